@@ -88,7 +88,7 @@ pub fn rows(conversations: &[Conversation], embed: &dyn Fn(&str) -> Vec<f32>, bu
             let mut sink = Table(vec![[0.0; SIGNALS]; corpus.len()]);
             let zone = &jiff::tz::TimeZone::UTC;
             let (candidates, question) = (&candidates, &question);
-            let prompt = Prompt { corpus, candidates, question, vectors, nearest: None, zone };
+            let prompt = Prompt { corpus, candidates, question, vectors, nearest: None, others: &[], zone };
             signals::signals(prompt, &mut Work::default(), &mut sink);
             let cosine = |slot: usize| match (&probe, matrix) {
                 (Some(probe), Some(matrix)) => matrix.cosine(probe, slot),

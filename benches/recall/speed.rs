@@ -71,6 +71,7 @@ pub fn report(conversations: &[Conversation], blocks: usize) {
             question: &question,
             vectors: Some(vectors),
             nearest: None,
+            others: &[],
             zone: &TimeZone::UTC,
         };
         signals::signals(prompt, &mut Work::default(), &mut scores);

@@ -91,6 +91,8 @@ pub(in crate::search) struct State {
     pub all: OnceLock<Candidates>,
     /// Those that may be given unasked, where that isn't all.
     pub told: OnceLock<Candidates>,
+    /// Which notes' blocks are documents of their own, by number, once that was asked for.
+    pub lists: OnceLock<Vec<bool>>,
     /// The vectors of the settings' model, by slot, where it isn't the built-in one.
     pub model: Option<(String, Matrix)>,
 }

@@ -22,7 +22,7 @@ fn texts(n: usize) -> Vec<String> {
     let mut texts: Vec<String> = (0..20)
         .map(|block| (0..6).map(|at| word(n * 131 + block * 17 + at * 5)).collect::<Vec<_>>().join(" "))
         .collect();
-    if n == 77 {
+    if n == 78 {
         texts[3] = "Ann adopted a kitten from the shelter".to_owned();
     }
     texts
@@ -54,6 +54,7 @@ fn best(corpus: &Corpus, text: &str) -> Vec<(String, u32, i64)> {
         question: &question,
         vectors: Some(vectors),
         nearest: None,
+        others: &[],
         zone: &TimeZone::UTC,
     };
     signals::signals(prompt, &mut Work::default(), &mut scores);
@@ -71,7 +72,7 @@ fn a_corpus_that_grew_in_another_way_ranks_the_same() {
     for question in ["Who adopted a young cat?", "shelter", "a garden kettle by the window"] {
         let found = best(&fresh, question);
         assert_eq!(found, best(&grown, question), "{question}");
-        assert!(question.starts_with("a garden") || found[0].0 == "notes/077.md", "{question}: {found:?}");
+        assert!(question.starts_with("a garden") || found[0].0 == "notes/078.md", "{question}: {found:?}");
     }
     assert_eq!(best(&fresh, "zugzwang"), [], "nothing speaks for any block");
 }

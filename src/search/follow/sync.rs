@@ -311,6 +311,7 @@ impl Recall {
         // A layer that was filled up numbers its blocks anew.
         state.all = OnceLock::new();
         state.told = OnceLock::new();
+        state.lists = OnceLock::new();
     }
 
     /// What is newer than the corpus; none where all of it should be made anew, unless that is what is asked.
@@ -349,6 +350,7 @@ impl State {
         if changes.anew.is_some() || !changes.gone.is_empty() || !changes.notes.is_empty() {
             self.all = OnceLock::new();
             self.told = OnceLock::new();
+            self.lists = OnceLock::new();
         }
         if let Some(corpus) = changes.anew {
             self.corpus = corpus;

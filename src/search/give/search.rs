@@ -162,13 +162,15 @@ impl Recall {
         most: usize,
     ) -> Vec<Answering> {
         let corpus = &state.corpus;
-        let options = self.index.options();
-        let lists: Vec<bool> = corpus.files().iter().map(|file| options.is_list(&file.path)).collect();
+        let lists = state.lists.get_or_init(|| {
+            let options = self.index.options();
+            corpus.files().iter().map(|file| options.is_list(&file.path)).collect()
+        });
         let scope = Scope { corpus, candidates };
         let vectors = vectors(state, asked);
         let nearest = vectors.filter(|_| candidates.count > MANY);
         let nearest = nearest.map(|vectors| asked.nearest.get_or_init(|| nearest::nearest(scope, vectors)));
-        Notes { scope, question, vectors, nearest, lists: &lists, sought, most }.rank()
+        Notes { scope, question, vectors, nearest, lists, sought, most }.rank()
     }
 
     /// Ranks the blocks of a place, given as prefixes of paths; without a place, those that may be given unasked. What
@@ -262,15 +264,26 @@ impl Recall {
         } else {
             Near::Spreads(NEAR_SPREADS)
         };
+        let mut others: Vec<(u32, &mut f64)> = others.collect();
+        let mut notes: Vec<u32> = others.iter().map(|(slot, _)| corpus.meta(*slot).file).collect();
+        notes.sort_unstable();
         let mut work = self.work().take().unwrap_or_default();
         let mut scores = Scores::with(weights(question), near, corpus.len(), &mut work);
         let nearest = asked.nearest.get();
-        let prompt = signals::Prompt { corpus, candidates, question, vectors, nearest, zone: &self.zone };
+        let prompt = signals::Prompt {
+            corpus,
+            candidates,
+            question,
+            vectors,
+            nearest,
+            others: &notes,
+            zone: &self.zone,
+        };
         signals::signals(prompt, &mut work, &mut scores);
         let best = scores.best(corpus, candidates, most);
         let ranked = |slot: u32| Ranked { slot, score: f64::from(scores.of(slot)), sure: 0.0 };
         let best = best.into_iter().map(ranked).collect();
-        others.for_each(|(slot, score)| *score = f64::from(scores.of(slot)));
+        others.iter_mut().for_each(|(slot, score)| **score = f64::from(scores.of(*slot)));
         scores.into(&mut work);
         *self.work() = Some(work).filter(|_| self.is_resident || corpus.len() <= MOST_KEPT);
         best

@@ -6,6 +6,7 @@ use crate::search::rank::signal::{SIGNALS, Signal, Weights};
 use crate::search::retrieve::candidates::{Candidates, MANY};
 use crate::search::store::corpus::blocks::Corpus;
 use crate::search::store::corpus::layer::MOST;
+use crate::search::store::corpus::neighbours::is_turn;
 
 /// What signals are written to.
 pub trait Sink {
@@ -161,13 +162,13 @@ impl Sink for Scores {
 }
 
 impl Scores {
-    /// The `most` best slots for which something speaks, best first; equals in the order of path and line.
+    /// The `most` best turns for which something speaks, best first; equals in the order of path and line.
     pub fn best(&self, corpus: &Corpus, candidates: &Candidates, most: usize) -> Vec<u32> {
         let mut slots: Vec<u32> = match &self.listed {
             Some(listed) if most <= listed.len() => listed.clone(),
             _ => candidates.slots().collect(),
         };
-        slots.retain(|slot| self.speaks(*slot));
+        slots.retain(|slot| self.speaks(*slot) && is_turn(corpus, *slot));
         let order = |a: &u32, b: &u32| {
             let place = |slot: u32| (&corpus.file_at(slot).path, corpus.meta(slot).line);
             self.of(*b).total_cmp(&self.of(*a)).then_with(|| place(*a).cmp(&place(*b)))

@@ -30,6 +30,7 @@ pub(in crate::search) fn lexical(
     scope: Scope<'_>,
     question: &Question,
     speakers: &Speakers,
+    others: &[u32],
     work: &Work,
     sink: &mut impl Sink,
 ) -> Values {
@@ -40,7 +41,7 @@ pub(in crate::search) fn lexical(
         question
             .asked
             .iter()
-            .map(|asked| TermMatches::new(scope, at, asked, is_name(asked)))
+            .map(|asked| TermMatches::new(scope, at, asked, is_name(asked), others))
             .collect::<Vec<_>>()
     });
     let blocks = |term: usize| found.iter().map(move |found| &found[term]);

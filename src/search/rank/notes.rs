@@ -110,8 +110,8 @@ pub(in crate::search) struct Notes<'a> {
 /// Where it stands in a layer: by block, and by document.
 #[derive(Default)]
 struct Places {
-    /// Slot, weighted count, likeness of the best match.
-    blocks: Vec<(u32, f32, f32)>,
+    /// Slot and document, weighted count, likeness of the best match.
+    blocks: Vec<((u32, Unit), f32, f32)>,
     /// Document, weighted count.
     units: Vec<(Unit, f32)>,
     /// The sums of likenesses, in [`STEPS`].
@@ -165,8 +165,13 @@ impl Notes<'_> {
         let mut blocks: FastMap<u32, (f32, bool)> = FastMap::default();
         for at in 0..sought.len() {
             let rarity = rarity(at, |places| places.block_steps, totals.blocks);
-            for (slot, count, best) in places.iter().flat_map(|of| &of[at].blocks) {
-                if kept.contains(&self.unit(*slot)) {
+            // A document's blocks stand side by side.
+            let mut last = None;
+            for ((slot, unit), count, best) in places.iter().flat_map(|of| &of[at].blocks) {
+                let (_, is_kept) =
+                    *last.take_if(|(of, _)| of == unit).get_or_insert_with(|| (*unit, kept.contains(unit)));
+                last = Some((*unit, is_kept));
+                if is_kept {
                     let length = f32::from(corpus.meta(*slot).length);
                     let (score, has_word) = blocks.entry(*slot).or_default();
                     *score += rarity * saturated(*count, length, totals.block_length);
@@ -179,27 +184,29 @@ impl Notes<'_> {
 
     fn places(&self, layer: usize, sought: &Sought) -> Places {
         let corpus = self.scope.corpus;
-        let mut found: Vec<(u32, f32, f32)> = Vec::new();
+        let mut found: Vec<((u32, Unit), f32, f32)> = Vec::new();
         for (term, likeness) in &sought.members {
             self.scope.each(layer, term, |slot, count, own| {
                 if !own.has_turns || !is_said(corpus, slot) {
-                    found.push((slot, likeness * f32::from(count), *likeness));
+                    let is_own = own.has_turns || self.lists[own.note as usize];
+                    let unit = Unit { note: own.note, slot: if is_own { slot } else { WHOLE } };
+                    found.push(((slot, unit), likeness * f32::from(count), *likeness));
                 }
             });
         }
         // A run in order for each member; a block's stay in the members' order.
-        found.sort_by_key(|(slot, ..)| *slot);
+        found.sort_by_key(|((slot, _), ..)| *slot);
         let mut places = Places::default();
         for same in found.chunk_by(|a, b| a.0 == b.0) {
             let best = same.iter().map(|(.., likeness)| *likeness).fold(0.0, f32::max);
             places.block_steps += steps(best);
             places.blocks.push((same[0].0, same.iter().map(|(_, count, _)| count).sum(), best));
         }
-        let unit = |of: &(u32, f32, f32)| self.unit(of.0);
-        for same in places.blocks.chunk_by(|a, b| unit(a) == unit(b)) {
+        for same in places.blocks.chunk_by(|((_, a), ..), ((_, b), ..)| a == b) {
             let best = same.iter().map(|(.., best)| *best).fold(0.0, f32::max);
+            let ((_, unit), ..) = same[0];
             places.unit_steps += steps(best);
-            places.units.push((unit(&same[0]), same.iter().map(|(_, count, _)| count).sum()));
+            places.units.push((unit, same.iter().map(|(_, count, _)| count).sum()));
         }
         places
     }

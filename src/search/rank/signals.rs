@@ -20,7 +20,7 @@ pub use crate::search::retrieve::cosines::Vectors;
 use crate::search::retrieve::nearest::{Nearest, nearest};
 use crate::search::retrieve::scope::Scope;
 use crate::search::store::corpus::blocks::{Corpus, NEVER};
-use crate::search::store::corpus::neighbours::{answers, beside};
+use crate::search::store::corpus::neighbours::{answers, beside, is_turn};
 
 /// Beyond so many candidates, words and vectors are gone through at the same time.
 const ONE_CORE: usize = 40_000;
@@ -38,18 +38,22 @@ pub struct Prompt<'a> {
     pub vectors: Option<Vectors<'a>>,
     /// What is nearest to it, where that is known.
     pub nearest: Option<&'a Nearest>,
+    /// Notes whose blocks' scores are wanted beside those of turns, ascending; of others nobody wants them.
+    pub others: &'a [u32],
     /// Whose days the question names.
     pub zone: &'a TimeZone,
 }
 
 /// Computes all signals into `sink`; `work` is any question's.
 pub fn signals(prompt: Prompt<'_>, work: &mut Work, sink: &mut impl Sink) {
-    let Prompt { corpus, candidates, question, vectors, nearest: known, zone } = prompt;
+    let Prompt { corpus, candidates, question, vectors, nearest: known, others, zone } = prompt;
     let speakers = speakers(corpus, candidates, question);
     let is_short = sink.is_short(candidates);
     let scope = Scope { corpus, candidates };
+    let is_wanted =
+        |slot: u32| is_turn(corpus, slot) || others.binary_search(&corpus.meta(slot).file).is_ok();
     let mut words = || {
-        let before = lexical(scope, question, &speakers, work, sink);
+        let before = lexical(scope, question, &speakers, others, work, sink);
         for (slot, value) in before {
             sink.add(Signal::AnswersMatch, slot, value);
         }
@@ -70,7 +74,7 @@ pub fn signals(prompt: Prompt<'_>, work: &mut Work, sink: &mut impl Sink) {
     };
     let mut listed = sink.shortlist(candidates);
     if let (Some(listed), Some(near)) = (&mut listed, near) {
-        listed.extend(&near.slots);
+        listed.extend(near.slots.iter().filter(|slot| is_wanted(**slot)));
         listed.sort_unstable();
         listed.dedup();
     }

@@ -96,18 +96,27 @@ pub(in crate::search) struct TermMatches {
 }
 
 impl TermMatches {
-    pub fn new(scope: Scope<'_>, at: usize, asked: &QueryTerm, is_name: bool) -> Self {
+    /// In turns, and in the blocks of these `others`: notes, ascending.
+    pub fn new(scope: Scope<'_>, at: usize, asked: &QueryTerm, is_name: bool, others: &[u32]) -> Self {
         let (mut term, mut turns) = (Vec::new(), 0);
+        let is_turn = |slot: u32, own: &NoteSlots| own.has_turns && is_turn(scope.corpus, slot);
+        let is_other = |own: &NoteSlots| others.binary_search(&own.note).is_ok();
         let counts = scope.each(at, &asked.term, |slot, tf, own| {
-            let is_turn = own.has_turns && is_turn(scope.corpus, slot);
+            let is_turn = is_turn(slot, own);
             turns += usize::from(is_turn);
-            term.push(Posting { slot, tf, is_turn });
+            if is_turn || is_other(own) {
+                term.push(Posting { slot, tf, is_turn });
+            }
         });
         let words = asked.near.iter().filter(|_| !is_name);
         let (near, near_counts) = words
             .map(|(word, _)| {
                 let mut slots = Vec::new();
-                let counts = scope.each(at, word, |slot, _, _| slots.push(slot));
+                let counts = scope.each(at, word, |slot, _, own| {
+                    if is_turn(slot, own) || is_other(own) {
+                        slots.push(slot);
+                    }
+                });
                 (slots, counts)
             })
             .unzip();
