@@ -1,8 +1,9 @@
 //! Writing git objects: blobs, trees and commits as bytes, loose or in packs.
 //!
 //! A small snapshot writes loose objects, each synced by libgit2 (`core.fsyncObjectFiles`). A large
-//! one, above all the first, streams packs of bounded size instead, since a hundred thousand small
-//! files cost more than the bytes in them. Both are ordinary git objects that any git can read.
+//! one, above all the first, streams packs of bounded size instead: 10,000 notes of 46 MB take 26 MB in a few files, and
+//! 54 MB in 10,000 loose ones. (libgit2's own pack builder packs what stands in the repository already.) Both are
+//! ordinary git objects that any git can read.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::Write;
