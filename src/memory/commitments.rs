@@ -5,7 +5,7 @@ use jiff::{Timestamp, tz::TimeZone};
 use serde::Serialize;
 
 use super::expected::{Newer, check};
-use super::text::words::{self, WordsError};
+use super::text::saying::{self, WordsError};
 use crate::format::commitment::{self, Commitment, CommitmentBlock, CommitmentsFile, Precision, Status};
 use crate::memory::Origin;
 use crate::reminders::rfc3339;
@@ -65,7 +65,7 @@ impl Draft {
     fn standing(&self, now: Timestamp) -> String {
         let block = self.commitment("c-1".to_owned(), now).to_block();
         let read = commitment::parse(block.as_bytes()).blocks.pop();
-        words::normal(read.as_ref().map_or(&self.text, |block| &block.commitment.text))
+        saying::normal(read.as_ref().map_or(&self.text, |block| &block.commitment.text))
     }
 }
 
@@ -183,7 +183,7 @@ impl Ledger<'_> {
     /// # Errors
     /// The text or its place can't be kept, the block would not read back, or the note can't be written.
     pub fn add(&self, draft: &Draft, now: Timestamp, origin: &Origin) -> Result<Added, CommitmentError> {
-        let draft = Draft { text: words::checked(&draft.text)?, ..draft.clone() };
+        let draft = Draft { text: saying::checked(&draft.text)?, ..draft.clone() };
         if let Some(scope) = draft.scope.as_ref().filter(|scope| !commitment::is_place(scope)) {
             return Err(CommitmentError::Place(crate::format::quote(scope)));
         }
@@ -195,7 +195,7 @@ impl Ledger<'_> {
         }
         let (_, planned) = self.planned(&self.bytes()?, &draft, now);
         let planned = planned?;
-        let subject = format!("promised: {}", words::summary(&planned.text));
+        let subject = format!("promised: {}", saying::summary(&planned.text));
         let why = origin.why(subject).trailer("Commitment", planned.id.clone());
         // Worked out again from the newest bytes, should they be others by now.
         let mut written = Err(CommitmentError::Changed(planned.id));
@@ -221,7 +221,7 @@ impl Ledger<'_> {
         let same = |commitment: &Commitment| {
             commitment.status == Status::Pending
                 && (commitment.due, commitment.scope.as_ref()) == (draft.due, draft.scope.as_ref())
-                && words::normal(&commitment.text) == standing
+                && saying::normal(&commitment.text) == standing
         };
         let found = file.blocks.iter().find(|block| same(&block.commitment))?;
         Some(listed(found, self.zone.tz()))
@@ -304,7 +304,7 @@ impl Ledger<'_> {
         if block.commitment.status != Status::Pending {
             return Err(CommitmentError::NotPending { id: id.to_owned(), status: block.commitment.status });
         }
-        let subject = format!("{to}: {}", words::summary(&block.commitment.text));
+        let subject = format!("{to}: {}", saying::summary(&block.commitment.text));
         let why = origin.why(subject).trailer("Commitment", id);
         let mut set = false;
         self.editor.edit_with(&self.path, &why, |bytes| {

@@ -6,7 +6,7 @@ use super::commitments::CommitmentError;
 use super::expected::Newer;
 use super::pins::PinError;
 use super::scope::ScopeError;
-use super::text::words::WordsError;
+use super::text::saying::WordsError;
 use crate::vault::{EditError, NotePath, PathError, VaultError};
 
 /// A memory that an error shows.

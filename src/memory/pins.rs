@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use super::text::harmless;
-use super::text::words::{self, WordsError};
+use super::text::saying::{self, WordsError};
 use crate::format::pinned::{self, Target};
 use crate::memory::Origin;
 use crate::vault::{EditError, Editor, NotePath, Operation, Plan, VaultError};
@@ -110,7 +110,7 @@ pub fn pin(
     target: Option<&Target>,
     origin: &Origin,
 ) -> Result<Pinned, PinError> {
-    let text = match words::checked(text) {
+    let text = match saying::checked(text) {
         Err(WordsError::Empty) if target.is_some() => String::new(),
         Err(WordsError::Empty) => return Err(PinError::Empty),
         text => text?,
@@ -139,7 +139,7 @@ pub const UNPINNED: &str = "Unpinned";
 
 /// The value of [`UNPINNED`] for a text.
 pub fn unpinned(text: &str) -> String {
-    words::normal(&without_box(text.trim())).chars().take(150).collect()
+    saying::normal(&without_box(text.trim())).chars().take(150).collect()
 }
 
 /// Takes out the pin that is `text`, or the only one that begins with it (not if it must be the whole pin). Returns the
@@ -166,9 +166,9 @@ pub fn unpin(
         exact
     };
     let pin = match found.as_slice() {
-        [] => return Err(PinError::NoSuchPin(words::summary(wanted))),
+        [] => return Err(PinError::NoSuchPin(saying::summary(wanted))),
         [pin] => *pin,
-        several => return Err(PinError::Ambiguous { text: words::summary(wanted), count: several.len() }),
+        several => return Err(PinError::Ambiguous { text: saying::summary(wanted), count: several.len() }),
     };
     let mut why = origin.why(format!("unpinned: {}", summary(&pin.shown())));
     if is_exact {
@@ -201,7 +201,7 @@ fn without_box(text: &str) -> Cow<'_, str> {
 }
 
 fn summary(bullet: &str) -> String {
-    words::summary(bullet.trim_start_matches("- "))
+    saying::summary(bullet.trim_start_matches("- "))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::error::MemoryError;
-use super::text::words;
+use super::text::saying;
 use crate::config::{Paths, Settings};
 use crate::format::{invisible, lines, working};
 use crate::memory::Origin;
@@ -68,18 +68,18 @@ pub fn write_working(
 ) -> Result<Working, MemoryError> {
     let path = working_path(settings).ok_or(MemoryError::WorkingOff)?;
     // A summary that a model wrote is worth more than the odd character in it.
-    let text = words::checked(cut(invisible::strip(text).trim(), budget(settings)))?;
+    let text = saying::checked(cut(invisible::strip(text).trim(), budget(settings)))?;
     let days = i64::from(settings.memory.working_memory_ttl_days);
     let updated = Timestamp::from_second(now.as_second()).unwrap_or(now);
     let expires = updated.saturating_add(SignedDuration::from_hours(24 * days)).unwrap_or(Timestamp::MAX);
     let written = Working { updated, expires, text };
-    let why = origin.why(format!("working memory: {}", words::summary(&written.text)));
+    let why = origin.why(format!("working memory: {}", saying::summary(&written.text)));
     let bytes = working::render(&written).into_bytes();
     editor.edit_with(&path, &why, |_| Plan::Bytes(bytes.clone()))?;
     let read = editor.vault().read(&path)?;
     working::read(&read).filter(|read| *read == written).ok_or_else(|| MemoryError::Vanished {
         path,
-        shown: crate::format::quote(&words::summary(&written.text)),
+        shown: crate::format::quote(&saying::summary(&written.text)),
     })
 }
 

@@ -2,7 +2,7 @@
 
 use jiff::SignedDuration;
 
-use super::step::LATENESS;
+use super::clock_jump::LATENESS;
 
 /// The settings `[schedule] digest_over` and `digest_after_hours`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -22,25 +22,25 @@
 //! occurrence at an instant is computed, never searched from the start.
 //!
 //! - `zone`, `resolve`, `second_opinion`: zones, and from local time to instants;
-//! - `series`, `recurrence`, `timetable`: the dates of reminders, of task lines, of routines;
-//! - `due`, `digest`: what is due, and when missed ones come as one; `step`: what a jump of the clock means.
+//! - `series`: the dates of reminders; [`task_dates`]: of other plugins' task lines; `timetable`: of routines;
+//! - `due`, `digest`: what is due, and when missed ones come as one; `clock_jump`: what a jump of the clock means.
 
+mod clock_jump;
 mod digest;
 mod due;
-pub mod recurrence;
 mod resolve;
 mod second_opinion;
 mod series;
-mod step;
+pub mod task_dates;
 mod timetable;
 mod zone;
 
+pub use clock_jump::{LATENESS, MISSED_AFTER, STEADY_WITHIN, StepKind, step_kind};
 pub use digest::{DigestRule, digest, is_missed};
 pub use due::{Due, Moment, Next, Occurrence, Occurrences};
 pub use resolve::resolve;
 pub use second_opinion::{Difference, second_database_version, second_opinion};
 pub use series::{Series, Step};
-pub use step::{LATENESS, MISSED_AFTER, STEADY_WITHIN, StepKind, step_kind};
 pub use timetable::Timetable;
 pub use zone::{Zone, ZoneError, database_version};
 

@@ -13,7 +13,7 @@ use super::note;
 use crate::format::lines;
 use crate::format::task::repeat::{self, Every, Repeat};
 use crate::format::task::{self, Format, Key, Line, Placed, Rules, When, edit};
-use crate::schedule::recurrence::{Step, next_date, step};
+use crate::schedule::task_dates::{Step, next_date, step};
 
 /// What stands in a task's place afterwards.
 pub(super) struct Written {

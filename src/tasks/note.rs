@@ -14,7 +14,7 @@ use crate::format::task::note::edit::{self, Change};
 use crate::format::task::note::{self, Says};
 use crate::format::task::rrule::{self, Rrule};
 use crate::format::task::{Format, Rules, When};
-use crate::schedule::recurrence::next_date;
+use crate::schedule::task_dates::next_date;
 
 /// More days than any rule needs to find one that isn't done.
 const MOST: usize = 10_000;

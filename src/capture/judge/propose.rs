@@ -154,7 +154,7 @@ fn scores(found: &Found, vector: &[f32], turn: &Turn, facts: &[&Known]) -> Score
 fn section(author: &str) -> String {
     let name: String = author.chars().filter(|c| !c.is_control()).collect();
     let name = name.trim().trim_matches('#').trim();
-    if crate::memory::words::section(name).is_ok() {
+    if crate::memory::saying::section(name).is_ok() {
         name.to_owned()
     } else {
         crate::memory::DEFAULT_SECTION.to_owned()

@@ -2,14 +2,14 @@
 //!
 //! A delivery goes `due → sending → sent → done` (its line is rewritten), or `failed`. Each step is
 //! committed to disk before the next one begins (write-ahead log, `synchronous = FULL`), so after a
-//! crash at any instruction the journal says what may have happened:
+//! crash at any instruction the journal says what may have happened. It records; `pass::send` decides:
 //!
 //! - `due`: surely not sent;
 //! - `sending`: a message with a fixed text and fixed nonces may have been sent;
 //! - `sent`: sent, and never sent again whatever the file says;
 //! - `done`: sent, and the note says so too.
 //!
-//! - [`keys`]: under which name a delivery stands; [`message`], [`sending`]: messages with their chunks, and their way;
+//! - [`keys`]: under which name a delivery stands; [`message`], [`chunks`]: messages with their chunks, and their way;
 //! - [`answers`], [`runs`], [`tasks`], [`phrases`]: what isn't sent for a line of the two notes, and words for what is;
 //! - [`copies`], [`pauses`], [`problems`], [`names`]: further notifiers, places that rest, what failed, ids that were given;
 //! - [`file`](mod@file): the schema, and what becomes of a file that is no database.
@@ -19,6 +19,7 @@
 //! nothing of the vault; what was in flight may then come twice.
 
 mod answers;
+mod chunks;
 mod copies;
 mod file;
 mod keys;
@@ -28,7 +29,6 @@ mod pauses;
 mod phrases;
 mod problems;
 mod runs;
-mod sending;
 mod tasks;
 #[cfg(test)]
 mod tests;

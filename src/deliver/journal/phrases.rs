@@ -76,7 +76,7 @@ impl Journal {
                 "INSERT INTO said (name, at_ms) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
                 params![name, now.as_millisecond()],
             )? > 0;
-            Ok(new && super::sending::claim_one(tx, message, limit)?)
+            Ok(new && super::chunks::claim_one(tx, message, limit)?)
         })
     }
 }

@@ -8,10 +8,10 @@
 use jiff::{Timestamp, civil};
 use rusqlite::{OptionalExtension, Row, Transaction, params};
 
+use super::chunks::claim_one;
 use super::copies::Recipient;
 use super::keys::local_text;
 use super::message::{self, Message, NewMessage};
-use super::sending::claim_one;
 use super::{Journal, JournalError, instant, unreadable};
 use crate::deliver::notifier::{MessageKind, Scope};
 

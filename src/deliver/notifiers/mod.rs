@@ -2,7 +2,8 @@
 //! [`email`](super::Email) and [`webhook`](super::SignedWebhook). Discord's stand in its own room.
 //!
 //! A message that is on disk already comes in; one of the outcomes of [`super::notifier`] goes out. A notifier tries once,
-//! and decides nothing: whether and when it is tried again is the journal's to say. `http` is what those over HTTP share.
+//! and decides nothing: whether and when it is tried again is decided in `pass::send`, by what the journal holds. A title
+//! or subject that only one place has stands in its file. `http` is what those over HTTP share.
 
 mod console;
 mod desktop;

@@ -4,7 +4,8 @@
 //! instant and the journal what of it was sent, and acts on the difference. Its steps, each of which
 //! may be the last one before a crash:
 //!
-//! 1. what was on its way when the last pass ended is finished ([`send`]);
+//! 1. what was on its way when the last pass ended is finished ([`send`]): what may have arrived is looked for before it
+//!    is sent again;
 //! 2. what is due and not sent is claimed in one transaction ([`plan`]) and sent, in the order of the
 //!    file;
 //! 3. each line whose key is sent is rewritten: deleted, moved on, marked delivered ([`settle`]);

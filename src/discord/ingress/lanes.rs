@@ -7,8 +7,8 @@
 //! log is acted on, and only if it was said lately; the rest has been logged, and that is all.
 
 mod acting;
-mod catch_up;
 mod files;
+mod reading;
 mod review;
 
 use std::sync::Arc;

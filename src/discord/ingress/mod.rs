@@ -1,7 +1,8 @@
 //! One way in for everything that is said, live or from history: stored first, acted on then.
 //!
-//! - [`lanes`]: a task a channel, which alone writes its log and reads its history;
-//! - [`catchup`]: what was missed, read from history.
+//! - [`lanes`]: a task a channel, which alone writes its log and reads its history (`reading`), decides what is acted on
+//!   (`acting`) and looks for missed edits (`review`);
+//! - [`catchup`]: when all lanes are to read what was missed.
 
 pub(super) mod catchup;
 mod lanes;

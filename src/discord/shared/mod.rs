@@ -3,7 +3,8 @@
 //! - [`state`]: the way to Discord, the logs, the journals, the lanes;
 //! - [`lane`]: what is handed to a channel's lane; [`turnstile`]: one turn at a time a channel; [`cursors`]: up to where
 //!   each channel's history is known;
-//! - [`access`], [`mentions`]: who may, and whether a message speaks to the bot. Pure;
+//! - [`access`], [`mentions`]: who may, and whether a message names the bot (whether it is answered is decided in
+//!   `ingress::lanes::acting`). Pure;
 //! - [`desk`]: the vault, as commands and buttons work on it.
 
 pub mod access;

@@ -6,7 +6,7 @@
 
 use super::{
     Parsed,
-    fields::{KEYS, Problem, check_value},
+    mistakes::{KEYS, Problem, check_value},
 };
 use crate::format::{nearest, quote};
 

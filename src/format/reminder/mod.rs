@@ -5,10 +5,14 @@
 //! findings with a column, a reason and a suggestion; all other lines are somebody's notes and of no
 //! interest. [`with_id`] and [`with_schedule`] make the only two changes that are ever made to a line.
 //! The grammar is `grammar/reminder.abnf`.
+//!
+//! - `recur`: the kinds of recurrence; a new one begins here, and its dates are [`crate::schedule::series`]'s;
+//! - `syntax`: the grammar; `edit`: the two changes;
+//! - `diagnose`, `mistakes`: what is wrong with a line or with one value in it, in words for people.
 
 mod diagnose;
 mod edit;
-mod fields;
+mod mistakes;
 mod recur;
 mod syntax;
 

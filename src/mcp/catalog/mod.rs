@@ -4,7 +4,8 @@
 //! tools a purpose needs follows the three configurations of the first source document.
 //!
 //! - `reminders`, `memory`, `lcm`, `brains`: the tools of a topic; `tool`: what a tool is made of;
-//! - `set`: which tools a server exposes.
+//! - `set`: the named sets of tools (`recall`, `deliver`, …). A new tool is a constant in its topic's file, a line in
+//!   [`TOOLS`], and a function in [`crate::mcp::tools`].
 
 #[cfg(feature = "assistant")]
 mod brains;

@@ -1,4 +1,4 @@
-//! Which tools a server exposes, by purpose or by name.
+//! The named sets of tools, by purpose, and what a list of names stands for.
 
 use std::str::FromStr;
 

@@ -12,7 +12,7 @@ use crate::format::reminder::TimeText;
 use crate::memory::error::Near;
 use crate::memory::expected::check;
 use crate::memory::text::item::{self, Item};
-use crate::memory::text::words;
+use crate::memory::text::saying;
 use crate::memory::{MemoryError, MemoryNotes, Origin};
 use crate::vault::{NotePath, Plan};
 
@@ -64,7 +64,7 @@ impl MemoryNotes<'_> {
         let path = self.note_of_memories(meant.path)?;
         let bytes = self.vault.read(&path)?;
         let item = self.said(&path, &bytes, meant)?;
-        let why = origin.why(format!("forgot: {}", words::summary(&item.text)));
+        let why = origin.why(format!("forgot: {}", saying::summary(&item.text)));
         let mut gone = Err(MemoryError::Changed { path: path.clone(), line: item.line });
         self.editor.edit_with(&path, &why, |now| {
             let found = self.said(&path, now, meant);
@@ -83,10 +83,10 @@ impl MemoryNotes<'_> {
     /// As [`MemoryNotes::forget_said`], or the new text can't be kept.
     pub fn edit(&self, meant: &Meant<'_>, new: &str, origin: &Origin) -> Result<Edited, MemoryError> {
         let path = self.note_of_memories(meant.path)?;
-        let new = words::checked(new)?;
+        let new = saying::checked(new)?;
         let bytes = self.vault.read(&path)?;
         let item = self.said(&path, &bytes, meant)?;
-        let why = origin.why(format!("edited: {}", words::summary(&item.text)));
+        let why = origin.why(format!("edited: {}", saying::summary(&item.text)));
         let mut done = Err(MemoryError::Changed { path: path.clone(), line: item.line });
         self.editor.edit_with(&path, &why, |now| {
             let changed = self.said(&path, now, meant).and_then(|item| self.changed(&path, now, &item, &new));
@@ -101,11 +101,11 @@ impl MemoryNotes<'_> {
         let same = |item: &&Item| item.text == wanted.text && item.section == wanted.section;
         let there = items.iter().filter(same).min_by_key(|item| item.line.abs_diff(wanted.line));
         let Some(item) = there else {
-            let shown = crate::format::quote(&words::summary(&wanted.text));
+            let shown = crate::format::quote(&saying::summary(&wanted.text));
             return Err(MemoryError::Vanished { path, shown });
         };
         let existing = item.shown(&bytes) == was;
-        let notes = words::notes(&new, &item.text);
+        let notes = saying::notes(&new, &item.text);
         Ok(Edited { saved: Saved { notes, ..saved(&path, item, &bytes, existing) }, was })
     }
 
@@ -126,7 +126,7 @@ impl MemoryNotes<'_> {
         let items = item::parse(bytes, self.is_day(path));
         let text = meant.text.trim();
         let exactly = |item: &Item| item.shown(bytes).trim() == text || item.text.trim() == text;
-        let says = words::normal(text);
+        let says = saying::normal(text);
         let in_words = |item: &Item| !says.is_empty() && item.normal() == says;
         let mut found: Vec<&Item> = items.iter().filter(|item| exactly(item)).collect();
         if found.is_empty() {
@@ -138,7 +138,7 @@ impl MemoryNotes<'_> {
             });
             found.truncate(1);
         }
-        let shown = || crate::format::quote(&words::summary(text));
+        let shown = || crate::format::quote(&saying::summary(text));
         match found.as_slice() {
             [] => Err(MemoryError::Other { path: path.clone(), shown: shown(), near: near(&items, &says) }),
             [first, rest @ ..] => {
@@ -189,7 +189,7 @@ fn rewritten(item: &Item, was: &str, new: &str) -> Result<String, MemoryError> {
     // Whoever gives whole lines means the words in them.
     let new = new.strip_prefix("- ").unwrap_or(new);
     let new = new.strip_prefix(lead.as_str()).unwrap_or(new);
-    let mut text = item.scope().alone_in(&words::checked(new)?).to_string();
+    let mut text = item.scope().alone_in(&saying::checked(new)?).to_string();
     if lead.is_empty() && text.starts_with('[') && text.chars().nth(2) == Some(']') {
         // A memory is no task.
         text.insert(0, '\\');
@@ -209,7 +209,7 @@ fn rewritten(item: &Item, was: &str, new: &str) -> Result<String, MemoryError> {
     marks.extend(
         item.scopes.iter().filter(|scope| !own.contains(scope)).filter_map(crate::memory::Scope::tag),
     );
-    let bullet = words::bullet(&lead, &text, &marks.join(" "));
+    let bullet = saying::bullet(&lead, &text, &marks.join(" "));
     let marker = was.chars().next().filter(|marker| matches!(marker, '*' | '+'));
     Ok(match marker {
         Some(marker) => format!("{marker}{}", &bullet[1..]),

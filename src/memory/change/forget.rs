@@ -5,7 +5,7 @@ use super::promote::took;
 use super::save::Saved;
 use crate::format::pinned::Target;
 use crate::memory::text::item::Item;
-use crate::memory::text::words;
+use crate::memory::text::saying;
 use crate::memory::{MemoryError, MemoryNotes, Origin, Scope, pins};
 use crate::vault::{NotePath, Plan, Why};
 
@@ -26,7 +26,7 @@ impl MemoryNotes<'_> {
         let bytes = self.vault.read(&path)?;
         let item = self.item_meant(&path, &bytes, line, expect)?;
         let text = item.shown(&bytes);
-        let why = origin.why(format!("forgot: {}", words::summary(&item.text)));
+        let why = origin.why(format!("forgot: {}", saying::summary(&item.text)));
         let why = took(why, &item, line);
         if self.take_out(&path, &item, &bytes, &why)? {
             Ok(Forgotten { path, line: item.line, text })
@@ -51,7 +51,7 @@ impl MemoryNotes<'_> {
             section: None,
             scope: Scope::of_text(&pinned.pin.text).pop().unwrap_or(Scope::Global),
             existing: pinned.existing,
-            notes: words::notes(text, text),
+            notes: saying::notes(text, text),
         })
     }
 

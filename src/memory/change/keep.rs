@@ -9,7 +9,7 @@ use super::save::{Place, Saved, addition, saved};
 use crate::format::reminder::{DateText, TimeText};
 use crate::format::struck;
 use crate::memory::text::item::{self, Item};
-use crate::memory::text::words;
+use crate::memory::text::saying;
 use crate::memory::{MemoryError, MemoryNotes};
 use crate::vault::{self, Plan, Why};
 
@@ -49,13 +49,13 @@ impl MemoryNotes<'_> {
     /// # Errors
     /// The text or the section can't be kept, or the note can't be written.
     pub fn keep(&self, fact: &KeptFact<'_>, now: Timestamp, why: &Why) -> Result<Saved, MemoryError> {
-        let text = words::checked(fact.text)?;
-        let section = words::section(fact.section)?;
+        let text = saying::checked(fact.text)?;
+        let section = saying::section(fact.section)?;
         let path = self.long_path();
         let local = self.zone.tz().to_datetime(now);
         let stamp = format!("{} {}", DateText(local.date()), TimeText(local.time()));
-        let bullet = words::bullet(&format!("[{stamp}] "), &text, fact.link);
-        let says = words::normal(&bare(&text));
+        let bullet = saying::bullet(&format!("[{stamp}] "), &text, fact.link);
+        let says = saying::normal(&bare(&text));
         let stands = |item: &Item| {
             struck::parse(&item.text).is_none() && item.text.contains(fact.link) && holds(item, &says)
         };
@@ -86,7 +86,7 @@ impl MemoryNotes<'_> {
         let items = item::parse(&bytes, false);
         match items.iter().find(|item| stands(item)) {
             Some(item) => Ok(saved(&path, item, &bytes, existing)),
-            None => Err(MemoryError::Vanished { path, shown: crate::format::quote(&words::summary(&text)) }),
+            None => Err(MemoryError::Vanished { path, shown: crate::format::quote(&saying::summary(&text)) }),
         }
     }
 
@@ -100,7 +100,7 @@ impl MemoryNotes<'_> {
         if memchr::memmem::find(&bytes, link.as_bytes()).is_none() {
             return Ok(false);
         }
-        let says = words::normal(&bare(text));
+        let says = saying::normal(&bare(text));
         let items = item::parse(&bytes, false);
         Ok(items.iter().any(|item| item.text.contains(link) && holds(item, &says)))
     }
@@ -111,16 +111,16 @@ fn holds(item: &Item, says: &str) -> bool {
     let own = bare(&item.text);
     let parts: Vec<&str> = own.split("; ").collect();
     let count = says.matches("; ").count() + 1;
-    words::normal(&own) == says || parts.windows(count).any(|run| words::normal(&run.join("; ")) == says)
+    saying::normal(&own) == says || parts.windows(count).any(|run| saying::normal(&run.join("; ")) == says)
 }
 
 /// The known fact that is meant, if it holds.
 fn known<'i, 'f>(items: &'i [Item], toward: Toward<'f>) -> Option<(Toward<'f>, &'i Item)> {
     let (Toward::Replaces(meant) | Toward::Joins(meant)) = toward else { return None };
-    let says = words::normal(&bare(meant));
+    let says = saying::normal(&bare(meant));
     let found = items
         .iter()
-        .find(|item| struck::parse(&item.text).is_none() && words::normal(&bare(&item.text)) == says);
+        .find(|item| struck::parse(&item.text).is_none() && saying::normal(&bare(&item.text)) == says);
     found.map(|item| (toward, item))
 }
 
@@ -169,7 +169,7 @@ mod tests {
     fn words_with_a_semicolon_are_found_among_what_was_put_together() {
         let bytes = "## Anna\n- likes walks; likes tea; and Coffee; with honey [[logs/a#^X]]\n";
         let items = item::parse(bytes.as_bytes(), false);
-        let says = |text: &str| holds(&items[0], &words::normal(&bare(text)));
+        let says = |text: &str| holds(&items[0], &saying::normal(&bare(text)));
         assert!(says("likes tea; and coffee") && says("likes walks") && says("with honey."));
         assert!(!says("likes walks; and coffee") && !says("tea"));
     }

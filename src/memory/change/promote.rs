@@ -15,7 +15,7 @@ use super::save::{DEFAULT_SECTION, Place, Saved, Wanted, is_section, saved};
 use crate::format::memory;
 use crate::format::reminder::{DateText, TimeText};
 use crate::memory::text::item::{self, Item};
-use crate::memory::text::words;
+use crate::memory::text::saying;
 use crate::memory::{MemoryError, MemoryNotes, Origin};
 use crate::vault::{NotePath, OPERATION, VaultError, Why};
 
@@ -48,7 +48,7 @@ impl MemoryNotes<'_> {
         section: Option<&str>,
         origin: &Origin,
     ) -> Result<Promoted, MemoryError> {
-        let section = section.map(words::section).transpose()?;
+        let section = section.map(saying::section).transpose()?;
         let from = self.daily_path(date);
         let bytes = match self.vault.read(&from) {
             Err(VaultError::NotFound(_)) => return Err(MemoryError::NoSuchDay(date)),
@@ -59,15 +59,15 @@ impl MemoryNotes<'_> {
             (Err(error), Some(expect)) => return self.promoted_before(from, expect, &link)?.ok_or(error),
             (item, _) => item?,
         };
-        let text = words::checked(&item.text)?;
+        let text = saying::checked(&item.text)?;
         let stamp = match item.time {
             Some(time) => format!("{} {}", DateText(date), TimeText(time)),
             None => DateText(date).to_string(),
         };
         let linked = if text.contains(&link) { String::new() } else { link.clone() };
-        let bullet = words::bullet(&format!("[{stamp}] "), &text, &linked);
+        let bullet = saying::bullet(&format!("[{stamp}] "), &text, &linked);
         let why = origin
-            .why(format!("promoted: {}", words::summary(&text)))
+            .why(format!("promoted: {}", saying::summary(&text)))
             .trailer("Promoted-From", from.as_str())
             .trailer(OPERATION, format!("promote-{:016x}", getrandom::u64().unwrap_or_default()));
         let is_known = |known: &Item, wanted: &Wanted| {
@@ -94,7 +94,7 @@ impl MemoryNotes<'_> {
     ) -> Result<Option<Promoted>, MemoryError> {
         let (path, bytes) = (self.long_path(), self.bytes(&self.long_path())?);
         let (body, _) = memory::split_block_id(expect.trim());
-        let says = [words::normal(body), words::normal(&format!("{body} {link}"))];
+        let says = [saying::normal(body), saying::normal(&format!("{body} {link}"))];
         let found = item::parse(&bytes, false)
             .into_iter()
             .find(|item| item.text.contains(link) && says.contains(&item.normal()));
@@ -112,7 +112,7 @@ impl MemoryNotes<'_> {
         expect: Option<&str>,
     ) -> Result<Item, MemoryError> {
         let Some(expect) = expect else { return self.item_at(path, bytes, line) };
-        let says = words::normal(expect);
+        let says = saying::normal(expect);
         let is_meant = |item: &Item| expect.trim() == item.shown(bytes).trim() || says == item.normal();
         let items = item::parse(bytes, self.date_of(path).is_some());
         let nearest = items.iter().filter(|item| is_meant(item)).min_by_key(|item| {
@@ -121,7 +121,7 @@ impl MemoryNotes<'_> {
         match nearest {
             Some(item) => Ok(item.clone()),
             None => {
-                let shown = crate::format::quote(&words::summary(expect));
+                let shown = crate::format::quote(&saying::summary(expect));
                 let near = super::edit::near(&items, &says);
                 Err(MemoryError::Other { path: path.clone(), shown, near })
             }

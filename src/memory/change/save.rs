@@ -7,7 +7,7 @@ use crate::format::commitment;
 use crate::format::reminder::{DateText, TimeText};
 use crate::memory::expected::{Newer, check};
 use crate::memory::text::item::{self, Item};
-use crate::memory::text::words::{self, Fields};
+use crate::memory::text::saying::{self, Fields};
 use crate::memory::{Draft, MemoryError, MemoryNotes, Origin, Scope};
 use crate::vault::{self, NotePath, Operation, Plan};
 
@@ -80,7 +80,7 @@ pub(in crate::memory) enum Place<'a> {
 /// A bullet that is to stand in a note.
 pub(super) struct Wanted {
     pub item: Item,
-    /// What it says, as [`words::normal`] compares it.
+    /// What it says, as [`saying::normal`] compares it.
     pub says: String,
 }
 
@@ -127,18 +127,18 @@ impl MemoryNotes<'_> {
         now: Timestamp,
         origin: &Origin,
     ) -> Result<Saved, MemoryError> {
-        let text = memory.scope.alone_in(&words::checked(memory.text)?);
-        let section = memory.section.map(words::section).transpose()?;
-        let marks = words::marks(&text, &memory.fields, &memory.scope)?;
+        let text = memory.scope.alone_in(&saying::checked(memory.text)?);
+        let section = memory.section.map(saying::section).transpose()?;
+        let marks = saying::marks(&text, &memory.fields, &memory.scope)?;
         let stamp = match memory.timestamp {
-            Some(stamp) => words::checked(stamp)?,
+            Some(stamp) => saying::checked(stamp)?,
             None => {
                 let local = self.zone.tz().to_datetime(now);
                 format!("{} {}", DateText(local.date()), TimeText(local.time()))
             }
         };
-        let bullet = words::bullet(&format!("[{stamp}] "), &text, &marks);
-        let why = origin.why(format!("saved: {}", words::summary(&text)));
+        let bullet = saying::bullet(&format!("[{stamp}] "), &text, &marks);
+        let why = origin.why(format!("saved: {}", saying::summary(&text)));
         let is_known = |item: &Item, wanted: &Wanted| {
             let same_section = match (&section, &item.section) {
                 (None, _) => true,
@@ -149,7 +149,7 @@ impl MemoryNotes<'_> {
         };
         let place = Place::Section(section.as_deref().unwrap_or(DEFAULT_SECTION));
         let saved = self.put(&self.long_path(), &bullet, &place, memory.expected, &why, is_known)?;
-        Ok(Saved { notes: words::notes(memory.text, &text), ..saved })
+        Ok(Saved { notes: saying::notes(memory.text, &text), ..saved })
     }
 
     /// Saves a note of the local day, with the time. The same words in the same minute are answered and not written
@@ -177,18 +177,18 @@ impl MemoryNotes<'_> {
         now: Timestamp,
         origin: &Origin,
     ) -> Result<Saved, MemoryError> {
-        let text = memory.scope.alone_in(&words::checked(memory.text)?);
-        let marks = words::marks(&text, &memory.fields, &memory.scope)?;
+        let text = memory.scope.alone_in(&saying::checked(memory.text)?);
+        let marks = saying::marks(&text, &memory.fields, &memory.scope)?;
         let local = self.zone.tz().to_datetime(now);
         let time = Time::constant(local.hour(), local.minute(), 0, 0);
-        let bullet = words::bullet(&format!("{} ", TimeText(time)), &text, &marks);
-        let why = origin.why(format!("noted: {}", words::summary(&text)));
+        let bullet = saying::bullet(&format!("{} ", TimeText(time)), &text, &marks);
+        let why = origin.why(format!("noted: {}", saying::summary(&text)));
         let is_known = |item: &Item, wanted: &Wanted| {
             item.time == wanted.item.time && item.same_scopes(&wanted.item) && item.normal() == wanted.says
         };
         let path = self.daily_path(local.date());
         let saved = self.put(&path, &bullet, &Place::End, memory.expected, &why, is_known)?;
-        Ok(Saved { notes: words::notes(memory.text, &text), ..saved })
+        Ok(Saved { notes: saying::notes(memory.text, &text), ..saved })
     }
 
     /// Saves a follow-up with the next id of the local day. One that waits already with the same words, due time and
@@ -219,7 +219,7 @@ impl MemoryNotes<'_> {
             section: None,
             scope: Scope::Global,
             existing: added.existing,
-            notes: words::notes(&draft.text, &draft.text),
+            notes: saying::notes(&draft.text, &draft.text),
             path: ledger.path,
         })
     }
@@ -281,7 +281,7 @@ impl MemoryNotes<'_> {
         let exact = items.iter().find(|item| wanted.is(item) && is_known(item, wanted));
         let found = exact.or_else(|| items.iter().find(|item| is_known(item, wanted)));
         let Some(item) = found else {
-            let shown = crate::format::quote(&words::summary(&wanted.item.text));
+            let shown = crate::format::quote(&saying::summary(&wanted.item.text));
             return Err(MemoryError::Vanished { path: path.clone(), shown });
         };
         Ok(saved(path, item, &bytes, existing))

@@ -1,6 +1,6 @@
 //! Whether two facts contradict each other, by their words. Pure.
 
-use super::words::normal;
+use super::saying::normal;
 
 /// Words that take back.
 #[rustfmt::skip]

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use jiff::civil::Time;
 
-use super::words;
+use super::saying;
 use crate::format::{daily, memory};
 use crate::memory::Scope;
 
@@ -26,9 +26,9 @@ pub(in crate::memory) struct Item {
 }
 
 impl Item {
-    /// What it says, as [`words::normal`] compares it.
+    /// What it says, as [`saying::normal`] compares it.
     pub fn normal(&self) -> String {
-        words::normal(&self.text)
+        saying::normal(&self.text)
     }
 
     /// Whose it is, where only one answer can be given: the last mark's.

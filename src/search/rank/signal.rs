@@ -1,4 +1,4 @@
-//! What the ranking weighs, and the weights: the one place where its numbers stand.
+//! What the ranking of turns weighs, and the weights; those of notes stand in `rank/notes.rs`.
 //!
 //! A block's score is a weighted sum of [`Signal`]s. The weights were fitted with `benches/recall.rs --fit`
 //! on the development half of LoCoMo (conversations of two people) and on LongMemEval's (logs of users with an assistant),

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::{Merged, Wanted};
 use crate::format::lines::{self, Line, Lines, lines};
 use crate::format::memory::{self, MemoryFile};
-use crate::memory::words;
+use crate::memory::saying;
 
 /// The longest name of a section.
 const MAX_SECTION_CHARS: usize = 200;
@@ -95,7 +95,7 @@ fn attempt(
 /// The section's name as it reads back, and the bullet.
 fn prepare(wanted: &Wanted, names: &mut Names) -> Result<(Option<String>, Bullet), String> {
     let text = wanted.text.replace("\r\n", "\n").replace('\r', "\n");
-    let text = words::checked(&text).map_err(|error| error.to_string())?;
+    let text = saying::checked(&text).map_err(|error| error.to_string())?;
     let rendered = memory::render_bullet(wanted.timestamp.as_deref(), &text);
     let mut read = memory::parse(rendered.as_bytes()).bullets.into_iter();
     let (Some(bullet), None) = (read.next(), read.next()) else {

@@ -1,7 +1,8 @@
 //! Writing a note: one [`Editor`], which tries until the edit stands on the newest bytes.
 //!
 //! Operations with a reason come in; an [`EditReport`] goes out, and observers are told. A note is never written without
-//! a line in the journal first, and never over bytes that nobody has read. (`docs/editing.md` is the protocol.)
+//! a line in the journal first, and never over bytes that nobody has read. An attempt finds out by itself that somebody was
+//! faster; the editor then tries again on the newest bytes. (`docs/editing.md` is the protocol.)
 //! - [`editor`], [`options`]: the loop around attempts, and its settings; [`report`]: what came of it;
 //! - attempts: [`in_place`] under a write [`lease`], [`swap`] where no lease is to be had, [`create`] (and remove),
 //!   [`append`] to a log;

@@ -43,7 +43,10 @@ pub(super) fn check_value(key: &str, value: &str, rest: &str) -> Result<usize, P
         let suggestion = match key {
             "date" => "write `date=2026-12-01`, with no space after the `=`",
             "time" => "write `time=09:30`, with no space after the `=`",
-            "recur" => "write `recur=none`, `daily`, `weekly` or `monthly`, with no space after the `=`",
+            "recur" => {
+                let known = Recur::listed("or").replacen('`', "`recur=", 1);
+                return Err(Problem::new(0, reason, format!("write {known}, with no space after the `=`")));
+            }
             _ => "remove it",
         };
         return Err(Problem::new(0, reason, suggestion));
