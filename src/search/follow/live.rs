@@ -8,90 +8,29 @@
 //! cookie, a file that the query makes in [`cookies`], is taken away when everything before it has been
 //! told and published. Else it looks at every file itself. So a dead, hung or late watcher costs time,
 //! never an answer.
+//!
+//! `word` reads what the follower wrote and leaves the cookie.
+
+mod word;
 
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use crate::search::store::lock::Lock;
 use crate::search::{Index, IndexError};
+pub use word::{Word, cookies, is_held, vouch};
 
 /// The follower says at least so often that it lives.
 const BEAT: Duration = Duration::from_secs(2);
-/// Its word counts for so long.
-const STALE: Duration = Duration::from_secs(10);
 /// Every file is looked at so often, whatever the watcher said.
 const SWEEP: Duration = Duration::from_secs(300);
-/// So long a question waits for its cookie; a small vault is looked at whole in less.
-const PATIENCE: Duration = Duration::from_millis(100);
-/// How often it looks for it.
-const LOOK: Duration = Duration::from_micros(200);
 /// Merges of at most so many living documents, beside the following.
 const MERGE: u64 = 2_000_000;
-
-/// What a daemon vouches for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Word {
-    /// Files that changed and are not committed; everything else is as committed.
-    pub dirty: Vec<String>,
-}
-
-/// Whether a follower lives.
-pub fn is_held(root: &Path) -> bool {
-    Lock::is_held(&root.join("live.lock"))
-}
-
-/// The folder of the cookies.
-pub fn cookies(root: &Path) -> PathBuf {
-    root.join("cookies")
-}
-
-/// The word of a living follower that knows the vault to be as committed but for some files, given for all that happened
-/// before the call.
-pub fn vouch(root: &Path) -> Option<Word> {
-    word(root)?;
-    leave_cookie(root).then(|| word(root)).flatten()
-}
-
-/// What the follower says at the moment.
-fn word(root: &Path) -> Option<Word> {
-    let file = root.join("live");
-    let age =
-        SystemTime::now().duration_since(std::fs::metadata(&file).ok()?.modified().ok()?).unwrap_or_default();
-    if age > STALE || !is_held(root) {
-        return None;
-    }
-    let text = std::fs::read_to_string(&file).ok()?;
-    let mut lines = text.split('\n');
-    (lines.next() == Some("following"))
-        .then(|| Word { dirty: lines.filter(|l| !l.is_empty()).map(str::to_owned).collect() })
-}
-
-/// Leaves a cookie, and waits until it is taken: everything before it is in the follower's word then.
-fn leave_cookie(root: &Path) -> bool {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    let name = format!("{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-    let cookie = cookies(root).join(name);
-    // Without a watcher there is no folder for it.
-    if File::create_new(&cookie).is_err() {
-        return false;
-    }
-    let left = Instant::now();
-    while left.elapsed() < PATIENCE {
-        if std::fs::symlink_metadata(&cookie).is_err() {
-            return true;
-        }
-        std::thread::sleep(LOOK);
-    }
-    // Taken at the last moment: whoever removes it first decides.
-    std::fs::remove_file(&cookie).is_err_and(|error| error.kind() == ErrorKind::NotFound)
-}
 
 /// What a follower is doing, for `status`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]

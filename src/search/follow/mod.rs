@@ -2,10 +2,10 @@
 //!
 //! - [`scan`] looks at every file's stat, `glance` at folders and at what changes most; `update` commits what is newer or
 //!   reads it beside the index, [`reindex`] makes all anew beside the old one.
-//! - [`live`] is the daemon's part: it follows the watcher and vouches for the cache.
+//! - [`live`] is the daemon's part: it follows the watcher and vouches for the cache; `live::word` reads what it vouches for.
 //! - [`snapshot`] is one state of the vault with all texts, whether they are committed or were read directly; [`report`] tells
 //!   a person what is in the index.
-//! - `make` makes what ranking knows from a snapshot, `sync` brings it into the index's state, [`reconcile`] sees to the
+//! - `make` makes what ranking knows from a snapshot, `sync` brings it into the index's state (`sync::changes` says what it lacks), [`reconcile`] sees to the
 //!   vectors of the settings' model.
 
 pub mod live;

@@ -4,53 +4,32 @@
 //! commits since then changed, or, where that isn't known any more, those whose content hash differs, are taken in
 //! again. A cold process begins with the saved corpus. Where most of it is new it is made anew, note by note: no more
 //! than a layer's blocks are in memory at a time.
+//!
+//! `changes` works out what the corpus lacks.
 
-use std::collections::{BTreeSet, HashMap};
+mod changes;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::embed::Fixed;
-use crate::search::follow::make;
-use crate::search::read::block::{Kind, Role};
 use crate::search::recall::{Recall, RecallError, Stamp, State};
 use crate::search::store::catalog;
-use crate::search::store::catalog::FileRow;
-use crate::search::store::corpus::blocks::{Corpus, Passage};
+use crate::search::store::corpus::blocks::Corpus;
 use crate::search::store::corpus::matrix::Matrix;
 use crate::search::store::corpus::persist::Saved;
 use crate::search::store::corpus::{persist, vectors};
-use crate::search::{Basis, Freshness, IndexError, Note, Snapshot, Stored, said};
-
-/// With more changed notes than this, the corpus is made anew: what changed is kept in memory until it is taken in.
-const MANY: usize = 2000;
+use crate::search::{Basis, Freshness, IndexError, Snapshot, said};
+pub(in crate::search) use changes::take_note;
+use changes::{Changes, Making, changes, put};
 
 const MAKING_IT: &str = "what meaning needs is still being made of so many notes; words alone answered";
 const MENDED: &str = "what recall keeps was damaged";
 
 /// One corpus at a time is made anew in a process: another `Recall` over the same cache finds it on disk.
 static MAKING: Mutex<()> = Mutex::new(());
-
-/// A note as it is now, its blocks with their texts.
-struct Changed {
-    file: FileRow,
-    blocks: Vec<(Stored, String)>,
-}
-
-/// What is newer than the corpus.
-struct Changes {
-    freshness: Freshness,
-    /// The corpus's turn that they are newer than.
-    turn: u64,
-    stamp: Stamp,
-    /// The notes that are not as the index's last commit has them.
-    beyond: BTreeSet<String>,
-    gone: Vec<String>,
-    notes: Vec<Changed>,
-    /// In place of all else: everything, made anew.
-    anew: Option<Corpus>,
-}
 
 impl Recall {
     /// Brings the corpus into the index's state and says how fresh that is.
@@ -378,142 +357,4 @@ impl State {
     fn is_of(&self, stamp: Stamp) -> bool {
         self.of == Some(stamp) && self.beyond.is_empty()
     }
-}
-
-fn put(corpus: &mut Corpus, Changed { file, blocks }: &Changed) {
-    let title = &file.head;
-    let titles: Vec<String> = blocks
-        .iter()
-        .map(|(stored, _)| match (stored.block.kind, &stored.block.section) {
-            (Kind::Turn, _) => String::new(),
-            (_, Some(section)) => format!("{title} {section}"),
-            (_, None) => title.clone(),
-        })
-        .collect();
-    let passages = blocks.iter().zip(&titles).map(|((stored, text), title)| {
-        let block = &stored.block;
-        Passage {
-            line: block.line,
-            is_turn: block.kind == Kind::Turn && block.role != Some(Role::Tool),
-            role: block.role,
-            author: block.author.as_deref(),
-            time: block.time,
-            head: title,
-            text,
-        }
-    });
-    corpus.put(&file.path, version(file), passages);
-}
-
-fn stamp(snapshot: &Snapshot<'_>) -> Result<Stamp, IndexError> {
-    let totals = catalog::totals(snapshot.database())?;
-    let epoch = catalog::get(snapshot.database(), "epoch")?.unwrap_or_default();
-    Ok(Stamp { epoch, generation: totals.generation, committed: totals.committed, docs: totals.docs })
-}
-
-/// When all is made anew.
-#[derive(Clone, Copy)]
-struct Making<'a> {
-    /// Now, with the layers in this folder.
-    anew_in: Option<Option<&'a Path>>,
-    /// Where many blocks are dead; whoever saves when nobody waits does it then.
-    if_worn: bool,
-}
-
-fn changes(
-    snapshot: &Snapshot<'_>,
-    state: &State,
-    Making { anew_in, if_worn }: Making<'_>,
-) -> Result<Option<Changes>, IndexError> {
-    let freshness = snapshot.freshness.clone();
-    let stamp = stamp(snapshot)?;
-    let beyond = snapshot.read_directly()?.into_iter().collect();
-    let turn = state.turn;
-    let mut out = Changes { freshness, turn, stamp, beyond, gone: Vec::new(), notes: Vec::new(), anew: None };
-    if let Some(folder) = anew_in {
-        out.anew = Some(make::anew(snapshot, folder, &state.corpus.table)?);
-        return Ok(Some(out));
-    }
-    if state.is_of(stamp) && out.beyond.is_empty() {
-        return Ok(Some(out));
-    }
-    if state.corpus.is_empty() || if_worn && state.corpus.is_worn() {
-        return Ok(None);
-    }
-    let since = state.of.filter(|of| of.epoch == stamp.epoch && of.generation <= stamp.generation);
-    let changed = since.map(|of| catalog::changed_since(snapshot.database(), of.generation));
-    let beyond = || state.beyond.union(&out.beyond).cloned();
-    let mut wanted: Vec<String> = match changed.transpose()?.flatten() {
-        Some(changed) if changed.len() + beyond().count() <= MANY => {
-            changed.into_iter().chain(beyond()).collect()
-        }
-        _ => {
-            let (wanted, gone) = differing(snapshot, state)?;
-            out.gone = gone;
-            wanted
-        }
-    };
-    if wanted.len() > MANY {
-        return Ok(None);
-    }
-    wanted.sort_unstable();
-    wanted.dedup();
-    for path in wanted {
-        let known = state.corpus.file(&path);
-        match snapshot.note(&path)?.filter(|note| note.file.skipped.is_none()) {
-            Some(note) if known.is_none_or(|known| known.version != version(&note.file)) => {
-                out.notes.push(read(snapshot, note)?);
-            }
-            None if known.is_some() => out.gone.push(path),
-            _ => {}
-        }
-    }
-    Ok(Some(out))
-}
-
-/// The notes that the corpus doesn't have as the snapshot has them, and those that are gone, by a look at all of them.
-fn differing(snapshot: &Snapshot<'_>, state: &State) -> Result<(Vec<String>, Vec<String>), IndexError> {
-    let mut known: HashMap<String, u64> = HashMap::new();
-    snapshot.each_file(|row| {
-        if row.skipped.is_none() {
-            known.insert(row.path.clone(), version(row));
-        }
-    })?;
-    let alive = state.corpus.files().iter().filter(|file| file.alive);
-    let gone = alive.filter(|file| !known.contains_key(&file.path)).map(|file| file.path.clone());
-    let gone = gone.collect();
-    known.retain(|path, version| state.corpus.file(path).is_none_or(|file| file.version != *version));
-    Ok((known.into_keys().collect(), gone))
-}
-
-/// A note with its texts.
-fn read(snapshot: &Snapshot<'_>, note: Note) -> Result<Changed, IndexError> {
-    let mut blocks = Vec::with_capacity(note.len());
-    for stored in note.blocks()? {
-        let text = snapshot.text(stored.at)?;
-        blocks.push((stored, text));
-    }
-    Ok(Changed { file: note.file, blocks })
-}
-
-/// Takes in the note at `path` as the snapshot has it; one that is gone has no blocks.
-pub(in crate::search) fn take_note(
-    corpus: &mut Corpus,
-    snapshot: &Snapshot<'_>,
-    path: &str,
-) -> Result<(), IndexError> {
-    match snapshot.note(path)? {
-        Some(note) => put(corpus, &read(snapshot, note)?),
-        None => corpus.put(path, 0, std::iter::empty()),
-    }
-    Ok(())
-}
-
-/// What tells a version of a note from another: its content, and its title, which may come from its name.
-fn version(row: &FileRow) -> u64 {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(&row.hash);
-    hasher.update(row.head.as_bytes());
-    let hash = hasher.finalize();
-    u64::from_le_bytes(*hash.as_bytes().first_chunk().expect("a blake3 hash has 32 bytes"))
 }

@@ -1,6 +1,6 @@
 //! What leaves: hits for whoever asked, memories for prompts, or nothing where nothing is sure enough.
 //!
-//! - `words`: answers of the index alone; `search`: by words and meaning; [`deep`]: with a reranker's order.
+//! - `words`: answers of the index alone, which `words::parsed` finds; `search`: by words and meaning, in the order of `search::merge`; [`deep`]: with a reranker's order.
 //! - `given`: what is given unasked, [`choose`] which of it and in what words, `past` what no longer holds.
 //! - `finder`: from what ranks best back to blocks.
 //! - `hit` and [`snippet`]: the last step, for those alone that are given. [`ask`]: the same question to a running daemon.

@@ -1,4 +1,8 @@
 //! Answers of the index alone ([`crate::search::Index::search`]): a query's words, phrases, prefixes and filters to hits.
+//!
+//! `parsed` finds the documents.
+
+mod parsed;
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -11,22 +15,19 @@ use crate::search::analyze::text::Analyzer;
 use crate::search::follow::scan;
 use crate::search::follow::snapshot::Snapshot;
 use crate::search::give::hit::HitMaker;
-use crate::search::query::syntax;
 use crate::search::query::syntax::Syntax;
 use crate::search::query::within::MOST_HITS;
 use crate::search::read::block::{Block, Kind};
-use crate::search::retrieve::bm25::Scored;
+use crate::search::retrieve::filter;
 use crate::search::retrieve::filter::Setting;
-use crate::search::retrieve::{filter, terms, topk};
 use crate::search::store::cache::Store;
 use crate::search::store::catalog;
 use crate::search::store::catalog::FileRow;
 use crate::search::store::segment::schema::Fields;
 use crate::search::store::view::{DocRef, View};
 use crate::search::{Answer, CheckedBy, Freshness, Hit, Index, IndexError, Options, Query};
+use parsed::{LONGEST, ParsedQuery};
 
-/// Longer queries are cut, in bytes.
-const LONGEST: usize = 10_000;
 /// Before it says that there is nothing, a process looks at every file itself, at most so often.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 
@@ -312,93 +313,4 @@ impl Filters<'_> {
         let block = Block { text, extra, ..block.clone() };
         Ok(filter::passes(self.syntax, &mut analyzer.borrow_mut(), &block))
     }
-}
-
-/// A query at work.
-struct ParsedQuery<'a> {
-    query: &'a Query,
-    syntax: Syntax,
-    prefixes: Vec<String>,
-    zone: &'a jiff::tz::TimeZone,
-    analyzer: Analyzer,
-}
-
-impl<'a> ParsedQuery<'a> {
-    fn new(query: &'a Query, snapshot: &'a Snapshot<'_>) -> Result<Self, IndexError> {
-        let mut end = query.text.len().min(LONGEST);
-        while !query.text.is_char_boundary(end) {
-            end -= 1;
-        }
-        let text = &query.text[..end];
-        let mut syntax = if syntax::is_question(text) { syntax::question(text) } else { syntax::parse(text) };
-        if end < query.text.len() {
-            syntax.notes.push(format!("only the first {LONGEST} bytes were searched for"));
-        }
-        let prefixes = snapshot.scope(query.scope.as_deref())?;
-        let zone = &snapshot.options().zone;
-        Ok(Self { query, syntax, prefixes, zone, analyzer: Analyzer::new() })
-    }
-
-    /// The best documents.
-    fn find(&mut self, snapshot: &Snapshot<'_>, limit: usize) -> Result<Vec<Found>, IndexError> {
-        let (conn, view, fields) = (snapshot.database(), snapshot.view(), snapshot.fields());
-        let setting = Setting { zone: self.zone, prefixes: self.prefixes.clone() };
-        let Syntax { items, notes, .. } = &mut self.syntax;
-        let clauses = terms::clauses(view, conn, fields, &mut self.analyzer, items, notes)?;
-        let allowed = filter::allowed(view, conn, fields, &mut self.analyzer, &self.syntax, &setting)?;
-        let check = filter::needs_text(&self.syntax, &mut self.analyzer);
-        let mut most = if check { limit.saturating_mul(4).max(64) } else { limit };
-        loop {
-            let scored = if !clauses.is_empty() {
-                topk::top(view, fields, &clauses, allowed.as_deref(), most)?
-            } else if self.syntax.items.is_empty() && !self.query.text.trim().is_empty() {
-                newest(view, allowed.as_deref(), most)?
-            } else {
-                Vec::new()
-            };
-            let exhausted = scored.len() < most;
-            let mut found = Vec::with_capacity(limit.min(scored.len()));
-            for scored in scored {
-                if found.len() == limit {
-                    break;
-                }
-                let (file, mut block) = view.resolve(conn, scored.at)?;
-                if check {
-                    (block.text, block.extra) = view.text(scored.at)?;
-                    if !filter::passes(&self.syntax, &mut self.analyzer, &block) {
-                        continue;
-                    }
-                    (block.text, block.extra) = Default::default();
-                }
-                found.push(Found { at: scored.at, score: scored.score, file, block });
-            }
-            if found.len() >= limit || exhausted {
-                return Ok(found);
-            }
-            most = most.saturating_mul(4);
-        }
-    }
-}
-
-/// The allowed documents, newest first: what filters without words ask for.
-fn newest(view: &View, allowed: Option<&[tantivy::BitSet]>, most: usize) -> Result<Vec<Scored>, IndexError> {
-    let living;
-    let allowed = match allowed {
-        Some(allowed) => allowed,
-        None => {
-            living = filter::living(view);
-            &living
-        }
-    };
-    let mut all = Vec::new();
-    for (n, seg) in view.segs.iter().enumerate() {
-        let columns = seg.kept.columns(&seg.reader)?;
-        for doc in filter::each(&allowed[n]) {
-            let (time, tie) = (columns.time(doc), columns.tie(doc));
-            all.push(Scored { score: 0.0, time, tie, at: DocRef { seg: n, doc } });
-        }
-    }
-    all.sort_by(Scored::rank);
-    all.truncate(most);
-    Ok(all)
 }

@@ -5,6 +5,10 @@
 //! targets aside in [`Block::extra`]); nested items are blocks of their own, and so are comments. A folded
 //! callout that holds what was injected into a conversation is left out: recalling it again would feed on
 //! itself.
+//!
+//! `plain` takes the markup of callouts and of HTML away.
+
+mod plain;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,6 +17,7 @@ use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, LinkType, Options, Pars
 
 use crate::search::read::block::{Block, Kind, Lines};
 use crate::search::read::{comment, inline};
+use plain::{callout_text, strip_html};
 
 /// A longer block is cut into several, at sentence ends, in bytes.
 pub const MOST: usize = 1500;
@@ -383,49 +388,6 @@ impl Walk<'_> {
         block.block_id = id;
         self.blocks.push(block);
     }
-}
-
-/// A callout's text without its `[!name]` mark.
-fn callout_text(text: &str) -> String {
-    let rest = text.trim_start();
-    match rest.strip_prefix("[!").and_then(|rest| rest.split_once(']')) {
-        Some((_, rest)) => rest.trim_start_matches(['+', '-']).trim_start().to_owned(),
-        None => text.to_owned(),
-    }
-}
-
-/// Appends what of `html` a reader sees; `inside` remembers a comment that is still open.
-fn strip_html(html: &str, inside: &mut bool, out: &mut String) {
-    let mut rest = html;
-    loop {
-        if *inside {
-            let Some(end) = rest.find("-->") else { return };
-            rest = &rest[end + 3..];
-            *inside = false;
-        }
-        let Some(open) = rest.find('<') else {
-            push_words(rest, out);
-            return;
-        };
-        push_words(&rest[..open], out);
-        rest = &rest[open..];
-        if rest.starts_with("<!--") {
-            *inside = true;
-            rest = &rest[4..];
-            continue;
-        }
-        match rest.find('>') {
-            Some(close) => rest = &rest[close + 1..],
-            None => return,
-        }
-        if !out.is_empty() && !out.ends_with([' ', '\n']) {
-            out.push(' ');
-        }
-    }
-}
-
-fn push_words(words: &str, out: &mut String) {
-    out.push_str(if out.ends_with([' ', '\n']) { words.trim_start_matches(' ') } else { words });
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! From a file's bytes to a note of [`block::Block`]s. Pure: whoever reads the file brings the bytes.
 //!
 //! - [`decode`]: bytes to text; [`note`]: which reader a file gets; [`markdown`] the reader of Markdown, with
-//!   `frontmatter`, `comment` and `inline` for what stands in it.
+//!   `frontmatter`, `comment`, `inline` and `markdown::plain` for what stands in it.
 //! - [`block`]: what a note is made of.
 //! - `shipped`: what this program itself wrote into a new vault, which is nobody's memory.
 

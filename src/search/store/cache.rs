@@ -1,4 +1,9 @@
 //! The cache's folder: its database, its segment files, its locks, and the views of them.
+//!
+//! `certain` seals commits and examines the files, `anew` begins an empty cache where one is damaged.
+
+mod anew;
+mod certain;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,14 +12,15 @@ use rusqlite::Connection;
 
 use crate::search::IndexError;
 use crate::search::store::lock::Lock;
-use crate::search::store::seal::{DATABASE, Seal, SealState, Sealed};
+use crate::search::store::seal::{DATABASE, SealState, Sealed};
 use crate::search::store::segment::file::SegmentFiles;
 use crate::search::store::segment::schema::Fields;
 use crate::search::store::view::{Readers, View};
-use crate::search::store::{catalog, commit, seal};
-
-/// SQLite's log is taken into the database's file from this length on, in bytes.
-const LONGEST_LOG: u64 = 4 << 20;
+use crate::search::store::{catalog, commit};
+use anew::drop_logs;
+pub use anew::{mend, wipe};
+pub use certain::boot_id;
+use certain::quick_check;
 
 /// How the cache can be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -200,106 +206,6 @@ impl Store {
         catalog::get::<String>(&*self.conn()?, "schema").or_else(no_table)
     }
 
-    /// All tables anew, with this generation; the write lock is held.
-    fn begin(&self, generation: u64) -> Result<(), IndexError> {
-        {
-            let conn = self.conn()?;
-            conn.execute_batch("BEGIN IMMEDIATE")?;
-            catalog::reset(&conn, &self.fingerprint)?;
-            catalog::set_totals(&conn, &catalog::Totals { generation, ..catalog::Totals::default() })?;
-            catalog::set(&conn, "boot", boot_id())?;
-            conn.execute_batch("COMMIT")?;
-        }
-        self.checkpoint()
-    }
-
-    /// Whether the last sealed commit is there: what a damaged log loses, it loses in silence. Another process may commit
-    /// meanwhile; under the write lock, none does.
-    fn check_commit(&self, sealed: Sealed, is_locked: bool) -> Result<(), IndexError> {
-        let (epoch, generation) = last_commit(&*self.conn()?)?;
-        if epoch == sealed.commit.0 && generation >= sealed.commit.1 {
-            return Ok(());
-        }
-        if !is_locked && self.is_writable() {
-            let _writing = self.write_lock()?;
-            let sealed = Sealed::read(&self.root).unwrap_or(sealed);
-            return self.check_commit(sealed, true);
-        }
-        Err(IndexError::Torn(format!("commit {} is lost, the last one is {generation}", sealed.commit.1)))
-    }
-
-    /// The seals anew, of the database and of all segments, which must be what they were; the write lock is held.
-    fn seal_again(&self, deep: bool) -> Result<(), IndexError> {
-        for row in catalog::segments(&*self.conn()?)? {
-            if let Some(seals) = seal::check_files(&self.segments(), &row.seals, deep)? {
-                let conn = self.conn()?;
-                conn.execute(
-                    "UPDATE segments SET seals = ?2 WHERE id = ?1",
-                    rusqlite::params![row.id, seals],
-                )?;
-            }
-        }
-        self.checkpoint()
-    }
-
-    /// To be called after a commit, under the write lock: notes that it was made.
-    ///
-    /// # Errors
-    /// The disk's.
-    pub fn committed(&self) -> Result<(), IndexError> {
-        if !self.is_writable() {
-            return Ok(());
-        }
-        let log = std::fs::metadata(self.root.join("index.sqlite-wal")).map_or(0, |log| log.len());
-        match Sealed::read(&self.root) {
-            Some(sealed) if log < LONGEST_LOG => {
-                let commit = last_commit(&*self.conn()?)?;
-                Sealed { commit, ..sealed }.write(&self.root)
-            }
-            _ => self.checkpoint(),
-        }
-    }
-
-    /// Brings the database's file up to the last commit, as far as its readers let it, and seals it; the write lock is
-    /// held.
-    ///
-    /// # Errors
-    /// The disk's.
-    pub fn checkpoint(&self) -> Result<(), IndexError> {
-        let conn = self.conn()?;
-        conn.busy_timeout(std::time::Duration::ZERO)?;
-        let done = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
-        conn.busy_timeout(catalog::PATIENCE)?;
-        // A busy one has done what it could.
-        if let Err(error) = done {
-            tracing::debug!(%error, "no checkpoint");
-        }
-        let path = self.root.join(DATABASE);
-        let database = Seal::of(&path).map_err(|error| IndexError::cache(&path, error))?;
-        Sealed { database, commit: last_commit(&conn)? }.write(&self.root)
-    }
-
-    /// Looks at every byte of the cache.
-    ///
-    /// # Errors
-    /// What is damaged; the disk's.
-    pub fn examine(&self) -> Result<(), IndexError> {
-        if !self.is_writable() {
-            return Ok(());
-        }
-        let _writing = self.write_lock()?;
-        let SealState::Whole { sealed, .. } = Sealed::look(&self.root, true) else {
-            return Err(IndexError::Torn(format!("`{DATABASE}` is not what it was")));
-        };
-        self.check_commit(sealed, true)?;
-        let conn = self.conn()?;
-        quick_check(&conn)?;
-        for row in catalog::segments(&conn)? {
-            seal::check_files(&self.segments(), &row.seals, true)?;
-        }
-        Ok(())
-    }
-
     fn open_read_only(root: &Path, fingerprint: &str, why: &IndexError) -> Result<Self, IndexError> {
         let conn = catalog::open_immutable(&root.join("index.sqlite"))?;
         let SealState::Whole { sealed, .. } = Sealed::look(root, false) else {
@@ -428,24 +334,6 @@ impl Store {
         let Some(_writing) = self.try_write_lock()? else { return Ok(0) };
         commit::sweep(&*self.conn()?, &self.segments())
     }
-
-    /// After a start of the machine, what was written without waiting for the disk may be torn: looks.
-    fn check_after_boot(&self) -> Result<(), IndexError> {
-        let boot = boot_id();
-        let conn = self.conn()?;
-        if catalog::get::<String>(&conn, "boot")?.as_deref() == Some(boot.as_str()) {
-            return Ok(());
-        }
-        drop(conn);
-        self.examine()?;
-        let _writing = self.write_lock()?;
-        let conn = self.conn()?;
-        // The last commits may be lost, and their numbers given to others.
-        catalog::begin_epoch(&conn)?;
-        catalog::set(&conn, "boot", boot)?;
-        drop(conn);
-        self.committed()
-    }
 }
 
 impl Drop for Store {
@@ -464,54 +352,11 @@ impl Drop for Store {
     }
 }
 
-/// Which making of the index, and which commit of it, `conn` sees.
-fn last_commit(conn: &Connection) -> Result<(i64, u64), IndexError> {
-    let epoch = catalog::get(conn, "epoch")?.unwrap_or_default();
-    Ok((epoch, catalog::totals(conn)?.generation))
-}
-
-/// SQLite's own look at its file.
-fn quick_check(conn: &Connection) -> Result<(), IndexError> {
-    let verdict: String = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
-    if verdict == "ok" { Ok(()) } else { Err(IndexError::Torn(verdict)) }
-}
-
-/// Makes a damaged cache anew: empty, to be filled from the notes. A database that is whole keeps its vectors.
-///
-/// # Errors
-/// The disk's.
-pub fn mend(root: &Path, fingerprint: &str, why: &IndexError) -> Result<(), IndexError> {
-    let _writing = Lock::take(&root.join("write.lock"))?;
-    let is_whole = matches!(Sealed::look(root, true), SealState::Whole { .. });
-    let is_of_segments = matches!(why, IndexError::Torn(_) | IndexError::FullText(_));
-    let begun =
-        if is_whole && is_of_segments { begin_anew(root, fingerprint) } else { Err(IndexError::Busy) };
-    match begun {
-        Ok(()) => Ok(()),
-        Err(_) => wipe(root),
-    }
-}
-
-/// An empty index in the same database, which other processes have open: its numbers go on.
-fn begin_anew(root: &Path, fingerprint: &str) -> Result<(), IndexError> {
-    let conn = catalog::open(&root.join(DATABASE), false)?;
-    quick_check(&conn)?;
-    let generation = catalog::totals(&conn)?.generation + 1;
-    let files = SegmentFiles::open(&root.join("tantivy"))?;
-    let store = Store::with(root, fingerprint, Mode::Writable, Some(files), conn)?;
-    store.begin(generation)
-}
-
 /// Which file the database is.
 fn identity(root: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;
     let stat = std::fs::metadata(root.join("index.sqlite")).ok()?;
     Some((stat.dev(), stat.ino()))
-}
-
-/// Which start of the machine this is; empty where the system doesn't say.
-pub fn boot_id() -> String {
-    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
 }
 
 /// A database without our tables is one of another version.
@@ -523,28 +368,6 @@ fn no_table(error: IndexError) -> Result<Option<String>, IndexError> {
             Ok(None)
         }
         error => Err(error),
-    }
-}
-
-/// Removes all that the index keeps under `root`.
-pub fn wipe(root: &Path) -> Result<(), IndexError> {
-    remove(std::fs::remove_file(root.join(DATABASE)), &root.join(DATABASE))?;
-    drop_logs(root)?;
-    remove(std::fs::remove_dir_all(root.join("tantivy")), &root.join("tantivy"))
-}
-
-/// Removes what belongs to a database that isn't there.
-fn drop_logs(root: &Path) -> Result<(), IndexError> {
-    for name in ["index.sqlite-wal", "index.sqlite-shm", "index.sqlite-journal"] {
-        remove(std::fs::remove_file(root.join(name)), &root.join(name))?;
-    }
-    remove(Sealed::remove(root), root)
-}
-
-fn remove(result: std::io::Result<()>, path: &Path) -> Result<(), IndexError> {
-    match result {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(IndexError::cache(path, error)),
-        _ => Ok(()),
     }
 }
 

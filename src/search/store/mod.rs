@@ -2,8 +2,8 @@
 //!
 //! What enters are blocks with their terms; what leaves are views that questions are answered from. Nothing is truth.
 //!
-//! - [`cache`] the folder with its database, segments and locks; [`catalog`] `index.sqlite`: which file's blocks stand
-//!   where, and which died since. One transaction there commits all, so there is nothing to heal after a crash but to
+//! - [`cache`] the folder with its database, segments and locks, sealed by `cache::certain` and begun by `cache::anew`;
+//!   [`catalog`] `index.sqlite`: which file's blocks stand where (`catalog::files`, `catalog::runs`), and which died since. One transaction there commits all, so there is nothing to heal after a crash but to
 //!   sweep unlisted files. [`seal`]: checksums, so that a damaged file is made anew and never believed.
 //! - [`segment`]: tantivy's segments, each with exactly the terms of its blocks.
 //! - [`delta`] works out what changed files mean, [`commit`] commits it and merges segments.

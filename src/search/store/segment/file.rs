@@ -3,6 +3,10 @@
 //! A segment's files are tantivy's, written with tantivy's own serializers from terms gathered in
 //! [`Postings`], so tantivy reads and merges them as any other. A section's heading words stand there
 //! once, whatever the number of its blocks.
+//!
+//! `reading` opens what was written.
+
+mod reading;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -11,23 +15,24 @@ use frostem::{Algorithm, Stemmer};
 use tantivy::columnar::{ColumnType, ColumnarWriter};
 use tantivy::directory::{FileSlice, RamDirectory, TerminatingWrite, WritePtr};
 use tantivy::fieldnorm::{FieldNormReader, FieldNormsSerializer};
-use tantivy::index::{SegmentComponent, SegmentId};
+use tantivy::index::SegmentComponent;
 use tantivy::postings::InvertedIndexSerializer;
 use tantivy::schema::Field;
-use tantivy::store::{StoreReader, StoreWriter};
-use tantivy::{Directory, Index, Segment, SegmentReader};
+use tantivy::store::StoreWriter;
+use tantivy::{Directory, Index, Segment};
 
 use crate::search::IndexError;
 use crate::search::analyze::text;
 use crate::search::analyze::text::{Analyzer, Form, Splitter};
 use crate::search::read::block::{Block, Kind, Note};
-use crate::search::store::catalog::{FileRow, SegmentRow};
+use crate::search::store::catalog::FileRow;
 use crate::search::store::seal;
 use crate::search::store::segment::directory::SegmentDirectory;
 use crate::search::store::segment::gather::Words;
 use crate::search::store::segment::postings::Postings;
-use crate::search::store::segment::schema::{Fields, SEPARATOR};
+use crate::search::store::segment::schema::Fields;
 use crate::search::store::segment::{pack, schema};
+pub use reading::{SegmentFiles, Texts, read_new};
 
 /// Where a new segment goes.
 #[derive(Debug, Clone)]
@@ -323,72 +328,6 @@ fn tag_filters(block: &Block, tags: &str) -> Vec<String> {
         }
     }
     filters
-}
-
-/// Opens segments of the cache's folder.
-#[derive(Debug, Clone)]
-pub struct SegmentFiles {
-    index: Index,
-    root: PathBuf,
-}
-
-impl SegmentFiles {
-    /// The folder `root`, which must exist.
-    pub fn open(root: &Path) -> Result<Self, IndexError> {
-        let directory = SegmentDirectory::open(root).map_err(tantivy::TantivyError::from)?;
-        let index = Index::create(directory, Fields::new().schema, schema::settings())?;
-        Ok(Self { index, root: root.to_owned() })
-    }
-
-    /// A handle of the segment, for merging.
-    pub fn segment(&self, row: &SegmentRow) -> Result<tantivy::Segment, IndexError> {
-        let id = SegmentId::from_uuid_string(&row.uuid)
-            .map_err(|_| IndexError::Torn(format!("`{}` is no segment", row.uuid)))?;
-        Ok(self.index.segment(self.index.new_segment_meta(id, row.docs)))
-    }
-
-    /// Opens the segment for reading, if its files are what they were.
-    pub fn read(&self, row: &SegmentRow) -> Result<SegmentReader, IndexError> {
-        seal::check_files(&self.root, &row.seals, false)?;
-        Ok(SegmentReader::open(&self.segment(row)?)?)
-    }
-}
-
-/// Opens a freshly written segment for reading.
-pub fn read_new(new: &NewSegment) -> Result<SegmentReader, IndexError> {
-    Ok(SegmentReader::open(&new.segment)?)
-}
-
-/// Reads back the texts of a segment's blocks.
-pub struct Texts(StoreReader);
-
-impl std::fmt::Debug for Texts {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Texts").finish_non_exhaustive()
-    }
-}
-
-impl Texts {
-    /// The texts of one segment, `kept` unpacked blocks of them staying in memory.
-    pub fn open(reader: &SegmentReader, kept: usize) -> Result<Self, IndexError> {
-        Ok(Self(reader.get_store_reader(kept).map_err(tantivy::TantivyError::from)?))
-    }
-
-    /// What is stored for document `doc`: its text and, behind [`SEPARATOR`], its extra words.
-    pub fn stored(&self, doc: u32) -> Result<String, IndexError> {
-        let bytes = self.0.get_document_bytes(doc)?;
-        let text = std::str::from_utf8(&bytes);
-        Ok(text.map_err(|_| IndexError::Torn(format!("the text of document {doc}")))?.to_owned())
-    }
-
-    /// The text of document `doc`, and its extra words.
-    pub fn text(&self, doc: u32) -> Result<(String, String), IndexError> {
-        let mut stored = self.stored(doc)?;
-        let Some(at) = stored.find(SEPARATOR) else { return Ok((stored, String::new())) };
-        let extra = stored[at + 1..].to_owned();
-        stored.truncate(at);
-        Ok((stored, extra))
-    }
 }
 
 /// Hands every different term that counts in document frequencies to `emit`, as tantivy's term bytes

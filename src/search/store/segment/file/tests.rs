@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use tantivy::postings::Postings as _;
 use tantivy::schema::IndexRecordOption;
-use tantivy::{DocSet, TERMINATED};
+use tantivy::{DocSet, SegmentReader, TERMINATED};
 
 use super::*;
 

@@ -1,0 +1,156 @@
+//! The files that are known: one row each.
+//!
+//! Paths and rows enter, rows leave. What a look at a folder compares with is [`Look`], a part of the row.
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::search::IndexError;
+
+/// A known file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileRow {
+    /// Its number; another after a reindex.
+    pub id: i64,
+    /// Its path in the vault.
+    pub path: String,
+    /// Length in bytes when it was read.
+    pub size: u64,
+    /// Last change of its bytes, nanoseconds since 1970.
+    pub mtime: i64,
+    /// Last change of anything, nanoseconds since 1970; 0 where the index was too close to it to be sure.
+    pub ctime: i64,
+    /// Its number on the file system.
+    pub inode: u64,
+    /// BLAKE3 of its bytes.
+    pub hash: [u8; 32],
+    /// Title and aliases, as indexed in the `head` field; empty for logs.
+    pub head: String,
+    /// The note's own tags, each followed by a space.
+    pub tags: String,
+    /// The note's date.
+    pub time: Option<i64>,
+    /// For a log: where a later reading goes on.
+    pub resume: Option<String>,
+    /// Why it isn't indexed.
+    pub skipped: Option<String>,
+    /// What could not be read as meant, a line each: `line<TAB>reason`.
+    pub findings: Option<String>,
+}
+
+/// What the file system said of a file; see [`FileRow`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Look {
+    /// Length in bytes.
+    pub size: u64,
+    /// Last change of its bytes.
+    pub mtime: i64,
+    /// Last change of anything; 0 where it can't be trusted.
+    pub ctime: i64,
+    /// Its number on the file system.
+    pub inode: u64,
+}
+
+const FILE: &str = "id, path, size, mtime, ctime, inode, hash, head, tags, time, resume, skipped, findings";
+
+fn file_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<FileRow> {
+    Ok(FileRow {
+        id: row.get(0)?,
+        path: row.get(1)?,
+        size: row.get::<_, i64>(2)?.cast_unsigned(),
+        mtime: row.get(3)?,
+        ctime: row.get(4)?,
+        inode: row.get::<_, i64>(5)?.cast_unsigned(),
+        hash: row.get(6)?,
+        head: row.get(7)?,
+        tags: row.get(8)?,
+        time: row.get(9)?,
+        resume: row.get(10)?,
+        skipped: row.get(11)?,
+        findings: row.get(12)?,
+    })
+}
+
+/// The file at `path`.
+pub fn file(conn: &Connection, path: &str) -> Result<Option<FileRow>, IndexError> {
+    let mut find = conn.prepare_cached(&format!("SELECT {FILE} FROM files WHERE path = ?1"))?;
+    Ok(find.query_row([path], file_row).optional()?)
+}
+
+/// Whether there is a file at `path`, or one below it.
+pub fn knows(conn: &Connection, path: &str) -> Result<bool, IndexError> {
+    let mut find =
+        conn.prepare_cached("SELECT 1 FROM files WHERE path = ?1 OR (path > ?2 AND path < ?3) LIMIT 1")?;
+    // A slash is followed by a zero.
+    Ok(find.exists([path, &format!("{path}/"), &format!("{path}0")])?)
+}
+
+/// The file numbered `id`.
+pub fn file_by_id(conn: &Connection, id: i64) -> Result<FileRow, IndexError> {
+    let mut find = conn.prepare_cached(&format!("SELECT {FILE} FROM files WHERE id = ?1"))?;
+    find.query_row([id], file_row).optional()?.ok_or_else(|| IndexError::Torn(format!("no file {id}")))
+}
+
+/// All files, ordered by path, handed to `each`.
+pub fn each_file(conn: &Connection, mut each: impl FnMut(FileRow)) -> Result<(), IndexError> {
+    let mut all = conn.prepare_cached(&format!("SELECT {FILE} FROM files ORDER BY path"))?;
+    let mut rows = all.query([])?;
+    while let Some(row) = rows.next()? {
+        each(file_row(row)?);
+    }
+    Ok(())
+}
+
+/// Paths of all files, in no order, with what the file system said of them, handed to `each`.
+pub fn each_look(conn: &Connection, mut each: impl FnMut(&str, Look)) -> Result<(), IndexError> {
+    let mut all = conn.prepare_cached("SELECT path, size, mtime, ctime, inode FROM files")?;
+    let mut rows = all.query([])?;
+    while let Some(row) = rows.next()? {
+        let look = Look {
+            size: row.get::<_, i64>(1)?.cast_unsigned(),
+            mtime: row.get(2)?,
+            ctime: row.get(3)?,
+            inode: row.get::<_, i64>(4)?.cast_unsigned(),
+        };
+        each(row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?, look);
+    }
+    Ok(())
+}
+
+/// Numbers and paths of the files whose path begins with `prefix`.
+pub fn paths(conn: &Connection, prefix: &str) -> Result<Vec<(i64, String)>, IndexError> {
+    let mut find =
+        conn.prepare_cached("SELECT id, path FROM files WHERE path >= ?1 AND path < ?2 ORDER BY path")?;
+    let end = format!("{prefix}\u{10ffff}");
+    let rows = find.query_map([prefix, end.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Whether the path of a file begins with `prefix`.
+pub fn begins(conn: &Connection, prefix: &str) -> Result<bool, IndexError> {
+    let mut find = conn.prepare_cached("SELECT 1 FROM files WHERE path >= ?1 AND path < ?2 LIMIT 1")?;
+    Ok(find.exists([prefix, &format!("{prefix}\u{10ffff}")])?)
+}
+
+/// Inserts or replaces a file by its path (`id` 0 for a new one); its number.
+pub fn put_file(conn: &Connection, file: &FileRow) -> Result<i64, IndexError> {
+    let id = (file.id != 0).then_some(file.id);
+    let mut put = conn.prepare_cached(&format!(
+        "INSERT OR REPLACE INTO files ({FILE}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)"
+    ))?;
+    put.execute(params![
+        id,
+        file.path,
+        file.size.cast_signed(),
+        file.mtime,
+        file.ctime,
+        file.inode.cast_signed(),
+        file.hash,
+        file.head,
+        file.tags,
+        file.time,
+        file.resume,
+        file.skipped,
+        file.findings
+    ])?;
+    Ok(id.unwrap_or_else(|| conn.last_insert_rowid()))
+}
