@@ -12,6 +12,7 @@
 
 pub mod approval;
 pub mod candidate;
+pub mod changes;
 pub mod commitment;
 pub mod daily;
 mod head;

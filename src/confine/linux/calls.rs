@@ -193,8 +193,9 @@ fn denied(network: bool, own_root: bool) -> Result<BpfProgram, BackendError> {
         add(libc::SYS_clone, &[(0, MaskedEq(flag), flag)])?;
     }
     // Keys typed into a terminal, and attributes of files that only their owner may change.
-    for request in [libc::TIOCSTI, libc::TIOCLINUX, 0x4008_6602, 0x4004_6602, 0x401c_5820] {
-        add(libc::SYS_ioctl, &[(1, Eq, request)])?;
+    // The kernel reads 32 bits of a request, whatever type a C library gives it.
+    for request in [libc::TIOCSTI as u32, libc::TIOCLINUX as u32, 0x4008_6602, 0x4004_6602, 0x401c_5820] {
+        add(libc::SYS_ioctl, &[(1, Eq, u64::from(request))])?;
     }
     // Devices and sockets by name.
     for kind in [libc::S_IFCHR, libc::S_IFBLK, libc::S_IFSOCK] {

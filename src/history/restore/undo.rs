@@ -9,8 +9,9 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
 
 use serde::Serialize;
-use similar::{ChangeTag, TextDiff};
+use similar::DiffTag;
 
+use crate::format::changes::changes;
 use crate::format::summary;
 use crate::history::error::Result;
 use crate::history::read::{DiffStyle, FileDiff, render};
@@ -102,19 +103,18 @@ fn counts(bytes: &[u8]) -> BTreeMap<&[u8], i64> {
 
 fn added(old: &[u8], new: &[u8]) -> Vec<Vec<u8>> {
     let (old, new) = (lines(old), lines(new));
-    let diff = TextDiff::from_slices(&old, &new);
-    let inserted = diff.iter_all_changes().filter(|change| change.tag() == ChangeTag::Insert);
-    inserted.map(|change| body(change.value()).to_vec()).collect()
+    let changes = changes(&old, &new);
+    let inserted = changes.iter().filter(|op| op.tag() != DiffTag::Equal).flat_map(|op| &new[op.new_range()]);
+    inserted.map(|line| body(line).to_vec()).collect()
 }
 
 /// Line by line: what was added goes, what was removed comes back next to a neighbour.
 fn by_content(before: &[u8], after: &[u8], current: &[u8]) -> Option<Vec<u8>> {
     let (old, new) = (lines(before), lines(after));
     let mut text: Vec<Vec<u8>> = lines(current).into_iter().map(<[u8]>::to_vec).collect();
-    let diff = TextDiff::from_slices(&old, &new);
-    for op in diff.ops() {
+    for op in changes(&old, &new) {
         let (gone, come) = (&old[op.old_range()], &new[op.new_range()]);
-        if op.tag() == similar::DiffTag::Equal {
+        if op.tag() == DiffTag::Equal {
             continue;
         }
         if come.is_empty() {

@@ -7,8 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use git2::Oid;
-use similar::{ChangeTag, TextDiff};
+use similar::DiffTag;
 
+use crate::format::changes::changes;
 use crate::history::error::Result;
 use crate::history::store::FileState;
 
@@ -91,9 +92,9 @@ fn is_alike(old: &[u8], new: &[u8]) -> bool {
     let lines = |bytes: &[u8]| bytes.split(|byte| *byte == b'\n').count();
     let (a, b): (Vec<&[u8]>, Vec<&[u8]>) =
         (old.split(|byte| *byte == b'\n').collect(), new.split(|byte| *byte == b'\n').collect());
-    let diff = TextDiff::from_slices(&a, &b);
-    let same = diff.iter_all_changes().filter(|change| change.tag() == ChangeTag::Equal);
-    let same = same.filter(|change| !change.value().is_empty()).count();
+    let changes = changes(&a, &b);
+    let same = changes.iter().filter(|op| op.tag() == DiffTag::Equal).flat_map(|op| &a[op.old_range()]);
+    let same = same.filter(|line| !line.is_empty()).count();
     same * 2 >= lines(old).max(lines(new)).saturating_sub(1).max(1)
 }
 

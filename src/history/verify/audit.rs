@@ -8,9 +8,10 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use serde::Serialize;
-use similar::{ChangeTag, TextDiff};
+use similar::{ChangeTag, DiffTag};
 
 use crate::config::Paths;
+use crate::format::changes::changes;
 use crate::format::reminder::{Parsed, Recur, Reminder, parse, parse_line};
 use crate::history::error::Result;
 use crate::history::read::FileDiff;
@@ -285,18 +286,12 @@ fn by_id(bytes: &[u8]) -> BTreeMap<String, (usize, Reminder)> {
 fn changed<'a>(old: &[&'a [u8]], new: &[&'a [u8]]) -> Vec<(ChangeTag, usize, &'a [u8])> {
     let old: Vec<&[u8]> = old.iter().map(|line| body(line)).collect();
     let new: Vec<&[u8]> = new.iter().map(|line| body(line)).collect();
-    let diff = TextDiff::from_slices(&old, &new);
-    let differing = diff.iter_all_changes().filter(|change| change.tag() != ChangeTag::Equal);
+    let mut differing = Vec::new();
+    for op in changes(&old, &new).iter().filter(|op| op.tag() != DiffTag::Equal) {
+        differing.extend(op.old_range().map(|at| (ChangeTag::Delete, at + 1, old[at])));
+        differing.extend(op.new_range().map(|at| (ChangeTag::Insert, at + 1, new[at])));
+    }
     differing
-        .map(|change| {
-            let (at, line) = match (change.old_index(), change.new_index()) {
-                (_, Some(at)) => (at, new[at]),
-                (Some(at), None) => (at, old[at]),
-                (None, None) => (0, &[][..]),
-            };
-            (change.tag(), at + 1, line)
-        })
-        .collect()
 }
 
 /// The line's words without its id.

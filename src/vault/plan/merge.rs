@@ -7,7 +7,9 @@
 
 use std::{borrow::Cow, ops::Range};
 
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use similar::DiffOp;
+
+use crate::format::changes::changes;
 
 /// A replacement of lines `old` of the base by lines `new` of the other side.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +30,7 @@ fn lines(bytes: &[u8]) -> Vec<Cow<'_, [u8]>> {
 }
 
 fn hunks(base: &[Cow<'_, [u8]>], other: &[Cow<'_, [u8]>]) -> Vec<Hunk> {
-    capture_diff_slices(Algorithm::Myers, base, other)
+    changes(base, other)
         .iter()
         .filter(|op| !matches!(op, DiffOp::Equal { .. }))
         .map(|op| Hunk { old: op.old_range(), new: op.new_range() })

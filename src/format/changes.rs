@@ -1,0 +1,59 @@
+//! Which lines of two texts differ.
+//!
+//! The comparison (Myers, with `similar`'s heuristics) works on numbers, one for each distinct line, so the program
+//! has it once and not once for each type of line: with all the algorithms that `similar` lets a caller choose from,
+//! each such type would be a third of a megabyte.
+
+use similar::DiffOp;
+use similar::algorithms::{Capture, Compact, IdentifyDistinct, Replace, myers};
+
+/// How `old` became `new`, as runs of lines that are equal, gone, new or replaced: in order, without a gap.
+pub fn changes<L: AsRef<[u8]>>(old: &[L], new: &[L]) -> Vec<DiffOp> {
+    let old: Vec<&[u8]> = old.iter().map(AsRef::as_ref).collect();
+    let new: Vec<&[u8]> = new.iter().map(AsRef::as_ref).collect();
+    of_lines(&old, &new)
+}
+
+fn of_lines(old: &[&[u8]], new: &[&[u8]]) -> Vec<DiffOp> {
+    let numbers = IdentifyDistinct::<u32>::new(old, 0..old.len(), new, 0..new.len());
+    let (a, b) = (numbers.old_lookup(), numbers.new_lookup());
+    let mut found = Compact::new(Replace::new(Capture::new()), a, b);
+    let Ok(()) = myers::diff(&mut found, a, numbers.old_range(), b, numbers.new_range());
+    found.into_inner().into_inner().into_ops()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// What the library finds by itself between texts, also beyond the length from which it counts lines.
+        #[test]
+        fn changes_are_what_the_library_finds(
+            old in prop::collection::vec(0..9u8, 0..150),
+            new in prop::collection::vec(0..9u8, 0..150),
+        ) {
+            let lines = |of: &[u8]| of.iter().map(|at| vec![b'a' + at, b'\n']).collect::<Vec<_>>();
+            let (old, new) = (lines(&old), lines(&new));
+            let (a, b): (Vec<&[u8]>, Vec<&[u8]>) =
+                (old.iter().map(Vec::as_slice).collect(), new.iter().map(Vec::as_slice).collect());
+            let text = similar::TextDiff::from_slices(&a, &b);
+            prop_assert_eq!(changes(&old, &new), text.ops());
+        }
+    }
+
+    #[test]
+    fn lines_that_stay_are_found_between_those_that_change() {
+        let ops = changes(&["a", "b", "c"], &["a", "x", "c", "d"]);
+        assert_eq!(
+            ops,
+            [
+                DiffOp::Equal { old_index: 0, new_index: 0, len: 1 },
+                DiffOp::Replace { old_index: 1, old_len: 1, new_index: 1, new_len: 1 },
+                DiffOp::Equal { old_index: 2, new_index: 2, len: 1 },
+                DiffOp::Insert { old_index: 3, new_index: 3, new_len: 1 },
+            ]
+        );
+    }
+}
