@@ -2,8 +2,9 @@
 //!
 //! The gate's logistics, of each kind of place, are fitted here (`--none`).
 
-use vault_agent::search::rank::signal::SURE_ENOUGH;
-use vault_agent::search::rank::sure::{FIRST, Logistic, MEASURES, Measured, NAMES, as_built, sureness};
+use vault_agent::search::rank::gate::{
+    FIRST, Logistic, MEASURES, Measured, NAMES, SURE_ENOUGH, as_built, sureness,
+};
 
 use crate::data::{Conversation, Vault};
 use crate::whole::Built;

@@ -42,6 +42,7 @@ mod recall;
 
 pub use answer::{Answer, CheckedBy, Freshness, Hit, KindName, Query, Reranked, RoleName};
 pub use error::IndexError;
+pub use follow::basis::Basis;
 pub use follow::reindex::{Progress, Reindexed};
 pub use follow::report::{Finding, Severity, Stats};
 pub use follow::snapshot::{Note, Snapshot, Stored};
@@ -50,7 +51,7 @@ pub use give::ask::Asker;
 pub use give::given::Recalled;
 pub use give::hit::HitMaker;
 pub use give::search::search;
-pub use give::words::{AllFound, Basis, Filters, Found};
+pub use give::words::{AllFound, Filters, Found};
 pub use index::Index;
 pub(crate) use index::said;
 pub use rank::worth::{Judge, Worth};

@@ -20,6 +20,7 @@ use crate::search::rank::signals::{Candidates, Work};
 use crate::search::retrieve::nearest::Nearest;
 use crate::search::store::corpus::blocks::{Corpus, names_of, without_names};
 use crate::search::store::corpus::matrix::{Matrix, Probe};
+use crate::search::store::stamp::Stamp;
 use crate::search::{Index, IndexError};
 use crate::workspace::Workspace;
 
@@ -95,41 +96,6 @@ pub(in crate::search) struct State {
     pub lists: OnceLock<Vec<bool>>,
     /// The vectors of the settings' model, by slot, where it isn't the built-in one.
     pub model: Option<(String, Matrix)>,
-}
-
-/// A state of the index.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::search) struct Stamp {
-    /// Which making of the index it is of.
-    pub epoch: i64,
-    pub generation: u64,
-    pub committed: i64,
-    pub docs: u64,
-}
-
-impl Stamp {
-    /// As the saved corpus has it.
-    pub fn to_bytes(self) -> [u8; 32] {
-        let mut out = [0; 32];
-        let numbers =
-            [self.epoch.cast_unsigned(), self.generation, self.committed.cast_unsigned(), self.docs];
-        for (to, number) in out.chunks_exact_mut(8).zip(numbers) {
-            to.copy_from_slice(&number.to_le_bytes());
-        }
-        out
-    }
-
-    /// From [`Stamp::to_bytes`].
-    pub fn from_bytes(bytes: [u8; 32]) -> Self {
-        let (numbers, _) = bytes.as_chunks::<8>();
-        let number = |at: usize| u64::from_le_bytes(numbers[at]);
-        Self {
-            epoch: number(0).cast_signed(),
-            generation: number(1),
-            committed: number(2).cast_signed(),
-            docs: number(3),
-        }
-    }
 }
 
 /// A question's vector and the matrix that it goes with.

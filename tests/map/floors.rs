@@ -19,14 +19,6 @@ const NOT_YET: &str = "the types that two steps share are not yet a file of thei
 
 /// Circles within a folder, each with its reason. The list may only get shorter.
 const KNOWN_CIRCLES: &[(&str, &str, &str)] = &[
-    ("search", "answer index query rank read recall retrieve store", NOT_YET),
-    ("search", "follow give", NOT_YET),
-    ("search/follow", "live update", NOT_YET),
-    ("search/follow", "make sync", NOT_YET),
-    ("search/give", "finder search", NOT_YET),
-    ("search/rank", "accumulator notes signal sought sure term", NOT_YET),
-    ("search/rank", "lexical signals", NOT_YET),
-    ("search/retrieve", "candidates nearest scope", NOT_YET),
     ("search/store/corpus", "blocks neighbours part persist", NOT_YET),
     ("search/store/corpus", "layer tail", NOT_YET),
 ];

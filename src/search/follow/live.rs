@@ -9,9 +9,7 @@
 //! told and published. Else it looks at every file itself. So a dead, hung or late watcher costs time,
 //! never an answer.
 //!
-//! `word` reads what the follower wrote and leaves the cookie.
-
-mod word;
+//! [`vouch`](crate::search::follow::vouch()) reads what the follower wrote and leaves the cookie.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -21,9 +19,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+pub use crate::search::follow::vouch::{Word, cookies, is_held, vouch};
 use crate::search::store::lock::Lock;
 use crate::search::{Index, IndexError};
-pub use word::{Word, cookies, is_held, vouch};
 
 /// The follower says at least so often that it lives.
 const BEAT: Duration = Duration::from_secs(2);

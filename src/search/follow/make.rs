@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::embed::Fixed;
 use crate::search::analyze::authors::Authors;
-use crate::search::follow::sync::take_note;
+use crate::search::follow::ingest::take_note;
 use crate::search::store::corpus::blocks::Corpus;
 use crate::search::store::corpus::layer;
 use crate::search::store::corpus::memory::Words;

@@ -15,15 +15,16 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::embed::Fixed;
-use crate::search::recall::{Recall, RecallError, Stamp, State};
+use crate::search::follow::ingest::put;
+use crate::search::recall::{Recall, RecallError, State};
 use crate::search::store::catalog;
 use crate::search::store::corpus::blocks::Corpus;
 use crate::search::store::corpus::matrix::Matrix;
 use crate::search::store::corpus::persist::Saved;
 use crate::search::store::corpus::{persist, vectors};
+use crate::search::store::stamp::Stamp;
 use crate::search::{Basis, Freshness, IndexError, Snapshot, said};
-pub(in crate::search) use changes::take_note;
-use changes::{Changes, Making, changes, put};
+use changes::{Changes, Making, changes};
 
 const MAKING_IT: &str = "what meaning needs is still being made of so many notes; words alone answered";
 const MENDED: &str = "what recall keeps was damaged";

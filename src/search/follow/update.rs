@@ -6,7 +6,8 @@ use std::sync::{Arc, PoisonError};
 use rusqlite::Connection;
 
 use crate::search::follow::scan::Suspect;
-use crate::search::follow::{glance, live, scan};
+use crate::search::follow::vouch::{Word, is_held, vouch};
+use crate::search::follow::{glance, scan};
 use crate::search::store::cache::{Mode, Pooled, Store};
 use crate::search::store::commit;
 use crate::search::store::delta::{Change, Delta};
@@ -65,7 +66,7 @@ impl Index {
         let store = self.store()?;
         let is_kept = !matches!(store.mode, Mode::ReadOnly(_) | Mode::Memory(_));
         let known = crate::search::store::catalog::totals(&*store.conn()?)?.files;
-        Ok(is_kept && known == 0 && !live::is_held(&store.root))
+        Ok(is_kept && known == 0 && !is_held(&store.root))
     }
 
     fn apply(&self, store: &Store, paths: &[String], wait: bool) -> Result<Updated, IndexError> {
@@ -107,7 +108,7 @@ impl Index {
                 store.committed()?;
             }
         }
-        if !live::is_held(&store.root) {
+        if !is_held(&store.root) {
             store.compact(SMALL_MERGE)?;
         }
         Ok(done)
@@ -150,11 +151,11 @@ impl Index {
             warnings.push(format!("{why} (searched all the same)"));
         }
         // The word comes first: what was committed after it was given is in the snapshot.
-        let word = live::vouch(&store.root);
+        let word = vouch(&store.root);
         let (mut conn, mut view) = store.snapshot()?;
         let mut checked_by = CheckedBy::Daemon;
         let mut suspects = match word {
-            Some(live::Word { mut dirty }) => {
+            Some(Word { mut dirty }) => {
                 // Who has just told the agent something asks for it at once, faster than a watcher hears.
                 dirty.extend(self.options.own_notes(self.clock.now()));
                 scan::suspects_at(&conn, &self.vault, &self.options, &dirty)

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::search::give::search::Ranked;
+use crate::search::give::ranked::Ranked;
 use crate::search::query::within::Within;
 use crate::search::recall::State;
 use crate::search::store::view::DocRef;

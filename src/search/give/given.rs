@@ -7,15 +7,15 @@ use jiff::Timestamp;
 
 use crate::search::give::choose;
 use crate::search::give::choose::{Injection, Memory};
-use crate::search::give::search::{Ranked, words_of};
+use crate::search::give::ranked::Ranked;
+use crate::search::give::search::words_of;
 use crate::search::give::{finder, past};
 use crate::search::query::question::LONGEST;
 use crate::search::query::syntax;
 use crate::search::query::syntax::Syntax;
 use crate::search::query::within::{MOST_HITS, Within};
 use crate::search::rank::formula::Standing;
-use crate::search::rank::signal::SURE_ENOUGH;
-use crate::search::rank::sure::{FIRST, Measured};
+use crate::search::rank::gate::{FIRST, Measured, SURE_ENOUGH};
 use crate::search::rank::uses::Uses;
 use crate::search::rank::worth::{Judge, Worth};
 use crate::search::read::shipped::is_shipped;

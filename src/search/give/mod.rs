@@ -2,7 +2,7 @@
 //!
 //! - `words`: answers of the index alone, which `words::parsed` finds; `search`: by words and meaning, in the order of `search::merge`; [`deep`]: with a reranker's order.
 //! - `given`: what is given unasked, [`choose`] which of it and in what words, `past` what no longer holds.
-//! - `finder`: from what ranks best back to blocks.
+//! - `ranked`: what ranks best; `finder`: from there back to blocks.
 //! - `hit` and [`snippet`]: the last step, for those alone that are given. [`ask`]: the same question to a running daemon.
 
 pub mod ask;
@@ -14,5 +14,6 @@ pub(in crate::search) mod finder;
 pub(in crate::search) mod given;
 pub(in crate::search) mod hit;
 pub(in crate::search) mod past;
+pub(in crate::search) mod ranked;
 pub(in crate::search) mod search;
 pub(in crate::search) mod words;

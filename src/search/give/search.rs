@@ -7,49 +7,29 @@ mod merge;
 use std::cell::{Cell, OnceCell};
 
 use crate::search::give::finder;
+use crate::search::give::ranked::{Ranked, Ranking};
 use crate::search::query::dressed::undressed;
 use crate::search::query::question::Question;
 use crate::search::query::syntax;
 use crate::search::query::syntax::{Item, Syntax};
 use crate::search::query::within::{MOST_HITS, Within};
-use crate::search::rank::notes::{Answering, Notes, is_said};
+use crate::search::rank::notes::{Answering, Notes};
 use crate::search::rank::signal::{NEAR, NEAR_SPREADS, weights};
 use crate::search::rank::signals::{Candidates, Near, Scores, Vectors};
 use crate::search::rank::sought::{Sought, sought};
-use crate::search::rank::sure::Measured;
-use crate::search::rank::{notes, signals, sure};
+use crate::search::rank::{gate, note_weights, signals, sure};
 use crate::search::recall::{QuestionVector, Recall, RecallError, State};
 use crate::search::retrieve::candidates::MANY;
 use crate::search::retrieve::mended::mended;
 use crate::search::retrieve::nearest;
 use crate::search::retrieve::scope::Scope;
+use crate::search::store::corpus::neighbours::is_said;
 use crate::search::{Answer, Block, Found, Hit, IndexError, Kind, Query, Snapshot};
 use merge::{in_one, merge, spread};
 
 /// Of a corpus with more slots than this, room is kept between questions (16 bytes a slot) by a [resident](Recall::resident) one
 /// alone.
 const MOST_KEPT: usize = 1 << 20;
-
-/// A block and how it ranks.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::search) struct Ranked {
-    pub slot: u32,
-    pub score: f64,
-    pub sure: f64,
-}
-
-/// A scope's best blocks.
-#[derive(Debug, Default)]
-pub(in crate::search) struct Ranking {
-    /// Best first.
-    pub best: Vec<Ranked>,
-    /// What their sureness is made of.
-    pub measures: Vec<Measured>,
-    /// What a person should know.
-    pub notes: Vec<String>,
-    /// The percentage that the settings' model has embedded.
-    pub embedded: Option<u8>,
-}
 
 /// Searches as [`Recall::search`] does.
 ///
@@ -120,7 +100,7 @@ impl Recall {
         let most = if is_filtered { usize::MAX } else { within.most(limit) };
         let notes = if candidates.has_notes {
             let scope = Scope { corpus: &state.corpus, candidates };
-            let sought = sought(scope, &question, &notes::WEIGHTS, false);
+            let sought = sought(scope, &question, &note_weights::WEIGHTS, false);
             self.notes(state, candidates, &question, &asked, &sought, most)
         } else {
             Vec::new()
@@ -200,7 +180,7 @@ impl Recall {
             return Ranking::default();
         }
         let asked = self.ask(&question.text, state, candidates);
-        let sought = sought(scope, &question, &notes::WEIGHTS, candidates.has_turns);
+        let sought = sought(scope, &question, &note_weights::WEIGHTS, candidates.has_turns);
         let mut best = self.told(state, candidates, &question, &asked, &sought, most);
         let slots: Vec<u32> = best.iter().map(|ranked| ranked.slot).collect();
         let made;
@@ -213,7 +193,7 @@ impl Recall {
         let vectors = builtin.map(|probe| Vectors { matrix: None, probe });
         let measures = sure::measures(scope, &sought, vectors, &slots);
         for (ranked, measures) in best.iter_mut().zip(&measures) {
-            ranked.sure = sure::as_built(measures);
+            ranked.sure = gate::as_built(measures);
         }
         Ranking { best, measures, notes: asked.warning.into_iter().collect(), embedded: asked.embedded }
     }

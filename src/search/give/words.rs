@@ -5,14 +5,8 @@
 mod parsed;
 
 use std::cell::RefCell;
-use std::collections::HashSet;
-use std::sync::PoisonError;
-use std::time::{Duration, Instant};
-
-use crate::vault::NotePath;
 
 use crate::search::analyze::text::Analyzer;
-use crate::search::follow::scan;
 use crate::search::follow::snapshot::Snapshot;
 use crate::search::give::hit::HitMaker;
 use crate::search::query::syntax::Syntax;
@@ -20,32 +14,12 @@ use crate::search::query::within::MOST_HITS;
 use crate::search::read::block::{Block, Kind};
 use crate::search::retrieve::filter;
 use crate::search::retrieve::filter::Setting;
-use crate::search::store::cache::Store;
 use crate::search::store::catalog;
 use crate::search::store::catalog::FileRow;
 use crate::search::store::segment::schema::Fields;
 use crate::search::store::view::{DocRef, View};
-use crate::search::{Answer, CheckedBy, Freshness, Hit, Index, IndexError, Options, Query};
+use crate::search::{Answer, Basis, Hit, Index, IndexError, Options, Query};
 use parsed::{LONGEST, ParsedQuery};
-
-/// Before it says that there is nothing, a process looks at every file itself, at most so often.
-const LOOK_EVERY: Duration = Duration::from_secs(2);
-
-/// What an answer rests on: a file, and its size and modification time as the index knows them; none for one that was
-/// read just now.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Basis {
-    path: String,
-    known: Option<(u64, i64)>,
-}
-
-impl Snapshot<'_> {
-    /// What an answer with the block `at` of `file` rests on.
-    pub fn basis(&self, at: DocRef, file: &FileRow) -> Basis {
-        let is_committed = self.view().segs[at.seg].id != 0;
-        Basis { path: file.path.clone(), known: is_committed.then_some((file.size, file.mtime)) }
-    }
-}
 
 impl Index {
     /// Answers a query from the whole vault as it is on disk now, and says how fresh the answer is.
@@ -63,87 +37,6 @@ impl Index {
             Ok(((hits, found.notes), Some(bases)))
         })?;
         Ok(Answer { query: query.text.clone(), hits, notes, freshness, reranked: None })
-    }
-
-    /// What `work` makes of the index as the vault is on disk now. `work` also says which files its answer rests on
-    /// ([`Snapshot::basis`]): where one is other than the index knows, or where the list is empty, files are looked at
-    /// and `work` runs once more, so that a dead watcher never has the last word. No list: the answer is taken as it is.
-    ///
-    /// # Errors
-    /// As [`Index::search`], and what `work` says.
-    pub fn answer<T>(
-        &self,
-        work: impl Fn(&Snapshot<'_>) -> Result<(T, Option<Vec<Basis>>), IndexError>,
-    ) -> Result<(T, Freshness), IndexError> {
-        match self.healing(|store| self.answer_in(store, &work)) {
-            Err(error) if error.is_full_or_read_only() => {
-                let store = Store::in_memory(&self.root, &self.options.fingerprint(), error.to_string())?;
-                self.answer_in(&store, &work)
-            }
-            answer => answer,
-        }
-    }
-
-    fn answer_in<T>(
-        &self,
-        store: &Store,
-        work: &impl Fn(&Snapshot<'_>) -> Result<(T, Option<Vec<Basis>>), IndexError>,
-    ) -> Result<(T, Freshness), IndexError> {
-        let mut snapshot = self.fresh_snapshot(store)?;
-        // What was looked at since the question was asked is fresh enough, whatever has become of it since.
-        let mut looked: HashSet<String> = HashSet::new();
-        for _ in 0..3 {
-            let (answer, bases) = work(&snapshot)?;
-            let Some(bases) = bases.filter(|_| snapshot.freshness.checked_by == CheckedBy::Daemon) else {
-                return Ok((answer, snapshot.freshness));
-            };
-            let suspects = if bases.is_empty() && self.may_look() {
-                snapshot.freshness.checked_by = CheckedBy::Scan;
-                self.scan(snapshot.database(), snapshot.view())?
-            } else {
-                let mut stale = self.stale(bases);
-                stale.retain(|path| looked.insert(path.clone()));
-                scan::suspects_at(snapshot.database(), &self.vault, &self.options, &stale)?
-            };
-            if suspects.is_empty() {
-                return Ok((answer, snapshot.freshness));
-            }
-            // A file that is other than the index knows: look at it, then once more.
-            self.look_again(store, &mut snapshot, suspects)?;
-        }
-        let (answer, _) = work(&snapshot)?;
-        snapshot.freshness.complete = false;
-        Ok((answer, snapshot.freshness))
-    }
-
-    /// Whether it is time to look at every file once more before an empty answer.
-    fn may_look(&self) -> bool {
-        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
-        let due = looked.is_none_or(|at| at.elapsed() > LOOK_EVERY);
-        if due {
-            *looked = Some(Instant::now());
-        }
-        due
-    }
-
-    /// The files of these that changed although nobody said so.
-    fn stale(&self, bases: Vec<Basis>) -> Vec<String> {
-        let mut seen = HashSet::new();
-        let is_stale = |basis: &Basis| {
-            let Some(known) = basis.known else { return false };
-            let plain = scan::plain_stat(&self.vault, &basis.path);
-            if plain.is_some_and(|stat| (stat.size, stat.mtime_ns) == known) {
-                return false;
-            }
-            let stat = NotePath::new(&basis.path).ok().and_then(|path| self.vault.stat(&path).ok().flatten());
-            // A vault that isn't there says nothing about its files.
-            match stat {
-                Some(stat) => (stat.size, stat.mtime_ns) != known,
-                None => self.vault.is_present(),
-            }
-        };
-        let stale = bases.into_iter().filter(|basis| seen.insert(basis.path.clone()) && is_stale(basis));
-        stale.map(|basis| basis.path).collect()
     }
 }
 

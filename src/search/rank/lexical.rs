@@ -10,7 +10,7 @@ use crate::search::cores::{share, threads};
 use crate::search::query::question::{QueryTerm, Question};
 use crate::search::rank::accumulator::{LayerScratch, Sink, Work};
 use crate::search::rank::signal::Signal;
-use crate::search::rank::signals::Speakers;
+use crate::search::rank::speakers::Speakers;
 use crate::search::rank::term::Term;
 use crate::search::retrieve::around::{ALONE, ANSWER, NEAR, REGION, answer_spread, region_spread, spread};
 use crate::search::retrieve::candidates::MANY;

@@ -1,11 +1,15 @@
 //! From candidates to an order. Pure: a question and a corpus give the same scores however the corpus grew.
 //!
-//! [`signal`] is the list of signals of turns of conversations with their weights and the gate's; [`signals`] computes them: `lexical` those of words (`term`: how common each is), `meaning` those of vectors;
-//! `accumulator` adds them up. `notes` ranks everything else by weights of its own, with `sought` for what a question's words stand for. [`sure`]
-//! says how sure a find is to be about a prompt, `worth` what it is worth unasked, [`uses`] how often a memory served.
-//! [`formula`] has the published formulas that all this is measured against.
+//! - Turns of conversations: [`signal`] is the list of their signals with the weights. [`signals`] computes them: `lexical`
+//!   those of words (`term`: how common each is), `meaning` those of vectors, `speakers` who is named. `accumulator` adds
+//!   them up.
+//! - Everything else: `notes` ranks it, with `sought` for what a question's words stand for; `note_weights` has the weights.
+//! - What is given unasked: [`sure`] measures how much a find has to do with a prompt, [`gate`] makes a probability of that;
+//!   `worth` says what a find is worth, [`uses`] how often a memory served.
+//! - [`formula`] has the published formulas that all this is measured against.
 
 pub mod formula;
+pub mod gate;
 pub mod signal;
 pub mod signals;
 pub mod sure;
@@ -14,7 +18,9 @@ pub mod uses;
 pub(in crate::search) mod accumulator;
 pub(in crate::search) mod lexical;
 pub(in crate::search) mod meaning;
+pub(in crate::search) mod note_weights;
 pub(in crate::search) mod notes;
 pub(in crate::search) mod sought;
+pub(in crate::search) mod speakers;
 pub(in crate::search) mod term;
 pub(in crate::search) mod worth;

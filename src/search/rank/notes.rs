@@ -5,65 +5,24 @@
 //! Of the file of memories, of pins and of a day's note each block is a document of its own. A word of the question
 //! stands for itself, for words that look like it ([`crate::search::retrieve::alike`]) and, less, for words that mean
 //! nearly the same. All statistics are those of the notes in scope, so they are the same however the corpus grew.
-//!
-//! The weights stand in [`Weights`]. They were chosen by hand on openly licensed notes in English, German and Chinese
-//! (`notes-dev`), after a fit of four signals that left one vault out at a time; all four vaults were seen.
+//! The weights stand in `rank/note_weights.rs`.
 
 use std::ops::Range;
 
 use crate::search::analyze::function_words;
-use crate::search::analyze::stems::Shape;
 use crate::search::query::question::Question;
+use crate::search::rank::note_weights::{WEIGHTS, Weights};
 use crate::search::rank::signal::NEAR;
-use crate::search::rank::signals::Vectors;
 use crate::search::rank::sought::Sought;
 use crate::search::retrieve::candidates::{K1, idf};
+use crate::search::retrieve::cosines::Vectors;
 use crate::search::retrieve::nearest::Nearest;
 use crate::search::retrieve::scope::{Scope, count};
-use crate::search::store::corpus::blocks::Corpus;
+use crate::search::store::corpus::neighbours::is_said;
 
 use crate::embed::fast::{FastMap, FastSet};
 use crate::search::cores::{share, threads};
 
-/// What the signals weigh, and what shapes them.
-pub(in crate::search) struct Weights {
-    /// BM25 of the whole note, as a share of the best one's.
-    note: f32,
-    /// BM25 of its best block, as a share of the best one's.
-    block: f32,
-    /// The cosine of its nearest block, beyond [`Weights::far`], where the model knows all words of the question.
-    meaning: f32,
-    /// Unrelated texts are as near as this.
-    far: f32,
-    /// Blocks with fewer terms than this say less than their vectors do.
-    short: f32,
-    /// What a word that means nearly the same counts, beside its likeness.
-    pub near_word: f32,
-    /// What a character of a script without spaces counts beside the pairs of them.
-    pub character: f32,
-    /// BM25's length normalisation; its saturation is [`K1`].
-    length: f32,
-    /// A block with no better match than this has not the word; a long word is told by less.
-    pub least_word: f32,
-    /// The same for words of [`LONG`] bytes or more.
-    pub least_long_word: f32,
-}
-
-pub(in crate::search) const WEIGHTS: Weights = Weights {
-    note: 3.0,
-    block: 1.8,
-    meaning: 20.0,
-    far: 0.1,
-    short: 8.0,
-    near_word: 0.4,
-    character: 2.0,
-    length: 0.8,
-    least_word: 0.2,
-    least_long_word: 0.04,
-};
-
-/// A word of so many bytes is long.
-pub(in crate::search) const LONG: usize = 6;
 /// So many documents by words, and half as many by meaning, are looked at closely for an answer of fewer hits.
 const KEPT: usize = 400;
 /// Likenesses are summed up in steps of this part: whole numbers have no order.
@@ -353,11 +312,6 @@ impl Notes<'_> {
         });
         out.into_iter().map(|(_, answering)| answering).collect()
     }
-}
-
-/// Whether a block is an event of a conversation, which [`crate::search::rank::signals`] ranks.
-pub(in crate::search) fn is_said(corpus: &Corpus, slot: u32) -> bool {
-    corpus.shape(slot).has(Shape::TURN | Shape::TOOL)
 }
 
 fn steps(likeness: f32) -> u64 {

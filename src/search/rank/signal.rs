@@ -1,4 +1,4 @@
-//! What the ranking of turns weighs, and the weights; those of notes stand in `rank/notes.rs`.
+//! What the ranking of turns weighs, and the weights; those of notes stand in `rank/note_weights.rs`.
 //!
 //! A block's score is a weighted sum of [`Signal`]s. The weights were fitted with `benches/recall.rs --fit`
 //! on the development half of LoCoMo (conversations of two people) and on LongMemEval's (logs of users with an assistant),
@@ -6,7 +6,6 @@
 //! penalty of 2, cross-validated by conversation. Signals marked *dialogue* are zero for anything but turns of a log.
 
 use crate::search::query::question::Question;
-use crate::search::rank::sure::Gate;
 
 /// One thing that speaks for (or against) a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -161,29 +160,6 @@ pub fn weights(question: &Question) -> Weights {
     }
     weights
 }
-
-/// The logistics that turn what is measured of a find into how sure it is to be about the prompt, by
-/// [`crate::search::rank::sure::Place`]: the constant, then the weights of [`crate::search::rank::sure::NAMES`]. Fitted on
-/// what `--none` measures: questions asked of their own memory and of another's, and small talk in many languages, bare and
-/// dressed, over LoCoMo, LongMemEval and `notes-dev`. Each keeps so many of its answerable prompts: 97, 95 and 93 of 100. That
-/// a speaker is named weighs no more than 3 in conversations: all of LoCoMo's questions name one, real ones need not.
-pub const GATES: [Gate; 3] = [
-    Gate {
-        by_meaning: [-4.75, 2.48, 0.46, -0.54, 2.21, 3.0],
-        by_words: [-4.42, 2.74, 0.58, -0.77, 0.0, 3.0],
-    },
-    Gate {
-        by_meaning: [-10.59, 2.64, 2.34, -5.73, 8.09, -0.06],
-        by_words: [-8.72, 3.85, 2.96, -6.47, 0.0, -0.06],
-    },
-    Gate {
-        by_meaning: [-4.55, -1.35, 1.1, -2.58, 6.64, 0.0],
-        by_words: [-3.37, -1.06, 1.88, -1.88, 0.0, 0.0],
-    },
-];
-
-/// Nothing below this is given without being asked for.
-pub const SURE_ENOUGH: f64 = 0.31;
 
 /// From this cosine on, a built-in vector speaks for a block by itself. Of texts that have nothing to do with each
 /// other three in a thousand are so near; of a question and a conversation that knows nothing of it, the nearest

@@ -15,6 +15,7 @@ pub use crate::search::rank::accumulator::{Near, Scores, Sink, Table, Work};
 use crate::search::rank::lexical::lexical;
 use crate::search::rank::meaning::semantic;
 use crate::search::rank::signal::Signal;
+use crate::search::rank::speakers::Speakers;
 pub use crate::search::retrieve::candidates::{B, Candidates, K1, bm25, idf, plain_bm25};
 pub use crate::search::retrieve::cosines::Vectors;
 use crate::search::retrieve::nearest::{Nearest, nearest};
@@ -47,7 +48,7 @@ pub struct Prompt<'a> {
 /// Computes all signals into `sink`; `work` is any question's.
 pub fn signals(prompt: Prompt<'_>, work: &mut Work, sink: &mut impl Sink) {
     let Prompt { corpus, candidates, question, vectors, nearest: known, others, zone } = prompt;
-    let speakers = speakers(corpus, candidates, question);
+    let speakers = Speakers::of(corpus, candidates, question);
     let is_short = sink.is_short(candidates);
     let scope = Scope { corpus, candidates };
     let is_wanted =
@@ -89,25 +90,6 @@ pub fn signals(prompt: Prompt<'_>, work: &mut Work, sink: &mut impl Sink) {
         }
         None => candidates.slots().for_each(|slot| shape(corpus, slot, question, &speakers, sink)),
     }
-}
-
-/// The speakers in scope: all their names' words, and those whom the question names.
-pub(in crate::search) struct Speakers {
-    pub names: Vec<String>,
-    named: Vec<u32>,
-}
-
-fn speakers(corpus: &Corpus, candidates: &Candidates, question: &Question) -> Speakers {
-    let ids = &candidates.authors;
-    let asked = |name: &str| {
-        name.split(' ').any(|part| part.len() > 1 && question.words.iter().any(|word| word == part))
-    };
-    let mut named: Vec<u32> = ids.iter().copied().filter(|id| asked(corpus.author_name(*id))).collect();
-    if named.len() == ids.len() {
-        named.clear();
-    }
-    let names = ids.iter().flat_map(|id| corpus.author_name(*id).split(' ').map(str::to_owned)).collect();
-    Speakers { names, named }
 }
 
 /// Signals from what a block is, not from what it is about.

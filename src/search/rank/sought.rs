@@ -7,10 +7,11 @@
 use crate::search::analyze::function_words;
 use crate::search::cores::{share, threads};
 use crate::search::query::question::Question;
-use crate::search::rank::notes::{LONG, Weights, is_said};
+use crate::search::rank::note_weights::{LONG, Weights};
 use crate::search::retrieve::alike::{Alike, Lookout};
 use crate::search::retrieve::candidates::{COMMON, MANY};
 use crate::search::retrieve::scope::Scope;
+use crate::search::store::corpus::neighbours::is_said;
 
 /// So many characters are looked for by themselves.
 const MOST_CHARS: usize = 32;

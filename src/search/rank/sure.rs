@@ -2,77 +2,22 @@
 //!
 //! What is weighed is absolute: how much of what the prompt says stands in the find or beside it, by how rare its words
 //! are in the vault and how much they tell in any text ([`Table::weight`]), and how much of it the vault has nowhere. The
-//! share alone tells nothing: a word of small talk is found whole in any memory. Pure.
+//! share alone tells nothing: a word of small talk is found whole in any memory. A prompt's words and finds enter; measures
+//! leave, for [`crate::search::rank::gate`]. Pure.
 
 use crate::embed::Table;
 use crate::embed::fast::FastMap;
 use crate::search::Role;
-use crate::search::rank::notes::is_said;
-use crate::search::rank::signal::GATES;
+use crate::search::rank::gate::{Measured, Place};
 use crate::search::rank::sought::Sought;
 use crate::search::rank::term::{FEW, MOST_IDF};
 use crate::search::retrieve::candidates::idf;
 use crate::search::retrieve::cosines::Vectors;
 use crate::search::retrieve::scope::{Scope, count};
-use crate::search::store::corpus::neighbours::beside;
+use crate::search::store::corpus::neighbours::{beside, is_said};
 
 /// What stands beside a find counts in part.
 const BESIDE: [(i32, f32); 5] = [(-2, 0.4), (-1, 0.7), (0, 1.0), (1, 0.7), (2, 0.4)];
-
-/// How many things are weighed.
-pub const MEASURES: usize = 5;
-/// Their names, for tables: the share of the prompt's weight that stands in and beside the find; that weight itself, as a
-/// logarithm; the share that stands nowhere in the scope; the cosine of the built-in vectors; whether the prompt names
-/// somebody who speaks here.
-pub const NAMES: [&str; MEASURES] = ["share", "mass", "unknown", "cosine", "named"];
-/// The first so many finds say whether the memory knows anything of the prompt: of many, one is always like it.
-pub const FIRST: usize = 3;
-
-/// Where a find stands: what tells an answer from a guess differs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
-    /// A conversation of people.
-    Conversation,
-    /// A conversation with an agent: it answers at length, so most words stand somewhere.
-    Log,
-    /// A note.
-    Note,
-}
-
-/// What is measured of a find.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Measured {
-    /// By [`NAMES`].
-    pub of: [f32; MEASURES],
-    /// Where it stands.
-    pub place: Place,
-    /// Whether the cosine could be taken.
-    pub has_cosine: bool,
-}
-
-/// Constant and weights, by [`NAMES`].
-pub type Logistic = [f64; MEASURES + 1];
-
-/// The probability that a find with these measures is about the prompt.
-pub fn sureness(weights: &Logistic, measured: &Measured) -> f64 {
-    let sum: f64 = weights[1..].iter().zip(&measured.of).map(|(weight, x)| weight * f64::from(*x)).sum();
-    1.0 / (1.0 + (-(weights[0] + sum)).exp())
-}
-
-/// The logistics of one place: with the cosine, and without built-in vectors.
-#[derive(Debug, Clone, Copy)]
-pub struct Gate {
-    /// With the cosine.
-    pub by_meaning: Logistic,
-    /// By words alone.
-    pub by_words: Logistic,
-}
-
-/// The same as built.
-pub fn as_built(measured: &Measured) -> f64 {
-    let gate = &GATES[measured.place as usize];
-    sureness(if measured.has_cosine { &gate.by_meaning } else { &gate.by_words }, measured)
-}
 
 /// The measures of each of `finds`; `vectors` are the built-in ones.
 pub(in crate::search) fn measures(

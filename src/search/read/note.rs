@@ -61,23 +61,6 @@ impl Options {
         }
     }
 
-    /// What the index depends on beside the notes: another text here means a rebuild.
-    pub fn fingerprint(&self) -> String {
-        let zone = self.zone.iana_name().unwrap_or("fixed");
-        format!(
-            "{} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {} {zone}",
-            crate::search::SCHEMA,
-            self.memory,
-            self.pinned,
-            self.daily,
-            self.logs,
-            self.summaries,
-            self.include,
-            self.exclude,
-            self.max_file_bytes
-        )
-    }
-
     /// Whether a file of that path is indexed; the reason if a person left it out.
     pub fn takes(&self, path: &str) -> Result<bool, &'static str> {
         let name = path.rsplit('/').next().unwrap_or(path);

@@ -22,7 +22,7 @@ use crate::search::IndexError;
 use crate::search::store::segment::schema::Fields;
 use crate::search::store::view::{DocRef, View};
 
-/// How soon repeats of a term stop counting.
+/// How soon repeats of a term stop counting (Robertson; as Lucene has it).
 pub const K1: f64 = 1.2;
 /// How much a document's length counts.
 pub const B: f64 = 0.75;

@@ -6,13 +6,13 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use crate::search::query::question::Question;
-use crate::search::retrieve::nearest::Judge;
+use crate::search::retrieve::bm25;
 use crate::search::store::corpus::blocks::Corpus;
 
-/// BM25's saturation and length normalisation (Robertson; Lucene's defaults).
-pub const K1: f32 = 1.2;
-/// See [`K1`].
-pub const B: f32 = 0.75;
+/// [`bm25::K1`], in single precision.
+pub const K1: f32 = bm25::K1 as f32;
+/// [`bm25::B`], in single precision.
+pub const B: f32 = bm25::B as f32;
 /// Beyond so many candidates, vectors and what a block is (not what it is about) are looked at only for the best by words
 /// and those with the nearest signs: the rest can't come to the top any more.
 pub(in crate::search) const MANY: usize = 5000;
@@ -31,6 +31,14 @@ pub struct NoteSlots {
     pub note: u32,
     /// Whether a log's events are among them.
     pub has_turns: bool,
+}
+
+/// A block by whose vector the nearness of the others is judged ([`crate::search::retrieve::nearest`]).
+#[derive(Debug)]
+pub(in crate::search) struct Judge {
+    pub slot: u32,
+    /// The first word of its vector's signs.
+    pub signs: u64,
 }
 
 /// The blocks that a question may be answered from: those of some notes, and their statistics.

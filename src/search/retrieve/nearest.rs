@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use crate::embed::table::DIMENSIONS;
 use crate::search::cores::{share, threads};
-use crate::search::retrieve::candidates::{Candidates, NoteSlots};
+use crate::search::retrieve::candidates::{Candidates, Judge, NoteSlots};
 use crate::search::retrieve::cosines::Vectors;
 use crate::search::retrieve::scope::Scope;
 use crate::search::store::corpus::blocks::Corpus;
@@ -100,14 +100,6 @@ fn reach(tallies: &[usize], enough: usize) -> usize {
         so_far >= enough
     });
     reach.unwrap_or(tallies.len() - 1)
-}
-
-/// A block by which the others are judged.
-#[derive(Debug)]
-pub(in crate::search) struct Judge {
-    slot: u32,
-    /// The first word of its vector's signs.
-    signs: u64,
 }
 
 /// One in two to the power of this is in the sample.

@@ -4,12 +4,13 @@
 //!
 //! - [`cache`] the folder with its database, segments and locks, sealed by `cache::certain` and begun by `cache::anew`;
 //!   [`catalog`] `index.sqlite`: which file's blocks stand where (`catalog::files`, `catalog::runs`), and which died since. One transaction there commits all, so there is nothing to heal after a crash but to
-//!   sweep unlisted files. [`seal`]: checksums, so that a damaged file is made anew and never believed.
+//!   sweep unlisted files. [`seal`]: checksums, so that a damaged file is made anew and never believed. `version`: what a
+//!   cache must have been made with to be used.
 //! - [`segment`]: tantivy's segments, each with exactly the terms of its blocks.
 //! - [`delta`] works out what changed files mean, [`commit`] commits it and merges segments.
 //! - [`view`] is one state of all of that, with exact statistics of living documents, so that an index that grew by edits
 //!   and one made anew agree.
-//! - [`corpus`]: what ranking knows of each block beside its words, in layers that are mapped.
+//! - `stamp` names a state of the index. [`corpus`]: what ranking knows of each block beside its words, in layers that are mapped.
 
 pub mod cache;
 pub mod catalog;
@@ -22,7 +23,7 @@ pub mod segment;
 pub mod view;
 
 pub(in crate::search) mod lock;
+pub(in crate::search) mod stamp;
+mod version;
 
-/// The version of everything that an index's content depends on: blocks, terms, tables. Another version
-/// is rebuilt without a question.
-pub const SCHEMA: &str = concat!("vault-agent index 8, ", env!("CARGO_PKG_VERSION"));
+pub use version::SCHEMA;

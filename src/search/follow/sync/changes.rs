@@ -1,27 +1,21 @@
 //! What the corpus lacks: the notes that changed since it was made, with their texts.
 //!
 //! A snapshot and the state of the corpus enter. [`Changes`] leave, and nothing where so much changed that all is
-//! made anew. One note's way into the corpus stands here too.
+//! made anew.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
+use crate::search::follow::ingest::{Changed, read, version};
 use crate::search::follow::make;
-use crate::search::read::block::{Kind, Role};
-use crate::search::recall::{Stamp, State};
+use crate::search::recall::State;
 use crate::search::store::catalog;
-use crate::search::store::catalog::FileRow;
-use crate::search::store::corpus::blocks::{Corpus, Passage};
-use crate::search::{Freshness, IndexError, Note, Snapshot, Stored};
+use crate::search::store::corpus::blocks::Corpus;
+use crate::search::store::stamp::Stamp;
+use crate::search::{Freshness, IndexError, Snapshot};
 
 /// With more changed notes than this, the corpus is made anew: what changed is kept in memory until it is taken in.
 const MANY: usize = 2000;
-
-/// A note as it is now, its blocks with their texts.
-pub(super) struct Changed {
-    file: FileRow,
-    pub(super) blocks: Vec<(Stored, String)>,
-}
 
 /// What is newer than the corpus.
 pub(super) struct Changes {
@@ -35,31 +29,6 @@ pub(super) struct Changes {
     pub(super) notes: Vec<Changed>,
     /// In place of all else: everything, made anew.
     pub(super) anew: Option<Corpus>,
-}
-
-pub(super) fn put(corpus: &mut Corpus, Changed { file, blocks }: &Changed) {
-    let title = &file.head;
-    let titles: Vec<String> = blocks
-        .iter()
-        .map(|(stored, _)| match (stored.block.kind, &stored.block.section) {
-            (Kind::Turn, _) => String::new(),
-            (_, Some(section)) => format!("{title} {section}"),
-            (_, None) => title.clone(),
-        })
-        .collect();
-    let passages = blocks.iter().zip(&titles).map(|((stored, text), title)| {
-        let block = &stored.block;
-        Passage {
-            line: block.line,
-            is_turn: block.kind == Kind::Turn && block.role != Some(Role::Tool),
-            role: block.role,
-            author: block.author.as_deref(),
-            time: block.time,
-            head: title,
-            text,
-        }
-    });
-    corpus.put(&file.path, version(file), passages);
 }
 
 pub(super) fn stamp(snapshot: &Snapshot<'_>) -> Result<Stamp, IndexError> {
@@ -141,36 +110,4 @@ fn differing(snapshot: &Snapshot<'_>, state: &State) -> Result<(Vec<String>, Vec
     let gone = gone.collect();
     known.retain(|path, version| state.corpus.file(path).is_none_or(|file| file.version != *version));
     Ok((known.into_keys().collect(), gone))
-}
-
-/// A note with its texts.
-fn read(snapshot: &Snapshot<'_>, note: Note) -> Result<Changed, IndexError> {
-    let mut blocks = Vec::with_capacity(note.len());
-    for stored in note.blocks()? {
-        let text = snapshot.text(stored.at)?;
-        blocks.push((stored, text));
-    }
-    Ok(Changed { file: note.file, blocks })
-}
-
-/// Takes in the note at `path` as the snapshot has it; one that is gone has no blocks.
-pub(in crate::search) fn take_note(
-    corpus: &mut Corpus,
-    snapshot: &Snapshot<'_>,
-    path: &str,
-) -> Result<(), IndexError> {
-    match snapshot.note(path)? {
-        Some(note) => put(corpus, &read(snapshot, note)?),
-        None => corpus.put(path, 0, std::iter::empty()),
-    }
-    Ok(())
-}
-
-/// What tells a version of a note from another: its content, and its title, which may come from its name.
-fn version(row: &FileRow) -> u64 {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(&row.hash);
-    hasher.update(row.head.as_bytes());
-    let hash = hasher.finalize();
-    u64::from_le_bytes(*hash.as_bytes().first_chunk().expect("a blake3 hash has 32 bytes"))
 }

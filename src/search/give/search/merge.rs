@@ -2,16 +2,14 @@
 //!
 //! Ranked notes and turns enter. Blocks leave, none with more score than the one before it.
 
-use super::Ranked;
 use crate::search::give::finder;
 use crate::search::give::finder::Find;
+use crate::search::give::ranked::Ranked;
 use crate::search::rank::notes::Answering;
 use crate::search::recall::State;
+use crate::search::retrieve::bm25::COMMENT;
 use crate::search::store::view::DocRef;
 use crate::search::{Block, Found, IndexError, Kind, Snapshot};
-
-/// What a comment counts beside other text.
-const COMMENT: f64 = 0.25;
 
 /// The blocks of notes that `takes`, at most `limit`, each with its slot: the best one of each note, in the order of the
 /// notes, and behind them further ones, the best first. Comments are never a note's best block.

@@ -18,6 +18,11 @@ pub(in crate::search) fn is_turn(corpus: &Corpus, slot: u32) -> bool {
     corpus.shape(slot).has(Shape::TURN)
 }
 
+/// Whether a block is an event of a conversation: a turn, or what a tool was asked or said.
+pub(in crate::search) fn is_said(corpus: &Corpus, slot: u32) -> bool {
+    corpus.shape(slot).has(Shape::TURN | Shape::TOOL)
+}
+
 /// The turn `offset` places beside a turn: a candidate as that is, as all blocks of a note are or none.
 pub(in crate::search) fn turn_beside(corpus: &Corpus, slot: u32, offset: i32) -> Option<u32> {
     let at = beside(corpus, slot, offset)?;

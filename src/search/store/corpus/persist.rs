@@ -10,12 +10,12 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use crate::embed::table;
-use crate::search::recall::Stamp;
 use crate::search::store::cache::boot_id;
 use crate::search::store::corpus::blocks::{Corpus, File, Frozen};
 use crate::search::store::corpus::layer;
 use crate::search::store::corpus::layer::Layer;
 use crate::search::store::seal::{Seal, Verdict};
+use crate::search::store::stamp::Stamp;
 
 /// The version of the layout and of what the arrays mean; the table's name and the program's version are
 /// part of the head beside it.

@@ -1,0 +1,26 @@
+//! A ranked block, and a scope's best ones: what goes from ranking to whoever finds the blocks and gives them.
+//!
+//! Values alone; `search` fills them, `finder` and `given` read them.
+
+use crate::search::rank::gate::Measured;
+
+/// A block and how it ranks.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::search) struct Ranked {
+    pub slot: u32,
+    pub score: f64,
+    pub sure: f64,
+}
+
+/// A scope's best blocks.
+#[derive(Debug, Default)]
+pub(in crate::search) struct Ranking {
+    /// Best first.
+    pub best: Vec<Ranked>,
+    /// What their sureness is made of.
+    pub measures: Vec<Measured>,
+    /// What a person should know.
+    pub notes: Vec<String>,
+    /// The percentage that the settings' model has embedded.
+    pub embedded: Option<u8>,
+}

@@ -1,0 +1,28 @@
+//! What the cache's content depends on beside the notes: this program's version of it, and the settings of what is read.
+//!
+//! [`Options`] enter; a text leaves. A cache under another text is made anew.
+
+use crate::search::read::note::Options;
+
+/// The version of everything that an index's content depends on: blocks, terms, tables. Another version
+/// is rebuilt without a question.
+pub const SCHEMA: &str = concat!("vault-agent index 8, ", env!("CARGO_PKG_VERSION"));
+
+impl Options {
+    /// What the index depends on beside the notes: another text here means a rebuild.
+    pub fn fingerprint(&self) -> String {
+        let zone = self.zone.iana_name().unwrap_or("fixed");
+        format!(
+            "{} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {} {zone}",
+            SCHEMA,
+            self.memory,
+            self.pinned,
+            self.daily,
+            self.logs,
+            self.summaries,
+            self.include,
+            self.exclude,
+            self.max_file_bytes
+        )
+    }
+}
