@@ -6,7 +6,7 @@
 //! interest. [`with_id`] and [`with_schedule`] make the only two changes that are ever made to a line.
 //! The grammar is `grammar/reminder.abnf`.
 //!
-//! - `recur`: the kinds of recurrence; a new one begins here, and its dates are [`crate::schedule::series`]'s;
+//! - `recur`: the kinds of recurrence; a new one begins here, and its dates are [`crate::schedule::Series`]'s;
 //! - `syntax`: the grammar; `edit`: the two changes;
 //! - `diagnose`, `mistakes`: what is wrong with a line or with one value in it, in words for people.
 

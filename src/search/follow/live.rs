@@ -9,7 +9,7 @@
 //! told and published. Else it looks at every file itself. So a dead, hung or late watcher costs time,
 //! never an answer.
 //!
-//! [`vouch`](crate::search::follow::vouch()) reads what the follower wrote and leaves the cookie.
+//! [`vouch`] reads what the follower wrote and leaves the cookie.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -2,7 +2,7 @@
 
 use crate::vault::plan::{OpOutcome, Operation, Script};
 
-/// What [`Editor::edit_with`] is to do with the bytes that it was shown.
+/// What [`crate::vault::Editor::edit_with`] is to do with the bytes that it was shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Plan {
     /// These operations; none means that nothing is to be done.
