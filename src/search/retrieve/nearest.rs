@@ -15,7 +15,8 @@ use crate::search::retrieve::cosines::Vectors;
 use crate::search::retrieve::scope::Scope;
 use crate::search::store::corpus::blocks::Corpus;
 use crate::search::store::corpus::code::Signs;
-use crate::search::store::corpus::layer::{BITS, Rest};
+use crate::search::store::corpus::layer::BITS;
+use crate::search::store::corpus::meta::Rest;
 use crate::search::store::corpus::wide;
 use crate::search::store::corpus::wide::Work as _;
 

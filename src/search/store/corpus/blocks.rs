@@ -9,10 +9,6 @@
 //! dropped.
 //!
 //! [layer]: crate::search::store::corpus::layer::Layer
-//!
-//! `grow` takes notes in and out.
-
-mod grow;
 
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
@@ -27,10 +23,10 @@ pub use crate::search::analyze::authors::{names_of, without_names};
 use crate::search::analyze::pieces::signature;
 use crate::search::analyze::stems::Shape;
 use crate::search::store::corpus::code::{Code, Sums};
+use crate::search::store::corpus::frozen::Frozen;
 use crate::search::store::corpus::layer;
-use crate::search::store::corpus::layer::{Meta, NO_ROW};
 use crate::search::store::corpus::memory::Words;
-pub(in crate::search) use crate::search::store::corpus::part::Frozen;
+use crate::search::store::corpus::meta::{Meta, NO_ROW};
 use crate::search::store::corpus::tail::Tail;
 use crate::search::store::corpus::vectors::Hash;
 use crate::search::store::corpus::wide::wide;
@@ -97,10 +93,10 @@ pub struct Corpus {
 
 const ROLES: [Role; 3] = [Role::User, Role::Agent, Role::Tool];
 /// Where a role stands in the bits of a stored shape, above those that [`Shape`] uses.
-const ROLE_BITS: u32 = 14;
+pub(super) const ROLE_BITS: u32 = 14;
 
 /// A role as it is stored: its place among the roles, from 1, or 0.
-fn code(role: Option<Role>) -> u16 {
+pub(super) fn code(role: Option<Role>) -> u16 {
     (1..).zip(ROLES).find(|(_, other)| role == Some(*other)).map_or(0, |(code, _)| code)
 }
 

@@ -11,7 +11,8 @@ use tantivy::directory::{Directory, MmapDirectory, OwnedBytes};
 
 use crate::search::analyze::pieces::signature;
 use crate::search::analyze::stems::Shape;
-use crate::search::store::corpus::code::{Code, Signs, WORDS};
+use crate::search::store::corpus::code::{Code, Signs};
+use crate::search::store::corpus::meta::{Meta, NO_ROW, Rest};
 use crate::search::store::corpus::postings;
 use crate::search::store::corpus::tail::Tail;
 use crate::search::store::corpus::vectors::Hash;
@@ -20,10 +21,6 @@ use crate::search::store::corpus::vectors::Hash;
 pub const BITS: u32 = 16;
 /// The most blocks of a layer.
 pub const MOST: usize = 1 << BITS;
-/// The row of a block without a vector.
-pub const NO_ROW: u32 = u32::MAX;
-/// The signs behind the first word.
-pub type Rest = [u64; WORDS - 1];
 
 const MAGIC: &[u8; 8] = b"VARECL05";
 const HEAD: usize = 8 + 5 * 4;
@@ -31,25 +28,6 @@ const META: usize = 28;
 const WORD: usize = 8;
 const REST: usize = size_of::<Rest>();
 const LARGE: usize = size_of::<Signs>();
-
-/// What is known of a block beside its words and its vector.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Meta {
-    /// Its note, by number.
-    pub file: u32,
-    /// First line, from 1.
-    pub line: u32,
-    /// Its author, by number, or [`crate::search::store::corpus::blocks::NOBODY`].
-    pub author: u32,
-    /// The length of its window ([`crate::search::rank::signals`]'s).
-    pub window: f32,
-    /// Seconds since 1970, or [`crate::search::store::corpus::blocks::NEVER`].
-    pub time: i64,
-    /// Its terms, for BM25's length.
-    pub length: u16,
-    /// Its shape.
-    pub shape: Shape,
-}
 
 impl Meta {
     fn to_bytes(self) -> [u8; META] {

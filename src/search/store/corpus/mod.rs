@@ -1,15 +1,22 @@
 //! What ranking knows of the vault's blocks: terms, shapes, speakers, times, built-in vectors.
 //!
-//! [`blocks`] is the corpus: layers on disk and a tail in memory; `blocks::grow` takes notes in. [`layer`] is the format of a layer, `tail` what was taken
-//! in last, `postings` where terms stand in both, `neighbours` the blocks beside a block, [`code`] a vector in 64 bytes. `persist` saves and loads it, `part` is one layer with its notes. [`vectors`] and [`matrix`] keep and compare the vectors
-//! of models that cost something.
+//! - [`blocks`] is the corpus: layers on disk and a tail in memory. `grow` takes notes in and out; `neighbours` are the
+//!   blocks beside a block.
+//! - `tail` is what was taken in last (`memory`: what it remembers of words), [`layer`] the format of a layer, `frozen` a
+//!   layer with its file. In both, [`meta`] is what is known of a block, `postings` where terms stand, [`code`] a vector in 64
+//!   bytes.
+//! - `persist` saves and loads all of it; `part` is one layer with its notes, made beside others.
+//! - [`vectors`] and [`matrix`] keep and compare the vectors of models that cost something; `wide` is the loop for it.
 
 pub mod blocks;
 pub mod code;
 pub mod layer;
 pub mod matrix;
+pub mod meta;
 pub mod vectors;
 
+pub(in crate::search) mod frozen;
+pub(in crate::search) mod grow;
 pub(in crate::search) mod memory;
 pub(in crate::search) mod neighbours;
 pub(in crate::search) mod part;

@@ -1,39 +1,14 @@
-//! A corpus in parts: layers with the files that they are mapped from, and notes that were taken in on their own.
+//! A corpus in parts: notes that were taken in on their own, a layer at most, to be put together in their order.
 
 use std::hash::BuildHasher;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use tantivy::directory::OwnedBytes;
-
 use crate::search::analyze::authors::Authors;
 use crate::search::store::corpus::blocks::{Corpus, File, NOBODY};
-use crate::search::store::corpus::layer::Layer;
+use crate::search::store::corpus::frozen::Frozen;
+use crate::search::store::corpus::layer;
 use crate::search::store::corpus::memory::Words;
-use crate::search::store::corpus::tail::Tail;
-use crate::search::store::corpus::{layer, persist};
-use crate::search::store::seal::Seal;
-
-/// A layer and the name of the file that it is mapped from, if it is on disk.
-#[derive(Debug)]
-pub struct Frozen {
-    pub layer: Layer,
-    /// With the file's seal.
-    pub name: Option<(String, Seal)>,
-}
-
-impl Frozen {
-    /// The layer of `tail`, in a file of `folder` where there is one that can be written to.
-    pub fn new(tail: &Tail, folder: Option<&Path>) -> Option<Self> {
-        let bytes = layer::bytes(tail);
-        let on_disk = folder.and_then(|folder| {
-            let name = persist::write_layer(folder, &bytes).ok()?;
-            Some(Self { layer: Layer::map(folder, &name.0)?, name: Some(name) })
-        });
-        // Bytes that were made here are those of a layer.
-        on_disk.or_else(|| Some(Self { layer: Layer::new(OwnedBytes::new(bytes))?, name: None }))
-    }
-}
 
 /// Notes that were taken in on their own: a layer and the files that it is of, from slot 0 on.
 #[derive(Debug)]

@@ -11,7 +11,8 @@ use std::path::Path;
 
 use crate::embed::table;
 use crate::search::store::cache::boot_id;
-use crate::search::store::corpus::blocks::{Corpus, File, Frozen};
+use crate::search::store::corpus::blocks::{Corpus, File};
+use crate::search::store::corpus::frozen::{Frozen, replace, write_layer};
 use crate::search::store::corpus::layer;
 use crate::search::store::corpus::layer::Layer;
 use crate::search::store::seal::{Seal, Verdict};
@@ -20,8 +21,6 @@ use crate::search::store::stamp::Stamp;
 /// The version of the layout and of what the arrays mean; the table's name and the program's version are
 /// part of the head beside it.
 const LAYOUT: &str = "vault-agent recall 9";
-/// The ending of a layer's file.
-const LAYER: &str = "layer";
 
 fn head(options: &str) -> String {
     format!("{LAYOUT} {} {} {options}\n", table::NAME, env!("CARGO_PKG_VERSION"))
@@ -50,32 +49,6 @@ pub fn save(corpus: &mut Corpus, of: Option<Stamp>, options: &str, path: &Path) 
         }
     }
     Ok(())
-}
-
-/// Writes a layer's bytes to `folder`; returns the name of its file, and its seal.
-///
-/// # Errors
-/// The disk's.
-pub fn write_layer(folder: &Path, bytes: &[u8]) -> io::Result<(String, Seal)> {
-    let name = format!("recall-{}.{LAYER}", &blake3::hash(bytes).to_hex()[..16]);
-    let path = folder.join(&name);
-    replace(&path, |file| file.write_all(bytes))?;
-    let seal = Seal::of(&path)?;
-    Ok((name, seal))
-}
-
-fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    let temporary = path.with_extension(format!("{}.tmp", std::process::id()));
-    let written = std::fs::File::create(&temporary).and_then(|file| {
-        let mut out = io::BufWriter::with_capacity(1 << 20, file);
-        write(&mut out)?;
-        out.flush()
-    });
-    let written = written.and_then(|()| std::fs::rename(&temporary, path));
-    if written.is_err() {
-        let _ = std::fs::remove_file(&temporary);
-    }
-    written
 }
 
 /// Sums up what goes through it.

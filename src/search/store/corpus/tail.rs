@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::search::store::corpus::code::Code;
-use crate::search::store::corpus::layer::{Meta, NO_ROW, Rest};
+use crate::search::store::corpus::meta::{Meta, NO_ROW, Rest};
 use crate::search::store::corpus::postings::Postings;
 use crate::search::store::corpus::vectors::Hash;
 

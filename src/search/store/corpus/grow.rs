@@ -4,17 +4,18 @@
 
 use std::hash::BuildHasher;
 
-use super::{Corpus, File, NEVER, NOBODY, Passage, ROLE_BITS, code};
 use crate::embed::Fixed;
 use crate::search::Role;
 use crate::search::analyze::authors::names_of;
 use crate::search::analyze::references::{embedded, without_references};
 use crate::search::analyze::stems::Shape;
+use crate::search::store::corpus::blocks::{Corpus, File, NEVER, NOBODY, Passage, ROLE_BITS, code};
 use crate::search::store::corpus::code::Code;
+use crate::search::store::corpus::frozen::Frozen;
 use crate::search::store::corpus::layer;
-use crate::search::store::corpus::layer::{Meta, NO_ROW};
 use crate::search::store::corpus::memory::Words;
-use crate::search::store::corpus::part::Frozen;
+use crate::search::store::corpus::meta::{Meta, NO_ROW};
+use crate::search::store::corpus::neighbours::window_length;
 use crate::search::store::corpus::tail::Tail;
 use crate::search::store::corpus::vectors::hash;
 
@@ -65,7 +66,7 @@ impl Corpus {
         self.files.push(file);
         let mut windows = 0.0;
         for slot in slots {
-            let window = crate::search::store::corpus::neighbours::window_length(self, slot);
+            let window = window_length(self, slot);
             windows += window;
             let (_, local) = Self::place(slot);
             self.tail.metas[local].window = window;
@@ -73,7 +74,7 @@ impl Corpus {
         self.files[id as usize].windows = windows;
     }
 
-    pub(super) fn push(&mut self, file: u32, opens: bool, passage: &Passage<'_>, names: &[String]) -> Meta {
+    fn push(&mut self, file: u32, opens: bool, passage: &Passage<'_>, names: &[String]) -> Meta {
         let slot = u32::try_from(self.tail.len()).unwrap_or(u32::MAX);
         // The speaker's name belongs to what a turn says, the headings to what a paragraph says.
         let said = without_references(passage.text);
