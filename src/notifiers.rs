@@ -1,13 +1,14 @@
-//! From the settings to the notifiers: who is told of what is due.
+//! From the settings to the notifiers by which what is due is told.
 //!
 //! The first of `[notify] kinds` is the one that counts; where it can't be used the console takes its place, and says
-//! why. A further one that can't be used is left out, and `doctor` says so.
+//! why. A further one that can't be used is left out, and `doctor` says so. Discord's stand in its own room, beside what
+//! they send through, so only front doors ask for notifiers here.
 
 use std::sync::Arc;
 
 use crate::config::{ConfigError, NotifyKind};
 
-use crate::deliver::{Console, Desktop, Links, Notifier, Outlets, Telling, takes_links};
+use crate::deliver::{Console, Desktop, Notifier, Outlets, takes_links};
 use crate::workspace::Workspace;
 
 impl Workspace {
@@ -53,25 +54,6 @@ impl Workspace {
             NotifyKind::Email => email(self),
             NotifyKind::Webhook => webhook(self),
         }
-    }
-
-    /// Who is told of what, and when not, by the settings.
-    pub fn telling(&self) -> Telling {
-        let notify = &self.settings.notify;
-        let names = |kinds: &[NotifyKind]| kinds.iter().map(|kind| kind.as_str()).collect();
-        Telling {
-            kinds: names(&notify.by_default()),
-            quiet: notify.quiet.map(|quiet| (quiet.from, quiet.to)),
-            urgent: notify.urgent.clone(),
-            tags: notify.tags.iter().map(|(tag, kinds)| (tag.clone(), names(kinds))).collect(),
-        }
-    }
-
-    /// The links that open the notes of this vault in Obsidian.
-    pub fn links(&self) -> Links {
-        let name = self.vault.root().file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let paths = &self.settings.paths;
-        Links { vault: name, reminders: paths.reminders.clone(), commitments: paths.commitments.clone() }
     }
 
     /// The bot, for answers: they go where the question was asked, whoever is told of reminders; what is refused

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use jiff::ToSpan;
 
 use crate::clock::Clock;
-use crate::config::{ConfigError, Dirs, EditStrategyName, FILE_NAME, Settings};
-use crate::deliver::{self, Journal, JournalError, PassSettings};
+use crate::config::{ConfigError, Dirs, EditStrategyName, FILE_NAME, NotifyKind, Settings};
+use crate::deliver::{self, Journal, JournalError, Links, PassSettings, Telling};
 use crate::memory::MemoryNotes;
 use crate::schedule::{DigestRule, Zone};
 use crate::tasks::{TaskBook, TaskSettings};
@@ -230,6 +230,25 @@ impl Workspace {
             telling: self.telling(),
             phrase: self.settings.assistant.phrase && !self.settings.brains.is_empty(),
         }
+    }
+
+    /// Who is told of what, and when not, by the settings.
+    pub fn telling(&self) -> Telling {
+        let notify = &self.settings.notify;
+        let names = |kinds: &[NotifyKind]| kinds.iter().map(|kind| kind.as_str()).collect();
+        Telling {
+            kinds: names(&notify.by_default()),
+            quiet: notify.quiet.map(|quiet| (quiet.from, quiet.to)),
+            urgent: notify.urgent.clone(),
+            tags: notify.tags.iter().map(|(tag, kinds)| (tag.clone(), names(kinds))).collect(),
+        }
+    }
+
+    /// The links that open the notes of this vault in Obsidian.
+    pub fn links(&self) -> Links {
+        let name = self.vault.root().file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let paths = &self.settings.paths;
+        Links { vault: name, reminders: paths.reminders.clone(), commitments: paths.commitments.clone() }
     }
 
     /// The tasks of other plugins, of the forms that are on in `settings`, which are [`Self::task_settings`].

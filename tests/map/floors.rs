@@ -7,12 +7,8 @@ use crate::modules::{Modules, circles};
 /// Rooms that anybody may stand before, and that use what they like: the front doors.
 const FRONT_DOORS: [&str; 5] = ["cli", "hooks", "mcp", "discord", "daemon"];
 
-/// Uses of a room that stands further down, each with its reason. The list may only get shorter.
-const KNOWN_UPWARD: &[(&str, &str, &str)] = &[(
-    "notifiers",
-    "discord",
-    "the bot and the webhook as notifiers stand in Discord's room, beside what they send through",
-)];
+/// Uses of a room that stands further down, each with its reason: none, and it stays so.
+const KNOWN_UPWARD: &[(&str, &str, &str)] = &[];
 
 /// Circles within a folder, each with its reason: none, and it stays so.
 const KNOWN_CIRCLES: &[(&str, &str, &str)] = &[];
