@@ -65,8 +65,17 @@ impl Workspace {
     /// The same vault with the settings as they are on disk now; none where nothing changed.
     ///
     /// # Errors
-    /// The settings on disk are wrong.
+    /// The settings on disk are wrong, or suddenly gone or empty: that is half a save or a sync's, and without them what is
+    /// due would be told at other times and elsewhere.
     pub fn reload(&self) -> Result<Option<Self>, ConfigError> {
+        let file = self.vault.root().join(FILE_NAME);
+        if self.settings != Settings::default()
+            && std::fs::metadata(&file).map_or(true, |meta| meta.len() == 0)
+        {
+            return Err(
+                ConfigError::new("is gone or empty; to go on without settings, start anew").in_file(&file)
+            );
+        }
         let settings = Settings::load(self.vault.root())?;
         if settings == self.settings {
             return Ok(None);

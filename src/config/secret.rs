@@ -58,6 +58,13 @@ fn read(path: &Path, variable: &str, root: &Path) -> Result<SecretString, Config
             "move it outside the vault, for example to `~/.config/vault-agent/`".to_owned(),
         );
     }
+    // Nobody may write to a pipe, and reading it would wait for ever.
+    if !canonical.is_file() {
+        return problem(
+            format!("the secret file `{shown}` is no file"),
+            "write the secret into a file with mode 600".to_owned(),
+        );
+    }
     if let Some(reason) = readable_by_others(&canonical) {
         return problem(
             format!("the secret file `{shown}` {reason}"),

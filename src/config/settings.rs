@@ -255,6 +255,10 @@ impl Settings {
     /// The file can't be read, is no valid TOML, has an unknown key or a value out of its range.
     pub fn load(root: &Path) -> Result<Self, ConfigError> {
         let path = root.join(FILE_NAME);
+        // Nobody may write to a pipe, and reading it would wait for ever.
+        if std::fs::metadata(&path).is_ok_and(|meta| !meta.is_file()) {
+            return Err(ConfigError::new("is no file; move it out of the way").in_file(&path));
+        }
         match std::fs::read(&path) {
             Ok(bytes) => match String::from_utf8(bytes) {
                 Ok(text) => Self::parse(&text).map_err(|error| error.in_file(&path)),

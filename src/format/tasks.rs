@@ -66,6 +66,22 @@ pub fn impossible(bytes: &[u8]) -> Vec<Dated> {
     .collect()
 }
 
+/// The open tasks of a note that name a date in a line that isn't UTF-8, in order, each at its first wrong byte, with the
+/// line's mark: no program reads them as they were meant.
+pub fn unreadable(bytes: &[u8]) -> Vec<Dated> {
+    if std::str::from_utf8(bytes).is_ok() {
+        return Vec::new();
+    }
+    let live = lines::live_lines(bytes);
+    live.filter_map(|line| {
+        let wrong = std::str::from_utf8(line.text).err()?.valid_up_to();
+        let text = String::from_utf8_lossy(line.text);
+        let (_, mark) = first_mark(open_task(&text)?, is_like_a_date)?;
+        Some(Dated { line: line.number, column: wrong + 1, mark })
+    })
+    .collect()
+}
+
 fn is_date(text: &str) -> bool {
     text.parse::<jiff::civil::Date>().is_ok()
 }

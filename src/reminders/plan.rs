@@ -7,6 +7,10 @@ use crate::format::id::ReminderId;
 use crate::format::reminder::{self, Parsed, Recur, Reminder, ReminderLine, RemindersFile};
 use crate::vault::{NotePath, Operation};
 
+/// The most characters of a message that is given to a command or a tool. A line that a person wrote may have more, and is
+/// told whole.
+pub const MOST_MESSAGE_CHARS: usize = 2_000;
+
 /// A reminder to add.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Draft {
@@ -120,6 +124,20 @@ pub fn remove(line: &ReminderLine, id: ReminderId) -> LinePlan {
 
 fn lossy(line: &ReminderLine) -> String {
     String::from_utf8_lossy(&line.text).into_owned()
+}
+
+/// Whether a message that somebody gives is one to be heard, and not a text.
+///
+/// # Errors
+/// It is too long.
+pub fn check_length(msg: &str) -> Result<(), ReminderError> {
+    let length = msg.chars().count();
+    if length <= MOST_MESSAGE_CHARS {
+        return Ok(());
+    }
+    Err(ReminderError::Message(format!(
+        "it has {length} characters, and a reminder at most {MOST_MESSAGE_CHARS}; write the text into a note, and remind of that"
+    )))
 }
 
 /// The canonical line, proved to read back as the same reminder.

@@ -53,6 +53,22 @@ fn skills_are_listed_with_what_is_wrong_with_them() {
 }
 
 #[test]
+fn settings_of_a_skill_that_there_is_not_are_named() {
+    let vault = TestVault::new("//- now: 2026-12-01T09:30:00Z\n");
+    vault.write("vault-agent.toml", "timezone = \"Europe/London\"\n\n[skill.te]\n");
+    vault.write("skills/tea/SKILL.md", skill("tea", "Makes tea.", "Boil."));
+    let wanted = "vault-agent.toml:3:1: `[skill.te]` names no skill in `skills`; did you mean `[skill.tea]`?";
+    for args in [&["check"][..], &["skill", "check"]] {
+        let run = vault.run(args);
+        assert_eq!(run.code, 1, "{args:?}");
+        assert!(run.stdout.lines().any(|line| line == wanted), "{args:?}: {}", run.stdout);
+    }
+    assert_eq!(vault.run(&["skill", "check", "tea"]).ok().stdout, "the skill is well\n");
+    vault.write("vault-agent.toml", "[skill.tea]\n");
+    let _ = vault.run(&["check"]).ok();
+}
+
+#[test]
 fn the_template_s_skills_are_well_and_the_web_is_off_without_a_key() {
     let mut vault = TestVault::new("//- now: 2026-12-01T09:30:00Z\n");
     let _ = vault.run(&["init", "."]).ok();

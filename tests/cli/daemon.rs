@@ -176,6 +176,13 @@ fn changed_settings_are_taken_on_and_wrong_ones_are_refused() {
     vault.write("vault-agent.toml", "timezone = \"Asia/Tokyo\"\n");
     vault.write("Reminders.md", "- [ ] date=2026-07-01 time=18:30 recur=none msg=\"tea in Tokyo\"\n");
     daemon.hear("tea in Tokyo");
+    // Half a save, or a sync's: nothing is told at other times for it.
+    vault.write("vault-agent.toml", "");
+    daemon.hear("is gone or empty");
+    std::fs::remove_file(vault.path("vault-agent.toml")).unwrap();
+    daemon.hear("is gone or empty");
+    vault.write("Reminders.md", "- [ ] date=2026-07-01 time=18:30 recur=none msg=\"more tea in Tokyo\"\n");
+    daemon.hear("more tea in Tokyo");
     daemon.kill();
 }
 

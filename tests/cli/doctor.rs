@@ -50,6 +50,87 @@ fn a_merge_conflict_is_an_error_that_names_the_line() {
     assert!(run.stdout.contains("Reminders.md:2: a merge conflict begins here"), "{}", run.stdout);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_note_that_can_not_be_written_is_named() {
+    use std::os::unix::fs::PermissionsExt;
+    let vault = TestVault::new("//- /Reminders.md\n");
+    let note = vault.path("Reminders.md");
+    // Rights mean nothing to root, for whom only an immutable file is one that can't be written.
+    let is_root = rustix::process::geteuid().is_root();
+    let flag = |flag: &str| {
+        let run = std::process::Command::new("chattr").arg(flag).arg(&note).status();
+        run.is_ok_and(|status| status.success())
+    };
+    if is_root && !flag("+i") {
+        eprintln!("skipped: root can't make a file immutable here");
+        return;
+    }
+    if !is_root {
+        std::fs::set_permissions(&note, std::fs::Permissions::from_mode(0o400)).unwrap();
+    }
+    let run = vault.run(&["doctor"]);
+    assert!(!is_root || flag("-i"));
+    assert_eq!(run.code, 1);
+    assert!(run.stdout.contains("`Reminders.md` can't be written: "), "{}", run.stdout);
+}
+
+#[cfg(unix)]
+#[test]
+fn settings_that_are_a_pipe_are_an_error_and_nobody_waits() {
+    let vault = TestVault::new("");
+    let made = std::process::Command::new("mkfifo").arg(vault.path("vault-agent.toml")).status().unwrap();
+    assert!(made.success());
+    let run = vault.run(&["tick"]);
+    assert_eq!(run.code, 2);
+    assert!(run.stderr.contains("vault-agent.toml: is no file; move it out of the way"), "{}", run.stderr);
+    // Nor does anybody for a secret.
+    let vault = TestVault::new(
+        "//- /vault-agent.toml\n[notify]\nkind = \"webhook\"\n[notify.webhook]\nurl_file = \"~/pipe\"\n",
+    );
+    let made =
+        std::process::Command::new("mkfifo").arg("-m600").arg(vault.home().join("pipe")).status().unwrap();
+    assert!(made.success());
+    let said = vault.run(&["doctor"]).stdout;
+    assert!(!cfg!(feature = "push") || said.contains("pipe` is no file"), "{said}");
+}
+
+#[cfg(feature = "assistant")]
+#[test]
+fn other_mcp_servers_are_looked_at_and_none_is_started() {
+    let mut vault = TestVault::new(
+        "//- /vault-agent.toml\n\
+        [[mcp]]\nname = \"gone\"\ncommand = [\"/no/such/program\", \"hush\"]\ntools = [\"x\"]\n\
+        [[mcp]]\nname = \"poor\"\ncommand = [\"sh\"]\ntools = [\"x\"]\nenv = [\"POOR_KEY\"]\n\
+        [[mcp]]\nname = \"well\"\ncommand = [\"sh\", \"hush\"]\ntools = [\"x\", \"y\"]\n\
+        [[mcp]]\nname = \"far\"\nurl = \"https://example.org/mcp?key=hush\"\ntools = [\"x\"]\nkey_env = \"FAR_KEY\"\n\
+        [[mcp]]\nname = \"open\"\nurl = \"http://example.org/mcp\"\ntools = [\"x\"]\n",
+    );
+    let run = vault.run(&["--json", "doctor"]);
+    assert_eq!(run.code, 1);
+    let report = run.json();
+    let rows = |report: &Value| -> Vec<String> {
+        let rows = report.as_array().unwrap().iter().filter(|check| check["check"] == "mcp");
+        rows.map(|row| format!("{} {}", row["status"].as_str().unwrap(), row["detail"].as_str().unwrap()))
+            .collect()
+    };
+    assert_eq!(
+        rows(&report),
+        [
+            "fail gone: the program `/no/such/program` is not there",
+            "fail poor: the environment variable `POOR_KEY` is not set",
+            "ok well: `sh`, 2 tools may be used",
+            "fail far: `FAR_KEY` is not set",
+            "warn open: what is asked goes to example.org in the clear",
+        ]
+    );
+    vault.env("POOR_KEY", "canary");
+    vault.env("FAR_KEY", "canary");
+    let run = vault.run(&["--json", "doctor"]);
+    assert!(!run.stdout.contains("canary") && !run.stdout.contains("hush"), "{}", run.stdout);
+    assert_eq!(rows(&run.json())[3], "ok far: example.org, 1 tool may be used");
+}
+
 #[test]
 fn zone_data_that_will_differ_is_said() {
     let vault = TestVault::new("//- zone: America/Vancouver\n");

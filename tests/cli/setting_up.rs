@@ -112,6 +112,45 @@ fn it_ends_where_the_terminal_does() {
     assert!(run.stderr.contains("--answers FILE"), "{}", run.stderr);
 }
 
+#[test]
+fn an_answer_that_is_no_utf_8_is_asked_for_again() {
+    let vault = machine();
+    let mut at = start(&vault, &["setup"]);
+    at.see("Which folder?");
+    at.press(b"caf\xe9\n");
+    assert!(at.answer("Which folder?", "v").contains("that is no UTF-8 text"));
+    at.see("Which time zone");
+    at.end();
+    assert_eq!(at.wait().0, Some(1));
+}
+
+#[cfg(feature = "assistant")]
+#[test]
+fn ctrl_c_while_a_secret_is_typed_leaves_a_terminal_that_shows_what_is_typed() {
+    let vault = machine();
+    let program = vault.command(&[]).get_program().to_str().unwrap().to_owned();
+    let mut shell = vault.command(&[]);
+    shell.current_dir(vault.home());
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", &format!("trap : INT; '{program}' setup; echo \"ended with $?\"; stty -a")]);
+    command.current_dir(vault.home()).envs(shell.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let mut at = Pty::start(&command);
+    at.answer("Which folder?", "v");
+    at.answer("Which time zone", "");
+    at.answer("Where are you told", "console");
+    at.answer("Who answers?", "server");
+    at.answer("Its address?", "http://127.0.0.1:1");
+    at.answer("Which model?", "tiny");
+    at.see("Its key, if it wants one (it isn't shown)?");
+    at.press(b"sk-half\x03");
+    at.see("ended with 130");
+    let (code, screen) = at.wait();
+    assert_eq!(code, Some(0), "{screen}");
+    let modes: Vec<&str> = screen.split("ended with").nth(1).unwrap().split_whitespace().collect();
+    assert!(modes.contains(&"echo") && modes.contains(&"isig") && !screen.contains("sk-half"), "{screen}");
+    assert!(!vault.home().join("v").exists());
+}
+
 #[cfg(feature = "assistant")]
 #[test]
 fn a_brain_is_asked_before_it_is_kept_and_its_key_is_never_shown() {

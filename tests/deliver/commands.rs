@@ -18,6 +18,32 @@ fn steady(mut value: Value) -> String {
 }
 
 #[test]
+fn a_message_that_is_a_text_is_refused_and_a_long_line_of_a_person_is_kept() {
+    let line = |length: usize| {
+        format!(
+            "- [ ] date=2026-12-03 time=08:00 recur=none msg=\"{}\" id=rid_AAAAAAAAAAAA\n",
+            "x".repeat(length)
+        )
+    };
+    let vault = TestVault::new(&format!("//- now: 2026-12-01T09:30:00Z\n//- /Reminders.md\n{}", line(9000)));
+    let why =
+        "it has 2001 characters, and a reminder at most 2000; write the text into a note, and remind of that";
+    let long = "ü".repeat(2001);
+    for args in [
+        &["remind", "add", "tomorrow 9am", &long][..],
+        &["remind", "edit", "rid_AAAAAAAAAAAA", "--message", &long],
+    ] {
+        let run = vault.run(args);
+        assert_eq!(run.code, 2);
+        assert!(run.stderr.contains(why) && run.stderr.len() < 400, "{}", run.stderr);
+    }
+    assert_eq!(vault.read("Reminders.md"), line(9000));
+    let _ = vault.run(&["remind", "add", "tomorrow 9am", &"ü".repeat(2000)]).ok();
+    let _ = vault.run(&["remind", "edit", "rid_AAAAAAAAAAAA", "--recur", "weekly"]).ok();
+    assert!(vault.read("Reminders.md").contains(&"x".repeat(9000)));
+}
+
+#[test]
 fn remind_add_prints_the_exact_line() {
     let vault = vault("# Reminders\n");
     let run = vault.run(&["remind", "add", "tomorrow 9am", "Call \"Mum\"", "--recur", "weekly"]);

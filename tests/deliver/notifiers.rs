@@ -179,6 +179,13 @@ fn what_http_servers_answer_is_told_apart() {
         (Fault::Status(500, ""), "unknown"),
         (Fault::Status(503, ""), "unknown"),
         (Fault::Status(429, "retry-after: 77\r\n"), "retry"),
+        (
+            Fault::Status(
+                429,
+                "date: Tue, 01 Dec 2026 09:30:00 GMT\r\nretry-after: Tue, 01 Dec 2026 09:31:17 GMT\r\n",
+            ),
+            "retry",
+        ),
         (Fault::Cut, "unknown"),
         (Fault::LostAnswer, "unknown"),
     ] {
@@ -189,6 +196,13 @@ fn what_http_servers_answer_is_told_apart() {
         if let SendOutcome::Retry { after, .. } = outcome {
             assert_eq!(after, Some(std::time::Duration::from_secs(77)));
         }
+    }
+    // A wrong number doesn't silence it for ever, and one that is none is as if there were none.
+    for (header, wanted) in [("retry-after: 31536000000\r\n", Some(86_400)), ("retry-after: soon\r\n", None)]
+    {
+        web.fault(Fault::Status(429, header));
+        let SendOutcome::Retry { after, .. } = send(&*hook) else { panic!("{header}") };
+        assert_eq!(after, wanted.map(std::time::Duration::from_secs), "{header}");
     }
     assert_eq!(shown(&send(&*hook)).0, "sent");
     let nobody = format!("http://127.0.0.1:{}", closed());

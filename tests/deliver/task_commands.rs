@@ -206,6 +206,29 @@ fn what_is_not_turned_on_is_counted_and_offered() {
 }
 
 #[test]
+fn a_task_that_is_no_utf_8_is_named() {
+    let vault = vault("\"tasks\"");
+    let bytes =
+        b"- [ ] caf\xe9 \xf0\x9f\x93\x85 2026-12-01\n- [x] caf\xe9 \xf0\x9f\x93\x85 2026-12-01\n".to_vec();
+    vault.write("Old.md", &bytes);
+    let wanted = "Old.md:1:10: a task with a date (`📅 2026-12-01`) is not told: its line is not valid UTF-8; save the file as UTF-8";
+    for args in [&["check"][..], &["check", "Old.md"]] {
+        let run = vault.run(args);
+        assert_eq!(run.code, 1, "{}", run.stderr);
+        assert!(run.stdout.lines().any(|line| line == wanted), "{}", run.stdout);
+    }
+    vault.write("Old.md", [&bytes[..], b"1. [ ] na\xefve [due:: 2026-12-02]\n"].concat());
+    assert!(
+        vault
+            .run(&["check"])
+            .stdout
+            .contains("Old.md:1:10: 2 tasks with dates are not told, from this line on")
+    );
+    vault.write("vault-agent.toml", "");
+    assert!(!vault.run(&["check"]).ok().stdout.contains("UTF-8"), "nobody is promised that they are told");
+}
+
+#[test]
 fn our_own_notes_hold_no_tasks_of_others() {
     let vault = vault("\"tasks\"");
     let line = "- [ ] Mine 📅 2026-12-24\n";

@@ -89,10 +89,15 @@ impl Pty {
         before
     }
 
+    /// Presses keys: bytes without the end of a line.
+    pub fn press(&mut self, keys: &[u8]) {
+        self.input.write_all(keys).unwrap();
+        self.input.flush().unwrap();
+    }
+
     /// Ctrl-D.
     pub fn end(&mut self) {
-        self.input.write_all(b"\x04").unwrap();
-        self.input.flush().unwrap();
+        self.press(b"\x04");
     }
 
     /// All that stood on the terminal, as it was written.

@@ -119,6 +119,36 @@ impl Skills {
         Ok(listed)
     }
 
+    /// The tables `[skill.NAME]` of the settings that name no skill, each with its place: nobody is given what they say.
+    ///
+    /// # Errors
+    /// The folder can't be listed.
+    pub fn strays(&self) -> Result<Vec<PlacedFinding>, VaultError> {
+        if self.settings.skills.is_empty() {
+            return Ok(Vec::new());
+        }
+        let folders = self.folders(None)?;
+        let known: Vec<&str> = folders.iter().map(|folder| folder.name.as_str()).collect();
+        let text =
+            std::fs::read_to_string(self.vault.root().join(crate::config::FILE_NAME)).unwrap_or_default();
+        let strays = self.settings.skills.keys().filter(|name| !known.contains(&name.as_str()));
+        let said = strays.map(|name| {
+            let (line, column) = Settings::place_of(&text, &format!("skill.{name}")).unwrap_or((1, 1));
+            PlacedFinding {
+                path: crate::config::FILE_NAME.to_owned(),
+                line,
+                column,
+                reason: format!("`[skill.{name}]` names no skill in `{}`", self.settings.paths.skills),
+                suggestion: match (crate::format::nearest(name, &known), known.as_slice()) {
+                    (Some(near), _) => format!("did you mean `[skill.{near}]`?"),
+                    (None, []) => "there are none; take the table out".to_owned(),
+                    (None, known) => format!("known: {}", known.join(", ")),
+                },
+            }
+        });
+        Ok(said.collect())
+    }
+
     /// What a model is told of: skills without findings, whose secrets are there.
     pub fn offered(&self) -> Vec<Told> {
         let listed = self.list().unwrap_or_else(|error| {

@@ -20,7 +20,8 @@ pub struct Args {
 enum Action {
     /// Lists all skills: whether they are offered, and what they are for.
     List,
-    /// Shows what is wrong with a skill, by file, line and column; the exit code is 1 where anything is.
+    /// Shows what is wrong with a skill, by file, line and column, and settings of skills that there aren't; the exit code
+    /// is 1 where anything is.
     Check {
         /// Only this skill; else all.
         name: Option<String>,
@@ -49,7 +50,7 @@ struct Shown<'a> {
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = context.workspace()?;
     let skills = Skills::of(&workspace);
-    let mut listed = skills.list()?;
+    let (mut listed, mut strays) = (skills.list()?, skills.strays()?);
     match &args.action {
         Action::List => list(context, &skills, &listed),
         Action::Check { name } => {
@@ -59,8 +60,9 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
                     let error = crate::cli::CommandError::problem(format!("no skill `{name}`"));
                     return Err(error.hint("`vault-agent skill list` shows all"));
                 }
+                strays.clear();
             }
-            check(context, &listed)
+            check(context, &listed, &strays)
         }
     }
 }
@@ -103,8 +105,9 @@ fn list(context: &Context, skills: &Skills, listed: &[Listed]) -> CommandResult 
     Ok(Status::Fine)
 }
 
-fn check(context: &Context, listed: &[Listed]) -> CommandResult {
-    let found: Vec<&PlacedFinding> = listed.iter().flat_map(|one| &one.problems).collect();
+fn check(context: &Context, listed: &[Listed], strays: &[PlacedFinding]) -> CommandResult {
+    let found: Vec<&PlacedFinding> =
+        strays.iter().chain(listed.iter().flat_map(|one| &one.problems)).collect();
     context.ui.json(&found);
     for finding in &found {
         context.ui.line(crate::cli::reminders::check::plain(finding));

@@ -81,7 +81,7 @@ fn says_no_cost(kind: BrainKind) -> bool {
 }
 
 /// Whether a program can be run: by its path, or by its name along `PATH`.
-fn is_there(program: &str) -> bool {
+pub(super) fn is_there(program: &str) -> bool {
     use std::os::unix::fs::PermissionsExt;
     let runs = |path: &std::path::Path| {
         path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
@@ -109,7 +109,7 @@ fn address(url: &str) -> Option<String> {
 }
 
 /// Whether it lies in the open between here and a server elsewhere.
-fn is_open(url: &str) -> bool {
+pub(super) fn is_open(url: &str) -> bool {
     url.starts_with("http://") && !is_here(url)
 }
 

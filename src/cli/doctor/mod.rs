@@ -5,7 +5,7 @@
 //!
 //! - `machine`, `confine`, `rooms`: the machine, the box for commands, history and index;
 //! - `notes`, `notify`, `routines`: the notes, who is told, scheduled prompts;
-//! - `brains`, `discord`, `sessions`: the assistant, the bot, coding agents.
+//! - `brains`, `servers`, `discord`, `sessions`: the assistant, other MCP servers, the bot, coding agents.
 
 #[cfg(feature = "assistant")]
 mod brains;
@@ -19,6 +19,8 @@ mod notify;
 mod rooms;
 #[cfg(feature = "assistant")]
 mod routines;
+#[cfg(feature = "assistant")]
+mod servers;
 mod sessions;
 
 use serde::Serialize;
@@ -101,6 +103,8 @@ fn examine(workspace: &Workspace) -> Vec<Check> {
     checks.extend(sessions::checks(workspace));
     #[cfg(feature = "assistant")]
     checks.extend(brains::checks(workspace));
+    #[cfg(feature = "assistant")]
+    checks.extend(servers::checks(workspace));
     #[cfg(feature = "assistant")]
     checks.extend(routines::checks(workspace));
     checks.extend(confine::checks());

@@ -30,6 +30,15 @@ fn near_misses(workspace: &Workspace) -> Vec<Check> {
                         "choose between its two sides and remove the markers",
                     ));
                 }
+                #[cfg(unix)]
+                if let Err(error) = rustix::fs::access(
+                    workspace.vault.root().join(path.as_str()),
+                    rustix::fs::Access::WRITE_OK,
+                ) {
+                    let detail = format!("`{path}` can't be written: {}", std::io::Error::from(error));
+                    let fix = "make it writable: until then what was told stays in it, and nothing moves to its next date";
+                    checks.push(Check::fail("notes", detail, fix));
+                }
                 Some((path, bytes))
             }
             Err(VaultError::NotFound(_)) => None,

@@ -17,7 +17,7 @@ use crate::workspace::Workspace;
 ///
 /// Each with file, line, column, the reason and a suggestion; also heads of routines, and reminders that stand in another note
 /// than the one that is read, and tasks with a date in the form of other programs (Tasks, Reminder,
-/// Kanban), once a note: none of these is told; and what is wrong with skills and summaries. Nothing is changed. The exit
+/// Kanban), once a note: none of these is told; and what is wrong with skills, their settings and summaries. Nothing is changed. The exit
 /// code is 1 if there is any, those tasks of other programs left out.
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -42,16 +42,20 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         }
         look_elsewhere(&workspace, &told, &mut found, &mut foreign)?;
         #[cfg(feature = "assistant")]
-        found.extend(
-            crate::agent::skills::Skills::of(&workspace).list()?.into_iter().flat_map(|one| one.problems),
-        );
+        {
+            let skills = crate::agent::skills::Skills::of(&workspace);
+            found.extend(skills.strays()?);
+            found.extend(skills.list()?.into_iter().flat_map(|one| one.problems));
+        }
         look_at_routines(&workspace, &mut found)?;
         look_at_summaries(&workspace, &mut found)?;
     }
     for file in &args.files {
         let path = note_path(&workspace, file)?;
         found.extend(look(&workspace, &path)?);
-        foreign.extend(others(&workspace, &path, &workspace.vault.read(&path)?, &told));
+        let bytes = workspace.vault.read(&path)?;
+        found.extend(unreadable(&workspace, &path, &bytes));
+        foreign.extend(others(&workspace, &path, &bytes, &told));
     }
     let all: Vec<&PlacedFinding> = found.iter().chain(&foreign).collect();
     context.ui.json(&all);
@@ -98,6 +102,7 @@ fn look_elsewhere(
             found.extend(summary::parse(&bytes).1.iter().map(|finding| PlacedFinding::new(note, finding)));
             continue;
         }
+        found.extend(unreadable(workspace, note, &bytes));
         foreign.extend(others(workspace, note, &bytes, told));
         if note.as_str() == paths.reminders || note.as_str() == paths.commitments {
             continue;
@@ -213,6 +218,27 @@ fn others(workspace: &Workspace, path: &NotePath, bytes: &[u8], told: &Told) -> 
         out.push(place(*first, 1, reason, suggestion));
     }
     out
+}
+
+/// Dated tasks in lines that aren't UTF-8, one finding for all of a note, where tasks of other programs are told at all.
+fn unreadable(workspace: &Workspace, path: &NotePath, bytes: &[u8]) -> Option<PlacedFinding> {
+    let _ = workspace.task_settings()?;
+    let all = tasks::unreadable(bytes);
+    let first = all.first()?;
+    let reason = match all.len() {
+        1 => format!("a task with a date (`{}`) is not told: its line is not valid UTF-8", first.mark),
+        count => format!(
+            "{count} tasks with dates are not told, from this line on (`{}`): their lines are not valid UTF-8",
+            first.mark
+        ),
+    };
+    Some(PlacedFinding {
+        path: path.to_string(),
+        line: first.line,
+        column: first.column,
+        reason,
+        suggestion: "save the file as UTF-8".to_owned(),
+    })
 }
 
 /// `Reminders.md:3:17: the reason; the suggestion`.

@@ -42,13 +42,7 @@ impl Terminal {
         question.lines.iter().for_each(|line| self.ui.note(line));
         let default = question.default.as_ref().map(|default| format!(" [{default}]")).unwrap_or_default();
         let prompt = format!("{ASK}{}{ASK:#}{default} ", question.ask);
-        let echo = question.step.is_secret().then(Silence::begin).flatten();
-        let line = self.line(&prompt)?;
-        if let Some(silence) = echo {
-            drop(silence);
-            self.ui.note("");
-        }
-        Ok(line)
+        self.line(&prompt, question.step.is_secret())
     }
 
     /// That something is well.
@@ -59,7 +53,7 @@ impl Terminal {
     /// Asks a yes-or-no question whose usual answer is yes.
     pub(super) fn confirm(&self, question: &str) -> Result<bool, CommandError> {
         loop {
-            match self.line(&format!("{ASK}{question}{ASK:#} [yes] "))?.trim() {
+            match self.line(&format!("{ASK}{question}{ASK:#} [yes] "), false)?.trim() {
                 "" | "y" | "Y" | "yes" => return Ok(true),
                 "n" | "N" | "no" | "skip" => return Ok(false),
                 _ => self.ui.note("type `yes` or `no`"),
@@ -67,23 +61,59 @@ impl Terminal {
         }
     }
 
-    #[expect(clippy::unused_self, reason = "there is a terminal")]
-    fn line(&self, prompt: &str) -> Result<String, CommandError> {
-        let mut err = anstream::stderr();
-        let _ = write!(err, "{prompt}").and_then(|()| err.flush());
-        let mut line = String::new();
-        match std::io::stdin().lock().read_line(&mut line)? {
-            // Ctrl-D.
-            0 => {
-                Err(CommandError::problem("it was ended before the last question")
-                    .hint("nothing was written"))
+    /// Reads a line; of a secret nothing is shown. A line that isn't UTF-8 is asked for again.
+    fn line(&self, prompt: &str, is_secret: bool) -> Result<String, CommandError> {
+        loop {
+            let mut err = anstream::stderr();
+            let _ = write!(err, "{prompt}").and_then(|()| err.flush());
+            let silence = is_secret.then(Silence::begin).flatten();
+            let line = read_line(&mut std::io::stdin().lock())?;
+            if silence.is_some() {
+                drop(silence);
+                self.ui.note("");
             }
-            _ => Ok(line),
+            if line.last() == Some(&INTERRUPT) {
+                interrupt();
+            }
+            // Ctrl-D.
+            if line.is_empty() || line.last() == Some(&INTERRUPT) {
+                let error = CommandError::problem("it was ended before the last question");
+                return Err(error.hint("nothing was written"));
+            }
+            match String::from_utf8(line) {
+                Ok(line) => return Ok(line),
+                Err(_) => self.ui.note(format!("{WRONG}that is no UTF-8 text; type it again{WRONG:#}")),
+            }
         }
     }
 }
 
-/// A terminal that doesn't show what is typed, until this goes.
+/// Ctrl-C, where it ends a line instead of the program.
+const INTERRUPT: u8 = 0x03;
+
+/// The bytes up to the end of a line, or to a Ctrl-C; none at the end of the input.
+fn read_line(input: &mut impl BufRead) -> std::io::Result<Vec<u8>> {
+    let mut line = Vec::new();
+    loop {
+        let bytes = input.fill_buf()?;
+        let end = bytes.iter().position(|byte| matches!(*byte, b'\n' | INTERRUPT));
+        let taken = end.map_or(bytes.len(), |at| at + 1);
+        line.extend_from_slice(&bytes[..taken]);
+        input.consume(taken);
+        if end.is_some() || taken == 0 {
+            return Ok(line);
+        }
+    }
+}
+
+/// Ends the program as Ctrl-C does.
+fn interrupt() {
+    #[cfg(unix)]
+    let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::INT);
+}
+
+/// A terminal that doesn't show what is typed, until this goes. Ctrl-C ends a line meanwhile, so that nobody is left with
+/// such a terminal.
 struct Silence {
     #[cfg(unix)]
     before: rustix::termios::Termios,
@@ -92,11 +122,12 @@ struct Silence {
 impl Silence {
     #[cfg(unix)]
     fn begin() -> Option<Self> {
-        use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+        use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, tcgetattr, tcsetattr};
         let input = std::io::stdin();
         let before = tcgetattr(&input).ok()?;
         let mut quiet = before.clone();
-        quiet.local_modes.remove(LocalModes::ECHO);
+        quiet.local_modes.remove(LocalModes::ECHO | LocalModes::ISIG);
+        quiet.special_codes[SpecialCodeIndex::VEOL] = INTERRUPT;
         tcsetattr(&input, OptionalActions::Now, &quiet).ok()?;
         Some(Self { before })
     }

@@ -41,7 +41,7 @@ pub(super) fn client(authority: Option<&[u8]>) -> Result<Client, ConfigError> {
 pub(super) async fn perform(who: &str, request: reqwest::RequestBuilder) -> Result<Vec<u8>, SendOutcome> {
     let response = request.send().await.map_err(|error| broken(who, error))?;
     let status = response.status();
-    let after = retry_after(&response);
+    let after = retry_after(response.headers());
     let body = read(response).await;
     if status.is_success() {
         return body.map_err(|error| broken(who, error));
@@ -61,9 +61,22 @@ async fn read(mut response: Response) -> Result<Vec<u8>, reqwest::Error> {
     Ok(body)
 }
 
-fn retry_after(response: &Response) -> Option<Duration> {
-    let value = response.headers().get(header::RETRY_AFTER)?.to_str().ok()?;
-    value.trim().parse().ok().map(Duration::from_secs)
+/// The longest pause that a server may ask for: a wrong number must not silence it for ever.
+const LONGEST_PAUSE: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The pause that an answer asks for: seconds, or an instant, from the answer's own `Date` on.
+fn retry_after(headers: &header::HeaderMap) -> Option<Duration> {
+    let text = |name| headers.get(name)?.to_str().ok().map(str::trim);
+    let instant = |text: &str| jiff::fmt::rfc2822::parse(text).ok().map(|at| at.timestamp());
+    let value = text(header::RETRY_AFTER)?;
+    let pause = match value.parse::<u64>() {
+        Ok(seconds) => Duration::from_secs(seconds),
+        Err(_) => {
+            let pause = instant(value)?.duration_since(instant(text(header::DATE)?)?);
+            Duration::try_from(pause).unwrap_or(Duration::ZERO)
+        }
+    };
+    Some(pause.min(LONGEST_PAUSE))
 }
 
 /// A connection that was never made carried nothing; any other one may have.

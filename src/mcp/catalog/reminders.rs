@@ -6,6 +6,7 @@ use super::{Argument, Effect, Kind, Tool, choice, line};
 use crate::format::reminder::Recur;
 use crate::mcp::outputs::{DoneLine, Reminders, Written};
 use crate::mcp::tools::reminders;
+use crate::reminders::MOST_MESSAGE_CHARS;
 
 const ID: &str = "The reminder's id, `rid_…`, as `reminder_list` gives it.";
 const RECUR: &[&str] = &Recur::NAMES;
@@ -32,7 +33,7 @@ pub(super) const ADD: Tool = Tool {
         line("when", true, WHEN),
         Argument {
             name: "message",
-            kind: Kind::Line { most: 2_000 },
+            kind: Kind::Line { most: MOST_MESSAGE_CHARS },
             required: true,
             default: None,
             doc: "What the user is told: one line, in words that make sense by themselves.",
@@ -59,7 +60,7 @@ pub(super) const UPDATE: Tool = Tool {
         line("when", false, WHEN),
         Argument {
             name: "message",
-            kind: Kind::Line { most: 2_000 },
+            kind: Kind::Line { most: MOST_MESSAGE_CHARS },
             required: false,
             default: None,
             doc: "The new message, one line.",
