@@ -161,3 +161,13 @@ fn watching_the_status_ends_with_its_reader() {
     drop(lines);
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn watching_the_status_ends_where_it_can_not_be_written() {
+    let vault = TestVault::new(FIXTURE);
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = vault.command(&["status", "--watch"]).stdout(full).stderr(Stdio::piped()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(1) && said.contains("could not be written"), "{said}");
+}

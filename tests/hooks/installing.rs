@@ -185,6 +185,23 @@ fn a_file_that_is_no_settings_file_is_refused_where_it_goes_wrong() {
     std::fs::write(&file, b"{\"a\": \"\xff\"}").unwrap();
     let run = vault.run(&["hook", "install", "--settings", file.to_str().unwrap()]);
     assert!(run.code == 1 && run.stderr.contains("UTF-8"), "{}", run.stderr);
+    // A pipe that nobody writes to isn't waited for.
+    let pipe = vault.home().join("pipe.json");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let run = vault.run(&["hook", "install", "--settings", pipe.to_str().unwrap()]);
+    assert!(run.code == 1 && run.stderr.contains("it is no file"), "{}", run.stderr);
+}
+
+#[test]
+fn entries_of_a_program_with_another_name_are_found_again() {
+    let before = "{\n  \"model\": \"opus\"\n}\n";
+    for program in ["/opt/bin/va", "/nix/store/x/.vault-agent-wrapped", "C:\\bin\\va.exe"] {
+        let caller = Caller { program: program.into(), ..caller() };
+        let with = install(before, &caller).unwrap();
+        assert_eq!(installed(&with).unwrap().len(), 5, "{program}");
+        assert_eq!(install(&with, &caller).unwrap(), with, "{program}");
+        assert_eq!(uninstall(&with, Some(before)).unwrap(), before, "{program}");
+    }
 }
 
 #[cfg(unix)]

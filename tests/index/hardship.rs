@@ -164,6 +164,25 @@ fn a_clock_that_jumps_hides_no_change() {
 }
 
 #[test]
+fn what_stands_around_a_nul_is_found_and_a_tail_of_them_is_no_binary() {
+    let _gate = no_failpoints();
+    let vault = TestVault::of("//- a.md\nplain\n");
+    vault.write("stray.md", "The gnu\0 walks far\n\nThe emu sits\n");
+    vault.write("latin.md", b"caf\xe9\0 with quagga\n");
+    vault.write("cut off.md", [&b"The okapi sleeps\n"[..], &[0; 4096]].concat());
+    vault.write("zeros.md", [0; 64]);
+    let index = vault.index();
+    let find = |query: &str| show(&index.search(&Query::new(query)).unwrap());
+    assert_eq!(find("far").len(), 1);
+    assert_eq!(find("emu"), ["stray.md:3 paragraph The emu sits"]);
+    assert_eq!(find("quagga").len(), 1);
+    assert_eq!(find("okapi"), ["cut off.md:1 paragraph The okapi sleeps"]);
+    let health = index.health();
+    assert!(health.iter().any(|finding| finding.detail.contains("zeros.md")), "{health:?}");
+    assert!(!health.iter().any(|finding| finding.detail.contains("cut off.md")), "{health:?}");
+}
+
+#[test]
 fn the_next_kinds_of_files_and_odd_frontmatter_are_found() {
     let _gate = no_failpoints();
     let long = format!("---\naliases: [\"unclosed\ntags: x\n---\nbody zebra\n\n{}", "word ".repeat(3));

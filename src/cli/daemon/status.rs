@@ -139,7 +139,7 @@ fn watch(context: &Context, args: &Args) -> CommandResult {
     let ui = context.ui;
     let screen = !ui.json && std::io::stdout().is_terminal();
     let (mut before, mut scanner) = (None, Scanner::default());
-    while !ui.is_closed() {
+    while !ui.is_closed() && !ui.has_lost() {
         // Opened anew each time: the settings may change meanwhile.
         let workspace = context.workspace()?;
         let report = report(&workspace, args.count, &mut scanner)?;

@@ -2,7 +2,7 @@
 //!
 //! Pure: text in, text out. Only the bytes of our own entries (and of lists that they alone were in) are
 //! ever added or removed; whatever else stands in the file, and how it is laid out, stays byte for byte.
-//! An entry is ours if its command runs `vault-agent … hook EVENT`, or if it calls our tool ([`tool`]).
+//! An entry is ours if its command runs `vault-agent … hook EVENT` or `ANY --vault DIR hook EVENT`, or if it calls our tool ([`tool`]).
 
 use std::ops::Range;
 
@@ -260,7 +260,10 @@ fn does(hook: &Node) -> Option<(Event, Does)> {
 fn ours(command: &str) -> Option<Event> {
     let words = words(command)?;
     let program = words.first()?.rsplit(['/', '\\']).next()?;
-    if program != "vault-agent" && program != "vault-agent.exe" {
+    let has_our_name = program == "vault-agent" || program == "vault-agent.exe";
+    // The program may have another name; what `hook install` writes has this form.
+    let has_our_form = words.get(1)? == "--vault" && words.get(3)? == "hook";
+    if !has_our_name && !has_our_form {
         return None;
     }
     let at = words.iter().position(|word| word == "hook")?;

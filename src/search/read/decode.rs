@@ -25,15 +25,22 @@ pub fn decode(bytes: &[u8]) -> Option<(Cow<'_, str>, Encoding)> {
         _ => {}
     }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    // A stray NUL doesn't make a note binary, a run of them does.
-    let nul = memchr::memchr_iter(0, bytes).take(9).count();
+    // A stray NUL doesn't make a note binary, nor do those that a power cut left at its end; a run of them does.
+    let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |at| at + 1);
+    let nul = memchr::memchr_iter(0, &bytes[..end]).take(9).count();
     if nul > 0
         && let Some(text) = utf16_without_mark(bytes)
     {
         return Some((Cow::Owned(text), Encoding::Utf16));
     }
+    if end == 0 && !bytes.is_empty() {
+        return None;
+    }
+    let bytes = &bytes[..end];
     if let Ok(text) = std::str::from_utf8(bytes) {
-        return (nul <= 8).then_some((Cow::Borrowed(text), Encoding::Utf8));
+        // What stands behind a NUL is text, too; a blank in its place leaves all other places as they are.
+        let text = if nul == 0 { Cow::Borrowed(text) } else { Cow::Owned(text.replace('\0', " ")) };
+        return (nul <= 8).then_some((text, Encoding::Utf8));
     }
     let sample = &bytes[..bytes.len().min(4096)];
     let control = sample.iter().filter(|b| **b < 0x20 && !matches!(b, b'\n' | b'\r' | b'\t' | 0x0c)).count();
@@ -41,13 +48,14 @@ pub fn decode(bytes: &[u8]) -> Option<(Cow<'_, str>, Encoding)> {
         return None;
     }
     // Mostly UTF-8 with broken bytes: keep what is right.
-    let lossy = String::from_utf8_lossy(bytes);
+    let lossy = String::from_utf8_lossy(bytes).replace('\0', " ");
     let broken = lossy.matches('\u{fffd}').count();
     let wide = lossy.chars().filter(|c| !c.is_ascii() && *c != '\u{fffd}').count();
     if wide > broken {
-        return Some((Cow::Owned(lossy.into_owned()), Encoding::Utf8));
+        return Some((Cow::Owned(lossy), Encoding::Utf8));
     }
-    Some((Cow::Owned(bytes.iter().map(|b| char::from(*b)).collect()), Encoding::Latin1))
+    let latin = bytes.iter().map(|byte| if *byte == 0 { ' ' } else { char::from(*byte) });
+    Some((Cow::Owned(latin.collect()), Encoding::Latin1))
 }
 
 /// Text in UTF-16 that lost its mark: every other byte of the beginning is NUL.
