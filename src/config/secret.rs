@@ -110,7 +110,7 @@ pub fn make_private(file: &str, root: &Path) -> std::io::Result<bool> {
     let meta = std::fs::metadata(&path)?;
     let is_ours = meta.uid() == rustix::process::geteuid().as_raw();
     let in_vault = root.canonicalize().is_ok_and(|root| path.starts_with(root));
-    if !is_ours || in_vault || meta.mode() & 0o077 == 0 {
+    if !is_ours || in_vault || !meta.is_file() || meta.mode() & 0o077 == 0 {
         return Ok(false);
     }
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(meta.mode() & 0o700))?;

@@ -240,6 +240,26 @@ fn a_machine_answers_from_a_file() {
     assert!(tick.stdout.contains("Your vault is alive"), "{}", tick.stdout);
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_service_that_can_not_be_started_is_not_said_to_run() {
+    let mut vault = machine();
+    vault.env("PATH", "/no/such/folder");
+    let answers = vault.home().join("answers.toml");
+    std::fs::write(&answers, "vault = \"~/v\"\nservice = true\n").unwrap();
+    let run = vault.run(&["setup", "--answers", answers.to_str().unwrap()]);
+    assert_eq!(run.code, 1, "{}", run.stderr);
+    assert!(run.stderr.contains("could not run `systemctl --user enable --now"), "{}", run.stderr);
+    assert!(
+        !run.stdout.contains("It runs") && run.stdout.contains("Start it: vault-agent run"),
+        "{}",
+        run.stdout
+    );
+    let dir = vault.home().join("v");
+    let run = vault.run(&["--vault", dir.to_str().unwrap(), "service", "install"]);
+    assert_eq!(run.code, 1, "{}", run.stderr);
+}
+
 #[test]
 fn settings_that_are_there_are_added_to_and_nothing_else_changes() {
     let vault = machine();

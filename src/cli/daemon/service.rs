@@ -34,17 +34,18 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let unit = Unit::for_folder(&context.folder()?)?;
     match args.action {
         Action::Install { print: true } => context.ui.line(unit.text.trim_end()),
-        Action::Install { print: false } => install(context, &unit)?,
+        Action::Install { print: false } if !install(context, &unit)? => return Ok(Status::Problem),
+        Action::Install { print: false } => {}
         Action::Uninstall => uninstall(context, &unit)?,
     }
     Ok(Status::Fine)
 }
 
-/// Installs and starts the service of the vault in this folder.
+/// Installs and starts the service of the vault in this folder, and tells whether it runs.
 ///
 /// # Errors
 /// The unit can't be written.
-pub(in crate::cli) fn install_for(context: &Context, dir: &Path) -> Result<(), CommandError> {
+pub(in crate::cli) fn install_for(context: &Context, dir: &Path) -> Result<bool, CommandError> {
     install(context, &Unit::for_folder(dir)?)
 }
 
@@ -112,7 +113,8 @@ fn launchd(label: &str, program: &str, vault: &str) -> String {
         .replace("/Users/you/Vault", &escape(vault))
 }
 
-fn install(context: &Context, unit: &Unit) -> Result<(), CommandError> {
+/// Whether it runs now.
+fn install(context: &Context, unit: &Unit) -> Result<bool, CommandError> {
     if let Some(parent) = unit.path.parent() {
         std::fs::create_dir_all(parent)?;
     }
@@ -125,10 +127,7 @@ fn install(context: &Context, unit: &Unit) -> Result<(), CommandError> {
     } else {
         &[&["systemctl", "--user", "daemon-reload"], &["systemctl", "--user", "enable", "--now", &unit.name]]
     };
-    for command in commands {
-        call(context, command);
-    }
-    Ok(())
+    Ok(commands.iter().filter(|command| !call(context, command)).count() == 0)
 }
 
 fn uninstall(context: &Context, unit: &Unit) -> Result<(), CommandError> {
@@ -149,13 +148,14 @@ fn uninstall(context: &Context, unit: &Unit) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Runs the platform's tool; where it fails, says what is left to do by hand.
-fn call(context: &Context, command: &[&str]) {
+/// Runs the platform's tool, and tells whether it did; where it fails, says what is left to do by hand.
+fn call(context: &Context, command: &[&str]) -> bool {
     let done =
         Command::new(command[0]).args(&command[1..]).output().is_ok_and(|output| output.status.success());
     if !done {
         context.ui.note(format!("could not run `{}`: run it in your own session", command.join(" ")));
     }
+    done
 }
 
 #[cfg(test)]

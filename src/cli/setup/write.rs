@@ -28,11 +28,9 @@ pub(super) fn write(context: &Context, plan: &Plan) -> CommandResult {
         change(&workspace, before, &settings)?;
     }
     context.ui.note(format!("made {} files in {}", written.created.len(), plan.root.display()));
-    if plan.service {
-        service::install_for(context, &plan.root)?;
-    }
-    next(context, plan);
-    Ok(Status::Fine)
+    let runs = plan.service && service::install_for(context, &plan.root)?;
+    next(context, plan, runs);
+    Ok(if runs == plan.service { Status::Fine } else { Status::Problem })
 }
 
 /// A file that nobody but its owner ever could read, whole or not at all.
@@ -78,10 +76,10 @@ fn change(workspace: &Workspace, before: &str, after: &str) -> Result<(), Comman
     }
 }
 
-fn next(context: &Context, plan: &Plan) {
+fn next(context: &Context, plan: &Plan, runs: bool) {
     let ui = context.ui;
     let dir = init::shell_word(&plan.root);
-    if plan.service {
+    if runs {
         ui.line("It runs. A sample reminder comes within a minute; `vault-agent status` tells the rest.");
     } else {
         ui.line(format!("Start it: vault-agent run --vault {dir}"));
