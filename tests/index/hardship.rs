@@ -168,7 +168,7 @@ fn what_stands_around_a_nul_is_found_and_a_tail_of_them_is_no_binary() {
     let _gate = no_failpoints();
     let vault = TestVault::of("//- a.md\nplain\n");
     vault.write("stray.md", "The gnu\0 walks far\n\nThe emu sits\n");
-    vault.write("latin.md", b"caf\xe9\0 with quagga\n");
+    vault.write("latin.md", [&b"caf\xe9\0 with quagga\n"[..], "plain words\n".repeat(5).as_bytes()].concat());
     vault.write("cut off.md", [&b"The okapi sleeps\n"[..], &[0; 4096]].concat());
     vault.write("zeros.md", [0; 64]);
     let index = vault.index();
