@@ -2,6 +2,9 @@
 //!
 //! The rooms of this crate, from the pure core outwards; a room uses only rooms that stand above it.
 //! `ARCHITECTURE.md` states what each may and may never do.
+//!
+//! What a person reads is worded where it is said: an error in its room's `error`, a message in the room that sends it, what
+//! the daemon's parts say of themselves in `daemon::parts`, all else that a command prints in `cli`.
 
 pub mod clock;
 pub mod config;

@@ -4,7 +4,8 @@
 //! A question comes in, with what may be used to answer it; one answer goes out. Nothing here sends an answer, and
 //! nothing knows Discord. In the order in which it happens:
 //! - [`setup`], [`calling`]: from the settings and their keys to brains that can be asked; [`budget`]: what
-//!   today has cost, against its bounds (`turn::usage` adds up logs for people);
+//!   today has cost, against its bounds (what a turn does about it is [`answer`]'s `spending`; `turn::usage` adds up logs
+//!   for people);
 //! - [`memory`], [`recollection`]: what memory gives a turn, and the answer that needs no model;
 //! - [`answer`]: a turn from its question to its answer;
 //! - [`tools`], [`caller`], [`approval`]: what a brain may call, who calls, and what a person is asked first; the tools

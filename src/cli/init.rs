@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::context::Context;
 use super::error::{CommandError, CommandResult, Status};
+use super::zone::zone_here;
 use crate::config::FILE_NAME;
 use crate::schedule::Zone;
 use crate::template::TEMPLATE;
@@ -87,11 +88,6 @@ pub fn write_template(
     let workspace = workspace.reload()?.unwrap_or(workspace);
     say_zone(context, &workspace, is_new);
     Ok((workspace, written))
-}
-
-/// This machine's zone (`TZ`, else `/etc/localtime`), where it has a name that we know.
-pub(super) fn zone_here() -> Option<Zone> {
-    Zone::get(jiff::tz::TimeZone::system().iana_name()?).ok()
 }
 
 /// Writes the settings with this machine's zone where a vault has neither settings nor anything that a time stands in:

@@ -14,7 +14,8 @@
 //! - [`completions`], [`man`]: `completions`, `man`.
 //!
 //! What all share: [`commands`] is the list of commands, [`context`] what each is given, [`permitted`] what the assistant may
-//! call from its shell, [`error`] an error with its exit code, [`when`] instants as people read and type them.
+//! call from its shell, [`error`] an error with its exit code, [`when`] instants as people read and type them, [`zone`]
+//! this machine's time zone.
 //!
 //! Never here: a rule about notes, reminders or memories. Whatever another front door could need stands in a room.
 
@@ -40,6 +41,7 @@ mod setup;
 mod snapshots;
 mod transfer;
 mod when;
+mod zone;
 
 use std::ffi::OsString;
 use std::path::PathBuf;

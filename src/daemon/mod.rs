@@ -2,7 +2,7 @@
 //!
 //! What the watcher says comes in; what the rooms do about it goes out, and one small file says how it went. [`serve`] takes
 //! the lock, watches, and runs one loop and the parts beside it:
-//! - [`lock`]: one daemon a vault; [`status`]: what it says of itself;
+//! - [`lock`]: one daemon a vault; [`status`]: what it says of itself, each part in its own words;
 //! - [`passes`]: the loop, which looks once a minute ([`ticker`]) and whenever a watched note changes;
 //! - [`part`]: what a part is: a task that hears of the same events on a channel; [`parts`](mod@parts): one file a part;
 //! - [`assistant`]: whoever answers, for Discord's part, the routines' and the command line.

@@ -7,14 +7,16 @@
 //! said back ([`said()`]). Everything here is pure. `grammar/when.md` is the page for others, `grammar/vectors/when.json` the
 //! phrases with their meanings.
 //!
-//! - `term`, `phrase`: what words mean, and what the grammar makes of them; `reason`, `error`: why a phrase is
-//!   refused;
+//! - `term`: what words mean; `part`: which hours morning, afternoon, evening and night are;
+//! - `phrase`: what the grammar makes of the terms;
+//! - `reason`, `error`: why a phrase is refused;
 //! - `said`: what was understood.
 
 mod error;
 mod grammar;
 mod languages;
 mod lexicon;
+mod part;
 mod phrase;
 mod reason;
 mod resolve;

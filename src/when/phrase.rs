@@ -2,7 +2,8 @@
 
 use jiff::civil::Weekday;
 
-use super::term::{Part, Unit};
+use super::part::Part;
+use super::term::Unit;
 
 /// A whole phrase, read in one way.
 #[derive(Debug, Clone, PartialEq, Eq)]

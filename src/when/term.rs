@@ -2,6 +2,8 @@
 
 use jiff::civil::Weekday;
 
+use super::part::Part;
+
 /// One meaning of a word, or of a few words that belong together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Term {
@@ -104,51 +106,6 @@ pub enum Unit {
     Month,
     /// Twelve of them.
     Year,
-}
-
-/// A part of the day.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
-    /// 01:00 to 11:59; 09:00 where no time is given.
-    Morning,
-    /// 12:00 to 20:59; 15:00.
-    Afternoon,
-    /// 16:00 to 23:59; 19:00.
-    Evening,
-    /// 19:00 to 23:59; 21:00.
-    Night,
-}
-
-impl Part {
-    /// Its first and its last minute of the day.
-    pub const fn range(self) -> (u16, u16) {
-        match self {
-            Part::Morning => (60, 719),
-            Part::Afternoon => (720, 1259),
-            Part::Evening => (960, 1439),
-            Part::Night => (1140, 1439),
-        }
-    }
-
-    /// The minute of the day that is meant where no time is given.
-    pub const fn default(self) -> u16 {
-        match self {
-            Part::Morning => 540,
-            Part::Afternoon => 900,
-            Part::Evening => 1140,
-            Part::Night => 1260,
-        }
-    }
-
-    /// Its English name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Part::Morning => "morning",
-            Part::Afternoon => "afternoon",
-            Part::Evening => "evening",
-            Part::Night => "night",
-        }
-    }
 }
 
 /// How something comes again, said in one word.

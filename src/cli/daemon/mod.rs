@@ -1,6 +1,7 @@
 //! The daemon: `run` is it, `tick` one pass without it, `status` what it does, `service` how it starts.
 //!
-//! - [`run`], [`status`], [`service`]: one file a command; [`next`]: what comes next, for `status`;
+//! - [`run`], [`status`], [`service`]: one file a command; what `status` prints of a part is that part's own word, in
+//!   [`crate::daemon::parts`] (`last snapshot` in its `history`); [`next`]: what comes next, for `status`;
 //! - [`tick`], [`ticked`]: one pass of the scheduler, and the routines that are due in it.
 
 mod next;

@@ -1,7 +1,7 @@
 //! `setup`: a short dialogue from nothing to a vault that tells you what is due.
 //!
 //! The questions and what they come to are [`crate::setup`]; here stand the terminal ([`ask`]), the looking
-//! ([`looks`]) and the writing ([`write`]). Nothing is written before it was shown.
+//! ([`looks`]; the time zone is [`crate::cli::zone`]'s) and the writing ([`write`]). Nothing is written before it was shown.
 
 mod ask;
 mod looks;
@@ -170,7 +170,7 @@ fn machine(context: &Context) -> Result<Machine, CommandError> {
         .map_err(|error| CommandError::problem(format!("no random numbers: {error}")))?;
     Ok(Machine {
         vault: named.or_else(|| config::find_vault(&here)),
-        zone: crate::cli::init::zone_here(),
+        zone: crate::cli::zone::zone_here(),
         now: context.clock.now(),
         has_desktop: looks::has_desktop(),
         has_services: looks::has_services(),

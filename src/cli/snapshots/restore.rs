@@ -122,7 +122,9 @@ impl Restore<'_> {
         let point = match (remote, &self.args.at) {
             (_, Some(at)) => self.history.point(at)?,
             (Some(point), None) => point,
-            (None, None) => self.before_last_change(&scopes)?,
+            (None, None) => self.history.before_last_change(&scopes)?.ok_or_else(|| {
+                CommandError::usage("say what to go back to").hint("for example `--at \"yesterday 18:00\"`")
+            })?,
         };
         let plan = self.history.plan_restore(&point, &scopes, self.args.exact)?;
         self.show(&point, &plan)?;
@@ -156,29 +158,6 @@ impl Restore<'_> {
         }
         let report = self.history.restore(&self.workspace.editor, &point, &scopes, self.args.exact)?;
         self.finish(&report, &plan.newer, &plan.renamed)
-    }
-
-    /// Where nobody says when: what the vault has lost since the newest snapshot, else the state before
-    /// the last change of these paths.
-    fn before_last_change(&self, scopes: &[String]) -> Result<Point, CommandError> {
-        let newest = self.history.newest()?;
-        let differs = |plan: Plan| !plan.steps.is_empty() || !plan.blocked.is_empty();
-        if self.history.plan_restore(&newest, scopes, false).is_ok_and(differs) {
-            return Ok(newest);
-        }
-        let [scope] = scopes else {
-            return Err(
-                CommandError::usage("say what to go back to").hint("for example `--at \"yesterday 18:00\"`")
-            );
-        };
-        let filter = Filter { path: Some(scope.clone()), limit: Some(1), ..Filter::default() };
-        let last = self.history.records(&filter)?.into_iter().next();
-        let last =
-            last.ok_or_else(|| HistoryError::NotInSnapshot { path: scope.clone(), at: newest.short() })?;
-        match last.commit.parent {
-            Some(parent) => Ok(self.history.point(&parent.to_string())?),
-            None => Ok(newest),
-        }
     }
 
     fn show(&self, point: &Point, plan: &Plan) -> Result<(), CommandError> {

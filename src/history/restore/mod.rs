@@ -4,9 +4,12 @@
 //! about to be written noted first. The newest state is a snapshot before anything is replaced, so a restore can be undone.
 //! - [`plan`]: the target against the present. Pure;
 //! - [`carry_out`], [`put`]: carrying it out, one file after the other;
-//! - [`undo`]: the agent's last writes; [`line`]: one reminder, or one line.
+//! - [`default_point`]: which snapshot is meant where nobody names one;
+//! - [`undo`]: the agent's last writes, and the conflict that is shown where a person changed the same lines;
+//! - [`line`]: one reminder, or one line.
 
 mod carry_out;
+mod default_point;
 mod line;
 mod plan;
 mod put;

@@ -8,8 +8,9 @@
 //! The logs themselves say what they hold, so everything may be killed at any time, done twice, or at once by two.
 //! What a killed hook has left undone, the next event does: of the same session, or of another ([`sweep`]).
 //!
-//! - `entry`, `lines`, `state`: the lines of a transcript, what each adds, how far each was read;
-//! - `marks`, `summaries`: what a log says of itself, and summaries before a compaction; `hand`: who keeps a session.
+//! - `entry`: what one line of a transcript becomes in the log; `lines`: the lines of a file that grows;
+//! - `state`: how far each transcript was read; `marks`: what a log says of itself;
+//! - `summaries`: summaries before a compaction; `hand`: who keeps a session.
 
 mod book;
 pub mod entry;

@@ -1,7 +1,8 @@
 //! From a file's bytes to a note of [`block::Block`]s. Pure: whoever reads the file brings the bytes.
 //!
 //! - [`decode`]: bytes to text; [`note`]: which reader a file gets; [`markdown`] the reader of Markdown, with
-//!   `frontmatter`, `comment`, `inline` and `markdown::plain` for what stands in it.
+//!   `frontmatter`, `comment`, `inline` (tags, dates, block ids) and `markdown::plain` for what stands in it.
+//! - `cut`: where a block that is too long is cut.
 //! - [`block`]: what a note is made of.
 //! - `shipped`: what this program itself wrote into a new vault, which is nobody's memory.
 
@@ -12,6 +13,7 @@ pub mod markdown;
 pub mod note;
 
 mod comment;
+mod cut;
 mod frontmatter;
 mod inline;
 pub(in crate::search) mod shipped;

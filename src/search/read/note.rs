@@ -10,7 +10,7 @@ use crate::format::log::{self, EventKind, Resume};
 
 use crate::search::analyze::glob::Pattern;
 use crate::search::read::block::{Block, Kind, Lines, Note, Role};
-use crate::search::read::{decode, frontmatter, inline, markdown};
+use crate::search::read::{cut, decode, frontmatter, inline, markdown};
 
 /// What decides which files are indexed, and how.
 #[derive(Debug, Clone)]
@@ -222,7 +222,7 @@ fn turns(log: log::LogFile, context: Option<&Arc<str>>) -> Parsed {
             continue;
         }
         let most = if content.len() > 4 * markdown::MOST { markdown::MOST } else { content.len() };
-        for piece in inline::pieces(content, most) {
+        for piece in cut::pieces(content, most) {
             let text = content[piece].trim();
             if text.is_empty() {
                 continue;
@@ -353,7 +353,7 @@ fn plain(text: &str, note: &mut Note) {
     let mut start = 0;
     let mut stretch = 0..0;
     let mut flush = |stretch: std::ops::Range<usize>| {
-        for piece in inline::pieces(&text[stretch.clone()], markdown::MOST) {
+        for piece in cut::pieces(&text[stretch.clone()], markdown::MOST) {
             let words = &text[stretch.start + piece.start..stretch.start + piece.end];
             if !words.trim().is_empty() {
                 let from = stretch.start + piece.start;

@@ -3,7 +3,7 @@
 //! Bytes and [`Operation`]s come in; new bytes and an outcome for each operation go out. No file is opened here, and an
 //! operation whose line is gone is dropped, never guessed at.
 //! - [`operations`]: the operations and how they are applied ([`apply`]); [`splices`]: the places in the bytes that they
-//!   replace; [`outcome`]: what became of each;
+//!   replace; [`outcome`]: what became of each, as a value: the words for people stand with each caller;
 //! - [`lines`]: lines found by their content;
 //! - [`image`]: the bytes before and after an edit, and the way back from a torn mix of both;
 //! - [`merge`]: lines that somebody wrote into a file that had just been replaced, carried over.

@@ -3,8 +3,9 @@
 use jiff::civil::Weekday;
 
 use super::{Found, Grammar};
+use crate::when::part::Part;
 use crate::when::phrase::{Date, Day, Period, Which};
-use crate::when::term::{Part, Term, Unit};
+use crate::when::term::{Term, Unit};
 
 /// What stands before or behind a day to say which one.
 const WHICH: [(Term, Which); 4] = [

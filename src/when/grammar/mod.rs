@@ -9,8 +9,9 @@ mod every;
 mod length;
 
 use super::lexicon::Lattice;
+use super::part::Part;
 use super::phrase::{Clock, Day, Phrase};
-use super::term::{Part, Term};
+use super::term::Term;
 
 /// What a rule gives: things that begin at its place, each with where it ends.
 type Found<T> = Vec<(T, usize)>;

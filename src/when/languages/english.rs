@@ -1,7 +1,8 @@
 //! English, British and American.
 
 use super::Language;
-use crate::when::term::{Cycle, Part, Term, Unit};
+use crate::when::part::Part;
+use crate::when::term::{Cycle, Term, Unit};
 
 /// Its words.
 pub static ENGLISH: Language = Language {

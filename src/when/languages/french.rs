@@ -1,7 +1,8 @@
 //! French.
 
 use super::Language;
-use crate::when::term::{Cycle, Part, Term, Unit};
+use crate::when::part::Part;
+use crate::when::term::{Cycle, Term, Unit};
 
 /// Its words. (`mar.` is left out: Tuesday here, March elsewhere.)
 pub static FRENCH: Language = Language {

@@ -1,7 +1,8 @@
 //! Italian.
 
 use super::Language;
-use crate::when::term::{Cycle, Part, Term, Unit};
+use crate::when::part::Part;
+use crate::when::term::{Cycle, Term, Unit};
 
 /// Its words. (`mar.` is March alone.)
 pub static ITALIAN: Language = Language {

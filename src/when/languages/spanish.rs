@@ -1,7 +1,8 @@
 //! Spanish.
 
 use super::Language;
-use crate::when::term::{Cycle, Part, Term, Unit};
+use crate::when::part::Part;
+use crate::when::term::{Cycle, Term, Unit};
 
 /// Its words. (`mar.` is March alone, and `mañana` with no preposition is tomorrow.)
 pub static SPANISH: Language = Language {

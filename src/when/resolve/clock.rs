@@ -1,8 +1,8 @@
 //! Times of day: the minutes of a day that a clock's words can be.
 
 use super::{Problem, Resolver, reason};
+use crate::when::part::Part;
 use crate::when::phrase::{Clock, Day};
-use crate::when::term::Part;
 
 /// The time of day of a phrase that names a day and no time: 09:00.
 const MORNING: u16 = 540;

@@ -11,8 +11,8 @@ use jiff::civil::{self, DateTime};
 use jiff::{SignedDuration, Span, Timestamp, Unit};
 
 use super::languages::Language;
+use super::part::Part;
 use super::phrase::{Clock, Day, Every, Length, Phrase};
-use super::term::Part;
 use crate::format::reminder::Recur;
 use crate::schedule::{self, Zone};
 

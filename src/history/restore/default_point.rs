@@ -1,0 +1,30 @@
+//! Which snapshot is meant where nobody names one: how a deleted or spoilt note is found again.
+
+use super::plan::Plan;
+use crate::history::error::{HistoryError, Result};
+use crate::history::read::{Filter, Point};
+use crate::history::take::History;
+
+impl History {
+    /// The newest snapshot where it has what `scopes` have lost since; else, of one path, the state before its last change.
+    /// None where nothing was lost and there is no one path to look back for.
+    ///
+    /// # Errors
+    /// The path was never in a snapshot, or the history can't be read.
+    pub fn before_last_change(&self, scopes: &[String]) -> Result<Option<Point>> {
+        let newest = self.newest()?;
+        let differs = |plan: Plan| !plan.steps.is_empty() || !plan.blocked.is_empty();
+        if self.plan_restore(&newest, scopes, false).is_ok_and(differs) {
+            return Ok(Some(newest));
+        }
+        let [scope] = scopes else { return Ok(None) };
+        let filter = Filter { path: Some(scope.clone()), limit: Some(1), ..Filter::default() };
+        let last = self.records(&filter)?.into_iter().next();
+        let last =
+            last.ok_or_else(|| HistoryError::NotInSnapshot { path: scope.clone(), at: newest.short() })?;
+        match last.commit.parent {
+            Some(parent) => self.point(&parent.to_string()).map(Some),
+            None => Ok(Some(newest)),
+        }
+    }
+}
