@@ -299,7 +299,9 @@ impl Corpus {
                 }
             }
         });
-        found.into_iter().for_each(|at| each(layer.term(at)));
+        for at in found {
+            each(layer.term(at));
+        }
     }
 
     /// The different authors' names, by number.

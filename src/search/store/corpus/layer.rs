@@ -179,8 +179,7 @@ impl Layer {
     #[inline]
     pub fn other_signs(&self, row: u32) -> Option<Rest> {
         let (rows, _) = self.part(OTHER_SIGNS).as_chunks::<REST>();
-        let (words, _) = rows.get(row as usize)?.as_chunks::<WORD>();
-        Some(std::array::from_fn(|at| u64::from_le_bytes(words[at])))
+        Some(words(rows.get(row as usize)?))
     }
 
     /// The vector of a block; none where it has none.
@@ -190,9 +189,7 @@ impl Layer {
         let first = self.first_signs(slot..slot + 1).next()?;
         let [second, third, fourth] = self.other_signs(row)?;
         let (rows, _) = self.part(LARGE_ONES).as_chunks::<LARGE>();
-        let (words, _) = rows.get(row as usize)?.as_chunks::<WORD>();
-        let large = std::array::from_fn(|at| u64::from_le_bytes(words[at]));
-        Some(Code { signs: [first, second, third, fourth], large })
+        Some(Code { signs: [first, second, third, fourth], large: words(rows.get(row as usize)?) })
     }
 
     /// Calls `each` with the blocks in which `term` stands, ascending, and its count in each.
@@ -297,6 +294,17 @@ pub fn bytes(tail: &Tail) -> Vec<u8> {
         out.extend_from_slice(part);
     }
     out
+}
+
+/// `N` words from their bytes. A loop, not an adapter: builds that a person waits for don't inline those everywhere.
+#[inline(always)]
+fn words<const N: usize>(bytes: &[u8]) -> [u64; N] {
+    let (chunks, _) = bytes.as_chunks::<WORD>();
+    let mut words = [0; N];
+    for at in 0..N.min(chunks.len()) {
+        words[at] = u64::from_le_bytes(chunks[at]);
+    }
+    words
 }
 
 fn number(count: usize) -> [u8; 4] {
