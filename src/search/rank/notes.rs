@@ -87,8 +87,9 @@ struct Totals {
 }
 
 /// How near a block is in meaning.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Meaning {
+    slot: u32,
     /// As a part of the score.
     score: f32,
     /// Whether that says by itself that it is about the question.
@@ -210,11 +211,11 @@ impl Notes<'_> {
         }
     }
 
-    /// How near blocks are in meaning: all, or, where there are many, the nearest and those of the documents with the
+    /// How near blocks are in meaning, in the order of their slots: all, or, where there are many, the nearest and those of the documents with the
     /// most words.
-    fn meanings(&self, best: &[Unit]) -> FastMap<u32, Meaning> {
+    fn meanings(&self, best: &[Unit]) -> Vec<Meaning> {
         let Scope { corpus, candidates, .. } = self.scope;
-        let Some(vectors) = self.vectors else { return FastMap::default() };
+        let Some(vectors) = self.vectors else { return Vec::new() };
         let skipped = function_words::of(&self.question.words);
         // What another model knows, nobody can tell.
         let known = match vectors.matrix {
@@ -231,21 +232,21 @@ impl Notes<'_> {
             candidates.slots().collect()
         };
         slots.retain(|slot| !is_said(corpus, *slot));
-        let cosines = vectors.cosines(corpus, slots.into_iter()).into_iter();
-        let meaning = |(slot, cosine): (u32, f32)| {
+        let mut meanings = Vec::with_capacity(slots.len());
+        for (slot, cosine) in vectors.cosines(corpus, slots.into_iter()) {
             let length = f32::from(corpus.meta(slot).length) + 1.0;
             let says = (length / WEIGHTS.short).sqrt().min(1.0);
             let beyond = (cosine * says - WEIGHTS.far).max(0.0);
-            (slot, Meaning { score: WEIGHTS.meaning * known * beyond, is_near: cosine >= NEAR })
-        };
-        cosines.map(meaning).collect()
+            meanings.push(Meaning { slot, score: WEIGHTS.meaning * known * beyond, is_near: cosine >= NEAR });
+        }
+        meanings
     }
 
     /// The documents that are looked at closely: the best by words, and the nearest in meaning.
-    fn kept(&self, best: Vec<Unit>, meanings: &FastMap<u32, Meaning>) -> FastSet<Unit> {
+    fn kept(&self, best: Vec<Unit>, meanings: &[Meaning]) -> FastSet<Unit> {
         let mut nearest: FastMap<Unit, f32> = FastMap::default();
-        for (slot, meaning) in meanings.iter().filter(|(_, meaning)| meaning.score > 0.0) {
-            let most = nearest.entry(self.unit(*slot)).or_default();
+        for meaning in meanings.iter().filter(|meaning| meaning.score > 0.0) {
+            let most = nearest.entry(self.unit(meaning.slot)).or_default();
             *most = most.max(meaning.score);
         }
         let nearest = self.best(&nearest, KEPT.max(self.most) / 2);
@@ -278,7 +279,7 @@ impl Notes<'_> {
         &self,
         units: &FastMap<Unit, f32>,
         blocks: &FastMap<u32, (f32, bool)>,
-        meanings: &FastMap<u32, Meaning>,
+        meanings: &[Meaning],
         kept: &FastSet<Unit>,
     ) -> Vec<Answering> {
         let corpus = self.scope.corpus;
@@ -288,13 +289,19 @@ impl Notes<'_> {
         for unit in kept {
             let (mut words, mut nearest) = (0.0_f32, 0.0_f32);
             let mut own: Vec<(u32, f32)> = Vec::new();
-            for slot in self.slots(*unit) {
+            let slots = self.slots(*unit);
+            let mut meanings = &meanings[meanings.partition_point(|meaning| meaning.slot < slots.start)..];
+            for slot in slots {
                 let (score, has_word) = blocks.get(&slot).copied().unwrap_or_default();
-                let meaning = meanings.get(&slot).copied().unwrap_or_default();
+                let (mut near, mut is_near) = (0.0, false);
+                if let Some((meaning, rest)) = meanings.split_first().filter(|(first, _)| first.slot == slot)
+                {
+                    (near, is_near, meanings) = (meaning.score, meaning.is_near, rest);
+                }
                 words = words.max(score);
-                nearest = nearest.max(meaning.score);
-                if has_word || meaning.is_near {
-                    own.push((slot, WEIGHTS.block * score / best_block + meaning.score));
+                nearest = nearest.max(near);
+                if has_word || is_near {
+                    own.push((slot, WEIGHTS.block * score / best_block + near));
                 }
             }
             if own.is_empty() {
