@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::civil::Date;
 use vault_agent::search::Role;
+use vault_agent::search::analyze::days::About;
 use vault_agent::search::store::corpus::blocks::{Corpus, Passage};
 
 /// So many questions of a collection of logs are asked: each has half a megabyte of its own.
@@ -71,12 +72,15 @@ struct Taken {
 impl Taken {
     /// Takes a session in that began at `start`.
     fn session(&mut self, path: &str, start: i64, turns: Vec<Said>) {
+        let began = jiff::Timestamp::from_second(start).unwrap();
+        let day = began.to_zoned(jiff::tz::TimeZone::UTC).date();
         let passages = turns.iter().enumerate().map(|(at, said)| Passage {
             line: at as u32 * 4 + 8,
             is_turn: true,
             role: Some(said.role),
             author: Some(&said.author),
             time: Some(start + 30 * at as i64),
+            about: About::of(&said.text, day),
             head: "",
             text: &said.text,
         });

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use jiff::tz::TimeZone;
 use vault_agent::embed::Table;
+use vault_agent::search::analyze::days::About;
 use vault_agent::search::query::question::Question;
 use vault_agent::search::rank::signal::{NEAR, weights};
 use vault_agent::search::rank::signals;
@@ -41,6 +42,7 @@ pub fn report(conversations: &[Conversation], blocks: usize) {
                     role: None,
                     author: Some(&said.author),
                     time: Some(1_600_000_000 + 3600 * (copy * 100 + at as i64)),
+                    about: About::default(),
                     head: "",
                     text: &said.text,
                 });

@@ -52,6 +52,34 @@ fn what_is_near_in_meaning_is_given() {
 }
 
 #[test]
+fn a_turn_is_found_by_the_day_that_it_is_about() {
+    let turn = |second: u32, text: &str| {
+        format!(
+            "> [!user] 2026-08-12T09:00:{second:02}Z Ann\n> {text}\n\n^01K1J0000000000000000001{second:02}\n\n"
+        )
+    };
+    let texts = [
+        "We went to the old harbour two weeks ago.",
+        "I went to the lake house two months ago.",
+        "We went to the climbing hall three days ago.",
+        "I went to the flea market today.",
+    ];
+    let turns: String = texts.iter().zip(10..).map(|(text, second)| turn(second, text)).collect();
+    let vault = vault(&format!(
+        "//- logs/discord-channel/7/20260812T090000Z_0001.md\n---\nsurface: discord-channel\ncontext_id: \"7\"\nstarted: 2026-08-12T09:00:00Z\n---\n\n{turns}"
+    ));
+    for (question, answer) in [
+        ("Where did Ann go on 9 August 2026?", "climbing hall"),
+        ("Where did Ann go on 29 July 2026?", "old harbour"),
+        ("Where did Ann go in June?", "lake house"),
+    ] {
+        let found = vault.run(&["--json", "search", question]).json();
+        let first = found["hits"][0]["snippet"].as_str().unwrap();
+        assert!(first.contains(answer), "{question}: {first}");
+    }
+}
+
+#[test]
 fn nothing_is_given_where_nothing_helps() {
     let vault = vault("");
     for question in

@@ -3,6 +3,7 @@
 
 use jiff::tz::TimeZone;
 use vault_agent::embed::Table;
+use vault_agent::search::analyze::days::About;
 use vault_agent::search::query::question::Question;
 use vault_agent::search::rank::signal::{NEAR, weights};
 use vault_agent::search::rank::signals;
@@ -36,6 +37,7 @@ fn put(corpus: &mut Corpus, n: usize) {
         role: None,
         author: n.is_multiple_of(2).then_some("Ann"),
         time: None,
+        about: About::default(),
         head: "",
         text,
     });

@@ -3,6 +3,9 @@
 //! A note of a [`Snapshot`] enters. Its texts leave as a [`Changed`], and from there as passages of the corpus, marked with
 //! the note's version.
 
+use jiff::Timestamp;
+
+use crate::search::analyze::days::About;
 use crate::search::read::block::{Kind, Role};
 use crate::search::store::catalog::FileRow;
 use crate::search::store::corpus::blocks::{Corpus, Passage};
@@ -12,20 +15,26 @@ use crate::search::{IndexError, Note, Snapshot, Stored};
 pub(in crate::search) struct Changed {
     file: FileRow,
     pub(in crate::search) blocks: Vec<(Stored, String)>,
+    /// The days that its turns are about, in their order.
+    about: Vec<About>,
 }
 
 /// A note with its texts.
 pub(in crate::search) fn read(snapshot: &Snapshot<'_>, note: Note) -> Result<Changed, IndexError> {
-    let mut blocks = Vec::with_capacity(note.len());
+    let (mut blocks, mut about) = (Vec::with_capacity(note.len()), Vec::with_capacity(note.len()));
+    let zone = &snapshot.options().zone;
     for stored in note.blocks()? {
         let text = snapshot.text(stored.at)?;
+        let time = stored.block.time.filter(|_| stored.block.kind == Kind::Turn);
+        let said = time.and_then(|time| Timestamp::from_second(time).ok());
+        about.push(said.map_or_else(About::default, |at| About::of(&text, at.to_zoned(zone.clone()).date())));
         blocks.push((stored, text));
     }
-    Ok(Changed { file: note.file, blocks })
+    Ok(Changed { file: note.file, blocks, about })
 }
 
 /// Takes in what was read of a note, in place of its last version.
-pub(in crate::search) fn put(corpus: &mut Corpus, Changed { file, blocks }: &Changed) {
+pub(in crate::search) fn put(corpus: &mut Corpus, Changed { file, blocks, about }: &Changed) {
     let title = &file.head;
     let titles: Vec<String> = blocks
         .iter()
@@ -35,7 +44,7 @@ pub(in crate::search) fn put(corpus: &mut Corpus, Changed { file, blocks }: &Cha
             (_, None) => title.clone(),
         })
         .collect();
-    let passages = blocks.iter().zip(&titles).map(|((stored, text), title)| {
+    let passages = blocks.iter().zip(&titles).zip(about).map(|(((stored, text), title), about)| {
         let block = &stored.block;
         Passage {
             line: block.line,
@@ -43,6 +52,7 @@ pub(in crate::search) fn put(corpus: &mut Corpus, Changed { file, blocks }: &Cha
             role: block.role,
             author: block.author.as_deref(),
             time: block.time,
+            about: *about,
             head: title,
             text,
         }

@@ -139,7 +139,7 @@ fn shape(corpus: &Corpus, slot: u32, question: &Question, speakers: &Speakers, s
     }
 }
 
-/// The days that the question names against the blocks' own.
+/// The days that the question names against those on which something was said, and those that it is about.
 fn dates(
     corpus: &Corpus,
     candidates: &Candidates,
@@ -147,23 +147,26 @@ fn dates(
     zone: &TimeZone,
     sink: &mut impl Sink,
 ) {
-    let (mut last_time, mut last_fit) = (NEVER, 0.0);
+    let (mut last_time, mut last_day) = (NEVER, None);
     for slot in candidates.slots() {
-        let time = corpus.meta(slot).time;
-        if time == NEVER {
+        let meta = corpus.meta(slot);
+        if meta.time == NEVER {
             continue;
         }
         // Neighbours share their day nearly always; quarter hours are exact for every zone.
-        let quarter = time.div_euclid(900);
+        let quarter = meta.time.div_euclid(900);
         if quarter != last_time {
             last_time = quarter;
-            last_fit = jiff::Timestamp::from_second(time).map_or(0.0, |at| {
-                let date = at.to_zoned(zone.clone()).date();
-                question.dates.iter().map(|named| named.fit(date)).fold(0.0, f32::max)
+            let at = jiff::Timestamp::from_second(meta.time).ok();
+            last_day = at.map(|at| {
+                let said = at.to_zoned(zone.clone()).date();
+                (said, question.dates.iter().map(|named| named.fit(said)).fold(0.0, f32::max))
             });
         }
-        if last_fit > 0.0 {
-            sink.add(Signal::Date, slot, last_fit);
+        let Some((said, own)) = last_day else { continue };
+        let fit = question.dates.iter().map(|named| meta.about.fit(said, *named)).fold(own, f32::max);
+        if fit > 0.0 {
+            sink.add(Signal::Date, slot, fit);
         }
     }
 }

@@ -144,12 +144,21 @@ impl Lookout {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::search::analyze::days::About;
     use crate::search::store::corpus::blocks::Passage;
 
     fn alike(text: &str, terms: &[&str], chars: &[char]) -> Alike {
         let mut corpus = Corpus::new();
-        let passage =
-            Passage { line: 1, is_turn: false, role: None, author: None, time: None, head: "", text };
+        let passage = Passage {
+            line: 1,
+            is_turn: false,
+            role: None,
+            author: None,
+            time: None,
+            about: About::default(),
+            head: "",
+            text,
+        };
         corpus.put("a.md", 0, std::iter::once(passage));
         let lookout = Lookout::new(terms.iter().copied(), chars);
         lookout.joined(vec![lookout.look(&corpus, 0)])

@@ -123,14 +123,23 @@ fn with(text: &str, wrong: &str, right: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::search::analyze::days::About;
     use crate::search::retrieve::candidates::Candidates;
     use crate::search::store::corpus::blocks::{Corpus, Passage};
 
     fn mend(text: &str) -> String {
         let mut corpus = Corpus::new();
         let said = "Caroline adopted a guinea pig and a dog; the Hausbatterie hums, 東京";
-        let passage =
-            Passage { line: 1, is_turn: false, role: None, author: None, time: None, head: "", text: said };
+        let passage = Passage {
+            line: 1,
+            is_turn: false,
+            role: None,
+            author: None,
+            time: None,
+            about: About::default(),
+            head: "",
+            text: said,
+        };
         corpus.put("a.md", 0, std::iter::once(passage));
         let candidates = Candidates::new(&corpus, |_| true);
         let today = jiff::civil::date(2026, 11, 23);

@@ -199,6 +199,7 @@ where
 mod tests {
     use super::*;
     use crate::embed::Table;
+    use crate::search::analyze::days::About;
     use crate::search::store::corpus::blocks::Passage;
     use crate::search::store::corpus::matrix::Probe;
 
@@ -218,6 +219,7 @@ mod tests {
             role: None,
             author: None,
             time: None,
+            about: About::default(),
             head: "",
             text,
         });

@@ -20,6 +20,7 @@ use crate::embed::Fixed;
 use crate::search::Role;
 use crate::search::analyze::authors::Authors;
 pub use crate::search::analyze::authors::{names_of, without_names};
+use crate::search::analyze::days::About;
 use crate::search::analyze::pieces::signature;
 use crate::search::analyze::stems::Shape;
 use crate::search::store::corpus::code::{Code, Sums};
@@ -27,6 +28,7 @@ use crate::search::store::corpus::frozen::Frozen;
 use crate::search::store::corpus::layer;
 use crate::search::store::corpus::memory::Words;
 use crate::search::store::corpus::meta::{Meta, NO_ROW};
+pub use crate::search::store::corpus::meta::{NEVER, NOBODY};
 use crate::search::store::corpus::tail::Tail;
 use crate::search::store::corpus::vectors::Hash;
 use crate::search::store::corpus::wide::wide;
@@ -44,6 +46,8 @@ pub struct Passage<'a> {
     pub author: Option<&'a str>,
     /// When, in seconds since 1970.
     pub time: Option<i64>,
+    /// The day that it is about, where it names another than that of its time.
+    pub about: About,
     /// Title and headings above it.
     pub head: &'a str,
     /// What it says.
@@ -99,11 +103,6 @@ pub(super) const ROLE_BITS: u32 = 14;
 pub(super) fn code(role: Option<Role>) -> u16 {
     (1..).zip(ROLES).find(|(_, other)| role == Some(*other)).map_or(0, |(code, _)| code)
 }
-
-/// No author.
-pub const NOBODY: u32 = u32::MAX;
-/// No time.
-pub const NEVER: i64 = i64::MIN;
 
 impl Corpus {
     /// An empty corpus in memory.

@@ -108,6 +108,7 @@ impl Corpus {
             author,
             window: 0.0,
             time: passage.time.unwrap_or(NEVER),
+            about: passage.about,
             length: u16::try_from(length).unwrap_or(u16::MAX),
             shape,
         };

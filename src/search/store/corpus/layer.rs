@@ -9,10 +9,11 @@ use std::path::Path;
 
 use tantivy::directory::{Directory, MmapDirectory, OwnedBytes};
 
+use crate::search::analyze::days::About;
 use crate::search::analyze::pieces::signature;
 use crate::search::analyze::stems::Shape;
 use crate::search::store::corpus::code::{Code, Signs};
-use crate::search::store::corpus::meta::{Meta, NO_ROW, Rest};
+use crate::search::store::corpus::meta::{Meta, NEVER, NO_ROW, Rest};
 use crate::search::store::corpus::postings;
 use crate::search::store::corpus::tail::Tail;
 use crate::search::store::corpus::vectors::Hash;
@@ -22,22 +23,31 @@ pub const BITS: u32 = 16;
 /// The most blocks of a layer.
 pub const MOST: usize = 1 << BITS;
 
-const MAGIC: &[u8; 8] = b"VARECL05";
+const MAGIC: &[u8; 8] = b"VARECL06";
 const HEAD: usize = 8 + 5 * 4;
 const META: usize = 28;
 const WORD: usize = 8;
+/// What is stored in place of [`NEVER`].
+const NO_TIME: i64 = -1 << 47;
 const REST: usize = size_of::<Rest>();
 const LARGE: usize = size_of::<Signs>();
 
 impl Meta {
     fn to_bytes(self) -> [u8; META] {
         let mut out = [0; META];
-        let parts: [&[u8]; 7] = [
+        // A year is 2^25 seconds: six bytes are enough, and the least number of them stands for no time.
+        let time = match self.time {
+            NEVER => NO_TIME,
+            time => time.clamp(NO_TIME + 1, -(NO_TIME + 1)),
+        };
+        let time = time.to_le_bytes();
+        let parts: [&[u8]; 8] = [
             &self.file.to_le_bytes(),
             &self.line.to_le_bytes(),
             &self.author.to_le_bytes(),
             &self.window.to_le_bytes(),
-            &self.time.to_le_bytes(),
+            &time[..6],
+            &self.about.to_bytes(),
             &self.length.to_le_bytes(),
             &self.shape.0.to_le_bytes(),
         ];
@@ -53,14 +63,16 @@ impl Meta {
     fn from_bytes(bytes: &[u8; META]) -> Self {
         let four = |at: usize| [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
         let [.., a, b, c, d] = *bytes;
-        let low = u32::from_le_bytes(four(16));
-        let high = u32::from_le_bytes(four(20));
+        let [.., e, f, g, h, _, _, _, _] = *bytes;
+        let (low, high) = (i64::from(u32::from_le_bytes(four(16))), i64::from(i16::from_le_bytes([e, f])));
+        let time = high << 32 | low;
         Self {
             file: u32::from_le_bytes(four(0)),
             line: u32::from_le_bytes(four(4)),
             author: u32::from_le_bytes(four(8)),
             window: f32::from_le_bytes(four(12)),
-            time: (u64::from(high) << 32 | u64::from(low)).cast_signed(),
+            time: if time == NO_TIME { NEVER } else { time },
+            about: About::from_bytes([g, h]),
             length: u16::from_le_bytes([a, b]),
             shape: Shape(u16::from_le_bytes([c, d])),
         }
@@ -335,11 +347,20 @@ mod tests {
             line: 1 << 30,
             author: 3,
             window: 1.25,
-            time: i64::MIN,
+            time: NEVER,
+            about: About::default(),
             length: 65_535,
             shape: Shape(0x8001),
         };
         assert_eq!(Meta::from_bytes(&meta.to_bytes()), meta);
-        assert_eq!(Meta::from_bytes(&Meta { time: -5, ..meta }.to_bytes()).time, -5);
+        let said = jiff::civil::date(2026, 11, 21);
+        for (time, about) in [
+            (-5, About::default()),
+            (1 << 40, About::of("yesterday", said)),
+            (0, About::of("next week", said)),
+        ] {
+            let other = Meta { time, about, ..meta };
+            assert_eq!(Meta::from_bytes(&other.to_bytes()), other);
+        }
     }
 }

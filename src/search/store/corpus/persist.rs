@@ -20,7 +20,7 @@ use crate::search::store::stamp::Stamp;
 
 /// The version of the layout and of what the arrays mean; the table's name and the program's version are
 /// part of the head beside it.
-const LAYOUT: &str = "vault-agent recall 9";
+const LAYOUT: &str = "vault-agent recall 10";
 
 fn head(options: &str) -> String {
     format!("{LAYOUT} {} {} {options}\n", table::NAME, env!("CARGO_PKG_VERSION"))

@@ -1,6 +1,7 @@
 //! What `persist` promises, case by case.
 
 use super::*;
+use crate::search::analyze::days::About;
 use crate::search::store::corpus::blocks::Passage;
 
 fn put(corpus: &mut Corpus, path: &str, texts: &[&str]) {
@@ -10,6 +11,7 @@ fn put(corpus: &mut Corpus, path: &str, texts: &[&str]) {
         role: None,
         author: Some("Ann"),
         time: Some(7),
+        about: About::of("yesterday", jiff::civil::date(2026, 11, 21)),
         head: "",
         text,
     });
