@@ -145,6 +145,34 @@ fn a_memory_is_found_at_once_kept_and_comes_back_after_rm() {
     assert!(!lost().contains("lost "), "{}", lost());
 }
 
+#[test]
+fn what_went_bit_by_bit_comes_back_with_one_command() {
+    let mut vault = TestVault::new("//- now: 2026-12-01T09:30:00Z\n");
+    let note = |n: usize| format!("memory/claude/app/{n}.md");
+    (1..=6).for_each(|n| vault.write(&note(n), format!("note {n}\n")));
+    let _ = vault.run(&["history"]).ok();
+    // A model deletes one after the other, and each is a snapshot of its own; one it changes; two went a moment ago.
+    for n in 1..=3 {
+        vault.env("VAULT_AGENT_NOW", &format!("2026-12-01T09:3{n}:00Z"));
+        std::fs::remove_file(vault.path(&note(n))).unwrap();
+        let _ = vault.run(&["history"]).ok();
+    }
+    vault.write(&note(4), "changed\n");
+    std::fs::remove_file(vault.path(&note(5))).unwrap();
+    let said = vault.run(&["status"]).stdout;
+    assert!(said.contains("3 notes of memory/claude/app went at "), "{said}");
+    let _ = vault.run(&["restore", "memory/claude/app"]).ok();
+    for n in [1, 2, 3, 5, 6] {
+        assert_eq!(vault.read(&note(n)), format!("note {n}\n"), "{n}");
+    }
+    assert_eq!(vault.read(&note(4)), "changed\n");
+    let said = vault.run(&["status"]).stdout;
+    assert!(!said.contains(" went at "), "{said}");
+    // All of that is one step back.
+    let _ = vault.run(&["undo"]).ok();
+    assert!((1..=3).all(|n| !vault.has(&note(n))));
+}
+
 fn notes(folder: &Path) -> Vec<(String, String)> {
     let mut all: Vec<_> = std::fs::read_dir(folder)
         .unwrap()

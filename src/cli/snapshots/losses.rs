@@ -1,6 +1,8 @@
 //! What went at once from the folders in which coding agents keep their memories: shown, with the one command that
 //! brings it back. A model that tidies up with `rm -r` is the usual cause.
 
+use std::collections::HashSet;
+
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
@@ -31,6 +33,18 @@ pub(in crate::cli) struct Loss {
     pub at: Shown,
     #[serde(skip)]
     instant: Timestamp,
+    /// The snapshot before the first of them went; none where that is the newest.
+    #[serde(skip)]
+    pub before: Option<String>,
+}
+
+/// A note that went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Gone {
+    folder: String,
+    at: Timestamp,
+    path: String,
+    before: Option<String>,
 }
 
 impl Loss {
@@ -53,42 +67,46 @@ pub(in crate::cli) fn recent(workspace: &Workspace) -> Vec<Loss> {
     }
     let since = workspace.clock.now().saturating_sub(NEWS).ok();
     let filter = Filter { path: Some(FOLDER.to_owned()), since, limit: Some(SNAPSHOTS), ..Filter::default() };
-    let mut gone: Vec<(Timestamp, String)> = Vec::new();
-    for record in history.records(&filter).unwrap_or_default() {
-        let deleted = record.changes.into_iter().filter(|change| change.new.is_none());
-        gone.extend(deleted.map(|change| (record.commit.time, change.path)));
-    }
+    let followed = |name: &str| workspace.settings.follow.contains_key(name);
+    let one = |at, path: String, before| Some(Gone { folder: kept(&path, followed)?, at, path, before });
+    let mut gone: Vec<Gone> = Vec::new();
     // What is too much to believe is in no snapshot yet.
     if let Ok(Some(held)) = history.held() {
-        gone.extend(held.deleted.into_iter().map(|path| (held.since, path)));
+        gone.extend(held.deleted.into_iter().filter_map(|path| one(held.since, path, None)));
     }
-    let followed = |name: &str| workspace.settings.follow.contains_key(name);
+    for record in history.records(&filter).unwrap_or_default() {
+        let before = record.commit.parent.map(|parent| parent.to_string());
+        let deleted = record.changes.into_iter().filter(|change| change.new.is_none());
+        gone.extend(deleted.filter_map(|change| one(record.commit.time, change.path, before.clone())));
+    }
     let is_back = |path: &str| NotePath::new(path).is_ok_and(|path| workspace.vault.exists(&path));
-    let gone = gone.into_iter().filter(|(_, path)| !is_back(path));
-    let losses = together(gone.filter_map(|(at, path)| Some((kept(&path, followed)?, at))).collect());
-    let shown =
-        |(folder, at, notes)| Loss { folder, notes, at: Shown::new(at, workspace.zone.tz()), instant: at };
-    losses.into_iter().filter(|(_, _, notes)| *notes >= MANY).map(shown).collect()
+    gone.retain(|gone| !is_back(&gone.path));
+    let shown = |group: Vec<Gone>| {
+        let (newest, oldest) = (group.first()?, group.last()?);
+        let (folder, instant, before) = (newest.folder.clone(), newest.at, oldest.before.clone());
+        let at = Shown::new(instant, workspace.zone.tz());
+        Some(Loss { folder, notes: group.len(), at, instant, before })
+    };
+    together(gone).into_iter().filter(|group| group.len() >= MANY).filter_map(shown).collect()
 }
 
-/// What went from each folder in one go, newest first: a deletion may come as several snapshots.
-fn together(mut gone: Vec<(String, Timestamp)>) -> Vec<(String, Timestamp, usize)> {
-    gone.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)));
-    let mut losses: Vec<(String, Timestamp, usize)> = Vec::new();
-    let mut before: Option<Timestamp> = None;
-    for (folder, at) in gone {
-        match losses.last_mut() {
-            Some(last)
-                if last.0 == folder && before.is_some_and(|before| at.duration_until(before) <= ONE_GO) =>
-            {
-                last.2 += 1;
-            }
-            _ => losses.push((folder, at, 1)),
+/// What went from each folder in one go, newest first, from notes that come newest first: a deletion may come as several
+/// snapshots. A note that went more than once counts where it went last.
+fn together(mut gone: Vec<Gone>) -> Vec<Vec<Gone>> {
+    let mut seen = HashSet::new();
+    gone.retain(|gone| seen.insert(gone.path.clone()));
+    // Snapshots of the same second keep their order.
+    gone.sort_by(|a, b| a.folder.cmp(&b.folder).then(b.at.cmp(&a.at)));
+    let mut groups: Vec<Vec<Gone>> = Vec::new();
+    for gone in gone {
+        let is_near = |last: &Gone| last.folder == gone.folder && gone.at.duration_until(last.at) <= ONE_GO;
+        match groups.last_mut() {
+            Some(group) if group.last().is_some_and(is_near) => group.push(gone),
+            _ => groups.push(vec![gone]),
         }
-        before = Some(at);
     }
-    losses.sort_unstable_by_key(|loss| std::cmp::Reverse(loss.1));
-    losses
+    groups.sort_by_key(|group| std::cmp::Reverse(group.first().map(|gone| gone.at)));
+    groups
 }
 
 /// The folder of an agent that a path lies in: `memory/claude/PROJECT`, or `memory/NAME` of one that is followed.
@@ -108,10 +126,19 @@ mod tests {
     #[test]
     fn what_goes_in_one_go_is_one_loss() {
         let at = |minute: i64| Timestamp::from_second(minute * 60).unwrap();
-        let gone = [("a", 0), ("a", 3), ("a", 7), ("a", 30), ("b", 4)];
-        let gone = gone.into_iter().map(|(folder, minute)| (folder.to_owned(), at(minute))).collect();
-        let of = |folder: &str, minute, notes| (folder.to_owned(), at(minute), notes);
-        assert_eq!(together(gone), [of("a", 30, 1), of("a", 7, 3), of("b", 4, 1)]);
+        let gone = |(path, minute): (&str, i64)| Gone {
+            folder: path[..1].to_owned(),
+            at: at(minute),
+            path: path.to_owned(),
+            before: Some(minute.to_string()),
+        };
+        // Newest first; `a/2` went twice.
+        let all = [("a/1", 30), ("a/2", 7), ("b/1", 4), ("a/3", 3), ("a/2", 1), ("a/4", 0)].map(gone);
+        let groups = together(all.to_vec());
+        let shown: Vec<Vec<&str>> =
+            groups.iter().map(|group| group.iter().map(|gone| gone.path.as_str()).collect()).collect();
+        assert_eq!(shown, [vec!["a/1"], vec!["a/2", "a/3", "a/4"], vec!["b/1"]]);
+        assert_eq!(groups[1].last().unwrap().before.as_deref(), Some("0"));
     }
 
     #[test]

@@ -13,7 +13,8 @@ use crate::workspace::Workspace;
 
 /// Brings back files, folders, everything, or one line as they were.
 ///
-/// Without `--at`, paths go back to what they were before their last change. The present is kept first,
+/// Without `--at`, paths go back to what they were before their last change; of a folder of which `status` says that notes
+/// went, all of those come back. The present is kept first,
 /// so a restore can itself be undone. Files that are newer than the point stay, and what was renamed since
 /// keeps its new name, unless `--exact`.
 #[derive(Debug, clap::Args)]
@@ -118,13 +119,20 @@ impl Restore<'_> {
     }
 
     fn files(&self, remote: Option<Point>) -> CommandResult {
-        let scopes = scopes(self.workspace, &self.args.paths)?;
+        let mut scopes = scopes(self.workspace, &self.args.paths)?;
         let point = match (remote, &self.args.at) {
             (_, Some(at)) => self.history.point(at)?,
             (Some(point), None) => point,
-            (None, None) => self.history.before_last_change(&scopes)?.ok_or_else(|| {
-                CommandError::usage("say what to go back to").hint("for example `--at \"yesterday 18:00\"`")
-            })?,
+            (None, None) => match self.before_loss(&scopes)? {
+                Some((point, lost)) => {
+                    scopes = lost;
+                    point
+                }
+                None => self.history.before_last_change(&scopes)?.ok_or_else(|| {
+                    CommandError::usage("say what to go back to")
+                        .hint("for example `--at \"yesterday 18:00\"`")
+                })?,
+            },
         };
         let plan = self.history.plan_restore(&point, &scopes, self.args.exact)?;
         self.show(&point, &plan)?;
@@ -158,6 +166,23 @@ impl Restore<'_> {
         }
         let report = self.history.restore(&self.workspace.editor, &point, &scopes, self.args.exact)?;
         self.finish(&report, &plan.newer, &plan.renamed)
+    }
+
+    /// Where `status` says that notes of this folder went at once: all of them, however many snapshots that took, and no
+    /// note that is still there.
+    fn before_loss(&self, scopes: &[String]) -> Result<Option<(Point, Vec<String>)>, CommandError> {
+        let [scope] = scopes else { return Ok(None) };
+        let losses = super::recent(self.workspace);
+        let Some(loss) = losses.into_iter().find(|loss| loss.folder == *scope) else { return Ok(None) };
+        let point = match &loss.before {
+            Some(before) => self.history.point(before)?,
+            None => self.history.newest()?,
+        };
+        // Also what went since the newest snapshot.
+        let steps = self.history.plan_restore(&point, scopes, false)?.steps;
+        let lost: Vec<String> =
+            steps.into_iter().filter(|step| step.before.is_none()).map(|step| step.path).collect();
+        Ok((!lost.is_empty()).then_some((point, lost)))
     }
 
     fn show(&self, point: &Point, plan: &Plan) -> Result<(), CommandError> {
