@@ -28,7 +28,7 @@ pub use adopt::{Adopted, Kept, adopt};
 pub use book::{Book, Listed, Previewed, Written};
 pub use error::ReminderError;
 pub use findings::{IdAt, IdHashes, PlacedFinding, findings};
-pub use plan::{Changes, Draft, LinePlan, MOST_MESSAGE_CHARS, add, change, check_length, find, remove};
+pub use plan::{Changes, Draft, LinePlan, MOST_MESSAGE_CHARS, add, change, check_message, find, remove};
 pub use snooze::local_after;
 
 /// A new random id that no reminder of the file has.

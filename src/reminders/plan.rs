@@ -4,6 +4,7 @@ use jiff::civil;
 
 use super::ReminderError;
 use crate::format::id::ReminderId;
+use crate::format::invisible;
 use crate::format::reminder::{self, Parsed, Recur, Reminder, ReminderLine, RemindersFile};
 use crate::vault::{NotePath, Operation};
 
@@ -126,11 +127,16 @@ fn lossy(line: &ReminderLine) -> String {
     String::from_utf8_lossy(&line.text).into_owned()
 }
 
-/// Whether a message that somebody gives is one to be heard, and not a text.
+/// Whether a message that somebody gives is one to be heard, and not a text, and shows all that stands in it.
 ///
 /// # Errors
-/// It is too long.
-pub fn check_length(msg: &str) -> Result<(), ReminderError> {
+/// It is too long, or has an invisible character.
+pub fn check_message(msg: &str) -> Result<(), ReminderError> {
+    if let Some((at, hidden)) = invisible::first(msg) {
+        let (shown, at) = (hidden.escape_unicode(), at + 1);
+        let words = format!("it has an invisible character ({shown}) at character {at}");
+        return Err(ReminderError::Message(words));
+    }
     let length = msg.chars().count();
     if length <= MOST_MESSAGE_CHARS {
         return Ok(());

@@ -37,6 +37,8 @@ fn a_message_that_is_a_text_is_refused_and_a_long_line_of_a_person_is_kept() {
         assert_eq!(run.code, 2);
         assert!(run.stderr.contains(why) && run.stderr.len() < 400, "{}", run.stderr);
     }
+    let run = vault.run(&["remind", "add", "tomorrow 9am", "pay \u{202e}tneg"]);
+    assert!(run.stderr.contains("an invisible character (\\u{202e}) at character 5"), "{}", run.stderr);
     assert_eq!(vault.read("Reminders.md"), line(9000));
     let _ = vault.run(&["remind", "add", "tomorrow 9am", &"ü".repeat(2000)]).ok();
     let _ = vault.run(&["remind", "edit", "rid_AAAAAAAAAAAA", "--recur", "weekly"]).ok();

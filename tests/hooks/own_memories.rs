@@ -173,6 +173,20 @@ fn what_went_bit_by_bit_comes_back_with_one_command() {
     assert!((1..=3).all(|n| !vault.has(&note(n))));
 }
 
+#[test]
+fn a_folder_with_another_name_is_no_loss() {
+    let vault = TestVault::new("//- now: 2026-12-01T09:30:00Z\n");
+    (1..=3).for_each(|n| vault.write(&format!("memory/claude/app/{n}.md"), format!("note {n}\n")));
+    let _ = vault.run(&["history"]).ok();
+    std::fs::rename(vault.path("memory/claude/app"), vault.path("memory/claude/web")).unwrap();
+    let _ = vault.run(&["history"]).ok();
+    assert!(!vault.run(&["status"]).stdout.contains(" went at "));
+    std::fs::remove_dir_all(vault.path("memory/claude/web")).unwrap();
+    let _ = vault.run(&["history"]).ok();
+    let said = vault.run(&["status"]).stdout;
+    assert!(said.contains("3 notes of memory/claude/web went at ") && !said.contains("claude/app"), "{said}");
+}
+
 fn notes(folder: &Path) -> Vec<(String, String)> {
     let mut all: Vec<_> = std::fs::read_dir(folder)
         .unwrap()

@@ -84,6 +84,22 @@ fn a_message_can_not_become_another_line() {
 }
 
 #[test]
+fn a_message_shows_all_that_stands_in_it() {
+    let vault = TestVault::new("");
+    let mut client = Client::new(&vault);
+    let when = "tomorrow 9am";
+    let call = |message: &str| json!({"when": when, "message": message});
+    assert_eq!(client.call("reminder_add", call("pay \u{202e}tneg")).error(), "bad_message");
+    assert!(!vault.has("Reminders.md"));
+    // What writing needs is no such character.
+    let added =
+        client.call("reminder_add", call("\u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467} to the zoo")).ok();
+    let id = added.structured()["id"].as_str().unwrap().to_owned();
+    let changed = client.call("reminder_update", json!({"id": id, "message": "\u{200b}"}));
+    assert_eq!(changed.error(), "bad_message");
+}
+
+#[test]
 fn twenty_clients_and_a_person_lose_nothing_and_double_nothing() {
     const EACH: usize = 5;
     let vault = TestVault::new("//- /Reminders.md\n# Mine\n");

@@ -10,7 +10,7 @@ use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::deliver::pass::{PassContext, flush};
 use crate::format::reminder::Recur;
 use crate::reminders::{
-    self, Book, Changes, Draft, Listed, Previewed, ReminderError, Written, check_length, local_after,
+    self, Book, Changes, Draft, Listed, Previewed, ReminderError, Written, check_message, local_after,
 };
 use crate::tasks::{self, Standing, TaskError, WrittenTask, is_task_id};
 use crate::vault::NotePath;
@@ -152,7 +152,7 @@ impl Remind<'_> {
     fn add(&self, when: &str, message: &str, recur: Option<&str>) -> CommandResult {
         let meaning = self.when(when)?;
         let recur = meaning.recurring(recur.map(recurrence).transpose()?).map_err(CommandError::usage)?;
-        check_length(message)?;
+        check_message(message)?;
         let draft = Draft { local: meaning.local, recur, msg: message.to_owned() };
         let written = self.book().add(&draft, self.context.origin())?;
         self.say("added", &written, self.said(meaning.local, recur))
@@ -170,7 +170,7 @@ impl Remind<'_> {
         if let Some(meaning) = meaning.as_ref().filter(|meaning| meaning.recur != Recur::None) {
             recur = Some(meaning.recurring(recur).map_err(CommandError::usage)?);
         }
-        check_length(message.unwrap_or_default())?;
+        check_message(message.unwrap_or_default())?;
         let local = meaning.map(|meaning| meaning.local);
         let changes = Changes { local, recur, msg: message.map(str::to_owned) };
         let written = self.book().change(id, &changes, self.context.origin())?;

@@ -76,7 +76,13 @@ pub(in crate::cli) fn recent(workspace: &Workspace) -> Vec<Loss> {
     }
     for record in history.records(&filter).unwrap_or_default() {
         let before = record.commit.parent.map(|parent| parent.to_string());
-        let deleted = record.changes.into_iter().filter(|change| change.new.is_none());
+        // What stands under another name now is not gone.
+        let added = record.changes.iter().filter(|change| change.old.is_none());
+        let added: HashSet<_> = added.filter_map(|change| Some(change.new?.id)).collect();
+        let deleted = record
+            .changes
+            .into_iter()
+            .filter(|change| change.new.is_none() && change.old.is_some_and(|old| !added.contains(&old.id)));
         gone.extend(deleted.filter_map(|change| one(record.commit.time, change.path, before.clone())));
     }
     let is_back = |path: &str| NotePath::new(path).is_ok_and(|path| workspace.vault.exists(&path));

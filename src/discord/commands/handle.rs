@@ -133,6 +133,7 @@ async fn remind(shared: &Shared, command: &CommandInteraction) -> Result<String,
     let recur: Option<Recur> = recur
         .map(|recur| recur.parse().map_err(|_| format!("`{recur}` is none of {}", Recur::NAMES.join(", "))))
         .transpose()?;
+    crate::reminders::check_message(&what).map_err(|error| error.to_string())?;
     let (written, said) = blocking(shared, move |desk| {
         let meaning = desk.when(&when).map_err(|error| format!("{error}; {}", error.hint()))?;
         let recur = meaning.recurring(recur).map_err(|error| error.to_string())?;

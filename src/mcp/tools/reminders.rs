@@ -7,7 +7,7 @@ use super::{Answer, Call, Outcome};
 use crate::format::reminder::Recur;
 use crate::mcp::failure::Failure;
 use crate::mcp::outputs::{DoneLine, Reminders, Written};
-use crate::reminders::{self, Book, Changes, Draft, ReminderError, local_after};
+use crate::reminders::{self, Book, Changes, Draft, ReminderError, check_message, local_after};
 use crate::tasks::{self, Standing, WrittenTask, is_task_id};
 use crate::when::{self, Meaning};
 
@@ -69,6 +69,7 @@ pub fn add(call: &Call<'_>) -> Outcome {
     let meaning = when(call, arguments.text("when").unwrap_or_default())?;
     let (local, recur) = (meaning.local, recurring(&meaning, recur(arguments.text("recur"))?)?);
     let draft = Draft { local, recur, msg: arguments.text("message").unwrap_or_default().to_owned() };
+    check_message(&draft.msg)?;
     let written = with_book(call, |book| book.add(&draft, call.origin.clone()))?;
     Ok(told(call, "added", written, understood(call, local, recur)))
 }
@@ -83,6 +84,7 @@ pub fn update(call: &Call<'_>) -> Outcome {
     }
     let local = meaning.map(|meaning| meaning.local);
     let changes = Changes { local, recur, msg: arguments.text("message").map(str::to_owned) };
+    check_message(changes.msg.as_deref().unwrap_or_default())?;
     let id = arguments.text("id").unwrap_or_default();
     let written = with_book(call, |book| book.change(id, &changes, call.origin.clone()))?;
     let at = local.and_then(|local| understood(call, local, recur.unwrap_or_default()));
