@@ -3,7 +3,7 @@
 //! A message that is to be answered enters as a row of the [`journal`]; a fixed text leaves for `deliver`, which alone
 //! sends. Between the two everything is decided by pure functions:
 //! - [`journal`], [`state`]: the steps of a turn on disk, and which may follow which;
-//! - [`mod@route`], [`category`]: who is asked, and what kind of question it is;
+//! - [`mod@route`]: which brains are asked, and in which order; [`category`]: what kind of question it is;
 //! - [`request`]: what is asked, made from the log, its summaries and the notes, and made again later;
 //! - [`place`]: where a conversation is, and who answers there; [`session`]: whether a harness's session may be gone on with;
 //! - [`skills`], [`mod@noted`]: which skills a request tells of, and what a turn noted beside its question;

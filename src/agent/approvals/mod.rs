@@ -7,7 +7,7 @@
 //! the call may run. A word that lasts ([`Wanted::lasts`]) is not used up: whoever asks the same finds it in its line,
 //! so that a crash between the line and what is made of it asks nobody twice. After a restart the same call finds its
 //! line and goes on waiting. A press on a button ([`VaultApprovals::answer`]) writes the person's word into the line,
-//! and nothing else counts.
+//! and nothing else counts. `note` says what a line means by now, and ends it.
 
 mod note;
 

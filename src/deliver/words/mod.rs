@@ -2,7 +2,7 @@
 //!
 //! - [`compose`]: the words of a notification; [`about`], [`link`]: which note it is about, and a link that opens it;
 //! - [`phrase`]: whether words that a brain found for a reminder say what the reminder says;
-//! - [`telling`]: who is told of what, and when not.
+//! - [`telling`]: who is told of what (`#tag`), and when not (quiet hours).
 
 mod about;
 pub mod compose;

@@ -6,7 +6,7 @@
 //! quotes ([`quoted`]) so that every text comes back as it was, stands on one line, and shows itself in full: line
 //! ends and characters that nobody sees are spelled out, and nothing in it is read as Markdown. [`parse`] finds the
 //! lines of a file and those that look meant; [`Approval::to_line`] writes one; [`with_state`] ends one where it
-//! stands. The grammar is `grammar/approval.abnf`.
+//! stands. The grammar is `grammar/approval.abnf`. `read` reads a line, `quote` puts a text between quotes.
 
 pub(super) mod quote;
 mod read;

@@ -8,7 +8,8 @@
 //!
 //! The same line with `asked=` behind its id is a *record* and stands in an Obsidian comment: what was asked, when, and
 //! by whom it was found. A record whose line is gone was declined, unless it says `kept=`. So the note alone says what
-//! was asked before, whatever is deleted elsewhere. [`parse`] reads both; the grammar is `grammar/candidate.abnf`.
+//! was asked before, whatever is deleted elsewhere. [`parse`] (`read`) reads both; `category` names the kinds of facts;
+//! the grammar is `grammar/candidate.abnf`.
 
 mod category;
 mod read;

@@ -12,7 +12,8 @@
 //!
 //! A routine runs only where its head says `enabled: true` and everything of the head that is ours is understood: a
 //! misspelt budget must not mean none. Times are local to the vault's zone; a day that a month lacks is its last.
-//! Other keys are somebody else's. The grammar is `grammar/routine.abnf`.
+//! Other keys are somebody else's. `schedule` reads when, `cron` its form with five fields; the grammar is
+//! `grammar/routine.abnf`.
 
 mod cron;
 mod schedule;

@@ -2,7 +2,7 @@
 //!
 //! - [`snapshotter`]: when a snapshot is taken;
 //! - [`maintain`]: packing now and then;
-//! - [`remote`]: pushing and fetching with the user's own git;
+//! - [`remote`]: pushing and fetching with the user's own git, and when a failed push is tried again;
 //! - [`lazy`]: a history that is opened when somebody first needs it.
 
 mod lazy;

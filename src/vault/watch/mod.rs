@@ -10,7 +10,8 @@
 //! Two tiers of errors: that a folder can't be watched is told and rescans come every minute; only
 //! [`Watcher::start`] can fail.
 //!
-//! - `folders`: the folders that are watched; `collect`: what came together is told together;
+//! - `folders`: the folders that are watched, and whether the vault is there; what follows from that is the daemon's
+//!   (`daemon::passes::scheduler`); `collect`: what came together is told together;
 //! - `cookies`: files of ours after whose names nothing before is untold.
 
 mod collect;
