@@ -28,9 +28,9 @@ pub struct Options {
     /// The folder of summaries of transcripts, which say nothing that those don't: they aren't indexed.
     pub summaries: String,
     /// Further files to index, beside notes, canvases and bases.
-    pub include: Vec<String>,
+    pub include: Vec<Pattern>,
     /// Files to leave out.
-    pub exclude: Vec<String>,
+    pub exclude: Vec<Pattern>,
     /// Larger files are left out, in bytes.
     pub max_file_bytes: u64,
     /// The zone of dates without an offset.
@@ -47,6 +47,7 @@ impl Options {
     /// What the vault's settings say.
     pub fn from_settings(settings: &crate::config::Settings, zone: jiff::tz::TimeZone) -> Self {
         let folder = |path: &str| path.trim_end_matches('/').to_owned();
+        let patterns = |texts: &[String]| texts.iter().map(|text| Pattern::new(text)).collect();
         Self {
             memory: settings.paths.memory.clone(),
             pinned: settings.paths.pinned.clone(),
@@ -54,8 +55,8 @@ impl Options {
             daily: folder(&settings.paths.daily),
             logs: folder(&settings.paths.logs),
             summaries: folder(&settings.paths.summaries),
-            include: settings.index.include.clone(),
-            exclude: settings.index.exclude.clone(),
+            include: patterns(&settings.index.include),
+            exclude: patterns(&settings.index.exclude),
             max_file_bytes: settings.index.max_file_bytes,
             zone,
         }
@@ -66,12 +67,12 @@ impl Options {
         let name = path.rsplit('/').next().unwrap_or(path);
         let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
         let known = ["md", "markdown", "canvas", "base"].iter().any(|e| extension.eq_ignore_ascii_case(e));
-        let is_named = self.include.iter().any(|pattern| Pattern::new(pattern).covers(path));
+        let is_named = self.include.iter().any(|pattern| pattern.covers(path));
         let is_summary = path.strip_prefix(self.summaries.as_str()).is_some_and(|rest| rest.starts_with('/'));
         if (!known || is_summary) && !is_named {
             return Ok(false);
         }
-        if self.exclude.iter().any(|pattern| Pattern::new(pattern).covers(path)) {
+        if self.exclude.iter().any(|pattern| pattern.covers(path)) {
             return Err("left out by `[index] exclude`");
         }
         Ok(true)
