@@ -4,12 +4,12 @@
 //! signals that left one vault out at a time; all four vaults were seen.
 
 /// What the signals weigh, and what shapes them.
-pub(in crate::search) struct Weights {
+pub(in crate::search) struct NoteWeights {
     /// BM25 of the whole note, as a share of the best one's.
     pub note: f32,
     /// BM25 of its best block, as a share of the best one's.
     pub block: f32,
-    /// The cosine of its nearest block, beyond [`Weights::far`], where the model knows all words of the question.
+    /// The cosine of its nearest block, beyond [`NoteWeights::far`], where the model knows all words of the question.
     pub meaning: f32,
     /// Unrelated texts are as near as this.
     pub far: f32,
@@ -28,7 +28,7 @@ pub(in crate::search) struct Weights {
 }
 
 /// The weights in use.
-pub(in crate::search) const WEIGHTS: Weights = Weights {
+pub(in crate::search) const WEIGHTS: NoteWeights = NoteWeights {
     note: 3.0,
     block: 1.8,
     meaning: 20.0,

@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use crate::search::analyze::function_words;
 use crate::search::query::question::Question;
-use crate::search::rank::note_weights::{WEIGHTS, Weights};
+use crate::search::rank::note_weights::{NoteWeights, WEIGHTS};
 use crate::search::rank::signal::NEAR;
 use crate::search::rank::sought::Sought;
 use crate::search::retrieve::candidates::{K1, idf};
@@ -328,6 +328,6 @@ fn steps(likeness: f32) -> u64 {
 
 /// What BM25 makes of a count in a document of this length, where the mean is that.
 fn saturated(count: f32, length: f32, mean: f32) -> f32 {
-    let Weights { length: b, .. } = WEIGHTS;
+    let NoteWeights { length: b, .. } = WEIGHTS;
     count * (K1 + 1.0) / (count + K1 * (1.0 - b + b * length / mean))
 }

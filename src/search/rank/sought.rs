@@ -7,7 +7,7 @@
 use crate::search::analyze::function_words;
 use crate::search::cores::{share, threads};
 use crate::search::query::question::Question;
-use crate::search::rank::note_weights::{LONG, Weights};
+use crate::search::rank::note_weights::{LONG, NoteWeights};
 use crate::search::retrieve::alike::{Alike, Lookout};
 use crate::search::retrieve::candidates::{COMMON, MANY};
 use crate::search::retrieve::scope::Scope;
@@ -31,7 +31,7 @@ pub(in crate::search) struct Sought {
 pub(in crate::search) fn sought(
     scope: Scope<'_>,
     question: &Question,
-    weights: &Weights,
+    weights: &NoteWeights,
     in_turns: bool,
 ) -> Vec<Sought> {
     let blocks_with = |term: &str| {

@@ -35,7 +35,7 @@ pub struct NoteSlots {
 
 /// A block by whose vector the nearness of the others is judged ([`crate::search::retrieve::nearest`]).
 #[derive(Debug)]
-pub(in crate::search) struct Judge {
+pub(in crate::search) struct SampledBlock {
     pub slot: u32,
     /// The first word of its vector's signs.
     pub signs: u64,
@@ -60,7 +60,7 @@ pub struct Candidates {
     pub(in crate::search) mean_window: f32,
     pub(in crate::search) mean_session: f32,
     /// Those by which the others' nearness is judged, once they are needed.
-    pub(in crate::search) judges: OnceLock<Vec<Judge>>,
+    pub(in crate::search) sample: OnceLock<Vec<SampledBlock>>,
 }
 
 impl Candidates {
@@ -76,7 +76,7 @@ impl Candidates {
             mean_length: 0.0,
             mean_window: 0.0,
             mean_session: 0.0,
-            judges: OnceLock::new(),
+            sample: OnceLock::new(),
         };
         let (mut length, mut window) = (0_u64, 0.0_f64);
         let mut is_author = vec![false; corpus.authors().len()];

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use crate::embed::table::DIMENSIONS;
 use crate::search::cores::{share, threads};
-use crate::search::retrieve::candidates::{Candidates, Judge, NoteSlots};
+use crate::search::retrieve::candidates::{Candidates, NoteSlots, SampledBlock};
 use crate::search::retrieve::cosines::Vectors;
 use crate::search::retrieve::scope::Scope;
 use crate::search::store::corpus::blocks::Corpus;
@@ -58,12 +58,12 @@ fn by_signs(scope: Scope<'_>, vectors: Vectors<'_>, enough: usize) -> Nearest {
     let signs = vectors.probe.sums.as_ref().map_or_else(Signs::default, |sums| sums.signs);
     let rarity = rarity(candidates);
     let judged = rarity.min(JUDGED);
-    let judges = candidates.judges.get_or_init(|| judges(scope, judged));
+    let sampled = candidates.sample.get_or_init(|| sampled(scope, judged));
     let parts = by_layer(scope);
     let count = parts.iter().flatten().map(ExactSizeIterator::len).sum();
     let mut tallies = [0; WORD];
-    for judge in judges {
-        tallies[usize::from(wide::difference(&[judge.signs], &signs[..1]))] += 1;
+    for block in sampled {
+        tallies[usize::from(wide::difference(&[block.signs], &signs[..1]))] += 1;
     }
     let left = if count <= enough { WORD - 1 } else { reach(&tallies, enough >> judged) };
     let near = share(threads(count), parts.len(), |at| {
@@ -75,7 +75,7 @@ fn by_signs(scope: Scope<'_>, vectors: Vectors<'_>, enough: usize) -> Nearest {
     let most = reach(&tallies, NEAREST);
     let near = near.into_iter().flatten().filter(|(difference, _)| usize::from(*difference) <= most);
     let slots = near.map(|(_, slot)| slot).collect();
-    let sample = judges.iter().filter(|judge| is_chosen(judge.signs, rarity)).map(|judge| judge.slot);
+    let sample = sampled.iter().filter(|block| is_chosen(block.signs, rarity)).map(|block| block.slot);
     let sample = vectors.cosines(corpus, sample).into_iter().map(|(_, cosine)| cosine).collect();
     Nearest { slots, sample }
 }
@@ -109,7 +109,7 @@ fn rarity(candidates: &Candidates) -> u32 {
 }
 
 /// The candidates that their own signs choose, one in two to the power of `rarity`.
-fn judges(scope: Scope<'_>, rarity: u32) -> Vec<Judge> {
+fn sampled(scope: Scope<'_>, rarity: u32) -> Vec<SampledBlock> {
     let corpus = scope.corpus;
     let parts = by_layer(scope);
     let chosen = share(threads(scope.candidates.count), parts.len(), |at| {
@@ -118,7 +118,7 @@ fn judges(scope: Scope<'_>, rarity: u32) -> Vec<Judge> {
             for slot in slots.clone() {
                 let signs = corpus.first_signs(slot);
                 if signs != 0 && is_chosen(signs, rarity) {
-                    chosen.push(Judge { slot, signs });
+                    chosen.push(SampledBlock { slot, signs });
                 }
             }
         }
