@@ -111,9 +111,7 @@ fn say(ui: Ui, workspace: &Workspace, report: &PassReport) {
     for finding in &report.near_misses {
         ui.note(crate::cli::reminders::check::plain(finding));
     }
-    for failed in &report.failed {
-        ui.note(format!("not delivered: {}: {}", failed.id, failed.error));
-    }
+    report.failures().iter().for_each(|failure| ui.note(failure));
     for problem in &report.problems {
         ui.note(format!("problem: {problem}"));
     }

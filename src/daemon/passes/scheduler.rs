@@ -180,8 +180,8 @@ impl Scheduler {
         for problem in &report.problems {
             tracing::warn!("{problem}");
         }
-        for failed in &report.failed {
-            tracing::warn!(id = failed.id, "not delivered: {}", failed.error);
+        for failure in report.failures() {
+            tracing::warn!("{failure}");
         }
         let error =
             report.problems.first().cloned().or_else(|| report.failed.first().map(|f| f.error.clone()));

@@ -73,7 +73,28 @@ pub struct Failed {
     pub error: String,
 }
 
+/// So many ids are named of those that have one reason.
+const NAMED: usize = 3;
+
 impl PassReport {
+    /// What could not be delivered, one sentence a reason: a place that is down says the same of all that wait for it.
+    pub fn failures(&self) -> Vec<String> {
+        let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+        for failed in &self.failed {
+            match reasons.iter_mut().find(|(reason, _)| *reason == failed.error) {
+                Some((_, ids)) => ids.push(&failed.id),
+                None => reasons.push((&failed.error, vec![&failed.id])),
+            }
+        }
+        let sentence = |(reason, ids): (&str, Vec<&str>)| {
+            let named = ids[..ids.len().min(NAMED)].join(", ");
+            let more = ids.len().saturating_sub(NAMED);
+            let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+            format!("not delivered: {named}{more}: {reason}")
+        };
+        reasons.into_iter().map(sentence).collect()
+    }
+
     pub(super) fn new(now: Timestamp, tz: &TimeZone) -> Self {
         Self { now: rfc3339(now, tz), ..Self::default() }
     }
