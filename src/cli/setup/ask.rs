@@ -64,9 +64,10 @@ impl Terminal {
     /// Reads a line; of a secret nothing is shown. A line that isn't UTF-8 is asked for again.
     fn line(&self, prompt: &str, is_secret: bool) -> Result<String, CommandError> {
         loop {
+            // Before the question is there to be answered.
+            let silence = is_secret.then(Silence::begin).flatten();
             let mut err = anstream::stderr();
             let _ = write!(err, "{prompt}").and_then(|()| err.flush());
-            let silence = is_secret.then(Silence::begin).flatten();
             let line = read_line(&mut std::io::stdin().lock())?;
             if silence.is_some() {
                 drop(silence);
