@@ -20,7 +20,7 @@ use super::api::snowflake;
 use super::api::{ApiError, DiscordError};
 use super::api::{Gateway, GatewayEvent, GatewayStatus};
 use super::commands;
-use super::ingress::catchup;
+use super::ingress::{GATHER, catchup};
 use super::log::logbook::{Logbook, Surface};
 use super::shared::Cursors;
 use super::shared::Desk;
@@ -75,8 +75,8 @@ pub struct Parts {
 impl Parts {
     /// The usual time between sweeps.
     pub const SWEEP: Duration = SWEEP;
-    /// The usual time that a lane gathers: events that the library handed on in another order are closer than that.
-    pub const GATHER: Duration = Duration::from_millis(15);
+    /// The usual time that a lane gathers.
+    pub const GATHER: Duration = GATHER;
 }
 
 impl std::fmt::Debug for Parts {

@@ -7,6 +7,8 @@
 //! from what the journals hold. A run keeps the note that it began with; where the note is taken away or disabled
 //! before its text is fixed, nothing is sent.
 //!
+//! A run's budget is the bound of its turn: it is kept, and its end worded, by `agent::answer` (`rounds`, `words`).
+//!
 //! No schedule is kept in memory, and an occurrence is decided with local time alone: `schedule` has the rules.
 //!
 //! - `book`, `listed`: the notes, and all routines as they stand;

@@ -106,9 +106,7 @@ impl Engine {
         self.journal().called(message, &row, None, self.now()).map_err(later)?;
         let text = words::text_of(&reply).unwrap_or_default();
         if let (Some(place), Some(id)) = (place, seen.session) {
-            let questions: Vec<&str> =
-                run.questions.iter().map(|question| history::strip_mentions(&question.text)).collect();
-            let known = Known::of(settings, &told, &questions, &text);
+            let known = Known::of(settings, &told, &questions(run), &text);
             let session = Session { id, known, usd: seen.usd };
             self.keep(self.journal().keep_session(&brain.name, place, &session));
         }
@@ -350,4 +348,9 @@ impl Host for Watching<'_> {
         tracing::info!(brain = self.brain, class = class.name(), "a harness tries again: {words}");
         matches!(class, Class::Timeout | Class::Overloaded | Class::Crash)
     }
+}
+
+/// What is asked in the turn, as its log has it.
+fn questions<'r>(run: &'r Run<'_>) -> Vec<&'r str> {
+    run.questions.iter().map(|question| history::strip_mentions(&question.text)).collect()
 }

@@ -4,7 +4,7 @@
 //! came of a child ends with it; no key and no word of a conversation stands on a command line.
 //! - [`harness`], [`harness_text`]: what such a program is told and may do;
 //! - [`process`], [`jsonrpc`]: the child, its pipes, and JSON-RPC with it;
-//! - [`claude_code`], [`codex`], `acp`: one file a program.
+//! - [`claude_code`], [`codex`], `acp`: one file a program; how Codex is started is `codex::program`.
 
 #[cfg(feature = "acp")]
 pub mod acp;

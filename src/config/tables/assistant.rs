@@ -172,57 +172,8 @@ pub(in crate::config) fn validate(
         }
     }
     for (index, brain) in brains.iter().enumerate() {
-        let this = format!("brain[{index}]");
-        let name = &brain.name;
-        let fits = (1..=40).contains(&name.chars().count())
-            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_' || c == '.');
-        if !fits || name == MEMORY {
-            return wrong(
-                &this,
-                format!("`{name}` can't be the name of a brain"),
-                "use letters, digits, `-`, `_` and `.`, and another name than `memory`",
-            );
-        }
-        if brains[..index].iter().any(|other| other.name == *name) {
-            return wrong(&this, format!("two brains have the name `{name}`"), "name each brain once");
-        }
-        harness(brain).or_else(|(message, hint)| wrong(&this, message, hint))?;
-        if let Some(url) = &brain.url
-            && !is_web(url)
-        {
-            return wrong(
-                &this,
-                format!("the `url` of brain `{name}` is `{url}`, which is no web address"),
-                "begin it with `https://`, or `http://` for a server on this machine",
-            );
-        }
-        for variable in brain.key_env.iter().chain(&brain.key_envs) {
-            let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
-            if variable.is_empty() || variable.len() > 80 || !variable.chars().all(plain) {
-                return wrong(
-                    &this,
-                    format!("`key_env` of brain `{name}` is no name of an environment variable"),
-                    "name a variable such as `ANTHROPIC_API_KEY`; if a key stands there, take it out and renew it",
-                );
-            }
-        }
-        let prices = brain.price.iter().flat_map(|price| {
-            [Some(price.input), price.cached, price.cache_write, Some(price.output)].into_iter().flatten()
-        });
-        if prices.into_iter().any(|price| !price.is_finite() || price < 0.0) {
-            return wrong(
-                &this,
-                format!("a price of brain `{name}` is below zero"),
-                "give USD a million tokens",
-            );
-        }
-        if !(1000..=10_000_000).contains(&brain.context_tokens) {
-            return wrong(
-                &this,
-                format!("`context_tokens` of brain `{name}` is {}, out of range", brain.context_tokens),
-                "give a number from 1000 to 10000000",
-            );
-        }
+        let checked = validate_brain(brain, &brains[..index]);
+        checked.or_else(|(message, hint)| wrong(&format!("brain[{index}]"), message, hint))?;
     }
     for pattern in &assistant.allow {
         if let Err(why) = super::allow::parse(pattern) {
@@ -266,6 +217,54 @@ pub(in crate::config) fn validate(
                 "see https://docs.rs/regex-lite for what a pattern may hold",
             );
         }
+    }
+    Ok(())
+}
+
+/// What is wrong with a brain's table, and what to do about it; `before` are those above it.
+fn validate_brain(brain: &Brain, before: &[Brain]) -> Result<(), (String, &'static str)> {
+    let wrong = |message: String, hint| Err((message, hint));
+    let name = &brain.name;
+    let fits = (1..=40).contains(&name.chars().count())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_' || c == '.');
+    if !fits || name == MEMORY {
+        return wrong(
+            format!("`{name}` can't be the name of a brain"),
+            "use letters, digits, `-`, `_` and `.`, and another name than `memory`",
+        );
+    }
+    if before.iter().any(|other| other.name == *name) {
+        return wrong(format!("two brains have the name `{name}`"), "name each brain once");
+    }
+    harness(brain)?;
+    if let Some(url) = &brain.url
+        && !is_web(url)
+    {
+        return wrong(
+            format!("the `url` of brain `{name}` is `{url}`, which is no web address"),
+            "begin it with `https://`, or `http://` for a server on this machine",
+        );
+    }
+    for variable in brain.key_env.iter().chain(&brain.key_envs) {
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        if variable.is_empty() || variable.len() > 80 || !variable.chars().all(plain) {
+            return wrong(
+                format!("`key_env` of brain `{name}` is no name of an environment variable"),
+                "name a variable such as `ANTHROPIC_API_KEY`; if a key stands there, take it out and renew it",
+            );
+        }
+    }
+    let prices = brain.price.iter().flat_map(|price| {
+        [Some(price.input), price.cached, price.cache_write, Some(price.output)].into_iter().flatten()
+    });
+    if prices.into_iter().any(|price| !price.is_finite() || price < 0.0) {
+        return wrong(format!("a price of brain `{name}` is below zero"), "give USD a million tokens");
+    }
+    if !(1000..=10_000_000).contains(&brain.context_tokens) {
+        return wrong(
+            format!("`context_tokens` of brain `{name}` is {}, out of range", brain.context_tokens),
+            "give a number from 1000 to 10000000",
+        );
     }
     Ok(())
 }

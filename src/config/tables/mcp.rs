@@ -69,83 +69,88 @@ impl McpServer {
 
 /// What is wrong with the servers.
 pub(in crate::config) fn validate(servers: &[McpServer]) -> Result<(), (String, ConfigError)> {
+    for (index, server) in servers.iter().enumerate() {
+        let checked = validate_one(server, &servers[..index]);
+        checked
+            .map_err(|(message, hint)| (format!("mcp[{index}]"), ConfigError::new(message).suggest(hint)))?;
+    }
+    Ok(())
+}
+
+/// What is wrong with a server's table, and what to do about it; `before` are those above it.
+fn validate_one(server: &McpServer, before: &[McpServer]) -> Result<(), (String, &'static str)> {
     let is_plain = |name: &str, more: &str| {
         (1..=80).contains(&name.len()) && name.chars().all(|c| c.is_ascii_alphanumeric() || more.contains(c))
     };
-    for (index, server) in servers.iter().enumerate() {
-        let wrong = |message: String, hint: &str| {
-            Err((format!("mcp[{index}]"), ConfigError::new(message).suggest(hint)))
-        };
-        let name = &server.name;
-        if !is_plain(name, "-_") || name.len() > 40 || name == "vault-agent" {
-            return wrong(
-                format!("`{}` can't be the name of an MCP server", name.escape_debug()),
-                "use up to 40 letters, digits, `-` and `_`, and another name than `vault-agent`",
-            );
-        }
-        if servers[..index].iter().any(|other| other.name == *name) {
-            return wrong(format!("two MCP servers have the name `{name}`"), "name each server once");
-        }
-        if server.command.is_empty() == server.url.is_none() {
-            return wrong(
-                format!("the MCP server `{name}` needs either a `command` or a `url`"),
-                "write `command = [\"npx\", \"-y\", \"@playwright/mcp\"]`, or `url = \"https://…/mcp\"`",
-            );
-        }
-        if server.command.first().is_some_and(|program| program.trim().is_empty()) {
-            return wrong(
-                format!("the `command` of MCP server `{name}` names no program"),
-                "name the program first",
-            );
-        }
-        if server.url.as_ref().is_some_and(|url| !is_web(url)) {
-            return wrong(
-                format!("the `url` of MCP server `{name}` is no web address"),
-                "begin it with `https://`, or `http://` for a server on this machine",
-            );
-        }
-        if server.tools.is_empty() || server.tools.iter().any(|tool| !is_plain(tool, "-_./")) {
-            return wrong(
-                format!("`tools` of MCP server `{name}` must name the tools that may be used"),
-                "name each, as in `tools = [\"browser_navigate\", \"browser_snapshot\"]`",
-            );
-        }
-        if let Some(tool) = server.ask.iter().find(|tool| *tool != "*" && !server.allows(tool)) {
-            return wrong(
-                format!(
-                    "`ask` of MCP server `{name}` names `{}`, which isn't in its `tools`",
-                    tool.escape_debug()
-                ),
-                "name a tool of `tools`, or `*` for all",
-            );
-        }
-        let is_user = |user: &String| {
-            user == ASSISTANT || user.strip_prefix("routine:").is_some_and(|it| !it.is_empty())
-        };
-        if server.used_by.is_empty() || !server.used_by.iter().all(is_user) {
-            return wrong(
-                format!("`for` of MCP server `{name}` must say who may use it"),
-                "write `for = [\"assistant\"]`, or `\"routine:NAME\"`",
-            );
-        }
-        if server.env.iter().chain(&server.key_env).any(|variable| !is_plain(variable, "_")) {
-            return wrong(
-                format!("MCP server `{name}` names an environment variable that is none"),
-                "give names such as `GITHUB_TOKEN`; if a secret stands there, take it out and renew it",
-            );
-        }
-        if server.url.is_none() && (server.key_env.is_some() || server.key_file.is_some()) {
-            return wrong(
-                format!("MCP server `{name}` has a key, and no `url` to bring it to"),
-                "give a program its secrets by `env`",
-            );
-        }
-        if server.url.is_some() && !server.env.is_empty() {
-            return wrong(
-                format!("MCP server `{name}` has `env`, and no `command` to give it to"),
-                "give the key of an address by `key_env` or `key_file`",
-            );
-        }
+    let wrong = |message: String, hint| Err((message, hint));
+    let name = &server.name;
+    if !is_plain(name, "-_") || name.len() > 40 || name == "vault-agent" {
+        return wrong(
+            format!("`{}` can't be the name of an MCP server", name.escape_debug()),
+            "use up to 40 letters, digits, `-` and `_`, and another name than `vault-agent`",
+        );
+    }
+    if before.iter().any(|other| other.name == *name) {
+        return wrong(format!("two MCP servers have the name `{name}`"), "name each server once");
+    }
+    if server.command.is_empty() == server.url.is_none() {
+        return wrong(
+            format!("the MCP server `{name}` needs either a `command` or a `url`"),
+            "write `command = [\"npx\", \"-y\", \"@playwright/mcp\"]`, or `url = \"https://…/mcp\"`",
+        );
+    }
+    if server.command.first().is_some_and(|program| program.trim().is_empty()) {
+        return wrong(
+            format!("the `command` of MCP server `{name}` names no program"),
+            "name the program first",
+        );
+    }
+    if server.url.as_ref().is_some_and(|url| !is_web(url)) {
+        return wrong(
+            format!("the `url` of MCP server `{name}` is no web address"),
+            "begin it with `https://`, or `http://` for a server on this machine",
+        );
+    }
+    if server.tools.is_empty() || server.tools.iter().any(|tool| !is_plain(tool, "-_./")) {
+        return wrong(
+            format!("`tools` of MCP server `{name}` must name the tools that may be used"),
+            "name each, as in `tools = [\"browser_navigate\", \"browser_snapshot\"]`",
+        );
+    }
+    if let Some(tool) = server.ask.iter().find(|tool| *tool != "*" && !server.allows(tool)) {
+        return wrong(
+            format!(
+                "`ask` of MCP server `{name}` names `{}`, which isn't in its `tools`",
+                tool.escape_debug()
+            ),
+            "name a tool of `tools`, or `*` for all",
+        );
+    }
+    let is_user =
+        |user: &String| user == ASSISTANT || user.strip_prefix("routine:").is_some_and(|it| !it.is_empty());
+    if server.used_by.is_empty() || !server.used_by.iter().all(is_user) {
+        return wrong(
+            format!("`for` of MCP server `{name}` must say who may use it"),
+            "write `for = [\"assistant\"]`, or `\"routine:NAME\"`",
+        );
+    }
+    if server.env.iter().chain(&server.key_env).any(|variable| !is_plain(variable, "_")) {
+        return wrong(
+            format!("MCP server `{name}` names an environment variable that is none"),
+            "give names such as `GITHUB_TOKEN`; if a secret stands there, take it out and renew it",
+        );
+    }
+    if server.url.is_none() && (server.key_env.is_some() || server.key_file.is_some()) {
+        return wrong(
+            format!("MCP server `{name}` has a key, and no `url` to bring it to"),
+            "give a program its secrets by `env`",
+        );
+    }
+    if server.url.is_some() && !server.env.is_empty() {
+        return wrong(
+            format!("MCP server `{name}` has `env`, and no `command` to give it to"),
+            "give the key of an address by `key_env` or `key_file`",
+        );
     }
     Ok(())
 }

@@ -53,6 +53,13 @@ pub(crate) struct Sender<'c> {
     pub out_of_time: bool,
 }
 
+/// What becomes of a message that a place refused.
+enum Refusal {
+    Ended(Ended),
+    /// It goes to another place, from its beginning.
+    Rerouted(Box<Message>),
+}
+
 /// How one message ended.
 enum Ended {
     /// All of it arrived; whether the following message is marked as being sent already.
@@ -169,8 +176,6 @@ impl<'c> Sender<'c> {
                 return self.give_up(&message, "every place refused it", report);
             };
             let outgoing = message.outgoing(chunk, place.scope);
-            // An earlier attempt may have arrived, whatever becomes of this one.
-            let in_doubt = message.chunks[chunk].state == ChunkState::Sending;
             let outcome = self.attempt(&message, chunk, &place, &outgoing, marked).await?;
             marked = false;
             match outcome {
@@ -202,48 +207,13 @@ impl<'c> Sender<'c> {
                     return Ok(self.not_sent(&message, retry, &reason, report));
                 }
                 SendOutcome::Retry { after, reason } => {
-                    let retry = self.retry_at(&message, chunk, after);
-                    tracing::warn!(
-                        place = place.name(),
-                        key = message.key,
-                        reason,
-                        "a notification could not be sent yet"
-                    );
-                    if in_doubt {
-                        journal.unknown(&message.key, retry, &reason)?;
-                    } else {
-                        journal.not_sent(&message.key, chunk, retry, &reason)?;
-                    }
-                    if after.is_some() {
-                        // The place asks for a pause: the others for it wait too, in the passes to come as well.
-                        self.failures.insert(lane(&message), FAILURES);
-                        journal.pause(&message.to, message.scope, self.now, retry)?;
-                    }
-                    return Ok(self.not_sent(&message, retry, &reason, report));
+                    return self.postponed(&message, chunk, &place.name(), after, &reason, report);
                 }
                 SendOutcome::Refused { reason } => {
-                    tracing::error!(
-                        place = place.name(),
-                        key = message.key,
-                        reason,
-                        "a notification was refused"
-                    );
-                    let at = self.context.clock.now();
-                    journal.refused(&place.name(), at, &reason, &self.context.settings.notifiers)?;
-                    if matches!(message.kind, MessageKind::Answer | MessageKind::Approval) {
-                        // It belongs where its question stands, and nowhere else: it waits.
-                        let retry = self.retry_at(&message, chunk, Some(ANSWER_PAUSE));
-                        journal.unknown(&message.key, retry, &reason)?;
-                        return Ok(self.not_sent(&message, retry, &reason, report));
+                    match self.refused(&message, chunk, &place.name(), &reason, report)? {
+                        Refusal::Ended(ended) => return Ok(ended),
+                        Refusal::Rerouted(rerouted) => (message, chunk) = (*rerouted, 0),
                     }
-                    let route = message.route + 1;
-                    let Some(other) = self.context.outlets.place(&message.to, route, message.scope) else {
-                        return self.give_up(&message, &reason, report);
-                    };
-                    let Some(rerouted) = journal.reroute(&message.key, route, other.notifier.limit())? else {
-                        return Ok(Ended::NotSent);
-                    };
-                    (message, chunk) = (rerouted, 0);
                 }
             }
         }
@@ -251,6 +221,59 @@ impl<'c> Sender<'c> {
             report.fired(fact, self.now, self.context.settings.zone.tz());
         }
         Ok(Ended::Sent { next_marked: marked })
+    }
+
+    /// A place could not take a chunk yet: it is tried again later.
+    fn postponed(
+        &mut self,
+        message: &Message,
+        chunk: usize,
+        place: &str,
+        after: Option<Duration>,
+        reason: &str,
+        report: &mut PassReport,
+    ) -> Result<Ended, PassError> {
+        let journal = self.context.journal;
+        let retry = self.retry_at(message, chunk, after);
+        tracing::warn!(place, key = message.key, reason, "a notification could not be sent yet");
+        // An earlier attempt may have arrived, whatever became of this one.
+        if message.chunks[chunk].state == ChunkState::Sending {
+            journal.unknown(&message.key, retry, reason)?;
+        } else {
+            journal.not_sent(&message.key, chunk, retry, reason)?;
+        }
+        if after.is_some() {
+            // The place asks for a pause: the others for it wait too, in the passes to come as well.
+            self.failures.insert(lane(message), FAILURES);
+            journal.pause(&message.to, message.scope, self.now, retry)?;
+        }
+        Ok(self.not_sent(message, retry, reason, report))
+    }
+
+    /// A place refused a message for good: it goes to the next one, but for what belongs where its question stands.
+    fn refused(
+        &mut self,
+        message: &Message,
+        chunk: usize,
+        place: &str,
+        reason: &str,
+        report: &mut PassReport,
+    ) -> Result<Refusal, PassError> {
+        let journal = self.context.journal;
+        tracing::error!(place, key = message.key, reason, "a notification was refused");
+        let at = self.context.clock.now();
+        journal.refused(place, at, reason, &self.context.settings.notifiers)?;
+        if matches!(message.kind, MessageKind::Answer | MessageKind::Approval) {
+            let retry = self.retry_at(message, chunk, Some(ANSWER_PAUSE));
+            journal.unknown(&message.key, retry, reason)?;
+            return Ok(Refusal::Ended(self.not_sent(message, retry, reason, report)));
+        }
+        let route = message.route + 1;
+        let Some(other) = self.context.outlets.place(&message.to, route, message.scope) else {
+            return self.give_up(message, reason, report).map(Refusal::Ended);
+        };
+        let rerouted = journal.reroute(&message.key, route, other.notifier.limit())?;
+        Ok(rerouted.map_or(Refusal::Ended(Ended::NotSent), |message| Refusal::Rerouted(Box::new(message))))
     }
 
     /// One attempt at one chunk: looks for it first where an old attempt may have left it.

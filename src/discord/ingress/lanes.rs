@@ -26,6 +26,9 @@ use crate::discord::log::logbook::LogError;
 use crate::discord::shared::access::{self, Standing};
 use crate::discord::shared::{Item, Place, Shared, mentions};
 
+/// How long a lane gathers what comes before it puts it in order: events that the library handed on in another order are
+/// closer than that.
+pub(in crate::discord) const GATHER: Duration = Duration::from_millis(15);
 /// How long a lane that is held waits for a round of catch-up before it reads history by itself.
 const HOLD_TIMEOUT: Duration = Duration::from_secs(30);
 /// The pause after a first and at most before a further attempt to read history.

@@ -6,3 +6,5 @@
 
 pub(super) mod catchup;
 mod lanes;
+
+pub(super) use lanes::GATHER;

@@ -3,9 +3,11 @@
 //! Paths that may have changed, or a write that the editor tells of, come in; a [`Snapshot`] goes out. What a person
 //! deleted in bulk is held until they say so; no file is read that the last snapshot has already seen as it is.
 //! - [`history`]: [`History`], what all parts of the room work on;
-//! - [`select`], [`entries`], [`scan`], [`left_out`]: which files, what was seen of them, what changed, what is left out;
+//! - [`select`]: which files are kept, and which folders and files never are; [`left_out`]: the list of those that the last
+//!   look had to leave out; [`entries`], [`scan`]: what was seen of each file, and what changed;
 //! - [`renames`], [`deletions`]: files that are gone; [`pending`]: what a restore is about to write;
-//! - [`subjects`]: the words of a commit;
+//! - [`subjects`]: the words of a commit of what people changed; those of the agent's writes come with each
+//!   [`Why`](crate::vault::Why);
 //! - [`snapshot`], [`record`], [`transcript`]: commits of what people changed, of one write of the agent, of logs.
 
 mod deletions;

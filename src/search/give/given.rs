@@ -179,11 +179,7 @@ impl Recall {
                 said.push(false);
             }
         }
-        let facts = &self.settings.paths.memory;
-        if memories.iter().any(|memory| memory.path == *facts) {
-            let bytes = NotePath::new(facts).ok().and_then(|path| self.index.vault().read(&path).ok());
-            past::weigh(&mut memories, facts, &bytes.unwrap_or_default());
-        }
+        self.weigh_past(&mut memories);
         let order = self.order(&memories, &said);
         if expand {
             self.expand(snapshot, &mut memories, &order)?;
@@ -199,6 +195,15 @@ impl Recall {
         let notes = [syntax.notes, ranking.notes].concat();
         let freshness = Freshness { embedded_percent: ranking.embedded, ..snapshot.freshness.clone() };
         Ok(Recalled { digest, hits, injection, freshness, notes })
+    }
+
+    /// Facts that another one has taken the place of count for less.
+    fn weigh_past(&self, memories: &mut [Memory]) {
+        let facts = &self.settings.paths.memory;
+        if memories.iter().any(|memory| memory.path == *facts) {
+            let bytes = NotePath::new(facts).ok().and_then(|path| self.index.vault().read(&path).ok());
+            past::weigh(memories, facts, &bytes.unwrap_or_default());
+        }
     }
 
     /// The order in which memories are given: those that were only `said` in talk with the agent behind all others.

@@ -1,4 +1,5 @@
-//! What a question asks for: its terms, the speakers and days it names, and the kind of answer.
+//! What a question asks for: its terms, the days it names, and the kind of answer. Which speakers of a scope it names is
+//! [`crate::search::rank`]'s to say.
 //!
 //! Pure; the only clock is the `today` that the caller gives.
 

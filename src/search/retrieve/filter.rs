@@ -89,7 +89,14 @@ pub fn allowed(
             sets.keep(set, true);
         }
     }
-    for item in &syntax.not {
+    without(&mut sets, analyzer, &syntax.not)?;
+    Ok(Some(sets.sets))
+}
+
+/// Takes out of `sets` what has one of these words.
+fn without(sets: &mut Sets<'_>, analyzer: &mut Analyzer, items: &[Item]) -> Result<(), IndexError> {
+    let Sets { view, conn, fields, .. } = *sets;
+    for item in items {
         let (Item::Words(text) | Item::Phrase(text) | Item::Prefix(text)) = item;
         let set = match item {
             Item::Prefix(_) => {
@@ -108,7 +115,7 @@ pub fn allowed(
         };
         sets.keep(set, false);
     }
-    Ok(Some(sets.sets))
+    Ok(())
 }
 
 /// Whether any living block is of this kind.

@@ -19,8 +19,15 @@ use super::report::{EditReport, Was};
 use crate::vault::error::{EditError, VaultError};
 use crate::vault::path::NotePath;
 use crate::vault::plan::operations::After;
-use crate::vault::plan::{Guard, Script};
+use crate::vault::plan::{Guard, OpOutcome, Script};
 use crate::vault::read::Stat;
+
+/// A note that is open, under a lease.
+struct Leased<'f> {
+    file: &'f File,
+    stat: &'f Stat,
+    lease: Lease<'f>,
+}
 
 impl Editor {
     /// Opens, leases, re-reads, applies, journals, writes, checks, releases, tells, clears.
@@ -67,7 +74,20 @@ impl Editor {
             After::Change(script) => (script, None),
         };
         fail_point!("vault::in-place::planned");
+        let leased = Leased { file: &file, stat: &stat, lease };
+        self.write_in_place(task, journal, leased, (before, script, whole), planned.outcomes)
+    }
 
+    /// Journals, writes, checks, releases, tells, clears: `script` leads from the bytes `before` to `whole`, which is made
+    /// here where nobody has.
+    fn write_in_place(
+        &self,
+        task: &Task<'_>,
+        journal: &JournalLock<'_>,
+        Leased { file, stat, lease }: Leased<'_>,
+        (before, script, whole): (Vec<u8>, Script, Option<Vec<u8>>),
+        outcomes: Vec<OpOutcome>,
+    ) -> Result<Attempt, EditError> {
         let guard = Guard::of(&script, &before);
         let after = whole.unwrap_or_else(|| {
             // The one copy of a large file is changed, not made anew; the script leads back.
@@ -83,23 +103,23 @@ impl Editor {
             guard,
         };
         let script = &entry.script;
-        if let Err(source) = reserve(&file, script) {
+        if let Err(source) = reserve(file, script) {
             return Err(EditError::Write { path: task.path.clone(), step: "reserving space", source });
         }
         journal.write(&entry)?;
         fail_point!("vault::in-place::journalled");
         self.expect_own(task.path, &after);
-        if let Err(source) = write_script(&file, script, &after) {
-            if take_back(&file, script, &after) {
+        if let Err(source) = write_script(file, script, &after) {
+            if take_back(file, script, &after) {
                 journal.clear()?;
             }
             return Err(EditError::Write { path: task.path.clone(), step: "writing", source });
         }
         fail_point!("vault::in-place::written");
 
-        let here = self.still_here(task.path, &file, &stat)?;
+        let here = self.still_here(task.path, file, stat)?;
         let ours =
-            !lease.may_be_lost() || self.vault.read_open(task.path, &file, after.len() as u64)? == after;
+            !lease.may_be_lost() || self.vault.read_open(task.path, file, after.len() as u64)? == after;
         drop(lease);
         if !here || !ours {
             // The bytes went into a file that somebody has replaced: nothing has happened to the note.
@@ -113,7 +133,7 @@ impl Editor {
         journal.clear()?;
         fail_point!("vault::in-place::cleared");
         Ok(Attempt::Done(EditReport {
-            outcomes: planned.outcomes,
+            outcomes,
             was: Was::Changed(entry.script),
             after,
             changed: true,

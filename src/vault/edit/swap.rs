@@ -23,8 +23,8 @@ use super::journal::{JournalEntry, JournalLock, Kind};
 use super::report::{EditReport, Was};
 use crate::vault::error::{EditError, VaultError};
 use crate::vault::plan::operations::After;
-use crate::vault::plan::{Guard, Script};
-use crate::vault::read::still_names;
+use crate::vault::plan::{Guard, OpOutcome, Script};
+use crate::vault::read::{Located, Stat, still_names};
 
 impl Editor {
     /// Reads, applies, writes a temporary file, journals, checks, exchanges, looks at what was
@@ -38,8 +38,6 @@ impl Editor {
             Err(VaultError::NotFound(_)) => return self.attempt_absent(task, journal),
             opened => opened?,
         };
-        let path = task.path;
-        let failed = |step| move |source| EditError::Write { path: path.clone(), step, source };
         let before = self.vault.read_open(task.path, &file, stat.size)?;
         let planned = (task.plan)(Some(&before));
         if planned.after == After::Same {
@@ -70,7 +68,27 @@ impl Editor {
             }
         };
         fail_point!("vault::swap::planned");
+        self.write_and_exchange(
+            task,
+            journal,
+            (&file, &stat, &place),
+            (before, script, after),
+            planned.outcomes,
+        )
+    }
 
+    /// Writes a temporary file, journals, checks, exchanges, looks at what was displaced, tells, clears: `script` leads
+    /// from the bytes `before` to `after`.
+    fn write_and_exchange(
+        &self,
+        task: &Task<'_>,
+        journal: &JournalLock<'_>,
+        (file, stat, place): (&File, &Stat, &Located),
+        (before, script, after): (Vec<u8>, Script, Vec<u8>),
+        outcomes: Vec<OpOutcome>,
+    ) -> Result<Attempt, EditError> {
+        let path = task.path;
+        let failed = |step| move |source| EditError::Write { path: path.clone(), step, source };
         let temp = temp_name(&place.name).map_err(failed("naming a temporary file"))?;
         let remove_temp = || {
             let _ = rustix::fs::unlinkat(&place.dir, &*temp, AtFlags::empty());
@@ -85,7 +103,7 @@ impl Editor {
         fail_point!("vault::swap::journalled");
         let written = write_temp(&place.dir, &temp, &after, Mode::from_raw_mode(0o600)).and_then(|written| {
             fail_point!("vault::swap::temp", |_| Ok(()));
-            copy_attributes(&file, &written)?;
+            copy_attributes(file, &written)?;
             written.sync_all()
         });
         let displaced = written
@@ -100,7 +118,7 @@ impl Editor {
         fail_point!("vault::swap::displaced");
         self.expect_own(task.path, &after);
 
-        let same = still_names(&place.dir, &place.name, &stat).map_err(failed("checking"))?
+        let same = still_names(&place.dir, &place.name, stat).map_err(failed("checking"))?
             && read_in(&place.dir, &place.name).map_err(failed("checking"))?.as_deref()
                 == Some(before.as_slice());
         fail_point!("vault::swap::checked");
@@ -127,7 +145,7 @@ impl Editor {
             tracing::warn!(note = %task.path, %error, "late writes will be looked for again");
         }
         Ok(Attempt::Done(EditReport {
-            outcomes: planned.outcomes,
+            outcomes,
             was: Was::Bytes(before),
             after,
             changed: true,
