@@ -4,8 +4,8 @@
 //! through a [`Notifier`] and then rewrites the notes. The order is the promise: a row on disk before
 //! the message, the message before the rewrite. Only this room sends notifications.
 //!
-//! - [`notifier`]: the trait, and the values that cross it; [`notifiers`]: one file a notifier; [`outlets`]: the
-//!   places that a message can go to, in the order in which they are tried;
+//! - [`notifier`]: the trait, the values that cross it, and how a nonce is made; [`notifiers`]: one file a notifier;
+//!   [`outlets`]: the places that a message can go to, in the order in which they are tried;
 //! - [`words`]: what is said, and to whom; [`split`]: cutting it to size. Pure;
 //! - [`journal`]: what was sent, in SQLite;
 //! - [`mod@pass`]: one pass of the scheduler; [`restored`](mod@restored): what a restore brings back after its time;

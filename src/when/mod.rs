@@ -9,7 +9,7 @@
 //!
 //! - `term`: what words mean; `part`: which hours morning, afternoon, evening and night are;
 //! - `phrase`: what the grammar makes of the terms;
-//! - `reason`, `error`: why a phrase is refused;
+//! - `reason`: why a phrase has no meaning; `error`: what a person is told of that, or of several meanings;
 //! - `said`: what was understood.
 
 mod error;
