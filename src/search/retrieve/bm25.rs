@@ -1,9 +1,9 @@
 //! BM25 over a view, exact and the same for the same vault.
 //!
-//! [`crate::search::retrieve::topk`] proposes documents; every one that could be among the best is scored again here in
-//! double precision, terms in a fixed order, with the statistics of the living documents
-//! ([`crate::search::store::view`]). Equal scores are ordered by time, newest first, then by the tie field. So neither
-//! the segments' shape nor the order in which documents came has a say.
+//! Terms and a view enter; the best documents leave. All that have a term are scored in double precision, terms in a
+//! fixed order, with the statistics of the living documents ([`crate::search::store::view`]). Equal scores are ordered by
+//! time, newest first, then by the tie field. So neither the segments' shape nor the order in which documents came has a
+//! say.
 //!
 //! The score of a term in a field is `boost · idf · tf · (k1 + 1) / (tf + k1 · (1 − b + b · l / L))` with
 //! `idf = ln(1 + (N − n + ½) / (n + ½))` (Robertson and Zaragoza, "The Probabilistic Relevance
@@ -16,9 +16,10 @@ use std::cmp::Ordering;
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::postings::Postings;
 use tantivy::schema::IndexRecordOption;
-use tantivy::{DocSet, SegmentReader, TERMINATED, Term};
+use tantivy::{BitSet, DocSet, SegmentReader, TERMINATED, Term};
 
 use crate::search::IndexError;
+use crate::search::cores::{share, threads};
 use crate::search::store::segment::schema::Fields;
 use crate::search::store::view::{DocRef, View};
 
@@ -76,45 +77,77 @@ pub fn saturation(tf: f64, length: f64, mean: f64) -> f64 {
     tf * (K1 + 1.0) / (tf + K1 * (1.0 - B + B * length / mean))
 }
 
-/// Scores documents exactly.
-pub fn rescore(
+/// The `most` best documents for `clauses`, best first. `allowed`, one a segment, says which documents may come; without
+/// it all living ones may.
+///
+/// Every document with one of the terms is scored: nothing is estimated, and nothing depends on what came first.
+///
+/// # Errors
+/// tantivy's.
+pub fn top(
     view: &View,
     fields: &Fields,
     clauses: &[Clause],
-    mut docs: Vec<DocRef>,
+    allowed: Option<&[BitSet]>,
+    most: usize,
 ) -> Result<Vec<Scored>, IndexError> {
-    docs.sort_unstable();
-    let mut scored: Vec<Scored> =
-        docs.iter().map(|at| Scored { score: 0.0, time: i64::MIN, tie: 0, at: *at }).collect();
-    let mut rest = scored.as_mut_slice();
-    while let Some(first) = rest.first() {
-        let n = first.at.seg;
-        let length = rest.iter().take_while(|scored| scored.at.seg == n).count();
-        let (here, tail) = rest.split_at_mut(length);
-        rest = tail;
-        let (reader, kept) = (&view.segs[n].reader, &view.segs[n].kept);
-        for clause in clauses {
-            rescore_clause(view, fields, clause, reader, here)?;
-        }
-        let (columns, comments) = (kept.columns(reader)?, kept.comments(reader, fields)?);
-        for scored in here {
-            if comments.is_some_and(|comments| comments.contains(scored.at.doc)) {
-                scored.score *= COMMENT;
-            }
-            scored.time = columns.time(scored.at.doc);
-            scored.tie = columns.tie(scored.at.doc);
-        }
+    if clauses.is_empty() || most == 0 {
+        return Ok(Vec::new());
     }
+    let postings: u64 = clauses.iter().map(|clause| clause.docs).sum();
+    let threads = threads(usize::try_from(postings).unwrap_or(usize::MAX));
+    let of_segments = share(threads, view.segs.len(), |n| {
+        let allowed = allowed.map(|allowed| &allowed[n]);
+        in_segment(view, fields, clauses, allowed, n).map(|scored| best(scored, most))
+    });
+    let mut scored = of_segments.into_iter().collect::<Result<Vec<_>, _>>()?.concat();
+    scored = best(scored, most);
+    scored.sort_by(Scored::rank);
     Ok(scored)
 }
 
-/// Adds a clause's part to documents of one segment, which come in order.
-fn rescore_clause(
+/// The `most` best, in no order.
+fn best(mut scored: Vec<Scored>, most: usize) -> Vec<Scored> {
+    if scored.len() > most {
+        scored.select_nth_unstable_by(most - 1, Scored::rank);
+        scored.truncate(most);
+    }
+    scored
+}
+
+/// The documents of segment `n` that have one of the terms and may come.
+fn in_segment(
+    view: &View,
+    fields: &Fields,
+    clauses: &[Clause],
+    allowed: Option<&BitSet>,
+    n: usize,
+) -> Result<Vec<Scored>, IndexError> {
+    let seg = &view.segs[n];
+    let mut scores = vec![0.0; seg.reader.max_doc() as usize];
+    for clause in clauses {
+        add(view, fields, clause, &seg.reader, &mut scores)?;
+    }
+    let (columns, comments) = (seg.kept.columns(&seg.reader)?, seg.kept.comments(&seg.reader, fields)?);
+    let is_comment = |doc| comments.is_some_and(|comments| comments.contains(doc));
+    let may = |doc| allowed.map_or_else(|| seg.is_alive(doc), |allowed| allowed.contains(doc));
+    let scored = (0..).zip(scores).filter(|(doc, score)| *score > 0.0 && may(*doc));
+    let scored = scored.map(|(doc, score)| Scored {
+        score: if is_comment(doc) { COMMENT * score } else { score },
+        time: columns.time(doc),
+        tie: columns.tie(doc),
+        at: DocRef { seg: n, doc },
+    });
+    Ok(scored.collect())
+}
+
+/// Adds a clause's part to the scores of a segment's documents.
+fn add(
     view: &View,
     fields: &Fields,
     clause: &Clause,
     reader: &SegmentReader,
-    docs: &mut [Scored],
+    scores: &mut [f64],
 ) -> Result<(), IndexError> {
     let field = clause.term.field();
     let found = reader.inverted_index(field)?.read_postings(&clause.term, IndexRecordOption::WithFreqs);
@@ -122,24 +155,18 @@ fn rescore_clause(
     let norms = reader.get_fieldnorms_reader(field)?;
     let mean = view.mean_length(fields, field);
     let is_head = field == fields.head;
-    let mut doc = postings.doc();
-    for scored in docs {
-        if doc < scored.at.doc {
-            doc = postings.seek(scored.at.doc);
-        }
-        if doc == TERMINATED {
-            break;
-        }
+    while postings.doc() != TERMINATED {
+        let (doc, times) = (postings.doc(), postings.term_freq());
         // The posting of a section stands at its last block and says how many blocks it has.
-        let (is_there, tf) = if is_head {
-            (doc - scored.at.doc < postings.term_freq(), 1)
-        } else {
-            (doc == scored.at.doc, postings.term_freq())
-        };
-        if is_there {
-            let length = f64::from(FieldNormReader::id_to_fieldnorm(norms.fieldnorm_id(doc)));
-            scored.score += clause.weight * saturation(f64::from(tf), length, mean);
-        }
+        let (blocks, times) = if is_head { (times, 1) } else { (1, times) };
+        let length = f64::from(FieldNormReader::id_to_fieldnorm(norms.fieldnorm_id(doc)));
+        let score = clause.weight * saturation(f64::from(times), length, mean);
+        let first = (doc + 1).saturating_sub(blocks);
+        scores[first as usize..=doc as usize].iter_mut().for_each(|own| *own += score);
+        postings.advance();
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,6 @@
 //! From what is looked for to the blocks that may answer.
 //!
-//! By words of the index: [`terms`] (with what title and headings weigh beside the text), `filter`, [`bm25`] and `topk` over a view's postings. For ranking: `candidates` (which
+//! By words of the index: [`terms`] (with what title and headings weigh beside the text), `filter` and [`bm25`] over a view's postings. For ranking: `candidates` (which
 //! blocks of a scope there are, and their statistics), `scope` (where a question's terms stand), `alike` (words of the vault
 //! that look like one of the question's), `mended` (its typing errors, mended by them), `nearest` and `cosines` (vectors),
 //! `around` (turns beside a turn).
@@ -16,4 +16,3 @@ pub(in crate::search) mod filter;
 pub(in crate::search) mod mended;
 pub(in crate::search) mod nearest;
 pub(in crate::search) mod scope;
-pub(in crate::search) mod topk;

@@ -7,9 +7,9 @@ use crate::search::analyze::text::Analyzer;
 use crate::search::follow::snapshot::Snapshot;
 use crate::search::query::syntax;
 use crate::search::query::syntax::Syntax;
-use crate::search::retrieve::bm25::Scored;
+use crate::search::retrieve::bm25::{Scored, top};
 use crate::search::retrieve::filter::Setting;
-use crate::search::retrieve::{filter, terms, topk};
+use crate::search::retrieve::{filter, terms};
 use crate::search::store::view::{DocRef, View};
 use crate::search::{IndexError, Query};
 
@@ -52,7 +52,7 @@ impl<'a> ParsedQuery<'a> {
         let mut most = if check { limit.saturating_mul(4).max(64) } else { limit };
         loop {
             let scored = if !clauses.is_empty() {
-                topk::top(view, fields, &clauses, allowed.as_deref(), most)?
+                top(view, fields, &clauses, allowed.as_deref(), most)?
             } else if self.syntax.items.is_empty() && !self.query.text.trim().is_empty() {
                 newest(view, allowed.as_deref(), most)?
             } else {
