@@ -187,7 +187,7 @@ impl View {
 
 /// One block of a run, without its text.
 pub fn unpack_one(run: &RunRow, at: u32) -> Result<Block, IndexError> {
-    pack::unpack_one(&run.blocks, at as usize).map_err(|_| torn(run))
+    unpack(run)?.into_iter().nth(at as usize).ok_or_else(|| torn(run))
 }
 
 /// The blocks of a run, without texts.

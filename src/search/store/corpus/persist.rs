@@ -1,13 +1,15 @@
 //! The corpus on disk, so that a cold process need not read every note's text again.
 //!
-//! Layers are files of their own, named by their content ([`crate::search::store::corpus::layer`]). The head, `recall.bin`, names them
-//! and lists the notes: flat arrays, little endian, each with its length in front, behind a line with the version
-//! of everything that they depend on, and before its own checksum. It holds the seal of each layer ([`Seal`]). A head of
-//! another version is not an error: the corpus is made from the index again, and so it is, with a word to the person,
-//! where the head or a layer is damaged. Each file is replaced in one step (written beside, renamed over), the head last.
+//! Layers are files of their own, named by their content ([`crate::search::store::corpus::layer`]). The head, `recall.bin`,
+//! has a line with the version of everything that it depends on, a line that names the layers, each with its [`Seal`], the
+//! list of notes as `bitcode` packs it, and its own checksum. A head of another version is not an error: the corpus is made
+//! from the index again, and so it is, with a word to the person, where the head or a layer is damaged. Each file is replaced
+//! in one step (written beside, renamed over), the head last.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
+
+use bitcode::{Decode, Encode};
 
 use crate::embed::table;
 use crate::search::store::cache::boot_id;
@@ -20,9 +22,47 @@ use crate::search::store::stamp::Stamp;
 
 /// The version of the layout and of what the arrays mean; the table's name and the program's version are
 /// part of the head beside it.
-const LAYOUT: &str = "vault-agent recall 10";
+const LAYOUT: &str = "vault-agent recall 11";
 
-fn head(options: &str) -> String {
+/// What a head holds behind its two lines.
+#[derive(Encode, Decode)]
+struct Head {
+    /// The start of the machine in which it was written.
+    boot: String,
+    of: Option<Stamp>,
+    notes: Vec<Row>,
+    authors: Vec<String>,
+}
+
+/// A [`File`].
+#[derive(Encode, Decode)]
+struct Row {
+    path: String,
+    version: u64,
+    slots: (u32, u32),
+    alive: bool,
+    has_notes: bool,
+    has_turns: bool,
+    terms: u32,
+    windows: f32,
+    authors: Vec<u32>,
+}
+
+impl Row {
+    fn of(file: &File) -> Self {
+        let File { version, alive, has_notes, has_turns, terms, windows, .. } = *file;
+        let slots = (file.slots.start, file.slots.end);
+        let (path, authors) = (file.path.clone(), file.authors.clone());
+        Self { path, version, slots, alive, has_notes, has_turns, terms, windows, authors }
+    }
+
+    fn file(self) -> File {
+        let Self { path, version, slots, alive, has_notes, has_turns, terms, windows, authors } = self;
+        File { path, version, slots: slots.0..slots.1, alive, has_notes, has_turns, terms, windows, authors }
+    }
+}
+
+fn version(options: &str) -> String {
     format!("{LAYOUT} {} {} {options}\n", table::NAME, env!("CARGO_PKG_VERSION"))
 }
 
@@ -42,7 +82,7 @@ pub fn save(corpus: &mut Corpus, of: Option<Stamp>, options: &str, path: &Path) 
         }
     }
     let known = layers_of(path);
-    replace(path, |file| write(corpus, of, options, file))?;
+    replace(path, |file| file.write_all(&head(corpus, of, options)))?;
     for name in known {
         if corpus.layers.iter().all(|frozen| frozen.name.as_ref().is_none_or(|(known, _)| *known != name)) {
             let _ = std::fs::remove_file(folder.join(name));
@@ -51,86 +91,35 @@ pub fn save(corpus: &mut Corpus, of: Option<Stamp>, options: &str, path: &Path) 
     Ok(())
 }
 
-/// Sums up what goes through it.
-struct Summed<'a>(&'a mut dyn Write, crc32fast::Hasher);
-
-impl Write for Summed<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.0.write(bytes)?;
-        self.1.update(&bytes[..written]);
-        Ok(written)
-    }
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
-    }
-}
-
-fn write(corpus: &Corpus, of: Option<Stamp>, options: &str, out: &mut dyn Write) -> io::Result<()> {
-    let mut summed = Summed(out, crc32fast::Hasher::new());
-    write_parts(corpus, of, options, &mut summed)?;
-    let sum = summed.1.finalize();
-    out.write_all(&sum.to_le_bytes())
-}
-
-fn write_parts(corpus: &Corpus, of: Option<Stamp>, options: &str, out: &mut dyn Write) -> io::Result<()> {
-    out.write_all(head(options).as_bytes())?;
+/// The bytes of a head.
+fn head(corpus: &Corpus, of: Option<Stamp>, options: &str) -> Vec<u8> {
     let named = corpus.layers.iter().filter_map(|frozen| frozen.name.as_ref());
     let names: Vec<String> = named.map(|(name, seal)| format!("{name} {seal}")).collect();
-    put(out, names.join("\0").as_bytes(), |x| [*x])?;
-    put(out, boot_id().as_bytes(), |x| [*x])?;
-    put(out, of.as_slice(), |of| of.to_bytes())?;
-    let mut paths = String::new();
-    let (mut authors, mut ends) = (Vec::new(), Vec::new());
-    for file in &corpus.files {
-        paths.push_str(&file.path);
-        paths.push('\0');
-        authors.extend_from_slice(&file.authors);
-        ends.push(u32::try_from(authors.len()).unwrap_or(u32::MAX));
-    }
-    put(out, paths.as_bytes(), |x| [*x])?;
-    put(out, &corpus.files, |file| file.version.to_le_bytes())?;
-    put(out, &corpus.files, |file| file.slots.start.to_le_bytes())?;
-    put(out, &corpus.files, |file| file.slots.end.to_le_bytes())?;
-    put(out, &corpus.files, |file| {
-        [u8::from(file.alive) | u8::from(file.has_notes) << 1 | u8::from(file.has_turns) << 2]
-    })?;
-    put(out, &corpus.files, |file| file.terms.to_le_bytes())?;
-    put(out, &corpus.files, |file| file.windows.to_le_bytes())?;
-    put(out, &ends, |x| x.to_le_bytes())?;
-    put(out, &authors, |x| x.to_le_bytes())?;
-    put(out, corpus.authors().join("\0").as_bytes(), |x| [*x])
-}
-
-fn put<T, const N: usize>(out: &mut dyn Write, items: &[T], bytes: impl Fn(&T) -> [u8; N]) -> io::Result<()> {
-    out.write_all(&(items.len() as u64).to_le_bytes())?;
-    let mut buffer = Vec::with_capacity(N * 8192);
-    for chunk in items.chunks(8192) {
-        buffer.clear();
-        for item in chunk {
-            buffer.extend_from_slice(&bytes(item));
-        }
-        out.write_all(&buffer)?;
-    }
-    Ok(())
+    let mut bytes = format!("{}{}\n", version(options), names.join("\0")).into_bytes();
+    let (notes, authors) = (corpus.files.iter().map(Row::of).collect(), corpus.authors().to_vec());
+    bytes.extend(bitcode::encode(&Head { boot: boot_id(), of, notes, authors }));
+    let sum = crc32fast::hash(&bytes);
+    bytes.extend(sum.to_le_bytes());
+    bytes
 }
 
 /// The names of the layers that the head at `path` names, whatever version it is of.
 fn layers_of(path: &Path) -> Vec<String> {
     let Ok(bytes) = std::fs::read(path) else { return Vec::new() };
-    let after = bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |at| at + 1);
-    let names = names(&mut &bytes[after..]).unwrap_or_default();
+    let second = bytes.split(|byte| *byte == b'\n').nth(1);
+    let names = second.and_then(names).unwrap_or_default();
     names.into_iter().map(|(name, _)| name).collect()
 }
 
 /// Layers' names and seals. Only such as this room gives are taken: a torn head names nobody else's file.
-fn names(rest: &mut &[u8]) -> Option<Vec<(String, Seal)>> {
-    let names = String::from_utf8(take(rest, |[x]: [u8; 1]| x)?).ok()?;
+fn names(line: &[u8]) -> Option<Vec<(String, Seal)>> {
     let ours = |line: &str| {
         let (name, seal) = line.split_once(' ')?;
         let core = name.strip_prefix("recall-").and_then(|rest| rest.strip_suffix(".layer"))?;
         let is_ours = core.len() == 16 && core.bytes().all(|byte| byte.is_ascii_hexdigit());
         is_ours.then_some((name.to_owned(), seal.parse().ok()?))
     };
+    let names = std::str::from_utf8(line).ok()?;
     names.split('\0').filter(|name| !name.is_empty()).map(ours).collect()
 }
 
@@ -180,13 +169,14 @@ fn load_once(path: &Path, options: &str, deep: bool) -> Saved {
     if crc32fast::hash(bytes) != u32::from_le_bytes(*sum) {
         return damaged(&file);
     }
-    let Some(mut rest) = bytes.strip_prefix(head(options).as_bytes()) else { return Saved::Nothing };
+    let Some(rest) = bytes.strip_prefix(version(options).as_bytes()) else { return Saved::Nothing };
     let Some(folder) = path.parent() else { return Saved::Nothing };
-    let Some((names, boot)) = names(&mut rest).zip(take(&mut rest, |[x]: [u8; 1]| x)) else {
-        return damaged(&file);
-    };
+    let mut lines = rest.splitn(2, |byte| *byte == b'\n');
+    let named =
+        lines.next().and_then(names).zip(lines.next().and_then(|rest| bitcode::decode::<Head>(rest).ok()));
+    let Some((names, head)) = named else { return damaged(&file) };
     // What was written without waiting for the disk may be torn after a start of the machine.
-    let is_booted = boot != boot_id().as_bytes();
+    let is_booted = head.boot != boot_id();
     let (mut layers, mut is_moved) = (Vec::new(), is_booted);
     for (name, seal) in names {
         let seal = match seal.check(&folder.join(&name), deep || is_booted) {
@@ -200,70 +190,27 @@ fn load_once(path: &Path, options: &str, deep: bool) -> Saved {
         let Some(layer) = Layer::map(folder, &name) else { return damaged(&name) };
         layers.push(Frozen { layer, name: Some((name, seal)) });
     }
-    let Some((corpus, of)) = corpus(rest, layers, folder) else { return damaged(&file) };
+    let of = head.of;
+    let Some(corpus) = corpus(head, layers, folder) else { return damaged(&file) };
     // The next process need not look at every byte again.
-    if is_moved && let Err(error) = replace(path, |file| write(&corpus, of, options, file)) {
+    if is_moved && let Err(error) = replace(path, |file| file.write_all(&self::head(&corpus, of, options))) {
         tracing::debug!(%error, "the layers are not sealed again");
     }
     Saved::Whole(Box::new(corpus), of)
 }
 
-fn corpus(mut rest: &[u8], layers: Vec<Frozen>, folder: &Path) -> Option<(Corpus, Option<Stamp>)> {
-    let of = take(&mut rest, Stamp::from_bytes)?.into_iter().next();
-    let paths = String::from_utf8(take(&mut rest, |[x]: [u8; 1]| x)?).ok()?;
-    let versions = take(&mut rest, u64::from_le_bytes)?;
-    let starts = take(&mut rest, u32::from_le_bytes)?;
-    let ends = take(&mut rest, u32::from_le_bytes)?;
-    let flags = take(&mut rest, |[x]: [u8; 1]| x)?;
-    let terms = take(&mut rest, u32::from_le_bytes)?;
-    let windows = take(&mut rest, f32::from_le_bytes)?;
-    let author_ends = take(&mut rest, u32::from_le_bytes)?;
-    let of_files = take(&mut rest, u32::from_le_bytes)?;
-    let authors = String::from_utf8(take(&mut rest, |[x]: [u8; 1]| x)?).ok()?;
-    let authors: Vec<String> =
-        if authors.is_empty() { Vec::new() } else { authors.split('\0').map(str::to_owned).collect() };
-    let count = versions.len();
-    let same = [starts.len(), ends.len(), flags.len(), terms.len(), windows.len(), author_ends.len()];
-    if !rest.is_empty() || same != [count; 6] || paths.split_terminator('\0').count() != count {
-        return None;
-    }
-    let mut files = Vec::with_capacity(count);
-    let mut author = 0;
-    for (at, path) in paths.split_terminator('\0').enumerate() {
-        let slots = starts[at]..ends[at];
+/// The corpus of a head and its layers; none where they don't belong together.
+fn corpus(head: Head, layers: Vec<Frozen>, folder: &Path) -> Option<Corpus> {
+    let is_there = |file: &File| {
+        let slots = &file.slots;
         let layer = layers.get((slots.start >> layer::BITS) as usize).map_or(0, |frozen| frozen.layer.len());
-        let within = (slots.start as usize & (layer::MOST - 1)) + slots.len() <= layer;
-        if slots.end < slots.start || (!slots.is_empty() && !within) {
-            return None;
-        }
-        let speakers = of_files.get(author..author_ends[at] as usize)?.to_vec();
-        author = author_ends[at] as usize;
-        files.push(File {
-            path: path.to_owned(),
-            version: versions[at],
-            slots,
-            alive: flags[at] & 1 != 0,
-            has_notes: flags[at] & 2 != 0,
-            has_turns: flags[at] & 4 != 0,
-            terms: terms[at],
-            windows: windows[at],
-            authors: speakers,
-        });
-    }
+        let end = (slots.start as usize & (layer::MOST - 1)) + slots.len();
+        slots.start <= slots.end && (slots.is_empty() || end <= layer)
+    };
+    let files: Vec<File> = head.notes.into_iter().map(Row::file).collect();
     // A block without a note would be nobody's.
-    if files.is_empty() && !layers.is_empty() {
-        return None;
-    }
-    Some((Corpus::from_parts(files, layers, authors, folder.to_owned()), of))
-}
-
-fn take<T, const N: usize>(rest: &mut &[u8], item: impl Fn([u8; N]) -> T) -> Option<Vec<T>> {
-    let (count, after) = rest.split_first_chunk::<8>()?;
-    let count = usize::try_from(u64::from_le_bytes(*count)).ok()?;
-    let (items, after) = after.split_at_checked(count.checked_mul(N)?)?;
-    *rest = after;
-    let (chunks, _) = items.as_chunks::<N>();
-    Some(chunks.iter().map(|chunk| item(*chunk)).collect())
+    let is_whole = files.iter().all(is_there) && (!files.is_empty() || layers.is_empty());
+    is_whole.then(|| Corpus::from_parts(files, layers, head.authors, folder.to_owned()))
 }
 
 #[cfg(test)]
