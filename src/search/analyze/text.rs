@@ -12,10 +12,9 @@
 
 mod letters;
 
-use std::borrow::Cow;
-use std::collections::HashMap;
-
 use frostem::{Algorithm, Stemmer};
+
+use crate::embed::fast::FastMap;
 pub use letters::fold;
 use letters::{Class, Joint, class, clip, clitic, fold_into, humps, joint};
 
@@ -52,17 +51,15 @@ pub struct Analyzer {
     stems: Stems,
 }
 
-/// Stems of words, remembered.
+/// Stems of words, remembered; none for a word that is its own.
 struct Stems {
     stemmer: Stemmer,
-    /// Where in `cached` a word's stem is; 0 for a word that is its own.
-    places: HashMap<Box<str>, u32, std::hash::BuildHasherDefault<WordHasher>>,
-    cached: Vec<Box<str>>,
+    known: FastMap<Box<str>, Option<Box<str>>>,
 }
 
 impl std::fmt::Debug for Analyzer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Analyzer").field("stems", &self.stems.places.len()).finish_non_exhaustive()
+        f.debug_struct("Analyzer").field("stems", &self.stems.known.len()).finish_non_exhaustive()
     }
 }
 
@@ -82,7 +79,7 @@ impl Analyzer {
     /// An analyzer with empty buffers.
     pub fn new() -> Self {
         let stemmer = Stemmer::new(Algorithm::English);
-        let stems = Stems { stemmer, places: HashMap::default(), cached: vec![Box::default()] };
+        let stems = Stems { stemmer, known: FastMap::default() };
         Self { splitter: Splitter::default(), stems }
     }
 
@@ -106,11 +103,6 @@ impl Analyzer {
             }
         });
     }
-
-    /// The stem of a folded word, if it differs from the word.
-    pub fn stem(&mut self, word: &str) -> Option<&str> {
-        self.stems.get(word)
-    }
 }
 
 /// Whether a folded word can have a stem other than itself.
@@ -118,33 +110,20 @@ fn is_english(word: &str) -> bool {
     word.len() >= 3 && word.bytes().all(|b| b.is_ascii_lowercase() || b == b'\'')
 }
 
-/// The stem of a folded word, if it differs from the word; nothing is remembered.
-pub fn stem<'a>(stemmer: &Stemmer, word: &'a str) -> Option<Cow<'a, str>> {
-    is_english(word).then(|| stemmer.stem(word)).filter(|stem| *stem != word && !stem.is_empty())
-}
-
 impl Stems {
     fn get(&mut self, word: &str) -> Option<&str> {
         if !is_english(word) {
             return None;
         }
-        let at = match self.places.get(word) {
-            Some(at) => *at,
-            None => {
-                if self.places.len() >= CACHE {
-                    self.places.clear();
-                    self.cached.truncate(1);
-                }
-                let mut at = 0;
-                if let Some(stem) = stem(&self.stemmer, word) {
-                    at = u32::try_from(self.cached.len()).unwrap_or(0);
-                    self.cached.push(stem.as_ref().into());
-                }
-                self.places.insert(word.into(), at);
-                at
+        if !self.known.contains_key(word) {
+            if self.known.len() >= CACHE {
+                self.known.clear();
             }
-        };
-        if at == 0 { None } else { self.cached.get(at as usize).map(AsRef::as_ref) }
+            let stem = self.stemmer.stem(word);
+            let other = (*stem != *word && !stem.is_empty()).then(|| Box::from(&*stem));
+            self.known.insert(word.into(), other);
+        }
+        self.known.get(word)?.as_deref()
     }
 }
 
@@ -299,32 +278,6 @@ fn plain_word(bytes: &[u8], start: usize) -> Option<usize> {
         Some(_) => false,
     };
     (!is_joint).then_some(end)
-}
-
-/// A multiplicative hash: short keys from notes on this machine; the standard hasher costs more than the
-/// stemming.
-#[derive(Debug)]
-pub(in crate::search) struct WordHasher(u64);
-
-impl Default for WordHasher {
-    fn default() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
-    }
-}
-
-impl std::hash::Hasher for WordHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        // Eight bytes at a time, a multiplication each: words are short.
-        for chunk in bytes.chunks(8) {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            self.0 = (self.0 ^ u64::from_le_bytes(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            self.0 ^= self.0 >> 29;
-        }
-    }
 }
 
 #[cfg(test)]

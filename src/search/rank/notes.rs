@@ -150,7 +150,7 @@ impl Notes<'_> {
                 if !own.has_turns || !is_said(corpus, slot) {
                     let is_own = own.has_turns || self.lists[own.note as usize];
                     let unit = Unit { note: own.note, slot: if is_own { slot } else { WHOLE } };
-                    found.push(((slot, unit), likeness * f32::from(count), *likeness));
+                    found.push(((slot, unit), likeness * self::count(count as usize), *likeness));
                 }
             });
         }

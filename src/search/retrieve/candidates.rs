@@ -152,7 +152,7 @@ pub fn plain_bm25(corpus: &Corpus, candidates: &Candidates, question: &Question)
         let mut found = Vec::new();
         corpus.each(&asked.term, |slot, tf| {
             if candidates.has(corpus, slot) {
-                found.push((slot, f32::from(tf)));
+                found.push((slot, tf as f32));
             }
         });
         #[expect(clippy::cast_precision_loss, reason = "counts of blocks")]

@@ -35,7 +35,7 @@ impl Scope<'_> {
     }
 
     /// Calls `each` with where a term stands in a layer: the slot, its count there, and the note.
-    pub fn each(self, at: usize, term: &str, mut each: impl FnMut(u32, u8, &NoteSlots)) -> Counts {
+    pub fn each(self, at: usize, term: &str, mut each: impl FnMut(u32, u32, &NoteSlots)) -> Counts {
         let Candidates { notes, .. } = self.candidates;
         let mut counts = Counts::default();
         let mut place = self.candidates.reaching(u32::try_from(at << BITS).unwrap_or(u32::MAX), 0);
@@ -74,13 +74,13 @@ pub(in crate::search) struct Counts {
 #[derive(Debug, Clone, Copy)]
 pub(in crate::search) struct Posting {
     pub slot: u32,
-    tf: u8,
+    tf: u32,
     is_turn: bool,
 }
 
 impl Posting {
     pub fn tf(self) -> f32 {
-        f32::from(self.tf)
+        count(self.tf as usize)
     }
 }
 

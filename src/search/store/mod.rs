@@ -10,7 +10,7 @@
 //! - [`delta`] works out what changed files mean, [`commit`] commits it and merges segments.
 //! - [`view`] is one state of all of that, with exact statistics of living documents, so that an index that grew by edits
 //!   and one made anew agree.
-//! - `stamp` names a state of the index. [`corpus`]: what ranking knows of each block beside its words, in layers that are mapped.
+//! - `postings` gathers where terms stand while blocks are taken in. `stamp` names a state of the index. [`corpus`]: what ranking knows of each block beside its words, in layers that are mapped.
 
 pub mod cache;
 pub mod catalog;
@@ -23,6 +23,7 @@ pub mod segment;
 pub mod view;
 
 pub(in crate::search) mod lock;
+pub(in crate::search) mod postings;
 pub(in crate::search) mod stamp;
 mod version;
 

@@ -265,13 +265,13 @@ impl Corpus {
         self.layers.len() + 1
     }
 
-    /// Calls `each` with the slots in which `term` stands, ascending, and its count in each, at most 255.
-    pub fn each(&self, term: &str, mut each: impl FnMut(u32, u8)) {
+    /// Calls `each` with the slots in which `term` stands, ascending, and its count in each.
+    pub fn each(&self, term: &str, mut each: impl FnMut(u32, u32)) {
         (0..self.parts()).for_each(|at| self.each_in(at, term, &mut each));
     }
 
     /// As [`Corpus::each`], the slots of one layer.
-    pub(in crate::search) fn each_in(&self, at: usize, term: &str, mut each: impl FnMut(u32, u8)) {
+    pub(in crate::search) fn each_in(&self, at: usize, term: &str, mut each: impl FnMut(u32, u32)) {
         let first = u32::try_from(at << layer::BITS).unwrap_or(u32::MAX);
         match self.layers.get(at) {
             Some(frozen) => frozen.layer.each(term, |slot, count| each(first | slot, count)),

@@ -81,10 +81,7 @@ impl Corpus {
         let texts = [passage.author.unwrap_or(""), &said];
         let terms = self.words.find(passage.head, texts, &mut self.tail);
         let length = terms.len();
-        terms.sort_unstable();
-        for same in terms.chunk_by(|a, b| a == b) {
-            self.tail.postings.push(same[0], slot, u8::try_from(same.len()).unwrap_or(u8::MAX));
-        }
+        self.tail.postings.add(slot, terms);
         let author = passage.author.map_or(NOBODY, |name| self.authors.of(name));
         let mut shape = Shape::default();
         if passage.is_turn {

@@ -14,9 +14,9 @@ use crate::search::analyze::pieces::signature;
 use crate::search::analyze::stems::Shape;
 use crate::search::store::corpus::code::{Code, Signs};
 use crate::search::store::corpus::meta::{Meta, NEVER, NO_ROW, Rest};
-use crate::search::store::corpus::postings;
 use crate::search::store::corpus::tail::Tail;
 use crate::search::store::corpus::vectors::Hash;
+use crate::search::store::postings;
 
 /// A layer numbers its blocks with so many bits.
 pub const BITS: u32 = 16;
@@ -205,7 +205,7 @@ impl Layer {
     }
 
     /// Calls `each` with the blocks in which `term` stands, ascending, and its count in each.
-    pub fn each(&self, term: &str, mut each: impl FnMut(u32, u8)) {
+    pub fn each(&self, term: &str, mut each: impl FnMut(u32, u32)) {
         if let Some(at) = self.find(term) {
             postings::decode(self.postings(at), |slot, count| {
                 if (slot as usize) < self.len {
@@ -277,11 +277,11 @@ pub fn bytes(tail: &Tail) -> Vec<u8> {
     let (mut text, mut ends, mut packed) = (Vec::new(), Vec::new(), Vec::new());
     let mut signatures = Vec::new();
     let mut stretches = Vec::new();
-    for (term, slots, tallies) in terms {
+    for (term, list) in terms {
         text.extend_from_slice(term.as_bytes());
         ends.extend_from_slice(&number(text.len()));
         signatures.extend_from_slice(&signature(term.as_bytes()).to_le_bytes());
-        postings::encode(slots, tallies, &mut packed);
+        packed.extend_from_slice(&list.packed);
         stretches.extend_from_slice(&number(packed.len()));
     }
     let mut out = Vec::with_capacity(

@@ -3,8 +3,8 @@
 //! - [`blocks`] is the corpus: layers on disk and a tail in memory. `grow` takes notes in and out; `neighbours` are the
 //!   blocks beside a block.
 //! - `tail` is what was taken in last (`memory`: what it remembers of words), [`layer`] the format of a layer, `frozen` a
-//!   layer with its file. In both, [`meta`] is what is known of a block, `postings` where terms stand, [`code`] a vector in 64
-//!   bytes.
+//!   layer with its file. In both, [`meta`] is what is known of a block, [`code`] a vector in 64 bytes; where terms stand is packed as
+//!   [`crate::search::store::postings`] does.
 //! - `persist` saves and loads all of it; `part` is one layer with its notes, made beside others.
 //! - [`vectors`] and [`matrix`] keep and compare the vectors of models that cost something; `wide` is the loop for it.
 
@@ -21,6 +21,5 @@ pub(in crate::search) mod memory;
 pub(in crate::search) mod neighbours;
 pub(in crate::search) mod part;
 pub(in crate::search) mod persist;
-pub(in crate::search) mod postings;
 pub(in crate::search) mod tail;
 pub(in crate::search) mod wide;

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use crate::search::store::corpus::code::Code;
 use crate::search::store::corpus::meta::{Meta, NO_ROW, Rest};
-use crate::search::store::corpus::postings::Postings;
 use crate::search::store::corpus::vectors::Hash;
+use crate::search::store::postings::{Postings, decode};
 
 /// Blocks, numbered from 0.
 #[derive(Debug, Default)]
@@ -62,11 +62,9 @@ impl Tail {
         }
         self.metas.extend_from_slice(&other.metas);
         self.hashes.extend_from_slice(&other.hashes);
-        for (term, slots, counts) in other.postings.sorted() {
+        for (term, list) in other.postings.sorted() {
             let id = self.postings.id(term);
-            for (slot, count) in slots.iter().zip(counts) {
-                self.postings.push(id, first + slot, *count);
-            }
+            decode(&list.packed, |slot, times| self.postings.push(id, first + slot, times));
         }
     }
 }

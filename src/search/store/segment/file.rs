@@ -2,34 +2,33 @@
 //!
 //! A segment's files are tantivy's, written with tantivy's own serializers from terms gathered in
 //! [`Postings`], so tantivy reads and merges them as any other. A section's heading words stand there
-//! once, whatever the number of its blocks.
+//! once, whatever the number of its blocks, which no document of tantivy's can say.
 //!
 //! `reading` opens what was written.
 
 mod reading;
 
 use std::collections::HashSet;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use frostem::{Algorithm, Stemmer};
 use tantivy::columnar::{ColumnType, ColumnarWriter};
-use tantivy::directory::{FileSlice, RamDirectory, TerminatingWrite, WritePtr};
+use tantivy::directory::{RamDirectory, TerminatingWrite, WritePtr};
 use tantivy::fieldnorm::{FieldNormReader, FieldNormsSerializer};
 use tantivy::index::SegmentComponent;
-use tantivy::postings::InvertedIndexSerializer;
+use tantivy::postings::{FieldSerializer, InvertedIndexSerializer};
 use tantivy::schema::Field;
 use tantivy::store::StoreWriter;
 use tantivy::{Directory, Index, Segment};
 
 use crate::search::IndexError;
 use crate::search::analyze::text;
-use crate::search::analyze::text::{Analyzer, Form, Splitter};
+use crate::search::analyze::text::Analyzer;
 use crate::search::read::block::{Block, Kind, Note};
 use crate::search::store::catalog::FileRow;
+use crate::search::store::postings::{Postings, decode};
 use crate::search::store::seal;
 use crate::search::store::segment::directory::SegmentDirectory;
-use crate::search::store::segment::gather::Words;
-use crate::search::store::segment::postings::Postings;
 use crate::search::store::segment::schema::Fields;
 use crate::search::store::segment::{pack, schema};
 pub use reading::{SegmentFiles, Texts, read_new};
@@ -77,18 +76,16 @@ pub struct NewSegment {
 pub struct SegmentBuilder {
     segment: Segment,
     fields: Fields,
-    splitter: Splitter,
-    stemmer: Stemmer,
-    words: Words,
+    analyzer: Analyzer,
     text: Postings,
     head: Postings,
     filter: Postings,
     /// The filter of each kind.
     kinds: [u32; Kind::ALL.len()],
-    /// The terms of the section's headings.
-    headings: Vec<u32>,
-    /// Terms of all headings.
-    head_terms: u64,
+    /// The terms of one block, or of its section's headings.
+    found: Vec<u32>,
+    /// Terms in all of `text`, and in all of `head`.
+    terms: [u64; 2],
     /// The lengths of each document's `text` and `head`, as tantivy keeps them.
     norms: [Vec<u8>; 2],
     columns: ColumnarWriter,
@@ -114,22 +111,20 @@ impl SegmentBuilder {
         let texts = StoreWriter::new(file, settings.docstore_compression, settings.docstore_blocksize, false)
             .map_err(tantivy::TantivyError::from)?;
         let mut filter = Postings::default();
-        let kinds = Kind::ALL.map(|kind| filter.term(format!("kind:{kind}").as_bytes()));
+        let kinds = Kind::ALL.map(|kind| filter.id(&format!("kind:{kind}")));
         let mut columns = ColumnarWriter::default();
         columns.record_column_type("time", ColumnType::I64, false);
         columns.record_column_type("tie", ColumnType::U64, false);
         Ok(Self {
             segment,
             fields,
-            splitter: Splitter::default(),
-            stemmer: Stemmer::new(Algorithm::English),
-            words: Words::default(),
+            analyzer: Analyzer::new(),
             text: Postings::default(),
             head: Postings::default(),
             filter,
             kinds,
-            headings: Vec::new(),
-            head_terms: 0,
+            found: Vec::new(),
+            terms: [0; 2],
             norms: [Vec::new(), Vec::new()],
             columns,
             texts,
@@ -141,8 +136,7 @@ impl SegmentBuilder {
 
     /// Adds the blocks of a note.
     pub fn add(&mut self, path: &str, head: &str, tags: &str, note: &Note) -> Result<NewRun, IndexError> {
-        let (start, text_terms) = (self.docs, self.text.total());
-        let (mut head_terms, mut sections) = (0, 0);
+        let (start, [text_terms, head_terms], mut sections) = (self.docs, self.terms, 0);
         if let Some(first) = note.blocks.first() {
             self.columns.record_numerical(start, "tie", schema::tie(path, first.line));
         }
@@ -150,16 +144,13 @@ impl SegmentBuilder {
             for block in section {
                 self.block(block, tags)?;
             }
-            let terms = self.heading(head, section);
-            head_terms += u64::from(terms);
-            sections += u64::from(terms > 0);
+            sections += u64::from(self.heading(head, section) > 0);
         }
-        self.words.hand_over(&mut self.text, &self.stemmer, &mut self.norms[0]);
         Ok(NewRun {
             start,
             count: self.docs - start,
-            text_terms: self.text.total() - text_terms,
-            head_terms,
+            text_terms: self.terms[0] - text_terms,
+            head_terms: self.terms[1] - head_terms,
             sections,
             blocks: pack::pack(&note.blocks),
         })
@@ -170,19 +161,17 @@ impl SegmentBuilder {
         self.docs += 1;
         schema::stored(block, &mut self.stored);
         self.texts.store_bytes(self.stored.as_bytes()).map_err(tantivy::TantivyError::from)?;
-        if self.words.gather(&mut self.splitter, &self.stored) {
-            self.words.hand_over(&mut self.text, &self.stemmer, &mut self.norms[0]);
-        }
+        let Self { analyzer, text, found, .. } = self;
+        found.clear();
+        schema::terms(analyzer, &self.stored, false, &mut |term| found.push(text.id(term)));
+        text.add(doc, found);
+        self.terms[0] += found.len() as u64;
+        self.norms[0].push(FieldNormReader::fieldnorm_to_id(found.len() as u32));
         self.norms[1].push(0);
-        self.filter.add(self.kinds[block.kind as usize], doc, 1);
-        if let Some(role) = block.role {
-            let role = self.filter.term(format!("role:{}", role.as_str()).as_bytes());
-            self.filter.add(role, doc, 1);
-        }
-        for tag in tag_filters(block, tags) {
-            let tag = self.filter.term(tag.as_bytes());
-            self.filter.add(tag, doc, 1);
-        }
+        let mut filters = vec![self.kinds[block.kind as usize]];
+        filters.extend(block.role.map(|role| self.filter.id(&format!("role:{}", role.as_str()))));
+        filters.extend(tag_filters(block, tags).iter().map(|tag| self.filter.id(tag)));
+        self.filter.add(doc, &mut filters);
         if let Some(time) = block.time {
             self.columns.record_numerical(doc, "time", time);
         }
@@ -193,22 +182,13 @@ impl SegmentBuilder {
     fn heading(&mut self, head: &str, section: &[Block]) -> u32 {
         let (last, blocks) = (self.docs - 1, section.len() as u32);
         let words = block_head(head, section[0].section.as_deref());
-        let Self { splitter, stemmer, head: postings, headings: seen, .. } = self;
-        seen.clear();
-        splitter.split(&words, &mut |form, term| {
-            let mut stem = postings.term(term.as_bytes());
-            if form == Form::Word {
-                stem = postings.stem(stem, false, || text::stem(stemmer, term)).unwrap_or(stem);
-            }
-            // A heading that repeats the title says nothing more.
-            if !seen.contains(&stem) {
-                seen.push(stem);
-                postings.add(stem, last, blocks);
-            }
-        });
-        let terms = seen.len() as u32;
+        let Self { analyzer, head: postings, found, .. } = self;
+        found.clear();
+        schema::terms(analyzer, &words, true, &mut |term| found.push(postings.id(term)));
+        found.iter().for_each(|term| postings.push(*term, last, blocks));
+        let terms = found.len() as u32;
         self.norms[1][last as usize] = FieldNormReader::fieldnorm_to_id(terms);
-        self.head_terms += u64::from(terms);
+        self.terms[1] += u64::from(terms);
         terms
     }
 
@@ -228,21 +208,10 @@ impl SegmentBuilder {
     /// Writes the segment's files.
     pub fn finish(self) -> Result<NewSegment, IndexError> {
         let Self {
-            segment,
-            fields,
-            text,
-            head,
-            head_terms,
-            filter,
-            norms,
-            mut columns,
-            texts,
-            docs,
-            root,
-            ..
+            segment, fields, text, head, terms, filter, norms, mut columns, texts, docs, root, ..
         } = self;
         let segment = segment.with_max_doc(docs);
-        let failed = |error: std::io::Error| IndexError::from(tantivy::TantivyError::from(error));
+        let failed = |error: io::Error| IndexError::from(tantivy::TantivyError::from(error));
         texts.close().map_err(failed)?;
         let mut lengths = FieldNormsSerializer::from_write(open(&segment, SegmentComponent::FieldNorms)?)
             .map_err(failed)?;
@@ -250,18 +219,12 @@ impl SegmentBuilder {
             lengths.serialize_field(field, norms).map_err(failed)?;
         }
         lengths.close().map_err(failed)?;
-        // With the lengths, tantivy notes the best document of each block of postings.
-        let [lengths, _] = norms;
-        let lengths = FieldNormReader::open(FileSlice::from(lengths))?;
         let mut inverted = InvertedIndexSerializer::open(&segment)?;
-        let text_terms = text.total();
-        for (field, postings, terms, lengths) in [
-            (fields.text, text, text_terms, Some(lengths)),
-            (fields.head, head, head_terms, None),
-            (fields.filter, filter, 0, None),
-        ] {
-            let mut written = inverted.new_field(field, terms, lengths).map_err(failed)?;
-            postings.write(&mut written, field != fields.filter).map_err(failed)?;
+        for (field, postings, terms) in
+            [(fields.text, text, terms[0]), (fields.head, head, terms[1]), (fields.filter, filter, 0)]
+        {
+            let mut written = inverted.new_field(field, terms, None).map_err(failed)?;
+            write(&postings, &mut written, field != fields.filter).map_err(failed)?;
             written.close().map_err(failed)?;
         }
         inverted.close().map_err(failed)?;
@@ -272,6 +235,16 @@ impl SegmentBuilder {
         let seals = root.as_ref().map(|root| seals(&uuid, root)).transpose()?.unwrap_or_default();
         Ok(NewSegment { segment, uuid, docs, seals })
     }
+}
+
+/// Writes all terms in order, with how often they stand where the field keeps it.
+fn write(postings: &Postings, field: &mut FieldSerializer<'_>, keeps_times: bool) -> io::Result<()> {
+    for (term, list) in postings.sorted() {
+        field.new_term(term.as_bytes(), list.docs, keeps_times)?;
+        decode(&list.packed, |doc, times| field.write_doc(doc, times, &[]));
+        field.close_term()?;
+    }
+    Ok(())
 }
 
 fn open(segment: &Segment, component: SegmentComponent) -> Result<WritePtr, IndexError> {

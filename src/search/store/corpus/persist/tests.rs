@@ -30,7 +30,7 @@ fn corpus() -> Corpus {
     corpus
 }
 
-fn postings(corpus: &Corpus, term: &str) -> Vec<(u32, u8)> {
+fn postings(corpus: &Corpus, term: &str) -> Vec<(u32, u32)> {
     let mut out = Vec::new();
     corpus.each(term, |slot, count| out.push((slot, count)));
     out
