@@ -6,6 +6,8 @@ mod parsed;
 
 use std::cell::RefCell;
 
+use roaring::RoaringBitmap;
+
 use crate::search::analyze::text::Analyzer;
 use crate::search::follow::snapshot::Snapshot;
 use crate::search::give::hit::HitMaker;
@@ -181,7 +183,7 @@ impl Snapshot<'_> {
 pub struct Filters<'s> {
     view: &'s View,
     syntax: &'s Syntax,
-    allowed: Option<Vec<tantivy::BitSet>>,
+    allowed: Option<RoaringBitmap>,
     /// Where a block's text must be looked at.
     check: Option<RefCell<Analyzer>>,
 }
@@ -198,7 +200,7 @@ impl Filters<'_> {
     /// # Errors
     /// tantivy's.
     pub fn pass(&self, at: DocRef, block: &Block) -> Result<bool, IndexError> {
-        if self.allowed.as_ref().is_some_and(|allowed| !allowed[at.seg].contains(at.doc)) {
+        if self.allowed.as_ref().is_some_and(|allowed| !allowed.contains(self.view.number(at))) {
             return Ok(false);
         }
         let Some(analyzer) = &self.check else { return Ok(true) };

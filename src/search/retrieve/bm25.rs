@@ -13,15 +13,14 @@
 
 use std::cmp::Ordering;
 
+use roaring::RoaringBitmap;
+use tantivy::Term;
 use tantivy::fieldnorm::FieldNormReader;
-use tantivy::postings::Postings;
-use tantivy::schema::IndexRecordOption;
-use tantivy::{BitSet, DocSet, SegmentReader, TERMINATED, Term};
 
 use crate::search::IndexError;
 use crate::search::cores::{share, threads};
 use crate::search::store::segment::schema::Fields;
-use crate::search::store::view::{DocRef, View};
+use crate::search::store::view::{DocRef, Seg, View};
 
 /// How soon repeats of a term stop counting (Robertson; as Lucene has it).
 pub const K1: f64 = 1.2;
@@ -77,8 +76,8 @@ pub fn saturation(tf: f64, length: f64, mean: f64) -> f64 {
     tf * (K1 + 1.0) / (tf + K1 * (1.0 - B + B * length / mean))
 }
 
-/// The `most` best documents for `clauses`, best first. `allowed`, one a segment, says which documents may come; without
-/// it all living ones may.
+/// The `most` best documents for `clauses`, best first. `allowed` are the numbers of the documents that may come
+/// ([`View::number`]); without it all living ones may.
 ///
 /// Every document with one of the terms is scored: nothing is estimated, and nothing depends on what came first.
 ///
@@ -88,7 +87,7 @@ pub fn top(
     view: &View,
     fields: &Fields,
     clauses: &[Clause],
-    allowed: Option<&[BitSet]>,
+    allowed: Option<&RoaringBitmap>,
     most: usize,
 ) -> Result<Vec<Scored>, IndexError> {
     if clauses.is_empty() || most == 0 {
@@ -97,7 +96,6 @@ pub fn top(
     let postings: u64 = clauses.iter().map(|clause| clause.docs).sum();
     let threads = threads(usize::try_from(postings).unwrap_or(usize::MAX));
     let of_segments = share(threads, view.segs.len(), |n| {
-        let allowed = allowed.map(|allowed| &allowed[n]);
         in_segment(view, fields, clauses, allowed, n).map(|scored| best(scored, most))
     });
     let mut scored = of_segments.into_iter().collect::<Result<Vec<_>, _>>()?.concat();
@@ -120,17 +118,18 @@ fn in_segment(
     view: &View,
     fields: &Fields,
     clauses: &[Clause],
-    allowed: Option<&BitSet>,
+    allowed: Option<&RoaringBitmap>,
     n: usize,
 ) -> Result<Vec<Scored>, IndexError> {
     let seg = &view.segs[n];
     let mut scores = vec![0.0; seg.reader.max_doc() as usize];
     for clause in clauses {
-        add(view, fields, clause, &seg.reader, &mut scores)?;
+        add(view, fields, clause, seg, &mut scores)?;
     }
     let (columns, comments) = (seg.kept.columns(&seg.reader)?, seg.kept.comments(&seg.reader, fields)?);
     let is_comment = |doc| comments.is_some_and(|comments| comments.contains(doc));
-    let may = |doc| allowed.map_or_else(|| seg.is_alive(doc), |allowed| allowed.contains(doc));
+    let base = view.number(DocRef { seg: n, doc: 0 });
+    let may = |doc| allowed.map_or_else(|| seg.is_alive(doc), |allowed| allowed.contains(base + doc));
     let scored = (0..).zip(scores).filter(|(doc, score)| *score > 0.0 && may(*doc));
     let scored = scored.map(|(doc, score)| Scored {
         score: if is_comment(doc) { COMMENT * score } else { score },
@@ -146,26 +145,21 @@ fn add(
     view: &View,
     fields: &Fields,
     clause: &Clause,
-    reader: &SegmentReader,
+    seg: &Seg,
     scores: &mut [f64],
 ) -> Result<(), IndexError> {
     let field = clause.term.field();
-    let found = reader.inverted_index(field)?.read_postings(&clause.term, IndexRecordOption::WithFreqs);
-    let Some(mut postings) = found.map_err(tantivy::TantivyError::from)? else { return Ok(()) };
-    let norms = reader.get_fieldnorms_reader(field)?;
+    let norms = seg.reader.get_fieldnorms_reader(field)?;
     let mean = view.mean_length(fields, field);
     let is_head = field == fields.head;
-    while postings.doc() != TERMINATED {
-        let (doc, times) = (postings.doc(), postings.term_freq());
+    seg.each(&clause.term, |doc, times| {
         // The posting of a section stands at its last block and says how many blocks it has.
         let (blocks, times) = if is_head { (times, 1) } else { (1, times) };
         let length = f64::from(FieldNormReader::id_to_fieldnorm(norms.fieldnorm_id(doc)));
         let score = clause.weight * saturation(f64::from(times), length, mean);
         let first = (doc + 1).saturating_sub(blocks);
         scores[first as usize..=doc as usize].iter_mut().for_each(|own| *own += score);
-        postings.advance();
-    }
-    Ok(())
+    })
 }
 
 #[cfg(test)]

@@ -1,22 +1,22 @@
 //! Which documents may be answers: the filters of a query as sets of documents, and the checks that
 //! need a block's text.
 
+use std::collections::HashSet;
+
+use roaring::RoaringBitmap;
 use rusqlite::Connection;
-use tantivy::postings::Postings;
-use tantivy::query::{BooleanQuery, EnableScoring, Occur, Query, TermQuery};
-use tantivy::schema::IndexRecordOption;
-use tantivy::{BitSet, DocSet, TERMINATED, Term};
+use tantivy::Term;
 
 use crate::search::IndexError;
 use crate::search::analyze::glob;
-use crate::search::analyze::text::{Analyzer, fold};
+use crate::search::analyze::text::{Analyzer, Form, fold};
 use crate::search::query::syntax::{Filter, Item, Syntax};
 use crate::search::read::block::{Block, Kind};
 use crate::search::retrieve::terms;
 use crate::search::retrieve::terms::{is_lone, prefixed};
 use crate::search::store::catalog;
 use crate::search::store::segment::schema::Fields;
-use crate::search::store::view::View;
+use crate::search::store::view::{DocRef, Seg, View};
 
 /// What filters need to know beside the index.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub struct Setting<'a> {
     pub prefixes: Vec<String>,
 }
 
-/// The documents, one set a segment, that `syntax` allows; `None` if all living ones are.
+/// The documents that `syntax` allows, by [`View::number`]; `None` if all living ones are.
 pub fn allowed(
     view: &View,
     conn: &Connection,
@@ -35,21 +35,21 @@ pub fn allowed(
     analyzer: &mut Analyzer,
     syntax: &Syntax,
     setting: &Setting<'_>,
-) -> Result<Option<Vec<BitSet>>, IndexError> {
+) -> Result<Option<RoaringBitmap>, IndexError> {
     let phrases = syntax.items.iter().any(|item| matches!(item, Item::Phrase(_)));
     if syntax.filters.is_empty() && syntax.not.is_empty() && setting.prefixes.is_empty() && !phrases {
         return Ok(None);
     }
-    let mut sets = Sets { view, conn, fields, sets: living(view) };
+    let sets = Sets { view, conn, fields };
+    let mut kept = sets.living();
     if !setting.prefixes.is_empty() {
         let prefixes = &setting.prefixes;
         let inside = |path: &str| prefixes.iter().any(|prefix| path.starts_with(prefix.as_str()));
         let common = if let [only] = &prefixes[..] { only.as_str() } else { "" };
-        let within = sets.in_files(common, &inside)?;
-        sets.keep(within, true);
+        kept &= sets.in_files(common, &inside)?;
     }
     // Several kinds, roles or paths widen; everything else narrows.
-    let mut wide: [Vec<Vec<BitSet>>; 3] = Default::default();
+    let mut wide: [Option<RoaringBitmap>; 3] = Default::default();
     for (filter, negative) in &syntax.filters {
         let (set, group) = match filter {
             Filter::Kind(kind) => (sets.with_filter(&format!("kind:{kind}"))?, Some(0)),
@@ -64,268 +64,181 @@ pub fn allowed(
                 let stems: Vec<Term> =
                     words.iter().map(|word| Fields::term(fields.head, &word.stem, false)).collect();
                 // Logs and memory have no head; their sections are checked with the text.
-                if *negative { (sets.none(), None) } else { (sets.or_headless(&stems)?, None) }
+                if *negative { (RoaringBitmap::new(), None) } else { (sets.or_headless(&stems)?, None) }
             }
-            Filter::Before(date) => (sets.dated(i64::MIN + 1..instant(*date, setting.zone))?, None),
-            Filter::After(date) => (sets.dated(instant(*date, setting.zone)..i64::MAX)?, None),
+            Filter::Before(date) => (sets.dated(&kept, i64::MIN + 1..instant(*date, setting.zone))?, None),
+            Filter::After(date) => (sets.dated(&kept, instant(*date, setting.zone)..i64::MAX)?, None),
         };
         match group {
-            Some(group) if !negative => wide[group].push(set),
-            _ => sets.keep(set, !negative),
+            Some(group) if !negative => *wide[group].get_or_insert_default() |= set,
+            _ if *negative => kept -= set,
+            _ => kept &= set,
         }
     }
-    for group in wide.into_iter().filter(|group| !group.is_empty()) {
-        let mut any = sets.none();
-        for (seg, any) in any.iter_mut().enumerate() {
-            for doc in group.iter().flat_map(|sets| each(&sets[seg])) {
-                any.insert(doc);
-            }
-        }
-        sets.keep(any, true);
-    }
+    wide.into_iter().flatten().for_each(|any| kept &= any);
     for item in &syntax.items {
         if let Item::Phrase(text) = item {
-            let set = sets.with_words(analyzer, text)?;
-            sets.keep(set, true);
+            kept &= sets.with_words(analyzer, text)?;
         }
     }
-    without(&mut sets, analyzer, &syntax.not)?;
-    Ok(Some(sets.sets))
-}
-
-/// Takes out of `sets` what has one of these words.
-fn without(sets: &mut Sets<'_>, analyzer: &mut Analyzer, items: &[Item]) -> Result<(), IndexError> {
-    let Sets { view, conn, fields, .. } = *sets;
-    for item in items {
-        let (Item::Words(text) | Item::Phrase(text) | Item::Prefix(text)) = item;
-        let set = match item {
-            Item::Prefix(_) => {
-                let words = prefixed(view, conn, fields.text, &fold(text))?;
-                sets.with_any(words.into_iter().map(|(term, _)| term).collect())?
-            }
-            // A compound or a phrase is checked with the text.
-            _ => match &terms::words(analyzer, text)[..] {
-                [word] => sets.with_any(vec![
-                    Fields::term(fields.text, &word.stem, false),
-                    Fields::term(fields.text, &word.stem, true),
-                    Fields::term(fields.text, &word.exact, false),
-                ])?,
-                _ => continue,
-            },
-        };
-        sets.keep(set, false);
+    for item in &syntax.not {
+        kept -= sets.excluded(analyzer, item)?;
     }
-    Ok(())
+    Ok(Some(kept))
 }
 
 /// Whether any living block is of this kind.
 pub fn has_kind(view: &View, fields: &Fields, kind: Kind) -> Result<bool, IndexError> {
     let term = Term::from_field_text(fields.filter, &format!("kind:{kind}"));
+    let mut has = false;
     for seg in &view.segs {
-        let found = seg.reader.inverted_index(term.field())?.read_postings(&term, IndexRecordOption::Basic);
-        let Some(mut found) = found.map_err(tantivy::TantivyError::from)? else { continue };
-        while found.doc() != TERMINATED {
-            if seg.is_alive(found.doc()) {
-                return Ok(true);
-            }
-            found.advance();
-        }
+        seg.each(&term, |doc, _| has |= seg.is_alive(doc))?;
     }
-    Ok(false)
-}
-
-/// The living documents of each segment.
-pub fn living(view: &View) -> Vec<BitSet> {
-    view.segs
-        .iter()
-        .map(|seg| seg.alive.clone().unwrap_or_else(|| BitSet::with_max_value_and_full(seg.reader.max_doc())))
-        .collect()
-}
-
-/// The documents in `set`.
-pub fn each(set: &BitSet) -> impl Iterator<Item = u32> + '_ {
-    (0..set.max_value().div_ceil(64)).flat_map(move |bucket| {
-        let mut tiny = set.tinyset(bucket);
-        std::iter::from_fn(move || tiny.pop_lowest()).map(move |low| bucket * 64 + low)
-    })
+    Ok(has)
 }
 
 fn instant(date: jiff::civil::Date, zone: &jiff::tz::TimeZone) -> i64 {
     date.to_zoned(zone.clone()).map_or(0, |at| at.timestamp().as_second())
 }
 
+/// Makes sets of a view's documents, dead ones among them.
 struct Sets<'a> {
     view: &'a View,
     conn: &'a Connection,
     fields: &'a Fields,
-    sets: Vec<BitSet>,
 }
 
 impl Sets<'_> {
-    fn none(&self) -> Vec<BitSet> {
-        self.view.segs.iter().map(|seg| BitSet::with_max_value(seg.reader.max_doc())).collect()
+    /// The segments, each with the number of its first document.
+    fn segs(&self) -> impl Iterator<Item = (u32, &Seg)> {
+        let number = |seg| self.view.number(DocRef { seg, doc: 0 });
+        self.view.segs.iter().enumerate().map(move |(n, seg)| (number(n), &**seg))
     }
 
-    /// Keeps what is in `other` (or, if not `inside`, what is not). The cost is that of `other`, which is small where
-    /// somebody looks for little.
-    fn keep(&mut self, other: Vec<BitSet>, inside: bool) {
-        for (set, mut other) in self.sets.iter_mut().zip(other) {
-            if !inside {
-                each(&other).for_each(|doc| set.remove(doc));
-                continue;
-            }
-            let drop: Vec<u32> = each(&other).filter(|doc| !set.contains(*doc)).collect();
-            drop.into_iter().for_each(|doc| other.remove(doc));
-            *set = other;
-        }
-    }
-
-    fn collect(&self, query: &dyn Query) -> Result<Vec<BitSet>, IndexError> {
-        let weight = query.weight(EnableScoring::disabled_from_schema(&self.fields.schema))?;
-        let mut sets = self.none();
-        for (seg, set) in self.view.segs.iter().zip(&mut sets) {
-            let mut scorer = weight.scorer(&seg.reader, 1.0)?;
-            let mut doc = scorer.doc();
-            while doc != TERMINATED {
-                set.insert(doc);
-                doc = scorer.advance();
-            }
-        }
-        Ok(sets)
-    }
-
-    fn with_filter(&self, filter: &str) -> Result<Vec<BitSet>, IndexError> {
-        self.with_any(vec![Term::from_field_text(self.fields.filter, filter)])
-    }
-
-    fn with_any(&self, terms: Vec<Term>) -> Result<Vec<BitSet>, IndexError> {
-        let parts = terms.into_iter().map(|term| {
-            let query: Box<dyn Query> = Box::new(TermQuery::new(term, IndexRecordOption::Basic));
-            (Occur::Should, query)
+    fn living(&self) -> RoaringBitmap {
+        let all = self.segs().flat_map(|(first, seg)| {
+            (0..seg.reader.max_doc()).filter(|doc| seg.is_alive(*doc)).map(move |doc| first + doc)
         });
-        self.collect(&BooleanQuery::new(parts.collect()))
+        all.collect()
+    }
+
+    fn with_filter(&self, filter: &str) -> Result<RoaringBitmap, IndexError> {
+        self.with_any(&[Term::from_field_text(self.fields.filter, filter)])
+    }
+
+    fn with_any(&self, terms: &[Term]) -> Result<RoaringBitmap, IndexError> {
+        let mut set = RoaringBitmap::new();
+        for (first, seg) in self.segs() {
+            for term in terms {
+                seg.each(term, |doc, _| {
+                    set.insert(first + doc);
+                })?;
+            }
+        }
+        Ok(set)
+    }
+
+    fn with_prefix(&self, prefix: &str) -> Result<RoaringBitmap, IndexError> {
+        let words = prefixed(self.view, self.conn, self.fields.text, prefix)?;
+        self.with_any(&words.into_iter().map(|(term, _)| term).collect::<Vec<_>>())
     }
 
     /// Documents that hold every word of `text` in its exact form.
-    fn with_words(&self, analyzer: &mut Analyzer, text: &str) -> Result<Vec<BitSet>, IndexError> {
-        let mut all: Option<Vec<BitSet>> = None;
-        for word in terms::words(analyzer, text)
-            .iter()
-            .filter(|word| word.form != crate::search::analyze::text::Form::Whole)
-        {
+    fn with_words(&self, analyzer: &mut Analyzer, text: &str) -> Result<RoaringBitmap, IndexError> {
+        let mut all: Option<RoaringBitmap> = None;
+        for word in terms::words(analyzer, text).iter().filter(|word| word.form != Form::Whole) {
             let set = if is_lone(word) {
-                let words = prefixed(self.view, self.conn, self.fields.text, &word.exact)?;
-                self.with_any(words.into_iter().map(|(term, _)| term).collect())?
+                self.with_prefix(&word.exact)?
             } else {
                 // `the universe's` is `the universe`, too; the text is looked at afterwards.
                 let owner = format!("{}'s", word.exact);
                 self.with_any(
-                    [&word.exact, &owner].map(|exact| Fields::term(self.fields.text, exact, false)).into(),
+                    &[&word.exact, &owner].map(|exact| Fields::term(self.fields.text, exact, false)),
                 )?
             };
-            match &mut all {
-                None => all = Some(set),
-                Some(all) => {
-                    for (all, set) in all.iter_mut().zip(&set) {
-                        let drop: Vec<u32> = each(all).filter(|doc| !set.contains(*doc)).collect();
-                        drop.into_iter().for_each(|doc| all.remove(doc));
-                    }
-                }
-            }
+            all = Some(all.map_or_else(|| set.clone(), |all| all & &set));
         }
-        Ok(all.unwrap_or_else(|| self.none()))
+        Ok(all.unwrap_or_default())
+    }
+
+    /// Documents with a word that is not wanted. A compound or a phrase is checked with the text.
+    fn excluded(&self, analyzer: &mut Analyzer, item: &Item) -> Result<RoaringBitmap, IndexError> {
+        let (Item::Words(text) | Item::Phrase(text) | Item::Prefix(text)) = item;
+        if matches!(item, Item::Prefix(_)) {
+            return self.with_prefix(&fold(text));
+        }
+        let [word] = &terms::words(analyzer, text)[..] else { return Ok(RoaringBitmap::new()) };
+        let term = |text: &str, is_stem| Fields::term(self.fields.text, text, is_stem);
+        self.with_any(&[term(&word.stem, false), term(&word.stem, true), term(&word.exact, false)])
     }
 
     /// Documents of the sections whose head holds `stem`.
-    fn below(&self, stem: &Term) -> Result<Vec<BitSet>, IndexError> {
-        let mut sets = self.none();
-        for (seg, set) in self.view.segs.iter().zip(&mut sets) {
-            let inverted = seg.reader.inverted_index(stem.field())?;
-            let found = inverted.read_postings(stem, IndexRecordOption::WithFreqs);
-            let Some(mut sections) = found.map_err(tantivy::TantivyError::from)? else { continue };
-            while sections.doc() != TERMINATED {
-                // The last of the section's blocks, and how many they are.
-                let (last, blocks) = (sections.doc(), sections.term_freq());
-                ((last + 1).saturating_sub(blocks)..=last).for_each(|doc| {
-                    set.insert(doc);
-                });
-                sections.advance();
-            }
+    fn below(&self, stem: &Term) -> Result<RoaringBitmap, IndexError> {
+        let mut set = RoaringBitmap::new();
+        for (first, seg) in self.segs() {
+            // The last of the section's blocks, and how many they are.
+            seg.each(stem, |last, blocks| {
+                set.insert_range(first + (last + 1).saturating_sub(blocks)..=first + last);
+            })?;
         }
-        Ok(sets)
+        Ok(set)
     }
 
     /// Documents whose head holds all `stems`, and those of the kinds that have none.
-    fn or_headless(&self, stems: &[Term]) -> Result<Vec<BitSet>, IndexError> {
-        let mut sets = match stems {
-            [] => self.none(),
-            [first, ..] => self.below(first)?,
-        };
-        for stem in stems.iter().skip(1) {
-            for (set, also) in sets.iter_mut().zip(self.below(stem)?) {
-                let drop: Vec<u32> = each(set).filter(|doc| !also.contains(*doc)).collect();
-                drop.into_iter().for_each(|doc| set.remove(doc));
-            }
+    fn or_headless(&self, stems: &[Term]) -> Result<RoaringBitmap, IndexError> {
+        let mut all: Option<RoaringBitmap> = None;
+        for stem in stems {
+            let set = self.below(stem)?;
+            all = Some(all.map_or_else(|| set.clone(), |all| all & &set));
         }
+        let mut set = all.unwrap_or_default();
         for kind in ["kind:memory", "kind:turn", "kind:daily", "kind:pin"] {
-            for (set, more) in sets.iter_mut().zip(self.with_filter(kind)?) {
-                each(&more).for_each(|doc| {
-                    set.insert(doc);
-                });
-            }
+            set |= self.with_filter(kind)?;
         }
-        Ok(sets)
+        Ok(set)
     }
 
-    fn dated(&self, range: std::ops::Range<i64>) -> Result<Vec<BitSet>, IndexError> {
-        let mut sets = self.none();
-        for ((seg, set), now) in self.view.segs.iter().zip(&mut sets).zip(&self.sets) {
+    /// Those of `among` that are dated within `range`.
+    fn dated(&self, among: &RoaringBitmap, range: std::ops::Range<i64>) -> Result<RoaringBitmap, IndexError> {
+        let mut set = RoaringBitmap::new();
+        for (first, seg) in self.segs() {
             let columns = seg.kept.columns(&seg.reader)?;
-            for doc in each(now).filter(|doc| range.contains(&columns.time(*doc))) {
-                set.insert(doc);
-            }
+            let docs = among.range(first..first + seg.reader.max_doc());
+            set.extend(docs.filter(|number| range.contains(&columns.time(number - first))));
         }
-        Ok(sets)
+        Ok(set)
     }
 
     /// Documents of the files whose path begins with `prefix` and passes `wanted`.
-    fn in_files(&self, prefix: &str, wanted: &dyn Fn(&str) -> bool) -> Result<Vec<BitSet>, IndexError> {
-        let mut sets = self.none();
-        let files: std::collections::HashSet<i64> = catalog::paths(self.conn, prefix)?
+    fn in_files(&self, prefix: &str, wanted: &dyn Fn(&str) -> bool) -> Result<RoaringBitmap, IndexError> {
+        let mut set = RoaringBitmap::new();
+        let files: HashSet<i64> = catalog::paths(self.conn, prefix)?
             .into_iter()
             .filter(|(id, path)| !self.view.hidden.contains(id) && wanted(path))
             .map(|(id, _)| id)
             .collect();
         let few = files.len() < 500;
-        for (seg, set) in self.view.segs.iter().zip(&mut sets) {
+        for (first, seg) in self.segs() {
+            let mut add = |start: u32, count: u32| {
+                set.insert_range(first + start..first + start + count);
+            };
             if seg.id == 0 {
-                for memory in seg.memory.iter().filter(|memory| wanted(&memory.file.path)) {
-                    (memory.run.start..memory.run.start + memory.run.count).for_each(|doc| {
-                        set.insert(doc);
-                    });
-                }
+                let wanted = seg.memory.iter().filter(|memory| wanted(&memory.file.path));
+                wanted.for_each(|memory| add(memory.run.start, memory.run.count));
             } else if !few {
-                for (_, file, start, count) in catalog::places(self.conn, seg.id)? {
-                    if files.contains(&file) {
-                        (start..start + count).for_each(|doc| {
-                            set.insert(doc);
-                        });
-                    }
+                let places = catalog::places(self.conn, seg.id)?;
+                let wanted = places.into_iter().filter(|(_, file, ..)| files.contains(file));
+                wanted.for_each(|(.., start, count)| add(start, count));
+            }
+        }
+        for file in files.into_iter().filter(|_| few) {
+            for run in catalog::runs_of(self.conn, file)? {
+                if let Some((first, _)) = self.segs().find(|(_, seg)| seg.id == run.segment) {
+                    set.insert_range(first + run.start..first + run.start + run.count);
                 }
             }
         }
-        if few {
-            for file in files {
-                for run in catalog::runs_of(self.conn, file)? {
-                    if let Some(n) = self.view.segs.iter().position(|seg| seg.id == run.segment) {
-                        (run.start..run.start + run.count).for_each(|doc| {
-                            sets[n].insert(doc);
-                        });
-                    }
-                }
-            }
-        }
-        Ok(sets)
+        Ok(set)
     }
 }
 

@@ -9,8 +9,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::Connection;
-use tantivy::schema::Field;
-use tantivy::{BitSet, SegmentReader, Term};
+use tantivy::postings::Postings;
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{BitSet, DocSet, SegmentReader, TERMINATED, Term};
 
 use crate::search::IndexError;
 use crate::search::read::block::Block;
@@ -60,6 +61,21 @@ pub struct MemoryRun {
 }
 
 impl Seg {
+    /// Calls `each` with the documents of a term, dead ones among them, ascending, and how often it stands in each.
+    ///
+    /// # Errors
+    /// tantivy's.
+    pub fn each(&self, term: &Term, mut each: impl FnMut(u32, u32)) -> Result<(), IndexError> {
+        let inverted = self.reader.inverted_index(term.field())?;
+        let found = inverted.read_postings(term, IndexRecordOption::WithFreqs);
+        let Some(mut postings) = found.map_err(tantivy::TantivyError::from)? else { return Ok(()) };
+        while postings.doc() != TERMINATED {
+            each(postings.doc(), postings.term_freq());
+            postings.advance();
+        }
+        Ok(())
+    }
+
     /// Whether document `doc` lives.
     pub fn is_alive(&self, doc: u32) -> bool {
         self.alive.as_ref().is_none_or(|alive| alive.contains(doc))
@@ -179,6 +195,11 @@ impl View {
         Ok((file, block))
     }
 
+    /// A document's number among those of all segments.
+    pub fn number(&self, at: DocRef) -> u32 {
+        self.segs[..at.seg].iter().map(|seg| seg.reader.max_doc()).sum::<u32>() + at.doc
+    }
+
     /// The text of a document, and its extra words.
     pub fn text(&self, at: DocRef) -> Result<(String, String), IndexError> {
         self.segs[at.seg].texts.text(at.doc)
@@ -208,22 +229,9 @@ pub fn term_key(term: &Term) -> Vec<u8> {
 
 /// How many living documents hold a term that is not counted in `gone`, by going through them.
 pub fn count_living(view: &View, term: &Term) -> Result<u64, IndexError> {
-    use tantivy::{DocSet, TERMINATED};
     let mut living = 0;
     for seg in &view.segs {
-        let inverted = seg.reader.inverted_index(term.field())?;
-        if seg.alive.is_none() {
-            living += u64::from(inverted.doc_freq(term).map_err(tantivy::TantivyError::from)?);
-            continue;
-        }
-        let basic = tantivy::schema::IndexRecordOption::Basic;
-        let postings = inverted.read_postings(term, basic).map_err(tantivy::TantivyError::from)?;
-        let Some(mut postings) = postings else { continue };
-        let mut doc = postings.doc();
-        while doc != TERMINATED {
-            living += u64::from(seg.is_alive(doc));
-            doc = postings.advance();
-        }
+        seg.each(term, |doc, _| living += u64::from(seg.is_alive(doc)))?;
     }
     Ok(living)
 }

@@ -2,6 +2,8 @@
 //!
 //! The query and a snapshot enter; the best documents leave, or the newest where only filters were typed.
 
+use roaring::RoaringBitmap;
+
 use super::Found;
 use crate::search::analyze::text::Analyzer;
 use crate::search::follow::snapshot::Snapshot;
@@ -52,9 +54,9 @@ impl<'a> ParsedQuery<'a> {
         let mut most = if check { limit.saturating_mul(4).max(64) } else { limit };
         loop {
             let scored = if !clauses.is_empty() {
-                top(view, fields, &clauses, allowed.as_deref(), most)?
+                top(view, fields, &clauses, allowed.as_ref(), most)?
             } else if self.syntax.items.is_empty() && !self.query.text.trim().is_empty() {
-                newest(view, allowed.as_deref(), most)?
+                newest(view, allowed.as_ref(), most)?
             } else {
                 Vec::new()
             };
@@ -83,21 +85,17 @@ impl<'a> ParsedQuery<'a> {
 }
 
 /// The allowed documents, newest first: what filters without words ask for.
-fn newest(view: &View, allowed: Option<&[tantivy::BitSet]>, most: usize) -> Result<Vec<Scored>, IndexError> {
-    let living;
-    let allowed = match allowed {
-        Some(allowed) => allowed,
-        None => {
-            living = filter::living(view);
-            &living
-        }
-    };
+fn newest(view: &View, allowed: Option<&RoaringBitmap>, most: usize) -> Result<Vec<Scored>, IndexError> {
     let mut all = Vec::new();
+    let mut number = 0;
     for (n, seg) in view.segs.iter().enumerate() {
         let columns = seg.kept.columns(&seg.reader)?;
-        for doc in filter::each(&allowed[n]) {
-            let (time, tie) = (columns.time(doc), columns.tie(doc));
-            all.push(Scored { score: 0.0, time, tie, at: DocRef { seg: n, doc } });
+        for doc in 0..seg.reader.max_doc() {
+            if allowed.map_or_else(|| seg.is_alive(doc), |allowed| allowed.contains(number)) {
+                let (time, tie) = (columns.time(doc), columns.tie(doc));
+                all.push(Scored { score: 0.0, time, tie, at: DocRef { seg: n, doc } });
+            }
+            number += 1;
         }
     }
     all.sort_by(Scored::rank);
