@@ -6,11 +6,10 @@
 //! however many there are.
 
 use std::path::Path;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use ndarray::{Axis, s};
+use rayon::prelude::*;
 
 use super::{RerankError, Reranker};
 use crate::embed::bert::{Encoder, Linear};
@@ -70,23 +69,15 @@ impl Reranker for Local {
     fn scores(&self, question: &str, texts: &[String], patience: Duration) -> Result<Vec<f64>, RerankError> {
         let started = Instant::now();
         let question = self.encoder.tokens(question, MOST_QUESTION);
-        let (next, scores) = (AtomicUsize::new(0), Mutex::new(vec![f64::NAN; texts.len()]));
-        let work = || {
-            while started.elapsed() < patience {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some(text) = texts.get(at) else { break };
-                let score = self.score(&question, text);
-                scores.lock().unwrap_or_else(std::sync::PoisonError::into_inner)[at] = score;
-            }
-        };
-        let cores = std::thread::available_parallelism().map_or(1, usize::from).min(texts.len());
-        std::thread::scope(|scope| (0..cores).for_each(|_| drop(scope.spawn(work))));
-        let scores = scores.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let scores = texts.par_iter().map(|text| {
+            let is_late = started.elapsed() >= patience;
+            (!is_late).then(|| self.score(&question, text))
+        });
         let reranker = || self.name().to_owned();
-        if next.load(Ordering::Relaxed) < texts.len() {
+        let Some(scores) = scores.collect::<Option<Vec<f64>>>() else {
             let reason = format!("it isn't done after {} s", patience.as_secs());
             return Err(RerankError::Unreachable { reranker: reranker(), reason });
-        }
+        };
         if scores.iter().any(|score| !score.is_finite()) {
             return Err(RerankError::BadAnswer {
                 reranker: reranker(),

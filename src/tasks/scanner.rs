@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use jiff::Timestamp;
+use rayon::prelude::*;
 
 use super::{TaskSettings, plugins, task_id};
 use crate::format::task::{self, Placed, Rules, Task};
@@ -115,28 +116,16 @@ impl Scanner {
     }
 }
 
-/// Fewer notes than this a thread don't pay for it.
-const WORTH_A_THREAD: usize = 100;
+/// Fewer notes than this don't pay for another core.
+const WORTH_A_CORE: usize = 100;
 
-/// The tasks of each of these notes, read by as many threads as pay.
+/// The tasks of each of these notes, read by as many cores as pay.
 fn read_all(vault: &Vault, notes: &[Entry], rules: &Rules) -> Vec<Result<Vec<Placed>, VaultError>> {
     let read = |entry: &Entry| {
         let path = &entry.path;
         vault.read(path).map(|bytes| task::scan(path.as_str(), &bytes, rules))
     };
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = (notes.len() / WORTH_A_THREAD).clamp(1, cores);
-    if threads < 2 {
-        return notes.iter().map(read).collect();
-    }
-    std::thread::scope(|scope| {
-        let parts = notes.chunks(notes.len().div_ceil(threads));
-        let parts: Vec<_> =
-            parts.map(|part| scope.spawn(move || part.iter().map(read).collect::<Vec<_>>())).collect();
-        let join =
-            |part: std::thread::Result<Vec<_>>| part.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        parts.into_iter().flat_map(|part| join(part.join())).collect()
-    })
+    notes.par_iter().with_min_len(WORTH_A_CORE).map(read).collect()
 }
 
 /// The notes that may hold tasks, by the settings.

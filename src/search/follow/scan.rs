@@ -7,9 +7,8 @@
 
 use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
+use rayon::prelude::*;
 use rusqlite::Connection;
 
 use crate::vault::{NotePath, Stat, Vault, VaultError, Walk, WalkOptions, conflict};
@@ -210,36 +209,13 @@ fn is_there(vault: &Vault, path: &str) -> bool {
     !found.is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
 }
 
-/// Looks at the suspects' bytes, on both cores where there are many. `now` is in nanoseconds since 1970.
+/// Fewer files than this don't pay for another core.
+const WORTH_A_CORE: usize = 16;
+
+/// Looks at the suspects' bytes, on all cores where there are many. `now` is in nanoseconds since 1970.
 pub fn inspect(vault: &Vault, options: &Options, suspects: Vec<Suspect>, now: i64) -> Vec<Change> {
-    let count = suspects.len();
-    if count < 32 {
-        return suspects.into_iter().filter_map(|suspect| look(vault, options, suspect, now)).collect();
-    }
-    let next = AtomicUsize::new(0);
-    let slots: Vec<Mutex<Option<Suspect>>> =
-        suspects.into_iter().map(|suspect| Mutex::new(Some(suspect))).collect();
-    let threads = std::thread::available_parallelism().map_or(2, std::num::NonZero::get).min(8);
-    let mut found: Vec<(usize, Change)> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads)
-            .map(|_| {
-                scope.spawn(|| {
-                    let mut found = Vec::new();
-                    loop {
-                        let at = next.fetch_add(1, Ordering::Relaxed);
-                        let Some(slot) = slots.get(at) else { return found };
-                        let suspect = slot.lock().ok().and_then(|mut slot| slot.take());
-                        if let Some(change) = suspect.and_then(|suspect| look(vault, options, suspect, now)) {
-                            found.push((at, change));
-                        }
-                    }
-                })
-            })
-            .collect();
-        workers.into_iter().flat_map(|worker| worker.join().unwrap_or_default()).collect()
-    });
-    found.sort_by_key(|(at, _)| *at);
-    found.into_iter().map(|(_, change)| change).collect()
+    let suspects = suspects.into_par_iter().with_min_len(WORTH_A_CORE);
+    suspects.filter_map(|suspect| look(vault, options, suspect, now)).collect()
 }
 
 /// What became of one suspect; `None` where nothing did.

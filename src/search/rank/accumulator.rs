@@ -9,7 +9,7 @@ use crate::search::store::corpus::layer::MOST;
 use crate::search::store::corpus::neighbours::is_turn;
 
 /// What signals are written to.
-pub trait Sink {
+pub trait Sink: Send {
     /// Adds `value` of `signal` to `slot`.
     fn add(&mut self, signal: Signal, slot: u32, value: f32);
     /// The cosine of `slot`, as it is and standardised.

@@ -6,7 +6,7 @@
 //! turn's terms count for the turns around it, too; a block of a note counts for itself alone.
 
 use crate::search::analyze::stems::Shape;
-use crate::search::cores::{share, threads};
+use crate::search::cores::share;
 use crate::search::query::question::{QueryTerm, Question};
 use crate::search::rank::accumulator::{LayerScratch, Sink, Work};
 use crate::search::rank::signal::Signal;
@@ -35,20 +35,20 @@ pub(in crate::search) fn lexical(
     sink: &mut impl Sink,
 ) -> Values {
     let Scope { corpus, candidates, .. } = scope;
-    let (threads, layers, files) = (threads(candidates.count), corpus.parts(), corpus.files().len());
+    let (blocks, layers, files) = (candidates.count, corpus.parts(), corpus.files().len());
     let is_name = |asked: &QueryTerm| speakers.names.contains(&asked.word);
-    let found = share(threads, layers, |at| {
+    let found = share(blocks, layers, |at| {
         question
             .asked
             .iter()
             .map(|asked| TermMatches::new(scope, at, asked, is_name(asked), others))
             .collect::<Vec<_>>()
     });
-    let blocks = |term: usize| found.iter().map(move |found| &found[term]);
+    let of = |term: usize| found.iter().map(move |found| &found[term]);
     let mut terms: Vec<Term> = (question.asked.iter().enumerate())
-        .map(|(n, asked)| Term::new(scope, asked, is_name(asked), &blocks(n)))
+        .map(|(n, asked)| Term::new(scope, asked, is_name(asked), &of(n)))
         .collect();
-    let windows = share(threads, layers, |at| {
+    let windows = share(blocks, layers, |at| {
         work.with_scratch(files, |scratch| {
             let found = terms.iter().zip(&found[at]);
             found.map(|(term, found)| term.windows(scope, found, scratch)).collect::<Vec<_>>()
@@ -57,7 +57,7 @@ pub(in crate::search) fn lexical(
     for (n, term) in terms.iter_mut().enumerate() {
         term.in_windows(scope, windows.iter().map(|windows| windows[n]).sum());
     }
-    let sums = share(threads, layers, |at| {
+    let sums = share(blocks, layers, |at| {
         work.with_scratch(files, |scratch| {
             Layer { scope, scratch, sums: Sums::default(), last: None }.run(&terms, &found[at])
         })

@@ -21,7 +21,7 @@ use crate::search::retrieve::scope::{Scope, count};
 use crate::search::store::corpus::neighbours::is_said;
 
 use crate::embed::fast::{FastMap, FastSet};
-use crate::search::cores::{share, threads};
+use crate::search::cores::share;
 
 /// So many documents by words, and half as many by meaning, are looked at closely for an answer of fewer hits.
 const KEPT: usize = 400;
@@ -102,7 +102,7 @@ impl Notes<'_> {
         let corpus = self.scope.corpus;
         let totals = self.totals();
         let sought = self.sought;
-        let places = share(threads(self.scope.candidates.count), corpus.parts(), |layer| {
+        let places = share(self.scope.candidates.count, corpus.parts(), |layer| {
             sought.iter().map(|sought| self.places(layer, sought)).collect::<Vec<_>>()
         });
         let rarity = |at: usize, steps: fn(&Places) -> u64, all: f32| {

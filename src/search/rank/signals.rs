@@ -23,9 +23,6 @@ use crate::search::retrieve::scope::Scope;
 use crate::search::store::corpus::blocks::{Corpus, NEVER};
 use crate::search::store::corpus::neighbours::{answers, beside, is_turn};
 
-/// Beyond so many candidates, words and vectors are gone through at the same time.
-const ONE_CORE: usize = 40_000;
-
 /// What is asked, and what it may be answered from.
 #[derive(Debug, Clone, Copy)]
 pub struct Prompt<'a> {
@@ -65,7 +62,7 @@ pub fn signals(prompt: Prompt<'_>, work: &mut Work, sink: &mut impl Sink) {
     let made;
     let near = match vectors.filter(|_| is_short) {
         Some(vectors) if known.is_none() => {
-            made = both(candidates.count > ONE_CORE, || nearest(scope, vectors), words).0;
+            made = both(candidates.count, || nearest(scope, vectors), words).0;
             Some(&made)
         }
         vectors => {

@@ -5,7 +5,7 @@
 //! mean nearly the same. Function words of the question's language are left out, and of many blocks what is common and only like a word.
 
 use crate::search::analyze::function_words;
-use crate::search::cores::{share, threads};
+use crate::search::cores::share;
 use crate::search::query::question::Question;
 use crate::search::rank::note_weights::{LONG, NoteWeights};
 use crate::search::retrieve::alike::{Alike, Lookout};
@@ -48,7 +48,7 @@ pub(in crate::search) fn sought(
         }
     }
     let lookout = Lookout::new(asked.iter().map(|asked| asked.term.as_str()), &chars);
-    let layers = share(threads(scope.candidates.count), corpus.parts(), |layer| lookout.look(corpus, layer));
+    let layers = share(scope.candidates.count, corpus.parts(), |layer| lookout.look(corpus, layer));
     let alike: Alike = lookout.joined(layers);
     let is_many = scope.candidates.count > MANY;
     let mut sought: Vec<Sought> = Vec::with_capacity(alike.len());

@@ -18,7 +18,7 @@ use tantivy::Term;
 use tantivy::fieldnorm::FieldNormReader;
 
 use crate::search::IndexError;
-use crate::search::cores::{share, threads};
+use crate::search::cores::share;
 use crate::search::store::segment::schema::Fields;
 use crate::search::store::view::{DocRef, Seg, View};
 
@@ -94,8 +94,8 @@ pub fn top(
         return Ok(Vec::new());
     }
     let postings: u64 = clauses.iter().map(|clause| clause.docs).sum();
-    let threads = threads(usize::try_from(postings).unwrap_or(usize::MAX));
-    let of_segments = share(threads, view.segs.len(), |n| {
+    let postings = usize::try_from(postings).unwrap_or(usize::MAX);
+    let of_segments = share(postings, view.segs.len(), |n| {
         in_segment(view, fields, clauses, allowed, n).map(|scored| best(scored, most))
     });
     let mut scored = of_segments.into_iter().collect::<Result<Vec<_>, _>>()?.concat();

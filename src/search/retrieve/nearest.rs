@@ -9,7 +9,7 @@
 use std::ops::Range;
 
 use crate::embed::table::DIMENSIONS;
-use crate::search::cores::{share, threads};
+use crate::search::cores::share;
 use crate::search::retrieve::candidates::{Candidates, NoteSlots, SampledBlock};
 use crate::search::retrieve::cosines::Vectors;
 use crate::search::retrieve::scope::Scope;
@@ -66,7 +66,7 @@ fn by_signs(scope: Scope<'_>, vectors: Vectors<'_>, enough: usize) -> Nearest {
         tallies[usize::from(wide::difference(&[block.signs], &signs[..1]))] += 1;
     }
     let left = if count <= enough { WORD - 1 } else { reach(&tallies, enough >> judged) };
-    let near = share(threads(count), parts.len(), |at| {
+    let near = share(count, parts.len(), |at| {
         let slots = parts[at].iter().cloned();
         slots.flat_map(|slots| compare(corpus, slots, &signs, left as u16)).collect::<Vec<_>>()
     });
@@ -112,7 +112,7 @@ fn rarity(candidates: &Candidates) -> u32 {
 fn sampled(scope: Scope<'_>, rarity: u32) -> Vec<SampledBlock> {
     let corpus = scope.corpus;
     let parts = by_layer(scope);
-    let chosen = share(threads(scope.candidates.count), parts.len(), |at| {
+    let chosen = share(scope.candidates.count, parts.len(), |at| {
         let mut chosen = Vec::new();
         for slots in &parts[at] {
             for slot in slots.clone() {

@@ -12,9 +12,10 @@ use std::{
         unix::ffi::OsStrExt,
     },
     path::PathBuf,
-    sync::{Arc, Condvar, Mutex, PoisonError},
+    sync::Arc,
 };
 
+use rayon::prelude::*;
 use rustix::{
     fs::{AtFlags, Dir, FileType, Mode, OFlags},
     io::Errno,
@@ -171,13 +172,23 @@ impl Vault {
         while let Some(folder) = folders.pop() {
             enter(folder, options, &mut walk, &mut folders);
             if options.wide && folders.len() >= MANY {
-                walk_wide(std::mem::take(&mut folders), options, &mut walk);
+                walk = walk.with(walk_wide(std::mem::take(&mut folders), options));
             }
         }
         walk.entries.sort_unstable_by(|left, right| left.path.cmp(&right.path));
         walk.folders.sort_unstable_by(|left, right| left.path.cmp(&right.path));
         walk.skipped.sort_unstable_by(|left, right| left.path.cmp(&right.path));
         Ok(walk)
+    }
+}
+
+impl Walk {
+    /// Both together, in no order.
+    fn with(mut self, other: Self) -> Self {
+        self.entries.extend(other.entries);
+        self.folders.extend(other.folders);
+        self.skipped.extend(other.skipped);
+        self
     }
 }
 
@@ -190,64 +201,14 @@ struct Folder {
     depth: usize,
 }
 
-/// Folders that wait, and how many threads are at work on others.
-#[derive(Default)]
-struct Waiting {
-    folders: Vec<Folder>,
-    busy: usize,
-}
-
-/// One folder at a time is a thread's turn. What it found waits for whoever is free when the turn ends, however it ends:
-/// nobody waits for a thread that has failed.
-struct Turn<'a> {
-    waiting: &'a Mutex<Waiting>,
-    bell: &'a Condvar,
-    found: Vec<Folder>,
-}
-
-impl Drop for Turn<'_> {
-    fn drop(&mut self) {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        waiting.folders.append(&mut self.found);
-        waiting.busy -= 1;
-        self.bell.notify_all();
-    }
-}
-
-/// The next folder, as soon as one waits; none when no thread can find more.
-fn next<'a>(waiting: &'a Mutex<Waiting>, bell: &'a Condvar) -> Option<(Folder, Turn<'a>)> {
-    let state = waiting.lock().unwrap_or_else(PoisonError::into_inner);
-    let may_come = |state: &mut Waiting| state.folders.is_empty() && state.busy > 0;
-    let mut state = bell.wait_while(state, may_come).unwrap_or_else(PoisonError::into_inner);
-    let folder = state.folders.pop()?;
-    state.busy += 1;
-    Some((folder, Turn { waiting, bell, found: Vec::new() }))
-}
-
 /// Lists `folders` and all below them on all cores.
-fn walk_wide(folders: Vec<Folder>, options: &WalkOptions, walk: &mut Walk) {
-    let threads = std::thread::available_parallelism().map_or(2, std::num::NonZero::get).min(8);
-    let (waiting, bell) = (Mutex::new(Waiting { folders, busy: 0 }), Condvar::new());
-    let work = || {
-        let mut walk = Walk::default();
-        while let Some((folder, mut turn)) = next(&waiting, &bell) {
-            enter(folder, options, &mut walk, &mut turn.found);
-        }
-        walk
-    };
-    std::thread::scope(|scope| {
-        let helpers: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-        let mut add = |part: Walk| {
-            walk.entries.extend(part.entries);
-            walk.folders.extend(part.folders);
-            walk.skipped.extend(part.skipped);
-        };
-        add(work());
-        for helper in helpers {
-            // A part that is missing would look like notes that are gone.
-            add(helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        }
+fn walk_wide(folders: Vec<Folder>, options: &WalkOptions) -> Walk {
+    let walks = folders.into_par_iter().map(|folder| {
+        let (mut walk, mut below) = (Walk::default(), Vec::new());
+        enter(folder, options, &mut walk, &mut below);
+        walk.with(walk_wide(below, options))
     });
+    walks.reduce(Walk::default, Walk::with)
 }
 
 /// Lists one folder; those in it are put into `folders`.
