@@ -142,6 +142,33 @@ fn beside_a_daemon_no_note_in_a_new_folder_is_missed() {
 }
 
 #[test]
+fn an_index_that_was_made_anew_beside_a_daemon_is_not_vouched_for_while_it_is_empty() {
+    let _gate = no_failpoints();
+    let notes: String = (0..60).map(|n| format!("//- b{n}.md\ncommon\n")).collect();
+    for lost in ["index.sqlite", "index.seal", "tantivy"] {
+        let vault = TestVault::of(&notes);
+        let daemon = Daemon::start(&vault);
+        let index = vault.index();
+        let count = || {
+            let answer = index.search(&Query::new("common").limit(1000)).unwrap();
+            (answer.hits.len(), answer.freshness)
+        };
+        assert_eq!(count().0, 60);
+        let path = index.cache().join(lost);
+        if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) }.unwrap();
+        vault.write("b1.md", "common changed\n");
+        for n in 0..20 {
+            let (hits, freshness) = count();
+            assert_eq!(hits, 60, "{lost} {n}: {freshness:?}");
+            // What the daemon is told is what it commits, into an index of whatever making.
+            daemon.follower.changed(["b1.md".to_owned()]);
+        }
+        assert_eq!(beside_a_daemon(&index, "common changed").hits[0].path, "b1.md");
+        assert_eq!(count().0, 60, "{lost}");
+    }
+}
+
+#[test]
 fn no_answer_is_short_while_many_notes_change() {
     const NOTES: usize = 1200;
     let _gate = no_failpoints();

@@ -6,8 +6,9 @@
 //! lock is held and the file is fresh (it is touched every two seconds by the thread that does the
 //! work), and only once the watcher has proved that it has seen all that happened before the question: a
 //! cookie, a file that the query makes in [`cookies`], is taken away when everything before it has been
-//! told and published. Else it looks at every file itself. So a dead, hung or late watcher costs time,
-//! never an answer.
+//! told and published. The word is about one making of the index: one that somebody made anew (after damage, or by
+//! `reindex`) may be empty. Else a query looks at every file itself. So a dead, hung or late watcher costs time, never an
+//! answer.
 //!
 //! [`vouch`] reads what the follower wrote and leaves the cookie.
 
@@ -20,6 +21,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 pub use crate::search::follow::vouch::{Word, cookies, is_held, vouch};
+use crate::search::store::catalog;
 use crate::search::store::lock::Lock;
 use crate::search::{Index, IndexError};
 
@@ -67,6 +69,8 @@ struct State {
     /// How often something happened after which only a look at every file helps. A look that began before the last time
     /// proves nothing.
     distrusted: u64,
+    /// The making of the index at the last whole look at every file.
+    epoch: Option<i64>,
     following: Following,
 }
 
@@ -218,8 +222,8 @@ impl Shared {
     /// Tells other processes how things stand.
     fn publish(&self) {
         let state = self.state();
-        let mut text =
-            String::from(if state.following.following && !state.blind { "following" } else { "catching up" });
+        let epoch = state.epoch.filter(|_| state.following.following && !state.blind);
+        let mut text = epoch.map_or_else(|| "catching up".to_owned(), |epoch| format!("following {epoch}"));
         // A very long list is no help: others had better look themselves.
         if state.dirty.len() + state.working.len() + state.stirring.len() > 1000 {
             text = "catching up".to_owned();
@@ -233,6 +237,33 @@ impl Shared {
         let new = self.root.join("live.new");
         if std::fs::write(&new, text).and_then(|()| std::fs::rename(&new, self.root.join("live"))).is_err() {
             let _ = std::fs::remove_file(self.root.join("live"));
+        }
+    }
+
+    /// Which making of the index is there.
+    fn epoch(&self) -> Option<i64> {
+        let store = self.index.store().ok()?;
+        let conn = store.conn().ok()?;
+        catalog::epoch(&conn).ok().flatten()
+    }
+
+    /// Whether the index is another one than that of the last whole look at every file.
+    fn is_anew(&self) -> bool {
+        let epoch = self.state().epoch;
+        epoch.is_some() && epoch != self.epoch()
+    }
+
+    /// Looks at every file, and again where the index was made anew meanwhile; which making of it has them all.
+    fn catch_up(&self) -> Option<i64> {
+        loop {
+            let before = self.epoch();
+            if !self.note(self.index.catch_up()) || self.stop.load(Ordering::Relaxed) {
+                return None;
+            }
+            let after = self.epoch();
+            if before == after {
+                return after;
+            }
         }
     }
 
@@ -277,7 +308,11 @@ fn follow(shared: &Arc<Shared>, tasks: &mpsc::Receiver<Task>, lock: Lock) {
         if shared.stop.load(Ordering::Relaxed) {
             break;
         }
-        if !shared.index.store().is_ok_and(|store| store.is_current()) || !is_held(&shared.root) {
+        if shared.is_anew() {
+            shared.distrust();
+            rescan = Some("the index was made anew".to_owned());
+        }
+        if !is_held(&shared.root) {
             // Somebody deleted the cache, and the lock with it.
             shared.distrust();
             let _ = std::fs::create_dir_all(&shared.root);
@@ -296,17 +331,18 @@ fn follow(shared: &Arc<Shared>, tasks: &mpsc::Receiver<Task>, lock: Lock) {
                 state.working = std::mem::take(&mut state.dirty);
                 state.distrusted
             };
-            let whole = shared.note(shared.index.catch_up());
+            let epoch = shared.catch_up();
             if let Ok(store) = shared.index.store() {
                 let _ = store.sweep();
             }
             swept = Instant::now();
             let mut state = shared.state();
             let working = std::mem::take(&mut state.working);
-            if !whole {
+            if epoch.is_none() {
                 state.dirty.extend(working);
             }
-            state.following.following = whole && state.distrusted == distrusted;
+            state.epoch = epoch;
+            state.following.following = epoch.is_some() && state.distrusted == distrusted;
             committed = true;
         } else if vault_there {
             committed |= commit_dirty(shared);

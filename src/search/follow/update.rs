@@ -9,10 +9,10 @@ use crate::search::follow::scan::Suspect;
 use crate::search::follow::vouch::{Word, is_held, vouch};
 use crate::search::follow::{glance, scan};
 use crate::search::store::cache::{Mode, Pooled, Store};
-use crate::search::store::commit;
 use crate::search::store::delta::{Change, Delta};
 use crate::search::store::segment::file::Target;
 use crate::search::store::view::View;
+use crate::search::store::{catalog, commit};
 use crate::search::{CheckedBy, Freshness, Index, IndexError};
 
 /// More changed files than this at once are read by both cores into a new index part.
@@ -65,7 +65,7 @@ impl Index {
     pub fn is_empty(&self) -> Result<bool, IndexError> {
         let store = self.store()?;
         let is_kept = !matches!(store.mode, Mode::ReadOnly(_) | Mode::Memory(_));
-        let known = crate::search::store::catalog::totals(&*store.conn()?)?.files;
+        let known = catalog::totals(&*store.conn()?)?.files;
         Ok(is_kept && known == 0 && !is_held(&store.root))
     }
 
@@ -77,7 +77,7 @@ impl Index {
         if let Mode::ReadOnly(why) | Mode::Memory(why) = &store.mode {
             return Err(IndexError::cache(&store.root, std::io::Error::other(why.clone())));
         }
-        let empty = crate::search::store::catalog::totals(&*store.conn()?)?.files == 0;
+        let empty = catalog::totals(&*store.conn()?)?.files == 0;
         if empty && paths.len() > BATCH {
             let made = self.reindex_into(store, &|_| {}, &self.stopping, wait)?;
             return Ok(Updated { looked_at: made.files, changed: made.files, removed: 0 });
@@ -116,7 +116,7 @@ impl Index {
 
     /// An emptied or unmounted vault is no reason to forget everything.
     fn refuse_emptying(&self, store: &Store, listed: usize) -> Result<(), IndexError> {
-        let known = crate::search::store::catalog::totals(&*store.conn()?)?.files;
+        let known = catalog::totals(&*store.conn()?)?.files;
         if listed == 0 && known > 0 {
             return Err(IndexError::VaultEmpty { root: self.vault.root().to_owned(), known });
         }
@@ -153,9 +153,12 @@ impl Index {
         // The word comes first: what was committed after it was given is in the snapshot.
         let word = vouch(&store.root);
         let (mut conn, mut view) = store.snapshot()?;
+        // It is about the index that the daemon filled, not about one that was made anew since.
+        let epoch = catalog::epoch(&conn)?;
+        let word = word.filter(|word| Some(word.epoch) == epoch);
         let mut checked_by = CheckedBy::Daemon;
         let mut suspects = match word {
-            Some(Word { mut dirty }) => {
+            Some(Word { mut dirty, .. }) => {
                 // Who has just told the agent something asks for it at once, faster than a watcher hears.
                 dirty.extend(self.options.own_notes(self.clock.now()));
                 scan::suspects_at(&conn, &self.vault, &self.options, &dirty)

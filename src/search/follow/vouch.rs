@@ -23,6 +23,9 @@ const LOOK: Duration = Duration::from_micros(200);
 /// What a daemon vouches for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Word {
+    /// The making of the index that it is given for ([`crate::search::store::catalog::epoch`]): one that was made anew
+    /// meanwhile may lack anything.
+    pub epoch: i64,
     /// Files that changed and are not committed; everything else is as committed.
     pub dirty: Vec<String>,
 }
@@ -54,8 +57,8 @@ fn word(root: &Path) -> Option<Word> {
     }
     let text = std::fs::read_to_string(&file).ok()?;
     let mut lines = text.split('\n');
-    (lines.next() == Some("following"))
-        .then(|| Word { dirty: lines.filter(|l| !l.is_empty()).map(str::to_owned).collect() })
+    let epoch = lines.next()?.strip_prefix("following ")?.parse().ok()?;
+    Some(Word { epoch, dirty: lines.filter(|l| !l.is_empty()).map(str::to_owned).collect() })
 }
 
 /// Leaves a cookie, and waits until it is taken: everything before it is in the follower's word then.

@@ -133,6 +133,11 @@ pub fn begin_epoch(conn: &Connection) -> Result<(), IndexError> {
     set(conn, "epoch", i64::from_le_bytes(epoch))
 }
 
+/// Which making of the index this is; none where it has no number yet.
+pub fn epoch(conn: &Connection) -> Result<Option<i64>, IndexError> {
+    get(conn, "epoch")
+}
+
 /// Sets a value of `meta`.
 pub fn set(conn: &Connection, key: &str, value: impl rusqlite::ToSql) -> Result<(), IndexError> {
     conn.prepare_cached("INSERT OR REPLACE INTO meta VALUES (?1, ?2)")?.execute(params![key, value])?;

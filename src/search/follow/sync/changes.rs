@@ -33,7 +33,7 @@ pub(super) struct Changes {
 
 pub(super) fn stamp(snapshot: &Snapshot<'_>) -> Result<Stamp, IndexError> {
     let totals = catalog::totals(snapshot.database())?;
-    let epoch = catalog::get(snapshot.database(), "epoch")?.unwrap_or_default();
+    let epoch = catalog::epoch(snapshot.database())?.unwrap_or_default();
     Ok(Stamp { epoch, generation: totals.generation, committed: totals.committed, docs: totals.docs })
 }
 

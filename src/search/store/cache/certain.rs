@@ -122,7 +122,7 @@ impl Store {
 
 /// Which making of the index, and which commit of it, `conn` sees.
 fn last_commit(conn: &Connection) -> Result<(i64, u64), IndexError> {
-    let epoch = catalog::get(conn, "epoch")?.unwrap_or_default();
+    let epoch = catalog::epoch(conn)?.unwrap_or_default();
     Ok((epoch, catalog::totals(conn)?.generation))
 }
 
