@@ -25,7 +25,7 @@ fn the_last_writes_go_and_what_people_wrote_stays() {
 }
 
 #[test]
-fn a_conflict_is_shown_and_nothing_is_done() {
+fn a_write_that_people_changed_since_is_shown_and_left_and_the_others_go() {
     let room = Room::new();
     room.write("a.md", "mine\n");
     room.snapshot();
@@ -40,8 +40,27 @@ fn a_conflict_is_shown_and_nothing_is_done() {
     );
     assert!(plan.conflicts[0].diff.contains("+agent"));
     let report = room.history.undo(&room.editor, &plan).unwrap();
-    assert!(report.undone.is_empty());
-    assert!(room.has("other.md"));
+    assert_eq!((report.undone.len(), report.notes), (1, vec!["other.md".to_owned()]));
+    assert!(!room.has("other.md"));
+    assert_eq!(room.read("a.md"), "mine\nagent, corrected by me\n");
+    // One step alone: nothing else is taken back in its place.
+    room.snapshot();
+    assert!(room.history.plan_undo(1).unwrap().writes.is_empty());
+}
+
+#[test]
+fn a_newer_write_that_stays_does_not_hold_up_an_older_one_of_the_same_note() {
+    let room = Room::new();
+    room.write("a.md", "mine\n\n\n");
+    room.snapshot();
+    for line in ["one", "two", "three"] {
+        room.agent_appends("a.md", line);
+    }
+    room.write("a.md", "mine\n\n\none\ntwo\nthree, as I say it\n");
+    let plan = room.history.plan_undo(3).unwrap();
+    assert_eq!((plan.writes.len(), plan.conflicts.len()), (2, 1));
+    room.history.undo(&room.editor, &plan).unwrap();
+    assert_eq!(room.read("a.md"), "mine\n\n\nthree, as I say it\n");
 }
 
 #[test]

@@ -38,14 +38,19 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     // What people changed is kept before anything is written.
     refresh(context, &workspace, &history)?;
     let plan = history.plan_undo(args.count)?;
-    if !plan.conflicts.is_empty() {
-        context.ui.json(&Document { report: UndoReport::default(), conflicts: &plan.conflicts });
-        for conflict in &plan.conflicts {
-            context.ui.note(format!("`{}` ({}): {}", conflict.path, conflict.subject, conflict.reason));
-            context.ui.note(conflict.diff.trim_end());
-        }
+    let conflicts = &plan.conflicts[..];
+    for conflict in conflicts {
+        context.ui.note(format!("`{}` ({}): {}", conflict.path, conflict.subject, conflict.reason));
+        context.ui.note(conflict.diff.trim_end());
+    }
+    if !conflicts.is_empty() && plan.writes.is_empty() {
+        context.ui.json(&Document { report: UndoReport::default(), conflicts });
+        let next = args.count + 1;
         return Err(CommandError::problem("nothing was undone: people have changed the same lines since")
-            .hint("change them by hand, or bring the note back with `vault-agent restore --at ID PATH`"));
+            .hint(format!(
+                "change them by hand, or bring the note back with `vault-agent restore --at ID PATH`; \
+                 `vault-agent undo {next}` takes back the write before them"
+            )));
     }
     if plan.writes.is_empty() {
         context.ui.json(&Document { report: UndoReport::default(), conflicts: &[] });
@@ -56,7 +61,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         show(context, &plan);
         let undone = plan.writes.iter().map(|write| write.commit.id.to_string()).collect();
         let report = UndoReport { undone, notes: plan.notes.keys().cloned().collect(), skipped: Vec::new() };
-        context.ui.json(&Document { report, conflicts: &[] });
+        context.ui.json(&Document { report, conflicts });
         return Ok(Status::Fine);
     }
     let report = history.undo(&workspace.editor, &plan)?;
@@ -68,8 +73,9 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             .ui
             .note(format!("`{path}` was changed at this very moment and stays as it is; run `undo` again"));
     }
-    let status = if report.skipped.is_empty() { Status::Fine } else { Status::Problem };
-    context.ui.json(&Document { report, conflicts: &[] });
+    let is_whole = report.skipped.is_empty() && conflicts.is_empty();
+    let status = if is_whole { Status::Fine } else { Status::Problem };
+    context.ui.json(&Document { report, conflicts });
     Ok(status)
 }
 

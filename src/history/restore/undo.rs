@@ -42,11 +42,11 @@ pub struct Conflict {
 /// What an undo is going to do.
 #[derive(Debug, Clone, Default)]
 pub struct UndoPlan {
-    /// The writes, newest first.
+    /// The writes that are taken back, newest first.
     pub writes: Vec<Record>,
     /// Each note now and afterwards.
     pub notes: BTreeMap<String, NoteUndo>,
-    /// Where it can't be done; then nothing is.
+    /// Where it can't be done; these writes stay as they are.
     pub conflicts: Vec<Conflict>,
 }
 
@@ -210,8 +210,14 @@ impl History {
             let done = begun >= count && (operations.is_empty() || beyond > OPERATION_REACH);
             Ok(if done { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         })?;
-        for record in plan.writes.clone() {
+        for record in std::mem::take(&mut plan.writes) {
+            let (notes, conflicts) = (plan.notes.clone(), plan.conflicts.len());
             self.plan_write(&record, &mut plan)?;
+            if plan.conflicts.len() > conflicts {
+                plan.notes = notes;
+            } else {
+                plan.writes.push(record);
+            }
         }
         plan.notes.retain(|_, note| note.now != note.after);
         Ok(plan)
@@ -270,9 +276,6 @@ impl History {
     /// A note can't be written; those before it have been.
     pub fn undo(&self, editor: &Editor, plan: &UndoPlan) -> Result<UndoReport> {
         let mut report = UndoReport::default();
-        if !plan.conflicts.is_empty() {
-            return Ok(report);
-        }
         for (path, note) in &plan.notes {
             let Ok(path) = NotePath::new(path) else { continue };
             let writes =
