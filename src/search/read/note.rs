@@ -135,15 +135,12 @@ pub struct Parsed {
 pub fn parse(path: &str, bytes: &[u8], options: &Options) -> Result<Parsed, String> {
     if options.is_log(path) {
         if let Some(log) = log::parse_headings(bytes) {
-            let context = log.header.as_ref().map(|header| header.context_id.as_str());
-            let context = context.filter(|context| !context.is_empty()).map(Arc::from);
             // Its last turn may still grow: a changed one is read anew.
-            return Ok(Parsed { resume: None, ..turns(log, context.as_ref()) });
+            return Ok(Parsed { resume: None, ..turns(log, None) });
         }
         let log = log::parse(bytes);
         if !log.blocks.is_empty() || log.header.is_some() {
-            let context = log.header.as_ref().map(|header| Arc::from(header.context_id.as_str()));
-            return Ok(without_tools(turns(log, context.as_ref()), path, options));
+            return Ok(without_tools(turns(log, None), path, options));
         }
     }
     let (text, encoding) = decode::decode(bytes).ok_or("it is not text")?;
@@ -203,14 +200,16 @@ pub fn parse_appended(path: &str, bytes: &[u8], resume: &str, options: &Options)
     let mut parts = resume.splitn(4, ' ');
     let mut number = || parts.next()?.parse::<usize>().ok();
     let (offset, line, crlf) = (number()?, number()?, number()? == 1);
-    let context = parts.next().filter(|context| !context.is_empty()).map(Arc::from);
-    let parsed = turns(log::parse_from(bytes, Resume { offset, line, crlf }), context.as_ref());
+    let parsed = turns(log::parse_from(bytes, Resume { offset, line, crlf }), parts.next());
     Some(without_tools(parsed, path, options))
 }
 
-/// A log's turns. What was injected or is about the conversation itself is left out.
-fn turns(log: log::LogFile, context: Option<&Arc<str>>) -> Parsed {
+/// A log's turns, of this conversation or else of the one that its header names. What was injected or is about the
+/// conversation itself is left out.
+fn turns(log: log::LogFile, context: Option<&str>) -> Parsed {
     let mut parsed = Parsed::default();
+    let context = context.or(log.header.as_ref().map(|header| header.context_id.as_str()));
+    let context: Option<Arc<str>> = context.filter(|context| !context.is_empty()).map(Arc::from);
     for found in log.blocks {
         let role = match found.event.kind {
             EventKind::User => Role::User,
@@ -234,7 +233,7 @@ fn turns(log: log::LogFile, context: Option<&Arc<str>>) -> Parsed {
             block.time = Some(found.event.at.as_second());
             block.role = Some(role);
             block.author = Some(Arc::from(found.event.author.as_str()));
-            block.context_id = context.cloned();
+            block.context_id.clone_from(&context);
             block.block_id.clone_from(&found.event.id);
             block.tags = inline::tags(text, &[]);
             block.dates = inline::dates(text);
@@ -243,7 +242,7 @@ fn turns(log: log::LogFile, context: Option<&Arc<str>>) -> Parsed {
             parsed.note.blocks.push(block);
         }
     }
-    let (end, context) = (log.end, context.map_or("", AsRef::as_ref));
+    let (end, context) = (log.end, context.as_deref().unwrap_or_default());
     parsed.resume = Some(format!("{} {} {} {context}", end.offset, end.line, u8::from(end.crlf)));
     parsed
 }

@@ -74,6 +74,24 @@ fn a_log_gives_its_turns_but_nothing_injected() {
 }
 
 #[test]
+fn a_log_that_names_no_conversation_reads_the_same_whole_and_piece_by_piece() {
+    let event = |id: u8| {
+        format!("> [!user] 2026-01-30T14:23:55Z Ann\n> said {id}\n\n^01JGXYZ000000000000000000{id}\n\n")
+    };
+    let text = format!("---\nsurface: x\n---\n\n{}", event(1));
+    let (path, options) = ("logs/x/7/a.md", Options::default());
+    let resume = parse(path, text.as_bytes(), &options).unwrap().resume.unwrap();
+    let more = text + &event(2);
+    let appended = parse_appended(path, more.as_bytes(), &resume, &options).unwrap();
+    let all = parse(path, more.as_bytes(), &options).unwrap();
+    assert_eq!(all.note.blocks.len(), 2);
+    assert_eq!(
+        (all.note.blocks[0].context_id.as_deref(), &appended.note.blocks[0]),
+        (None, &all.note.blocks[1])
+    );
+}
+
+#[test]
 fn a_transcript_with_a_heading_a_turn_is_a_conversation() {
     let text = "---\nchannel: pets-1\nsession: 1\nstarted: 2026-01-30T14:23:55Z\n---\n\n\
 ## 2026-01-30T14:23:55Z user Alice ^D1-1\nfirst\nline\n\n## 2026-01-30T14:24:25Z user Bob ^D1-2\n\n";
