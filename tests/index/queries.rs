@@ -197,6 +197,8 @@ fn a_date_without_an_offset_is_the_whole_day_of_the_vaults_zone() {
         assert_eq!(count("written after:2026-07-01"), 4);
         assert_eq!(count("written after:2026-07-01 before:2026-07-02"), 4);
         assert_eq!(count("written before:2026-07-01"), 1);
+        let all = count("written after:1900-01-01");
+        assert_eq!((count("written before:9999-12-31"), count("written after:9999-12-31")), (all, 0));
         assert_eq!(count("written after:2026-07-02"), 0);
     }
 }

@@ -97,8 +97,9 @@ pub fn has_kind(view: &View, fields: &Fields, kind: Kind) -> Result<bool, IndexE
     Ok(has)
 }
 
+/// The first second of a day; the last of all where the day is beyond what a timestamp can say.
 fn instant(date: jiff::civil::Date, zone: &jiff::tz::TimeZone) -> i64 {
-    date.to_zoned(zone.clone()).map_or(0, |at| at.timestamp().as_second())
+    date.to_zoned(zone.clone()).map_or(i64::MAX, |at| at.timestamp().as_second())
 }
 
 /// Makes sets of a view's documents, dead ones among them.
