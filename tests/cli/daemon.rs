@@ -172,16 +172,23 @@ fn changed_settings_are_taken_on_and_wrong_ones_are_refused() {
     wait_for_status(&vault);
     vault.write("vault-agent.toml", "timezon = \"UTC\"\n");
     daemon.hear("the changed settings are refused");
+    // This daemon's clock stands still: a line without an id would wait for ever until its words are whole.
     // 09:30 is past in UTC, and an hour ahead in London's summer time it is past too; 10:00 is not in UTC.
     vault.write("vault-agent.toml", "timezone = \"Asia/Tokyo\"\n");
-    vault.write("Reminders.md", "- [ ] date=2026-07-01 time=18:30 recur=none msg=\"tea in Tokyo\"\n");
+    vault.write(
+        "Reminders.md",
+        "- [ ] date=2026-07-01 time=18:30 recur=none msg=\"tea in Tokyo\" id=rid_AAAAAAAAAAAA\n",
+    );
     daemon.hear("tea in Tokyo");
     // Half a save, or a sync's: nothing is told at other times for it.
     vault.write("vault-agent.toml", "");
     daemon.hear("is gone or empty");
     std::fs::remove_file(vault.path("vault-agent.toml")).unwrap();
     daemon.hear("is gone or empty");
-    vault.write("Reminders.md", "- [ ] date=2026-07-01 time=18:30 recur=none msg=\"more tea in Tokyo\"\n");
+    vault.write(
+        "Reminders.md",
+        "- [ ] date=2026-07-01 time=18:30 recur=none msg=\"more tea in Tokyo\" id=rid_BBBBBBBBBBBB\n",
+    );
     daemon.hear("more tea in Tokyo");
     daemon.kill();
 }

@@ -35,4 +35,5 @@ mod simulation;
 mod task_commands;
 mod task_crashes;
 mod tasks;
+mod typing;
 mod world;

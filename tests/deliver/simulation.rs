@@ -110,7 +110,8 @@ impl Season {
     }
 
     fn add(&mut self, minutes: i64, recur: usize, with_id: bool) {
-        let name = format!("R{:03}", self.count);
+        // No two are alike: in the place of one that was told, an alike one is the same in other words.
+        let name = format!("{:08x}", (self.count as u32 + 1).wrapping_mul(0x9e37_79b1));
         self.count += 1;
         let at = self.world.clock_now() + SignedDuration::from_mins(minutes);
         // To the minute, and never in the hour that comes twice: there the line means the earlier one.

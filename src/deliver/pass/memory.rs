@@ -1,10 +1,17 @@
 //! What the daemon remembers between passes: how long a note and its new lines have been still.
 //!
-//! Nothing here decides what fires, and losing it costs five seconds.
+//! Nothing here decides what fires. A due line without an id that was just written fires once it has been the same for five
+//! seconds, or after a minute of changes: somebody may be in the middle of its words.
 
-use jiff::Timestamp;
+use std::collections::HashMap;
 
+use jiff::{SignedDuration, Timestamp};
+
+use super::notes::ReminderNote;
 use crate::vault::{NotePath, QuietTracker, SteadyLines};
+
+/// So long due lines wait, whoever goes on writing them.
+const AT_MOST: SignedDuration = SignedDuration::from_secs(60);
 
 /// What one daemon remembers between passes.
 #[derive(Debug, Default)]
@@ -13,6 +20,10 @@ pub struct Memory {
     pub(super) tasks: crate::tasks::Scanner,
     notes: QuietTracker,
     lines: SteadyLines,
+    /// Whether the lines were looked at before.
+    has_looked: bool,
+    /// Since when due lines wait to be the same, without a break.
+    waiting: Option<Timestamp>,
 }
 
 impl Memory {
@@ -21,9 +32,32 @@ impl Memory {
         self.notes.observe(path, blake3::hash(bytes), now);
     }
 
-    /// The reminders without an id, read at `now`.
-    pub(super) fn observe_nameless<'a>(&mut self, lines: impl IntoIterator<Item = &'a [u8]>, now: Timestamp) {
-        self.lines.observe(lines, now);
+    /// The reminders without an id, read at `now`: those that were just written, and until when each waits should it be
+    /// due. What the first look finds was written before: a daemon that is started again and again fires all the same.
+    pub(super) fn observe_nameless(
+        &mut self,
+        note: &ReminderNote,
+        now: Timestamp,
+    ) -> HashMap<Vec<u8>, Timestamp> {
+        let is_first = !std::mem::replace(&mut self.has_looked, true);
+        // A note that wasn't read has the lines that it had.
+        if !note.was_read {
+            return HashMap::new();
+        }
+        let lines = note.nameless.iter().map(|line| line.text.as_slice());
+        self.lines.observe(lines.clone(), now);
+        if is_first {
+            return HashMap::new();
+        }
+        let latest = self.waiting.and_then(|since| since.checked_add(AT_MOST).ok()).unwrap_or(Timestamp::MAX);
+        let until = |line: &[u8]| Some((line.to_vec(), self.lines.steady_at(line)?.min(latest)));
+        lines.filter_map(until).filter(|(_, until)| *until > now).collect()
+    }
+
+    /// Whether due lines wait, at `now`, to be the same. The minute counts from the first pass in which one does.
+    pub(super) fn note_waiting(&mut self, is_waiting: bool, now: Timestamp) {
+        // A clock that was put back makes nobody wait longer.
+        self.waiting = is_waiting.then(|| self.waiting.map_or(now, |since| since.min(now)));
     }
 
     /// Whether a note may be rewritten; else when to look again. Asking is wanting: the wait for a

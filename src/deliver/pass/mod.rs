@@ -17,7 +17,8 @@
 //! consists of in [`planned`]), [`messages`] makes texts of it, [`memory`] keeps what spares the next pass a look, and
 //! [`report`] says what was done.
 //!
-//! Rewriting waits until the note is still, except for `tick`; firing never waits for a rewrite.
+//! Rewriting waits until the note is still, except for `tick`; firing never waits for a rewrite. A due line without an id
+//! that was just written waits five seconds, a minute at most, except for `tick`: its words may be half there.
 
 mod memory;
 mod messages;
@@ -53,6 +54,7 @@ pub(crate) use reminders::meaning;
 pub use report::{Failed, Fired, PassReport};
 
 use notes::Notes;
+use planned::Changed;
 
 /// A pass that takes longer is an error worth telling.
 pub const BOUND: Duration = Duration::from_secs(2);
@@ -153,6 +155,9 @@ pub async fn pass(
     report.dry_run = mode == Mode::DryRun;
     let lock = if mode == Mode::DryRun { None } else { Some(lock(context.journal).await?) };
     let mut notes = Notes::read(context, now, &mut report)?;
+    if let Some(note) = notes.reminders.as_mut().filter(|_| mode == Mode::Daemon) {
+        note.young = memory.observe_nameless(note, now);
+    }
     notes.tasks = tasks::look(context, memory, mode, now, &mut report)?;
     let changed = if let Some(reason) = &context.settings.read_only {
         report.read_only = Some(reason.clone());
@@ -167,6 +172,7 @@ pub async fn pass(
         plan.changed
     } else {
         let plan = work(context, &notes, mode, now, started, &mut report).await?;
+        memory.note_waiting(plan.has_young, now);
         settle::settle(context, memory, mode, &notes, &plan, now, &mut report)?;
         send::Sender::new(context, now, started + SEND_BUDGET).resume(Which::Copies, &mut report).await?;
         note_clean(context, &notes, &plan)?;
@@ -247,13 +253,13 @@ async fn lock(journal: &Journal) -> Result<crate::deliver::journal::PassLock, Pa
 fn tell_findings(
     context: &PassContext<'_>,
     notes: &Notes,
-    changed: &[(usize, String)],
+    changed: &[Changed],
     mode: Mode,
     report: &mut PassReport,
 ) -> Result<(), PassError> {
     for (path, mut found) in notes.findings(context.settings) {
         if path == context.settings.reminders {
-            found.extend(changed.iter().map(|(line, key)| delivered_already(context.settings, *line, key)));
+            found.extend(changed.iter().map(|changed| delivered_already(&path, changed)));
         }
         let keys = notes.finding_keys(context.settings, &found);
         let current = keys.iter().copied().collect();
@@ -279,10 +285,10 @@ fn note_clean(context: &PassContext<'_>, notes: &Notes, plan: &planned::Plan) ->
 
 /// A line that was changed, but for its date and time, after it was delivered: it stays, and waits for
 /// the person.
-fn delivered_already(settings: &PassSettings, line: usize, key: &str) -> PlacedFinding {
+fn delivered_already(path: &NotePath, Changed { line, key, .. }: &Changed) -> PlacedFinding {
     PlacedFinding {
-        path: settings.reminders.as_str().to_owned(),
-        line,
+        path: path.as_str().to_owned(),
+        line: *line,
         column: 1,
         reason: format!(
             "this reminder was delivered already (`{key}`), before its text was changed; it does not fire again"

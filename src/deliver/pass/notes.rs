@@ -6,6 +6,7 @@
 //! without an id, become values.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use jiff::{SignedDuration, Timestamp, civil};
 use memchr::{memmem, memrchr};
@@ -34,6 +35,8 @@ pub(super) struct ReminderNote {
     pub soon: Vec<ReminderLine>,
     /// The lines without an id, in order.
     pub nameless: Vec<Nameless>,
+    /// Those of them that were just written, and until when each waits should it be due.
+    pub young: HashMap<Vec<u8>, Timestamp>,
     pub near_misses: Vec<Finding>,
     ids: IdHashes,
 }

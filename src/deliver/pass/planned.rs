@@ -6,7 +6,7 @@ use jiff::{Timestamp, civil};
 
 use super::PassError;
 use crate::deliver::journal::{self, Journal, LineHash, Row, State};
-use crate::deliver::notifier::{Fact, Scope};
+use crate::deliver::notifier::{Fact, MessageKind, Scope};
 use crate::format::id::ReminderId;
 use crate::schedule::Next;
 
@@ -21,8 +21,21 @@ pub(super) struct Plan {
     pub waiting: Vec<Timestamp>,
     /// The keys of all that is due and not sent.
     pub open: HashSet<String>,
-    /// Lines of one-offs whose words were changed after they were sent: number and key.
-    pub changed: Vec<(usize, String)>,
+    /// One-offs whose words were changed after they were sent.
+    pub changed: Vec<Changed>,
+    /// Whether due lines wait because they were just written.
+    pub has_young: bool,
+}
+
+/// A one-off or follow-up whose words were changed after it was sent: it stays, and waits for the person.
+#[derive(Debug, Clone)]
+pub(super) struct Changed {
+    pub kind: MessageKind,
+    /// The line in the note, from 1.
+    pub line: usize,
+    pub key: String,
+    /// Whether its line has no id, so that it is known by the journal alone.
+    pub nameless: bool,
 }
 
 /// One notification that is due and not sent.

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use jiff::Timestamp;
 
 use super::notes::ReminderNote;
-use super::planned::{Fire, Plan, Readiness, Settle, Target, late_seconds, marks, readiness};
+use super::planned::{Changed, Fire, Plan, Readiness, Settle, Target, late_seconds, marks, readiness};
 use super::{PassContext, PassError};
 use crate::deliver::journal::{self, LineHash, Row};
 use crate::deliver::notifier::{Fact, MessageKind};
@@ -57,6 +57,11 @@ impl Planner<'_> {
             let hash = meaning(&line.reminder);
             let is_disputed = line.reminder.id.is_some_and(|id| disputed.contains(&id));
             match self.verdict(&line.reminder, due, &identity, hash, is_disputed)? {
+                Verdict::Fire(_, key) if self.young_until(line).is_some() => {
+                    plan.waiting.extend(self.young_until(line));
+                    plan.has_young = true;
+                    plan.open.insert(key);
+                }
                 Verdict::Fire(due, key) => {
                     if plan.open.insert(key.clone()) {
                         plan.fires.push(Fire {
@@ -74,20 +79,31 @@ impl Planner<'_> {
                     plan.waiting.extend(at);
                     plan.open.insert(key);
                 }
-                Verdict::Changed(key) => plan.changed.push((line.line, key)),
+                Verdict::Changed(key) => plan.changed.push(Changed {
+                    kind: MessageKind::Reminder,
+                    line: line.line,
+                    key,
+                    nameless: line.reminder.id.is_none(),
+                }),
             }
         }
         Ok(())
     }
 
-    /// The id of each due line: its own, else the one that was given to this very line before, else a
-    /// new one.
+    /// Until when a line waits that was just written.
+    fn young_until(&self, line: &ReminderLine) -> Option<Timestamp> {
+        self.note.young.get(&line.text).copied().filter(|until| *until > self.now)
+    }
+
+    /// The id of each due line: its own, else the one that was given to this very line before, else that of a line which
+    /// this one was before its words were changed, else a new one.
     fn identities(&self, due: &[(&ReminderLine, Due)], assign: bool) -> Result<Vec<Identity>, PassError> {
         let nameless = due.iter().any(|(line, _)| line.reminder.id.is_none());
         let mut taken: HashSet<ReminderId> =
             if nameless { self.note.ids().iter().map(|at| at.id).collect() } else { HashSet::new() };
         let journal = self.context.journal;
         let mut names: HashMap<LineHash, ReminderId> = HashMap::new();
+        let mut lost: Option<Vec<Row>> = None;
         let mut new = Vec::new();
         let mut out = Vec::with_capacity(due.len());
         for (line, due) in due {
@@ -108,7 +124,14 @@ impl Planner<'_> {
                 out.push(Identity { id, elsewhere });
                 continue;
             }
-            let id = random_id(|id| taken.contains(id))?;
+            let lost = match &mut lost {
+                Some(lost) => lost,
+                none => none.insert(self.lost(&taken)?),
+            };
+            let id = match reworded(lost, &line.reminder, due) {
+                Some(id) => id,
+                None => random_id(|id| taken.contains(id))?,
+            };
             taken.insert(id);
             names.insert(hash, id);
             new.push((hash, id.to_string()));
@@ -118,6 +141,25 @@ impl Planner<'_> {
             journal.set_names(&new)?;
         }
         Ok(out)
+    }
+
+    /// What was told, or may have been, and not written down yet, where no line of the note is known under its id.
+    fn lost(&self, taken: &HashSet<ReminderId>) -> Result<Vec<Row>, PassError> {
+        let journal = self.context.journal;
+        let mut lost = journal.underway()?;
+        lost.retain(|row| {
+            let id = row.fact.id.parse::<ReminderId>();
+            row.fact.kind == MessageKind::Reminder && id.is_ok_and(|id| !taken.contains(&id))
+        });
+        if lost.is_empty() {
+            return Ok(lost);
+        }
+        let mut here = HashSet::new();
+        for line in self.note.soon.iter().filter(|line| line.reminder.id.is_none()) {
+            here.extend(journal.name(&meaning(&line.reminder))?);
+        }
+        lost.retain(|row| !here.contains(&row.fact.id));
+        Ok(lost)
     }
 
     fn was_sent(&self, id: ReminderId, reminder: &Reminder, due: &Due) -> Result<bool, PassError> {
@@ -212,10 +254,43 @@ impl Planner<'_> {
     }
 }
 
+/// The id of the one that this line was, for the same time, before its words were changed; it is lost no more.
+fn reworded(lost: &mut Vec<Row>, reminder: &Reminder, due: &Due) -> Option<ReminderId> {
+    let times = reminder.date.to_datetime(reminder.time)..=due.occurrence.local;
+    let was = |row: &Row| times.contains(&row.fact.local) && is_alike(&row.fact.msg, &reminder.msg);
+    let at = lost.iter().position(was)?;
+    lost.remove(at).fact.id.parse().ok()
+}
+
+/// Whether two texts begin and end alike, by half of the shorter one at least: what has little in common with what was
+/// told is another reminder, and is told too.
+fn is_alike(a: &str, b: &str) -> bool {
+    let shorter = a.chars().count().min(b.chars().count());
+    let same = |(a, b): &(char, char)| a == b;
+    let head = a.chars().zip(b.chars()).take_while(same).count();
+    let tail = a.chars().rev().zip(b.chars().rev()).take(shorter - head).take_while(same).count();
+    2 * (head + tail) >= shorter
+}
+
 /// Whether a line still says what was sent; an id that it got since is no change.
 fn same_words(row: &Row, hash: LineHash, reminder: &Reminder) -> bool {
     row.line == Some(hash) || row.line == Some(meaning(&Reminder { id: None, ..reminder.clone() })) || {
         let id = row.fact.id.parse().ok();
         row.line == Some(meaning(&Reminder { id, ..reminder.clone() }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_alike;
+
+    #[test]
+    fn an_edit_of_the_words_is_told_from_other_words() {
+        for (a, b) in [("Ca", "Call Mum"), ("Call Mun", "Call Mum"), ("Milk", "Buy milk"), ("é", "éa")] {
+            assert!(is_alike(a, b) && is_alike(b, a), "{a} {b}");
+        }
+        for (a, b) in [("Take pills", "Call Bob"), ("aa", "ba b"), ("D", "Call")] {
+            assert!(!is_alike(a, b) && !is_alike(b, a), "{a} {b}");
+        }
     }
 }

@@ -53,7 +53,9 @@ pub(super) fn settle(
 /// Deliveries whose line is in the note no more (the person took it out, or an edit whose outcome was
 /// never noted did) are done; those that were never sent are forgotten.
 fn forget_gone(context: &PassContext<'_>, notes: &Notes, plan: &Plan) -> Result<(), PassError> {
-    let open: HashSet<&str> = plan.settles.iter().map(|settle| settle.key.as_str()).collect();
+    // What has no id and was reworded since isn't lost sight of while somebody goes on writing it.
+    let reworded = plan.changed.iter().filter(|changed| changed.nameless).map(|changed| changed.key.as_str());
+    let open: HashSet<&str> = plan.settles.iter().map(|settle| settle.key.as_str()).chain(reworded).collect();
     let unsettled = context.journal.unsettled()?;
     let was_read = |kind: MessageKind| match kind {
         MessageKind::Commitment => notes.commitments.is_some(),
@@ -195,9 +197,6 @@ impl Writer<'_> {
         let mut times: HashMap<&[u8], u32> = HashMap::new();
         for line in nameless {
             *times.entry(&line.text).or_default() += 1;
-        }
-        if self.mode == Mode::Daemon {
-            self.memory.observe_nameless(times.keys().copied(), self.now);
         }
         let rewritten: HashSet<&[u8]> = settled.iter().map(|settle| operation_line(&settle.target)).collect();
         // Identical lines without an id can't be told apart; they fire as one.

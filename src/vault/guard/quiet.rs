@@ -119,7 +119,12 @@ impl SteadyLines {
 
     /// Whether the line read the same 5 s ago or longer, and ever since.
     pub fn is_steady(&self, line: &[u8], now: Timestamp) -> bool {
-        self.since.get(line).is_some_and(|since| now.duration_since(*since) >= STILL)
+        self.steady_at(line).is_some_and(|at| at <= now)
+    }
+
+    /// When the line will have read the same for 5 s, if nobody changes it until then; none for one that isn't there.
+    pub fn steady_at(&self, line: &[u8]) -> Option<Timestamp> {
+        self.since.get(line)?.checked_add(STILL).ok()
     }
 }
 
