@@ -9,7 +9,7 @@ use rusqlite::params;
 
 use super::journal::{self, Journal, JournalError, LineHash, RESTORED};
 use super::notifier::{Fact, MessageKind};
-use super::pass::{commitment_fact, meaning};
+use super::pass::{commitment_fact, meaning, said};
 use crate::format::commitment::{Commitment, Status};
 use crate::format::id::ReminderId;
 use crate::format::reminder::{Recur, Reminder};
@@ -66,8 +66,7 @@ pub fn restored(
     Ok(true)
 }
 
-/// The same for a follow-up: pending as it comes back, and not told of unless with `fire`. `block` are
-/// its bytes.
+/// The same for a follow-up: pending as it comes back, and not told of unless with `fire`.
 ///
 /// # Errors
 /// The journal can't be written; then the block should not be restored.
@@ -75,7 +74,6 @@ pub fn restored_commitment(
     journal: &Journal,
     zone: &Zone,
     commitment: &Commitment,
-    block: &[u8],
     now: Timestamp,
     fire: bool,
 ) -> Result<bool, JournalError> {
@@ -86,7 +84,7 @@ pub fn restored_commitment(
         forget(journal, &commitment.id, utc, utc)?;
     } else {
         let fact = commitment_fact(zone, commitment, due, due);
-        hold(journal, &commitment.id, utc, "failed", &LineHash::of(block), &fact)?;
+        hold(journal, &commitment.id, utc, "failed", &said(commitment), &fact)?;
     }
     Ok(true)
 }

@@ -12,6 +12,7 @@ mod crashes;
 #[cfg(target_os = "linux")]
 mod desktop;
 mod failures;
+mod follow_ups;
 mod kill;
 #[cfg(all(feature = "push", feature = "email"))]
 mod killed;

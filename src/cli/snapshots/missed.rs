@@ -61,9 +61,8 @@ impl Restore<'_> {
         let (zone, clock) = (&self.workspace.zone, self.context.clock.now());
         let mut past = 0;
         for block in coming {
-            let (what, bytes) = (&block.commitment, &then[block.range.clone()]);
-            let is_past =
-                deliver::restored_commitment(&journal, zone, what, bytes, clock, self.args.fire_missed);
+            let what = &block.commitment;
+            let is_past = deliver::restored_commitment(&journal, zone, what, clock, self.args.fire_missed);
             past += usize::from(is_past.map_err(CommandError::problem)?);
         }
         Ok(past)

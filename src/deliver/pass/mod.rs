@@ -48,7 +48,7 @@ use crate::tasks::TaskSettings;
 use crate::vault::{Editor, NotePath, Vault};
 
 pub use memory::Memory;
-pub(crate) use plan::commitment_fact;
+pub(crate) use plan::{commitment_fact, said};
 pub use planned::Upcoming;
 pub(crate) use reminders::meaning;
 pub use report::{Failed, Fired, PassReport};

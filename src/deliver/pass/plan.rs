@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 
 use super::notes::{CommitmentNote, Notes};
-use super::planned::{Fire, Plan, Readiness, Settle, Target, Upcoming, late_seconds, marks, readiness};
+use super::planned::{Fire, Plan, Readiness, Settle, Upcoming, late_seconds, marks, readiness};
 use super::reminders::Planner;
 use super::{Mode, PassContext, PassError, tasks};
 use crate::deliver::journal::{self, LineHash};
@@ -48,6 +48,14 @@ fn hold(context: &PassContext<'_>, plan: &mut Plan, now: Timestamp) {
     plan.waiting.extend((plan.fires.len() < all).then_some(until));
 }
 
+/// What a follow-up that is due says, whatever stands between its words and the next block: copies that a merge left are
+/// one.
+pub(crate) fn said(commitment: &Commitment) -> LineHash {
+    let due = commitment.due.map(|due| due.to_string()).unwrap_or_default();
+    let scope = commitment.scope.as_deref().unwrap_or_default();
+    LineHash::of([&commitment.id, &due, scope, commitment.text.trim()].join("\0").as_bytes())
+}
+
 fn commitments(
     context: &PassContext<'_>,
     note: &CommitmentNote,
@@ -64,11 +72,12 @@ fn commitments(
         else {
             continue;
         };
-        let bytes = &note.bytes[block.range.clone()];
-        let hash = LineHash::of(bytes);
+        let hash = said(commitment);
+        // The second is the one that journals of earlier versions know it by.
+        let hashes = [hash, LineHash::of(&note.bytes[block.range.clone()])];
         let utc = due.to_zoned(TimeZone::UTC).datetime();
         let disputed = counts[commitment.id.as_str()] > 1;
-        let marks = marks(context.journal, &commitment.id, utc, hash, disputed)?;
+        let marks = marks(context.journal, &commitment.id, utc, &hashes, disputed)?;
         let key = journal::key(&commitment.id, utc, marks.as_ref());
         match readiness(context.journal.row(&key)?, now, &context.settings.notifiers) {
             Readiness::Wait(at) => {
@@ -76,8 +85,7 @@ fn commitments(
                 plan.open.insert(key);
             }
             Readiness::Sent(row) => {
-                let target = Target::Delivered { block: bytes.to_vec(), id: commitment.id.clone() };
-                plan.settles.push(Settle { key, row, target });
+                plan.delivered.push(Settle { key, row, target: hash });
             }
             Readiness::Fire if !plan.open.insert(key.clone()) => {}
             Readiness::Fire => {

@@ -15,8 +15,10 @@ use crate::schedule::Next;
 pub(super) struct Plan {
     /// To be sent, in the order of the notes.
     pub fires: Vec<Fire>,
-    /// Sent, and to be written down.
-    pub settles: Vec<Settle>,
+    /// Reminders that are sent, and whose lines are to be rewritten.
+    pub settles: Vec<Settle<Target>>,
+    /// Follow-ups that are sent; the blocks that say this are to be marked delivered.
+    pub delivered: Vec<Settle<LineHash>>,
     /// To be tried again at these instants.
     pub waiting: Vec<Timestamp>,
     /// The keys of all that is due and not sent.
@@ -49,21 +51,20 @@ pub(super) struct Fire {
 
 /// One that is sent and whose note doesn't say so.
 #[derive(Debug, Clone)]
-pub(super) struct Settle {
+pub(super) struct Settle<T> {
     pub key: String,
     pub row: Box<Row>,
-    pub target: Target,
+    /// What is rewritten.
+    pub target: T,
 }
 
-/// What is rewritten.
+/// What becomes of a line.
 #[derive(Debug, Clone)]
 pub(super) enum Target {
     /// The line goes.
     Delete { line: Vec<u8> },
     /// The line moves on; with an id, where it has none.
     Move { line: Vec<u8>, next: Next, id: Option<ReminderId> },
-    /// The block is marked delivered.
-    Delivered { block: Vec<u8>, id: String },
 }
 
 /// What the journal says of one that is due.
@@ -93,21 +94,25 @@ pub(super) fn readiness(row: Option<Row>, now: Timestamp, notifiers: &str) -> Re
 
 /// The hash that is part of the key, where lines that differ share the id. A line whose plain key was
 /// sent before the other one came keeps the plain key; one that is alone again keeps the key that it
-/// was claimed with.
+/// was claimed with. `hashes` are those under which the line may be known, the one that counts first.
 pub(super) fn marks(
     journal: &Journal,
     id: &str,
     local: civil::DateTime,
-    hash: LineHash,
+    hashes: &[LineHash],
     disputed: bool,
 ) -> Result<Option<LineHash>, PassError> {
-    let with_hash = journal.row(&journal::key(id, local, Some(&hash)))?.is_some();
-    if with_hash || !disputed {
-        return Ok(with_hash.then_some(hash));
+    for hash in hashes {
+        if journal.row(&journal::key(id, local, Some(hash)))?.is_some() {
+            return Ok(Some(*hash));
+        }
+    }
+    if !disputed {
+        return Ok(None);
     }
     let plain = journal.row(&journal::key(id, local, None))?;
-    let was_first = plain.is_some_and(|row| row.line == Some(hash));
-    Ok((!was_first).then_some(hash))
+    let was_first = plain.and_then(|row| row.line).is_some_and(|line| hashes.contains(&line));
+    Ok(hashes.first().copied().filter(|_| !was_first))
 }
 
 /// Something that will be due within a minute, and that a brain may put into words.

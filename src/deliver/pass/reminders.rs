@@ -193,7 +193,7 @@ impl Planner<'_> {
     ) -> Result<Verdict, PassError> {
         let journal = self.context.journal;
         let id = identity.id.as_str();
-        let marks = marks(journal, id, due.occurrence.local, hash, disputed)?;
+        let marks = marks(journal, id, due.occurrence.local, &[hash], disputed)?;
         let key = |local| journal::key(id, local, marks.as_ref());
         let mut due = due;
         if reminder.recur != Recur::None {

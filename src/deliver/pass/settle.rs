@@ -8,16 +8,17 @@ use std::collections::{HashMap, HashSet};
 use jiff::{SignedDuration, Timestamp};
 
 use super::notes::{Nameless, Notes};
+use super::plan::said;
 use super::planned::{Plan, Settle, Target};
 use super::reminders::meaning;
 use super::{Memory, Mode, PassContext, PassError, PassReport};
 use crate::deliver::journal::{LineHash, State};
 use crate::deliver::notifier::MessageKind;
-use crate::format::commitment::{self, Status};
+use crate::format::commitment::{self, Commitment, Status};
 use crate::format::id::ReminderId;
 use crate::format::reminder::{self, Parsed};
 use crate::reminders::{random_id, rfc3339};
-use crate::vault::{Actor, NotePath, OpOutcome, Operation, Why};
+use crate::vault::{Actor, EditError, EditReport, NotePath, OpOutcome, Operation, Plan as Change, Why};
 
 /// A rewritten note is looked at again after this: an old buffer may have been saved over it.
 const SECOND_LOOK: SignedDuration = SignedDuration::from_secs(5);
@@ -33,19 +34,17 @@ pub(super) fn settle(
     report: &mut PassReport,
 ) -> Result<(), PassError> {
     forget_gone(context, notes, plan)?;
-    let (blocks, lines): (Vec<&Settle>, Vec<&Settle>) =
-        plan.settles.iter().partition(|settle| matches!(settle.target, Target::Delivered { .. }));
     let mut writer = Writer { context, memory, mode, now, report };
     if let Some(note) = &notes.reminders {
         if note.was_read {
             writer.observe(&context.settings.reminders, &note.bytes);
         }
-        writer.write_settled(&context.settings.reminders, &lines)?;
-        writer.give_ids(&note.nameless, notes, &lines)?;
+        writer.write_settled(&context.settings.reminders, &plan.settles)?;
+        writer.give_ids(&note.nameless, notes, &plan.settles)?;
     }
     if let Some(note) = &notes.commitments {
         writer.observe(&context.settings.commitments, &note.bytes);
-        writer.write_settled(&context.settings.commitments, &blocks)?;
+        writer.mark_delivered(&context.settings.commitments, &plan.delivered)?;
     }
     Ok(())
 }
@@ -55,7 +54,9 @@ pub(super) fn settle(
 fn forget_gone(context: &PassContext<'_>, notes: &Notes, plan: &Plan) -> Result<(), PassError> {
     // What has no id and was reworded since isn't lost sight of while somebody goes on writing it.
     let reworded = plan.changed.iter().filter(|changed| changed.nameless).map(|changed| changed.key.as_str());
-    let open: HashSet<&str> = plan.settles.iter().map(|settle| settle.key.as_str()).chain(reworded).collect();
+    let lines = plan.settles.iter().map(|settle| settle.key.as_str());
+    let blocks = plan.delivered.iter().map(|settle| settle.key.as_str());
+    let open: HashSet<&str> = lines.chain(blocks).chain(reworded).collect();
     let unsettled = context.journal.unsettled()?;
     let was_read = |kind: MessageKind| match kind {
         MessageKind::Commitment => notes.commitments.is_some(),
@@ -107,7 +108,12 @@ impl Writer<'_> {
 
     /// Makes an edit; what went wrong is told in the report.
     fn edit(&mut self, path: &NotePath, operations: &[Operation], why: &Why) -> Option<Vec<OpOutcome>> {
-        match self.context.editor.edit(path, operations, why) {
+        let edited = self.context.editor.edit(path, operations, why);
+        self.edited(path, edited)
+    }
+
+    fn edited(&mut self, path: &NotePath, edited: Result<EditReport, EditError>) -> Option<Vec<OpOutcome>> {
+        match edited {
             Ok(edited) => {
                 self.memory.wrote(path, &edited.after);
                 self.report.problems.extend(edited.warning);
@@ -128,7 +134,7 @@ impl Writer<'_> {
         }
     }
 
-    fn write_settled(&mut self, path: &NotePath, settles: &[&Settle]) -> Result<(), PassError> {
+    fn write_settled(&mut self, path: &NotePath, settles: &[Settle<Target>]) -> Result<(), PassError> {
         if settles.is_empty() || !self.may_write(path) {
             return Ok(());
         }
@@ -145,16 +151,49 @@ impl Writer<'_> {
         fail::fail_point!("deliver::before-rewrite");
         let Some(outcomes) = self.edit(path, &operations, &self.why(settles)) else { return Ok(()) };
         fail::fail_point!("deliver::after-rewrite");
-        let done: Vec<&Settle> = settles
+        let done: Vec<&Settle<Target>> = settles
             .iter()
             .zip(&which)
             .filter(|(_, at)| outcomes.get(**at).is_some_and(|outcome| outcome.is_done()))
-            .map(|(settle, _)| *settle)
+            .map(|(settle, _)| settle)
             .collect();
         for settle in &done {
             if let Target::Move { id: Some(id), .. } = &settle.target {
                 self.report.ids_added.push(id.to_string());
             }
+        }
+        self.written_down(&done)
+    }
+
+    /// Marks every block that says what was sent; one whose words the person has changed since stays as they have it.
+    fn mark_delivered(&mut self, path: &NotePath, settles: &[Settle<LineHash>]) -> Result<(), PassError> {
+        if settles.is_empty() || !self.may_write(path) {
+            return Ok(());
+        }
+        let sent: HashSet<LineHash> = settles.iter().map(|settle| settle.target).collect();
+        let mut marked = HashSet::new();
+        fail::fail_point!("deliver::before-rewrite");
+        let edited = self.context.editor.edit_with(path, &self.why(settles), |bytes| {
+            marked.clear();
+            let is_meant = |commitment: &Commitment| {
+                let said = said(commitment);
+                let is_meant = sent.contains(&said);
+                marked.extend(is_meant.then_some(said));
+                is_meant
+            };
+            Change::Bytes(commitment::set_each(bytes, Status::Pending, Status::Delivered, is_meant))
+        });
+        if self.edited(path, edited).is_none() {
+            return Ok(());
+        }
+        fail::fail_point!("deliver::after-rewrite");
+        let done: Vec<_> = settles.iter().filter(|settle| marked.contains(&settle.target)).collect();
+        self.written_down(&done)
+    }
+
+    /// The note says now that these were sent.
+    fn written_down<T>(&mut self, done: &[&Settle<T>]) -> Result<(), PassError> {
+        for settle in done {
             if settle.row.state == State::Done {
                 self.report.removed_again.push(settle.row.fact.id.clone());
             }
@@ -163,7 +202,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn why(&self, settles: &[&Settle]) -> Why {
+    fn why<T>(&self, settles: &[Settle<T>]) -> Why {
         let again = settles.iter().all(|settle| settle.row.state == State::Done);
         let verb = if again { "had fired already" } else { "fired" };
         let mut why = match settles {
@@ -192,7 +231,7 @@ impl Writer<'_> {
         &mut self,
         nameless: &[Nameless],
         notes: &Notes,
-        settled: &[&Settle],
+        settled: &[Settle<Target>],
     ) -> Result<(), PassError> {
         let mut times: HashMap<&[u8], u32> = HashMap::new();
         for line in nameless {
@@ -277,7 +316,6 @@ fn first_line(text: &str) -> &str {
 fn operation_line(target: &Target) -> &[u8] {
     match target {
         Target::Delete { line } | Target::Move { line, .. } => line,
-        Target::Delivered { block, .. } => block,
     }
 }
 
@@ -288,11 +326,6 @@ fn operation(target: &Target) -> (&[u8], Operation) {
             let named = id.map_or_else(|| line.clone(), |id| reminder::with_id(line, &id));
             let with = reminder::with_schedule(&named, next.date, None, next.day);
             Operation::ReplaceLine { line: line.clone(), with }
-        }
-        // The block as it was sent: one that the person has changed since stays as they have it.
-        Target::Delivered { block, id } => {
-            let with = commitment::set_status(block, id, Status::Pending, Status::Delivered);
-            Operation::ReplaceRange { bytes: block.clone(), with: with.unwrap_or_else(|| block.clone()) }
         }
     };
     (operation_line(target), operation)

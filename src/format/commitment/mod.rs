@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use super::Finding;
 
 pub use read::{is_place, parse};
-pub use write::{next_id, set_status};
+pub use write::{next_id, set_each, set_status};
 
 /// Where a commitment stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -18,6 +18,26 @@ pub fn set_status(bytes: &[u8], id: &str, expect: Status, to: Status) -> Option<
     Some([&bytes[..place.start], to.name().as_bytes(), &bytes[place.end..]].concat())
 }
 
+/// The file with the status of every block that `is_meant` set from `expect` to `to`: their values change and no other
+/// byte.
+pub fn set_each(
+    bytes: &[u8],
+    expect: Status,
+    to: Status,
+    mut is_meant: impl FnMut(&Commitment) -> bool,
+) -> Vec<u8> {
+    let (mut out, mut from) = (Vec::with_capacity(bytes.len()), 0);
+    for block in parse(bytes).blocks {
+        if block.commitment.status == expect && is_meant(&block.commitment) {
+            out.extend_from_slice(&bytes[from..block.status_range.start]);
+            out.extend_from_slice(to.name().as_bytes());
+            from = block.status_range.end;
+        }
+    }
+    out.extend_from_slice(&bytes[from..]);
+    out
+}
+
 /// The next free id of a day: `c-YYYY-MM-DD-NNN`, counting up from 001.
 pub fn next_id(file: &CommitmentsFile, local_date: Date) -> String {
     let prefix = format!("c-{}-", DateText(local_date));
