@@ -1,7 +1,9 @@
-//! Follow-ups whose blocks come back or stand there twice.
+//! Follow-ups whose blocks come back, stand there twice, or are written on after they were told.
 
 use jiff::SignedDuration;
+use vault_agent::deliver::Mode;
 
+use crate::crashes::{STEPS, tick_until};
 use crate::world::World;
 
 const NOW: &str = "2026-12-01T09:30:20Z";
@@ -58,4 +60,49 @@ fn copies_that_wait_are_told_once_and_marked_all() {
         assert!(world.tick().fired.is_empty());
         assert_eq!(world.place.texts(), ["Follow-up: Ask Kyle"]);
     }
+}
+
+#[test]
+fn words_that_were_told_to_nobody_stay_and_are_named_once() {
+    let mut world = World::new(NOW, "");
+    let mut findings = Vec::new();
+    for words in ["Ask", "Ask Kyle", "Ask Kyle whether the dentist moved"] {
+        write(&world, &block("pending", words));
+        findings.extend(world.pass(Mode::Daemon).near_misses);
+        world.later(SignedDuration::from_secs(2));
+    }
+    for _ in 0..3 {
+        findings.extend(world.later(SignedDuration::from_secs(60)).pass(Mode::Daemon).near_misses);
+    }
+    assert_eq!(world.place.texts(), ["Follow-up: Ask"]);
+    assert_eq!(read(&world), block("pending", "Ask Kyle whether the dentist moved"));
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    insta::assert_snapshot!(format!("{}:{}: {}: {}", findings[0].path, findings[0].line, findings[0].reason, findings[0].suggestion), @"COMMITMENTS.md:1: this follow-up was delivered already (`c-2026-12-01-001@2026-12-01T09:30`), before its text was changed; it does not fire again: give it another `due`, or set its `status` to delivered");
+    // The words that were told are marked; another time is another one.
+    write(&world, &block("pending", "Ask"));
+    assert!(world.tick().fired.is_empty());
+    assert_eq!(read(&world), block("delivered", "Ask"));
+    write(&world, &block("pending", "Ask Kyle").replace("09:30", "09:31"));
+    assert_eq!(world.tick().fired.len(), 1);
+}
+
+#[test]
+fn words_changed_after_a_crash_are_delivered_only_if_they_were_told() {
+    let mut crashes = 0;
+    for (step, name) in STEPS.iter().enumerate() {
+        for wait in [30, 600] {
+            let mut world = World::new(NOW, "");
+            write(&world, &block("pending", "Ask"));
+            crashes += usize::from(tick_until(&mut world, step, 0).is_none());
+            write(&world, &block("pending", "Ask Kyle"));
+            world.later(SignedDuration::from_secs(wait)).tick();
+            world.later(SignedDuration::from_secs(60)).tick();
+            let texts = world.place.texts();
+            assert_eq!(texts.len(), 1, "{name}, {wait} s: {texts:?}");
+            let was_told = texts[0].contains("Kyle");
+            let status = if was_told { "delivered" } else { "pending" };
+            assert_eq!(read(&world), block(status, "Ask Kyle"), "{name}, {wait} s: {texts:?}");
+        }
+    }
+    assert!(crashes >= 12, "only {crashes} crashes");
 }

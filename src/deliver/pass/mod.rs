@@ -39,6 +39,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 
 use super::journal::{Journal, JournalError};
+use super::notifier::MessageKind;
 use super::outlets::Outlets;
 use super::words::Telling;
 use crate::clock::Clock;
@@ -258,9 +259,10 @@ fn tell_findings(
     report: &mut PassReport,
 ) -> Result<(), PassError> {
     for (path, mut found) in notes.findings(context.settings) {
-        if path == context.settings.reminders {
-            found.extend(changed.iter().map(|changed| delivered_already(&path, changed)));
-        }
+        let kind =
+            if path == context.settings.reminders { MessageKind::Reminder } else { MessageKind::Commitment };
+        let here = changed.iter().filter(|changed| changed.kind == kind);
+        found.extend(here.map(|changed| delivered_already(&path, changed)));
         let keys = notes.finding_keys(context.settings, &found);
         let current = keys.iter().copied().collect();
         let new = context.journal.new_findings(path.as_str(), &current, mode != Mode::DryRun)?;
@@ -283,17 +285,21 @@ fn note_clean(context: &PassContext<'_>, notes: &Notes, plan: &planned::Plan) ->
     Ok(())
 }
 
-/// A line that was changed, but for its date and time, after it was delivered: it stays, and waits for
-/// the person.
-fn delivered_already(path: &NotePath, Changed { line, key, .. }: &Changed) -> PlacedFinding {
+/// A line or block that was changed, but for its date and time, after it was delivered: it stays, and waits for the
+/// person.
+fn delivered_already(path: &NotePath, Changed { kind, line, key, .. }: &Changed) -> PlacedFinding {
+    let (what, suggestion) = match kind {
+        MessageKind::Commitment => ("follow-up", "give it another `due`, or set its `status` to delivered"),
+        _ => ("reminder", "give it a new date or time, or delete the line"),
+    };
     PlacedFinding {
         path: path.as_str().to_owned(),
         line: *line,
         column: 1,
         reason: format!(
-            "this reminder was delivered already (`{key}`), before its text was changed; it does not fire again"
+            "this {what} was delivered already (`{key}`), before its text was changed; it does not fire again"
         ),
-        suggestion: "give it a new date or time, or delete the line".to_owned(),
+        suggestion: suggestion.to_owned(),
     }
 }
 

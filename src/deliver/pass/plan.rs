@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 
 use super::notes::{CommitmentNote, Notes};
-use super::planned::{Fire, Plan, Readiness, Settle, Upcoming, late_seconds, marks, readiness};
+use super::planned::{Changed, Fire, Plan, Readiness, Settle, Upcoming, late_seconds, marks, readiness};
 use super::reminders::Planner;
 use super::{Mode, PassContext, PassError, tasks};
 use crate::deliver::journal::{self, LineHash};
@@ -84,6 +84,13 @@ fn commitments(
                 plan.waiting.extend(at);
                 plan.open.insert(key);
             }
+            // What stands there now was told to nobody.
+            Readiness::Sent(row) if row.fact.msg != commitment.text.trim() => plan.changed.push(Changed {
+                kind: MessageKind::Commitment,
+                line: block.line,
+                key,
+                nameless: false,
+            }),
             Readiness::Sent(row) => {
                 plan.delivered.push(Settle { key, row, target: hash });
             }
