@@ -71,6 +71,11 @@ impl Outlets {
         }
     }
 
+    /// The name of the notifier that a message is for.
+    pub(super) fn name(&self, to: &Recipient) -> Option<&'static str> {
+        self.of(to).map(Notifier::name)
+    }
+
     /// The longest text that one message to this recipient takes, in UTF-16 units.
     pub(super) fn limit(&self, to: &Recipient) -> usize {
         self.of(to).map_or(crate::deliver::split::DEFAULT_LIMIT, Notifier::limit)

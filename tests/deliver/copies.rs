@@ -125,6 +125,85 @@ fn a_slow_one_holds_nobody_else_up() {
     );
 }
 
+/// The second place counts now; the first one is told besides, or not at all.
+fn turn(world: &mut World, kinds: &[&'static str]) {
+    let other = world.others[0].clone();
+    let first = world.place.clone();
+    world.others = if kinds.contains(&"place") { vec![first] } else { Vec::new() };
+    world.notifier = Some(other);
+    world.settings.telling.kinds = kinds.to_vec();
+    world.settings.notifiers = "settings 2".to_owned();
+}
+
+#[test]
+fn one_that_took_its_copy_and_counts_then_is_not_told_again() {
+    for kinds in [&["other"][..], &["other", "place"]] {
+        for fault in [Fault::Unreachable(None), Fault::Nothing] {
+            let mut world = one();
+            let other = world.others[0].clone();
+            world.place.fault(fault.clone());
+            assert!(world.tick().fired.is_empty());
+            assert_eq!(other.texts().len(), 1);
+            turn(&mut world, kinds);
+            // Others were missed by now, and come together.
+            let more: String =
+                "BCDE".chars().map(|c| line("2026-12-01", "09:31", "none", &c.to_string(), &id(c))).collect();
+            world.write(world.read() + &more);
+            let report = world.later(secs(3600)).tick();
+            assert_eq!(report.fired.len(), 5, "{kinds:?} {fault:?}");
+            assert_eq!(world.read(), "");
+            world.later(secs(3600)).tick();
+            let told = |texts: Vec<String>| texts.iter().filter(|text| text.contains("Call")).count();
+            assert_eq!(told(other.texts()), 1, "{kinds:?} {fault:?}: {:?}", other.texts());
+            // What may have arrived at the first place isn't sent there again.
+            let first = usize::from(kinds.len() == 2 && matches!(fault, Fault::Unreachable(_)));
+            assert_eq!(told(world.place.texts()), first, "{kinds:?} {fault:?}");
+        }
+    }
+}
+
+#[test]
+fn one_whose_copy_is_on_its_way_and_counts_then_is_told_once() {
+    for fault in [Fault::LostAnswer, Fault::Nothing, Fault::Unreachable(None)] {
+        let mut world = one();
+        let other = world.others[0].clone();
+        world.place.fault(Fault::Unreachable(None));
+        other.fault(fault.clone());
+        world.tick();
+        turn(&mut world, &["other"]);
+        let mut fired = 0;
+        for _ in 0..3 {
+            fired += world.later(secs(600)).tick().fired.len();
+        }
+        assert_eq!((other.texts().len(), fired, world.read().as_str()), (1, 1, ""), "{fault:?}");
+    }
+}
+
+#[test]
+fn each_step_after_the_turn_may_be_the_last_before_a_crash() {
+    let text = line("2026-12-01", "09:30", "none", "One", &id('A'))
+        + &line("2026-12-01", "09:30", "daily", "Two", &id('B'));
+    let mut crashes = 0;
+    for (step, name) in STEPS.iter().enumerate() {
+        for nth in 0..3 {
+            let mut world = World::new(NOW, &text).with_other();
+            let other = world.others[0].clone();
+            world.place.fault(Fault::Unreachable(None));
+            world.place.fault(Fault::Unreachable(None));
+            world.tick();
+            turn(&mut world, &["other", "place"]);
+            world.write(world.read() + &line("2026-12-01", "09:31", "none", "Three", &id('C')));
+            crashes += usize::from(tick_until(world.later(secs(60)), step, nth).is_none());
+            world.later(secs(30)).tick();
+            world.later(secs(60)).tick();
+            for texts in [world.place.texts(), other.texts()] {
+                assert_eq!(texts.len(), 3, "{name}, {nth} times before: {texts:?}");
+            }
+        }
+    }
+    assert!(crashes >= STEPS.len(), "only {crashes} crashes");
+}
+
 #[test]
 fn each_step_may_be_the_last_before_a_crash() {
     let text = line("2026-12-01", "09:30", "none", "One", &id('A'))

@@ -81,7 +81,8 @@ impl Journal {
             if rest == 0 {
                 tx.prepare_cached(
                     "UPDATE copies SET message = NULL, delivered =
-                     (SELECT message_id FROM chunks WHERE message = ?1 ORDER BY chunk LIMIT 1) WHERE message = ?1",
+                     (SELECT coalesce(message_id, nonce) FROM chunks WHERE message = ?1 ORDER BY chunk LIMIT 1)
+                     WHERE message = ?1",
                 )?
                 .execute([key])?;
                 tx.prepare_cached(
@@ -269,7 +270,7 @@ fn dissolve(tx: &Transaction<'_>, key: &str) -> rusqlite::Result<()> {
     delete_message(tx, key)
 }
 
-fn delete_message(tx: &Transaction<'_>, key: &str) -> rusqlite::Result<()> {
+pub(super) fn delete_message(tx: &Transaction<'_>, key: &str) -> rusqlite::Result<()> {
     tx.prepare_cached("DELETE FROM chunks WHERE message = ?1")?.execute([key])?;
     tx.prepare_cached("DELETE FROM messages WHERE key = ?1")?.execute([key])?;
     Ok(())

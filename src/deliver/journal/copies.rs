@@ -3,12 +3,13 @@
 //! A delivery has one message that counts; its outcome decides what happens to the note. A copy is a message to another
 //! notifier that is claimed in the same transaction and from then on goes its own way: its row says for which delivery
 //! and notifier it was made, stays when the message is gone, and so no notifier is told twice because another one
-//! failed.
+//! failed. Should its notifier be the one that counts by then, what it took is sent.
 
 use std::collections::HashSet;
 
-use rusqlite::{Transaction, params};
+use rusqlite::{OptionalExtension, Transaction, params};
 
+use super::chunks::delete_message;
 use super::problems::OpenDelivery;
 use super::{Journal, JournalError, instant, json};
 use crate::deliver::notifier::Fact;
@@ -48,7 +49,56 @@ impl Recipient {
     }
 }
 
+/// What became of a copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CopyState {
+    /// It is on its way.
+    Underway,
+    /// Its notifier took it.
+    Delivered,
+}
+
 impl Journal {
+    /// What became of the copy of a delivery for the notifier with this name; none where there is none, or it was refused or
+    /// dropped.
+    pub fn copy(&self, key: &str, name: &str) -> Result<Option<CopyState>, JournalError> {
+        self.read(|tx| {
+            let sql = "SELECT message, delivered FROM copies WHERE key = ?1 AND outlet = ?2";
+            let read = |row: &rusqlite::Row<'_>| -> rusqlite::Result<(Option<String>, Option<String>)> {
+                Ok((row.get(0)?, row.get(1)?))
+            };
+            let found = tx.prepare_cached(sql)?.query_row([key, name], read).optional()?;
+            Ok(match found {
+                Some((Some(_), _)) => Some(CopyState::Underway),
+                Some((None, Some(_))) => Some(CopyState::Delivered),
+                _ => None,
+            })
+        })
+    }
+
+    /// Where the notifier with this name took a copy of everything that a message carries: the message is sent. Says whether
+    /// that is so.
+    pub fn sent_as_copies(&self, message: &str, name: &str) -> Result<bool, JournalError> {
+        let all = "SELECT count(*) > 0 AND count(*) = count(copies.delivered) FROM deliveries
+                   LEFT JOIN copies ON copies.key = deliveries.key AND outlet = ?2 AND copies.message IS NULL
+                   WHERE deliveries.message = ?1";
+        let is_sent = |tx: &rusqlite::Connection| {
+            tx.prepare_cached(all)?.query_row([message, name], |row| row.get::<_, bool>(0))
+        };
+        if !self.read(is_sent)? {
+            return Ok(false);
+        }
+        self.write(|tx| {
+            tx.execute(
+                "UPDATE deliveries SET state = 'sent', message = NULL, retry_ms = NULL, error = NULL, delivered =
+                 (SELECT delivered FROM copies WHERE key = deliveries.key AND outlet = ?2) WHERE message = ?1",
+                [message, name],
+            )?;
+            delete_message(tx, message)?;
+            Ok(true)
+        })
+    }
+
     /// Of these deliveries, those of which the notifier with this name was given a copy already.
     pub fn copied<'k>(
         &self,
@@ -120,7 +170,7 @@ pub(super) fn create(tx: &Transaction<'_>) -> rusqlite::Result<()> {
             key       TEXT NOT NULL,                -- the delivery's
             outlet    TEXT NOT NULL,                -- the notifier's name
             message   TEXT REFERENCES messages (key) ON DELETE SET NULL,
-            delivered TEXT,                         -- the message's id, where the place gives one
+            delivered TEXT,                         -- a sent one: the message's id, else its nonce
             PRIMARY KEY (key, outlet)
          ) STRICT;
          CREATE INDEX copies_message ON copies (message) WHERE message IS NOT NULL;",

@@ -41,7 +41,7 @@ use jiff::{Timestamp, civil};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 pub use answers::Posted;
-pub use copies::Recipient;
+pub use copies::{CopyState, Recipient};
 pub(crate) use file::{is_busy, is_no_database};
 use file::{migrate, set_aside};
 pub(super) use keys::local_text;

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp, civil};
 
 use super::planned::Fire;
 use super::{PassContext, PassError, PassSettings};
-use crate::deliver::journal::{NewMessage, Recipient};
+use crate::deliver::journal::{CopyState, NewMessage, Recipient};
 use crate::deliver::notifier::{Fact, MessageKind, Scope};
 use crate::deliver::words::{compose, phrase};
 use crate::schedule;
@@ -17,20 +17,40 @@ const SCOPED: &str = "discord";
 /// The messages that count, for what is due: what was missed in one digest a place where the rule says so, oldest
 /// first; everything else alone, by its instant and then in the order of the notes.
 ///
+/// What the notifier that counts took already, when another one did, is a message alone that [`super::Sender`] finds to be
+/// sent; what is on its way to it as a copy waits for that.
+///
 /// `phrases` are words that a brain found, by key: they stand in the place of the plain ones where these would have been
 /// the message alone, on time, without a remark.
 pub(super) fn counting(
-    settings: &PassSettings,
+    context: &PassContext<'_>,
     fires: &[Fire],
     phrases: &HashMap<String, String>,
     now: Timestamp,
-) -> Vec<NewMessage> {
+) -> Result<Vec<NewMessage>, PassError> {
+    let settings = context.settings;
     let first = settings.telling.kinds.first();
     let to = |fire: &Fire| match settings.telling.kinds(&fire.fact.msg).first() {
         Some(kind) if Some(kind) != first => Recipient::Named((*kind).to_owned()),
         _ => Recipient::Primary,
     };
-    messages(settings, fires.iter().map(|fire| (to(fire), fire.scope, fire)), phrases, now)
+    let (mut untold, mut told) = (Vec::new(), Vec::new());
+    for fire in fires {
+        let to = to(fire);
+        let copy = match context.outlets.name(&to) {
+            Some(name) => context.journal.copy(&fire.key, name)?,
+            None => None,
+        };
+        match copy {
+            Some(CopyState::Underway) => {}
+            Some(CopyState::Delivered) => told.push(((to, fire.scope), fire)),
+            None => untold.push((to, fire.scope, fire)),
+        }
+    }
+    let today = settings.zone.tz().to_datetime(now).date();
+    let mut messages = messages(settings, untold.into_iter(), phrases, now);
+    messages.extend(told.iter().map(|(place, fire)| single(fire, place, today, phrases)));
+    Ok(messages)
 }
 
 /// Copies for the further notifiers, of what they were given none of yet.

@@ -204,7 +204,7 @@ async fn work(
     if !plan.fires.is_empty() {
         fail::fail_point!("deliver::before-claim");
         let phrases = plan::phrases(context, &plan.fires)?;
-        let mut messages = messages::counting(context.settings, &plan.fires, &phrases, now);
+        let mut messages = messages::counting(context, &plan.fires, &phrases, now)?;
         messages.extend(messages::copies(context, &plan.fires, &phrases, now)?);
         let claimed = context.journal.claim(&messages, |to| context.outlets.limit(to))?;
         fail::fail_point!("deliver::after-claim");

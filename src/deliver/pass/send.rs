@@ -158,6 +158,10 @@ impl<'c> Sender<'c> {
         report: &mut PassReport,
     ) -> Result<Ended, PassError> {
         let journal = self.context.journal;
+        if self.has_it(&message)? {
+            self.tell_fired(&message, report);
+            return Ok(Ended::Sent { next_marked: false });
+        }
         let mut chunk = 0;
         while chunk < message.chunks.len() {
             if message.chunks[chunk].state == ChunkState::Sent {
@@ -217,10 +221,23 @@ impl<'c> Sender<'c> {
                 }
             }
         }
+        self.tell_fired(&message, report);
+        Ok(Ended::Sent { next_marked: marked })
+    }
+
+    /// Whether the notifier that counts took all of this as copies, when another one counted.
+    fn has_it(&self, message: &Message) -> Result<bool, PassError> {
+        if message.to.is_copy() || message.chunks.iter().any(|chunk| chunk.state == ChunkState::Sent) {
+            return Ok(false);
+        }
+        let Some(name) = self.context.outlets.name(&message.to) else { return Ok(false) };
+        Ok(self.context.journal.sent_as_copies(&message.key, name)?)
+    }
+
+    fn tell_fired(&self, message: &Message, report: &mut PassReport) {
         for fact in message.facts.iter().filter(|_| !message.to.is_copy()) {
             report.fired(fact, self.now, self.context.settings.zone.tz());
         }
-        Ok(Ended::Sent { next_marked: marked })
     }
 
     /// A place could not take a chunk yet: it is tried again later.
