@@ -202,6 +202,27 @@ fn identical_copies_fire_once_and_differing_ones_both() {
 }
 
 #[test]
+fn a_line_that_comes_back_beside_its_moved_self_goes() {
+    for (date, next) in [("2026-12-01", "2026-12-08"), ("2026-11-10", "2026-12-08")] {
+        let old = line(date, "09:30", "weekly", "Bins", &id('A'));
+        let mut world = World::new(NOW, &old);
+        assert_eq!(world.tick().fired.len(), 1);
+        let moved = line(next, "09:30", "weekly", "Bins", &id('A'));
+        assert_eq!(world.read(), moved);
+        for both in [old.clone() + &moved, moved.clone() + &old] {
+            world.later(SignedDuration::from_mins(1)).write(both);
+            assert!(world.tick().fired.is_empty());
+            assert_eq!(world.read(), moved, "{date}");
+        }
+    }
+    // Two days of the week under one id are two reminders.
+    let two = ["2026-12-01", "2026-12-03"].map(|date| line(date, "09:30", "weekly", "Bins", &id('A')));
+    let mut world = World::new(NOW, &two.concat());
+    assert_eq!(world.tick().fired.len(), 1);
+    assert_eq!(world.read(), two.concat().replace("12-01", "12-08"));
+}
+
+#[test]
 fn near_misses_are_told_once_and_again_when_made_again() {
     let wrong = "- [ ] date=2026-12-01 time=25:00 recur=none msg=\"x\"\n";
     let mut world = World::new(NOW, wrong);

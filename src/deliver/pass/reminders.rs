@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use jiff::Timestamp;
+use jiff::{Timestamp, civil::Date};
 
 use super::notes::ReminderNote;
 use super::planned::{Changed, Fire, Plan, Readiness, Settle, Target, late_seconds, marks, readiness};
@@ -11,7 +11,7 @@ use crate::deliver::journal::{self, LineHash, Row};
 use crate::deliver::notifier::{Fact, MessageKind};
 use crate::format::id::ReminderId;
 use crate::format::reminder::{self, Parsed, Recur, Reminder, ReminderLine};
-use crate::reminders::random_id;
+use crate::reminders::{IdAt, random_id};
 use crate::schedule::{Due, Moment, Next};
 
 /// What a reminder says, whatever the order of its fields and the white space between them.
@@ -30,7 +30,7 @@ pub(super) struct Planner<'a> {
 /// Under which name a due line is known.
 struct Identity {
     id: ReminderId,
-    /// Another line of the file has this id already (a stale copy came back beside it).
+    /// Another line of the file is this reminder already (a stale copy came back beside it).
     elsewhere: bool,
 }
 
@@ -53,9 +53,11 @@ impl Planner<'_> {
         }
         let identities = self.identities(&due, assign)?;
         let disputed = self.disputed(&due);
-        for ((line, due), identity) in due.into_iter().zip(identities) {
+        for ((line, due), mut identity) in due.into_iter().zip(identities) {
             let hash = meaning(&line.reminder);
-            let is_disputed = line.reminder.id.is_some_and(|id| disputed.contains(&id));
+            let namesakes = line.reminder.id.and_then(|id| disputed.get(&id));
+            let is_disputed = namesakes.is_some();
+            identity.elsewhere |= namesakes.is_some_and(|all| self.goes_on(&line.reminder, all));
             match self.verdict(&line.reminder, due, &identity, hash, is_disputed)? {
                 Verdict::Fire(_, key) if self.young_until(line).is_some() => {
                     plan.waiting.extend(self.young_until(line));
@@ -167,17 +169,38 @@ impl Planner<'_> {
         Ok(self.context.journal.latest_sent(id.as_str(), own, due.occurrence.local)?.is_some())
     }
 
-    /// The ids of due lines that another line has too, with other words.
-    fn disputed(&self, due: &[(&ReminderLine, Due)]) -> HashSet<ReminderId> {
+    /// Whether one of these is what the line becomes as it moves on, or will become it: the line is its own past.
+    fn goes_on(&self, reminder: &Reminder, namesakes: &[Reminder]) -> bool {
+        let next = |of: &Reminder| self.moment.next(of).map(|next| (next.local, next.day));
+        let undated = |of: &Reminder| Reminder { date: Date::MIN, day: None, block_id: None, ..of.clone() };
+        reminder.recur != Recur::None
+            && namesakes.iter().any(|other| {
+                other.date > reminder.date
+                    && undated(other) == undated(reminder)
+                    && next(other) == next(reminder)
+            })
+    }
+
+    /// The ids of due lines that another line has too, with other words or another time, and all lines that have them.
+    fn disputed(&self, due: &[(&ReminderLine, Due)]) -> HashMap<ReminderId, Vec<Reminder>> {
         let mut first: HashMap<ReminderId, Option<LineHash>> =
             due.iter().filter_map(|(line, _)| line.reminder.id).map(|id| (id, None)).collect();
-        let mut disputed = HashSet::new();
-        for at in self.note.ids() {
+        let mut disputed: HashMap<ReminderId, Vec<Reminder>> = HashMap::new();
+        let ids = self.note.ids();
+        let read = |at: &IdAt<'_>| match reminder::parse_line(at.text()) {
+            Parsed::Reminder(found) => Some(found),
+            _ => None,
+        };
+        for at in &ids {
             let Some(known) = first.get_mut(&at.id) else { continue };
-            let Parsed::Reminder(found) = reminder::parse_line(at.text()) else { continue };
-            let hash = meaning(&found);
+            let Some(hash) = read(at).as_ref().map(meaning) else { continue };
             if *known.get_or_insert(hash) != hash {
-                disputed.insert(at.id);
+                disputed.entry(at.id).or_default();
+            }
+        }
+        if !disputed.is_empty() {
+            for at in &ids {
+                disputed.get_mut(&at.id).into_iter().for_each(|all| all.extend(read(at)));
             }
         }
         disputed
