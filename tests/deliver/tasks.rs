@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use jiff::SignedDuration;
 use vault_agent::clock::Clock;
+use vault_agent::deliver::journal::LineHash;
 use vault_agent::deliver::{Memory, Mode};
 use vault_agent::format::task::Format;
 use vault_agent::tasks::TaskSettings;
@@ -120,6 +121,72 @@ fn an_edit_of_the_time_is_a_new_occurrence_and_a_move_is_none() {
     world.at("2026-12-01T09:15:00Z").tick();
     world.later(SignedDuration::from_mins(1)).tick();
     assert_eq!(told(&world)[2..], ["Task: Pay · Elsewhere.md"]);
+}
+
+#[test]
+fn a_day_stays_that_day_whatever_time_the_settings_give_it() {
+    for older in [false, true] {
+        let mut world = world(&[Format::Tasks, Format::Reminder]);
+        note(&world, "Home.md", "- [ ] Pay rent 📅 2026-12-01\n- [ ] Call @remind(2026-12-02) @before(1h)\n");
+        world.tick();
+        world.at("2026-12-01T09:00:00Z").tick();
+        if older {
+            // Journals that were written before the day was kept hold no more than the words.
+            let key = format!("{}@2026-12-01T09:00", vault_agent::tasks::task_id("Home.md", "Pay rent"));
+            world.journal().tasks_say(&[(&key, LineHash::of(b"Pay rent"))]).unwrap();
+            world.later(SignedDuration::from_mins(1)).tick();
+        }
+        let at = |world: &mut World, hour: i8, now: &str| {
+            world.settings.tasks.as_mut().unwrap().default_time = jiff::civil::Time::constant(hour, 0, 0, 0);
+            world.at(now).tick();
+            world.later(SignedDuration::from_mins(1)).tick();
+        };
+        at(&mut world, 8, "2026-12-01T20:00:00Z");
+        assert_eq!(told(&world), ["Task: Pay rent · Home.md"], "older: {older}");
+        at(&mut world, 10, "2026-12-02T09:00:00Z");
+        assert_eq!(told(&world)[1..], ["Task: Call · Home.md (next 10:00)"]);
+        at(&mut world, 11, "2026-12-02T10:30:00Z");
+        assert_eq!(told(&world).len(), 2, "{:?}", told(&world));
+        world.at("2026-12-02T11:00:00Z").tick();
+        assert_eq!(
+            told(&world)[2..],
+            ["Task: Call · Home.md"],
+            "what was told before the time isn't the time itself"
+        );
+        // A person's own time is a new one.
+        note(&world, "Home.md", "- [ ] Pay rent 📅 2026-12-02 11:30\n");
+        world.at("2026-12-02T11:30:00Z").tick();
+        note(&world, "Home.md", "- [ ] Pay rent 📅 2026-12-02\n");
+        at(&mut world, 12, "2026-12-02T12:00:00Z");
+        assert_eq!(told(&world).len(), 5, "{:?}", told(&world));
+    }
+}
+
+#[test]
+fn a_tag_is_no_new_task_and_other_words_are() {
+    let mut world = world(&[Format::Tasks]);
+    note(&world, "Home.md", "- [ ] Pay rent #home 📅 2026-12-01\n");
+    world.tick();
+    world.at("2026-12-01T09:00:00Z").tick();
+    assert_eq!(told(&world).len(), 1);
+    for line in ["Pay rent #home #waiting", "Pay #waiting rent", "Pay rent", "Pay rent #later"] {
+        note(&world, "Home.md", &format!("- [ ] {line} 📅 2026-12-01\n"));
+        world.later(SignedDuration::from_mins(1)).tick();
+        assert_eq!(told(&world).len(), 1, "{line}");
+    }
+    let told_of = |world: &mut World, lines: &str, expected: &str| {
+        note(world, "Home.md", lines);
+        let before = told(world).len();
+        world.later(SignedDuration::from_mins(1)).tick();
+        let new: Vec<String> = told(world).split_off(before);
+        assert!(new.len() == 1 && new[0].starts_with(expected), "{lines}: {new:?}");
+    };
+    // Another tag in the place of one, other words, another note: nobody was told of those.
+    told_of(&mut world, "- [ ] Pay rent #boat 📅 2026-12-01\n", "Task: Pay rent #boat · Home.md");
+    told_of(&mut world, "- [ ] Pay it #boat 📅 2026-12-01\n", "Task: Pay it #boat · Home.md");
+    // One that is done still stands there, so what is new beside it is another.
+    let both = "- [x] Pay it #boat 📅 2026-12-01\n- [ ] Pay it #boat #anna 📅 2026-12-01\n";
+    told_of(&mut world, both, "Task: Pay it #boat #anna · Home.md");
 }
 
 #[test]

@@ -281,6 +281,6 @@ fn number(chunk: usize) -> i64 {
     i64::try_from(chunk).unwrap_or(i64::MAX)
 }
 
-fn to_json(value: &impl serde::Serialize) -> String {
+pub(super) fn to_json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).unwrap_or_else(|error| unreachable!("facts are plain values: {error}"))
 }

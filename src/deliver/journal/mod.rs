@@ -49,6 +49,7 @@ pub use keys::{LineHash, answer_key, approval_key, asked_in, key, subject};
 pub use message::{Chunk, ChunkState, Message, NewMessage};
 pub use problems::{OpenDelivery, Refusal};
 pub use runs::{Known, NewRun, Run, RunState, run_key};
+pub use tasks::Told;
 
 use super::notifier::Fact;
 

@@ -1,11 +1,12 @@
-//! Task lines in the journal: since when each form is told, and tasks that stand in another note than when they were.
+//! Task lines in the journal: since when each form is told, and tasks that stand elsewhere, or say more, than when they were.
 
 use std::collections::HashMap;
 
 use jiff::{Timestamp, civil};
 use rusqlite::{Transaction, params};
 
-use super::keys::{local_text, parts};
+use super::chunks::to_json;
+use super::keys::{LineHash, local_text, parts};
 use super::{Journal, JournalError};
 use crate::deliver::notifier::Fact;
 
@@ -16,6 +17,12 @@ pub struct Told {
     pub key: String,
     /// Whether it surely was.
     pub sure: bool,
+    /// What was told.
+    pub fact: Fact,
+}
+
+fn told(row: &rusqlite::Row<'_>) -> rusqlite::Result<Told> {
+    Ok(Told { key: row.get(0)?, sure: row.get::<_, String>(1)? != "sending", fact: super::json(row, 2)? })
 }
 
 impl Journal {
@@ -69,34 +76,67 @@ impl Journal {
         Ok(facts.iter().filter_map(|fact| serde_json::from_str(fact).ok()).collect())
     }
 
-    /// What was told, or is being told, of tasks with these words at a local time, in whichever note.
+    /// What was told, or is being told, of tasks with these words, in whichever note: at a local time, or for a line that
+    /// said the same day.
     ///
     /// # Errors
     /// The journal can't be read.
-    pub fn tasks_told(&self, words: &str, local: civil::DateTime) -> Result<Vec<Told>, JournalError> {
+    pub fn tasks_told(
+        &self,
+        words: &str,
+        local: civil::DateTime,
+        day: Option<&LineHash>,
+    ) -> Result<Vec<Told>, JournalError> {
         self.read(|tx| {
             tx.prepare_cached(
-                "SELECT key, state FROM deliveries
-                 WHERE subject > ?1 || '_' AND subject < ?1 || '`' AND local = ?2
+                "SELECT key, state, fact FROM deliveries
+                 WHERE subject > ?1 || '_' AND subject < ?1 || '`' AND (local = ?2 OR line = ?3)
                  AND state IN ('sending', 'sent', 'done') ORDER BY number",
             )?
-            .query_map(params![format!("task_{words}"), local_text(local)], |row| {
-                Ok(Told { key: row.get(0)?, sure: row.get::<_, String>(1)? != "sending" })
-            })?
+            .query_map(params![format!("task_{words}"), local_text(local), day.map(LineHash::bytes)], told)?
             .collect()
         })
     }
 
-    /// A task that was told under one key stands elsewhere now, where its key is another.
+    /// What was told, or is being told, of all tasks at a local time.
+    ///
+    /// # Errors
+    /// The journal can't be read.
+    pub fn tasks_told_at(&self, local: civil::DateTime) -> Result<Vec<Told>, JournalError> {
+        self.read(|tx| {
+            tx.prepare_cached(
+                "SELECT key, state, fact FROM deliveries
+                 WHERE subject > 'task_' AND subject < 'task`' AND local = ?1
+                 AND state IN ('sending', 'sent', 'done') ORDER BY number",
+            )?
+            .query_map([local_text(local)], told)?
+            .collect()
+        })
+    }
+
+    /// Notes what the lines of these keys say.
     ///
     /// # Errors
     /// The journal can't be written.
-    pub fn task_moved(&self, from: &str, to: &str) -> Result<(), JournalError> {
-        let (subject, _) = parts(to);
+    pub fn tasks_say(&self, lines: &[(&str, LineHash)]) -> Result<(), JournalError> {
+        self.write(|tx| {
+            let mut statement = tx.prepare_cached("UPDATE deliveries SET line = ?2 WHERE key = ?1")?;
+            lines.iter().try_for_each(|(key, line)| statement.execute(params![key, line.bytes()]).map(drop))
+        })
+    }
+
+    /// A task that was told under one key stands elsewhere now, or says more, so that its key is another.
+    ///
+    /// # Errors
+    /// The journal can't be written.
+    pub fn task_moved(&self, from: &str, to: &str, line: &LineHash, fact: &Fact) -> Result<(), JournalError> {
+        let (subject, local) = parts(to);
+        let fact = to_json(fact);
         self.write(|tx| {
             tx.execute(
-                "UPDATE OR IGNORE deliveries SET key = ?2, subject = ?3 WHERE key = ?1",
-                params![from, to, subject],
+                "UPDATE OR IGNORE deliveries SET key = ?2, subject = ?3, local = ?4, line = ?5, fact = ?6
+                 WHERE key = ?1",
+                params![from, to, subject, local, line.bytes(), fact],
             )?;
             Ok(())
         })

@@ -1,13 +1,15 @@
 //! Task lines of other plugins in a pass: told once each, and never touched.
 //!
 //! A task is known by its words and its note, an occurrence by its local time besides. So an edit of date or time is a new
-//! occurrence, and neither a moved line nor a ticked neighbour is one. Where a note is renamed, or a line goes to another
-//! note, what was told of it goes along: a line that was told and stands nowhere any more is the one that stands elsewhere
-//! with the same words for the same time.
+//! occurrence, and neither a moved line nor a ticked neighbour is one. What was told goes along with a line that is moved,
+//! and with one that gets a tag; [`moved`](mod@moved) knows it again. A day without a time of day stays that day, whatever
+//! time the settings give it.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+mod moved;
 
-use jiff::{SignedDuration, Timestamp, civil};
+use std::collections::{BTreeMap, HashMap};
+
+use jiff::{SignedDuration, Timestamp, ToSpan, civil};
 
 use super::planned::{Fire, Plan, Readiness, late_seconds, readiness};
 use super::{Memory, Mode, PassContext, PassError, PassReport};
@@ -16,7 +18,8 @@ use crate::deliver::journal::{self, LineHash};
 use crate::deliver::notifier::{Fact, MessageKind};
 use crate::format::task::{Format, Telling};
 use crate::schedule::resolve;
-use crate::tasks::{TaskSettings, words_of};
+use crate::tasks::TaskSettings;
+use moved::Moved;
 
 /// No zone's clock was ever put back by more.
 const HORIZON: SignedDuration = SignedDuration::from_hours(48);
@@ -44,6 +47,25 @@ struct DueTask {
     at: Timestamp,
     recurring: bool,
     new: Option<Timestamp>,
+}
+
+impl DueTask {
+    /// What the line says, where it says a day without a time of day: what the settings make of it has no say.
+    fn day(&self) -> Option<LineHash> {
+        let own = self.telling.at.checked_add(i64::from(self.telling.lead).minutes()).ok()?;
+        let says = || format!("{}\0{}\0{}", self.words, own.date(), self.telling.lead);
+        (!self.telling.timed).then(|| LineHash::of(says().as_bytes()))
+    }
+
+    /// The line as it is told.
+    fn said(&self) -> String {
+        format!("{} · {}", shortened(&self.words), self.path)
+    }
+
+    /// What the journal keeps of the line.
+    fn line(&self) -> LineHash {
+        self.day().unwrap_or_else(|| LineHash::of(self.words.as_bytes()))
+    }
 }
 
 /// Looks at the vault's tasks; `None` where none are told, or it can't be known what they are.
@@ -181,21 +203,23 @@ pub(super) fn plan(
     now: Timestamp,
     plan: &mut Plan,
 ) -> Result<(), PassError> {
-    let standing: HashSet<&str> = tasks.due.iter().map(|due| due.key.as_str()).collect();
-    let mut taken: HashSet<String> = HashSet::new();
+    let mut moved = Moved::new(context, &tasks.due, mode);
+    let mut days = Vec::new();
     for due in &tasks.due {
         let row = context.journal.row(&due.key)?;
         let is_new = row.is_none();
         match readiness(row, now, &context.settings.notifiers) {
-            // We tell, and touch nothing.
-            Readiness::Sent(_) => {}
+            // We tell, and touch nothing. Older journals keep no more than the words.
+            Readiness::Sent(row) => {
+                let old = row.line == Some(LineHash::of(due.words.as_bytes()));
+                days.extend(due.day().filter(|_| old).map(|day| (due.key.as_str(), day)));
+            }
             Readiness::Wait(at) => {
                 plan.waiting.extend(at);
                 plan.open.insert(due.key.clone());
             }
             Readiness::Fire => {
-                if plan.open.contains(&due.key) || is_new && moved(context, due, &standing, &mut taken, mode)?
-                {
+                if plan.open.contains(&due.key) || is_new && moved.was_told(due)? {
                     continue;
                 }
                 let still = due.new.and_then(|new| new.checked_add(STILL).ok());
@@ -206,34 +230,17 @@ pub(super) fn plan(
                 plan.open.insert(due.key.clone());
                 plan.fires.push(Fire {
                     key: due.key.clone(),
-                    line: LineHash::of(due.words.as_bytes()),
+                    line: due.line(),
                     fact: fact(due, now),
                     scope: None,
                 });
             }
         }
     }
-    Ok(())
-}
-
-/// Whether this is a task that was told, or is being told, where it stood before.
-fn moved(
-    context: &PassContext<'_>,
-    due: &DueTask,
-    standing: &HashSet<&str>,
-    taken: &mut HashSet<String>,
-    mode: Mode,
-) -> Result<bool, PassError> {
-    let Some(words) = words_of(&due.id) else { return Ok(false) };
-    let told = context.journal.tasks_told(words, due.telling.at)?;
-    let gone =
-        told.into_iter().find(|told| !standing.contains(told.key.as_str()) && !taken.contains(&told.key));
-    let Some(gone) = gone else { return Ok(false) };
-    if gone.sure && mode != Mode::DryRun {
-        context.journal.task_moved(&gone.key, &due.key)?;
+    if mode != Mode::DryRun && !days.is_empty() {
+        context.journal.tasks_say(&days)?;
     }
-    taken.insert(gone.key);
-    Ok(true)
+    Ok(())
 }
 
 /// The words as they are told: a line may be as long as a note, and a notification is read at a glance.
@@ -252,7 +259,7 @@ fn fact(due: &DueTask, now: Timestamp) -> Fact {
         due: due.at,
         late_seconds: late_seconds(due.at, now),
         missed: 0,
-        msg: format!("{} · {}", shortened(&due.words), due.path),
+        msg: due.said(),
         recurring: due.recurring,
         next: (due.telling.lead > 0).then_some(due.own),
         note: Some(due.path.clone()),

@@ -1,0 +1,109 @@
+//! Tasks that were told under another key than theirs is now.
+//!
+//! Three of these are known again, all of them only where what was told stands nowhere any more: a line with the same words
+//! for the same time, in another note or under another name of its note; a line with the same words for the same day, where
+//! the settings give days another time; and a line of the same note for the same time that got a tag or lost one. Other
+//! words are another task: nobody can tell a line that was reworded from one that was deleted beside a new one, and a task
+//! that was never told is worse than one that was told twice.
+
+use std::collections::{HashMap, HashSet};
+
+use jiff::civil;
+
+use super::super::{Mode, PassContext, PassError};
+use super::{DueTask, shortened};
+use crate::deliver::journal::Told;
+use crate::deliver::notifier::Fact;
+use crate::format::lines;
+use crate::format::task::Line;
+use crate::tasks::{task_id, words_of};
+
+/// What was told of which no line is known yet.
+pub(super) struct Moved<'a> {
+    context: &'a PassContext<'a>,
+    dry: bool,
+    /// The keys of all lines that are due.
+    standing: HashSet<&'a str>,
+    taken: HashSet<String>,
+    told: HashMap<civil::DateTime, Vec<Told>>,
+}
+
+impl<'a> Moved<'a> {
+    /// Among these lines.
+    pub(super) fn new(context: &'a PassContext<'a>, due: &'a [DueTask], mode: Mode) -> Self {
+        Self {
+            context,
+            dry: mode == Mode::DryRun,
+            standing: due.iter().map(|due| due.key.as_str()).collect(),
+            taken: HashSet::new(),
+            told: HashMap::new(),
+        }
+    }
+
+    /// Whether a task without a row was told, or is being told, as it stood before; the row then goes along with it.
+    pub(super) fn was_told(&mut self, due: &DueTask) -> Result<bool, PassError> {
+        let Some(gone) = self.gone(due)? else { return Ok(false) };
+        if gone.sure && !self.dry {
+            let (id, note) = (due.id.clone(), Some(due.path.clone()));
+            let fact = Fact { id, msg: due.said(), note, ..gone.fact };
+            self.context.journal.task_moved(&gone.key, &due.key, &due.line(), &fact)?;
+        }
+        self.taken.insert(gone.key);
+        Ok(true)
+    }
+
+    fn gone(&mut self, due: &DueTask) -> Result<Option<Told>, PassError> {
+        let Some(words) = words_of(&due.id) else { return Ok(None) };
+        let same = self.context.journal.tasks_told(words, due.telling.at, due.day().as_ref())?;
+        if let Some(gone) = same.into_iter().find(|told| self.is_free(told)) {
+            return Ok(Some(gone));
+        }
+        if !self.told.contains_key(&due.telling.at) {
+            let told = self.context.journal.tasks_told_at(due.telling.at)?;
+            self.told.insert(due.telling.at, told);
+        }
+        let tagged = |told: &&Told| {
+            self.is_free(told)
+                && is_tagged(told, due)
+                && !still_stands(self.context, &due.path, &told.fact.id)
+        };
+        Ok(self.told[&due.telling.at].iter().find(tagged).cloned())
+    }
+
+    fn is_free(&self, told: &Told) -> bool {
+        !self.standing.contains(told.key.as_str()) && !self.taken.contains(&told.key)
+    }
+}
+
+/// Whether a line of the same note differs from what was told by tags that were added, or by tags that were taken away.
+fn is_tagged(told: &Told, due: &DueTask) -> bool {
+    let fact = &told.fact;
+    let words = fact.msg.strip_suffix(&due.path).and_then(|words| words.strip_suffix(" · "));
+    let Some(words) = words.filter(|_| fact.note.as_ref() == Some(&due.path)) else { return false };
+    let new = shortened(&due.words);
+    let ((words, tags), (new_words, new_tags)) = (apart(words), apart(&new));
+    words == new_words && !words.is_empty() && (tags.is_subset(&new_tags) || new_tags.is_subset(&tags))
+}
+
+/// The words without tags, and the tags.
+fn apart(text: &str) -> (Vec<&str>, HashSet<&str>) {
+    let is_tag = |word: &&str| word.len() > 1 && word.starts_with('#');
+    (
+        text.split_whitespace().filter(|word| !is_tag(word)).collect(),
+        text.split_whitespace().filter(is_tag).collect(),
+    )
+}
+
+/// Whether a line with the words of this id stands in the note, open or done: then the new one is another. Where that can't
+/// be found out it is another, too.
+fn still_stands(context: &PassContext<'_>, path: &str, id: &str) -> bool {
+    let Some(settings) = &context.settings.tasks else { return true };
+    let rules = crate::tasks::rules(context.vault, settings);
+    let bytes = crate::vault::NotePath::new(path).ok().and_then(|path| context.vault.read(&path).ok());
+    let (Ok(rules), Some(bytes)) = (rules, bytes) else { return true };
+    let has_words = |text: &[u8]| {
+        let line = std::str::from_utf8(text).ok().and_then(|text| Line::read(text, &rules));
+        line.is_some_and(|line| words_of(&task_id(path, &line.words())) == words_of(id))
+    };
+    lines::live_lines(&bytes).any(|line| has_words(line.text))
+}
