@@ -124,6 +124,18 @@ fn an_edit_of_the_time_is_a_new_occurrence_and_a_move_is_none() {
 }
 
 #[test]
+fn what_is_told_only_before_its_time_has_no_next() {
+    let mut world = world(&[Format::TaskNotes]);
+    let reminder = "reminders:\n  - id: r1\n    type: relative\n    relatedTo: due\n    offset: -PT15M\n";
+    note(&world, "Cake.md", &format!("---\ntags: [task]\ndue: 2026-12-01T10:00\n{reminder}---\n"));
+    world.tick();
+    world.at("2026-12-01T09:45:00Z").tick();
+    assert_eq!(told(&world), ["Task: Cake · Cake.md"]);
+    world.at("2026-12-01T10:00:00Z").tick();
+    assert_eq!(told(&world).len(), 1);
+}
+
+#[test]
 fn a_day_stays_that_day_whatever_time_the_settings_give_it() {
     for older in [false, true] {
         let mut world = world(&[Format::Tasks, Format::Reminder]);

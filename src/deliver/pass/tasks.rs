@@ -261,7 +261,8 @@ fn fact(due: &DueTask, now: Timestamp) -> Fact {
         missed: 0,
         msg: due.said(),
         recurring: due.recurring,
-        next: (due.telling.lead > 0).then_some(due.own),
+        // Where nothing but times before its own is told, none of them is the next.
+        next: (due.telling.lead > 0 && due.own > due.telling.at).then_some(due.own),
         note: Some(due.path.clone()),
     }
 }
