@@ -7,14 +7,17 @@ use std::path::Path;
 use std::sync::Arc;
 
 use jiff::ToSpan;
+use jiff::tz::TimeZone;
 
 use crate::clock::Clock;
 use crate::config::{ConfigError, Dirs, EditStrategyName, FILE_NAME, NotifyKind, Settings};
 use crate::deliver::{self, Journal, JournalError, Links, PassSettings, Telling};
+use crate::format::commitment::Status;
 use crate::memory::MemoryNotes;
-use crate::schedule::{DigestRule, Zone};
+use crate::memory::commitments::CommitmentError;
+use crate::schedule::{DigestRule, Zone, resolve};
 use crate::tasks::{TaskBook, TaskSettings};
-use crate::vault::{EditOptions, EditStrategy, Editor, NotePath, Vault, Why};
+use crate::vault::{EditOptions, EditStrategy, Editor, NotePath, Origin, Vault, Why};
 
 /// An opened vault.
 #[derive(Debug)]
@@ -208,6 +211,34 @@ impl Workspace {
             listed.into_iter().find(|one| one.id == id).map(|one| one.text)
         };
         told().or_else(promised)
+    }
+
+    /// Whether a reminder was told for a local time, or may have been; a journal that can't be read says so.
+    pub fn may_be_told(&self, id: &str, local: jiff::civil::DateTime) -> bool {
+        self.journal().and_then(|journal| journal.may_be_told(id, local)).unwrap_or(true)
+    }
+
+    /// Moves a follow-up that waits, and that nobody was told of yet, to a local time. Returns its block as it stands then;
+    /// `None` where there is no such follow-up.
+    ///
+    /// # Errors
+    /// Its note can't be read or written.
+    pub fn postponed(
+        &self,
+        id: &str,
+        to: jiff::civil::DateTime,
+        origin: &Origin,
+    ) -> Result<Option<String>, CommitmentError> {
+        let memory = self.memory();
+        let ledger = memory.ledger();
+        let file = ledger.read()?;
+        let waiting = file.find(id).filter(|block| block.commitment.status == Status::Pending);
+        let Some(due) = waiting.and_then(|block| block.commitment.due) else { return Ok(None) };
+        // Its key in the journal has the time in UTC.
+        if self.may_be_told(id, due.to_zoned(TimeZone::UTC).datetime()) {
+            return Ok(None);
+        }
+        ledger.postpone(id, (due, resolve(&self.zone, to)), origin).map(Some)
     }
 
     /// The note at a path of the settings, which are validated.

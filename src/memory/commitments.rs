@@ -318,6 +318,29 @@ impl Ledger<'_> {
         self.read_back(id)
     }
 
+    /// Lets a waiting follow-up be due later: its due time changes and no other byte. Returns its block as it stands then.
+    ///
+    /// # Errors
+    /// It was changed in the meantime, or the note can't be written.
+    pub fn postpone(
+        &self,
+        id: &str,
+        (from, to): (Timestamp, Timestamp),
+        origin: &Origin,
+    ) -> Result<String, CommitmentError> {
+        let why = origin.why(format!("snoozed: {id}")).trailer("Commitment", id);
+        let mut block = None;
+        self.editor.edit_with(&self.path, &why, |bytes| {
+            let Some(after) = commitment::set_due(bytes, id, from, to) else {
+                return Plan::Operations(Vec::new());
+            };
+            let range = commitment::parse(&after).find(id).map(|block| block.range.clone());
+            block = range.map(|range| String::from_utf8_lossy(&after[range]).trim_end().to_owned());
+            Plan::Bytes(after)
+        })?;
+        block.ok_or_else(|| CommitmentError::Changed(id.to_owned()))
+    }
+
     fn bytes(&self) -> Result<Vec<u8>, CommitmentError> {
         match self.vault.read(&self.path) {
             Err(VaultError::NotFound(_)) => Ok(Vec::new()),

@@ -1,7 +1,8 @@
 //! Snoozing: what was told comes again later.
 //!
 //! A reminder that was told, or that comes again anyway, is left as it is, and a new one says the same at the new time.
-//! One that is still to come and comes once is moved: nobody who snoozes it wants it twice.
+//! One that comes once and that nobody was told of yet is moved, also where its time has come and it waits for the end of
+//! the quiet hours, or for its notifier: nobody who snoozes it wants it twice.
 
 use jiff::{SignedDuration, Timestamp, ToSpan, civil};
 
@@ -11,7 +12,8 @@ use crate::schedule::{self, Zone};
 use crate::vault::Origin;
 
 impl Book<'_> {
-    /// Lets the reminder with the id come again at a local time. Where its line is gone, `said` is what it said.
+    /// Lets the reminder with the id come again at a local time. Where its line is gone, `said` is what it said; `is_told`
+    /// says of a local time of it whether it was told then, or may have been.
     ///
     /// # Errors
     /// It is not known, or the note can't be written.
@@ -19,8 +21,8 @@ impl Book<'_> {
         &self,
         id: &str,
         local: civil::DateTime,
-        now: Timestamp,
         said: Option<&str>,
+        is_told: impl Fn(civil::DateTime) -> bool,
         origin: impl Into<Origin>,
     ) -> Result<Written, ReminderError> {
         let file = self.read()?;
@@ -30,8 +32,7 @@ impl Book<'_> {
             (line, _) => line?,
         };
         let reminder = &line.reminder;
-        let due = schedule::resolve(self.zone, reminder.date.to_datetime(reminder.time));
-        if reminder.recur == Recur::None && due > now {
+        if reminder.recur == Recur::None && !is_told(reminder.date.to_datetime(reminder.time)) {
             return self.change(id, &Changes { local: Some(local), ..Changes::default() }, origin);
         }
         self.add_once(&again(&reminder.msg), origin)

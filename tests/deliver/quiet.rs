@@ -2,6 +2,7 @@
 
 use jiff::SignedDuration;
 
+use crate::support::TestVault;
 use crate::world::{Fault, World, id, line};
 
 const NIGHT: &str = "2026-12-01T22:30:00Z";
@@ -65,4 +66,43 @@ fn an_attempt_that_failed_in_the_evening_is_not_repeated_at_night() {
     assert_eq!((*world.place.attempts.lock().unwrap(), *world.others[0].attempts.lock().unwrap()), (1, 1));
     world.at("2026-12-02T07:00:00Z").tick();
     assert_eq!((world.place.texts().len(), world.other().len()), (1, 1));
+}
+
+#[test]
+fn what_waits_for_the_morning_is_snoozed_and_comes_once() {
+    let vault = TestVault::new(
+        "//- now: 2026-12-01T22:00:00Z\n//- /vault-agent.toml\ntimezone = \"Europe/London\"\n[notify]\nquiet = \"22:00-07:00\"\n",
+    );
+    let block = "# Follow-ups\n\n---\nid: c-2026-12-01-001\nstatus: pending\ndue: 2026-12-01T23:00:00Z # late\n---\nAsk Kyle\n";
+    vault.write("COMMITMENTS.md", block);
+    vault.write(
+        "Reminders.md",
+        line("2026-12-01", "23:00", "none", "Call", &id('A'))
+            + &line("2026-12-01", "23:00", "daily", "Pill", &id('B')),
+    );
+    let told = |now: &str| {
+        vault.set_now(now);
+        vault.run(&["tick"]).ok().stdout
+    };
+    // A follow-up that isn't due yet, and a reminder that is held.
+    let run = vault.run(&["remind", "snooze", "c-2026-12-01-001", "--until", "2026-12-02 12:30"]).ok();
+    assert!(
+        run.stdout.contains("due: 2026-12-02T12:30:00Z # late") && run.stdout.contains("Ask Kyle"),
+        "{}",
+        run.shown()
+    );
+    assert_eq!(vault.read("COMMITMENTS.md"), block.replace("2026-12-01T23:00:00Z", "2026-12-02T12:30:00Z"));
+    assert_eq!(told("2026-12-01T23:05:00Z"), "");
+    let run =
+        vault.run(&["remind", "snooze", &format!("rid_{}", id('A')), "--until", "2026-12-02 12:00"]).ok();
+    assert_eq!(run.stdout, line("2026-12-02", "12:00", "none", "Call", &id('A')));
+    let morning = told("2026-12-02T07:00:00Z");
+    assert!(morning.contains("Pill") && !morning.contains("Call") && !morning.contains("Ask"), "{morning}");
+    assert_eq!(told("2026-12-02T12:00:00Z").matches("Call").count(), 1);
+    assert_eq!(told("2026-12-02T12:30:00Z").matches("Ask Kyle").count(), 1);
+    // One that was told comes once more, and stays told.
+    let run = vault.run(&["remind", "snooze", "c-2026-12-01-001", "--until", "2026-12-02 13:00"]).ok();
+    assert!(run.stdout.contains("recur=none msg=\"Ask Kyle\""), "{}", run.shown());
+    assert_eq!(told("2026-12-02T13:00:00Z").matches("Ask Kyle").count(), 1);
+    assert!(vault.read("COMMITMENTS.md").contains("status: delivered"));
 }

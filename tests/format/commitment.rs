@@ -84,6 +84,19 @@ fn a_status_changes_and_no_other_byte() {
 }
 
 #[test]
+fn a_due_time_changes_and_no_other_byte() {
+    let (from, to) = ("2026-05-08T19:00:00Z".parse().unwrap(), "2026-05-09T07:30:00Z".parse().unwrap());
+    for file in [FILE.to_owned(), FILE.replace('\n', "\r\n"), format!("\u{feff}{}", &FILE[15..])] {
+        let later = commitment::set_due(file.as_bytes(), "c-2026-05-08-001", from, to).unwrap();
+        let expected = file.replacen("due: 2026-05-08T19:00:00Z", "due: 2026-05-09T07:30:00Z", 1);
+        assert_eq!(String::from_utf8(later).unwrap(), expected);
+        // Only of one that waits, and that is due then.
+        assert_eq!(commitment::set_due(file.as_bytes(), "c-2026-05-08-001", to, from), None);
+        assert_eq!(commitment::set_due(file.as_bytes(), "c-2026-05-08-002", from, to), None);
+    }
+}
+
+#[test]
 fn ids_count_up_within_the_day() {
     let day = jiff::civil::date(2026, 5, 8);
     let mut file = commitment::parse(FILE.as_bytes());

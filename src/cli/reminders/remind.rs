@@ -195,8 +195,13 @@ impl Remind<'_> {
             let written = tasks.snooze(id, None, local, self.context.origin())?;
             return self.say_task("snoozed", &written, self.said(local, Recur::None).as_deref());
         }
+        if let Some(line_text) = self.workspace.postponed(id, local, &self.context.origin())? {
+            let written = Written { id: id.to_owned(), line_text };
+            return self.say("snoozed", &written, self.said(local, Recur::None));
+        }
         let said = self.workspace.said_by(id);
-        let written = self.book().snooze(id, local, now, said.as_deref(), self.context.origin())?;
+        let is_told = |local| self.workspace.may_be_told(id, local);
+        let written = self.book().snooze(id, local, said.as_deref(), is_told, self.context.origin())?;
         self.say("snoozed", &written, self.said(local, Recur::None))
     }
 

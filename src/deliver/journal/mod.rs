@@ -252,6 +252,19 @@ impl Journal {
         Ok(text.and_then(|text| text.parse().ok()))
     }
 
+    /// Whether something with this id, also one of several lines that share it, was told for a local time, or may have been.
+    pub fn may_be_told(&self, id: &str, local: civil::DateTime) -> Result<bool, JournalError> {
+        self.read(|tx| {
+            tx.query_row(
+                "SELECT EXISTS (SELECT 1 FROM deliveries
+                 WHERE (subject = ?1 OR subject > ?1 || '#' AND subject < ?1 || '$') AND local = ?2
+                 AND state IN ('sending', 'sent', 'done'))",
+                params![id, local_text(local)],
+                |row| row.get(0),
+            )
+        })
+    }
+
     /// All deliveries that are sent but not done: key and row, in the order of their claims.
     pub fn unsettled(&self) -> Result<Vec<(String, Row)>, JournalError> {
         self.read(|tx| {

@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use super::Finding;
 
 pub use read::{is_place, parse};
-pub use write::{next_id, set_each, set_status};
+pub use write::{next_id, set_due, set_each, set_status};
 
 /// Where a commitment stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -153,6 +153,8 @@ pub struct CommitmentBlock {
     pub range: Range<usize>,
     /// The bytes of its status value in the file.
     pub status_range: Range<usize>,
+    /// The bytes of its due time's value in the file, where it has one.
+    pub due_range: Option<Range<usize>>,
     /// What it says.
     pub commitment: Commitment,
 }

@@ -107,6 +107,7 @@ fn block(lines: &[(Line<'_>, bool)], head: &Head<'_>, file: &mut CommitmentsFile
     let id = fields.word("id", first.number, "c-2026-05-08-001");
     let status = fields.status(first.number);
     let due = fields.instant("due");
+    let due_range = due.and_then(|_| fields.find("due")).map(place);
     let commitment = Commitment {
         id: id.clone().unwrap_or_default(),
         status: status.as_ref().map_or(Status::Pending, |(status, _)| *status),
@@ -129,11 +130,17 @@ fn block(lines: &[(Line<'_>, bool)], head: &Head<'_>, file: &mut CommitmentsFile
                 end_line: last.number,
                 range: first.start..last.end(),
                 status_range,
+                due_range,
                 commitment,
             });
         }
         (id, _) => file.other_ids.extend(id),
     }
+}
+
+/// The bytes of an entry's value in the file.
+fn place((line, entry): &(Line<'_>, Entry<'_>)) -> Range<usize> {
+    line.start + entry.place.start..line.start + entry.place.end
 }
 
 /// A text's lines joined by LF, without the blank lines around them.
@@ -207,9 +214,7 @@ impl<'h, 'a> Fields<'h, 'a> {
             return None;
         };
         match found.1.value.parse() {
-            Ok(status) => {
-                Some((status, found.0.start + found.1.place.start..found.0.start + found.1.place.end))
-            }
+            Ok(status) => Some((status, place(found))),
             Err(error) => {
                 let error: super::NameError = error;
                 let suggestion = meant("status", &found.1.value, &names);

@@ -1,4 +1,4 @@
-//! Commitments to text, and the one change that is made to a block: its status.
+//! Commitments to text, and the two changes that are made to a block: its status, and its due time.
 
 use jiff::{Timestamp, civil::Date};
 
@@ -36,6 +36,17 @@ pub fn set_each(
     }
     out.extend_from_slice(&bytes[from..]);
     out
+}
+
+/// The file with the due time of the waiting block `id` set from `expect` to `to`: its value changes and no other byte.
+/// `None` where no block that waits has this id and due time, or more than one has this id.
+pub fn set_due(bytes: &[u8], id: &str, expect: Timestamp, to: Timestamp) -> Option<Vec<u8>> {
+    let file = parse(bytes);
+    let waits =
+        |commitment: &Commitment| commitment.status == Status::Pending && commitment.due == Some(expect);
+    let block = file.find(id).filter(|block| waits(&block.commitment))?;
+    let place = block.due_range.as_ref()?;
+    Some([&bytes[..place.start], to.to_string().as_bytes(), &bytes[place.end..]].concat())
 }
 
 /// The next free id of a day: `c-YYYY-MM-DD-NNN`, counting up from 001.

@@ -117,8 +117,15 @@ pub fn snooze(call: &Call<'_>) -> Outcome {
         let written = tasks.snooze(id, None, local, call.origin.clone())?;
         return Ok(told_task(call, "snoozed", written, understood(call, local, Recur::None)));
     }
+    if let Some(line_text) = workspace.postponed(id, local, &call.origin)? {
+        let written = reminders::Written { id: id.to_owned(), line_text };
+        let path = workspace.settings.paths.commitments.clone();
+        return Ok(told_in(call, "snoozed", path, written, understood(call, local, Recur::None)));
+    }
     let said = workspace.said_by(id);
-    let written = with_book(call, |book| book.snooze(id, local, now, said.as_deref(), call.origin.clone()))?;
+    let is_told = |local| workspace.may_be_told(id, local);
+    let written =
+        with_book(call, |book| book.snooze(id, local, said.as_deref(), is_told, call.origin.clone()))?;
     Ok(told(call, "snoozed", written, understood(call, local, Recur::None)))
 }
 
@@ -181,8 +188,18 @@ fn told_task(call: &Call<'_>, what: &str, written: WrittenTask, when: Option<Str
 
 /// The answer, after the user was told.
 fn told(call: &Call<'_>, what: &str, written: reminders::Written, when: Option<String>) -> Answer {
-    call.desk.confirm(&call.workspace, what, &written.line_text);
     let path = call.workspace.settings.paths.reminders.clone();
+    told_in(call, what, path, written, when)
+}
+
+fn told_in(
+    call: &Call<'_>,
+    what: &str,
+    path: String,
+    written: reminders::Written,
+    when: Option<String>,
+) -> Answer {
+    call.desk.confirm(&call.workspace, what, &written.line_text);
     let at = when.as_ref().map_or_else(String::new, |when| format!("\nIt comes {when}."));
     let text = format!("{what} in {path}:\n{}{at}", written.line_text);
     Answer::new(text, &Written { id: written.id, line_text: written.line_text, path, when })
