@@ -59,10 +59,44 @@ impl Book<'_> {
     }
 }
 
-/// The local time so much later, on the whole minute after.
+/// The local time so much later, on the whole minute after. Where the clocks go back, a local time that comes twice means
+/// its first coming; one in the second is then the first minute that is later beyond doubt.
 pub fn local_after(now: Timestamp, by: SignedDuration, zone: &Zone) -> civil::DateTime {
     let at = now.saturating_add(by).unwrap_or(Timestamp::MAX);
     let local = zone.tz().to_datetime(at);
     let whole = local.date().at(local.hour(), local.minute(), 0, 0);
-    if whole < local { whole.checked_add(1.minute()).unwrap_or(whole) } else { whole }
+    let mut whole = if whole < local { whole.checked_add(1.minute()).unwrap_or(whole) } else { whole };
+    while schedule::resolve(zone, whole) < at {
+        let Ok(next) = whole.checked_add(1.minute()) else { break };
+        whole = next;
+    }
+    whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn minutes_later_is_never_earlier_also_where_the_clocks_go_back() {
+        let london = Zone::get("Europe/London").unwrap();
+        let after = |now: &str, minutes| {
+            local_after(now.parse().unwrap(), SignedDuration::from_mins(minutes), &london).to_string()
+        };
+        assert_eq!(after("2026-12-01T09:30:20Z", 10), "2026-12-01T09:41:00");
+        // At 01:00 GMT the clocks show 01:00 for the second time; 01:59 comes before that.
+        assert_eq!(after("2026-10-25T00:30:00Z", 20), "2026-10-25T01:50:00");
+        assert_eq!(after("2026-10-25T00:50:00Z", 20), "2026-10-25T02:00:00");
+        assert_eq!(after("2026-10-25T01:50:00Z", 20), "2026-10-25T02:10:00");
+        assert_eq!(after("2026-03-29T00:50:00Z", 20), "2026-03-29T02:10:00");
+        let mut now: Timestamp = "2026-10-24T22:00:00Z".parse().unwrap();
+        for _ in 0..300 {
+            let at = now.checked_add(SignedDuration::from_mins(10)).unwrap();
+            assert!(
+                schedule::resolve(&london, local_after(now, SignedDuration::from_mins(10), &london)) >= at,
+                "{now}"
+            );
+            now = now.checked_add(SignedDuration::from_secs(61)).unwrap();
+        }
+    }
 }
