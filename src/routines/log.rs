@@ -9,12 +9,14 @@ use ulid::Ulid;
 use crate::deliver::journal::Run;
 use crate::format::log::{self, Event, EventKind, LogHeader, LogPath};
 use crate::turn::Note;
-use crate::vault::{EditError, NotePath};
+use crate::vault::{EditError, Entry, NotePath, WalkOptions};
 use crate::workspace::Workspace;
 
 /// The folder below the logs, which is the surface.
 const SURFACE: &str = "routines";
 
+/// The number of a run's log that the schedule asked for; a person's have higher ones.
+const SCHEDULED: u16 = 1;
 const QUESTION: u16 = 0;
 /// As everywhere: `turn::remake` looks for it.
 const RECALL: u16 = 2;
@@ -37,6 +39,27 @@ pub fn message_of(key: &str) -> u64 {
     u64::from_le_bytes(eight) | 1 << 63
 }
 
+/// When the last run was due that the schedule asked for and whose answer stands in the routine's logs. So a vault knows
+/// what was run where the journal doesn't: on another machine, or after its state was deleted.
+pub fn last_answered(workspace: &Workspace, routine: &str) -> Option<Timestamp> {
+    let (logs, now) = (workspace.settings.paths.logs.trim_end_matches('/'), workspace.clock.now());
+    let folder = NotePath::new(&format!("{logs}/{SURFACE}/{}", folder_of(routine))).ok()?;
+    let walk = workspace.vault.walk(&WalkOptions { under: Some(folder), ..WalkOptions::default() }).ok()?;
+    let place = |entry: &Entry| LogPath::parse(logs, entry.path.as_str()).ok();
+    let mut runs: Vec<(Timestamp, NotePath)> = walk
+        .entries
+        .into_iter()
+        .filter_map(|entry| Some((place(&entry).filter(|log| log.seq == SCHEDULED)?.started, entry.path)))
+        .filter(|(due, _)| *due <= now)
+        .collect();
+    runs.sort_unstable_by_key(|run| std::cmp::Reverse(run.0));
+    let is_answered = |path: &NotePath| {
+        let bytes = workspace.vault.read(path).unwrap_or_default();
+        log::parse(&bytes).blocks.iter().any(|block| block.event.kind == EventKind::Agent)
+    };
+    runs.into_iter().find(|(_, path)| is_answered(path)).map(|(due, _)| due)
+}
+
 /// Whether a person asked for a run, and not its schedule.
 pub fn is_asked_for(key: &str) -> bool {
     key.rsplit_once('@').is_some_and(|(_, rest)| rest.starts_with("run-"))
@@ -49,7 +72,7 @@ impl RunLog {
         let folder = folder_of(&run.routine);
         // A run that a person asks for may begin in the second of another.
         let asked = is_asked_for(&run.key).then(|| message_of(&run.key) % 9_998);
-        let seq = asked.map_or(1, |number| u16::try_from(number + 2).unwrap_or(2));
+        let seq = asked.map_or(SCHEDULED, |number| u16::try_from(number + 2).unwrap_or(2));
         let path = LogPath { surface: SURFACE.to_owned(), context_id: folder, started: second, seq };
         let header = LogHeader {
             surface: SURFACE.to_owned(),

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 
 use super::book::{self, Note};
+use super::log;
 use super::material::{self, Gathered};
 use super::plan::{self, Planned};
 use super::run::RunError;
@@ -53,11 +54,11 @@ pub fn look(
             continue;
         }
         let schedule = routine.schedule.to_string();
-        let since = plan::standing(note.changed, now).since;
+        let since = || plan::standing(note.changed, log::last_answered(workspace, &note.name), now).since;
         let known = match (journal.known(&note.name, &schedule)?, dry) {
             (Some(known), _) => known,
-            (None, true) => Known { since, handled: None, ran: None, seen: None },
-            (None, false) => journal.enabled(&note.name, &schedule, since)?,
+            (None, true) => Known { since: since(), handled: None, ran: None, seen: None },
+            (None, false) => journal.enabled(&note.name, &schedule, since())?,
         };
         let Some(planned) = plan::due(&workspace.zone, &routine.schedule, &known, now) else { continue };
         match material::gather(workspace, turns, routine, &known, now) {

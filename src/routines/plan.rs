@@ -16,11 +16,14 @@ pub struct Planned {
 }
 
 /// From where on the occurrences of a routine count that is seen for the first time: from its note's last change,
-/// and from the beginning of the minute, so that one that is due now comes.
-pub fn standing(changed: Option<Timestamp>, now: Timestamp) -> Standing {
+/// and from the beginning of the minute, so that one that is due now comes; after the last one that its logs show as
+/// `answered`, if that is later.
+pub fn standing(changed: Option<Timestamp>, answered: Option<Timestamp>, now: Timestamp) -> Standing {
     let since = changed.map_or(now, |changed| changed.min(now));
     let minute = since.as_second().div_euclid(60) * 60;
-    Standing { since: Timestamp::from_second(minute).unwrap_or(since) }
+    let since = Timestamp::from_second(minute).unwrap_or(since);
+    let after = answered.and_then(|at| at.checked_add(SignedDuration::from_secs(1)).ok());
+    Standing { since: after.map_or(since, |after| after.max(since)) }
 }
 
 /// From where on occurrences count.
@@ -72,8 +75,17 @@ mod tests {
     #[test]
     fn a_routine_counts_from_the_minute_of_its_last_change() {
         let changed = Some(at("2026-12-01T08:00:40Z"));
-        assert_eq!(standing(changed, at("2026-12-01T08:00:50Z")).since, at("2026-12-01T08:00:00Z"));
-        assert_eq!(standing(changed, at("2026-11-01T08:00:50Z")).since, at("2026-11-01T08:00:00Z"));
+        let since = |answered, now| standing(changed, answered, at(now)).since;
+        assert_eq!(since(None, "2026-12-01T08:00:50Z"), at("2026-12-01T08:00:00Z"));
+        assert_eq!(since(None, "2026-11-01T08:00:50Z"), at("2026-11-01T08:00:00Z"));
+        assert_eq!(
+            since(Some(at("2026-11-30T08:00:00Z")), "2026-12-02T08:00:50Z"),
+            at("2026-12-01T08:00:00Z")
+        );
+        assert_eq!(
+            since(Some(at("2026-12-02T08:00:00Z")), "2026-12-02T09:00:50Z"),
+            at("2026-12-02T08:00:01Z")
+        );
         assert_eq!(told("2026-12-01T08:00:00Z", None, "2026-12-01T08:00:50Z").unwrap().1, 0);
         assert_eq!(told("2026-12-01T08:01:00Z", None, "2026-12-01T08:01:50Z"), None);
     }
