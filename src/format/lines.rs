@@ -19,6 +19,8 @@
 
 use memchr::{memchr, memchr2, memmem};
 
+use super::Finding;
+
 /// The UTF-8 byte order mark.
 pub const BOM: &[u8] = b"\xEF\xBB\xBF";
 
@@ -55,6 +57,27 @@ pub fn live_lines(bytes: &[u8]) -> LiveLines<'_> {
 /// The length of the file's byte order mark: 3 or 0.
 pub fn bom_len(bytes: &[u8]) -> usize {
     if bytes.starts_with(BOM) { BOM.len() } else { 0 }
+}
+
+/// What is wrong with a file of UTF-16 text, as Windows PowerShell's `>` writes it: none of its lines can be understood.
+pub fn utf16(bytes: &[u8]) -> Option<Finding> {
+    let is_utf16 = match bytes {
+        // A mark alone may be any two bytes; in UTF-16 each blank and each line end has a zero byte.
+        [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => bytes.iter().take(256).any(|byte| *byte == 0),
+        // Without a mark: every other byte of ASCII is zero.
+        [a, b, c, d, ..] => {
+            [*a == 0, *b == 0, *c == 0, *d == 0] == [false, true, false, true]
+                || [*a == 0, *b == 0, *c == 0, *d == 0] == [true, false, true, false]
+        }
+        _ => false,
+    };
+    is_utf16.then(|| Finding {
+        line: 1,
+        column: 1,
+        reason: "the file is UTF-16 text, as Windows PowerShell's `>` writes it: no line of it is understood"
+            .to_owned(),
+        suggestion: "save the file as UTF-8".to_owned(),
+    })
 }
 
 /// The line terminator that a file uses, by its first line: for lines that are added to it.

@@ -118,6 +118,14 @@ pub enum Refusal {
         /// The 1-based line of the `<<<<<<<`.
         line: usize,
     },
+    /// It is UTF-16 text, and a line of UTF-8 in it would make nonsense of both.
+    #[error(
+        "`{path}` is UTF-16 text, as Windows PowerShell's `>` writes it; nothing is written to it until you save it as UTF-8"
+    )]
+    Utf16 {
+        /// Which note.
+        path: NotePath,
+    },
     /// A sync tool has put a second version beside it.
     #[error("`{copy}` is a conflicting copy of `{path}`; bring the two together, then delete the copy")]
     ConflictCopy {

@@ -3,7 +3,7 @@
 use jiff::SignedDuration;
 use vault_agent::deliver::Mode;
 
-use crate::support::without_random;
+use crate::support::{TestVault, without_random};
 use crate::world::{World, id, line};
 
 const NOW: &str = "2026-12-01T09:30:20Z";
@@ -334,4 +334,30 @@ fn a_line_in_code_or_a_comment_never_fires() {
     let mut world = World::new(NOW, &text);
     assert!(world.tick().fired.is_empty());
     assert_eq!(world.read(), text);
+}
+
+#[test]
+fn a_note_of_utf_16_is_named_and_left_alone() {
+    let line = "- [ ] date=2026-12-01 time=09:30 recur=none msg=\"Call\" id=rid_AAAAAAAAAAAA\r\n";
+    for (mark, big) in [(true, false), (false, false), (true, true), (false, true)] {
+        let vault = TestVault::new("//- now: 2026-12-01T09:30:00Z\n");
+        let text = if mark { format!("\u{feff}{line}") } else { line.to_owned() };
+        let pair = |unit: u16| if big { unit.to_be_bytes() } else { unit.to_le_bytes() };
+        let bytes: Vec<u8> = text.encode_utf16().flat_map(pair).collect();
+        std::fs::write(vault.path("Reminders.md"), &bytes).unwrap();
+        let tick = vault.run(&["--json", "tick"]).json();
+        assert!(tick["near_misses"][0]["reason"].as_str().unwrap().contains("UTF-16"), "{tick}");
+        let check = vault.run(&["check"]);
+        assert_eq!(
+            (check.code, check.stdout.matches("Reminders.md:1:1: the file is UTF-16").count()),
+            (1, 1),
+            "{}",
+            check.shown()
+        );
+        assert!(vault.run(&["doctor"]).stdout.contains("UTF-16"));
+        let add = vault.run(&["remind", "add", "tomorrow 9am", "Tea"]);
+        assert_eq!(add.code, 1, "{}", add.shown());
+        assert!(add.stderr.contains("save it as UTF-8"), "{}", add.stderr);
+        assert_eq!(std::fs::read(vault.path("Reminders.md")).unwrap(), bytes);
+    }
 }

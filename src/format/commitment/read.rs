@@ -21,7 +21,10 @@ pub fn parse(bytes: &[u8]) -> CommitmentsFile {
     while let Some(found) = walk.next_any() {
         lines.push(found);
     }
-    let mut file = CommitmentsFile::default();
+    let mut file = CommitmentsFile {
+        findings: crate::format::lines::utf16(bytes).into_iter().collect(),
+        ..CommitmentsFile::default()
+    };
     let heads = heads(&lines, &mut file.findings);
     for (place, head) in heads.iter().enumerate() {
         let end = heads.get(place + 1).map_or(lines.len(), |next| next.lines.start);

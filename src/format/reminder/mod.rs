@@ -22,7 +22,10 @@ use std::fmt;
 use jiff::civil::{Date, Time};
 use serde::Serialize;
 
-use super::{Finding, Line, ReminderId, lines::LiveLines};
+use super::{
+    Finding, Line, ReminderId,
+    lines::{self, LiveLines},
+};
 
 pub use edit::{with_id, with_schedule};
 pub use recur::{Recur, RecurError};
@@ -182,12 +185,14 @@ pub enum Scanned<'a> {
 
 /// The reminders and near misses of a file in order, borrowed from it: no allocation for a valid line.
 pub fn scan(bytes: &[u8]) -> Scan<'_> {
-    Scan { lines: LiveLines::new(bytes) }
+    Scan { utf16: lines::utf16(bytes), lines: LiveLines::new(bytes) }
 }
 
 /// Iterator over [`scan`].
 #[derive(Debug, Clone)]
 pub struct Scan<'a> {
+    /// What is wrong with the whole file comes first.
+    utf16: Option<Finding>,
     lines: LiveLines<'a>,
 }
 
@@ -195,6 +200,9 @@ impl<'a> Iterator for Scan<'a> {
     type Item = Scanned<'a>;
 
     fn next(&mut self) -> Option<Scanned<'a>> {
+        if let Some(finding) = self.utf16.take() {
+            return Some(Scanned::NearMiss(finding));
+        }
         loop {
             let line = self.lines.next()?;
             if let Some(reminder) = syntax::reminder(line.text) {

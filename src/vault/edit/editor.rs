@@ -379,6 +379,9 @@ impl Editor {
         if let Some(line) = crate::vault::read::conflict::conflict_markers(bytes) {
             return Err(crate::vault::Refusal::ConflictMarkers { path: task.path.clone(), line }.into());
         }
+        if crate::format::lines::utf16(bytes).is_some() {
+            return Err(crate::vault::Refusal::Utf16 { path: task.path.clone() }.into());
+        }
         Ok(())
     }
 
