@@ -8,9 +8,11 @@
 
 use std::fs::File;
 use std::io::{self, Write as _};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt as _;
+use std::time::{Duration, SystemTime};
 
-use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::fs::{AtFlags, Dir, Mode, OFlags};
 
 use super::create::{rename_new, temp_name, write_temp};
 use super::editor::Editor;
@@ -18,9 +20,13 @@ use super::editor::lock;
 use super::self_writes::OwnWrite;
 use crate::vault::error::{EditError, VaultError};
 use crate::vault::path::NotePath;
+use crate::vault::read::conflict::OUR_MARK;
+use crate::vault::read::stat_of;
 
 /// How often a note may be replaced under an append before that is an error.
 const TRIES: usize = 8;
+/// A temporary file that was not touched for so long belongs to a process that was killed.
+const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
 
 impl Editor {
     /// Adds `bytes` at the end of a note, on a line of their own; a note that doesn't exist begins with `header`.
@@ -76,7 +82,7 @@ impl Editor {
                 return Ok(());
             }
         }
-        Err(EditError::Busy { path: path.clone(), waited: std::time::Duration::ZERO })
+        Err(EditError::Busy { path: path.clone(), waited: Duration::ZERO })
     }
     /// Makes the note with its first bytes, whole or not at all; `false` if there is one by now. History isn't told:
     /// an `undo` is for edits, not for what was said.
@@ -93,7 +99,25 @@ impl Editor {
         }
         let named = written.map_err(wrong("writing it"))?;
         rustix::fs::fsync(&place.dir).map_err(|error| wrong("syncing its folder")(error.into()))?;
+        self.sweep(&place.dir);
         Ok(named)
+    }
+
+    /// Removes from a folder what a process left that was killed while it made a note: no journal knows of that. What a
+    /// swap has displaced is kept as long as its record says so.
+    fn sweep(&self, dir: &OwnedFd) {
+        let Ok(items) = Dir::read_from(dir) else { return };
+        let names = items.flatten().filter_map(|item| item.file_name().to_str().ok().map(str::to_owned));
+        let is_ours =
+            |name: &String| name.starts_with('.') && name.contains(OUR_MARK) && name.ends_with(".tmp");
+        for name in names.filter(is_ours).filter(|name| !self.record_file(name).exists()) {
+            let Ok(stat) = rustix::fs::statat(dir, &*name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
+            let changed = u64::try_from(stat_of(&stat).mtime_ns).unwrap_or(u64::MAX);
+            let changed = SystemTime::UNIX_EPOCH.checked_add(Duration::from_nanos(changed));
+            if changed.and_then(|then| then.elapsed().ok()).is_some_and(|age| age > ABANDONED) {
+                let _ = rustix::fs::unlinkat(dir, &*name, AtFlags::empty());
+            }
+        }
     }
 }
 
@@ -128,6 +152,31 @@ mod tests {
         editor.append(&path, b"head\n", b"one\n").unwrap();
         editor.append(&path, b"head\n", b"two\n").unwrap();
         assert_eq!(editor.vault().read(&path).unwrap(), b"head\none\ntwo\n");
+    }
+
+    #[test]
+    fn what_a_killed_process_left_goes_when_the_next_note_is_made_there() {
+        let (temp, editor, path) = set_up();
+        let folder = temp.path().join("vault/logs/a");
+        std::fs::create_dir_all(&folder).unwrap();
+        let old = SystemTime::now() - 2 * ABANDONED;
+        let left = |name: &str, at: SystemTime| {
+            let file = File::create(folder.join(name)).unwrap();
+            file.set_modified(at).unwrap();
+            folder.join(name)
+        };
+        let gone = left(".x.md.vault-agent-abcdefgh.tmp", old);
+        let kept = [
+            left(".y.md.vault-agent-abcdefgh.tmp", SystemTime::now()),
+            left(".z.md.vault-agent-displace.tmp", old),
+            left(".vault-agent-notes.md", old),
+            left("x.md", old),
+        ];
+        let record = editor.record_file(".z.md.vault-agent-displace.tmp");
+        std::fs::create_dir_all(record.parent().unwrap()).unwrap();
+        std::fs::write(record, b"").unwrap();
+        editor.append(&path, b"head\n", b"one\n").unwrap();
+        assert!(!gone.exists() && kept.iter().all(|file| file.exists()), "{kept:?}");
     }
 
     #[test]

@@ -75,7 +75,7 @@ impl Record {
 }
 
 impl Editor {
-    fn record_file(&self, name: &str) -> PathBuf {
+    pub(super) fn record_file(&self, name: &str) -> PathBuf {
         self.edits.join("displaced").join(format!("{}.record", name.trim_start_matches('.')))
     }
 
