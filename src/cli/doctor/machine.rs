@@ -130,7 +130,7 @@ fn deliveries(workspace: &Workspace) -> Vec<Check> {
         checks.push(Check::warn(
             "deliveries",
             format!("{} refuses messages: {}", refusal.place, refusal.reason),
-            "change the settings that it names; what was refused is then tried again",
+            "change the settings that it names: it is then asked again; what the console took in its place was told there",
         ));
     }
     let copies = journal.open_copies().unwrap_or_default();
