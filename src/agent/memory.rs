@@ -23,17 +23,18 @@ pub struct Given {
 /// The vault's memory.
 #[async_trait]
 pub trait Remember: Send + Sync {
-    /// What helps with this question.
+    /// What helps with this question. `own` are the places in a log of what is being asked, as links' targets: they are
+    /// no memory of it.
     ///
     /// # Errors
     /// A sentence on what is wrong.
-    async fn given(&self, question: &str) -> Result<Given, String>;
+    async fn given(&self, question: &str, own: &[&str]) -> Result<Given, String>;
 
-    /// An answer made of what is remembered alone; `block` is the question's own place in a log.
+    /// An answer made of what is remembered alone; `own` as above.
     ///
     /// # Errors
     /// A sentence on what is wrong.
-    async fn answer(&self, question: &str, block: &str) -> Result<String, String>;
+    async fn answer(&self, question: &str, own: &[&str]) -> Result<String, String>;
 }
 
 /// The vault's memory, asked over the daemon's own door: what is warm there is not loaded twice.
@@ -74,6 +75,7 @@ impl Recall for VaultMemory {
             line: hit.line as usize,
             when: hit.timestamp.map(|at| at.to_zoned(tz.clone()).strftime("%Y-%m-%d %H:%M").to_string()),
             text: hit.snippet,
+            block: hit.block_id,
         };
         Ok(found.about().take(limit).map(memory).collect())
     }
@@ -82,13 +84,14 @@ impl Recall for VaultMemory {
 #[cfg(feature = "index")]
 #[async_trait]
 impl Remember for VaultMemory {
-    async fn given(&self, question: &str) -> Result<Given, String> {
-        let found = self.ask(question, MOST_CHARS).await?;
+    async fn given(&self, question: &str, own: &[&str]) -> Result<Given, String> {
+        let mut found = self.ask(question, MOST_CHARS).await?;
+        found.leave_out(|hit| recollection::is_own(own, &hit.path, hit.block_id.as_deref()));
         Ok(Given { injection: found.injection.to_text(), links: found.links() })
     }
 
-    async fn answer(&self, question: &str, block: &str) -> Result<String, String> {
-        recollection::answer(self, question, block).await
+    async fn answer(&self, question: &str, own: &[&str]) -> Result<String, String> {
+        recollection::answer(self, question, own).await
     }
 }
 
@@ -111,11 +114,11 @@ impl Recall for VaultMemory {
 #[cfg(not(feature = "index"))]
 #[async_trait]
 impl Remember for VaultMemory {
-    async fn given(&self, _: &str) -> Result<Given, String> {
+    async fn given(&self, _: &str, _: &[&str]) -> Result<Given, String> {
         Ok(Given::default())
     }
 
-    async fn answer(&self, question: &str, block: &str) -> Result<String, String> {
-        recollection::answer(self, question, block).await
+    async fn answer(&self, question: &str, own: &[&str]) -> Result<String, String> {
+        recollection::answer(self, question, own).await
     }
 }

@@ -15,6 +15,8 @@ pub struct Memory {
     pub when: Option<String>,
     /// A short excerpt.
     pub text: String,
+    /// Its block's id, if it has one.
+    pub block: Option<String>,
 }
 
 /// A search of the memory, best first.
@@ -30,23 +32,26 @@ pub trait Recall: Send + Sync {
 /// The most memories in one answer.
 const MAX_MEMORIES: usize = 5;
 
-/// The answer that memory alone gives. `block` is the question's own place in a log, as a link's target.
+/// Whether a block of a note is one of `own`: the places in a log of what is being asked, as links' targets.
+pub(super) fn is_own(own: &[&str], path: &str, block: Option<&str>) -> bool {
+    let note = path.strip_suffix(".md").unwrap_or(path);
+    let is_it = |link: &&str| link.split_once("#^").is_some_and(|(at, id)| at == note && Some(id) == block);
+    own.iter().any(is_it)
+}
+
+/// The answer that memory alone gives. `own` are the places in a log of what is being asked, as links' targets.
 ///
 /// # Errors
 /// A sentence on what is wrong.
-pub async fn answer(recall: &dyn Recall, question: &str, block: &str) -> Result<String, String> {
+pub async fn answer(recall: &dyn Recall, question: &str, own: &[&str]) -> Result<String, String> {
     if question.trim().is_empty() {
         return Ok(format!(
             "{ANSWERED_WITH_HELP}`/remind`, `/remember` and `/recall`; `/status` says how I am."
         ));
     }
     // The question itself is in the log already and would be the best hit.
-    let own = block.split('#').next().unwrap_or_default();
-    let found = recall.recall(question, MAX_MEMORIES + 1).await?;
-    let found = found.into_iter().filter(|memory| {
-        memory.path.trim_end_matches(".md") != own.trim_end_matches(".md")
-            || !question.trim().starts_with(memory.text.trim_end_matches('…').trim())
-    });
+    let found = recall.recall(question, MAX_MEMORIES + own.len()).await?;
+    let found = found.into_iter().filter(|memory| !is_own(own, &memory.path, memory.block.as_deref()));
     Ok(describe(&found.take(MAX_MEMORIES).collect::<Vec<_>>()))
 }
 
@@ -87,17 +92,26 @@ mod tests {
 
     #[tokio::test]
     async fn an_answer_says_where_it_comes_from_and_leaves_the_question_out() {
-        let memory =
-            |path: &str, text: &str| Memory { path: path.into(), line: 7, when: None, text: text.into() };
-        let found =
-            vec![memory("logs/a.md", "when is the dentist?"), memory("MEMORY.md", "Dentist\n on Friday")];
-        let answer = answer(&Fixed(found), "when is the dentist?", "logs/a#^X").await.unwrap();
+        let memory = |path: &str, text: &str, block: Option<&str>| Memory {
+            path: path.into(),
+            line: 7,
+            when: None,
+            text: text.into(),
+            block: block.map(str::to_owned),
+        };
+        let found = vec![
+            memory("logs/a.md", "<@500> when is the dentist?", Some("X")),
+            memory("logs/a.md", "I had a tooth out", Some("W")),
+            memory("MEMORY.md", "Dentist\n on Friday", None),
+        ];
+        let own = ["logs/a#^W", "logs/a#^X"];
+        let answer = answer(&Fixed(found), "when is the dentist?", &own).await.unwrap();
         insta::assert_snapshot!(answer, @r"
         From your notes (excerpts, found by search):
         - Dentist on Friday
           -# `MEMORY.md`, line 7
         ");
-        let answer = super::answer(&Fixed(vec![]), "x", "logs/a#^X").await.unwrap();
+        let answer = super::answer(&Fixed(vec![]), "x", &own).await.unwrap();
         assert_eq!(answer, "I found nothing about that in your notes.");
     }
 }

@@ -30,13 +30,13 @@ pub struct RunMemory {
 
 #[async_trait]
 impl Remember for RunMemory {
-    async fn given(&self, _: &str) -> Result<Given, String> {
-        let found = tokio::time::timeout(TIME, self.inner.given(&self.prompt)).await;
+    async fn given(&self, _: &str, own: &[&str]) -> Result<Given, String> {
+        let found = tokio::time::timeout(TIME, self.inner.given(&self.prompt, own)).await;
         let given = found.unwrap_or_else(|_| Ok(Given::default())).unwrap_or_default();
         Ok(Given { injection: sections::for_brain(&given.injection, &self.sections), links: given.links })
     }
 
-    async fn answer(&self, _: &str, block: &str) -> Result<String, String> {
+    async fn answer(&self, _: &str, own: &[&str]) -> Result<String, String> {
         let workspace = Arc::clone(&self.workspace);
         let now = workspace.clock.now();
         let agenda = tokio::task::spawn_blocking(move || material::agenda(&workspace, now));
@@ -49,7 +49,7 @@ impl Remember for RunMemory {
                 .filter(|section| self.sections.iter().all(|known| known.title != section.title)),
         );
         let told = sections::for_people(&sections);
-        let recalled = match self.inner.answer(&self.prompt, block).await {
+        let recalled = match self.inner.answer(&self.prompt, own).await {
             Ok(text) if text == FOUND_NOTHING => String::new(),
             Ok(text) => text,
             Err(problem) if told.is_empty() => return Err(problem),

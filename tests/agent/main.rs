@@ -11,5 +11,6 @@ mod rig;
 mod support;
 
 mod bash;
+mod recalled;
 mod secrets;
 mod skills;

@@ -86,11 +86,11 @@ pub struct Fixed(pub &'static str);
 
 #[async_trait]
 impl Remember for Fixed {
-    async fn given(&self, _: &str) -> Result<Given, String> {
+    async fn given(&self, _: &str, _: &[&str]) -> Result<Given, String> {
         Ok(Given { injection: self.0.to_owned(), links: "- [[MEMORY#^A]]".to_owned() })
     }
 
-    async fn answer(&self, _: &str, _: &str) -> Result<String, String> {
+    async fn answer(&self, _: &str, _: &[&str]) -> Result<String, String> {
         Ok("From memory.".to_owned())
     }
 }

@@ -64,15 +64,20 @@ pub struct Dentist;
 #[async_trait]
 impl Recall for Dentist {
     async fn recall(&self, query: &str, _: usize) -> Result<Vec<Memory>, String> {
-        let hit =
-            Memory { path: "MEMORY.md".into(), line: 3, when: None, text: "The dentist is on Friday".into() };
+        let hit = Memory {
+            path: "MEMORY.md".into(),
+            line: 3,
+            when: None,
+            text: "The dentist is on Friday".into(),
+            block: None,
+        };
         Ok(if query.contains("dentist") { vec![hit] } else { vec![] })
     }
 }
 
 #[async_trait]
 impl Remember for Dentist {
-    async fn given(&self, question: &str) -> Result<Given, String> {
+    async fn given(&self, question: &str, _: &[&str]) -> Result<Given, String> {
         let known = question.contains("dentist");
         let given = || Given {
             injection: format!("{}\n{{\"memories\":[\"The dentist is on Friday\"]}}", remake::MARK),
@@ -81,8 +86,8 @@ impl Remember for Dentist {
         Ok(if known { given() } else { Given::default() })
     }
 
-    async fn answer(&self, question: &str, block: &str) -> Result<String, String> {
-        recollection::answer(self, question, block).await
+    async fn answer(&self, question: &str, own: &[&str]) -> Result<String, String> {
+        recollection::answer(self, question, own).await
     }
 }
 

@@ -38,10 +38,10 @@ struct Nothing;
 
 #[async_trait]
 impl Remember for Nothing {
-    async fn given(&self, _: &str) -> Result<Given, String> {
+    async fn given(&self, _: &str, _: &[&str]) -> Result<Given, String> {
         Ok(Given::default())
     }
-    async fn answer(&self, _: &str, _: &str) -> Result<String, String> {
+    async fn answer(&self, _: &str, _: &[&str]) -> Result<String, String> {
         Ok("nothing is remembered".into())
     }
 }

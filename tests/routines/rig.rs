@@ -28,11 +28,11 @@ struct Blank;
 
 #[async_trait]
 impl Remember for Blank {
-    async fn given(&self, _: &str) -> Result<Given, String> {
+    async fn given(&self, _: &str, _: &[&str]) -> Result<Given, String> {
         Ok(Given::default())
     }
 
-    async fn answer(&self, _: &str, _: &str) -> Result<String, String> {
+    async fn answer(&self, _: &str, _: &[&str]) -> Result<String, String> {
         Ok(log::FOUND_NOTHING.to_owned())
     }
 }

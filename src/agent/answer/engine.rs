@@ -256,7 +256,8 @@ impl Engine {
         }
         let text: Vec<&str> = run.questions.iter().map(|q| history::strip_mentions(&q.text)).collect();
         let (text, began) = (text.join("\n"), Instant::now());
-        let mut looked = tokio::time::timeout(RECALL_TIME, self.parts.memory.given(&text)).await;
+        let own = own(&run.turn, &run.joined);
+        let mut looked = tokio::time::timeout(RECALL_TIME, self.parts.memory.given(&text, &own)).await;
         if let Ok(Ok(given)) = &mut looked
             && !given.injection.is_empty()
             && let Some(chosen) = self.choose(run, &text, given, began).await
@@ -292,6 +293,11 @@ impl Engine {
             tracing::warn!("{error}");
         }
     }
+}
+
+/// Where what is asked stands in a log, as links' targets.
+pub(super) fn own<'t>(turn: &'t Turn, joined: &'t [Turn]) -> Vec<&'t str> {
+    joined.iter().chain([turn]).map(|turn| turn.asked.block.as_str()).collect()
 }
 
 /// What routes call a file of this media type.

@@ -1,6 +1,6 @@
 //! How a turn ends: what memory says where no brain did, and the line of facts.
 
-use super::engine::{Engine, Run, later};
+use super::engine::{Engine, Run, later, own};
 use super::words;
 use crate::brain::Usage;
 use crate::config::MEMORY;
@@ -14,7 +14,7 @@ impl Engine {
 
     pub(super) async fn memory_says(&self, run: &Run<'_>, why: Option<&str>) -> String {
         let question = run.questions.last().map_or("", |question| history::strip_mentions(&question.text));
-        match self.parts.memory.answer(question, &run.turn.asked.block).await {
+        match self.parts.memory.answer(question, &own(&run.turn, &run.joined)).await {
             Ok(answer) => words::from_memory(why, &answer),
             Err(problem) => words::from_memory(why, &format!("Memory could not be asked either: {problem}")),
         }
@@ -27,7 +27,7 @@ impl Engine {
         self.keep(self.journal().memory_answers(message, why, self.now()));
         let question = history::strip_mentions(&turn.asked.text);
         let why = Some(why).filter(|_| !self.parts.why_apart);
-        let text = match self.parts.memory.answer(question, &turn.asked.block).await {
+        let text = match self.parts.memory.answer(question, &own(&turn, &joined)).await {
             Ok(answer) => words::from_memory(why, &answer),
             Err(problem) => words::from_memory(why, &problem),
         };

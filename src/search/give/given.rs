@@ -63,6 +63,13 @@ impl Recalled {
         lines.collect::<Vec<_>>().join("\n")
     }
 
+    /// Takes out hits, wherever they stand; the digest keeps its words.
+    pub fn leave_out(&mut self, is_out: impl Fn(&Hit) -> bool) {
+        for hit in self.hits.extract_if(.., |hit| is_out(hit)) {
+            self.injection.memories.retain(|one| (&one.path, one.line) != (&hit.path, hit.line));
+        }
+    }
+
     /// The hits that are about the question; the others come along because they are pinned.
     pub fn about(self) -> impl Iterator<Item = Hit> {
         self.hits.into_iter().filter(|hit| hit.score != 0.0)

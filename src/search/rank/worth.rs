@@ -4,6 +4,7 @@
 //! said is at best what it had from the facts. So facts come first, then what was asked and answered, and what only
 //! repeats the question never. Pure: words in, a verdict out.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use crate::search::analyze::stems::Terms;
@@ -38,7 +39,8 @@ const ASKING: [&str; 22] = [
 impl Judge {
     /// For a question; `skills` is the folder of skills.
     pub fn new(question: &str, skills: &str) -> Self {
-        Self { terms: terms(question), words: plain(question), skills: format!("{skills}/") }
+        let question = without_mentions(question);
+        Self { terms: terms(&question), words: plain(&question), skills: format!("{skills}/") }
     }
 
     /// Whether a note is part of a skill: how something is done, and nobody's memory.
@@ -60,12 +62,33 @@ impl Judge {
         if kind != "turn" {
             return Worth::Fact;
         }
+        let text = &*without_mentions(text);
         let asks = asks(text);
         if plain(text) == self.words || asks && terms(text).is_subset(&self.terms) {
             return Worth::Nothing;
         }
         if asks || role == Some(Role::Agent.as_str()) { Worth::Said } else { Worth::Fact }
     }
+}
+
+/// A text without Discord's mentions (`<@5>`, `<@!5>`, `<@&5>`): whom it is said to is no part of what is asked.
+fn without_mentions(text: &str) -> Cow<'_, str> {
+    if !text.contains("<@") {
+        return Cow::Borrowed(text);
+    }
+    let (mut out, mut rest) = (String::new(), text);
+    while let Some((before, after)) = rest.split_once("<@") {
+        out.push_str(before);
+        let is_id = |id: &str| id.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'!' | b'&'));
+        if let Some((_, behind)) = after.split_once('>').filter(|(id, _)| is_id(id)) {
+            out.push(' ');
+            rest = behind;
+        } else {
+            out.push_str("<@");
+            rest = after;
+        }
+    }
+    Cow::Owned(out + rest)
 }
 
 /// Whether a text is a question.
@@ -117,11 +140,16 @@ mod tests {
             "what does anna drink",
             "Does Anna drink?",
             "Anna: what does she drink??",
+            "<@500> What does Anna drink?",
+            "what does <@!500> <@&7> Anna drink",
         ] {
             assert_eq!(turn("user", echo), Worth::Nothing, "{echo}");
         }
         assert_eq!(turn("user", "Anna drinks green tea."), Worth::Fact);
         assert_eq!(turn("user", "Anna drinks"), Worth::Fact);
+        assert_eq!(turn("user", "<@500> Anna drinks <@ green> tea."), Worth::Fact);
+        let told = Judge::new("<@500> Tell me about Anna", "skills");
+        assert_eq!(told.worth("a.md", "turn", Some("user"), "<@500> Tell me about Anna"), Worth::Nothing);
         assert_eq!(turn("user", "Does Anna drink green tea?"), Worth::Said);
         assert_eq!(turn("user", "Tell me about Anna's tea"), Worth::Said);
         assert_eq!(turn("agent", "Anna drinks green tea."), Worth::Said);
