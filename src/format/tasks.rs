@@ -82,6 +82,17 @@ pub fn unreadable(bytes: &[u8]) -> Vec<Dated> {
     .collect()
 }
 
+/// How long the date is with which a text begins, if it is one that Tasks puts behind a line when somebody ticks or
+/// cancels it: `✅ 2026-12-01`, `[completion:: 2026-12-01]`.
+pub(crate) fn end_date(text: &str) -> Option<usize> {
+    let marks = [("✅ ", ""), ("❌ ", ""), ("[completion:: ", "]"), ("[cancelled:: ", "]")];
+    marks.iter().find_map(|(mark, end)| {
+        let rest = text.strip_prefix(mark)?;
+        rest.get(..10).filter(|date| is_like_a_date(date) && is_date(date))?;
+        rest[10..].starts_with(end).then_some(mark.len() + 10 + end.len())
+    })
+}
+
 fn is_date(text: &str) -> bool {
     text.parse::<jiff::civil::Date>().is_ok()
 }
@@ -117,6 +128,16 @@ fn first_mark(body: &str, is_meant: impl Fn(&str) -> bool) -> Option<(usize, Str
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_date_of_an_end_is_measured_where_it_is_one() {
+        assert_eq!(end_date("✅ 2026-12-01 ^a"), Some(14));
+        assert_eq!(end_date("[completion:: 2026-12-01]"), Some(25));
+        for other in ["✅", "✅ 2026-02-30", "📅 2026-12-01", "[completion:: 2026-12-01", "✅ 2026-12-0é"]
+        {
+            assert_eq!(end_date(other), None, "{other}");
+        }
+    }
 
     #[test]
     fn each_form_is_told_apart() {

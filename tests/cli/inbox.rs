@@ -292,3 +292,30 @@ fn an_export_in_the_open_knowledge_format_is_a_folder_of_files_with_their_source
     assert!(no.code == 2 && no.stderr.contains("is no export"), "{}", no.stderr);
     assert_eq!(vault.run(&["export", "--format", "okf"]).code, 2);
 }
+
+#[test]
+fn a_line_that_is_meant_and_not_understood_is_named_and_tasks_date_is_no_reason() {
+    let vault = TestVault::new(TALK);
+    let _ = vault.run(&["inbox", "scan"]).ok();
+    let tea = id(&vault, "green tea");
+    let ticked = |behind: &str| {
+        let tick = |line: &str| match line.strip_prefix("- [ ]").filter(|_| line.ends_with(&tea)) {
+            Some(rest) => format!("- [x]{rest}{behind}"),
+            None => line.to_owned(),
+        };
+        vault.read("Inbox.md").lines().map(|line| tick(line) + "\n").collect::<String>()
+    };
+    let (dated, wrong) = (ticked(" ✅ 2026-11-22"), ticked(" yes"));
+    vault.write("Inbox.md", wrong);
+    let listed = vault.run(&["inbox", "list"]).ok();
+    assert!(
+        listed.stderr.contains("Inbox.md:") && listed.stderr.contains("`yes` is no field"),
+        "{}",
+        listed.stderr
+    );
+    vault.write("Inbox.md", dated);
+    let listed = vault.run(&["inbox", "list"]).ok();
+    assert!(!listed.stderr.contains("not understood"), "{}", listed.stderr);
+    let _ = vault.run(&["inbox", "keep", &tea]).ok();
+    assert!(vault.read("MEMORY.md").contains("green tea") && !vault.read("Inbox.md").contains("✅"));
+}

@@ -286,6 +286,7 @@ mod tests {
             (line.clone(), Waiting, State::Expired),
             (line.replace("[ ]", "[x]"), Over(State::Used), State::Expired),
             (line.replace("[ ]", "[X]"), Over(State::Used), State::Expired),
+            (line.replace("[ ]", "[x]") + " ✅ 2026-12-01", Over(State::Used), State::Expired),
             (line.replace("[ ]", "[-]"), Over(State::Declined), State::Declined),
             (line.replace("[ ]", "[/]"), Waiting, State::Expired),
             (line.replace("[ ]", "[x]").replace("\"ls\"", "\"rm\""), Over(State::Changed), State::Expired),

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::capture::{HUMAN, Inbox, InboxError, Listed};
 use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::format::Finding;
 use crate::format::candidate::{State, is_id};
 #[cfg(feature = "index")]
 use crate::workspace::Workspace;
@@ -80,11 +81,16 @@ fn list(context: &Context, inbox: &Inbox<'_>, all: bool) -> CommandResult {
     for one in &shown {
         context.ui.line(words(one));
     }
-    match (shown.is_empty(), inbox.path()) {
-        (true, path) => context.ui.note(format!("nothing waits in {path}")),
-        (false, path) => {
-            context.ui.note(format!("tick a line in {path}, or: vault-agent inbox keep|drop ID"));
-        }
+    let path = inbox.path();
+    // A line that somebody means is waited for in vain as long as it isn't understood.
+    let missed = inbox.read()?.near_misses;
+    for Finding { line, column, reason, suggestion } in &missed {
+        context.ui.note(format!("{path}:{line}:{column}: not understood: {reason}; {suggestion}"));
+    }
+    match (shown.is_empty(), missed.is_empty()) {
+        (true, true) => context.ui.note(format!("nothing waits in {path}")),
+        (true, false) => {}
+        (false, _) => context.ui.note(format!("tick a line in {path}, or: vault-agent inbox keep|drop ID")),
     }
     Ok(Status::Fine)
 }

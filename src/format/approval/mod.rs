@@ -272,6 +272,11 @@ mod tests {
         let ticked = with_mark(line, Mark::Ticked);
         assert!(ticked.starts_with(b"- [x]  ap_") && ticked[5..] == line[5..]);
         assert_eq!(with_state(b"- [ ] something else", State::Used), b"- [ ] something else");
+        let by_tasks =
+            b"- [x] ap_K5V4M2J7Q2ZP until=2026-12-01T09:30Z brain=claude run=\"ls\" \xe2\x9c\x85 2026-12-01";
+        let used = String::from_utf8(with_state(by_tasks, State::Used)).unwrap();
+        assert!(used.ends_with(" run=\"ls\" state=used \u{2705} 2026-12-01"), "{used}");
+        assert_eq!(with_state(used.as_bytes(), State::Used), used.as_bytes(), "over is over");
     }
 
     #[test]

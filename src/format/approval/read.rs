@@ -3,7 +3,7 @@
 use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
 
 use super::{Approval, Mark, Parsed, State, is_id, quote::unquote};
-use crate::format::{nearest, quote};
+use crate::format::{nearest, quote, tasks};
 
 /// The place of the box's mark.
 pub(super) const BOX: usize = 3;
@@ -64,26 +64,25 @@ fn looks_meant(text: &str) -> bool {
         || words().any(|word| word.starts_with("run=")) && words().any(|word| word.starts_with("until="))
 }
 
-fn read(text: &str) -> Result<(Approval, usize), Wrong> {
-    let mark = match text.get(..HEAD) {
-        Some("- [ ]") => Mark::Open,
-        Some("- [x]" | "- [X]") => Mark::Ticked,
-        Some("- [-]") => Mark::Declined,
+/// What the box says.
+fn mark(text: &str) -> Result<Mark, Wrong> {
+    match text.get(..HEAD) {
+        Some("- [ ]") => Ok(Mark::Open),
+        Some("- [x]" | "- [X]") => Ok(Mark::Ticked),
+        Some("- [-]") => Ok(Mark::Declined),
         _ if text.starts_with("- [") && text[BOX..].chars().nth(1) == Some(']') => {
-            return Err(wrong(
-                BOX,
-                "the box says nothing that is understood",
-                "tick it, or put `-` into it to decline",
-            ));
+            let how = "tick it, or put `-` into it to decline";
+            Err(wrong(BOX, "the box says nothing that is understood", how))
         }
         _ => {
-            return Err(wrong(
-                0,
-                "the line doesn't begin with `- [ ] `",
-                "begin it with `- [ ] ` in the first column",
-            ));
+            let how = "begin it with `- [ ] ` in the first column";
+            Err(wrong(0, "the line doesn't begin with `- [ ] `", how))
         }
-    };
+    }
+}
+
+fn read(text: &str) -> Result<(Approval, usize), Wrong> {
+    let mark = mark(text)?;
     let mut at = spaces(text, HEAD)?;
     let end = word_end(text, at);
     let id = &text[at..end];
@@ -95,6 +94,7 @@ fn read(text: &str) -> Result<(Approval, usize), Wrong> {
     let mut fields = Fields::default();
     let mut end_of_fields = at;
     let mut block_id = None;
+    let mut is_dated = false;
     loop {
         let Ok(next) = spaces(text, at) else {
             return Err(wrong(at, "a space is missing", "put one between two fields"));
@@ -103,6 +103,10 @@ fn read(text: &str) -> Result<(Approval, usize), Wrong> {
             break;
         }
         let rest = &text[next..];
+        if let Some(length) = tasks::end_date(rest).filter(|_| !is_dated) {
+            (at, is_dated) = (next + length, true);
+            continue;
+        }
         if let Some(block) = rest.strip_prefix('^') {
             let name = block.trim_end_matches(' ');
             if name.is_empty() || !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-') {
@@ -114,6 +118,9 @@ fn read(text: &str) -> Result<(Approval, usize), Wrong> {
             }
             block_id = Some(name.to_owned());
             break;
+        }
+        if is_dated {
+            return Err(wrong(next, "something stands behind the date", "put it before the date"));
         }
         at = fields.take(text, next)?;
         end_of_fields = at;

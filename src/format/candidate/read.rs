@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::{Candidate, Category, Change, Mark, Parsed, Record, is_id};
 use crate::format::approval::quote::unquote;
-use crate::format::{nearest, quote};
+use crate::format::{nearest, quote, tasks};
 
 /// The place of the box's mark.
 const BOX: usize = 3;
@@ -196,11 +196,16 @@ impl<'a> Reader<'a> {
     /// What stands behind the id: the fields of a record, a block id.
     fn tail(&mut self) -> Result<(Option<Record>, Option<String>), Wrong> {
         let mut found: [Option<&str>; 4] = [None; 4];
-        let mut block_id = None;
+        let (mut block_id, mut is_dated) = (None, false);
         loop {
             self.spaces()?;
             if self.rest().is_empty() {
                 break;
+            }
+            if let Some(length) = tasks::end_date(self.rest()).filter(|_| !is_dated) {
+                self.at += length;
+                is_dated = true;
+                continue;
             }
             if let Some(block) = self.rest().strip_prefix('^') {
                 let name = block.trim_end_matches(' ');
@@ -210,6 +215,9 @@ impl<'a> Reader<'a> {
                 }
                 block_id = Some(name.to_owned());
                 break;
+            }
+            if is_dated {
+                return Err(wrong(self.at, "something stands behind the date", "put it before the date"));
             }
             let word = self.word();
             let (key, value) = word.split_once('=').unwrap_or((word, ""));
