@@ -34,6 +34,10 @@ pub(super) fn profile(policy: &Policy, program: &Path) -> String {
         let path = quoted(path);
         text.push_str(&format!("(allow file-read* process-exec (subpath {path}))\n"));
     }
+    // The last rule that fits counts.
+    for path in &policy.hide {
+        text.push_str(&format!("(deny file-read* process-exec (subpath {}))\n", quoted(path)));
+    }
     for file in [
         "/",
         "/private/etc/passwd",
@@ -144,9 +148,13 @@ mod tests {
     fn a_profile_denies_all_but_what_the_policy_names() {
         let mut policy = Policy::new("/tmp/scratch");
         policy.read.push("/Users/anna/my \"vault\"".into());
+        policy.hide.push("/Users/anna/my \"vault\"/Code/.env".into());
         let text = profile(&policy, Path::new("/usr/local/bin/vault-agent"));
         assert!(text.starts_with("(version 1)\n(deny default)\n"));
-        assert!(text.contains(r#"(subpath "/Users/anna/my \"vault\"")"#));
+        let read = text.find(r#"(allow file-read* process-exec (subpath "/Users/anna/my \"vault\""))"#);
+        let hidden =
+            text.find(r#"(deny file-read* process-exec (subpath "/Users/anna/my \"vault\"/Code/.env"))"#);
+        assert!(read.is_some() && read < hidden, "{text}");
         let writes: Vec<&str> = text.lines().filter(|line| line.contains("file-write*")).collect();
         assert_eq!(writes, [r#"(allow file-write* (subpath "/tmp/scratch"))"#]);
         assert!(!text.contains("network"), "{text}");

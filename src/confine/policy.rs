@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 pub struct Policy {
     /// Files and folders it may read, beside the system's programs and libraries. A path that does not exist is left out.
     pub read: Vec<PathBuf>,
+    /// Files and folders within those that it may not read. Their names may be seen.
+    pub hide: Vec<PathBuf>,
     /// The scratch folder: the one place it may write to, its working directory, `HOME` and `TMPDIR`. It has to exist.
     pub write: PathBuf,
     /// Whether it reaches the network (TCP and UDP over IPv4 and IPv6, nothing else).
@@ -27,6 +29,7 @@ impl std::fmt::Debug for Policy {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Policy")
             .field("read", &self.read)
+            .field("hide", &self.hide)
             .field("write", &self.write)
             .field("network", &self.network)
             .field("env", &self.env.iter().map(|(name, _)| name).collect::<Vec<_>>())
@@ -41,6 +44,7 @@ impl Policy {
     pub fn new(write: impl Into<PathBuf>) -> Self {
         Self {
             read: Vec::new(),
+            hide: Vec::new(),
             write: write.into(),
             network: false,
             env: Vec::new(),

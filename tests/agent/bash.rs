@@ -8,7 +8,10 @@ use crate::rig::{Person, ask, is_whole, left, settings};
 use crate::support::{Run, TestVault};
 
 const NOTES: &str = "//- now: 2026-12-01T09:30:00Z\n//- /MEMORY.md\n## People\n- Anna drinks oolong\n\
-                     //- /Reminders.md\n# Reminders\n//- /.obsidian/plugins/x/data.json\n{\"key\":\"plugin-key\"}\n";
+                     //- /Reminders.md\n# Reminders\n//- /.obsidian/plugins/x/data.json\n{\"key\":\"plugin-key\"}\n\
+                     //- /Work/.obsidian/plugins/x/data.json\n{\"key\":\"plugin-key\"}\n\
+                     //- /Code/app/.env\nkey=plugin-key\n//- /Code/app/.git/config\nkey=plugin-key\n\
+                     //- /Code/app/main.rs\nfn main() {}\n";
 
 /// `vault-agent ask` over a server that calls these tools and then says that it is done.
 fn asked(vault: &TestVault, server: &ModelServer, calls: Vec<(&str, Value)>) -> (Run, Vec<String>) {
@@ -46,6 +49,7 @@ async fn a_command_reads_the_vault_writes_its_scratch_and_leaves_nothing() {
             )),
             bash(&format!("cat {root}/.obsidian/plugins/x/data.json || echo unseen")),
             bash("exit 3"),
+            bash("grep -R key $VAULT; cat $VAULT/Code/app/.env; cat $VAULT/Code/app/main.rs"),
         ],
     );
     assert!(
@@ -63,6 +67,7 @@ async fn a_command_reads_the_vault_writes_its_scratch_and_leaves_nothing() {
     assert!(results[3].contains("unseen") && !results[3].contains("plugin-key"), "{}", results[3]);
     assert_eq!(results[4], "(no output)\n[exit status 3]");
     assert_eq!(run.json()["tools"][4]["ok"], false);
+    assert!(results[5].contains("fn main()") && !results[5].contains("plugin-key"), "{}", results[5]);
     let mut after = vault.tree();
     after.retain(|path, _| before.contains_key(path));
     assert_eq!(after, before, "nothing was written directly");

@@ -7,6 +7,7 @@ mod corpus;
 mod ends;
 mod escapes;
 mod gates;
+mod hidden;
 mod rig;
 mod said;
 mod users;

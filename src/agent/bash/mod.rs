@@ -188,7 +188,8 @@ impl BashTool {
             policy.limits.output_bytes = MOST_SECRET_OUTPUT;
             policy.limits.whole_bytes = MOST_SECRET_OUTPUT as u64;
         }
-        policy.read = self.sight.entries();
+        let seen = self.sight.seen();
+        (policy.read, policy.hide) = (seen.entries, seen.hidden);
         let view = folder.view(&policy.read)?;
         policy.env.push(("VAULT".to_owned(), view.to_string_lossy().into_owned()));
         policy.env.push(("TZ".to_owned(), self.zone.clone()));

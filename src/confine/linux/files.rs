@@ -46,6 +46,7 @@ fn open(place: &Place) -> rustix::io::Result<(OwnedFd, bool)> {
 fn rights(use_: Use) -> BitFlags<AccessFs> {
     match use_ {
         Use::Read => AccessFs::from_read(NEWEST),
+        Use::List => AccessFs::ReadDir.into(),
         Use::Device => AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate,
         // No devices and no sockets by name.
         Use::Write => {

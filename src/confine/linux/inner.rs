@@ -79,8 +79,8 @@ fn restrict(job: &Job, program: Option<&Path>) -> Result<Layers, String> {
     let sets = CapabilitySets { effective: none, permitted: none, inheritable: none };
     set_capabilities(None, sets).map_err(|error| format!("root's rights can't be given up: {error}"))?;
     rustix::thread::set_no_new_privs(true).map_err(|error| format!("no_new_privs: {error}"))?;
-    let places =
-        places::of(policy, program.unwrap_or(Path::new("/"))).map_err(failed("the scratch folder"))?;
+    let places = places::of(policy, program.unwrap_or(Path::new("/")), !job.namespaces)
+        .map_err(failed("the scratch folder"))?;
     let landlock = files::restrict(&places, policy.network).map_err(|error| format!("Landlock: {error}"))?;
     calls::restrict(policy.network, job.namespaces).map_err(|error| format!("seccomp: {error}"))?;
     Ok(Layers { namespaces: job.namespaces, landlock, calls: true, counted: true, profile: false })

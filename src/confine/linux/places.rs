@@ -75,6 +75,8 @@ pub(super) struct Place {
 pub(super) enum Use {
     /// Files are read and run.
     Read,
+    /// A folder that holds something hidden: its names are seen. What may be read in it is a place of its own.
+    List,
     /// A device is read and written.
     Device,
     /// Everything.
@@ -82,15 +84,22 @@ pub(super) enum Use {
 }
 
 /// All places of a policy that exist, parents before what lies in them. `program` is this program's own file. The
-/// policy's paths are without symbolic links: [`without_links`].
-pub(super) fn of(policy: &Policy, program: &Path) -> std::io::Result<Vec<Place>> {
+/// policy's paths are without symbolic links: [`without_links`]. `apart` leaves out what the policy hides and gives what
+/// is around it piece by piece; a root of its own gives it whole, and covers what is hidden.
+pub(super) fn of(policy: &Policy, program: &Path, apart: bool) -> std::io::Result<Vec<Place>> {
     let system = SYSTEM.iter().map(PathBuf::from);
     let etc = ETC.iter().map(|name| Path::new("/etc").join(name));
     let mut places: Vec<Place> =
         system.chain(etc).filter_map(|path| place(&path, path.clone(), Use::Read)).collect();
     places.extend(DEVICES.iter().filter_map(|path| place(Path::new(path), path.into(), Use::Device)));
-    for path in policy.read.iter().map(PathBuf::as_path).chain([program]) {
-        places.extend(path.canonicalize().ok().and_then(|target| place(path, target, Use::Read)));
+    let mut read = vec![(program.to_path_buf(), Use::Read)];
+    for path in &policy.read {
+        let hide =
+            policy.hide.iter().map(PathBuf::as_path).filter(|hidden| apart && hidden.starts_with(path));
+        around(path, &hide.collect::<Vec<_>>(), &mut read);
+    }
+    for (path, use_) in read {
+        places.extend(path.canonicalize().ok().and_then(|target| place(&path, target, use_)));
     }
     let scratch = policy.write.canonicalize()?;
     places.extend(place(&scratch, scratch.clone(), Use::Write));
@@ -98,10 +107,30 @@ pub(super) fn of(policy: &Policy, program: &Path) -> std::io::Result<Vec<Place>>
     Ok(places)
 }
 
+/// What is left of `path` without what is hidden below it. A folder that can't be listed is left out.
+fn around(path: &Path, hidden: &[&Path], out: &mut Vec<(PathBuf, Use)>) {
+    if hidden.is_empty() {
+        return out.push((path.to_path_buf(), Use::Read));
+    }
+    if hidden.contains(&path) {
+        return;
+    }
+    let Ok(listed) = path.read_dir() else { return };
+    out.push((path.to_path_buf(), Use::List));
+    for entry in listed.flatten() {
+        let child = entry.path();
+        let hidden: Vec<&Path> = hidden.iter().copied().filter(|hidden| hidden.starts_with(&child)).collect();
+        // What a link leads to is judged where it is.
+        if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) {
+            around(&child, &hidden, out);
+        }
+    }
+}
+
 /// A symbolic link and what it leads to.
 pub(super) type Link = (PathBuf, PathBuf);
 
-/// Takes symbolic links out of what a policy may read; gives those that have to be in the box again, so that whoever
+/// Takes symbolic links out of what a policy may read and what it hides; gives those that have to be in the box again, so that whoever
 /// knows the path by its link finds it.
 pub(super) fn without_links(policy: &mut Policy) -> Vec<Link> {
     let mut links = Vec::new();
@@ -113,6 +142,14 @@ pub(super) fn without_links(policy: &mut Policy) -> Vec<Link> {
                 links.push((path, canonical.clone()));
             }
             Some(canonical)
+        })
+        .collect();
+    // What is gone meanwhile needs no hiding.
+    let hide = std::mem::take(&mut policy.hide).into_iter();
+    policy.hide = hide
+        .filter_map(|path| match path.canonicalize() {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            canonical => Some(canonical.unwrap_or(path)),
         })
         .collect();
     // Those of the old root: `/bin` to `usr/bin`.

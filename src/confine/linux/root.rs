@@ -46,13 +46,18 @@ pub(super) fn enter(proc: &OwnedFd, network: bool) -> Result<(), String> {
     Ok(())
 }
 
-/// Gives this process a root that holds `places` and nothing else.
-pub(super) fn build(proc: &OwnedFd, places: &[Place], links: &[Link]) -> Result<(), String> {
+/// Gives this process a root that holds `places` without what is in `hide`, and nothing else.
+pub(super) fn build(
+    proc: &OwnedFd,
+    places: &[Place],
+    hide: &[PathBuf],
+    links: &[Link],
+) -> Result<(), String> {
     let trees: Vec<(OwnedFd, &Place)> = kept(places)
         .map(|place| Ok((tree(&place.source)?, place)))
         .collect::<io::Result<_>>()
         .map_err(failed("a place can't be copied"))?;
-    assemble(&trees, links).map_err(failed("no root can be made"))?;
+    assemble(&trees, hide, links).map_err(failed("no root can be made"))?;
     let scratch = places.iter().find(|place| place.use_ == Use::Write).map(|place| place.target.as_path());
     read_only(proc, scratch).map_err(failed("the root can't be made read-only"))
 }
@@ -84,7 +89,7 @@ fn tree(path: &Path) -> io::Result<OwnedFd> {
     })
 }
 
-fn assemble(trees: &[(OwnedFd, &Place)], links: &[Link]) -> io::Result<()> {
+fn assemble(trees: &[(OwnedFd, &Place)], hide: &[PathBuf], links: &[Link]) -> io::Result<()> {
     // Nothing that happens here is seen outside; any folder will do to hang the new root on.
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
     mount(
@@ -108,6 +113,10 @@ fn assemble(trees: &[(OwnedFd, &Place)], links: &[Link]) -> io::Result<()> {
             .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", place.target.display())))?;
         shown.push(&place.target);
     }
+    for path in hide {
+        cover(inside(path))
+            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))?;
+    }
     for (link, to) in links.iter().filter(|(link, _)| !shown.iter().any(|above| link.starts_with(above))) {
         std::fs::create_dir_all(inside(link).parent().unwrap_or(Path::new(".")))?;
         // Where a part of it is a link itself, it is there already.
@@ -116,6 +125,24 @@ fn assemble(trees: &[(OwnedFd, &Place)], links: &[Link]) -> io::Result<()> {
     rustix::process::pivot_root(".", ".")?;
     unmount(".", UnmountFlags::DETACH)?;
     std::env::set_current_dir("/")
+}
+
+/// Puts something before what is hidden that nobody can read: a folder without rights, or a device where there may be
+/// none.
+fn cover(target: &Path) -> io::Result<()> {
+    use rustix::fs::FileType;
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let over = match rustix::fs::open(target, flags, Mode::empty()) {
+        // It went meanwhile, or what it lies in is not shown.
+        Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => return Ok(()),
+        over => over?,
+    };
+    if FileType::from_raw_mode(rustix::fs::fstat(&over)?.st_mode) == FileType::Directory {
+        let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+        return Ok(mount("tmpfs", target, "tmpfs", flags, c"mode=0000,size=4k,nr_inodes=2")?);
+    }
+    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+    Ok(move_mount(tree(Path::new("/dev/null"))?.as_fd(), "", over.as_fd(), "", flags)?)
 }
 
 fn inside(target: &Path) -> &Path {

@@ -38,11 +38,11 @@ pub(in crate::confine) fn supervise() -> u8 {
         let _ = rustix::process::setpriority_process(None, -20);
         let program = std::fs::read_link("/proc/self/exe").map_err(failed("/proc/self/exe"))?;
         let links = places::without_links(&mut job.policy);
-        let places = places::of(&job.policy, &program).map_err(failed("the scratch folder"))?;
+        let places = places::of(&job.policy, &program, false).map_err(failed("the scratch folder"))?;
         let mut start = PathBuf::from("/proc/self/exe");
         if job.namespaces {
             root::enter(&proc, job.policy.network)?;
-            root::build(&proc, &places, &links)?;
+            root::build(&proc, &places, &job.policy.hide, &links)?;
             start = program;
         }
         let own = rustix::process::getpid();
