@@ -244,7 +244,7 @@ async fn a_running_turn_is_stopped_by_command_and_by_word() {
     let rig = rig_with(&server, &[("one", "messages")]).await;
     let running = rig.run().await;
     assert_eq!(rig.fake.reply(slash(ALICE, "stop", &[])).await, "Nothing is being answered here.");
-    server.script(vec![Reply::hang(), Reply::hang(), Reply::text("Here.")]);
+    server.script(vec![Reply::hang(), Reply::hang(), Reply::hang(), Reply::text("Here.")]);
     rig.fake.say(CHANNEL, ALICE, "<@500> one?");
     server.wait_for(1).await;
     assert_eq!(rig.fake.reply(slash(ALICE, "stop", &[])).await, "Stopped.");
@@ -258,12 +258,21 @@ async fn a_running_turn_is_stopped_by_command_and_by_word() {
     rig.fake.say(CHANNEL, ALICE, "<@500> Stop");
     server.wait_for_gone(2).await;
     rig.wait_done(2).await;
+    // The word alone does it, too, from the same person.
     rig.fake.say(CHANNEL, ALICE, "<@500> three?");
+    server.wait_for(3).await;
+    rig.fake.say(CHANNEL, MALLORY, "stop");
+    rig.fake.say(CHANNEL, ALICE, "stop");
+    server.wait_for_gone(3).await;
     rig.wait_done(3).await;
-    assert_eq!(answers(&rig), ["Stopped.", "Stopped.", "Here."]);
+    // With nothing to end it is a word like any other, and nobody was spoken to.
+    rig.fake.say(CHANNEL, ALICE, "stop");
+    rig.fake.say(CHANNEL, ALICE, "<@500> four?");
+    rig.wait_done(4).await;
+    assert_eq!(answers(&rig), ["Stopped.", "Stopped.", "Stopped.", "Here."]);
     let stopped =
         rig.events(CHANNEL).iter().filter(|b| b.event.content == "Alice stopped the answer.").count();
-    assert_eq!(stopped, 2);
+    assert_eq!(stopped, 3);
     running.stop().await.unwrap();
 }
 

@@ -28,10 +28,13 @@ impl Lane {
         }
         let thread = self.place.surface == Surface::Thread;
         let bound = thread && self.is_bound(message.at()) && !self.is_stale(message);
-        if !(spoken_to || bound || self.place.dm) {
+        let text = mentions::strip(&message.content, &bot);
+        let stops = text.eq_ignore_ascii_case("stop");
+        let asks = spoken_to || bound || self.place.dm;
+        // Without a word to the bot it is one only where there is something to end.
+        if !asks && !(stops && self.is_asked_before(message)) {
             return;
         }
-        let text = mentions::strip(&message.content, &bot);
         if self.shared.log.is_answered(self.id, message.id) {
             return;
         }
@@ -43,7 +46,13 @@ impl Lane {
         }
         fail::fail_point!("turn::before-accepted");
         match self.shared.turns.accept(&turn, self.shared.clock.now()) {
-            Ok(true) if turn.text.eq_ignore_ascii_case("stop") => self.stop(message),
+            Ok(true) if stops => {
+                self.stop(message);
+                if !asks {
+                    // What it was to end may have ended meanwhile: it is no question all the same.
+                    self.drop_word(message);
+                }
+            }
             Ok(_) => {}
             Err(error) => {
                 tracing::error!(channel = self.id, "a question could not be accepted; trying again: {error}");
@@ -66,10 +75,21 @@ impl Lane {
         if live {
             self.shared.turnstile.stop(self.id, &message.author.name);
         }
+        self.drop_word(message);
+    }
+
+    /// Takes a word to stop out of what is to be answered.
+    fn drop_word(&self, message: &Incoming) {
         let now = self.shared.clock.now();
         if let Err(error) = self.shared.turns.advance(message.id, State::Dropped, "a word to stop", now) {
             tracing::warn!("{error}");
         }
+    }
+
+    /// Whether something that was said here before this message waits for its answer.
+    fn is_asked_before(&self, message: &Incoming) -> bool {
+        let open = self.shared.turns.open_turns(Some(self.id)).unwrap_or_default();
+        open.iter().any(|turn| turn.asked.message < message.id)
     }
 
     /// Logs and accepts a question that no message holds, with a word that tells it apart from what was said.
