@@ -127,6 +127,7 @@ async fn what_is_a_person_s_is_refused_in_the_box() {
         "VAULT_AGENT_CALLER= vault-agent restore MEMORY.md",
         "vault-agent hook stop",
         "env -u VAULT_AGENT_GATE vault-agent remind add '2026-12-02 09:00' 'Forged'",
+        "vault-agent memory save",
     ];
     let calls = commands.iter().map(|command| bash(&format!("{command} || echo \"refused: $?\""))).collect();
     let (_, results) = asked(&vault, &server, calls);
@@ -135,6 +136,7 @@ async fn what_is_a_person_s_is_refused_in_the_box() {
     }
     assert!(results[1].contains("isn't for the assistant"), "{}", results[1]);
     assert!(!vault.read("Reminders.md").contains("Forged"));
+    assert!(results[9].contains("Usage: vault-agent memory save"), "{}", results[9]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -133,6 +133,8 @@ impl VaultGate {
             number: self.caller.number,
         };
         let mut child = Command::new(&self.place.program)
+            // What its help and its errors call it, whatever its path is.
+            .arg0("vault-agent")
             .args(&sent.args)
             .env_remove(crate::confine::gate::VARIABLE)
             .env("VAULT_AGENT_VAULT", &self.place.vault)
