@@ -8,12 +8,12 @@ use async_trait::async_trait;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
+use super::arguments;
 use super::desk::{Desk, Place};
 use super::failure::Failure;
 use super::tool_set::ToolSet;
 use super::tools::brains::{AMONG_BRAINS, ASK};
 use super::tools::{Answer, Call};
-use super::{arguments, untrusted};
 use crate::agent::tools::Caller;
 use crate::agent::{Colleagues, Toolbox, colleague};
 use crate::brain::{ToolCall, ToolSpec};
@@ -130,7 +130,7 @@ impl Toolbox for VaultTools {
     async fn call(&self, call: &ToolCall, caller: &Caller, stop: &CancellationToken) -> ToolEnd {
         let began = Instant::now();
         let (text, is_error) = match self.run(call, caller, stop).await {
-            Ok(answer) if answer.untrusted => (untrusted::marked(&answer.text), false),
+            // What comes from notes is marked as untrusted already.
             Ok(answer) => (answer.text, false),
             Err(failure) => {
                 let hint = failure.hint.map(|hint| format!("\n{hint}")).unwrap_or_default();

@@ -142,6 +142,15 @@ fn only_the_tools_of_the_set_are_there() {
     assert!(!vault.has("Reminders.md"));
     let unknown = recall.request("tools/call", json!({"name": "rm_rf", "arguments": {}}));
     assert_eq!(unknown["error"]["code"], -32602);
+    // The method is there; what is wrong are its parameters.
+    for wrong in [json!({}), json!({"name": "memory_get", "arguments": "text"})] {
+        let refused = recall.request("tools/call", wrong);
+        assert_eq!(refused["error"]["code"], -32602, "{refused}");
+        assert!(
+            refused["error"]["message"].as_str().unwrap().contains("parameters of `tools/call`"),
+            "{refused}"
+        );
+    }
     let mut two = Client::with(&vault, &["--tools", "memory_get, reminder_list"]);
     assert_eq!(names(&mut two), ["memory_get", "reminder_list"]);
     let run = vault.run(&["mcp", "--tools", "memory_serch"]);

@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
-    ContentBlock, ErrorData, GetPromptRequestParams, GetPromptResponse, Implementation, JsonObject,
-    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
-    ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    ContentBlock, CustomRequest, CustomResult, ErrorCode, ErrorData, GetPromptRequestParams,
+    GetPromptResponse, Implementation, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
+    ReadResourceResponse, ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool,
+    UnsubscribeRequestParams,
 };
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
@@ -23,6 +24,20 @@ use crate::mcp::offers::{completion, prompts, resources};
 use crate::mcp::tools::{Answer, Call};
 use crate::mcp::{arguments, untrusted};
 use crate::vault::{Actor, Origin};
+
+/// The methods that take parameters. What is wrong with those is no reason to say that the method isn't there.
+const SERVED: [&str; 10] = [
+    "tools/call",
+    "tools/list",
+    "prompts/get",
+    "prompts/list",
+    "resources/list",
+    "resources/read",
+    "resources/subscribe",
+    "resources/templates/list",
+    "resources/unsubscribe",
+    "completion/complete",
+];
 
 /// Where clients say in `_meta` which conversation a call belongs to.
 const CONVERSATION_KEYS: [&str; 6] =
@@ -289,6 +304,20 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
         self.blocking(move |desk| completion::complete(&desk.workspace(), &request)).await
+    }
+
+    /// What can't be read as any request of the protocol.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let method = request.method;
+        if SERVED.contains(&method.as_str()) {
+            let message = format!("the parameters of `{method}` can't be understood");
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None))
     }
 }
 
