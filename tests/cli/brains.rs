@@ -297,3 +297,16 @@ fn a_program_that_is_not_there_is_said() {
     let said = tested[0]["last_error"].as_str().unwrap();
     assert!(said.contains("can't be started") && said.contains("/nowhere/claude"), "{said}");
 }
+
+#[test]
+fn a_password_in_an_address_is_warned_of_and_shown_nowhere() {
+    let vault = vault("http://bob:hunter2@127.0.0.1:9/v1");
+    let doctor = vault.run(&["doctor"]);
+    assert!(doctor.stdout.contains("its address holds a password"), "{}", doctor.stdout);
+    let list = vault.run(&["brain", "list"]).ok();
+    let json = vault.run(&["--json", "brain", "list"]).ok();
+    assert_eq!(json.json()[1]["url"], "http://127.0.0.1:9/v1");
+    for shown in [&doctor.stdout, &list.stdout, &json.stdout] {
+        assert!(!shown.contains("hunter2") && !shown.contains("bob"), "{shown}");
+    }
+}

@@ -186,7 +186,7 @@ impl Listed {
             name: brain.name().to_owned(),
             kind: brain.settings.kind.as_str(),
             model: brain.settings.model.clone(),
-            url: brain.url.clone(),
+            url: without_password(&brain.url),
             ok: class.is_none(),
             cooldown_until: until.map(|until| Shown::new(until, zone)),
             class,
@@ -220,6 +220,17 @@ impl Listed {
             class.name(),
             self.last_error.as_ref().map(|e| format!(": {e}")).unwrap_or_default()
         )
+    }
+}
+
+/// An address without the name and password that `doctor` warns of.
+fn without_password(url: &str) -> String {
+    match reqwest::Url::parse(url) {
+        Ok(mut parsed) if !parsed.username().is_empty() || parsed.password().is_some() => {
+            let _ = parsed.set_username("").and_then(|()| parsed.set_password(None));
+            parsed.into()
+        }
+        _ => url.to_owned(),
     }
 }
 

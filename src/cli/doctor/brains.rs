@@ -36,7 +36,7 @@ pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
                 format!("{name}: the program `{program}` is not there"),
                 "install it, or say where it is: `command = [\"/path/to/it\"]`",
             ));
-        } else if let Some(wrong) = address(&listed.url).filter(|_| !listed.url.is_empty()) {
+        } else if let Some(wrong) = address(&brain.url).filter(|_| !brain.url.is_empty()) {
             checks.push(Check::fail(
                 "brain",
                 format!("{name}: {wrong}"),
