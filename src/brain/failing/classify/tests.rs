@@ -123,6 +123,8 @@ fn the_wait_is_read_in_every_form() {
     assert_eq!(wait(Some("20"), Some("250")), Some(Duration::from_millis(250)));
     assert_eq!(wait(Some("Tue, 01 Dec 2026 09:32:00 GMT"), None), seconds(120));
     assert_eq!(wait(Some("Tue, 01 Dec 2026 09:00:00 GMT"), None), seconds(0));
+    assert_eq!(wait(Some("Fri, 31 Dec 9999 23:59:59 GMT"), None), seconds(u64::from(u32::MAX)));
+    assert!(wait(Some("Wed, 01 Dec 9999 00:00:00 GMT"), None) > seconds(1 << 30));
     for nonsense in ["", "-5", "soon", "NaN", "inf", "1e400"] {
         assert_eq!(wait(Some(nonsense), None), None, "{nonsense}");
     }
