@@ -11,6 +11,7 @@ mod support;
 mod aimock;
 mod approvals;
 mod asking;
+mod bounds;
 #[cfg(feature = "index")]
 mod capture;
 mod conversation;

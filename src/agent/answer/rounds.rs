@@ -11,19 +11,27 @@ use crate::format::log::EventKind;
 use crate::turn::journal::ToolEnd;
 use crate::turn::{Halt, Note, history};
 
+/// Of the calls of one reply so many are run.
+const MOST_CALLS: usize = 16;
+
 impl Engine {
-    /// The rounds of tools so far, as messages; what was asked for and isn't done yet is done now.
+    /// The rounds of tools so far, as messages; what was asked for and isn't done yet is done now, within the bounds of
+    /// rounds and of calls in one.
     pub(super) async fn rounds(&self, run: &Run<'_>, brain: &str) -> Result<Vec<Message>, Halt> {
         let message = run.turn.asked.message;
         let rounds = self.journal().rounds(message).map_err(later)?;
-        let spent = u32::try_from(rounds.len()).unwrap_or(u32::MAX) >= self.settings().max_rounds;
+        let most = self.settings().max_rounds as usize;
+        let spent = rounds.len() >= most;
         let mut messages = Vec::new();
         let mut number = 0;
         let last = rounds.len().saturating_sub(1);
         for (index, round) in rounds.into_iter().enumerate() {
             let mut results = Vec::new();
-            for call in &round.tool_calls {
-                let end = self.run_tool(run, number, call, brain).await?;
+            for (nth, call) in round.tool_calls.iter().enumerate() {
+                let end = match beyond(index, nth, most) {
+                    Some(why) if !self.was_started(run, number)? => not_run(why),
+                    _ => self.run_tool(run, number, call, brain).await?,
+                };
                 let mut text = end.text;
                 if spent && index == last {
                     text = format!("{text}\n\n{}", words::NO_MORE_ROUNDS);
@@ -39,6 +47,12 @@ impl Engine {
             messages.push(Message::ToolResults { results });
         }
         Ok(messages)
+    }
+
+    /// Whether the call of this number was started before, by this program or one that was killed.
+    fn was_started(&self, run: &Run<'_>, number: u32) -> Result<bool, Halt> {
+        let known = self.journal().tools(run.turn.asked.message).map_err(later)?;
+        Ok(known.iter().any(|row| row.number == number))
     }
 
     /// What a tool said; it is started now if it never was.
@@ -149,16 +163,28 @@ impl Engine {
 
     /// The sentence that ends a turn whose tokens or rounds are used up.
     pub(super) fn over_budget(&self, message: u64) -> Result<Option<String>, Halt> {
-        let calls = self.journal().calls(message).map_err(later)?;
         let used = self.journal().tokens(message).map_err(later)?;
         let most = self.turn_tokens();
         if used >= most {
             return Ok(Some(words::tokens_used_up(most)));
         }
-        let rounds = calls.iter().filter(|call| call.class.is_none()).count();
+        let rounds = self.journal().rounds(message).map_err(later)?.len();
         let most = self.settings().max_rounds;
         Ok((rounds > most as usize).then(|| words::rounds_used_up(most)))
     }
+}
+
+/// Why a call isn't run: the `nth` of the round `index`, both from 0, where so many rounds may be had.
+fn beyond(index: usize, nth: usize, most: usize) -> Option<String> {
+    if index >= most {
+        return Some(words::NO_MORE_ROUNDS.to_owned());
+    }
+    (nth >= MOST_CALLS).then(|| words::too_many_calls(MOST_CALLS))
+}
+
+/// The end of a call that was never begun; no row tells of it, since it says the same whenever it is asked.
+fn not_run(why: String) -> ToolEnd {
+    ToolEnd { text: why, is_error: true, ms: 0 }
 }
 
 /// Logs a tool's call and result; the log takes each once.

@@ -24,7 +24,7 @@ pub struct Assistant {
     pub tools: Vec<ToolGroup>,
     /// When a shell command is asked about.
     pub bash: BashMode,
-    /// The most rounds of tool calls in a turn.
+    /// The most rounds of tool calls in a turn. What is asked for after them isn't run, and ends the turn.
     pub max_rounds: u32,
     /// The longest that a turn takes, in minutes.
     pub turn_minutes: u32,

@@ -1,0 +1,63 @@
+//! The bounds of one turn, and what is said and counted where a brain does badly.
+
+use serde_json::{Value, json};
+
+use crate::models::{ModelServer, Reply};
+use crate::support::{Run, TestVault};
+
+const KEY: &str = "sk-canary-0123456789abcdef";
+
+/// A vault with the brain `one` behind this server, and settings of the assistant.
+fn vault(server: &ModelServer, kind: &str, assistant: &str) -> TestVault {
+    let mut vault = TestVault::new("//- now: 2026-12-01T09:00:00Z\n");
+    let url = server.url();
+    let text = format!(
+        "[assistant]\n{assistant}\n[[brain]]\nname = \"one\"\nkind = \"{kind}\"\nmodel = \"m\"\nurl = \"{url}\"\n\
+         key_env = \"TEST_KEY\"\n"
+    );
+    vault.write("vault-agent.toml", text);
+    vault.env("TEST_KEY", KEY);
+    vault
+}
+
+fn ask(vault: &TestVault, question: &str) -> Run {
+    tokio::task::block_in_place(|| vault.run(&["--json", "ask", question]))
+}
+
+/// A reply that asks for so many saves, each of another line.
+fn saves(count: usize, word: &str) -> Reply {
+    let save = |n: usize| json!({ "scope": "long", "content": format!("{word} number {n} is kept.") });
+    (0..count).fold(Reply::text(""), |reply, n| reply.and_tool("memory_save", save(n)))
+}
+
+fn ran(report: &Value) -> usize {
+    report["tools"].as_array().unwrap().len()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_turn_runs_no_more_rounds_than_it_may() {
+    let server = ModelServer::start().await;
+    server.script(vec![saves(1, "Oolong"), saves(1, "Sencha")]);
+    let vault = vault(&server, "chat", "max_rounds = 1");
+    let report = ask(&vault, "Go on.").ok().json();
+    assert!(report["answer"].as_str().unwrap().starts_with("I stopped here: this turn had its 1 rounds"));
+    assert_eq!(ran(&report), 1, "{report}");
+    assert!(server.requests()[1].results()[0].contains("limit of tool rounds"));
+    let notes: String = vault.tree().into_values().collect();
+    assert!(notes.contains("Oolong number 0") && !notes.contains("Sencha"), "{notes}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_one_reply_a_bounded_number_of_calls_runs_and_the_model_is_told() {
+    let server = ModelServer::start().await;
+    server.script(vec![saves(40, "Oolong"), saves(1, "Sencha"), Reply::text("Done.")]);
+    let vault = vault(&server, "messages", "");
+    let report = ask(&vault, "Save all of it.").ok().json();
+    assert_eq!((&report["answer"], ran(&report)), (&json!("Done."), 17), "{report}");
+    let results = server.requests()[1].results();
+    assert_eq!(results.iter().filter(|text| text.contains("was not run: of one reply 16")).count(), 24);
+    // The later round has a number of its own, behind those that were not run.
+    let notes: String = vault.tree().into_values().collect();
+    assert!(notes.contains("Oolong number 15") && notes.contains("Sencha number 0"), "{notes}");
+    assert!(!notes.contains("Oolong number 16"), "{notes}");
+}
