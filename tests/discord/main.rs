@@ -28,6 +28,7 @@ mod notifying;
 mod once;
 mod permits;
 mod smoke;
+mod stops;
 mod traps;
 mod turns;
 mod turns_bad;

@@ -43,6 +43,9 @@ pub const SENDING: [&str; 5] = [
 /// Those of a question to a person.
 pub const APPROVAL: [&str; 2] = ["approval::after-line", "approval::after-word"];
 
+/// That of a word to stop, once it is kept and before it is obeyed.
+pub const STOP: &str = "turn::before-stopped";
+
 /// Those before and after sending.
 const AROUND: [&str; 4] =
     ["deliver::before-claim", "deliver::after-claim", "deliver::before-rewrite", "deliver::after-rewrite"];
@@ -73,7 +76,7 @@ impl Traps {
         // The points are the whole process's: each rig with traps is asked whether it is meant.
         static POINTS_SET: Once = Once::new();
         POINTS_SET.call_once(|| {
-            for point in TURN.iter().chain(&SENDING).chain(&AROUND).chain(&APPROVAL) {
+            for point in TURN.iter().chain(&SENDING).chain(&AROUND).chain(&APPROVAL).chain(&[STOP]) {
                 fail::cfg_callback(*point, || Self::pass_all(point)).unwrap();
             }
         });

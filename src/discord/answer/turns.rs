@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::{mpsc, oneshot, watch};
+use tokio_util::sync::CancellationToken;
 
 use super::place::{Beside, entry};
 use super::progress;
@@ -42,6 +43,10 @@ pub(in crate::discord) fn worker(
         let place = turnstile.channel(channel);
         let work = async {
             let _mine = place.lock().await;
+            // What was said while the program was away is heard first: it may be a word to stop.
+            if wake.recv().await.is_none() {
+                return;
+            }
             worker.resume();
             loop {
                 match worker.next() {
@@ -107,6 +112,7 @@ impl Worker {
         let window = |turn: &Turn| turn.asked.block.split_once("#^").map(|(path, _)| path.to_owned());
         let together = |turn: &&Turn| {
             turn.state == State::Accepted
+                && matches!(self.shared.turns.stopped_by(turn.asked.message), Ok(None))
                 && turn.asked.reply
                 && live.contains(&turn.asked.message)
                 && window(turn) == window(first)
@@ -167,9 +173,7 @@ impl Worker {
     /// Gets the answer and fixes it.
     async fn answer(&self, turn: &Turn, words: &watch::Sender<String>) -> Step {
         let message = turn.asked.message;
-        let joined = self.shared.turns.joined_to(message).unwrap_or_default();
-        let messages = joined.iter().map(|turn| turn.asked.message).chain([message]).collect();
-        let stop = self.shared.turnstile.begin(self.channel, messages);
+        let stop = self.begin(message);
         let place = Beside { lane: self.lane.clone(), turn, words: words.clone(), shared: &self.shared };
         let answered = self.shared.responder.answer(message, &place, &stop).await;
         let why = self.shared.turnstile.end(self.channel);
@@ -183,6 +187,17 @@ impl Worker {
         }
     }
 
+    /// What ends a turn that runs from now on; at once, where somebody stopped it before or before a crash.
+    fn begin(&self, message: u64) -> CancellationToken {
+        let joined = self.shared.turns.joined_to(message).unwrap_or_default();
+        let messages = joined.iter().map(|turn| turn.asked.message).chain([message]).collect();
+        let stop = self.shared.turnstile.begin(self.channel, messages);
+        if let Ok(Some(who)) = self.shared.turns.stopped_by(message) {
+            self.shared.turnstile.stop(self.channel, None, &who);
+        }
+        stop
+    }
+
     /// Waits before a turn goes on. While it has no answer yet, `/stop` ends it here as it does while a brain is asked,
     /// and an edited question begins again.
     async fn wait(&self, message: u64, pause: Duration) {
@@ -190,9 +205,7 @@ impl Worker {
         let Some(turn) = turn.filter(|turn| turn.state < State::Answered) else {
             return tokio::time::sleep(pause).await;
         };
-        let joined = self.shared.turns.joined_to(message).unwrap_or_default();
-        let messages = joined.iter().map(|turn| turn.asked.message).chain([message]).collect();
-        let stop = self.shared.turnstile.begin(self.channel, messages);
+        let stop = self.begin(message);
         tokio::select! {
             () = stop.cancelled() => {}
             () = tokio::time::sleep(pause) => {}

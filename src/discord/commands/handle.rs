@@ -102,7 +102,11 @@ async fn dispatch(shared: &Shared, command: &CommandInteraction) -> Result<Strin
         }
         "ask" => ask(shared, command).await,
         "stop" => {
-            let stopped = shared.turnstile.stop(command.channel_id.get(), &name_of(command));
+            let (channel, who) = (command.channel_id.get(), name_of(command));
+            // What can't be kept is obeyed all the same, by a program that isn't killed.
+            let kept = shared.turns.stop(channel, &who, shared.clock.now());
+            let kept = kept.inspect_err(|error| tracing::warn!("{error}")).unwrap_or_default();
+            let stopped = shared.turnstile.stop(channel, None, &who) || kept;
             Ok(if stopped { "Stopped." } else { "Nothing is being answered here." }.to_owned())
         }
         "new" => new_window(shared, command).await,

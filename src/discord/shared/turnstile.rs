@@ -45,10 +45,14 @@ impl Turnstile {
         Arc::clone(lock(&self.channels).entry(channel).or_default())
     }
 
-    /// Ends the turn that runs in a channel; false where none does.
-    pub fn stop(&self, channel: u64, who: &str) -> bool {
+    /// Ends the turn that runs in a channel, if it was asked before the message `before` where there is one; false where
+    /// none does. The turn journal says so first: a turn that begins now looks there.
+    pub fn stop(&self, channel: u64, before: Option<u64>, who: &str) -> bool {
         let mut running = lock(&self.running);
-        let Some(turn) = running.get_mut(&channel) else { return false };
+        let asked_before = |turn: &Running| {
+            before.is_none_or(|before| turn.messages.iter().all(|message| *message < before))
+        };
+        let Some(turn) = running.get_mut(&channel).filter(|turn| asked_before(turn)) else { return false };
         turn.why = Some(Why::Stopped(who.to_owned()));
         turn.stop.cancel();
         true

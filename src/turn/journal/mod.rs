@@ -9,7 +9,7 @@
 //!
 //! - `rows`, `schema`: what is kept, as values and as tables;
 //! - `steps`: how far a turn came; `calls`: what it did; `beside`: calls that answer no question;
-//! - `sessions`: harnesses that go on with a conversation.
+//! - `stops`: words that end a turn; `sessions`: harnesses that go on with a conversation.
 
 mod beside;
 mod calls;
@@ -17,6 +17,7 @@ mod rows;
 mod schema;
 mod sessions;
 mod steps;
+mod stops;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -120,29 +121,7 @@ impl TurnJournal {
 
     /// Accepts a message; false where it was accepted before.
     pub fn accept(&self, turn: &NewTurn, now: Timestamp) -> Result<bool, TurnJournalError> {
-        self.write(|tx| {
-            let added = tx.execute(
-                "INSERT INTO turns (message, channel, thread, author, block, text, only_brain, away, reply, files, state, started_ms)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'accepted', ?11) ON CONFLICT DO NOTHING",
-                params![
-                    turn.message.to_string(),
-                    turn.channel.to_string(),
-                    turn.thread,
-                    turn.author,
-                    turn.block,
-                    turn.text,
-                    turn.only,
-                    turn.away,
-                    turn.reply,
-                    turn.attachments.join("\n"),
-                    now.as_millisecond()
-                ],
-            )?;
-            if added > 0 {
-                step(tx, turn.message, "accepted", now, "")?;
-            }
-            Ok(added > 0)
-        })
+        self.write(|tx| insert(tx, turn, now))
     }
 
     /// Notes that the answer begins by saying that the assistant was away.
@@ -250,6 +229,31 @@ impl TurnJournal {
         };
         run().map_err(|source| TurnJournalError { path: self.path.clone(), source })
     }
+}
+
+/// Adds the row of a message; false where there is one.
+fn insert(tx: &Transaction<'_>, turn: &NewTurn, now: Timestamp) -> rusqlite::Result<bool> {
+    let added = tx.execute(
+        "INSERT INTO turns (message, channel, thread, author, block, text, only_brain, away, reply, files, state, started_ms)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'accepted', ?11) ON CONFLICT DO NOTHING",
+        params![
+            turn.message.to_string(),
+            turn.channel.to_string(),
+            turn.thread,
+            turn.author,
+            turn.block,
+            turn.text,
+            turn.only,
+            turn.away,
+            turn.reply,
+            turn.attachments.join("\n"),
+            now.as_millisecond()
+        ],
+    )?;
+    if added > 0 {
+        step(tx, turn.message, "accepted", now, "")?;
+    }
+    Ok(added > 0)
 }
 
 /// A count as SQLite keeps it.

@@ -12,6 +12,7 @@ use crate::discord::log::logbook::Surface;
 use crate::discord::shared::access::Standing;
 use crate::discord::shared::mentions;
 use crate::format::log::EventKind;
+use crate::turn::journal::TurnJournalError;
 use crate::turn::{NewTurn, State};
 
 impl Lane {
@@ -32,7 +33,7 @@ impl Lane {
         let stops = text.eq_ignore_ascii_case("stop");
         let asks = spoken_to || bound || self.place.dm;
         // Without a word to the bot it is one only where there is something to end.
-        if !asks && !(stops && self.is_asked_before(message)) {
+        if !(asks || stops && self.is_asked_before(message)) {
             return;
         }
         if self.shared.log.is_answered(self.id, message.id) {
@@ -41,49 +42,39 @@ impl Lane {
         let block = self.shared.log.link(self.id, message.id).unwrap_or_default();
         let turn = turns::new_turn(message, thread, block, text, self.shared.clock.now());
         // What was said before the program began is taken up in order, each for itself.
-        if message.at() >= self.shared.started {
+        let live = message.at() >= self.shared.started;
+        if live {
             self.shared.turnstile.is_live(message.id);
         }
         fail::fail_point!("turn::before-accepted");
-        match self.shared.turns.accept(&turn, self.shared.clock.now()) {
-            Ok(true) if stops => {
-                self.stop(message);
-                if !asks {
-                    // What it was to end may have ended meanwhile: it is no question all the same.
-                    self.drop_word(message);
-                }
-            }
-            Ok(_) => {}
-            Err(error) => {
-                tracing::error!(channel = self.id, "a question could not be accepted; trying again: {error}");
-                self.to_act.push(message.clone());
-                self.next_read = Some(Instant::now() + PAUSE);
-            }
+        let accepted = if stops {
+            self.stop(&turn, live, asks)
+        } else {
+            self.shared.turns.accept(&turn, self.shared.clock.now()).map(drop)
+        };
+        if let Err(error) = accepted {
+            tracing::error!(channel = self.id, "a question could not be accepted; trying again: {error}");
+            self.to_act.push(message.clone());
+            self.next_read = Some(Instant::now() + PAUSE);
         }
         fail::fail_point!("turn::after-accepted");
         let _ = self.asks.send(());
     }
 
-    /// Ends what is being answered here. With nothing to end, the word is a question like any other.
-    pub(super) fn stop(&self, message: &Incoming) {
-        let live = message.at() >= self.shared.started;
-        let others = self.shared.turns.open_turns(Some(self.id)).unwrap_or_default();
-        let busy = others.iter().any(|turn| turn.asked.message != message.id);
-        if !busy && live {
-            return;
-        }
-        if live {
-            self.shared.turnstile.stop(self.id, &message.author.name);
-        }
-        self.drop_word(message);
-    }
-
-    /// Takes a word to stop out of what is to be answered.
-    fn drop_word(&self, message: &Incoming) {
+    /// Ends what is being answered here: on disk before whoever runs it is told. One that was said while the program
+    /// was away ends what was asked before it; with nothing to end, a word to the bot (`asks`) is a question like any
+    /// other.
+    fn stop(&self, turn: &NewTurn, live: bool, asks: bool) -> Result<(), TurnJournalError> {
         let now = self.shared.clock.now();
-        if let Err(error) = self.shared.turns.advance(message.id, State::Dropped, "a word to stop", now) {
-            tracing::warn!("{error}");
+        if self.shared.turns.accept_stop(turn, live, now)? {
+            fail::fail_point!("turn::before-stopped");
+            let before = (!live).then_some(turn.message);
+            self.shared.turnstile.stop(self.id, before, &turn.author);
+        } else if !asks {
+            // What it was to end may have ended meanwhile.
+            self.shared.turns.advance(turn.message, State::Dropped, "a word to stop", now)?;
         }
+        Ok(())
     }
 
     /// Whether something that was said here before this message waits for its answer.

@@ -22,6 +22,8 @@ impl Lane {
                 lane.shared.cursors.set(lane.id, lane.reached);
             }
         });
+        // Whoever answers waits for this once; what could not be read keeps nobody waiting.
+        let _ = self.asks.send(());
     }
 
     /// Goes on with `then` where an attempt to read history came to its end, else notes when to try again.

@@ -1,0 +1,141 @@
+//! Words to stop: kept with the turn that they end, so that none is lost where the program dies before it is obeyed.
+
+use jiff::Timestamp;
+use rusqlite::{OptionalExtension, Transaction, params};
+
+use super::schema::{SELECT, turn_of};
+use super::steps::advance;
+use super::{NewTurn, Turn, TurnJournal, TurnJournalError, insert, step};
+use crate::turn::state::State;
+
+/// The step of a turn that somebody stopped; its detail says who.
+const STOP_STEP: &str = "stop";
+
+impl TurnJournal {
+    /// Accepts a message that is a word to stop, together with what it ends: the turn that its channel is at, or, where
+    /// it was said before the program began (`live` is false), all that were asked before it. With nothing to end, a
+    /// live one is a question like any other. True where it is obeyed now.
+    ///
+    /// # Errors
+    /// The journal can't be written.
+    pub fn accept_stop(&self, turn: &NewTurn, live: bool, now: Timestamp) -> Result<bool, TurnJournalError> {
+        self.write(|tx| {
+            let mut open = open_in(tx, turn.channel)?;
+            open.retain(|other| live || other.asked.message < turn.message);
+            if !insert(tx, turn, now)? || (live && open.is_empty()) {
+                return Ok(false);
+            }
+            let ended = if live { 1 } else { open.len() };
+            for other in open.iter().take(ended) {
+                mark(tx, other, &turn.author, now)?;
+            }
+            advance(tx, turn.message, State::Dropped, "a word to stop", now)?;
+            Ok(true)
+        })
+    }
+
+    /// Notes that somebody stopped the turn that a channel is at; false where none is without its answer.
+    ///
+    /// # Errors
+    /// The journal can't be written.
+    pub fn stop(&self, channel: u64, who: &str, now: Timestamp) -> Result<bool, TurnJournalError> {
+        self.write(|tx| match open_in(tx, channel)?.first() {
+            Some(turn) => mark(tx, turn, who, now),
+            None => Ok(false),
+        })
+    }
+
+    /// Who stopped a turn, or a question that its answer answers too; none where nobody did.
+    ///
+    /// # Errors
+    /// The journal can't be read.
+    pub fn stopped_by(&self, message: u64) -> Result<Option<String>, TurnJournalError> {
+        self.read(|db| {
+            db.prepare_cached(
+                "SELECT detail FROM steps WHERE step = ?2
+                 AND (message = ?1 OR message IN (SELECT message FROM turns WHERE joined = ?1)) LIMIT 1",
+            )?
+            .query_row(params![message.to_string(), STOP_STEP], |row| row.get(0))
+            .optional()
+        })
+    }
+}
+
+/// A channel's turns that aren't finished and answer for themselves, the one that it is at first.
+fn open_in(tx: &Transaction<'_>, channel: u64) -> rusqlite::Result<Vec<Turn>> {
+    let sql = format!(
+        "{SELECT} WHERE state NOT IN ('done', 'dropped') AND joined IS NULL AND channel = ?1 ORDER BY number"
+    );
+    tx.prepare_cached(&sql)?.query_map([channel.to_string()], turn_of)?.collect()
+}
+
+/// Marks a turn as stopped, unless its answer is fixed.
+fn mark(tx: &Transaction<'_>, turn: &Turn, who: &str, now: Timestamp) -> rusqlite::Result<bool> {
+    if turn.state >= State::Answered {
+        return Ok(false);
+    }
+    step(tx, turn.asked.message, STOP_STEP, now, who)?;
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn now() -> Timestamp {
+        "2026-11-22T09:00:00Z".parse().unwrap()
+    }
+
+    fn turn(message: u64, text: &str) -> NewTurn {
+        let (author, text) = ("Alice".into(), text.into());
+        NewTurn { message, channel: 7, author, text, ..NewTurn::default() }
+    }
+
+    /// A journal of a channel with these questions.
+    fn asked(questions: &[u64]) -> TurnJournal {
+        let journal = TurnJournal::in_memory().unwrap();
+        for message in questions {
+            journal.accept(&turn(*message, "?"), now()).unwrap();
+        }
+        journal
+    }
+
+    fn stopped(journal: &TurnJournal) -> Vec<u64> {
+        (1..10).filter(|message| journal.stopped_by(*message).unwrap().is_some()).collect()
+    }
+
+    #[test]
+    fn a_live_word_ends_the_turn_that_runs_and_an_old_one_all_before_it() {
+        for (live, ended) in [(true, vec![2]), (false, vec![2, 3])] {
+            let journal = asked(&[2, 3, 6]);
+            assert!(journal.accept_stop(&turn(5, "stop"), live, now()).unwrap());
+            assert_eq!(stopped(&journal), ended);
+            assert_eq!(journal.turn(5).unwrap().unwrap().state, State::Dropped);
+            assert_eq!(journal.stopped_by(2).unwrap().as_deref(), Some("Alice"));
+            // The same message once more stops nothing else.
+            assert!(!journal.accept_stop(&turn(5, "stop"), live, now()).unwrap());
+            assert_eq!(stopped(&journal), ended);
+        }
+    }
+
+    #[test]
+    fn with_nothing_to_end_a_live_word_is_a_question_and_an_old_one_nothing() {
+        for (live, state) in [(true, State::Accepted), (false, State::Dropped)] {
+            let journal = asked(&[]);
+            assert_eq!(journal.accept_stop(&turn(5, "stop"), live, now()).unwrap(), !live);
+            assert_eq!(journal.turn(5).unwrap().unwrap().state, state);
+        }
+    }
+
+    #[test]
+    fn an_answer_that_is_fixed_is_not_stopped_and_one_that_answers_others_is() {
+        let journal = asked(&[2, 3]);
+        journal.answered(2, "text", "", 1, now()).unwrap();
+        assert!(!journal.stop(7, "Alice", now()).unwrap());
+        assert!(stopped(&journal).is_empty());
+        let journal = asked(&[2, 3]);
+        assert!(journal.stop(7, "Alice", now()).unwrap());
+        journal.join(3, &[2], now()).unwrap();
+        assert_eq!(stopped(&journal), [2, 3]);
+    }
+}
