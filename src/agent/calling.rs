@@ -153,8 +153,10 @@ impl Brains {
         let now = self.clock.now();
         let links: Vec<Link> = self.seats.iter().map(|seat| seat.prepared.link.clone()).collect();
         let at = links.iter().position(|link| link.brain == seat.prepared.name()).unwrap_or_default();
-        let change = |health: &mut Health| match answered {
-            Ok(_) => failover::succeeded(health, &links, at, attempt.key, now),
+        // A brain that says nothing isn't well.
+        let went = answered.as_ref().map_err(Clone::clone).and_then(Reply::usable);
+        let change = |health: &mut Health| match &went {
+            Ok(()) => failover::succeeded(health, &links, at, attempt.key, now),
             Err(error) => failover::failed(health, &links, at, attempt.key, error, now),
         };
         if let Err(error) = self.health.update(change) {

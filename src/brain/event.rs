@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::request::{RawTurn, ToolCall};
+use crate::format::invisible;
 
 /// Something that happened while a brain answers. Nothing of it may be shown as an answer before [`Reply`] is
 /// there: the stream may still be cut.
@@ -74,6 +75,24 @@ pub struct Reply {
     pub stop: Stop,
     /// The model that answered, by its provider's word.
     pub model: String,
+}
+
+impl Reply {
+    /// Whether it says something that a person sees, or asks for a tool. A refusal without words says that it is one.
+    ///
+    /// # Errors
+    /// It does neither: that is no answer.
+    pub fn usable(&self) -> Result<(), BrainError> {
+        let blank = invisible::strip(&self.text).trim().is_empty();
+        if !blank || !self.tool_calls.is_empty() || self.stop == Stop::Refusal {
+            return Ok(());
+        }
+        let why = match self.stop {
+            Stop::Length => "it thought until its longest answer was full, and said nothing",
+            _ => "its answer was empty",
+        };
+        Err(BrainError::new(Class::Crash, why))
+    }
 }
 
 /// The kinds of failure, by what is to be done about them.
@@ -164,5 +183,38 @@ impl BrainError {
     /// The caller stopped the call.
     pub fn cancelled() -> Self {
         Self { cancelled: true, ..Self::new(Class::Crash, "the call was stopped") }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reply(text: &str, stop: Stop) -> Reply {
+        Reply {
+            text: text.into(),
+            tool_calls: vec![],
+            raw: None,
+            usage: Usage::default(),
+            stop,
+            model: "m".into(),
+        }
+    }
+
+    #[test]
+    fn what_nobody_sees_is_no_answer() {
+        for blank in ["", " \n", "\u{200b}", "\u{feff} \u{2060}\u{200b}"] {
+            let error = reply(blank, Stop::End).usable().unwrap_err();
+            assert_eq!(
+                (error.class, error.message.as_str()),
+                (Class::Crash, "its answer was empty"),
+                "{blank:?}"
+            );
+            assert!(reply(blank, Stop::Length).usable().unwrap_err().message.contains("longest answer"));
+            assert!(reply(blank, Stop::Refusal).usable().is_ok());
+            let call = ToolCall { id: "c".into(), name: "look".into(), arguments: "{}".into() };
+            assert!(Reply { tool_calls: vec![call], ..reply(blank, Stop::ToolUse) }.usable().is_ok());
+        }
+        assert!(reply("\u{200b}yes", Stop::End).usable().is_ok());
     }
 }

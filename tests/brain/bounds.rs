@@ -61,3 +61,24 @@ async fn of_one_reply_a_bounded_number_of_calls_runs_and_the_model_is_told() {
     assert!(notes.contains("Oolong number 15") && notes.contains("Sencha number 0"), "{notes}");
     assert!(!notes.contains("Oolong number 16"), "{notes}");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_brain_that_says_nothing_is_not_well() {
+    let server = ModelServer::start().await;
+    let mut said = ["", "\u{200b}", " \n"].into_iter().cycle();
+    server.respond(move |_| Reply::text(said.next().unwrap()));
+    let vault = vault(&server, "chat", "");
+    for _ in 0..3 {
+        let run = ask(&vault, "Are you there?");
+        assert_eq!((run.code, &run.json()["brain"]), (1, &Value::Null), "{run:?}");
+    }
+    let list = tokio::task::block_in_place(|| vault.run(&["--json", "brain", "list"])).ok().json();
+    let one = &list[0];
+    assert_eq!(
+        (&one["last_ok"], &one["last_error"]),
+        (&Value::Null, &json!("its answer was empty")),
+        "{list}"
+    );
+    let words = tokio::task::block_in_place(|| vault.run(&["brain", "list"])).ok().stdout;
+    assert!(words.contains("no answer yet, failed") && !words.contains("well"), "{words}");
+}

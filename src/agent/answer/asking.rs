@@ -8,7 +8,7 @@ use super::engine::{Asked, Engine, Run, later};
 use super::words;
 use crate::agent::calling::{Seat, Walk};
 use crate::brain::failover::Attempt;
-use crate::brain::{BrainError, Class, Event, Reply, Stop, Usage};
+use crate::brain::{BrainError, Event, Reply, Usage};
 use crate::format::log::LogBlock;
 use crate::turn::journal::{Assembled, CallRow};
 use crate::turn::{Halt, Place, assemble};
@@ -87,7 +87,7 @@ impl Engine {
             let (events, heard) = mpsc::channel(EVENTS);
             let asking = self.brains.ask(seat, attempt, &request, events, run.stop);
             let (answered, ()) = tokio::join!(asking, tell(heard, run.place));
-            let answered = answered.and_then(|reply| usable(&reply).map(|()| reply));
+            let answered = answered.and_then(|reply| reply.usable().map(|()| reply));
             let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
             let row = row(brain, &answered, ms);
             match answered {
@@ -128,19 +128,6 @@ fn is_unattended(run: &Run<'_>) -> bool {
 
 fn tail(blocks: &[LogBlock]) -> Option<String> {
     blocks.iter().rev().find_map(|block| block.event.id.clone())
-}
-
-/// A reply that says nothing and asks for nothing is none.
-pub(super) fn usable(reply: &Reply) -> Result<(), BrainError> {
-    if reply.tool_calls.is_empty() && words::text_of(reply).is_none() {
-        let why = if reply.stop == Stop::Length {
-            "it thought until its longest answer was full, and said nothing"
-        } else {
-            "its answer was empty"
-        };
-        return Err(BrainError::new(Class::Crash, why));
-    }
-    Ok(())
 }
 
 pub(in crate::agent) fn row(

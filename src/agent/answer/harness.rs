@@ -12,7 +12,7 @@ use std::time::Instant;
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
-use super::asking::{row, usable};
+use super::asking::row;
 use super::engine::{Engine, Run, later};
 use super::rounds::note_tool;
 use super::words;
@@ -78,7 +78,7 @@ impl Engine {
         if let Some(halt) = seen.halt {
             return Err(halt);
         }
-        let answered = answered.and_then(|reply| usable(&reply).map(|()| reply));
+        let answered = answered.and_then(|reply| reply.usable().map(|()| reply));
         let mut row = row(brain, &answered, ms);
         if answered.is_err() {
             row.usage = seen.used;

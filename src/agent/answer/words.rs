@@ -1,6 +1,7 @@
 //! The sentences that the assistant itself says, and what is done to a model's text before it is an answer. Pure.
 
 use crate::brain::{Reply, Stop};
+use crate::format::invisible;
 
 /// Characters of an answer at most: some ten messages. A longer one is cut, and says so.
 pub const MOST_CHARS: usize = 18_000;
@@ -52,7 +53,7 @@ pub fn rounds_used_up(most: u32) -> String {
 /// A whole reply as the text of an answer; none where it says nothing.
 pub fn text_of(reply: &Reply) -> Option<String> {
     let text = reply.text.trim();
-    match (reply.stop, text.is_empty()) {
+    match (reply.stop, invisible::strip(text).trim().is_empty()) {
         (Stop::Refusal, true) => Some("The model declined to answer.".to_owned()),
         (_, true) => None,
         (Stop::Length, false) => {
@@ -123,6 +124,7 @@ mod tests {
             model: "m".into(),
         };
         assert_eq!(text_of(&reply(" \n", Stop::End)), None);
+        assert_eq!(text_of(&reply("\u{200b}", Stop::End)), None);
         assert_eq!(text_of(&reply("", Stop::Refusal)).unwrap(), "The model declined to answer.");
         assert!(text_of(&reply("a", Stop::Length)).unwrap().contains("too long"));
         assert_eq!(text_of(&reply(" hi ", Stop::End)).unwrap(), "hi");
