@@ -1,7 +1,7 @@
 //! The brains of a chain as they are asked: keys, permits, prices, and what is remembered of them.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 use tokio::sync::{Semaphore, mpsc};
@@ -10,8 +10,12 @@ use tokio_util::sync::CancellationToken;
 use super::setup::{Around, Prepared};
 use crate::brain::failover::{self, Attempt, Link, Tried};
 use crate::brain::health::{Health, Store};
-use crate::brain::{Brain, BrainError, Event, Harness, Host, Reply, Request, Task};
+use crate::brain::{Brain, BrainError, Event, Harness, Host, Reply, Request, Task, Usage};
 use crate::clock::Clock;
+use crate::turn::{Place, assemble};
+
+/// Events of a stream that wait to be heard.
+const EVENTS: usize = 64;
 
 /// Who may call a brain now, for as long as the program runs: each channel asks once at a time, so the order of
 /// asking is fair between them.
@@ -49,6 +53,63 @@ pub(super) struct Walk {
     pub failed: Vec<(String, BrainError)>,
     /// Nobody waits for the answer: an account that was found empty within the hour isn't tried as the last resort.
     unattended: bool,
+}
+
+/// What was heard of a call so far: it was paid for, also where no answer comes of it.
+#[derive(Default)]
+pub(super) struct Heard<'a> {
+    place: Option<&'a dyn Place>,
+    so_far: Mutex<SoFar>,
+}
+
+#[derive(Default)]
+struct SoFar {
+    /// By the provider's last word.
+    usage: Option<Usage>,
+    chars: usize,
+}
+
+impl<'a> Heard<'a> {
+    /// For a call whose words are shown at a place as they come.
+    pub fn at(place: &'a dyn Place) -> Self {
+        Self { place: Some(place), ..Self::default() }
+    }
+
+    async fn listen(&self, mut events: mpsc::Receiver<Event>) {
+        while let Some(event) = events.recv().await {
+            if let (Event::Text(text), Some(place)) = (&event, self.place) {
+                place.said(text);
+            }
+            let mut so_far = self.so_far();
+            match event {
+                Event::Text(text) => so_far.chars += text.chars().count(),
+                Event::ToolCall(call) => {
+                    so_far.chars += call.name.chars().count() + call.arguments.chars().count();
+                }
+                Event::Usage(usage) => so_far.usage = Some(usage),
+                Event::Done { .. } => {}
+            }
+        }
+    }
+
+    fn so_far(&self) -> MutexGuard<'_, SoFar> {
+        self.so_far.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the call used, by the provider's last word. Where it never said one, it is estimated from what was asked and
+    /// said; a call that brought nothing at all used nothing.
+    pub fn usage(&self, request: &Request, answered: &Result<Reply, BrainError>) -> Usage {
+        let so_far = self.so_far();
+        let told = answered.as_ref().ok().map(|reply| reply.usage).filter(|usage| *usage != Usage::default());
+        match told.or(so_far.usage.filter(|usage| *usage != Usage::default())) {
+            Some(usage) => usage,
+            None if answered.is_ok() || so_far.chars > 0 => {
+                let output = u64::try_from(so_far.chars.div_ceil(4)).unwrap_or(u64::MAX);
+                Usage { input: assemble::tokens(request), output, ..Usage::default() }
+            }
+            None => Usage::default(),
+        }
+    }
 }
 
 impl Brains {
@@ -103,13 +164,13 @@ impl Brains {
         self.health.load().seen.get(name)?.last_error.clone()
     }
 
-    /// Asks once, and remembers how it went.
+    /// Asks once, and remembers how it went; `heard` knows what was used, also of a call that is dropped.
     pub async fn ask(
         &self,
         seat: &Seat,
         attempt: &Attempt,
         request: &Request,
-        events: mpsc::Sender<Event>,
+        heard: &Heard<'_>,
         stop: &CancellationToken,
     ) -> Result<Reply, BrainError> {
         let permits = self.permits(seat);
@@ -117,7 +178,9 @@ impl Brains {
         let Some(brain) = seat.calls.get(attempt.key) else {
             return Err(BrainError::new(crate::brain::Class::Auth, "it has no key"));
         };
-        let answered = brain.call(request, events, stop.child_token()).await;
+        let (events, coming) = mpsc::channel(EVENTS);
+        let asking = brain.call(request, events, stop.child_token());
+        let (answered, ()) = tokio::join!(asking, heard.listen(coming));
         self.remember(seat, attempt, &answered);
         answered
     }

@@ -82,3 +82,43 @@ async fn a_brain_that_says_nothing_is_not_well() {
     let words = tokio::task::block_in_place(|| vault.run(&["brain", "list"])).ok().stdout;
     assert!(words.contains("no answer yet, failed") && !words.contains("well"), "{words}");
 }
+
+/// What today's budget says is used.
+fn used(vault: &TestVault) -> u64 {
+    let usage = tokio::task::block_in_place(|| vault.run(&["--json", "usage"])).ok().json();
+    usage["budgets"][0]["tokens"].as_u64().unwrap_or_else(|| panic!("{usage}"))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_brought_no_answer_counts_too() {
+    let cut = Reply::text("Half an answer. ".repeat(40)).usage(90_000, 0, 800).cut(1500);
+    for (kind, reply) in [("chat", Reply::text("").usage(90_000, 0, 8_000)), ("messages", cut)] {
+        let server = ModelServer::start().await;
+        server.script(vec![reply]);
+        let vault = vault(&server, kind, "day_tokens = 50_000");
+        let run = ask(&vault, "Are you there?");
+        assert_eq!(run.code, 1, "{kind}: {run:?}");
+        assert!(run.json()["usage"]["input"].as_u64().unwrap() >= 90_000, "{kind}: {run:?}");
+        assert!(used(&vault) >= 90_000, "{kind}");
+        assert!(ask(&vault, "And now?").stderr.contains("budget of 50000 tokens is used up"), "{kind}");
+        assert_eq!(server.requests().len(), 1, "{kind}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_tells_nothing_of_tokens_is_counted_by_characters() {
+    let server = ModelServer::start().await;
+    server.script(vec![Reply::text("word ".repeat(800)).bare()]);
+    let vault = vault(&server, "chat", "day_tokens = 1_000");
+    let report = ask(&vault, "Say a lot.").ok().json();
+    let usage = &report["usage"];
+    assert_eq!(usage["output"], 1_000, "4,000 characters: {report}");
+    assert!(usage["input"].as_u64().unwrap() > 100, "the rules alone: {report}");
+    assert!(used(&vault) > 1_000);
+    assert!(ask(&vault, "And now?").stderr.contains("is used up"));
+    // Where nothing was heard nothing is counted.
+    let server = ModelServer::start().await;
+    server.script(vec![Reply::status(500)]);
+    let vault = self::vault(&server, "chat", "day_tokens = 1_000");
+    assert_eq!(ask(&vault, "Are you there?").json()["usage"]["input"], 0);
+}

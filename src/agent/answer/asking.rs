@@ -2,19 +2,14 @@
 
 use std::time::Instant;
 
-use tokio::sync::mpsc;
-
 use super::engine::{Asked, Engine, Run, later};
 use super::words;
-use crate::agent::calling::{Seat, Walk};
+use crate::agent::calling::{Heard, Seat, Walk};
 use crate::brain::failover::Attempt;
-use crate::brain::{BrainError, Event, Reply, Usage};
+use crate::brain::{BrainError, Reply, Usage};
 use crate::format::log::LogBlock;
 use crate::turn::journal::{Assembled, CallRow};
-use crate::turn::{Halt, Place, assemble};
-
-/// Events of a stream that wait to be shown.
-const EVENTS: usize = 64;
+use crate::turn::{Halt, assemble};
 
 impl Engine {
     /// Asks along the chain until somebody answers.
@@ -84,12 +79,12 @@ impl Engine {
             fail::fail_point!("turn::after-called");
             run.place.progress(&format!("asking {}", brain.name));
             let began = Instant::now();
-            let (events, heard) = mpsc::channel(EVENTS);
-            let asking = self.brains.ask(seat, attempt, &request, events, run.stop);
-            let (answered, ()) = tokio::join!(asking, tell(heard, run.place));
+            let heard = Heard::at(run.place);
+            let answered = self.brains.ask(seat, attempt, &request, &heard, run.stop).await;
+            let used = heard.usage(&request, &answered);
             let answered = answered.and_then(|reply| reply.usable().map(|()| reply));
             let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-            let row = row(brain, &answered, ms);
+            let row = row(brain, &answered, ms, used);
             match answered {
                 Ok(reply) if reply.tool_calls.is_empty() => {
                     self.journal().called(message, &row, None, self.now()).map_err(later)?;
@@ -112,15 +107,6 @@ impl Engine {
     }
 }
 
-/// Hands on the words of an answer as they come.
-async fn tell(mut events: mpsc::Receiver<Event>, place: &dyn Place) {
-    while let Some(event) = events.recv().await {
-        if let Event::Text(text) = event {
-            place.said(&text);
-        }
-    }
-}
-
 /// Whether nobody waits for the answer: a routine asks.
 fn is_unattended(run: &Run<'_>) -> bool {
     run.turn.asked.channel == 0 && run.turn.asked.author.starts_with("routine:")
@@ -130,14 +116,16 @@ fn tail(blocks: &[LogBlock]) -> Option<String> {
     blocks.iter().rev().find_map(|block| block.event.id.clone())
 }
 
+/// A call as the journal keeps it; also one that failed may have used something.
 pub(in crate::agent) fn row(
     brain: &crate::config::Brain,
     answered: &Result<Reply, BrainError>,
     ms: u64,
+    usage: Usage,
 ) -> CallRow {
-    let (model, class, error, usage) = match answered {
-        Ok(reply) => (reply.model.clone(), None, None, reply.usage),
-        Err(error) => (brain.model.clone(), Some(error.class), Some(error.message.clone()), Usage::default()),
+    let (model, class, error) = match answered {
+        Ok(reply) => (reply.model.clone(), None, None),
+        Err(error) => (brain.model.clone(), Some(error.class), Some(error.message.clone())),
     };
     CallRow { brain: brain.name.clone(), model, class, error, ms, usage }
 }

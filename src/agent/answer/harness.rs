@@ -78,11 +78,9 @@ impl Engine {
         if let Some(halt) = seen.halt {
             return Err(halt);
         }
+        let used = answered.as_ref().map_or(seen.used, |reply| reply.usage);
         let answered = answered.and_then(|reply| reply.usable().map(|()| reply));
-        let mut row = row(brain, &answered, ms);
-        if answered.is_err() {
-            row.usage = seen.used;
-        }
+        let mut row = row(brain, &answered, ms, used);
         if let Some(over) = seen.over {
             (row.class, row.error) = (None, None);
             self.journal().called(message, &row, None, self.now()).map_err(later)?;

@@ -7,13 +7,11 @@
 
 use std::time::{Duration, Instant};
 
-use tokio::sync::mpsc;
-
 use super::asking::row;
 use super::engine::{Engine, Run};
-use crate::agent::calling::{Seat, Walk};
+use crate::agent::calling::{Heard, Seat, Walk};
 use crate::agent::memory::Given;
-use crate::brain::{BrainError, Class, Message, Reply, Request, Stop};
+use crate::brain::{BrainError, Class, Message, Reply, Request, Stop, Usage};
 use crate::format::invisible;
 use crate::format::log::{EventKind, INJECTED, LogBlock};
 use crate::turn::history;
@@ -62,11 +60,11 @@ impl Engine {
         let left = TIME.checked_sub(began.elapsed())?;
         let request = request(&run.blocks, question, &found.injection);
         let asked = Instant::now();
-        let (events, _) = mpsc::channel(1);
-        let asking = self.brains.ask(seat, &attempt, &request, events, run.stop);
+        let heard = Heard::default();
+        let asking = self.brains.ask(seat, &attempt, &request, &heard, run.stop);
         let late = || BrainError::new(Class::Timeout, format!("it took longer than {} s", TIME.as_secs()));
         let answered = tokio::time::timeout(left, asking).await.unwrap_or_else(|_| Err(late()));
-        self.note_choice(run, seat, &answered, asked);
+        self.note_choice(run, seat, &answered, heard.usage(&request, &answered), asked);
         match chosen(&answered.ok()?, &format!("{}\n{question}", found.injection)) {
             Chosen::Nothing => Some(Given::default()),
             Chosen::Lines(lines) => {
@@ -79,12 +77,19 @@ impl Engine {
         }
     }
 
-    fn note_choice(&self, run: &Run<'_>, seat: &Seat, answered: &Result<Reply, BrainError>, asked: Instant) {
+    fn note_choice(
+        &self,
+        run: &Run<'_>,
+        seat: &Seat,
+        answered: &Result<Reply, BrainError>,
+        used: Usage,
+        asked: Instant,
+    ) {
         if answered.as_ref().is_err_and(|error| error.cancelled) {
             return;
         }
         let ms = u64::try_from(asked.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let row = row(&seat.prepared.settings, answered, ms);
+        let row = row(&seat.prepared.settings, answered, ms, used);
         self.keep(self.journal().called_beside(run.turn.asked.message, "recall", &row, self.now()));
     }
 }
@@ -152,7 +157,7 @@ fn injection(brain: &str, lines: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::brain::{ToolCall, Usage};
+    use crate::brain::ToolCall;
 
     fn said(text: &str) -> Reply {
         Reply {

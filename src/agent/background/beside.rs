@@ -8,15 +8,14 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::answer::{may_spend, row, tell, words};
-use crate::agent::calling::{Brains, Permits, Walk};
+use crate::agent::calling::{Brains, Heard, Permits, Walk};
 use crate::agent::{budget, setup};
 use crate::brain::health::Store;
 use crate::brain::wire::{self, Watch};
-use crate::brain::{BrainError, Class, Request};
+use crate::brain::{BrainError, Class, Request, Usage};
 use crate::config::MEMORY;
 use crate::format::log::{self, Event, EventKind, LogHeader, LogPath};
 use crate::turn::journal::CallRow;
@@ -117,14 +116,15 @@ impl Beside {
                 break;
             };
             let seat = chain[attempt.link];
-            let (events, _) = mpsc::channel(1);
+            let heard = Heard::default();
             let asked = Instant::now();
             let late = || BrainError::new(Class::Timeout, "it took longer than there was time");
-            let asking = self.brains.ask(seat, &attempt, request, events, stop);
+            let asking = self.brains.ask(seat, &attempt, request, &heard, stop);
             let answered = tokio::time::timeout(left, asking).await.unwrap_or_else(|_| Err(late()));
             let ms = u64::try_from(asked.elapsed().as_millis()).unwrap_or(u64::MAX);
             let brain = seat.prepared.name().to_owned();
-            calls.push(row(&seat.prepared.settings, &answered, ms));
+            let used = heard.usage(request, &answered);
+            calls.push(row(&seat.prepared.settings, &answered, ms, used));
             match answered {
                 Ok(reply) => {
                     let model = reply.model.clone();
@@ -157,16 +157,21 @@ impl Beside {
 
     fn facts(&self, calls: &[CallRow]) -> Facts {
         let answered = calls.iter().find(|call| call.class.is_none());
-        let paid =
-            answered.and_then(|call| Some(self.brains.named(&call.brain)?.prepared.price?.of(&call.usage)));
-        let usage = answered.map(|call| call.usage).unwrap_or_default();
+        // Those that failed were paid for too.
+        let mut usage = Usage::default();
+        calls.iter().for_each(|call| usage += call.usage);
+        let paid: Option<Vec<f64>> = calls
+            .iter()
+            .filter(|call| call.usage != Usage::default())
+            .map(|call| Some(self.brains.named(&call.brain)?.prepared.price?.of(&call.usage)))
+            .collect();
         Facts {
             brain: answered.map_or(MEMORY, |call| &call.brain).to_owned(),
             model: answered.map(|call| call.model.clone()).unwrap_or_default(),
             input: usage.input,
             cached: usage.cached,
             output: usage.output,
-            usd: paid,
+            usd: paid.filter(|paid| !paid.is_empty()).map(|paid| paid.iter().sum()),
             ms: calls.iter().map(|call| call.ms).sum(),
             calls: u32::try_from(calls.len()).unwrap_or(u32::MAX),
             failed: calls.iter().filter_map(|call| Some((call.brain.clone(), call.class?))).collect(),

@@ -83,6 +83,18 @@ pub fn budget(context_tokens: u64, max_output_tokens: Option<u32>, turn_tokens: 
     (context_tokens - answer).min(turn_tokens)
 }
 
+/// Estimated tokens of a request.
+pub fn tokens(request: &Request) -> u64 {
+    let messages: u64 = request.messages.iter().map(history::tokens).sum();
+    history::estimate(&request.system) + messages + of_tools(&request.tools)
+}
+
+fn of_tools(tools: &[ToolSpec]) -> u64 {
+    let of =
+        |tool: &ToolSpec| history::estimate(&tool.description) + history::estimate(&tool.schema.to_string());
+    tools.iter().map(of).sum()
+}
+
 /// The request.
 pub fn assemble(mut material: Material<'_>) -> Request {
     let system = system(material.persona, material.pinned, material.skills);
@@ -99,11 +111,7 @@ pub fn assemble(mut material: Material<'_>) -> Request {
     let text: Vec<&str> = material.questions.iter().map(|question| question.text.as_str()).collect();
     let earlier = told::hit(&summaries, material.blocks, &text.join("\n"), material.budget, zone);
     let new = news(&material, &earlier);
-    let tools: u64 = material
-        .tools
-        .iter()
-        .map(|tool| history::estimate(&tool.description) + history::estimate(&tool.schema.to_string()))
-        .sum();
+    let tools = of_tools(&material.tools);
     let fixed = history::estimate(&system) + tools + new.iter().map(history::tokens).sum::<u64>();
     let room = material.budget.saturating_sub(fixed);
     let kept = &past[start(&past, room)..];
