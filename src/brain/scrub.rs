@@ -1,8 +1,12 @@
 //! Takes keys out of texts. Gateways echo headers and keys into their errors; such a text is shown to people and
 //! kept on disk.
 //!
-//! What is known to be secret goes, wherever it stands; then whatever looks like a key. It is better to hide a
-//! harmless word than to show a key.
+//! In an error, what is known to be secret goes, wherever it stands; then whatever looks like a key. It is better to hide
+//! a harmless word than to show a key. An answer loses the key alone: a gateway may say "200" and mean an error.
+
+use serde_json::Value;
+
+use super::event::Reply;
 
 /// What stands where a key stood.
 pub const HIDDEN: &str = "[hidden]";
@@ -53,6 +57,36 @@ pub fn scrub(text: &str, secrets: &[&str]) -> String {
     match text.char_indices().nth(MOST) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text,
+    }
+}
+
+/// Takes the key that a server was given out of its answer, calls and raw items too. A placeholder, as local servers want
+/// one (`ollama`, `lm-studio`), is a word that an answer may have: without a digit, or 16 signs, it stays.
+pub fn scrub_reply(reply: &mut Reply, key: &str) {
+    let key = key.trim();
+    if key.len() < 8 || (key.len() < 16 && !key.bytes().any(|byte| byte.is_ascii_digit())) {
+        return;
+    }
+    hide_in(&mut reply.text, key);
+    hide_in(&mut reply.model, key);
+    for call in &mut reply.tool_calls {
+        hide_in(&mut call.arguments, key);
+    }
+    reply.raw.iter_mut().flat_map(|raw| &mut raw.items).for_each(|item| hide_in_value(item, key));
+}
+
+fn hide_in(text: &mut String, key: &str) {
+    if text.contains(key) {
+        *text = text.replace(key, HIDDEN);
+    }
+}
+
+fn hide_in_value(value: &mut Value, key: &str) {
+    match value {
+        Value::String(text) => hide_in(text, key),
+        Value::Array(items) => items.iter_mut().for_each(|item| hide_in_value(item, key)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| hide_in_value(field, key)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
@@ -152,6 +186,33 @@ mod tests {
         let scrubbed = scrub(&text, &[]);
         assert!(!scrubbed.contains("a1"), "{scrubbed}");
         assert_eq!(scrub(&"ä".repeat(1000), &[]).chars().count(), MOST + 1);
+    }
+
+    #[test]
+    fn an_answer_loses_its_key_and_no_word() {
+        let said = |text: &str| Reply {
+            text: text.into(),
+            tool_calls: vec![],
+            raw: None,
+            usage: crate::brain::Usage::default(),
+            stop: crate::brain::Stop::End,
+            model: "m".into(),
+        };
+        let table = [
+            (
+                "canary-0123",
+                "Bearer canary-0123,\n\nand sk-other-0123456789",
+                "Bearer [hidden],\n\nand sk-other-0123456789",
+            ),
+            ("ollama", "Run ollama.", "Run ollama."),
+            ("lm-studio", "Open lm-studio.", "Open lm-studio."),
+            ("", "Nothing.", "Nothing."),
+        ];
+        for (key, text, expected) in table {
+            let mut reply = said(text);
+            scrub_reply(&mut reply, key);
+            assert_eq!(reply.text, expected);
+        }
     }
 
     proptest::proptest! {

@@ -95,6 +95,22 @@ async fn a_round_of_tools_and_what_goes_back() {
 }
 
 #[tokio::test]
+async fn a_key_that_a_gateway_echoes_in_an_answer_is_hidden() {
+    for wire in Wire::ALL {
+        for whole in [false, true] {
+            let server = ModelServer::start().await;
+            let echo = format!("Incorrect API key provided: Bearer {KEY}");
+            let reply = Reply::text(&echo).and_tool("look", json!({ "q": echo })).reasoning(&echo);
+            server.script(vec![if whole { reply.whole() } else { reply }]);
+            let answer = ask(&brain(wire, &server.url(), PATIENT), &with_tool("?")).await.0.unwrap();
+            assert_eq!(answer.text, "Incorrect API key provided: Bearer [hidden]", "{wire:?}");
+            assert!(!format!("{answer:?}").contains(KEY), "{wire:?}: {answer:?}");
+            assert_eq!(answer.tool_calls[0].name, "look");
+        }
+    }
+}
+
+#[tokio::test]
 async fn what_one_wire_said_another_takes_up() {
     for from in Wire::ALL {
         for to in Wire::ALL {

@@ -19,7 +19,7 @@ use crate::brain::Brain;
 use crate::brain::event::{BrainError, Class, Event, Reply};
 use crate::brain::failing::classify::{self, Headers};
 use crate::brain::request::Request;
-use crate::brain::scrub::scrub;
+use crate::brain::scrub::{scrub, scrub_reply};
 use crate::clock::Clock;
 
 /// No answer is longer, in bytes of its stream.
@@ -196,7 +196,10 @@ impl Brain for WireBrain {
             answer = asked => answer,
         };
         let answer = answer.unwrap_or_else(|_| Err(late("the answer wasn't whole", self.watch.overall)));
-        answer.map_err(|error| BrainError { message: scrub(&error.message, &[self.key()]), ..error })
+        let mut reply =
+            answer.map_err(|error| BrainError { message: scrub(&error.message, &[self.key()]), ..error })?;
+        scrub_reply(&mut reply, self.key());
+        Ok(reply)
     }
 }
 
