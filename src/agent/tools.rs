@@ -41,6 +41,11 @@ pub trait Toolbox: Send + Sync {
         false
     }
 
+    /// Whether this tool only looks: after it all is as it was.
+    fn only_looks(&self, _tool: &str) -> bool {
+        false
+    }
+
     /// The MCP servers of other people that stand behind it: a brain that is a program starts them itself.
     fn servers(&self) -> Vec<McpServer> {
         Vec::new()
@@ -129,6 +134,10 @@ impl Toolbox for Boxes {
 
     fn untrusted(&self, tool: &str) -> bool {
         self.of(tool).is_some_and(|one| one.untrusted(tool))
+    }
+
+    fn only_looks(&self, tool: &str) -> bool {
+        self.of(tool).is_some_and(|one| one.only_looks(tool))
     }
 
     fn servers(&self) -> Vec<McpServer> {

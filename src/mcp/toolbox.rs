@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::arguments;
+use super::catalog::Effect;
 use super::desk::{Desk, Place};
 use super::failure::Failure;
 use super::tool_set::ToolSet;
@@ -125,6 +126,10 @@ impl Toolbox for VaultTools {
     /// Another brain may have read what it liked.
     fn untrusted(&self, tool: &str) -> bool {
         tool == ASK
+    }
+
+    fn only_looks(&self, tool: &str) -> bool {
+        self.tools.get(tool).is_some_and(|tool| tool.effect == Effect::Reads)
     }
 
     async fn call(&self, call: &ToolCall, caller: &Caller, stop: &CancellationToken) -> ToolEnd {

@@ -122,3 +122,31 @@ async fn a_server_that_tells_nothing_of_tokens_is_counted_by_characters() {
     let vault = self::vault(&server, "chat", "day_tokens = 1_000");
     assert_eq!(ask(&vault, "Are you there?").json()["usage"]["input"], 0);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn where_no_brain_says_so_the_answer_tells_what_was_done() {
+    let table = [
+        (vec![saves(1, "Oolong"), Reply::status(500)], "", "Done before that:\n- `memory_save {"),
+        (
+            vec![saves(1, "Oolong"), saves(1, "Sencha")],
+            "max_rounds = 1",
+            "rounds of tools.\n\nDone before that:\n- `",
+        ),
+    ];
+    for (script, bound, expected) in table {
+        let server = ModelServer::start().await;
+        server.script(script);
+        let vault = vault(&server, "chat", bound);
+        let report = ask(&vault, "Save it.").json();
+        let answer = report["answer"].as_str().unwrap();
+        assert!(answer.contains(expected) && answer.contains("Oolong number 0"), "{answer}");
+        assert!(!answer.contains("Sencha"), "{answer}");
+    }
+    // What only looked, or failed, changed nothing.
+    let server = ModelServer::start().await;
+    let look = Reply::tool("reminder_list", json!({})).and_tool("memory_save", json!({ "scope": "no" }));
+    server.script(vec![look, Reply::status(500)]);
+    let report = ask(&vault(&server, "chat", ""), "What is due?").json();
+    assert_eq!(ran(&report), 2);
+    assert!(!report["answer"].as_str().unwrap().contains("Done before"), "{report}");
+}

@@ -130,13 +130,17 @@ async fn rounds_and_tokens_have_an_end() {
     let rig = Rig::new(bound("[assistant]\nmax_rounds = 2\n")).await;
     rig.server.respond(|_| remind("claude-code"));
     let answer = rig.ask(1, "again and again").await.unwrap();
-    assert_eq!(answer.text, "I stopped here: this turn had its 2 rounds of tools.");
+    let (end, done) = answer.text.split_once("\n\n").unwrap();
+    assert_eq!(end, "I stopped here: this turn had its 2 rounds of tools.");
+    assert!(done.starts_with("Done before that:\n- `"), "{done}");
     assert_eq!((rig.tools(1).len(), rig.reminders()), (2, 2));
     assert_eq!(rig.left(), Vec::<String>::new());
     let rig = Rig::new(bound("[assistant]\nturn_tokens = 5000\n")).await;
     rig.server.respond(|_| remind("claude-code").usage(3000, 0, 10));
     let answer = rig.ask(1, "again and again").await.unwrap();
-    assert_eq!(answer.text, "I stopped here: this turn used up its 5000 tokens.");
+    let (end, done) = answer.text.split_once("\n\n").unwrap();
+    assert_eq!(end, "I stopped here: this turn used up its 5000 tokens.");
+    assert!(done.starts_with("Done before that:\n- `"), "{done}");
     assert_eq!(rig.tools(1).len(), 1);
     assert_eq!(answer.facts.input, 6000, "what it had used is in the facts");
     // A routine's own budget is smaller, and holds for a program as well.
@@ -146,7 +150,9 @@ async fn rounds_and_tokens_have_an_end() {
     rig.accept(1, "again and again", "");
     let engine = rig.engine().for_routine(purpose);
     let answer = engine.answer(1, &rig.desk, &CancellationToken::new()).await.unwrap();
-    assert_eq!(answer.text, "I stopped here: this turn used up its 5000 tokens.");
+    let (end, done) = answer.text.split_once("\n\n").unwrap();
+    assert_eq!(end, "I stopped here: this turn used up its 5000 tokens.");
+    assert!(done.starts_with("Done before that:\n- `"), "{done}");
     assert_eq!(rig.tools(1).len(), 1);
     // The first answer of the run was paid for, too.
     assert!(words(&rig.server.requests()[0]).contains("again and again"));

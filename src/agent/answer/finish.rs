@@ -4,7 +4,7 @@ use super::engine::{Engine, Run, later, own};
 use super::words;
 use crate::brain::Usage;
 use crate::config::MEMORY;
-use crate::turn::journal::Turn;
+use crate::turn::journal::{ToolRow, Turn};
 use crate::turn::{Answer, Facts, Halt, history};
 
 impl Engine {
@@ -14,10 +14,29 @@ impl Engine {
 
     pub(super) async fn memory_says(&self, run: &Run<'_>, why: Option<&str>) -> String {
         let question = run.questions.last().map_or("", |question| history::strip_mentions(&question.text));
-        match self.parts.memory.answer(question, &own(&run.turn, &run.joined)).await {
-            Ok(answer) => words::from_memory(why, &answer),
-            Err(problem) => words::from_memory(why, &format!("Memory could not be asked either: {problem}")),
+        let answer = match self.parts.memory.answer(question, &own(&run.turn, &run.joined)).await {
+            Ok(answer) => answer,
+            Err(problem) => format!("Memory could not be asked either: {problem}"),
+        };
+        words::from_memory(why, &self.with_done(run.turn.asked.message, &answer))
+    }
+
+    /// What memory says, below what was done before: whoever doesn't know of it would ask for it once more.
+    fn with_done(&self, message: u64, text: &str) -> String {
+        match self.done(message) {
+            Some(done) => format!("{done}\n\n{text}"),
+            None => text.to_owned(),
         }
+    }
+
+    /// What a turn did that a person should know of where no brain tells it.
+    pub(super) fn done(&self, message: u64) -> Option<String> {
+        let rows = self.journal().tools(message).unwrap_or_default();
+        let happened = |row: &&ToolRow| {
+            row.result.as_ref().is_none_or(|end| !end.is_error)
+                && !self.parts.tools.only_looks(&row.call.name)
+        };
+        words::done_before(&rows.iter().filter(happened).collect::<Vec<_>>())
     }
 
     /// What memory says where the turn's time is up.
@@ -28,9 +47,10 @@ impl Engine {
         let question = history::strip_mentions(&turn.asked.text);
         let why = Some(why).filter(|_| !self.parts.why_apart);
         let text = match self.parts.memory.answer(question, &own(&turn, &joined)).await {
-            Ok(answer) => words::from_memory(why, &answer),
-            Err(problem) => words::from_memory(why, &problem),
+            Ok(answer) => answer,
+            Err(problem) => problem,
         };
+        let text = words::from_memory(why, &self.with_done(message, &text));
         self.finish(&turn, &joined, &text, MEMORY, "")
     }
 

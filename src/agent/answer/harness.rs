@@ -84,7 +84,7 @@ impl Engine {
         if let Some(over) = seen.over {
             (row.class, row.error) = (None, None);
             self.journal().called(message, &row, None, self.now()).map_err(later)?;
-            return Ok(Ok((over, brain.model.clone())));
+            return Ok(Ok((self.stopped_here(message, over), brain.model.clone())));
         }
         // Before anything of it is fixed: a session that is kept and not answered would not be gone on with anyway.
         let resumed = session.filter(|before| Some(&before.id) == seen.session.as_ref());

@@ -166,11 +166,19 @@ impl Engine {
         let used = self.journal().tokens(message).map_err(later)?;
         let most = self.turn_tokens();
         if used >= most {
-            return Ok(Some(words::tokens_used_up(most)));
+            return Ok(Some(self.stopped_here(message, words::tokens_used_up(most))));
         }
         let rounds = self.journal().rounds(message).map_err(later)?.len();
         let most = self.settings().max_rounds;
-        Ok((rounds > most as usize).then(|| words::rounds_used_up(most)))
+        Ok((rounds > most as usize).then(|| self.stopped_here(message, words::rounds_used_up(most))))
+    }
+
+    /// The sentence that ends a turn at a bound, with what was done until then.
+    pub(super) fn stopped_here(&self, message: u64, sentence: String) -> String {
+        match self.done(message) {
+            Some(done) => format!("{sentence}\n\n{done}"),
+            None => sentence,
+        }
     }
 }
 

@@ -2,9 +2,14 @@
 
 use crate::brain::{Reply, Stop};
 use crate::format::invisible;
+use crate::turn::journal::ToolRow;
 
 /// Characters of an answer at most: some ten messages. A longer one is cut, and says so.
 pub const MOST_CHARS: usize = 18_000;
+
+/// So many calls are named where a turn ends without a brain's answer, each with so many characters.
+const MOST_DONE: usize = 8;
+const MOST_OF_CALL: usize = 160;
 
 /// What a model is told of a tool that was started before a crash and of whose end nothing is known.
 pub const OUTCOME_UNKNOWN: &str = "The program was interrupted while this ran: its outcome is unknown. Look at the \
@@ -96,6 +101,24 @@ pub fn why_memory(failed: &[(String, String)], resting: &[String]) -> String {
     }
 }
 
+/// What a turn did before it ended without a brain's answer, so that nobody asks for it once more; none where it did nothing.
+pub fn done_before(done: &[&ToolRow]) -> Option<String> {
+    let line = |row: &&ToolRow| {
+        let arguments = row.call.arguments.replace('`', "'");
+        let call =
+            format!("{} {}", row.call.name, arguments.split_whitespace().collect::<Vec<_>>().join(" "));
+        let cut = call.chars().count() > MOST_OF_CALL;
+        let shown: String = call.chars().take(MOST_OF_CALL).collect();
+        let unknown = if row.result.is_none() { " (how it ended is unknown)" } else { "" };
+        format!("- `{shown}{}`{unknown}", if cut { "…" } else { "" })
+    };
+    let shown = done.iter().take(MOST_DONE).map(line);
+    let more = done.len().saturating_sub(MOST_DONE);
+    let more = (more > 0).then(|| format!("- and {more} more"));
+    let lines: Vec<String> = shown.chain(more).collect();
+    (!lines.is_empty()).then(|| format!("Done before that:\n{}", lines.join("\n")))
+}
+
 /// The answer from memory with the sentence why.
 pub fn from_memory(why: Option<&str>, answer: &str) -> String {
     match why {
@@ -135,6 +158,25 @@ mod tests {
         let cut = bounded(&"é".repeat(100_000));
         assert!(cut.ends_with("(The answer had 100000 characters; this is its beginning.)"));
         assert_eq!(bounded("short"), "short");
+    }
+
+    #[test]
+    fn what_was_done_is_named_on_few_lines() {
+        let end = crate::turn::journal::ToolEnd { text: "ok".into(), is_error: false, ms: 1 };
+        let row = |arguments: &str, result| ToolRow {
+            number: 0,
+            call: crate::brain::ToolCall { id: "c".into(), name: "save".into(), arguments: arguments.into() },
+            result,
+        };
+        assert_eq!(done_before(&[]), None);
+        let (one, two) = (row("{\"text\":\"`a`\n\nb\"}", Some(end.clone())), row("{}", None));
+        let expected =
+            "Done before that:\n- `save {\"text\":\"'a' b\"}`\n- `save {}` (how it ended is unknown)";
+        assert_eq!(done_before(&[&one, &two]).unwrap(), expected);
+        let long = row(&"é".repeat(500), Some(end));
+        let said = done_before(&[&long; 20]).unwrap();
+        assert_eq!((said.lines().count(), said.lines().last()), (10, Some("- and 12 more")));
+        assert!(said.lines().nth(1).unwrap().ends_with("é…`"), "{said}");
     }
 
     #[test]

@@ -109,6 +109,10 @@ impl Toolbox for SkillTool {
         }
     }
 
+    fn only_looks(&self, _: &str) -> bool {
+        true
+    }
+
     async fn call(&self, call: &ToolCall, caller: &Caller, _: &CancellationToken) -> ToolEnd {
         match self.read(call, caller) {
             Ok(text) => ToolEnd { text, is_error: false, ms: 0 },
