@@ -11,6 +11,29 @@ use crate::deliver::notifier::{self, Fact, MessageKind};
 use crate::deliver::split;
 
 impl Journal {
+    /// Where the notifier with this name took a copy of everything that a message carries: the message is sent. Says whether
+    /// that is so.
+    pub fn sent_as_copies(&self, message: &str, name: &str) -> Result<bool, JournalError> {
+        let all = "SELECT count(*) > 0 AND count(*) = count(copies.delivered) FROM deliveries
+                   LEFT JOIN copies ON copies.key = deliveries.key AND outlet = ?2 AND copies.message IS NULL
+                   WHERE deliveries.message = ?1";
+        let is_sent = |tx: &rusqlite::Connection| {
+            tx.prepare_cached(all)?.query_row([message, name], |row| row.get::<_, bool>(0))
+        };
+        if !self.read(is_sent)? {
+            return Ok(false);
+        }
+        self.write(|tx| {
+            tx.execute(
+                "UPDATE deliveries SET state = 'sent', message = NULL, retry_ms = NULL, error = NULL, delivered =
+                 (SELECT delivered FROM copies WHERE key = deliveries.key AND outlet = ?2) WHERE message = ?1",
+                [message, name],
+            )?;
+            delete_message(tx, message)?;
+            Ok(true)
+        })
+    }
+
     /// Claims messages with their deliveries in one transaction, each cut into chunks of at most as
     /// many units as `limit` says for its notifier, and returns those that were claimed, in order. One whose deliveries are not all
     /// free (another process was quicker, they are sent) is left out.
@@ -270,7 +293,7 @@ fn dissolve(tx: &Transaction<'_>, key: &str) -> rusqlite::Result<()> {
     delete_message(tx, key)
 }
 
-pub(super) fn delete_message(tx: &Transaction<'_>, key: &str) -> rusqlite::Result<()> {
+fn delete_message(tx: &Transaction<'_>, key: &str) -> rusqlite::Result<()> {
     tx.prepare_cached("DELETE FROM chunks WHERE message = ?1")?.execute([key])?;
     tx.prepare_cached("DELETE FROM messages WHERE key = ?1")?.execute([key])?;
     Ok(())

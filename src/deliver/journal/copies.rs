@@ -9,7 +9,6 @@ use std::collections::HashSet;
 
 use rusqlite::{OptionalExtension, Transaction, params};
 
-use super::chunks::delete_message;
 use super::problems::OpenDelivery;
 use super::{Journal, JournalError, instant, json};
 use crate::deliver::notifier::Fact;
@@ -73,29 +72,6 @@ impl Journal {
                 Some((None, Some(_))) => Some(CopyState::Delivered),
                 _ => None,
             })
-        })
-    }
-
-    /// Where the notifier with this name took a copy of everything that a message carries: the message is sent. Says whether
-    /// that is so.
-    pub fn sent_as_copies(&self, message: &str, name: &str) -> Result<bool, JournalError> {
-        let all = "SELECT count(*) > 0 AND count(*) = count(copies.delivered) FROM deliveries
-                   LEFT JOIN copies ON copies.key = deliveries.key AND outlet = ?2 AND copies.message IS NULL
-                   WHERE deliveries.message = ?1";
-        let is_sent = |tx: &rusqlite::Connection| {
-            tx.prepare_cached(all)?.query_row([message, name], |row| row.get::<_, bool>(0))
-        };
-        if !self.read(is_sent)? {
-            return Ok(false);
-        }
-        self.write(|tx| {
-            tx.execute(
-                "UPDATE deliveries SET state = 'sent', message = NULL, retry_ms = NULL, error = NULL, delivered =
-                 (SELECT delivered FROM copies WHERE key = deliveries.key AND outlet = ?2) WHERE message = ?1",
-                [message, name],
-            )?;
-            delete_message(tx, message)?;
-            Ok(true)
         })
     }
 

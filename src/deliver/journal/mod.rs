@@ -277,18 +277,6 @@ impl Journal {
         })
     }
 
-    /// All deliveries that are sent, or may have been, and are not done, in the order of their claims.
-    pub fn underway(&self) -> Result<Vec<Row>, JournalError> {
-        self.read(|tx| {
-            tx.prepare_cached(
-                "SELECT state, line, attempts, attempted_ms, retry_ms, settings, fact, delivered
-                 FROM deliveries WHERE state IN ('sending', 'sent') ORDER BY number",
-            )?
-            .query_map([], row_of)?
-            .collect()
-        })
-    }
-
     /// Marks deliveries whose note now says that they were sent, and prunes what is long done.
     pub fn done<'k>(&self, keys: impl IntoIterator<Item = &'k str>) -> Result<(), JournalError> {
         self.write(|tx| {

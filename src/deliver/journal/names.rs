@@ -4,9 +4,21 @@ use std::collections::BTreeSet;
 
 use rusqlite::{OptionalExtension, params};
 
-use super::{Journal, JournalError, LineHash};
+use super::{Journal, JournalError, LineHash, Row, row_of};
 
 impl Journal {
+    /// All deliveries that are sent, or may have been, and are not done, in the order of their claims.
+    pub fn underway(&self) -> Result<Vec<Row>, JournalError> {
+        self.read(|tx| {
+            tx.prepare_cached(
+                "SELECT state, line, attempts, attempted_ms, retry_ms, settings, fact, delivered
+                 FROM deliveries WHERE state IN ('sending', 'sent') ORDER BY number",
+            )?
+            .query_map([], row_of)?
+            .collect()
+        })
+    }
+
     /// The id that was given to a line without one, if any.
     pub fn name(&self, line: &LineHash) -> Result<Option<String>, JournalError> {
         self.read(|tx| {

@@ -7,7 +7,6 @@ use std::collections::HashMap;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::notes::ReminderNote;
 use crate::vault::{NotePath, QuietTracker, SteadyLines};
 
 /// So long due lines wait, whoever goes on writing them.
@@ -34,17 +33,14 @@ impl Memory {
 
     /// The reminders without an id, read at `now`: those that were just written, and until when each waits should it be
     /// due. What the first look finds was written before: a daemon that is started again and again fires all the same.
-    pub(super) fn observe_nameless(
+    pub(super) fn observe_nameless<'l>(
         &mut self,
-        note: &ReminderNote,
+        lines: Option<impl Iterator<Item = &'l [u8]> + Clone>,
         now: Timestamp,
     ) -> HashMap<Vec<u8>, Timestamp> {
         let is_first = !std::mem::replace(&mut self.has_looked, true);
         // A note that wasn't read has the lines that it had.
-        if !note.was_read {
-            return HashMap::new();
-        }
-        let lines = note.nameless.iter().map(|line| line.text.as_slice());
+        let Some(lines) = lines else { return HashMap::new() };
         self.lines.observe(lines.clone(), now);
         if is_first {
             return HashMap::new();

@@ -157,7 +157,8 @@ pub async fn pass(
     let lock = if mode == Mode::DryRun { None } else { Some(lock(context.journal).await?) };
     let mut notes = Notes::read(context, now, &mut report)?;
     if let Some(note) = notes.reminders.as_mut().filter(|_| mode == Mode::Daemon) {
-        note.young = memory.observe_nameless(note, now);
+        let lines = note.was_read.then(|| note.nameless.iter().map(|line| line.text.as_slice()));
+        note.young = memory.observe_nameless(lines, now);
     }
     notes.tasks = tasks::look(context, memory, mode, now, &mut report)?;
     let changed = if let Some(reason) = &context.settings.read_only {
