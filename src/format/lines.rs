@@ -62,8 +62,11 @@ pub fn bom_len(bytes: &[u8]) -> usize {
 /// What is wrong with a file of UTF-16 text, as Windows PowerShell's `>` writes it: none of its lines can be understood.
 pub fn utf16(bytes: &[u8]) -> Option<Finding> {
     let is_utf16 = match bytes {
-        // A mark alone may be any two bytes; in UTF-16 each blank and each line end has a zero byte.
-        [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => bytes.iter().take(256).any(|byte| *byte == 0),
+        // A mark alone may be any two bytes; in UTF-16 every other byte of ASCII is zero, so some are in any note.
+        [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => {
+            let front = &bytes[..bytes.len().min(256)];
+            front.iter().filter(|byte| **byte == 0).count() * 8 >= front.len()
+        }
         // Without a mark: every other byte of ASCII is zero.
         [a, b, c, d, ..] => {
             [*a == 0, *b == 0, *c == 0, *d == 0] == [false, true, false, true]

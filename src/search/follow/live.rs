@@ -277,6 +277,8 @@ impl Shared {
                 state.following.committed += (done.changed + done.removed) as u64;
                 true
             }
+            // Whoever stops it knows.
+            Err(IndexError::Interrupted) => false,
             Err(error) => {
                 tracing::warn!(%error, "the index could not follow the vault");
                 state.following.error = Some(error.to_string());
