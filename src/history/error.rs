@@ -85,6 +85,28 @@ pub enum HistoryError {
         /// The snapshot's short id.
         at: String,
     },
+    /// The snapshot isn't a write that an undo takes back.
+    #[error("`{id}` ({subject}) is no write of the agent that could be undone")]
+    NotUndoable {
+        /// The snapshot's short id.
+        id: String,
+        /// What it says.
+        subject: String,
+    },
+    /// The snapshot was taken back before.
+    #[error("`{id}` ({subject}) was undone already")]
+    UndoneAlready {
+        /// The snapshot's short id.
+        id: String,
+        /// What it says.
+        subject: String,
+    },
+    /// No write that stands was made for that turn.
+    #[error("the turn `{0}` has changed nothing that could be undone")]
+    NothingOfTurn(String),
+    /// Another process restores or undoes at this moment.
+    #[error("another process is restoring or undoing at this moment; try again when it is done")]
+    UnderWay,
     /// An object's content is damaged or missing.
     #[error("the history is damaged: object {id} can't be read ({detail}); `git -C {} fsck` says more", dir.display())]
     Damaged {

@@ -28,8 +28,8 @@ pub use self::read::{
     render as render_diff,
 };
 pub use self::restore::{
-    Conflict, Interrupted, LineTarget, NoteUndo, Plan, RestoreReport, Skip, Step, UndoPlan, UndoReport, plan,
-    put_line_back, take_back,
+    Conflict, Interrupted, LineTarget, NoteUndo, OperationUndo, Plan, RestoreReport, Skip, Step, UndoPlan,
+    UndoReport, Undone, plan, put_line_back, take_back,
 };
 pub use self::store::{
     ACTOR, ALL_NOTES, BULK_DELETION, Commit, FileState, Message, Mode, NOTE, PathChange, RESTORED_FROM,

@@ -96,6 +96,21 @@ fn a_kept_line_is_a_fact_with_its_source_and_one_undo() {
 
 #[test]
 #[cfg(feature = "history")]
+fn an_inbox_larger_than_the_history_keeps_of_a_note_is_undone_with_its_fact() {
+    let vault = TestVault::new(TALK);
+    vault.write("vault-agent.toml", "timezone = \"UTC\"\n[history]\nmax_file_bytes = 300\n");
+    let _ = vault.run(&["inbox", "scan"]).ok();
+    let inbox = vault.read("Inbox.md");
+    assert!(inbox.len() > 300);
+    let _ = vault.run(&["inbox", "keep", &id(&vault, "green tea")]).ok();
+    let _ = vault.run(&["undo"]).ok();
+    assert_eq!(vault.read("Inbox.md"), inbox);
+    assert!(!vault.has("MEMORY.md") || !vault.read("MEMORY.md").contains("green tea"));
+    assert_eq!(list(&vault)[0]["state"], "open");
+}
+
+#[test]
+#[cfg(feature = "history")]
 fn what_a_killed_look_began_and_another_ended_is_one_undo() {
     for step in ["capture::keep::between", "capture::keep::unticked"] {
         let mut vault = TestVault::new(TALK);

@@ -116,6 +116,90 @@ fn a_restore_that_is_killed_at_any_step_is_finished_or_taken_back() {
     }
 }
 
+const UNDO_STEPS: [&str; 8] = [
+    "history::undo-noted=return",
+    "history::restore-step=return",
+    "history::restore-step=1*off->return",
+    "history::objects-written=return",
+    "history::logged=return",
+    "history::branch-moved=return",
+    "history::branch-set=return",
+    "history::restore-committed=return",
+];
+
+#[test]
+fn an_undo_that_is_killed_at_any_step_is_finished_by_the_next_and_is_whole_in_between() {
+    for step in UNDO_STEPS {
+        for (between, next) in [(false, "undo"), (true, "undo"), (true, "restore")] {
+            let mut vault = vault();
+            vault.write("daily/2026-11-30.md", "- Anna likes tea\n");
+            let _ = vault.run(&["history"]).ok();
+            let before = vault.tree();
+            let _ = vault.run(&["memory", "promote", "2026-11-30", "1"]).ok();
+            let _ = vault.run(&["memory", "save", "something else"]).ok();
+            let newest = vault.tree();
+            let _ = vault.run(&["undo"]).ok();
+            let promoted = vault.tree();
+            assert_ne!(promoted, newest);
+            vault.env("FAILPOINTS", step);
+            let killed = vault.run(&["undo"]);
+            assert_ne!(killed.code, 0, "{step}: {killed:?}");
+            vault.env("FAILPOINTS", "");
+            for (path, text) in shown(&vault) {
+                let whole = before.get(&path) == Some(&text) || promoted.get(&path) == Some(&text);
+                assert!(whole, "{step}: `{path}` is torn: {text:?}");
+            }
+            if between {
+                // A snapshot takes nothing of it for a person's.
+                let _ = vault.run(&["history"]).ok();
+            }
+            let went_on = match next {
+                "undo" => vault.run(&["undo"]).ok(),
+                _ => vault.run(&["restore", "--at", "HEAD", "--yes"]).ok(),
+            };
+            assert_eq!(shown(&vault), before, "{step} {between} {next}: {went_on:?}");
+            let _ = vault.run(&["history"]).ok();
+            room::fsck(&repository(&vault));
+            let log = vault.run(&["history", "--json"]).ok().stdout;
+            assert_eq!(log.matches("undid: promoted").count(), 1, "{step}: one commit: {log}");
+        }
+    }
+}
+
+#[test]
+fn a_person_who_writes_while_an_undo_is_killed_loses_nothing_and_it_is_whole() {
+    for (step, mine) in
+        [("1*off->return", "MEMORY.md"), ("1*off->return", "daily/2026-11-30.md"), ("return", "MEMORY.md")]
+    {
+        let mut vault = vault();
+        vault.write("daily/2026-11-30.md", "- Anna likes tea\n");
+        vault.write("MEMORY.md", "# Memory\n\n## Friends\n\n- Bob\n");
+        let _ = vault.run(&["history"]).ok();
+        let _ = vault.run(&["memory", "promote", "2026-11-30", "1"]).ok();
+        vault.env("FAILPOINTS", &format!("history::restore-step={step}"));
+        assert_ne!(vault.run(&["undo"]).code, 0);
+        vault.env("FAILPOINTS", "");
+        vault.write(mine, format!("mine\n{}", vault.read(mine)));
+        let _ = vault.run(&["undo"]).ok();
+        let rest =
+            |path: &str, text: &str| if path == mine { format!("mine\n{text}") } else { text.to_owned() };
+        assert_eq!(
+            vault.read("daily/2026-11-30.md"),
+            rest("daily/2026-11-30.md", "- Anna likes tea\n"),
+            "{mine}"
+        );
+        assert_eq!(vault.read("MEMORY.md"), rest("MEMORY.md", "# Memory\n\n## Friends\n\n- Bob\n"), "{mine}");
+        room::fsck(&repository(&vault));
+    }
+}
+
+/// The notes, without what the editing engine keeps for a minute.
+fn shown(vault: &TestVault) -> BTreeMap<String, String> {
+    let mut tree = vault.tree();
+    tree.retain(|path, _| !path.contains(".vault-agent-"));
+    tree
+}
+
 #[test]
 fn killed_at_no_step_in_particular() {
     let vault = vault();

@@ -1,6 +1,9 @@
 //! Taking back what the agent wrote, and only that.
 
-use crate::room::Room;
+use vault_agent::history::Undone;
+use vault_agent::vault::{Actor, OPERATION, Operation, Origin};
+
+use crate::room::{Room, note, why};
 
 #[test]
 fn the_last_writes_go_and_what_people_wrote_stays() {
@@ -20,7 +23,7 @@ fn the_last_writes_go_and_what_people_wrote_stays() {
     assert!(room.snapshot().is_empty());
     // Undone writes and undos don't count again.
     assert!(room.history.plan_undo(5).unwrap().writes.is_empty());
-    assert_eq!(room.subjects()[0], "restore: undid: saved: agent two");
+    assert_eq!(room.subjects()[0], "restore: undid 2 operations");
     room.fsck();
 }
 
@@ -76,4 +79,148 @@ fn a_restore_can_be_undone() {
     let plan = room.history.plan_undo(1).unwrap();
     room.history.undo(&room.editor, &plan).unwrap();
     assert_eq!(room.read("a.md"), "two\n");
+}
+
+/// Appends to two notes as one operation of the agent does.
+fn operation(room: &Room, name: &str, paths: [&str; 2]) {
+    for path in paths {
+        room.tick();
+        let why = why(Actor::Cli, &format!("moved {name}")).trailer(OPERATION, name);
+        let text = format!("{name} in {path}");
+        room.editor.edit(&note(path), &[Operation::Append { text: text.into() }], &why).unwrap();
+    }
+}
+
+#[test]
+fn an_operation_stays_as_a_whole_where_one_of_its_notes_is_in_no_snapshot() {
+    let room = Room::with(|settings| {
+        settings.history.max_file_bytes = 100;
+        settings.history.exclude = vec!["private/**".into()];
+    });
+    room.write("a.md", "mine\n");
+    room.write("large.md", "x\n".repeat(100));
+    room.snapshot();
+    room.agent_appends("a.md", "older");
+    for other in ["large.md", "private/secret.md"] {
+        operation(&room, other, ["a.md", other]);
+        let before = room.files();
+        let plan = room.history.plan_undo(1).unwrap();
+        assert!(plan.writes.is_empty() && plan.notes.is_empty(), "{other}: {plan:?}");
+        assert_eq!(plan.conflicts[0].path, other);
+        assert!(plan.conflicts[0].reason.contains("no snapshot holds it"), "{plan:?}");
+        room.tick();
+        let report = room.history.undo(&room.editor, &plan).unwrap();
+        assert!(report.undone.is_empty() && report.conflicts == plan.conflicts, "{report:?}");
+        assert_eq!(room.files(), before, "{other}");
+    }
+    // What was done before is taken back when it is asked for, and what an exclusion hides is in no message.
+    let plan = room.history.plan_undo(3).unwrap();
+    assert_eq!((plan.writes.len(), plan.conflicts.len()), (1, 2));
+    let messages = room.git(&["log", "--format=%B"]);
+    assert!(!messages.contains("moved large.md\n\nActor: cli\nOperation: large.md\nLeft-Out"), "{messages}");
+    room.fsck();
+}
+
+#[test]
+fn a_single_write_that_no_snapshot_holds_is_not_passed_over_for_the_one_before_it() {
+    let room = Room::with(|settings| settings.history.exclude = vec!["private/**".into()]);
+    room.write("a.md", "mine\n");
+    room.snapshot();
+    room.agent_appends("a.md", "older");
+    room.agent_appends("private/b.md", "newer");
+    let plan = room.history.plan_undo(1).unwrap();
+    assert!(plan.writes.is_empty(), "{plan:?}");
+    assert_eq!(plan.conflicts[0].path, "private/b.md");
+    assert!(!room.git(&["log", "--format=%B"]).contains("newer"));
+}
+
+#[test]
+fn an_undo_is_one_commit_and_can_be_undone_by_its_id() {
+    let room = Room::new();
+    room.write("a.md", "mine\n");
+    room.write("b.md", "mine, too\n");
+    room.snapshot();
+    operation(&room, "one", ["a.md", "b.md"]);
+    operation(&room, "two", ["a.md", "new/c.md"]);
+    let (done, count) = (room.files(), room.log().len());
+    // By the older write of the newer operation: both of its notes, and nothing else.
+    let id = room.log()[1].commit.id.to_string();
+    let plan = room.history.plan_undo(Undone::Snapshot(id.clone())).unwrap();
+    let [operation] = &plan.operations()[..] else { panic!("{plan:?}") };
+    assert_eq!((operation.subject.as_str(), operation.notes.len()), ("moved two", 2));
+    assert_eq!(plan.diffs().len(), 2);
+    room.tick();
+    let report = room.history.undo(&room.editor, &plan).unwrap();
+    assert_eq!((room.log().len(), report.notes.len()), (count + 1, 2));
+    assert_eq!(room.log()[0].changes.len(), 2);
+    assert_eq!(room.read("a.md"), "mine\none in a.md\n");
+    assert!(!room.has("new/c.md"));
+    assert!(room.snapshot().is_empty());
+    let again = room.history.plan_undo(Undone::Snapshot(id)).unwrap_err().to_string();
+    assert!(again.contains("undone already"), "{again}");
+    // The undo is undone.
+    let plan = room.history.plan_undo(Undone::Snapshot(report.snapshot.unwrap())).unwrap();
+    room.tick();
+    room.history.undo(&room.editor, &plan).unwrap();
+    assert_eq!(room.files(), done);
+    // And both operations stand again.
+    room.tick();
+    let plan = room.history.plan_undo(2).unwrap();
+    room.history.undo(&room.editor, &plan).unwrap();
+    assert_eq!((room.read("a.md").as_str(), room.read("b.md").as_str()), ("mine\n", "mine, too\n"));
+    assert_eq!(room.log().len(), count + 3);
+    room.fsck();
+}
+
+#[test]
+fn a_turn_is_taken_back_by_its_id() {
+    let room = Room::new();
+    room.write("a.md", "mine\n");
+    room.snapshot();
+    let writes = [("01ABC call 1", "a.md"), ("01XYZ", "a.md"), ("01ABC call 12", "b.md"), ("01ABCD", "c.md")];
+    for (turn, path) in writes {
+        room.tick();
+        let why = Origin::new(Actor::Assistant)
+            .conversation(format!("turn {turn}"))
+            .why(format!("saved by {turn}"));
+        let append = Operation::Append { text: format!("by {turn}").into() };
+        room.editor.edit(&note(path), &[append], &why).unwrap();
+    }
+    let plan = room.history.plan_undo(Undone::Turn("01ABC".into())).unwrap();
+    assert_eq!(plan.writes.len(), 2);
+    room.tick();
+    room.history.undo(&room.editor, &plan).unwrap();
+    assert_eq!(room.read("a.md"), "mine\nby 01XYZ\n");
+    assert!(!room.has("b.md") && room.has("c.md"));
+    let again = room.history.plan_undo(Undone::Turn("01ABC".into())).unwrap_err().to_string();
+    assert!(again.contains("changed nothing"), "{again}");
+}
+
+#[test]
+fn what_a_person_changed_after_the_plan_wins_and_the_undo_is_whole() {
+    let room = Room::new();
+    room.write("a.md", "mine\n");
+    room.write("b.md", "mine, too\n");
+    room.snapshot();
+    operation(&room, "one", ["a.md", "b.md"]);
+    // A line elsewhere: worked out anew, and done.
+    let plan = room.history.plan_undo(1).unwrap();
+    room.write("b.md", "top\nmine, too\none in b.md\n");
+    room.tick();
+    let report = room.history.undo(&room.editor, &plan).unwrap();
+    assert_eq!((report.undone.len(), report.skipped.len()), (2, 0), "{report:?}");
+    assert_eq!((room.read("a.md").as_str(), room.read("b.md").as_str()), ("mine\n", "top\nmine, too\n"));
+    assert_eq!(room.subjects()[0], "restore: undid: moved one");
+    // The agent's own line: nothing is taken back, not in the other note either.
+    operation(&room, "two", ["a.md", "b.md"]);
+    let plan = room.history.plan_undo(1).unwrap();
+    room.write("b.md", "top\nmine, too\ntwo in b.md, as I say it\n");
+    room.tick();
+    let report = room.history.undo(&room.editor, &plan).unwrap();
+    assert!(report.undone.is_empty() && report.conflicts.len() == 1, "{report:?}");
+    assert_eq!(room.read("a.md"), "mine\ntwo in a.md\n");
+    assert_eq!(room.read("b.md"), "top\nmine, too\ntwo in b.md, as I say it\n");
+    room.snapshot();
+    assert_eq!(room.history.plan_undo(1).unwrap().conflicts.len(), 1, "it stands");
+    room.fsck();
 }

@@ -29,7 +29,8 @@ pub(super) fn history(workspace: &crate::workspace::Workspace) -> Vec<Check> {
         Err(error) => checks.push(Check::warn("history", error.to_string(), "the next full snapshot writes it anew")),
     }
     if let Ok(Some(pending)) = history.pending_restore() {
-        let detail = format!("a restore of {} ({}) was interrupted", pending.from, pending.subject);
+        let what = if pending.undoing.is_some() { "an undo" } else { "a restore" };
+        let detail = format!("{what} was interrupted ({})", pending.subject);
         checks.push(Check::warn(
             "history",
             detail,

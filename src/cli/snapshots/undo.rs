@@ -1,20 +1,23 @@
-//! `undo`: takes back what the agent wrote last, and only that.
-
-use std::collections::HashSet;
+//! `undo`: takes back what the agent did last, one operation of it, or all that a turn changed; and only that.
 
 use serde::Serialize;
 
 use super::shared::{diff_text, open, refresh, style};
 use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::history::{Conflict, FileDiff, Mode, UndoPlan, UndoReport};
-use crate::vault::OPERATION;
+use crate::history::{DiffStyle, History, Interrupted, OperationUndo, UndoPlan, UndoReport, Undone};
+use crate::workspace::Workspace;
 
-/// Takes back the agent's last writes; what people changed since stays.
+/// Takes back what the agent did last; what people changed since stays.
+///
+/// An operation is taken back as a whole or not at all, and an undo is one snapshot, which `undo ID` takes back in turn.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// How many writes.
-    #[arg(default_value_t = 1, value_name = "N")]
-    count: usize,
+    /// How many operations, or the snapshot of one, as `history` shows it.
+    #[arg(default_value = "1", value_name = "N|ID")]
+    what: String,
+    /// All that one turn of the assistant changed, by its id in `turns`.
+    #[arg(long, value_name = "ID", conflicts_with = "what")]
+    turn: Option<String>,
     /// Shows what would change and changes nothing.
     #[arg(long)]
     dry_run: bool,
@@ -23,78 +26,143 @@ pub struct Args {
 #[derive(Debug, Serialize)]
 struct Document<'a> {
     #[serde(flatten)]
-    report: UndoReport,
-    conflicts: &'a [Conflict],
+    report: &'a UndoReport,
+    /// What is taken back, newest first.
+    operations: Vec<OperationUndo>,
+    /// What becomes of each note, as a diff.
+    changes: Vec<NoteChange>,
+    dry_run: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct NoteChange {
+    path: String,
+    diff: String,
+}
+
+/// A count is shorter than any id.
+const MAX_COUNT_DIGITS: usize = 3;
+
+impl Args {
+    fn undone(&self) -> Result<Undone, CommandError> {
+        let what = self.what.trim();
+        if let Some(turn) = &self.turn {
+            return Ok(Undone::Turn(turn.clone()));
+        }
+        match what.parse::<usize>() {
+            Ok(0) => Err(CommandError::usage("`0` operations can't be taken back")
+                .hint("`undo` alone takes back the last one")),
+            Ok(count) if what.len() <= MAX_COUNT_DIGITS => Ok(Undone::Last(count)),
+            _ => Ok(Undone::Snapshot(what.to_owned())),
+        }
+    }
 }
 
 /// Runs `undo`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
-    if args.count == 0 {
-        return Err(CommandError::usage("`0` writes can't be taken back")
-            .hint("`undo` alone takes back the last one"));
-    }
+    let undone = args.undone()?;
     let workspace = context.workspace()?;
     let history = open(&workspace)?;
+    if !args.dry_run && finished(context, &workspace, &history)? {
+        return Ok(Status::Fine);
+    }
     // What people changed is kept before anything is written.
     refresh(context, &workspace, &history)?;
-    let plan = history.plan_undo(args.count)?;
-    let conflicts = &plan.conflicts[..];
-    for conflict in conflicts {
+    let plan = history.plan_undo(undone.clone())?;
+    for conflict in &plan.conflicts {
         context.ui.note(format!("`{}` ({}): {}", conflict.path, conflict.subject, conflict.reason));
-        context.ui.note(conflict.diff.trim_end());
-    }
-    if !conflicts.is_empty() && plan.writes.is_empty() {
-        context.ui.json(&Document { report: UndoReport::default(), conflicts });
-        let next = args.count + 1;
-        return Err(CommandError::problem("nothing was undone: people have changed the same lines since")
-            .hint(format!(
-                "change them by hand, or bring the note back with `vault-agent restore --at ID PATH`; \
-                 `vault-agent undo {next}` takes back the write before them"
-            )));
+        if !conflict.diff.is_empty() {
+            context.ui.note(conflict.diff.trim_end());
+        }
     }
     if plan.writes.is_empty() {
-        context.ui.json(&Document { report: UndoReport::default(), conflicts: &[] });
+        let report = UndoReport { conflicts: plan.conflicts.clone(), ..UndoReport::default() };
+        context.ui.json(&document(&plan, &report, args.dry_run));
+        if !plan.conflicts.is_empty() {
+            return Err(nothing_undone(&undone));
+        }
         context.ui.note("the agent has written nothing that could be undone");
         return Ok(Status::Fine);
     }
     if args.dry_run {
         show(context, &plan);
-        let undone = plan.writes.iter().map(|write| write.commit.id.to_string()).collect();
-        let report = UndoReport { undone, notes: plan.notes.keys().cloned().collect(), skipped: Vec::new() };
-        context.ui.json(&Document { report, conflicts });
+        let report = UndoReport {
+            undone: plan.writes.iter().map(|write| write.commit.id.to_string()).collect(),
+            notes: plan.notes.keys().cloned().collect(),
+            conflicts: plan.conflicts.clone(),
+            ..UndoReport::default()
+        };
+        context.ui.json(&document(&plan, &report, true));
         return Ok(Status::Fine);
     }
     let report = history.undo(&workspace.editor, &plan)?;
-    for subject in subjects(&plan, |id| report.undone.contains(&id)) {
-        context.ui.line(format!("undid: {subject}"));
+    for operation in plan.operations() {
+        if operation.snapshots.iter().all(|id| report.undone.contains(id)) {
+            context.ui.line(format!("undid: {}", operation.subject));
+        }
     }
-    for path in &report.skipped {
-        context
-            .ui
-            .note(format!("`{path}` was changed at this very moment and stays as it is; run `undo` again"));
+    for conflict in report.conflicts.iter().filter(|it| !plan.conflicts.contains(it)) {
+        context.ui.note(format!("`{}` ({}): {}", conflict.path, conflict.subject, conflict.reason));
     }
-    let is_whole = report.skipped.is_empty() && conflicts.is_empty();
-    let status = if is_whole { Status::Fine } else { Status::Problem };
-    context.ui.json(&Document { report, conflicts });
-    Ok(status)
+    for skip in &report.skipped {
+        context.ui.note(format!("`{}`: {}; nothing was undone, run `undo` again", skip.path, skip.reason));
+    }
+    let is_whole = report.skipped.is_empty() && report.conflicts.is_empty();
+    context.ui.json(&document(&plan, &report, false));
+    Ok(if is_whole { Status::Fine } else { Status::Problem })
 }
 
-/// What the meant writes did, newest first; an operation on several notes is said once.
-fn subjects(plan: &UndoPlan, is_meant: impl Fn(String) -> bool) -> Vec<&str> {
-    let mut seen = HashSet::new();
-    let meant =
-        plan.writes.iter().map(|write| &write.commit).filter(|commit| is_meant(commit.id.to_string()));
-    let once = meant.filter(|commit| commit.message.trailer(OPERATION).is_none_or(|it| seen.insert(it)));
-    once.map(|commit| commit.message.subject.as_str()).collect()
+/// Finishes what was interrupted. Whether that was an undo: it is what is asked for again.
+fn finished(context: &Context, workspace: &Workspace, history: &History) -> Result<bool, CommandError> {
+    let Some(pending) = history.pending_restore()? else { return Ok(false) };
+    let Some(done) = history.finish_pending(&workspace.editor, Interrupted::Finish)? else {
+        return Ok(false);
+    };
+    let what = if pending.undoing.is_some() { "an undo" } else { "a restore" };
+    context.ui.note(format!("first finished {what} that had been interrupted: {}", pending.subject));
+    for skip in &done.skipped {
+        context.ui.note(format!("`{}`: {}", skip.path, skip.reason));
+    }
+    let undone = pending.undoing.map(|undoing| undoing.undoes).unwrap_or_default();
+    let is_it = !undone.is_empty() && done.skipped.is_empty();
+    if is_it {
+        context.ui.line(&pending.subject);
+        let report = UndoReport {
+            undone,
+            notes: done.restored,
+            snapshot: done.snapshot_after,
+            ..UndoReport::default()
+        };
+        context.ui.json(&document(&UndoPlan::default(), &report, false));
+    }
+    Ok(is_it)
+}
+
+fn nothing_undone(undone: &Undone) -> CommandError {
+    let next = match undone {
+        Undone::Last(count) => {
+            format!("; `vault-agent undo {}` takes back what was done before, too", count + 1)
+        }
+        _ => String::new(),
+    };
+    CommandError::problem("nothing was undone").hint(format!(
+        "change the notes by hand, or bring one back with `vault-agent restore --at ID PATH`{next}"
+    ))
+}
+
+fn document<'a>(plan: &UndoPlan, report: &'a UndoReport, dry_run: bool) -> Document<'a> {
+    let changes = plan
+        .diffs()
+        .into_iter()
+        .map(|diff| NoteChange { diff: diff_text(&diff, DiffStyle::Plain), path: diff.path });
+    Document { report, operations: plan.operations(), changes: changes.collect(), dry_run }
 }
 
 fn show(context: &Context, plan: &UndoPlan) {
-    for subject in subjects(plan, |_| true) {
-        context.ui.line(format!("would undo: {subject}"));
+    for operation in plan.operations() {
+        context.ui.line(format!("would undo: {}", operation.subject));
     }
-    for (path, note) in &plan.notes {
-        let side = |bytes: &Option<Vec<u8>>| bytes.clone().map(|bytes| (Mode::File, bytes));
-        let diff = FileDiff { path: path.clone(), old: side(&note.now), new: side(&note.after) };
+    for diff in plan.diffs() {
         context.ui.line(diff_text(&diff, style()));
     }
 }

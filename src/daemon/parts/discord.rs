@@ -275,19 +275,22 @@ fn local(workspace: &Workspace, at: jiff::Timestamp) -> String {
 fn undo(workspace: &Workspace) -> Result<String, String> {
     let words = |error: crate::history::HistoryError| error.to_string();
     let history = workspace.history().map_err(words)?.ok_or("the history is turned off in the settings")?;
+    let interrupted = history.pending_restore().map_err(words)?;
+    history.finish_pending(&workspace.editor, crate::history::Interrupted::Finish).map_err(words)?;
+    if let Some(undo) = interrupted.filter(|it| it.undoing.is_some()) {
+        // The undo that was killed is the one that is asked for again.
+        return Ok(format!("Finished what had been interrupted: {}", undo.subject));
+    }
     history.snapshot_all(crate::history::Deletions::Hold).map_err(words)?;
     let plan = history.plan_undo(1).map_err(words)?;
     if let Some(conflict) = plan.conflicts.first() {
-        return Err(format!(
-            "`{}` was changed by you since ({}): nothing was undone",
-            conflict.path, conflict.reason
-        ));
+        return Err(format!("`{}`: {}; nothing was undone", conflict.path, conflict.reason));
     }
     let Some(write) = plan.writes.first() else { return Err("there is nothing to undo".to_owned()) };
     let subject = write.commit.message.subject.clone();
     let report = history.undo(&workspace.editor, &plan).map_err(words)?;
-    if let Some(path) = report.skipped.first() {
-        return Err(format!("`{path}` was changed at this very moment and stays as it is; try again"));
+    if let Some(skip) = report.skipped.first() {
+        return Err(format!("`{}`: {}; nothing was undone, try again", skip.path, skip.reason));
     }
     Ok(format!("Undid: {subject}"))
 }

@@ -11,7 +11,7 @@ use tokio::sync::broadcast::{self, error::RecvError};
 use tokio_util::sync::CancellationToken;
 
 use crate::daemon::part::{Board, Event, Part};
-use crate::history::Snapshotter;
+use crate::history::{HistoryError, Interrupted, Snapshotter};
 use crate::workspace::Workspace;
 
 /// Takes snapshots of what people change.
@@ -49,6 +49,9 @@ impl Part for HistoryPart {
                     }
                 });
                 notice = snapshotter.take_notice().or(notice);
+                if words.is_some() {
+                    tokio::task::block_in_place(|| finish(&workspace));
+                }
                 if let Some(words) = words {
                     let notice = notice.iter().map(|notice| format!("{notice}; "));
                     board.say("history", format!("{}{words}", notice.collect::<String>()));
@@ -89,6 +92,21 @@ impl Part for HistoryPart {
             tokio::task::block_in_place(|| snapshotter.flush())?;
         }
         Ok(())
+    }
+}
+
+/// Finishes an undo whose process was killed: an operation isn't taken back by half.
+fn finish(workspace: &Workspace) {
+    let finish = || {
+        let Some(history) = workspace.history()? else { return Ok(()) };
+        if history.pending_restore()?.is_none_or(|pending| pending.undoing.is_none()) {
+            return Ok(());
+        }
+        history.finish_pending(&workspace.editor, Interrupted::Finish).map(drop)
+    };
+    match finish() {
+        Ok(()) | Err(HistoryError::UnderWay) => {}
+        Err(error) => tracing::warn!("an interrupted undo could not be finished: {error}"),
     }
 }
 

@@ -17,8 +17,8 @@ use crate::history::error::{HistoryError, Result};
 use crate::history::read::Filter;
 use crate::history::read::{FileDiff, within};
 use crate::history::read::{Point, show};
-use crate::history::store::failpoint;
 use crate::history::store::{FileState, Mode};
+use crate::history::store::{failpoint, turn};
 use crate::history::take::Deletions;
 use crate::history::take::EntryFile;
 use crate::history::take::History;
@@ -177,7 +177,8 @@ impl History {
         scopes: &[String],
         exact: bool,
     ) -> Result<RestoreReport> {
-        self.finish_pending(editor, Interrupted::Finish)?;
+        let _turn = turn(self.dir())?;
+        self.finish_under_way(editor, Interrupted::Finish)?;
         let mut present = self.present()?;
         if !present.is_empty() {
             // Asking for a restore is the person's word about what is gone: the present is what it is.
@@ -209,6 +210,7 @@ impl History {
             subject: subject(&plan, &show(point.commit.time, self.zone())),
             began: self.now(),
             steps: steps.collect(),
+            undoing: None,
         };
         pending::begin(self.dir(), &restore)?;
         failpoint("history::restore-noted");
@@ -216,25 +218,33 @@ impl History {
         Ok(report)
     }
 
-    /// Finishes or takes back a restore that was interrupted. `None` where there was none.
+    /// Finishes or takes back a restore or an undo that was interrupted. `None` where there was none.
     ///
     /// # Errors
-    /// As [`History::restore`].
+    /// As [`History::restore`]; [`HistoryError::UnderWay`] where it isn't interrupted but goes on in another process.
     pub fn finish_pending(&self, editor: &Editor, what: Interrupted) -> Result<Option<RestoreReport>> {
+        if pending::load(self.dir())?.is_none() {
+            return Ok(None);
+        }
+        let _turn = turn(self.dir())?;
+        self.finish_under_way(editor, what)
+    }
+
+    /// As [`History::finish_pending`], for whoever has the turn.
+    pub(super) fn finish_under_way(
+        &self,
+        editor: &Editor,
+        what: Interrupted,
+    ) -> Result<Option<RestoreReport>> {
         let Some(restore) = pending::load(self.dir())? else { return Ok(None) };
-        let steps = restore.steps.iter().map(|step| {
-            let (before, after) = (step.before.as_ref(), step.after.as_ref());
-            let (before, after) = (
-                before.and_then(crate::history::take::pending::StoredState::state),
-                after.and_then(crate::history::take::pending::StoredState::state),
-            );
-            match what {
-                Interrupted::Finish => Step { path: step.path.clone(), before, after },
-                Interrupted::RollBack => Step { path: step.path.clone(), before: after, after: before },
-            }
-        });
+        if restore.undoing.is_some() {
+            return self.finish_undo(editor, &restore, what).map(Some);
+        }
+        let mut steps = restore.steps();
+        if what == Interrupted::RollBack {
+            steps.iter_mut().for_each(|step| std::mem::swap(&mut step.before, &mut step.after));
+        }
         let mut report = RestoreReport { from: restore.from.clone(), ..RestoreReport::default() };
-        let steps: Vec<Step> = steps.collect();
         self.carry_out(editor, &restore, &steps, &mut report)?;
         Ok(Some(report))
     }
@@ -253,6 +263,27 @@ impl History {
             body: None,
             trailers: vec![(crate::history::store::RESTORED_FROM.into(), restore.from.clone())],
         };
+        let stopped = self.write_steps(editor, steps, &why, report);
+        let paths: BTreeSet<NotePath> =
+            steps.iter().filter_map(|step| NotePath::new(&step.path).ok()).collect();
+        let made = self.snapshot_paths(&paths, Deletions::Accept)?;
+        failpoint("history::restore-committed");
+        report.snapshot_after = made.commits.last().cloned();
+        self.confirm(steps, report)?;
+        if !stopped {
+            pending::end(self.dir())?;
+        }
+        Ok(())
+    }
+
+    /// Writes the files, none of them a commit of its own. Whether it was stopped: no further file could be written.
+    pub(super) fn write_steps(
+        &self,
+        editor: &Editor,
+        steps: &[Step],
+        why: &Why,
+        report: &mut RestoreReport,
+    ) -> bool {
         self.restoring.store(true, Ordering::SeqCst);
         // Removals first: a folder may have to make way for a file.
         let (removals, writes): (Vec<&Step>, Vec<&Step>) =
@@ -263,7 +294,7 @@ impl History {
                 report.skipped.push(Skip { path: step.path.clone(), reason: format!("not begun: {reason}") });
                 continue;
             }
-            match self.write_step(editor, step, &why) {
+            match self.write_step(editor, step, why) {
                 Ok(()) => {}
                 Err(StepError::Skip(reason)) => report.skipped.push(Skip { path: step.path.clone(), reason }),
                 Err(StepError::Stop(reason)) => {
@@ -274,16 +305,7 @@ impl History {
             failpoint("history::restore-step");
         }
         self.restoring.store(false, Ordering::SeqCst);
-        let paths: BTreeSet<NotePath> =
-            steps.iter().filter_map(|step| NotePath::new(&step.path).ok()).collect();
-        let made = self.snapshot_paths(&paths, Deletions::Accept)?;
-        failpoint("history::restore-committed");
-        report.snapshot_after = made.commits.last().cloned();
-        self.confirm(steps, report)?;
-        if stopped.is_none() {
-            pending::end(self.dir())?;
-        }
-        Ok(())
+        stopped.is_some()
     }
 
     /// What counts as restored is what a fresh look at the vault has found.

@@ -3,7 +3,7 @@
 //! Pure. The line goes back beside its old neighbours where those still stand, replaces what now has the
 //! same id, and is added at the end where nothing of its surroundings is left.
 
-use super::undo::{body, lines};
+use super::take_back::{body, lines};
 
 /// Which line of the older text is meant.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,7 +5,8 @@
 //! - [`plan`]: the target against the present. Pure;
 //! - [`carry_out`], [`put`]: carrying it out, one file after the other;
 //! - [`default_point`]: which snapshot is meant where nobody names one;
-//! - [`undo`]: the agent's last writes, and the conflict that is shown where a person changed the same lines;
+//! - [`undo_plan`]: what an undo takes back, and the conflict that is shown where a person changed the same lines;
+//!   [`take_back`]: one change taken back from a text, pure; [`undo`]: carrying it out, as one commit;
 //! - [`line`]: one reminder, or one line.
 
 mod carry_out;
@@ -13,11 +14,15 @@ mod default_point;
 mod line;
 mod plan;
 mod put;
+mod take_back;
 mod undo;
+mod undo_plan;
 
 pub use carry_out::{Interrupted, RestoreReport};
 pub(super) use line::has_id;
 pub use line::{LineTarget, put_line_back};
 pub use plan::{Plan, Skip, Step, plan};
-pub use undo::{Conflict, NoteUndo, UndoPlan, UndoReport, take_back};
-pub(super) use undo::{body, lines};
+pub use take_back::take_back;
+pub(super) use take_back::{body, lines};
+pub use undo::UndoReport;
+pub use undo_plan::{Conflict, NoteUndo, OperationUndo, UndoPlan, Undone};

@@ -17,6 +17,8 @@ pub const NAMED: usize = 50;
 pub const BULK_DELETION: &str = "Bulk-Deletion";
 /// The trailer that names the commit that an undo took back.
 pub const UNDOES: &str = "Undoes";
+/// The trailer that names a note which the agent wrote and no snapshot holds: too large, or excluded.
+pub const LEFT_OUT: &str = "Left-Out";
 /// The trailer that marks what was said, not written: how many events the bot added to its logs.
 pub const TRANSCRIPT: &str = "Transcript";
 /// The trailer that marks the template that `init` wrote, with the program's version.

@@ -6,8 +6,9 @@
 //! written down, said, and left as it is.
 
 use std::collections::HashSet;
-use std::fs::{OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::time::Duration;
 
 use git2::Oid;
@@ -20,6 +21,8 @@ use super::repository::Store;
 use super::wal;
 use crate::history::error::{HistoryError, Result};
 
+/// Its lock is held by whoever restores or undoes. (A name that ends in `.lock` is git's.)
+const UNDER_WAY: &str = "under-way";
 /// How long another process is waited for.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -38,14 +41,8 @@ impl Store {
         let file = file.map_err(HistoryError::io("lock", &path))?;
         let seconds = LOCK_TIMEOUT.as_secs();
         let mut waiting = Waiting::default();
-        while let Err(error) = file.try_lock() {
-            match error {
-                TryLockError::WouldBlock if waiting.goes_on() => {}
-                TryLockError::WouldBlock => {
-                    return Err(HistoryError::Busy { dir: self.dir().to_owned(), seconds });
-                }
-                TryLockError::Error(error) => return Err(HistoryError::io("lock", &path)(error)),
-            }
+        if !locked(&file, &path, &mut waiting)? {
+            return Err(HistoryError::Busy { dir: self.dir().to_owned(), seconds });
         }
         while let Some(lock) = locks::clear(self.dir()) {
             if !waiting.goes_on() {
@@ -177,6 +174,28 @@ impl Store {
         tracing::warn!("{words}");
         *self.notice.borrow_mut() = Some(words);
     }
+}
+
+/// Takes the lock of a file, which a child that is just being started may hold for a moment longer than its parent. False
+/// where it has been waited for long enough.
+fn locked(file: &File, path: &Path, waiting: &mut Waiting) -> Result<bool> {
+    while let Err(error) = file.try_lock() {
+        match error {
+            TryLockError::WouldBlock if waiting.goes_on() => {}
+            TryLockError::WouldBlock => return Ok(false),
+            TryLockError::Error(error) => return Err(HistoryError::io("lock", path)(error)),
+        }
+    }
+    Ok(true)
+}
+
+/// The turn to restore or to undo in the repository `dir`, until it is dropped.
+pub(in crate::history) fn turn(dir: &Path) -> Result<File> {
+    let path = dir.join(UNDER_WAY);
+    let file = File::options().create(true).truncate(false).write(true).open(&path);
+    let file = file.map_err(HistoryError::io("lock", &path))?;
+    let taken = locked(&file, &path, &mut Waiting::default())?;
+    taken.then_some(file).ok_or(HistoryError::UnderWay)
 }
 
 /// Waits in steps that grow.

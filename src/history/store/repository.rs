@@ -294,6 +294,11 @@ impl Store {
         Ok(())
     }
 
+    /// Makes objects durable that no snapshot holds yet. The lock must be held.
+    pub(crate) fn keep_objects(&self, _lock: &Lock, head: Oid, objects: &[Object]) -> Result<()> {
+        if wal::is_supported() { self.wal.borrow_mut().append(head, objects) } else { Ok(()) }
+    }
+
     pub(super) fn set_branch(&self, id: Oid) -> Result<()> {
         self.repo
             .reference(BRANCH, id, true, "snapshot")

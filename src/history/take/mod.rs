@@ -5,7 +5,7 @@
 //! - [`history`]: [`History`], what all parts of the room work on;
 //! - [`select`]: which files are kept, and which folders and files never are; [`left_out`]: the list of those that the last
 //!   look had to leave out; [`entries`], [`scan`]: what was seen of each file, and what changed;
-//! - [`renames`], [`deletions`]: files that are gone; [`pending`]: what a restore is about to write;
+//! - [`renames`], [`deletions`]: files that are gone; [`pending`]: what a restore or an undo is about to write;
 //! - [`subjects`]: the words of a commit of what people changed; those of the agent's writes come with each
 //!   [`Why`](crate::vault::Why);
 //! - [`snapshot`], [`record`], [`transcript`]: commits of what people changed, of one write of the agent, of logs.
@@ -24,11 +24,12 @@ mod subjects;
 mod transcript;
 
 pub use deletions::{Deletions, Held};
-pub(super) use entries::EntryFile;
 pub use entries::RACY_NS;
+pub(super) use entries::{Entry, EntryFile};
 pub use history::History;
 pub use left_out::left_out_in;
 pub use pending::PendingRestore;
+pub(super) use record::is_passed_over;
 pub use renames::Rename;
 pub(super) use renames::pairs;
 pub use scan::LeftOut;

@@ -1,8 +1,8 @@
-//! What a restore is about to write, noted before it begins.
+//! What a restore or an undo is about to write, noted before it begins.
 //!
 //! While the note exists, a snapshot that finds a file in the state which the restore gives it knows
-//! that it was the restore and not a person; and after a crash the next `restore` or `doctor` can
-//! finish the rest or take it back.
+//! that it was the restore and not a person (what an undo wrote it leaves to its end, which is one commit); and after a
+//! crash the next `restore` or `undo`, or the daemon, can finish the rest or take it back.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -33,6 +33,18 @@ pub struct PendingRestore {
     pub began: Timestamp,
     /// Every file that it writes or removes.
     pub steps: Vec<PendingStep>,
+    /// What it takes back, where it is an undo.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undoing: Option<Undoing>,
+}
+
+/// What makes a pending restore an undo.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Undoing {
+    /// The commits that are taken back, newest first; none where an undo that could not be done goes back itself.
+    pub undoes: Vec<String>,
+    /// Further words of its commit.
+    pub body: Option<String>,
 }
 
 /// One file of a restore.

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{MutexGuard, PoisonError};
 
 use git2::{ObjectType, Oid};
+use jiff::Timestamp;
 
 use super::entries::{Entry, EntryFile};
 use super::history::History;
@@ -12,11 +13,13 @@ use super::left_out;
 use super::scan::{LeftOut, Scanner};
 use super::select::Verdict;
 use super::snapshot::{At, Snapshot};
+use crate::format::summary;
 use crate::history::error::{HistoryError, Result};
 use crate::history::store::Message;
-use crate::history::store::Store;
+use crate::history::store::{CONVERSATION, LEFT_OUT, TEMPLATE, TRANSCRIPT};
 use crate::history::store::{FileState, Mode, tree_or_empty};
-use crate::vault::{Actor, Change, ChangeObserver, NotePath, Why};
+use crate::history::store::{Lock, Store, TreeChange};
+use crate::vault::{Actor, BOOKKEEPING, Change, ChangeObserver, NotePath, OPERATION, Why};
 
 impl History {
     /// Commits one write of the agent; what a person had changed before it is a commit of its own first.
@@ -28,13 +31,16 @@ impl History {
         let path = self.real_path(change.path);
         let size = change.after.map_or(0, <[u8]>::len) as u64;
         let grouped = change.why.actor == Actor::Restore && self.restoring.load(Ordering::SeqCst);
-        if grouped || self.selection().verdict(path.as_str()) != Verdict::Keep {
+        if grouped {
             return Ok(());
+        }
+        if self.selection().verdict(path.as_str()) != Verdict::Keep {
+            return self.record_left_out(&path, change.why);
         }
         if self.selection().is_too_large(path.as_str(), size) {
             tracing::warn!(note = %path, size, "larger than `[history] max_file_bytes`; not kept in history");
             let left = LeftOut { path: path.to_string(), reason: self.selection().too_large(size) };
-            drop(self.store());
+            self.record_left_out(&path, change.why)?;
             return left_out::looked_at(self.dir(), &[path].into(), &[left]);
         }
         if let Some(paths) = self.grouped().as_mut() {
@@ -81,6 +87,27 @@ impl History {
         });
         EntryFile::new(self.dir()).append([(path.as_str(), entry)], base, at.tree);
         Ok(())
+    }
+
+    /// Says that the agent wrote a note that no snapshot holds, in a snapshot that changes nothing: else `undo` would take
+    /// back half of an operation, or the write before it. Of what the note or the write says, nothing is kept.
+    fn record_left_out(&self, path: &NotePath, why: &Why) -> Result<()> {
+        if is_passed_over(&Message::new(why, [])) {
+            return Ok(());
+        }
+        let store = self.store();
+        let lock = store.lock()?;
+        let (head, tree) = store.head_tree()?;
+        let of_unit = |(key, _): &&(String, String)| [OPERATION, CONVERSATION].contains(&key.as_str());
+        let subject = format!("wrote `{path}`, which is in no snapshot");
+        let trailers = why.trailers.iter().filter(of_unit).cloned().collect();
+        let why = Why { trailers, ..Why::new(why.actor, subject) }.trailer(LEFT_OUT, path.as_str());
+        let message = Message::new(&why, []);
+        if head.is_none() || self.is_told_again(&store, head, &message)? {
+            return Ok(());
+        }
+        let mut at = At { head, tree, sink: None };
+        self.commit_always(&store, &lock, &mut at, &message, &mut Snapshot::default())
     }
 
     /// Makes one commit, for `why`, of all that `write` does to notes.
@@ -131,6 +158,44 @@ impl History {
         Ok(false)
     }
 
+    /// Whether a commit since then says the same already.
+    pub(in crate::history) fn was_said_since(
+        &self,
+        store: &Store,
+        head: Option<Oid>,
+        message: &Message,
+        since: Timestamp,
+    ) -> Result<bool> {
+        let mut next = head;
+        while let Some(id) = next {
+            let commit = store.commit(id)?;
+            if commit.time.as_second() < since.as_second() {
+                break;
+            }
+            if commit.message == *message {
+                return Ok(true);
+            }
+            next = commit.parent;
+        }
+        Ok(false)
+    }
+
+    /// A commit for `message`, also where nothing of the tree changes. Returns the new tree.
+    pub(in crate::history) fn commit_undo(
+        &self,
+        store: &Store,
+        lock: &Lock,
+        (head, base): (Option<Oid>, Oid),
+        changes: &[TreeChange],
+        message: &Message,
+    ) -> Result<Oid> {
+        let mut sink = store.sink(0)?;
+        let tree = store.update_tree(base, changes, &mut sink)?;
+        let mut at = At { head, tree, sink: Some(sink) };
+        self.commit_always(store, lock, &mut at, message, &mut Snapshot::default())?;
+        Ok(tree)
+    }
+
     /// Whether one of the last commits made exactly this change of the note.
     fn was_overtaken(
         &self,
@@ -161,6 +226,12 @@ impl History {
             .and_then(|real| NotePath::new(real.strip_prefix(self.vault().root()).ok()?.to_str()?).ok())
             .unwrap_or_else(|| path.clone())
     }
+}
+
+/// Whether `undo` passes over a write: what was said can't be unsaid, a vault isn't unmade, a summary comes back by itself,
+/// and bookkeeping only makes ready what another write does.
+pub(in crate::history) fn is_passed_over(message: &Message) -> bool {
+    [TRANSCRIPT, TEMPLATE, BOOKKEEPING, summary::TRAILER].iter().any(|key| message.trailer(key).is_some())
 }
 
 impl ChangeObserver for History {

@@ -92,6 +92,7 @@ impl Selection {
             &paths.pinned,
             &paths.profile,
             &paths.working,
+            &paths.inbox,
         ];
         Ok(Self {
             include: globs("include", &history.include)?,

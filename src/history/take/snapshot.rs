@@ -82,7 +82,7 @@ impl History {
         let mut seen = std::mem::take(&mut scan.seen);
         let done = self.commit_scan(&store, &lock, head, base, scan, sink, deletions)?;
         left_out::looked_at(&self.dir, paths, &done.snapshot.left_out)?;
-        seen.retain(|(path, entry)| entry.is_some() || !done.held.contains(path));
+        seen.retain(|(path, _)| !done.held.contains(path));
         if !seen.is_empty() {
             let seen = seen.iter().map(|(path, entry)| (path.as_str(), *entry));
             EntryFile::new(&self.dir).append(seen, base, done.tree);
@@ -100,8 +100,8 @@ impl History {
     ) -> Result<()> {
         for (path, entry) in seen {
             match entry {
+                _ if done.held.contains(&path) => {}
                 Some(entry) => drop(entries.map.insert(path.into(), entry)),
-                None if done.held.contains(&path) => {}
                 None => drop(entries.map.remove(path.as_str())),
             }
         }
@@ -136,7 +136,7 @@ impl History {
         let renamed = self.renamed(store, base, &scan)?;
         let renamed: BTreeSet<&str> = renamed.iter().map(|rename| rename.from.as_str()).collect();
         let held = self.hold(store, base, &scan, &renamed, deletions)?;
-        let waits: BTreeSet<String> = held.iter().flat_map(|held| held.deleted.iter().cloned()).collect();
+        let mut waits: BTreeSet<String> = held.iter().flat_map(|held| held.deleted.iter().cloned()).collect();
         scan.deleted.retain(|path| !waits.contains(path));
         let mut at = At { head, tree: base, sink: Some(sink) };
         let restored = pending::load(&self.dir)?;
@@ -146,8 +146,12 @@ impl History {
             .into_iter()
             .chain(scan.deleted.into_iter().map(|path| (path, None)))
             .partition(|(path, state)| targets.get(path.as_str()) == Some(state));
-        if let Some(restore) = restored.as_ref().filter(|_| !ours.is_empty()) {
-            self.commit(store, lock, &mut at, &ours, &restore.message(), &mut snapshot)?;
+        match restored.as_ref().filter(|_| !ours.is_empty()) {
+            Some(undo) if undo.undoing.is_some() => waits.extend(ours.into_iter().map(|(path, _)| path)),
+            Some(restore) => {
+                self.commit(store, lock, &mut at, &ours, &restore.message(), &mut snapshot)?;
+            }
+            None => {}
         }
         let (gone, kept): (Vec<_>, Vec<_>) = theirs.into_iter().partition(|(_, state)| state.is_none());
         // What a sync tool deleted in one sweep stands alone, so that it can be brought back alone.
@@ -263,7 +267,7 @@ struct Done {
     snapshot: Snapshot,
     base: Oid,
     tree: Oid,
-    /// The files whose deletion waits for a word.
+    /// The files whose change waits: for a person's word, or for the end of an undo.
     held: BTreeSet<String>,
 }
 

@@ -1,0 +1,201 @@
+//! One change taken back from a text that has changed since. Pure.
+//!
+//! A three-way merge first, and where that finds lines side by side that it can't tell apart, line by line by content (what
+//! the agent added goes if it still stands there exactly once, what it removed comes back beside its old neighbour). If
+//! neither is certain, it is a conflict. Lines of people never change.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use similar::DiffTag;
+
+use crate::format::changes::changes;
+
+/// `current` without what turned `before` into `after`; `None` where that isn't certain.
+pub fn take_back(before: &[u8], after: &[u8], current: &[u8]) -> Option<Vec<u8>> {
+    if current == after {
+        return Some(before.to_vec());
+    }
+    if is_taken_back(before, after, current) {
+        return Some(current.to_vec());
+    }
+    if let Ok(merged) = diffy::merge_bytes(after, current, before)
+        && keeps_lines(after, current, &merged)
+    {
+        return Some(merged);
+    }
+    by_content(before, after, current)
+}
+
+/// Whether `current` has each line that was added or removed on the way from `before` to `after` as often as `before` has:
+/// somebody has put back what was removed, and written elsewhere. Lines that were only moved or added don't say.
+fn is_taken_back(before: &[u8], after: &[u8], current: &[u8]) -> bool {
+    let (old, new, now) = (counts(before), counts(after), counts(current));
+    let of = |counts: &BTreeMap<&[u8], i64>, line: &[u8]| counts.get(line).copied().unwrap_or_default();
+    let all: BTreeSet<&[u8]> = old.keys().chain(new.keys()).copied().collect();
+    let changed: Vec<&[u8]> = all.into_iter().filter(|line| of(&old, line) != of(&new, line)).collect();
+    let moved = {
+        let (old_lines, new_lines) = (lines(before), lines(after));
+        let ops = changes(&old_lines, &new_lines);
+        let touched = ops.iter().filter(|op| op.tag() != DiffTag::Equal);
+        let touched: usize = touched.map(|op| op.old_range().len() + op.new_range().len()).sum();
+        let differs: u64 = changed.iter().map(|line| of(&old, line).abs_diff(of(&new, line))).sum();
+        touched as u64 != differs
+    };
+    let came_back = changed.iter().any(|line| of(&old, line) > of(&new, line));
+    came_back && !moved && changed.iter().all(|line| of(&now, line) == of(&old, line))
+}
+
+/// Whether every line that people added to `base` is still in `merged`.
+fn keeps_lines(base: &[u8], current: &[u8], merged: &[u8]) -> bool {
+    let mut left = counts(merged);
+    added(base, current).iter().all(|line| {
+        let count = left.entry(line.as_slice()).or_default();
+        *count -= 1;
+        *count >= 0
+    })
+}
+
+fn counts(bytes: &[u8]) -> BTreeMap<&[u8], i64> {
+    let mut out = BTreeMap::new();
+    for line in lines(bytes) {
+        *out.entry(body(line)).or_default() += 1;
+    }
+    out
+}
+
+fn added(old: &[u8], new: &[u8]) -> Vec<Vec<u8>> {
+    let (old, new) = (lines(old), lines(new));
+    let changes = changes(&old, &new);
+    let inserted = changes.iter().filter(|op| op.tag() != DiffTag::Equal).flat_map(|op| &new[op.new_range()]);
+    inserted.map(|line| body(line).to_vec()).collect()
+}
+
+/// Line by line: what was added goes, what was removed comes back next to a neighbour.
+fn by_content(before: &[u8], after: &[u8], current: &[u8]) -> Option<Vec<u8>> {
+    let (old, new) = (lines(before), lines(after));
+    let mut text: Vec<Vec<u8>> = lines(current).into_iter().map(<[u8]>::to_vec).collect();
+    for op in changes(&old, &new) {
+        let (gone, come) = (&old[op.old_range()], &new[op.new_range()]);
+        if op.tag() == DiffTag::Equal {
+            continue;
+        }
+        if come.is_empty() {
+            // Only removed: it goes back after the line that stood before it, or before the next.
+            let previous = op.new_range().start.checked_sub(1).map(|at| new[at]);
+            let next = new.get(op.new_range().end).copied();
+            let at = match (previous.map(|line| find(&text, &[line])), next.map(|line| find(&text, &[line])))
+            {
+                (Some(Some(at)), _) => at + 1,
+                (None, _) => 0,
+                (_, Some(Some(at))) => at,
+                (_, None) => text.len(),
+                _ => return None,
+            };
+            splice(&mut text, at, 0, gone);
+        } else {
+            let at = find(&text, come)?;
+            splice(&mut text, at, come.len(), gone);
+        }
+    }
+    Some(text.concat())
+}
+
+/// Where `run` stands in `text`, if it does so exactly once; line ends don't count.
+fn find(text: &[Vec<u8>], run: &[&[u8]]) -> Option<usize> {
+    let is_at = |at: usize| run.iter().zip(&text[at..]).all(|(a, b)| body(a) == body(b));
+    let last = text.len().checked_sub(run.len())?;
+    let mut places = (0..=last).filter(|at| is_at(*at));
+    let at = places.next()?;
+    places.next().is_none().then_some(at)
+}
+
+/// Replaces lines, and keeps every line but the last ended.
+fn splice(text: &mut Vec<Vec<u8>>, at: usize, remove: usize, with: &[&[u8]]) {
+    let ended = text.last().is_none_or(|line| line.ends_with(b"\n"));
+    text.splice(at..at + remove, with.iter().map(|line| line.to_vec()));
+    let end: &[u8] = if text.iter().any(|line| line.ends_with(b"\r\n")) { b"\r\n" } else { b"\n" };
+    let count = text.len();
+    for (index, line) in text.iter_mut().enumerate() {
+        let is_last = index + 1 == count;
+        if !line.ends_with(b"\n") && (!is_last || ended && at + with.len() == count && !with.is_empty()) {
+            line.extend(end);
+        }
+    }
+}
+
+pub(crate) fn lines(bytes: &[u8]) -> Vec<&[u8]> {
+    bytes.split_inclusive(|byte| *byte == b'\n').collect()
+}
+
+/// A line without its terminator.
+pub(crate) fn body(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn back(before: &str, after: &str, now: &str) -> Option<String> {
+        take_back(before.as_bytes(), after.as_bytes(), now.as_bytes()).map(|b| String::from_utf8(b).unwrap())
+    }
+
+    #[test]
+    fn what_people_changed_since_stays() {
+        assert_eq!(back("a\n", "a\nagent\n", "a\nagent\nmine\n").as_deref(), Some("a\nmine\n"));
+        assert_eq!(back("a\nb\nc\n", "a\nc\n", "a\nmine\nc\n").as_deref(), Some("a\nb\nmine\nc\n"));
+        assert_eq!(back("a\nb\n", "a\nB\n", "top\na\nB\n").as_deref(), Some("top\na\nb\n"));
+        assert_eq!(back("a\nb", "a\n", "a\n").as_deref(), Some("a\nb"));
+        assert_eq!(back("", "agent\n", "agent\nmine").as_deref(), Some("mine"));
+    }
+
+    #[test]
+    fn what_a_person_has_taken_back_by_hand_is_not_taken_back_twice() {
+        assert_eq!(back("a\n", "", "mine\na\n").as_deref(), Some("mine\na\n"));
+        assert_eq!(back("a\nb\nc\n", "a\nc\n", "a\nb\nmine\nc\n").as_deref(), Some("a\nb\nmine\nc\n"));
+        assert_eq!(back("a\nb\n", "b\na\n", "b\na\nmine\n").as_deref(), Some("a\nb\nmine\n"));
+    }
+
+    #[test]
+    fn a_line_that_people_rewrote_is_a_conflict() {
+        assert_eq!(back("a\nb\n", "a\nB\n", "a\nB!\n"), None);
+        assert_eq!(back("a\n", "a\nx\n", "x\na\nx\nx\n"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_of_a_person_is_lost(
+            base in proptest::collection::vec("[a-d]", 0..6),
+            agent in proptest::collection::vec((0usize..6, proptest::option::of("agent[0-3]")), 1..3),
+            human in proptest::collection::vec((0usize..8, "human[0-9]"), 0..4),
+        ) {
+            let text = |lines: &[String]| lines.iter().map(|l| format!("{l}\n")).collect::<String>();
+            let mut after = base.clone();
+            for (at, line) in agent {
+                match line {
+                    Some(line) => after.insert(at.min(after.len()), line),
+                    None if at < after.len() => drop(after.remove(at)),
+                    None => {}
+                }
+            }
+            let mut now = after.clone();
+            for (at, line) in &human {
+                now.insert((*at).min(now.len()), line.clone());
+            }
+            if let Some(result) = back(&text(&base), &text(&after), &text(&now)) {
+                for (_, line) in &human {
+                    prop_assert!(result.contains(line.as_str()), "{result}");
+                }
+                // Without the person's lines it is what it was before the agent wrote.
+                let rest: String = result.lines().filter(|l| !l.starts_with("human")).map(|l| format!("{l}\n")).collect();
+                let mut sorted: Vec<_> = rest.lines().map(str::to_owned).collect();
+                let mut wanted = base.clone();
+                sorted.sort();
+                wanted.sort();
+                prop_assert_eq!(sorted, wanted);
+            }
+        }
+    }
+}

@@ -1,0 +1,341 @@
+//! What an undo takes back: the plan, made without writing anything, so that it can be shown before it is carried out.
+//!
+//! The log is read from the newest snapshot back; writes that share an [`OPERATION`] are one. Each write is taken back from
+//! the note as it is now ([`take_back`]). An operation of which one write can't be taken back stays as a whole: somebody has
+//! changed the same lines since, or one of its notes is in no snapshot.
+
+use std::collections::{BTreeMap, HashSet};
+use std::ops::ControlFlow;
+
+use serde::Serialize;
+
+use super::take_back::take_back;
+use crate::history::error::{HistoryError, Result};
+use crate::history::read::{DiffStyle, FileDiff, render};
+use crate::history::read::{Filter, Record};
+use crate::history::store::{Commit, LEFT_OUT, Message, Mode, UNDOES, short_id};
+use crate::history::take::{History, is_passed_over};
+use crate::vault::{NotePath, OPERATION, VaultError};
+
+/// An operation's first write is looked for among so many that came before the last one found.
+const OPERATION_REACH: usize = 64;
+
+/// What is to be taken back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Undone {
+    /// The agent's last operations, so many.
+    Last(usize),
+    /// The operation that made a snapshot: its id or the beginning of it, `HEAD`, `HEAD~2`.
+    Snapshot(String),
+    /// All that one turn of the assistant changed, by the turn's id.
+    Turn(String),
+}
+
+impl From<usize> for Undone {
+    fn from(count: usize) -> Self {
+        Self::Last(count)
+    }
+}
+
+/// An operation that can't be taken back without a person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Conflict {
+    /// The commit's short id.
+    pub commit: String,
+    /// What it did.
+    pub subject: String,
+    /// The note.
+    pub path: String,
+    /// Why, in words.
+    pub reason: String,
+    /// What the agent had changed, as a diff; empty where no snapshot holds it.
+    pub diff: String,
+}
+
+/// What an undo is going to do.
+#[derive(Debug, Clone, Default)]
+pub struct UndoPlan {
+    /// The writes that are taken back, newest first.
+    pub writes: Vec<Record>,
+    /// Each note now and afterwards.
+    pub notes: BTreeMap<String, NoteUndo>,
+    /// Where it can't be done; these operations stay as they are.
+    pub conflicts: Vec<Conflict>,
+}
+
+/// A note before and after an undo; `None` for no such file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoteUndo {
+    /// As it stands.
+    pub now: Option<Vec<u8>>,
+    /// As it will stand.
+    pub after: Option<Vec<u8>>,
+    /// The kind of file that it becomes where there is none now.
+    pub mode: Mode,
+}
+
+/// One operation of an [`UndoPlan`], for people and programs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct OperationUndo {
+    /// What it did, in words.
+    pub subject: String,
+    /// Who did it.
+    pub actor: String,
+    /// When it was done: the time of its last write.
+    pub at: jiff::Timestamp,
+    /// The snapshots that it made, newest first, by their whole ids.
+    pub snapshots: Vec<String>,
+    /// The notes that it changed.
+    pub notes: Vec<String>,
+}
+
+impl UndoPlan {
+    /// The operations that are taken back, newest first.
+    pub fn operations(&self) -> Vec<OperationUndo> {
+        let mut found: Vec<(String, OperationUndo)> = Vec::new();
+        for write in &self.writes {
+            let (unit, commit) = (unit(write), &write.commit);
+            let at = found.iter().position(|(known, _)| *known == unit).unwrap_or_else(|| {
+                let message = &commit.message;
+                let operation = OperationUndo {
+                    subject: message.subject.clone(),
+                    actor: message.actor().to_owned(),
+                    at: commit.time,
+                    snapshots: Vec::new(),
+                    notes: Vec::new(),
+                };
+                found.push((unit, operation));
+                found.len() - 1
+            });
+            let operation = &mut found[at].1;
+            operation.snapshots.push(commit.id.to_string());
+            let notes = write.changes.iter().map(|change| change.path.clone());
+            operation.notes.extend(notes);
+            operation.notes.sort_unstable();
+            operation.notes.dedup();
+        }
+        found.into_iter().map(|(_, operation)| operation).collect()
+    }
+
+    /// What becomes of each note, in the order of their paths.
+    pub fn diffs(&self) -> Vec<FileDiff> {
+        let side = |note: &NoteUndo, bytes: &Option<Vec<u8>>| bytes.clone().map(|bytes| (note.mode, bytes));
+        let diff = |(path, note): (&String, &NoteUndo)| FileDiff {
+            path: path.clone(),
+            old: side(note, &note.now),
+            new: side(note, &note.after),
+        };
+        self.notes.iter().map(diff).collect()
+    }
+}
+
+/// What is taken back together, or not at all.
+fn unit(record: &Record) -> String {
+    record.commit.message.trailer(OPERATION).map_or_else(|| record.commit.id.to_string(), str::to_owned)
+}
+
+/// Whether a write was made for the turn with this id.
+fn is_of_turn(message: &Message, turn: &str) -> bool {
+    message
+        .trailer("Conversation")
+        .and_then(|it| it.strip_prefix("turn "))
+        .is_some_and(|it| it.strip_prefix(turn).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')))
+}
+
+impl History {
+    /// Works out how to take back what is meant: the agent's last operations, one operation, or a turn. Undone writes,
+    /// undos, transcripts, summaries, the template and bookkeeping don't count among the last; an undo that is named by
+    /// its snapshot is taken back like any other write.
+    ///
+    /// # Errors
+    /// The history or a note can't be read; the snapshot that is named isn't there, isn't the agent's or was undone.
+    pub fn plan_undo(&self, what: impl Into<Undone>) -> Result<UndoPlan> {
+        let writes = match what.into() {
+            Undone::Last(count) => self.last_writes(count)?,
+            Undone::Snapshot(id) => self.writes_with(&id)?,
+            Undone::Turn(turn) => {
+                let writes = self.writes_of(|commit| is_of_turn(&commit.message, turn.trim()), usize::MAX)?;
+                if writes.is_empty() {
+                    return Err(HistoryError::NothingOfTurn(turn));
+                }
+                writes
+            }
+        };
+        self.plan_of(writes)
+    }
+
+    fn last_writes(&self, count: usize) -> Result<Vec<Record>> {
+        let (mut begun, mut operations) = (0, HashSet::new());
+        let mut writes = Vec::new();
+        if count == 0 {
+            return Ok(writes);
+        }
+        // What an operation wrote stands close together, but others may have written in between.
+        let mut beyond = 0;
+        self.standing(|record, is_undo| {
+            let operation = record.commit.message.trailer(OPERATION).map(str::to_owned);
+            let known = operation.as_ref().is_some_and(|operation| operations.contains(operation));
+            if known || begun < count && !is_undo {
+                begun += usize::from(!known);
+                operations.extend(operation);
+                beyond = 0;
+                writes.push(record);
+            } else {
+                beyond += 1;
+            }
+            let done = begun >= count && (operations.is_empty() || beyond > OPERATION_REACH);
+            Ok(if done { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        })?;
+        Ok(writes)
+    }
+
+    /// The writes of the operation that made a snapshot.
+    fn writes_with(&self, id: &str) -> Result<Vec<Record>> {
+        let point = self.point(id)?;
+        let (commit, short) = (&point.commit, point.short());
+        let message = &commit.message;
+        if message.actor() == "human" || is_passed_over(message) {
+            return Err(HistoryError::NotUndoable { id: short, subject: message.subject.clone() });
+        }
+        let operation = message.trailer(OPERATION);
+        let is_same = |other: &Commit| operation.is_some() && other.message.trailer(OPERATION) == operation;
+        let writes = self.writes_of(|other| other.id == commit.id || is_same(other), OPERATION_REACH)?;
+        if writes.iter().any(|write| write.commit.id == commit.id) {
+            return Ok(writes);
+        }
+        Err(HistoryError::UndoneAlready { id: short, subject: message.subject.clone() })
+    }
+
+    /// The writes that stand and that are meant, and those of the same operations; after the last of them `reach` more are
+    /// looked at.
+    pub(super) fn writes_of(&self, is_meant: impl Fn(&Commit) -> bool, reach: usize) -> Result<Vec<Record>> {
+        let (mut operations, mut writes, mut beyond) = (HashSet::new(), Vec::new(), 0);
+        self.standing(|record, _| {
+            let operation = record.commit.message.trailer(OPERATION).map(str::to_owned);
+            let known = operation.as_ref().is_some_and(|operation| operations.contains(operation));
+            if known || is_meant(&record.commit) {
+                operations.extend(operation);
+                beyond = 0;
+                writes.push(record);
+            } else {
+                beyond += usize::from(!writes.is_empty());
+            }
+            Ok(if beyond > reach { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        })?;
+        Ok(writes)
+    }
+
+    /// Shows `take` the agent's writes that were not undone, newest first, and of each whether it is itself an undo.
+    fn standing(&self, mut take: impl FnMut(Record, bool) -> Result<ControlFlow<()>>) -> Result<()> {
+        let mut undone: HashSet<String> = HashSet::new();
+        let agent = Filter { actor: Some("agent".into()), ..Filter::default() };
+        self.log(&agent, |record| {
+            let message = &record.commit.message;
+            if is_passed_over(message) || undone.contains(&record.commit.id.to_string()) {
+                return Ok(ControlFlow::Continue(()));
+            }
+            let is_undo = message.trailer(UNDOES).is_some();
+            undone.extend(message.all(UNDOES).map(str::to_owned));
+            take(record, is_undo)
+        })
+    }
+
+    /// How to take these writes back, newest first: an operation as a whole or not at all.
+    pub(super) fn plan_of(&self, mut writes: Vec<Record>) -> Result<UndoPlan> {
+        let mut conflicts = Vec::new();
+        loop {
+            let mut plan = UndoPlan::default();
+            let mut refused = None;
+            for write in &writes {
+                // What comes after a refused write rests on what it left: it is worked out anew, without that one.
+                if refused.as_ref().is_none_or(|refused| *refused == unit(write)) {
+                    let known = plan.conflicts.len();
+                    self.plan_write(write, &mut plan)?;
+                    if plan.conflicts.len() > known {
+                        refused = Some(unit(write));
+                    }
+                }
+            }
+            conflicts.append(&mut plan.conflicts);
+            match refused {
+                Some(refused) => writes.retain(|write| unit(write) != refused),
+                None => {
+                    plan.notes.retain(|_, note| note.now != note.after);
+                    return Ok(UndoPlan { writes, conflicts, ..plan });
+                }
+            }
+        }
+    }
+
+    fn plan_write(&self, record: &Record, plan: &mut UndoPlan) -> Result<()> {
+        let message = &record.commit.message;
+        for path in message.all(LEFT_OUT) {
+            let reason = "no snapshot holds it (`[history] max_file_bytes`, `exclude`), so it can't be put back; \
+                          what was written with it stays, too";
+            plan.conflicts.push(Conflict {
+                commit: short_id(record.commit.id),
+                subject: message.subject.clone(),
+                path: path.to_owned(),
+                reason: reason.to_owned(),
+                diff: String::new(),
+            });
+        }
+        for change in &record.changes {
+            let diff = self.file_diff(change)?;
+            let now = match plan.notes.get(&change.path) {
+                Some(note) => note.after.clone(),
+                None => self.read_now(&change.path)?,
+            };
+            let sides = [&diff.old, &diff.new];
+            let link = sides.into_iter().flatten().any(|(mode, _)| *mode == Mode::Link);
+            let bytes = |side: &Option<(Mode, Vec<u8>)>| side.as_ref().map(|(_, bytes)| bytes.clone());
+            let (before, after) = (bytes(&diff.old), bytes(&diff.new));
+            let result = match (&before, &after, &now) {
+                _ if link => Err("it is a symbolic link"),
+                _ if now == after => Ok(before.clone()),
+                _ if now == before => Ok(before.clone()),
+                // Created by the agent and changed since: what people wrote in it stays.
+                (None, Some(after), Some(now)) => match take_back(b"", after, now) {
+                    Some(left) => Ok(Some(left)),
+                    None => Err("it has been changed where the agent wrote"),
+                },
+                (_, Some(_), None) => Err("the note has been removed since"),
+                (Some(_), None, Some(_)) => Err("there is a new note of that name"),
+                (Some(before), Some(after), Some(now)) => {
+                    take_back(before, after, now).map(Some).ok_or("it has been changed where the agent wrote")
+                }
+                (None | Some(_), None, None) => Ok(before.clone()),
+                (None, None, Some(_)) => Ok(now.clone()),
+            };
+            match result {
+                Ok(after) => {
+                    let known = plan.notes.get(&change.path);
+                    let first = known.map_or(now, |note| note.now.clone());
+                    let mode = diff.old.as_ref().map_or(Mode::File, |(mode, _)| *mode);
+                    plan.notes.insert(change.path.clone(), NoteUndo { now: first, after, mode });
+                }
+                Err(reason) => plan.conflicts.push(conflict(record, &diff, reason)),
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn read_now(&self, path: &str) -> Result<Option<Vec<u8>>> {
+        let Ok(path) = NotePath::new(path) else { return Ok(None) };
+        match self.vault().read(&path) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(VaultError::NotFound(_)) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+fn conflict(record: &Record, diff: &FileDiff, reason: &str) -> Conflict {
+    Conflict {
+        commit: short_id(record.commit.id),
+        subject: record.commit.message.subject.clone(),
+        path: diff.path.clone(),
+        reason: reason.to_owned(),
+        diff: render(diff, DiffStyle::Plain),
+    }
+}
