@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use serde_json::json;
+
 use super::context::Context;
 use super::error::{CommandError, CommandResult, Status};
 
@@ -21,12 +23,16 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     match &args.out {
         Some(dir) => {
             let written = write_all(command, dir)?;
+            context.ui.json(&json!({ "dir": dir, "pages": written }));
             context.ui.line(format!("{written} pages written to {}", dir.display()));
         }
         None => {
             let mut page = Vec::new();
             clap_mangen::Man::new(command).render(&mut page)?;
-            context.ui.document(&page);
+            context.ui.json(&json!({ "page": String::from_utf8_lossy(&page) }));
+            if !context.ui.json {
+                context.ui.document(&page);
+            }
         }
     }
     Ok(Status::Fine)

@@ -43,7 +43,7 @@ mod transfer;
 mod when;
 mod zone;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use clap::{CommandFactory, FromArgMatches, Parser};
@@ -91,7 +91,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
         return code;
     }
     let is_hook = args.iter().any(|arg| arg == "hook");
-    let matches = command().try_get_matches_from(&args);
+    let matches = command_for(&args).try_get_matches_from(&args);
     let parsed = matches.and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
     let (cli, matches) = match parsed {
         Ok(parsed) => parsed,
@@ -131,6 +131,33 @@ fn refuse(error: &clap::Error, json: bool) -> u8 {
         Ui::begin(json).json_error(first.strip_prefix("error: ").unwrap_or(first), &[]);
     }
     u8::try_from(error.exit_code()).unwrap_or(2)
+}
+
+/// The command tree that reads these arguments: where one of them begins with a dash and can be no option, such as
+/// `- milk` or `-5 degrees`, every value may begin with a dash.
+fn command_for(args: &[OsString]) -> clap::Command {
+    let has_dashed_text = args.iter().skip(1).take_while(|arg| *arg != "--").any(|arg| is_dashed_text(arg));
+    if has_dashed_text { with_dashed_values(command()) } else { command() }
+}
+
+/// Whether an argument begins with a dash and is text: an option has a letter or a second dash there, and no white space
+/// before its value.
+fn is_dashed_text(arg: &OsStr) -> bool {
+    let Some(rest) = arg.to_str().and_then(|arg| arg.strip_prefix('-')).filter(|rest| !rest.is_empty())
+    else {
+        return false;
+    };
+    let name = rest.split_once('=').map_or(rest, |(name, _)| name);
+    !rest.starts_with(|c: char| c.is_ascii_alphabetic() || c == '-') || name.contains(char::is_whitespace)
+}
+
+fn with_dashed_values(command: clap::Command) -> clap::Command {
+    command
+        .mut_args(|arg| {
+            let takes_one = matches!(arg.get_action(), clap::ArgAction::Set);
+            arg.allow_hyphen_values(takes_one)
+        })
+        .mut_subcommands(with_dashed_values)
 }
 
 /// The whole command tree, for help, completions and the manual.

@@ -176,6 +176,45 @@ fn completions_and_manual_name_the_commands() {
     assert!(dir.join("vault-agent-run.1").is_file());
 }
 
+#[test]
+fn a_text_may_begin_with_a_dash() {
+    let vault = TestVault::new("//- /vault-agent.toml\n[memory]\nuser_namespace = \"user\"\n");
+    for (args, saved) in [
+        (&["memory", "save", "-5 degrees"][..], "-5 degrees"),
+        (&["memory", "save", "-7"], "-7"),
+        (&["memory", "save", "--section", "Food", "- eggs = protein"], "- eggs = protein"),
+        (&["remind", "add", "in 1 hour", "- milk", "--recur", "weekly"], "recur=weekly msg=\"- milk\""),
+        (&["remind", "add", "--json", "in 1 hour", "-- a line --"], "-- a line --"),
+        (&["memory", "working", "--set", "- x"], ""),
+    ] {
+        let run = vault.run(args).ok();
+        assert!(run.stdout.contains(saved), "{args:?}: {run:?}");
+    }
+    assert!(vault.run(&["memory", "working"]).ok().stdout.contains("- x"));
+    // What looks like an option is one, and a misspelt one is no text.
+    for args in [&["memory", "save", "--sectoin", "A", "x"][..], &["remind", "list", "-x"]] {
+        let run = vault.run(args);
+        assert!(run.code == 2 && run.stderr.contains("unexpected argument"), "{args:?}: {run:?}");
+    }
+}
+
+#[test]
+fn what_prints_a_document_prints_json_when_asked() {
+    let vault = TestVault::new("");
+    let script = vault.run(&["--json", "completions", "fish"]).ok().json();
+    assert!(script["script"].as_str().unwrap().contains("doctor") && script["shell"] == "fish");
+    assert!(vault.run(&["--json", "man"]).ok().json()["page"].as_str().unwrap().contains(".TH"));
+    let unit = vault.run(&["--json", "service", "install", "--print"]).ok().json();
+    assert!(unit["unit"].as_str().unwrap().contains("run --vault") && unit["path"].is_string());
+    let pages = vault.home().join("pages");
+    std::fs::create_dir(&pages).unwrap();
+    let written = vault.run(&["--json", "man", "--out", pages.to_str().unwrap()]).ok().json();
+    assert!(written["pages"].as_u64().unwrap() > 20);
+    let installed = vault.run(&["--json", "service", "install"]).json();
+    assert!(installed["path"].is_string() && installed["running"].is_boolean());
+    assert_eq!(vault.run(&["--json", "service", "uninstall"]).ok().json()["removed"], true);
+}
+
 #[cfg(all(target_os = "linux", feature = "history"))]
 #[test]
 fn a_full_disk_is_told() {

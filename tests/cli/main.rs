@@ -24,6 +24,8 @@ mod lcm;
 mod pipes;
 #[cfg(unix)]
 mod setting_up;
+#[cfg(unix)]
+mod shells;
 mod status;
 #[cfg(feature = "history")]
 mod story;

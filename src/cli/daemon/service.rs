@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use etcetera::BaseStrategy;
+use serde_json::json;
 
 use crate::cli::{CommandError, CommandResult, Context, Status};
 
@@ -32,13 +33,24 @@ enum Action {
 /// Runs `service`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let unit = Unit::for_folder(&context.folder()?)?;
-    match args.action {
-        Action::Install { print: true } => context.ui.line(unit.text.trim_end()),
-        Action::Install { print: false } if !install(context, &unit)? => return Ok(Status::Problem),
-        Action::Install { print: false } => {}
-        Action::Uninstall => uninstall(context, &unit)?,
-    }
-    Ok(Status::Fine)
+    let is_done = match args.action {
+        Action::Install { print: true } => {
+            context.ui.line(unit.text.trim_end());
+            context.ui.json(&json!({ "path": unit.path, "unit": unit.text }));
+            true
+        }
+        Action::Install { print: false } => {
+            let is_running = install(context, &unit)?;
+            context.ui.json(&json!({ "path": unit.path, "running": is_running }));
+            is_running
+        }
+        Action::Uninstall => {
+            uninstall(context, &unit)?;
+            context.ui.json(&json!({ "path": unit.path, "removed": true }));
+            true
+        }
+    };
+    Ok(if is_done { Status::Fine } else { Status::Problem })
 }
 
 /// Installs and starts the service of the vault in this folder, and tells whether it runs.

@@ -1,0 +1,92 @@
+//! Completion in the shells themselves: bash and zsh in a terminal, with the Tab key; fish by its own `complete -C`.
+//!
+//! A shell that isn't installed is left out, and one line says so; `VAULT_AGENT_TEST_SHELLS=required` makes it a failure.
+
+use std::process::Command;
+
+use crate::pty::Pty;
+use crate::support::TestVault;
+
+/// Whether the shell can be driven here; says so where it can't.
+fn has(shell: &str) -> bool {
+    let found = Command::new(shell).arg("--version").output().is_ok_and(|output| output.status.success());
+    let is_required = std::env::var_os("VAULT_AGENT_TEST_SHELLS").is_some_and(|value| value == "required");
+    assert!(found || !is_required, "`{shell}` is not installed");
+    if !found {
+        eprintln!("left out: completion in {shell}, which is not installed");
+    }
+    found
+}
+
+/// The completion script of a shell in a file, and the shell's command in an environment of its own.
+fn scripted(vault: &TestVault, shell: &str) -> (String, Command) {
+    let script = vault.home().join(format!("completions.{shell}"));
+    std::fs::write(&script, vault.run(&["completions", shell]).ok().stdout).unwrap();
+    let mut command = Command::new(shell);
+    command.env_clear().env("HOME", vault.home()).env("PATH", "/usr/bin:/bin").env("TERM", "dumb");
+    command.current_dir(vault.home());
+    (script.to_str().unwrap().to_owned(), command)
+}
+
+/// Types each beginning, presses Tab, and sees the completed words.
+fn completes(mut terminal: Pty, load: &str) {
+    terminal.line(load);
+    terminal.line("echo loa''ded");
+    terminal.see("loaded");
+    for (typed, completed) in [
+        ("vault-agent export --format j", "vault-agent export --format jsonl"),
+        ("vault-agent doc", "vault-agent doctor"),
+        ("vault-agent remind sno", "vault-agent remind snooze"),
+    ] {
+        terminal.press(format!("{typed}\t").as_bytes());
+        terminal.see(completed);
+        // Ctrl-U clears the line.
+        terminal.press(b"\x15");
+    }
+    terminal.line("exit");
+}
+
+#[test]
+fn bash_completes_past_the_first_word() {
+    if !has("bash") {
+        return;
+    }
+    let vault = TestVault::new("");
+    let (script, mut bash) = scripted(&vault, "bash");
+    bash.args(["--norc", "--noprofile", "-i"]);
+    completes(Pty::start(&bash), &format!("bind 'set enable-bracketed-paste off'; source '{script}'"));
+}
+
+#[test]
+fn zsh_completes_past_the_first_word() {
+    if !has("zsh") {
+        return;
+    }
+    let vault = TestVault::new("");
+    let (script, mut zsh) = scripted(&vault, "zsh");
+    zsh.args(["-f", "-i"]);
+    let load =
+        format!("unset zle_bracketed_paste; autoload -U compinit && compinit -u -D && source '{script}'");
+    completes(Pty::start(&zsh), &load);
+}
+
+#[test]
+fn fish_completes_past_the_first_word() {
+    if !has("fish") {
+        return;
+    }
+    let vault = TestVault::new("");
+    let (script, mut fish) = scripted(&vault, "fish");
+    for (typed, completed) in [
+        ("vault-agent export --format j", "jsonl"),
+        ("vault-agent remind sno", "snooze"),
+        ("vault-agent doc", "doctor"),
+    ] {
+        let asked = format!("source '{script}'; complete -C '{typed}'");
+        fish.args(["--no-config", "-c", &asked]);
+        let output = fish.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(said.lines().any(|line| line.starts_with(completed)), "{typed}: {output:?}");
+        (_, fish) = scripted(&vault, "fish");
+    }
+}
