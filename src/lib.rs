@@ -38,6 +38,7 @@ pub mod deliver;
 
 pub mod agenda;
 mod notifiers;
+pub mod pause;
 pub mod workspace;
 
 pub mod setup;

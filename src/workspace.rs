@@ -10,12 +10,12 @@ use jiff::ToSpan;
 use jiff::tz::TimeZone;
 
 use crate::clock::Clock;
-use crate::config::{ConfigError, Dirs, EditStrategyName, FILE_NAME, NotifyKind, Settings};
+use crate::config::{ConfigError, Dirs, EditStrategyName, FILE_NAME, NotifyKind, PausedUntil, Settings};
 use crate::deliver::{self, Journal, JournalError, Links, PassSettings, Telling};
 use crate::format::commitment::Status;
 use crate::memory::MemoryNotes;
 use crate::memory::commitments::CommitmentError;
-use crate::schedule::{DigestRule, Zone, resolve};
+use crate::schedule::{DigestRule, Pause, Zone, resolve};
 use crate::tasks::{TaskBook, TaskSettings};
 use crate::vault::{EditOptions, EditStrategy, Editor, NotePath, Origin, Vault, Why};
 
@@ -252,10 +252,34 @@ impl Workspace {
         MemoryNotes { vault, editor, settings, zone }
     }
 
+    /// The pause that the settings name, whether it is over or not.
+    pub fn pause(&self) -> Option<Pause> {
+        let until = match self.settings.paused_until? {
+            PausedUntil::Resumed => None,
+            PausedUntil::At(local) => Some(resolve(&self.zone, local)),
+        };
+        Some(Pause { until, reminders: self.settings.pause_reminders })
+    }
+
+    /// Why nothing is done by itself here and now: another machine does it, or it is paused.
+    pub fn at_rest(&self) -> Option<String> {
+        let paused = || self.pause().filter(|_| self.is_paused());
+        self.read_only().or_else(|| paused().map(|pause| pause.words(self.zone.tz())))
+    }
+
+    /// Whether a pause holds now.
+    pub fn is_paused(&self) -> bool {
+        self.pause().is_some_and(|pause| pause.holds(self.clock.now()))
+    }
+
+    fn read_only(&self) -> Option<String> {
+        let here = hostname::get().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        deliver::pass::read_only(self.settings.schedule.host.as_deref(), &here)
+    }
+
     /// What a pass of the scheduler must know of the settings.
     pub fn pass_settings(&self) -> PassSettings {
         let schedule = &self.settings.schedule;
-        let here = hostname::get().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         PassSettings {
             zone: self.zone.clone(),
             reminders: self.note(&self.settings.paths.reminders),
@@ -265,7 +289,8 @@ impl Workspace {
                 over: schedule.digest_over,
                 after: jiff::SignedDuration::from_hours(i64::from(schedule.digest_after_hours)),
             },
-            read_only: deliver::pass::read_only(schedule.host.as_deref(), &here),
+            read_only: self.read_only(),
+            pause: self.pause(),
             notifiers: format!("{:?} {:?}", self.settings.notify, self.settings.discord),
             telling: self.telling(),
             phrase: self.settings.assistant.phrase && !self.settings.brains.is_empty(),

@@ -5,7 +5,7 @@ use clap::Subcommand;
 #[cfg(feature = "assistant")]
 use super::assistant::{ask, brain, lcm, routine, skill, turns, usage};
 use super::context::Context;
-use super::daemon::{run, service, status, tick};
+use super::daemon::{pause, run, service, status, tick};
 use super::error::CommandResult;
 use super::hosts::hook;
 #[cfg(feature = "mcp")]
@@ -26,6 +26,8 @@ pub(super) enum Command {
     Init(init::Args),
     Run(run::Args),
     Tick(tick::Args),
+    Pause(pause::Args),
+    Resume(pause::ResumeArgs),
     Remind(remind::Args),
     Commitment(commitment::Args),
     Memory(memory::Args),
@@ -85,6 +87,8 @@ pub(super) fn dispatch(command: &Command, context: &Context) -> CommandResult {
         Command::Init(args) => init::run(context, args),
         Command::Run(args) => run::run(context, args),
         Command::Tick(args) => tick::run(context, args),
+        Command::Pause(args) => pause::run(context, args),
+        Command::Resume(args) => pause::resume(context, args),
         Command::Remind(args) => remind::run(context, args),
         Command::Commitment(args) => commitment::run(context, args),
         Command::Memory(args) => memory::run(context, args),

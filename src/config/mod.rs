@@ -25,7 +25,7 @@ mod tables;
 pub use self::dirs::{CACHE_VARIABLE, Dirs, STATE_VARIABLE, find_vault, is_vault};
 pub use self::edit::with_allowed;
 pub use self::error::ConfigError;
-pub use self::put::{with_brain, with_values};
+pub use self::put::{with_brain, with_values, without};
 #[cfg(any(feature = "push", feature = "email"))]
 pub(crate) use self::secret::expand;
 pub use self::secret::{
@@ -36,9 +36,9 @@ pub use self::settings::{Edit, EditStrategyName, Embed, History, Index, Memory, 
 pub(crate) use self::tables::is_web;
 pub use self::tables::{
     Assistant, AttachmentKind, BashMode, Brain, BrainKind, Capture, Category, Discord, Email, Hooks,
-    KeepAttachments, MEMORY, MailSecurity, McpServer, Notify, NotifyKind, Ntfy, Paths, Price, Quiet,
-    Reminders, Rerank, Route, SkillSettings, Summary, TaskForm, ToolGroup, Webhook, allow, is_this_machine,
-    is_topic,
+    KeepAttachments, MEMORY, MailSecurity, McpServer, Notify, NotifyKind, Ntfy, PAUSE_REMINDERS,
+    PAUSED_UNTIL, Paths, PausedUntil, Price, Quiet, Reminders, Rerank, Route, SkillSettings, Summary,
+    TaskForm, ToolGroup, Webhook, allow, is_this_machine, is_topic,
 };
 
 /// The name of the settings file, in the vault's root.

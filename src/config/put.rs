@@ -59,6 +59,24 @@ pub fn with_brain(text: &str, brain: &Table) -> Result<String, String> {
     finished(bom, &after, &expected, ["brain"].into_iter())
 }
 
+/// The text of a settings file in which keys that stand before the first table are commented out; those that don't stand
+/// there are left as they are.
+///
+/// # Errors
+/// As [`with_values`].
+pub fn without(text: &str, keys: &[&str]) -> Result<String, String> {
+    let (bom, body) = split(text);
+    let mut expected = read(body)?;
+    let mut after = body.to_owned();
+    for key in keys {
+        expected.remove(*key);
+        if let Some((name, _)) = standing(&after, None, key) {
+            after.insert(name.start, '#');
+        }
+    }
+    finished(bom, &after, &expected, keys.iter().copied())
+}
+
 fn finished<'a>(
     bom: &str,
     after: &str,
@@ -251,6 +269,22 @@ mod tests {
         );
         assert!(with("notify = { kind = \"console\" }\n").is_err(), "there is no place for a table in one");
         assert!(with("notify = { ntfy = 3 }\n").is_err());
+    }
+
+    #[test]
+    fn a_key_is_commented_out_and_takes_its_place_again() {
+        let template = include_str!("../../vault-template/vault-agent.toml");
+        let paused = put(template, "paused_until", "resumed");
+        assert_eq!(paused.lines().count(), template.lines().count());
+        assert_eq!(
+            without(&paused, &["paused_until", "pause_reminders"]).unwrap().lines().count(),
+            template.lines().count()
+        );
+        assert_eq!(
+            without("paused_until = 'resumed' # me\r\n", &["paused_until"]).unwrap(),
+            "#paused_until = 'resumed' # me\r\n"
+        );
+        assert_eq!(without("", &["paused_until"]).unwrap(), "");
     }
 
     #[test]

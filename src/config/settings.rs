@@ -10,7 +10,9 @@ use super::explain::{explain, key_span};
 use super::tables::assistant::{self, Assistant, Route, SkillSettings};
 use super::tables::mcp::{self, McpServer};
 use super::tables::notify::{self, Notify};
-use super::tables::{Brain, Capture, Discord, Hooks, Paths, Reminders, Rerank, Summary, follow, within};
+use super::tables::{
+    Brain, Capture, Discord, Hooks, Paths, PausedUntil, Reminders, Rerank, Summary, follow, within,
+};
 use crate::config::FILE_NAME;
 
 /// All settings of a vault; `Settings::default()` is a vault without a settings file.
@@ -19,6 +21,10 @@ use crate::config::FILE_NAME;
 pub struct Settings {
     /// The IANA name of the zone that dates and times of the vault are meant in.
     pub timezone: String,
+    /// Until when nothing is done by itself; none while nothing is paused.
+    pub paused_until: Option<PausedUntil>,
+    /// Whether reminders and follow-ups wait too while it is paused.
+    pub pause_reminders: bool,
     /// Where the agent's notes are.
     pub paths: Paths,
     /// Who is told.
@@ -70,6 +76,8 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             timezone: "Europe/London".to_owned(),
+            paused_until: None,
+            pause_reminders: false,
             paths: Paths::default(),
             notify: Notify::default(),
             reminders: Reminders::default(),
@@ -283,9 +291,10 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Whether nothing but who answers, and how, differs from `other`.
+    /// Whether nothing but who answers, how, and what is paused, differs from `other`.
     pub fn differ_for_assistant_alone(&self, other: &Self) -> bool {
         let mut same = self.clone();
+        (same.paused_until, same.pause_reminders) = (other.paused_until, other.pause_reminders);
         same.assistant.clone_from(&other.assistant);
         same.brains.clone_from(&other.brains);
         same.routes.clone_from(&other.routes);

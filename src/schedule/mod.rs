@@ -23,11 +23,13 @@
 //!
 //! - `zone`, `resolve`, `second_opinion`: zones, and from local time to instants;
 //! - `series`: the dates of reminders; [`task_dates`]: of other plugins' task lines; `timetable`: of routines;
-//! - `due`, `digest`: what is due, and when missed ones come as one; `clock_jump`: what a jump of the clock means.
+//! - `due`, `digest`: what is due, and when missed ones come as one; `clock_jump`: what a jump of the clock means;
+//! - `pause`: when nothing is done by itself.
 
 mod clock_jump;
 mod digest;
 mod due;
+mod pause;
 mod resolve;
 mod second_opinion;
 mod series;
@@ -38,6 +40,7 @@ mod zone;
 pub use clock_jump::{LATENESS, MISSED_AFTER, STEADY_WITHIN, StepKind, step_kind};
 pub use digest::{DigestRule, digest, is_missed};
 pub use due::{Due, Moment, Next, Occurrence, Occurrences};
+pub use pause::Pause;
 pub use resolve::resolve;
 pub use second_opinion::{Difference, second_database_version, second_opinion};
 pub use series::{Series, Step};

@@ -159,6 +159,7 @@ impl World {
             tasks: None,
             digest: DigestRule::default(),
             read_only: None,
+            pause: None,
             notifiers: "settings 1".to_owned(),
             telling: Telling { urgent: "urgent".to_owned(), ..Telling::default() },
             phrase: false,

@@ -59,6 +59,7 @@ async fn one_pass(rig: &Rig, now: Timestamp) -> Result<(), String> {
             tasks: None,
             digest: DigestRule { over: 3, after: SignedDuration::from_hours(24) },
             read_only: None,
+            pause: None,
             notifiers: String::new(),
             telling: Telling::default(),
             phrase: false,

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::next::next_lines;
+use super::pause::Paused;
 use crate::agenda::{Coming, coming};
 use crate::cli::when::{retold, told};
 use crate::cli::{CommandError, CommandResult, Context, Status, when};
@@ -50,6 +51,8 @@ struct Report {
     approvals: Vec<Asked>,
     /// Why nothing fires on this machine, where another one does.
     read_only: Option<String>,
+    /// Whether a pause holds.
+    pause: Paused,
     /// The brains, as they are remembered.
     #[cfg(feature = "assistant")]
     brains: Vec<crate::cli::assistant::brain::Listed>,
@@ -183,6 +186,7 @@ fn report(workspace: &Workspace, count: usize, scanner: &mut Scanner) -> Result<
         refused: journal.refusals(&settings.notifiers)?,
         approvals: asked(workspace)?,
         read_only: settings.read_only,
+        pause: Paused::of(workspace),
         #[cfg(feature = "assistant")]
         brains: crate::cli::assistant::brain::listed(workspace),
         #[cfg(feature = "assistant")]
@@ -228,6 +232,9 @@ fn lines(workspace: &Workspace, report: &Report) -> Vec<String> {
     daemon_lines(&mut out, workspace, report);
     if let Some(reason) = &report.read_only {
         out.push(format!("firing    no: {reason}"));
+    }
+    if let Some(pause) = workspace.pause().filter(|pause| pause.holds(now)) {
+        out.push(format!("paused    {}", pause.words(workspace.zone.tz()).trim_start_matches("paused ")));
     }
     #[cfg(feature = "assistant")]
     for brain in &report.brains {

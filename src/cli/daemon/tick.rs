@@ -43,7 +43,8 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     #[cfg(feature = "assistant")]
     let routines = {
         let workspace = Arc::new(workspace);
-        let ran = super::ticked::routines(context.ui, &workspace, report.read_only.is_some(), args.dry_run)?;
+        let rests = report.read_only.is_some() || workspace.at_rest().is_some();
+        let ran = super::ticked::routines(context.ui, &workspace, rests, args.dry_run)?;
         (workspace, ran)
     };
     #[cfg(feature = "assistant")]

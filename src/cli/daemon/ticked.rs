@@ -33,18 +33,13 @@ pub struct Ran {
 }
 
 /// Runs what is due.
-pub fn routines(
-    ui: Ui,
-    workspace: &Arc<Workspace>,
-    read_only: bool,
-    dry: bool,
-) -> Result<Ticked, CommandError> {
+pub fn routines(ui: Ui, workspace: &Arc<Workspace>, rests: bool, dry: bool) -> Result<Ticked, CommandError> {
     let notes = routines::read_all(workspace)?;
     let journal = workspace.journal()?;
     let is_on = notes.iter().any(|note| note.routine.as_ref().is_some_and(|routine| routine.enabled));
     // A vault without routines opens nothing for them.
-    if read_only || !is_on && journal.open_runs()?.is_empty() {
-        if !read_only && !dry {
+    if rests || !is_on && journal.open_runs()?.is_empty() {
+        if !rests && !dry {
             journal.only_enabled(&[])?;
         }
         return Ok(Ticked::default());

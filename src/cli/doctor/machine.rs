@@ -149,8 +149,11 @@ fn deliveries(workspace: &Workspace) -> Vec<Check> {
 }
 
 fn firing(workspace: &Workspace) -> Option<Check> {
-    let reason = workspace.pass_settings().read_only?;
-    Some(Check::warn("firing", reason, "that is as set; change `[schedule] host` to fire here"))
+    if let Some(reason) = workspace.pass_settings().read_only {
+        return Some(Check::warn("firing", reason, "that is as set; change `[schedule] host` to fire here"));
+    }
+    let reason = workspace.at_rest()?;
+    Some(Check::warn("pause", reason, "that is as set; `vault-agent resume` ends it"))
 }
 
 fn secrets(workspace: &Workspace) -> Option<Check> {

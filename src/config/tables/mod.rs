@@ -4,7 +4,7 @@
 //! No file is read here.
 //! - [`paths`], [`reminders`], [`notify`]: the notes, what is told, and to whom;
 //! - [`assistant`], [`brains`], [`allow`]: who answers, and what may run without asking; [`mcp`]: other people's servers;
-//! - [`discord`]: the bot; [`capture`], [`summary`], [`rerank`], [`hooks`], [`follow`]: what else a table switches on;
+//! - [`pause`]: until when nothing is done by itself; [`discord`]: the bot; [`capture`], [`summary`], [`rerank`], [`hooks`], [`follow`]: what else a table switches on;
 //! - [`checks`], [`ids`]: what several of them share.
 
 pub mod allow;
@@ -19,6 +19,7 @@ pub(super) mod ids;
 pub(super) mod mcp;
 pub(super) mod notify;
 mod paths;
+mod pause;
 mod reminders;
 mod rerank;
 mod summary;
@@ -33,6 +34,7 @@ pub use hooks::Hooks;
 pub use mcp::McpServer;
 pub use notify::{Email, MailSecurity, Notify, NotifyKind, Ntfy, Quiet, Webhook, is_this_machine, is_topic};
 pub use paths::Paths;
+pub use pause::{PAUSE_REMINDERS, PAUSED_UNTIL, PausedUntil};
 pub use reminders::{Reminders, TaskForm};
 pub use rerank::Rerank;
 pub use summary::Summary;

@@ -92,12 +92,13 @@ impl Part for CapturePart {
                         done = self.look(&workspace, now) => done,
                     };
                     match done {
-                        Ok(Looked { words, left }) => {
+                        Ok(Looked { words, left, all }) => {
                             if let Some(words) = words {
                                 board.say("inbox", words);
                             }
                             work.logs.extend(left);
-                            if !work.logs.is_empty() {
+                            work.all |= all;
+                            if work.all || !work.logs.is_empty() {
                                 work.at.get_or_insert(Instant::now() + BRAIN_RETRY);
                             }
                         }
@@ -134,8 +135,10 @@ impl Work {
 #[derive(Debug, Default)]
 struct Looked {
     words: Option<String>,
-    /// Logs whose turns wait for a brain.
+    /// Logs whose turns wait for a brain, or for the end of a pause.
     left: Vec<NotePath>,
+    /// Whether all logs that have grown wait.
+    all: bool,
 }
 
 /// The new turns of a log, and the place behind them.
@@ -156,6 +159,11 @@ impl CapturePart {
             looked.words = settle(workspace).await?;
         }
         if !workspace.settings.captures() || !work.all && work.logs.is_empty() {
+            return Ok(looked);
+        }
+        if workspace.is_paused() {
+            looked.left.extend(work.logs);
+            looked.all = work.all;
             return Ok(looked);
         }
         let shared = Arc::clone(workspace);

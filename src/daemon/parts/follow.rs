@@ -42,10 +42,13 @@ impl Part for FollowPart {
             let (sender, mut changed) = mpsc::channel::<()>(1);
             let _watchers: Vec<_> =
                 folders.iter().filter_map(|(_, folder)| watch(folder, sender.clone())).collect();
-            let words = tokio::task::block_in_place(|| look(&workspace, &folders));
-            if words != said {
-                board.say("follow", words.as_str());
-                said = words;
+            // What changed in a pause is looked at with the first sweep after it.
+            if !workspace.is_paused() {
+                let words = tokio::task::block_in_place(|| look(&workspace, &folders));
+                if words != said {
+                    board.say("follow", words.as_str());
+                    said = words;
+                }
             }
             // One event or one sweep, then all is looked at again: the watchers are made anew with it, so that a folder
             // that was moved away and made again is watched too.

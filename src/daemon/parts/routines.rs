@@ -237,7 +237,7 @@ impl Service {
     }
 
     async fn look(&mut self) {
-        if self.runner.workspace().pass_settings().read_only.is_some() {
+        if self.runner.workspace().at_rest().is_some() {
             return;
         }
         let runner = Arc::clone(&self.runner);

@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io::{Read, Seek, SeekFrom};
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use tokio::sync::broadcast::{self, error::RecvError};
@@ -22,6 +23,8 @@ use crate::workspace::Workspace;
 
 /// A log that is looked at in vain is looked at again after so many bytes at least.
 const STEP: u64 = 4_096;
+/// How often it is looked whether a pause is over.
+const MINUTE: Duration = Duration::from_secs(60);
 /// A log of fewer bytes is never read: it can't hold enough.
 const LEAST: u64 = plan::LEAF_TARGET * 4;
 
@@ -62,8 +65,13 @@ impl Part for SummariesPart {
         let mut desk =
             Desk { scribe, known: HashMap::new(), wanted: BTreeMap::new(), written: 0, gone: false };
         desk.want_all();
+        let mut paused = false;
         loop {
+            if std::mem::replace(&mut paused, desk.scribe.workspace().is_paused()) && !paused {
+                desk.want_all();
+            }
             let is_idle = desk.wanted.is_empty() || desk.gone;
+            let minute = desk.scribe.workspace().clock.sleep(MINUTE);
             tokio::select! {
                 biased;
                 () = stop.cancelled() => return Ok(()),
@@ -86,6 +94,7 @@ impl Part for SummariesPart {
                     Err(RecvError::Closed) => return Ok(()),
                 },
                 () = std::future::ready(()), if !is_idle => desk.next(&board, &stop).await,
+                () = tokio::time::sleep(minute), if paused => {}
             }
         }
     }
@@ -104,7 +113,7 @@ struct Desk {
 impl Desk {
     fn is_off(&self) -> bool {
         let workspace = self.scribe.workspace();
-        !workspace.settings.summary.enabled || workspace.pass_settings().read_only.is_some()
+        !workspace.settings.summary.enabled || workspace.at_rest().is_some()
     }
 
     fn vault(&self) -> &Vault {

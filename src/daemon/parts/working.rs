@@ -76,7 +76,7 @@ impl Part for WorkingPart {
                 Err(RecvError::Closed) => return Ok(()),
                 _ => continue,
             };
-            if !is_on(&writer.workspace().settings) {
+            if !is_on(&writer.workspace().settings) || writer.workspace().at_rest().is_some() {
                 continue;
             }
             let logs: Vec<LogName> =

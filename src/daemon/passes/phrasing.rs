@@ -29,7 +29,7 @@ impl Phrasing {
     /// Begins to look for words; returns at once.
     pub fn begin(&mut self, workspace: &Arc<Workspace>, upcoming: Vec<Upcoming>) {
         while self.running.try_join_next().is_some() {}
-        if upcoming.is_empty() {
+        if upcoming.is_empty() || workspace.at_rest().is_some() {
             return;
         }
         let Some(phraser) = self.phraser(workspace) else { return };

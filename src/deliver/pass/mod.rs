@@ -44,7 +44,7 @@ use super::outlets::Outlets;
 use super::words::Telling;
 use crate::clock::Clock;
 use crate::reminders::{PlacedFinding, ReminderError};
-use crate::schedule::{DigestRule, Zone};
+use crate::schedule::{DigestRule, Pause, Zone};
 use crate::tasks::TaskSettings;
 use crate::vault::{Editor, NotePath, Vault};
 
@@ -98,12 +98,22 @@ pub struct PassSettings {
     pub digest: DigestRule,
     /// Why this machine fires nothing, where another one does (`[schedule] host`).
     pub read_only: Option<String>,
+    /// The pause of the settings; only one that holds for reminders too keeps a pass from firing.
+    pub pause: Option<Pause>,
     /// Changes whenever the settings of the notifiers do; what was refused is then tried again.
     pub notifiers: String,
     /// Who is told of what, and when not.
     pub telling: Telling,
     /// Whether words that a brain found are used, and what will be due is told so that they are looked for.
     pub phrase: bool,
+}
+
+impl PassSettings {
+    /// Why nothing fires at an instant, if so.
+    pub fn silent(&self, now: Timestamp) -> Option<String> {
+        let pause = || self.pause.filter(|pause| pause.reminders && pause.holds(now));
+        self.read_only.clone().or_else(|| pause().map(|pause| pause.words(self.zone.tz())))
+    }
 }
 
 /// How a pass is run.
@@ -161,8 +171,8 @@ pub async fn pass(
         note.young = memory.observe_nameless(lines, now);
     }
     notes.tasks = tasks::look(context, memory, mode, now, &mut report)?;
-    let changed = if let Some(reason) = &context.settings.read_only {
-        report.read_only = Some(reason.clone());
+    let changed = if let Some(reason) = context.settings.silent(now) {
+        report.read_only = Some(reason);
         if mode != Mode::DryRun {
             // Confirmations of changes that were made here.
             send::Sender::new(context, now, started + SEND_BUDGET).resume(Which::All, &mut report).await?;

@@ -1,0 +1,87 @@
+//! `pause` and `resume`: nothing is done by itself, until a time or until it is resumed.
+
+use serde::Serialize;
+
+use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::pause::{self, PauseError};
+use crate::reminders::{ReminderError, rfc3339};
+use crate::when;
+use crate::workspace::Workspace;
+
+/// Pauses all that is done without being asked for: routines, captures, summaries, words by a brain.
+///
+/// Questions are answered, and reminders go on. It is a key of the settings, so it holds on every machine of the vault, and
+/// a running daemon heeds it at once. What fell into a pause is handled as after an absence: nothing due is lost.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Until when, as `remind add` takes it: `mon 9:00`, `in 3 hours`; else until `resume`.
+    #[arg(long, value_name = "WHEN")]
+    until: Option<String>,
+    /// Reminders and follow-ups wait too.
+    #[arg(long)]
+    reminders: bool,
+}
+
+/// Ends a pause.
+#[derive(Debug, clap::Args)]
+pub struct ResumeArgs {}
+
+/// How it stands, for programs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Paused {
+    /// Whether a pause holds.
+    pub paused: bool,
+    /// Its end in the vault's zone; none where it is to be resumed.
+    pub until: Option<String>,
+    /// Whether reminders wait too.
+    pub reminders: bool,
+}
+
+impl Paused {
+    /// How it stands by the settings of a workspace.
+    pub fn of(workspace: &Workspace) -> Self {
+        let pause = workspace.pause().filter(|_| workspace.is_paused());
+        let until = pause.and_then(|pause| pause.until).map(|at| rfc3339(at, workspace.zone.tz()));
+        Self { paused: pause.is_some(), until, reminders: pause.is_some_and(|pause| pause.reminders) }
+    }
+}
+
+/// Runs `pause`.
+pub fn run(context: &Context, args: &Args) -> CommandResult {
+    let workspace = context.workspace()?;
+    let now = workspace.clock.now();
+    let until = args.until.as_deref().map(|text| when::parse_when(text, now, &workspace.zone));
+    let until = until.transpose().map_err(ReminderError::from)?;
+    pause::pause(&workspace, until, args.reminders, &context.origin())?;
+    say(context)
+}
+
+/// Runs `resume`.
+pub fn resume(context: &Context, _: &ResumeArgs) -> CommandResult {
+    let workspace = context.workspace()?;
+    if !pause::resume(&workspace, &context.origin())? {
+        context.ui.note("nothing was paused");
+    }
+    say(context)
+}
+
+/// Says how it stands, read back.
+fn say(context: &Context) -> CommandResult {
+    let workspace = context.workspace()?;
+    context.ui.json(&Paused::of(&workspace));
+    match workspace.pause().filter(|_| workspace.is_paused()) {
+        Some(pause) => context.ui.line(pause.words(workspace.zone.tz())),
+        None => context.ui.line("nothing is paused"),
+    }
+    Ok(Status::Fine)
+}
+
+impl From<PauseError> for CommandError {
+    fn from(error: PauseError) -> Self {
+        match error {
+            PauseError::Read(error) => error.into(),
+            PauseError::Write(error) => error.into(),
+            error => Self::problem(error),
+        }
+    }
+}
