@@ -199,21 +199,22 @@ fn type_of(value: &Value) -> &'static str {
     }
 }
 
-/// The JSON schema of a tool's arguments.
+/// The JSON schema of a tool's arguments, as short as a model needs it: every request of a conversation carries all of them.
+///
+/// Lengths, ranges and unknown arguments are left to [`check`], whose refusals name what would be right.
 pub fn schema(arguments: &[Argument]) -> JsonObject {
     let mut properties = JsonObject::new();
     for argument in arguments {
         let mut property = match argument.kind {
-            Kind::Whole { least, most } => json!({"type": "integer", "minimum": least, "maximum": most}),
+            Kind::Whole { .. } => json!({"type": "integer"}),
             Kind::Choice(choices) => json!({"type": "string", "enum": choices}),
             Kind::Flag => json!({"type": "boolean"}),
-            Kind::Line { most } | Kind::Text { most } => json!({"type": "string", "maxLength": most}),
+            Kind::Line { .. } | Kind::Text { .. } => json!({"type": "string"}),
         };
         property["description"] = json!(argument.doc);
-        if let Some(default) = argument.default {
+        if let Some(default) = argument.default.filter(|_| argument.kind != Kind::Flag) {
             property["default"] = match argument.kind {
                 Kind::Whole { .. } => json!(default.parse::<i64>().unwrap_or_default()),
-                Kind::Flag => json!(default == "true"),
                 _ => json!(default),
             };
         }
@@ -227,6 +228,5 @@ pub fn schema(arguments: &[Argument]) -> JsonObject {
     if !required.is_empty() {
         schema.insert("required".to_owned(), json!(required));
     }
-    schema.insert("additionalProperties".to_owned(), json!(false));
     schema
 }
