@@ -41,6 +41,9 @@ mod notifiers;
 pub mod pause;
 pub mod workspace;
 
+#[cfg(any(feature = "mcp", feature = "web"))]
+pub mod listen;
+
 pub mod setup;
 
 pub mod confine;
@@ -67,6 +70,9 @@ pub mod discord;
 
 #[cfg(feature = "mcp")]
 pub mod mcp;
+
+#[cfg(feature = "web")]
+pub mod web;
 
 pub mod hooks;
 

@@ -8,6 +8,8 @@ use super::context::Context;
 use super::daemon::{pause, run, service, status, tick};
 use super::error::CommandResult;
 use super::hosts::hook;
+#[cfg(all(unix, feature = "web"))]
+use super::hosts::web;
 #[cfg(feature = "mcp")]
 use super::hosts::{mcp, mcp_config};
 #[cfg(feature = "index")]
@@ -73,6 +75,8 @@ pub(super) enum Command {
     Mcp(mcp::Args),
     #[cfg(feature = "mcp")]
     McpConfig(mcp_config::Args),
+    #[cfg(all(unix, feature = "web"))]
+    Web(web::Args),
     Status(status::Args),
     Doctor(doctor::Args),
     Service(service::Args),
@@ -134,6 +138,8 @@ pub(super) fn dispatch(command: &Command, context: &Context) -> CommandResult {
         Command::Mcp(args) => mcp::run(context, args),
         #[cfg(feature = "mcp")]
         Command::McpConfig(args) => mcp_config::run(context, args),
+        #[cfg(all(unix, feature = "web"))]
+        Command::Web(args) => web::run(context, args),
         Command::Status(args) => status::run(context, args),
         Command::Doctor(args) => doctor::run(context, args),
         Command::Service(args) => service::run(context, args),

@@ -9,7 +9,7 @@
 //! - [`index`]: `search`, `recall`, `reindex`, `stats`;
 //! - [`snapshots`]: `history`, `diff`, `restore`, `undo`, `audit`;
 //! - [`assistant`]: `ask`, `brain`, `turns`, `usage`, `skill`, `routine`, `lcm`;
-//! - [`hosts`]: `hook`, `mcp`, `mcp-config`; [`transfer`]: `import`, `export`, `migrate`;
+//! - [`hosts`]: `hook`, `mcp`, `mcp-config`, `web`; [`transfer`]: `import`, `export`, `migrate`;
 //! - [`daemon`]: `run`, `tick`, `status`, `service`;
 //! - [`completions`], [`man`]: `completions`, `man`.
 //!

@@ -38,7 +38,7 @@ pub use self::tables::{
     Assistant, AttachmentKind, BashMode, Brain, BrainKind, Capture, Category, Discord, Email, Hooks,
     KeepAttachments, MEMORY, MailSecurity, McpServer, Notify, NotifyKind, Ntfy, PAUSE_REMINDERS,
     PAUSED_UNTIL, Paths, PausedUntil, Price, Quiet, Reminders, Rerank, Route, SkillSettings, Summary,
-    TaskForm, ToolGroup, Webhook, allow, is_this_machine, is_topic,
+    TaskForm, ToolGroup, Web, Webhook, allow, is_this_machine, is_topic,
 };
 
 /// The name of the settings file, in the vault's root.

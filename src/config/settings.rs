@@ -11,7 +11,7 @@ use super::tables::assistant::{self, Assistant, Route, SkillSettings};
 use super::tables::mcp::{self, McpServer};
 use super::tables::notify::{self, Notify};
 use super::tables::{
-    Brain, Capture, Discord, Hooks, Paths, PausedUntil, Reminders, Rerank, Summary, follow, within,
+    Brain, Capture, Discord, Hooks, Paths, PausedUntil, Reminders, Rerank, Summary, Web, follow, within,
 };
 use crate::config::FILE_NAME;
 
@@ -70,6 +70,8 @@ pub struct Settings {
     /// What skills are given, by their names.
     #[serde(rename = "skill")]
     pub skills: BTreeMap<String, SkillSettings>,
+    /// The local web page.
+    pub web: Web,
 }
 
 impl Default for Settings {
@@ -99,6 +101,7 @@ impl Default for Settings {
             routes: Vec::new(),
             mcp: Vec::new(),
             skills: BTreeMap::new(),
+            web: Web::default(),
         }
     }
 }
@@ -359,6 +362,7 @@ impl Settings {
         follow::validate(&self.follow)?;
         notify::validate(&self.notify)?;
         self.reminders.validate()?;
+        self.web.validate()?;
         let named = [
             ("recall.brain", self.recall.brain.as_deref()),
             ("summary.brain", self.summary.brain.as_deref()),

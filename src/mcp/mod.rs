@@ -29,7 +29,7 @@ mod tools;
 mod untrusted;
 
 pub use self::desk::{Desk, Place};
-pub use self::protocol::{HttpError, HttpOptions, Server, TOKEN_VARIABLE, serve_http, serve_stdio};
+pub use self::protocol::{HttpError, HttpOptions, Server, serve_http, serve_stdio};
 pub use self::tool_set::ToolSet;
 #[cfg(feature = "assistant")]
 pub use self::toolbox::VaultTools;

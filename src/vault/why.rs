@@ -19,6 +19,8 @@ pub enum Actor {
     Scheduler,
     /// A command that a person typed.
     Cli,
+    /// A person, at the page.
+    Page,
     /// A model, through the MCP server.
     Mcp,
     /// A conversation on Discord.
@@ -39,6 +41,7 @@ impl Actor {
         match self {
             Self::Scheduler => "scheduler",
             Self::Cli => "cli",
+            Self::Page => "page",
             Self::Mcp => "mcp",
             Self::Discord => "discord",
             Self::Assistant => "assistant",

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::modules::{Modules, circles};
 
 /// Rooms that anybody may stand before, and that use what they like: the front doors.
-const FRONT_DOORS: [&str; 5] = ["cli", "hooks", "mcp", "discord", "daemon"];
+const FRONT_DOORS: [&str; 6] = ["cli", "hooks", "mcp", "web", "discord", "daemon"];
 
 /// Uses of a room that stands further down, each with its reason: none, and it stays so.
 const KNOWN_UPWARD: &[(&str, &str, &str)] = &[];

@@ -94,7 +94,7 @@ async fn http(
         context.ui.note(format!("listening on {url}"));
         context.ui.note(match file {
             Some(file) => format!("the token is in {}", file.display()),
-            None => format!("the token is the one in {}", mcp::TOKEN_VARIABLE),
+            None => format!("the token is the one in {}", crate::listen::TOKEN_VARIABLE),
         });
     };
     mcp::serve_http(desk, &options, ready, stop).await.map_err(|error| match error {

@@ -1,8 +1,9 @@
-//! Coding agents and MCP hosts: `hook`, `mcp` and `mcp-config` connect them, and answer them.
+//! Coding agents and MCP hosts: `hook`, `mcp` and `mcp-config` connect them, and answer them; `web`.
 //!
 //! - [`hook`]: answers a host's hooks, and writes them into its settings ([`host_file`], [`hook_server`]);
 //! - [`agent_memories`]: the memories that a host keeps by itself;
-//! - [`mcp`], [`mcp_config`]: the MCP server, and what to tell a host so that it starts it.
+//! - [`mcp`], [`mcp_config`]: the MCP server, and what to tell a host so that it starts it;
+//! - [`web`]: the page, for people.
 
 mod agent_memories;
 pub(super) mod hook;
@@ -12,3 +13,5 @@ mod host_file;
 pub(super) mod mcp;
 #[cfg(feature = "mcp")]
 pub(super) mod mcp_config;
+#[cfg(all(unix, feature = "web"))]
+pub(super) mod web;

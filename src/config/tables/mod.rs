@@ -4,7 +4,8 @@
 //! No file is read here.
 //! - [`paths`], [`reminders`], [`notify`]: the notes, what is told, and to whom;
 //! - [`assistant`], [`brains`], [`allow`]: who answers, and what may run without asking; [`mcp`]: other people's servers;
-//! - [`pause`]: until when nothing is done by itself; [`discord`]: the bot; [`capture`], [`summary`], [`rerank`], [`hooks`], [`follow`]: what else a table switches on;
+//! - [`pause`]: until when nothing is done by itself; [`web`]: the page; [`discord`]: the bot; [`capture`], [`summary`],
+//!   [`rerank`], [`hooks`], [`follow`]: what else a table switches on;
 //! - [`checks`], [`ids`]: what several of them share.
 
 pub mod allow;
@@ -23,6 +24,7 @@ mod pause;
 mod reminders;
 mod rerank;
 mod summary;
+mod web;
 
 pub use assistant::{Assistant, AttachmentKind, BashMode, Category, MEMORY, Route, SkillSettings, ToolGroup};
 pub use brains::{Brain, BrainKind, Price};
@@ -38,3 +40,4 @@ pub use pause::{PAUSE_REMINDERS, PAUSED_UNTIL, PausedUntil};
 pub use reminders::{Reminders, TaskForm};
 pub use rerank::Rerank;
 pub use summary::Summary;
+pub use web::Web;

@@ -5,7 +5,7 @@
 //!   are followed;
 //! - [`recall`], [`answers`]: the index is kept warm for whoever asks, over a socket of the owner's;
 //! - [`capture`], [`summaries`], [`working`]: what was said becomes questions in the inbox, summaries, working memory;
-//! - [`discord`], [`routines`]: the bot, and the scheduled prompts.
+//! - [`discord`], [`routines`], [`page`]: the bot, the scheduled prompts, the page.
 
 #[cfg(all(unix, feature = "index"))]
 mod answers;
@@ -18,6 +18,8 @@ mod follow;
 mod history;
 #[cfg(feature = "index")]
 mod index;
+#[cfg(all(unix, feature = "web"))]
+mod page;
 #[cfg(feature = "index")]
 mod recall;
 #[cfg(feature = "assistant")]
@@ -59,5 +61,7 @@ pub(super) fn all(json: bool) -> Vec<Box<dyn Part>> {
         Box::new(working::WorkingPart { permits: Arc::clone(&permits) }),
         #[cfg(feature = "assistant")]
         Box::new(routines::RoutinesPart { json, permits }),
+        #[cfg(all(unix, feature = "web"))]
+        Box::new(page::PagePart),
     ]
 }

@@ -4,7 +4,7 @@
 //! protocol's library checks `Host` (no name that was rebound to this address) and `Origin` (no page of
 //! another site) besides.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
@@ -19,8 +19,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::server::Server;
 use super::subscriptions::Hub;
-use super::token::Token;
 use crate::config::ConfigError;
+use crate::listen::{Names, Token};
 use crate::mcp::desk::Desk;
 
 /// The path of the endpoint.
@@ -95,21 +95,11 @@ pub async fn serve_http(
 
 /// What the protocol's library checks.
 fn config(options: &HttpOptions, address: SocketAddr, stop: CancellationToken) -> StreamableHttpServerConfig {
-    let port = address.port();
-    let mut hosts = vec!["localhost".to_owned(), "127.0.0.1".to_owned(), "::1".to_owned()];
-    if !address.ip().is_unspecified() {
-        hosts.push(address.ip().to_string());
-    }
-    hosts.extend(options.hosts.iter().cloned());
-    let own = |host: &String| match host.parse::<IpAddr>() {
-        Ok(IpAddr::V6(ip)) => format!("http://[{ip}]:{port}"),
-        _ => format!("http://{host}:{port}"),
-    };
-    let mut origins: Vec<String> =
-        hosts.iter().filter(|host| !options.hosts.contains(host)).map(own).collect();
+    let names = Names::new(address, &options.hosts);
+    let mut origins = names.origins();
     origins.extend(options.origins.iter().cloned());
     let mut config = StreamableHttpServerConfig::default()
-        .with_allowed_hosts(hosts)
+        .with_allowed_hosts(names.hosts())
         .with_allowed_origins(origins)
         .enforce_origin_validation();
     config.cancellation_token = stop;

@@ -2,7 +2,7 @@
 //!
 //! - [`server`]: one session;
 //! - [`stdio`], [`lines`]: over standard input and output, one JSON message a line;
-//! - [`http`], [`token`]: over streamable HTTP, with a bearer token;
+//! - [`http`]: over streamable HTTP, with a bearer token;
 //! - [`subscriptions`], [`progress`]: word of changed notes, and of how far a long call is.
 
 mod http;
@@ -11,9 +11,7 @@ mod progress;
 mod server;
 mod stdio;
 mod subscriptions;
-mod token;
 
 pub use http::{HttpError, HttpOptions, serve_http};
 pub use server::Server;
 pub use stdio::serve_stdio;
-pub use token::TOKEN_VARIABLE;

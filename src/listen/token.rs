@@ -4,9 +4,9 @@ use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use data_encoding::HEXLOWER;
 use secrecy::{ExposeSecret, SecretString};
 
+use super::secret;
 use crate::config::{self, ConfigError};
 
 /// Holds the token, where it isn't in a file.
@@ -59,17 +59,15 @@ impl Token {
             let (scheme, token) = header.split_once(' ')?;
             scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
         });
-        let wanted = blake3::hash(self.secret.expose_secret().as_bytes());
-        given.is_some_and(|given| blake3::hash(given.as_bytes()) == wanted)
+        given.is_some_and(|given| secret::is_same(given, self.secret.expose_secret()))
     }
 }
 
 /// Makes the file with a random token, unless it is there.
 fn make(file: &Path) -> std::io::Result<()> {
-    let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes).map_err(|error| std::io::Error::other(error.to_string()))?;
+    let made = secret::random::<32>()?;
     match std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(file) {
-        Ok(mut out) => writeln!(out, "{}", HEXLOWER.encode(&bytes)).and_then(|()| out.sync_all()),
+        Ok(mut out) => writeln!(out, "{made}").and_then(|()| out.sync_all()),
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(error),
     }

@@ -1,0 +1,183 @@
+//! `web`: the page.
+
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::daemon::{DaemonLock, stop_on_signals};
+use crate::vault::{WatchEvent, Watcher};
+use crate::web::door::{self, Reply, Request};
+use crate::web::{Changed, Invitation, Live, Page, Store, StoreError, WebError};
+use crate::workspace::Workspace;
+
+/// Opens the page: what is due, what was changed, what was asked, in a browser.
+///
+/// The running daemon is asked to listen; without one this command serves the page until Ctrl-C. The address lets one
+/// browser in, once, within a minute. Where it listens stands in `[web]` of vault-agent.toml.
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Args {
+    #[command(subcommand)]
+    action: Option<Action>,
+    /// Only prints the address.
+    #[arg(long)]
+    print: bool,
+    /// Shows the address as a QR code for a phone, by the first of `[web] trusted_hosts`.
+    #[arg(long)]
+    pair: bool,
+    /// Lets the daemon stop listening.
+    #[arg(long, conflicts_with_all = ["print", "pair"])]
+    stop: bool,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Lists the browsers that are let in, or ends one's session.
+    Sessions {
+        /// The session to end.
+        #[arg(long, value_name = "ID")]
+        end: Option<String>,
+    },
+}
+
+/// Runs `web`.
+pub fn run(context: &Context, args: &Args) -> CommandResult {
+    let workspace = context.workspace()?;
+    if let Some(Action::Sessions { end }) = &args.action {
+        return sessions(context, &workspace, end.as_deref());
+    }
+    let request = match (args.stop, args.pair) {
+        (true, _) => Request::Stop,
+        (false, true) => Request::Pair,
+        (false, false) => Request::Open,
+    };
+    match door::ask(&workspace.dirs.state, request) {
+        Some(Reply::Open(invitation)) => {
+            show(context, args, &invitation)?;
+            Ok(Status::Fine)
+        }
+        Some(Reply::Stopped(was_open)) => {
+            context.ui.json(&serde_json::json!({ "stopped": was_open }));
+            context.ui.line(if was_open { "the page is closed" } else { "the page was not open" });
+            Ok(Status::Fine)
+        }
+        Some(Reply::Refused(why)) => {
+            Err(CommandError::problem(why).hint("look at `[web]` in vault-agent.toml"))
+        }
+        None if DaemonLock::holder(&workspace.dirs.state).is_some() => {
+            Err(CommandError::problem("the daemon runs and does not answer about the page")
+                .hint("it may be an older version: start it again"))
+        }
+        None if args.stop => Err(CommandError::problem("no daemon runs, so nothing listens")),
+        None => serve(context, args, workspace),
+    }
+}
+
+/// Serves until Ctrl-C.
+fn serve(context: &Context, args: &Args, workspace: Workspace) -> CommandResult {
+    let workspace = Arc::new(workspace);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let served = runtime.block_on(async {
+        let stop = stop_on_signals()?;
+        let live = Live::default();
+        let told = live.clone();
+        let watcher = Watcher::start(&workspace.vault, move |event| tell(&told, event));
+        if let Err(error) = &watcher {
+            context.ui.note(format!("the page doesn't follow changes: {error}"));
+        }
+        let page = Page::start(Arc::clone(&workspace), live, true).await?;
+        show(context, args, &page.invite(args.pair)?)?;
+        context.ui.note(
+            "no daemon runs: the page is served until Ctrl-C, and nothing that is due is told meanwhile",
+        );
+        stop.cancelled().await;
+        Ok::<_, CommandError>(())
+    });
+    runtime.shutdown_background();
+    served.map(|()| Status::Fine)
+}
+
+fn tell(live: &Live, event: WatchEvent) {
+    live.tell(match event {
+        WatchEvent::Dirty(paths) => Changed::Notes(paths.iter().map(ToString::to_string).collect()),
+        WatchEvent::Rescan(_) => Changed::Notes(Vec::new()),
+        WatchEvent::VaultGone => Changed::Vault(false),
+        WatchEvent::VaultBack => Changed::Vault(true),
+        _ => return,
+    });
+}
+
+/// Prints the address, and opens it where a person sits.
+fn show(context: &Context, args: &Args, invitation: &Invitation) -> Result<(), CommandError> {
+    let ui = context.ui;
+    ui.json(invitation);
+    if args.pair {
+        let code = qrcode::QrCode::new(invitation.url.as_bytes()).map_err(CommandError::problem)?;
+        ui.line(code.render::<qrcode::render::unicode::Dense1x2>().build());
+        if invitation.url.starts_with("http://127.0.0.1") {
+            ui.note("a phone can't reach this machine's own address: name a host in `[web] trusted_hosts`, see docs/web.md");
+        }
+    }
+    ui.line(&invitation.url);
+    if !(args.print || args.pair || ui.json) {
+        open(&invitation.url);
+    }
+    ui.note(format!("it lets one browser in, once, until {}", invitation.expires));
+    Ok(())
+}
+
+/// Opens an address in the browser. Where there is none, the address is printed anyway.
+fn open(url: &str) {
+    let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let started = Command::new(program)
+        .arg(url)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    if let Err(error) = started {
+        tracing::info!("`{program}` can't be started: {error}");
+    }
+}
+
+fn sessions(context: &Context, workspace: &Workspace, end: Option<&str>) -> CommandResult {
+    let (ui, store) = (context.ui, Store::open(&workspace.dirs.state)?);
+    if let Some(id) = end {
+        if !store.end(id)? {
+            return Err(CommandError::usage(format!("there is no session {}", crate::format::quote(id)))
+                .hint("`vault-agent web sessions` lists them"));
+        }
+        ui.json(&serde_json::json!({ "ended": id }));
+        ui.line(format!("ended {id}"));
+        return Ok(Status::Fine);
+    }
+    let all = store.sessions(workspace.clock.now())?;
+    ui.json(&all);
+    if all.is_empty() {
+        ui.line("no browser is let in");
+    }
+    let tz = workspace.zone.tz();
+    for one in all {
+        let day = |at: jiff::Timestamp| at.to_zoned(tz.clone()).strftime("%Y-%m-%d %H:%M").to_string();
+        ui.line(format!("{}  since {}  until {}  {}", one.id, day(one.began), day(one.ends), one.browser));
+    }
+    Ok(Status::Fine)
+}
+
+impl From<WebError> for CommandError {
+    fn from(error: WebError) -> Self {
+        let is_address = matches!(error, WebError::Listen { .. });
+        let out = Self::problem(error);
+        if is_address {
+            out.hint("another program has it: change `[web] listen`; port 0 takes a free one")
+        } else {
+            out
+        }
+    }
+}
+
+impl From<StoreError> for CommandError {
+    fn from(error: StoreError) -> Self {
+        Self::problem(error).hint("deleting the file ends all sessions of the page, and nothing else")
+    }
+}

@@ -1,0 +1,163 @@
+//! The daemon's page: it listens from the start where the settings say so, else when a command asks for it.
+//!
+//! Commands ask over a Unix socket that only the owner can reach ([`crate::web::door`]).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::broadcast::{self, error::RecvError};
+use tokio_util::sync::CancellationToken;
+
+use crate::daemon::part::{Board, Event, Part};
+use crate::web::door::{self, Reply, Request};
+use crate::web::{Changed, Live, Page};
+use crate::workspace::Workspace;
+
+/// Whoever connects and says nothing is let go after this.
+const SILENCE: Duration = Duration::from_secs(2);
+
+/// Serves the page.
+#[derive(Debug)]
+pub struct PagePart;
+
+#[async_trait]
+impl Part for PagePart {
+    fn name(&self) -> &'static str {
+        "page"
+    }
+
+    async fn run(
+        self: Box<Self>,
+        mut workspace: Arc<Workspace>,
+        mut events: broadcast::Receiver<Event>,
+        board: Board,
+        stop: CancellationToken,
+    ) -> anyhow::Result<()> {
+        let socket = door::socket(&workspace.dirs.state);
+        match std::fs::remove_file(&socket) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
+            _ => {}
+        }
+        let listener = UnixListener::bind(&socket)?;
+        let mut page = Open { page: None, live: Live::default(), board };
+        if workspace.settings.web.enabled {
+            page.open_if_it_can(&workspace).await;
+        }
+        loop {
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => break,
+                event = events.recv() => match event {
+                    Ok(Event::Settings(changed)) => {
+                        page.settings(&workspace, &changed).await;
+                        workspace = changed;
+                    }
+                    Ok(event) => page.hear(&event),
+                    Err(RecvError::Lagged(_)) => page.live.tell(Changed::Notes(Vec::new())),
+                    Err(RecvError::Closed) => break,
+                },
+                asked = listener.accept() => if let Ok((stream, _)) = asked
+                    && let Err(error) = page.converse(stream, &workspace).await
+                {
+                    tracing::debug!(%error, "a command was not answered");
+                },
+            }
+        }
+        drop(page);
+        let _ = std::fs::remove_file(&socket);
+        Ok(())
+    }
+}
+
+struct Open {
+    page: Option<Page>,
+    live: Live,
+    board: Board,
+}
+
+impl Open {
+    async fn open(&mut self, workspace: &Arc<Workspace>) -> Result<&Page, String> {
+        if self.page.is_none() {
+            let page = Page::start(Arc::clone(workspace), self.live.clone(), false).await;
+            let page = page.map_err(|error| error.to_string());
+            match &page {
+                Ok(page) => self.board.say("page", format!("listens on http://{}", page.address())),
+                Err(error) => self.board.say("page", error.clone()),
+            }
+            self.page = Some(page?);
+        }
+        self.page.as_ref().ok_or_else(|| "the page is closed".to_owned())
+    }
+
+    async fn open_if_it_can(&mut self, workspace: &Arc<Workspace>) {
+        if let Err(error) = self.open(workspace).await {
+            tracing::error!("{error}");
+        }
+    }
+
+    fn close(&mut self) -> bool {
+        let was_open = self.page.take().is_some();
+        if was_open {
+            self.board.say("page", "closed");
+        }
+        was_open
+    }
+
+    /// New settings: another address is listened on anew, the rest is told to the page.
+    async fn settings(&mut self, old: &Arc<Workspace>, new: &Arc<Workspace>) {
+        let (before, after) = (&old.settings.web, &new.settings.web);
+        let was_open = self.page.is_some();
+        if (before.listen, &before.trusted_hosts) != (after.listen, &after.trusted_hosts)
+            || before.enabled && !after.enabled
+        {
+            self.close();
+        }
+        let was_asked = was_open && before.enabled == after.enabled;
+        if self.page.is_none() && (after.enabled || was_asked) {
+            self.open_if_it_can(new).await;
+        }
+        if let Some(page) = &self.page {
+            page.set_workspace(Arc::clone(new));
+        }
+        self.live.tell(Changed::Notes(Vec::new()));
+    }
+
+    fn hear(&self, event: &Event) {
+        self.live.tell(match event {
+            Event::Changed(paths) => Changed::Notes(paths.iter().map(ToString::to_string).collect()),
+            Event::Rescan(_) => Changed::Notes(Vec::new()),
+            Event::VaultGone => Changed::Vault(false),
+            Event::VaultBack => Changed::Vault(true),
+            _ => return,
+        });
+    }
+
+    /// One question, one answer. The line is short, and whoever asks is this machine's owner.
+    async fn converse(&mut self, stream: UnixStream, workspace: &Arc<Workspace>) -> std::io::Result<()> {
+        if stream.peer_cred()?.uid() != rustix::process::getuid().as_raw() {
+            return Ok(());
+        }
+        let (read, mut write) = stream.into_split();
+        let mut line = String::new();
+        let mut read = BufReader::new(read.take(1024));
+        if tokio::time::timeout(SILENCE, read.read_line(&mut line)).await.is_err() {
+            return Ok(());
+        }
+        let reply = match serde_json::from_str::<Request>(&line) {
+            Ok(Request::Stop) => Reply::Stopped(self.close()),
+            Ok(asked) => match self.open(workspace).await {
+                Ok(page) => page
+                    .invite(asked == Request::Pair)
+                    .map_or_else(|error| Reply::Refused(error.to_string()), Reply::Open),
+                Err(error) => Reply::Refused(error),
+            },
+            Err(error) => Reply::Refused(format!("not understood: {error}")),
+        };
+        let mut answer = serde_json::to_string(&reply)?;
+        answer.push('\n');
+        write.write_all(answer.as_bytes()).await
+    }
+}

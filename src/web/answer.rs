@@ -1,0 +1,98 @@
+//! What a place answers: a view, a change that is done, or a problem, each as HTML and as JSON.
+
+use maud::Markup;
+
+/// What a place shows.
+#[derive(Debug)]
+pub enum View {
+    /// A page with its title, for a person.
+    Page(String, Markup),
+    /// The same as data, for a program.
+    Json(serde_json::Value),
+    /// A file of the vault: its bytes, its type, and whether it is only to be saved.
+    File {
+        /// The bytes.
+        bytes: Vec<u8>,
+        /// The MIME type.
+        kind: &'static str,
+        /// Whether the browser may only save it.
+        is_download: bool,
+    },
+}
+
+/// A change that is made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Done {
+    /// The page that shows it.
+    pub to: String,
+    /// What was done, in a sentence.
+    pub said: String,
+}
+
+impl Done {
+    /// Done; `to` is a path of the page.
+    pub fn new(to: impl Into<String>, said: impl Into<String>) -> Self {
+        Self { to: to.into(), said: said.into() }
+    }
+}
+
+/// Why a page can't be shown, or a change isn't made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The status of HTTP.
+    pub status: u16,
+    /// What happened.
+    pub message: String,
+    /// What to do.
+    pub hints: Vec<String>,
+}
+
+impl Problem {
+    fn new(status: u16, message: impl ToString) -> Self {
+        Self { status, message: message.to_string(), hints: Vec::new() }
+    }
+
+    /// What was asked or typed can't be understood.
+    pub fn bad(message: impl ToString) -> Self {
+        Self::new(400, message)
+    }
+
+    /// There is no such thing.
+    pub fn not_found(message: impl ToString) -> Self {
+        Self::new(404, message)
+    }
+
+    /// It changed meanwhile.
+    pub fn changed(message: impl ToString) -> Self {
+        Self::new(409, message)
+    }
+
+    /// Something is wrong with the vault or the machine.
+    pub fn failed(message: impl ToString) -> Self {
+        Self::new(500, message)
+    }
+
+    /// The request isn't let through.
+    pub(super) fn refused(status: u16, message: impl ToString) -> Self {
+        Self::new(status, message)
+    }
+
+    /// A form asks for what its place doesn't do.
+    pub fn no_such_action(name: &str) -> Self {
+        Self::bad(format!("there is nothing called {} to do here", crate::format::quote(name)))
+    }
+
+    /// The same with what to do.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// The same with what to do, where that is known.
+    #[must_use]
+    pub fn hints(mut self, hints: impl IntoIterator<Item = String>) -> Self {
+        self.hints.extend(hints);
+        self
+    }
+}

@@ -1,0 +1,61 @@
+// Smooths what works without it: follows changes, keeps what is being typed.
+"use strict";
+(() => {
+  const live = document.getElementById("live");
+  const say = (words) => { if (live && live.textContent !== words) live.textContent = words; };
+  let typed = false, waiting = null, busy = false, again = false;
+
+  const clean = new URL(location.href);
+  if (clean.searchParams.has("said")) {
+    clean.searchParams.delete("said");
+    history.replaceState(null, "", clean);
+  }
+  document.addEventListener("input", (event) => { if (event.target.closest("form[method=post]")) typed = true; });
+  document.addEventListener("submit", (event) => {
+    typed = false;
+    for (const button of event.target.querySelectorAll("button")) setTimeout(() => { button.disabled = true; });
+  });
+  // A page out of the browser's memory has forms that may be used up.
+  addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+
+  const swap = async () => {
+    if (busy) { again = true; return; }
+    busy = true;
+    try {
+      const answer = await fetch(location.href, { headers: { Accept: "text/html" }, redirect: "error" });
+      if (answer.status === 401) { say("This session has ended."); return; }
+      if (!answer.ok) return;
+      const next = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("main");
+      const main = document.getElementById("main");
+      if (!next || typed) return;
+      const plain = (node) => node.innerHTML.replace(/(name="form" value=")[^"]*/g, "$1");
+      if (plain(next) === plain(main)) return;
+      const open = [...main.querySelectorAll("details[open]")].map((it) => it.id).filter(Boolean);
+      const focus = document.activeElement && main.contains(document.activeElement) ? document.activeElement.id : "";
+      main.replaceChildren(...next.childNodes);
+      for (const id of open) document.getElementById(id)?.setAttribute("open", "");
+      if (focus) document.getElementById(focus)?.focus();
+      say("Brought up to date.");
+    } catch { /* The next event tries again. */ } finally {
+      busy = false;
+      if (again) { again = false; swap(); }
+    }
+  };
+  const changed = () => {
+    if (typed) { say("Something changed meanwhile; what you typed is kept. Reload to see it."); return; }
+    clearTimeout(waiting);
+    waiting = setTimeout(swap, 80);
+  };
+  if (document.querySelector("header nav a")) {
+    const events = new EventSource("/events");
+    let lost = false;
+    events.addEventListener("open", () => { if (lost) { lost = false; say("vault-agent is back."); changed(); } });
+    events.addEventListener("error", () => { lost = true; say("vault-agent is gone; this page may be old."); });
+    events.addEventListener("notes", changed);
+    events.addEventListener("state", changed);
+    events.addEventListener("vault", (event) => {
+      say(event.data === "true" ? "The vault is back." : "The vault's folder can't be reached.");
+      changed();
+    });
+  }
+})();

@@ -1,0 +1,49 @@
+//! How a command asks the daemon for the page: a Unix socket of the owner's in the state directory, a line in, a line out.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::server::Invitation;
+
+/// The socket's name in the state directory.
+pub const SOCKET: &str = "page.sock";
+/// How long the daemon may take.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Request {
+    /// Listen, and let one browser in.
+    Open,
+    /// Listen, and let a phone in.
+    Pair,
+    /// Stop listening.
+    Stop,
+}
+
+/// What the daemon answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Reply {
+    /// The address.
+    Open(Invitation),
+    /// Whether it listened until now.
+    Stopped(bool),
+    /// Why not.
+    Refused(String),
+}
+
+/// Where the daemon listens for commands.
+pub fn socket(state: &Path) -> PathBuf {
+    state.join(SOCKET)
+}
+
+/// Asks the daemon; none where no daemon answers.
+pub fn ask(state: &Path, request: Request) -> Option<Reply> {
+    let line = serde_json::to_string(&request).ok()?;
+    let reply = crate::search::give::ask::exchange(&socket(state), &line, PATIENCE).ok()?;
+    serde_json::from_str(&reply).ok()
+}

@@ -1,0 +1,144 @@
+//! Who is let through: the `Host` of every request, the origin of every change, the cookie. Pure.
+
+use axum::http::{HeaderMap, HeaderName, header};
+
+use super::answer::Problem;
+use crate::listen::{Names, secret};
+
+/// What the browser says about where a request came from.
+const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// The name that a request calls the page by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Called {
+    /// The `Host` header.
+    pub host: String,
+    /// Whether a proxy says that TLS is before it.
+    pub is_tls: bool,
+}
+
+/// The name that a request calls the page by, where that is one of its names.
+pub(super) fn host(names: &Names, headers: &HeaderMap) -> Result<Called, Problem> {
+    let mut hosts = headers.get_all(header::HOST).iter();
+    let host = hosts.next().and_then(|host| host.to_str().ok()).filter(|_| hosts.next().is_none());
+    let Some(host) = host.filter(|host| names.takes(host)) else {
+        return Err(Problem::refused(421, "this page isn't called by that name")
+            .hint("behind a proxy, name its host in `[web] trusted_hosts` of vault-agent.toml"));
+    };
+    let forwarded = text(headers, &HeaderName::from_static("x-forwarded-proto"));
+    let is_tls =
+        names.is_trusted(host) && forwarded.is_some_and(|scheme| scheme.eq_ignore_ascii_case("https"));
+    Ok(Called { host: host.to_owned(), is_tls })
+}
+
+/// Whether a change comes from a page of ours.
+pub(super) fn change(called: &Called, headers: &HeaderMap) -> Result<(), Problem> {
+    let refused = || Problem::refused(403, "this change doesn't come from a page of this vault");
+    let origin = text(headers, &header::ORIGIN).ok_or_else(refused)?;
+    let scheme = if called.is_tls { "https" } else { "http" };
+    if !origin.eq_ignore_ascii_case(&format!("{scheme}://{}", called.host)) {
+        return Err(refused());
+    }
+    match headers.get(FETCH_SITE) {
+        Some(site) if site != "same-origin" => Err(refused()),
+        _ => Ok(()),
+    }
+}
+
+/// The cookie's name: cookies of one host are shared by all its ports.
+pub(super) fn cookie_name(called: &Called, port: u16) -> String {
+    if called.is_tls { "__Host-vault_agent".to_owned() } else { format!("vault_agent_{port}") }
+}
+
+/// The session's secret, as a request brings it.
+pub(super) fn cookie(called: &Called, port: u16, headers: &HeaderMap) -> Option<String> {
+    let name = cookie_name(called, port);
+    let all = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let pairs = all.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    let mut found = pairs.filter(|(known, _)| *known == name).map(|(_, value)| value.to_owned());
+    found.next().filter(|value| value.len() == 64)
+}
+
+/// The header that gives a browser its cookie.
+pub(super) fn set_cookie(called: &Called, port: u16, value: &str) -> String {
+    let secure = if called.is_tls { "; Secure" } else { "" };
+    let name = cookie_name(called, port);
+    format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000{secure}")
+}
+
+/// What proves that a form was made for a session: nobody has it who hasn't the cookie.
+pub(super) fn form_token(cookie: &str) -> String {
+    blake3::derive_key("vault-agent page: form token", cookie.as_bytes())
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+/// Whether a form brings the session's token.
+pub(super) fn form(token: &str, given: &str) -> Result<(), Problem> {
+    if secret::is_same(token, given) {
+        return Ok(());
+    }
+    Err(Problem::refused(403, "this form is not of this session").hint("reload the page, and send it again"))
+}
+
+fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
+    let mut all = headers.get_all(name).iter();
+    let first = all.next()?.to_str().ok()?;
+    all.next().is_none().then_some(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
+        pairs.iter().map(|(name, value)| (HeaderName::from_static(name), value.parse().unwrap())).collect()
+    }
+
+    fn names() -> Names {
+        Names::new("127.0.0.1:8790".parse().unwrap(), &["vault.ts.net".to_owned()])
+    }
+
+    #[test]
+    fn a_change_comes_from_the_page_itself() {
+        let called = host(&names(), &headers(&[("host", "127.0.0.1:8790")])).unwrap();
+        assert!(change(&called, &headers(&[("origin", "http://127.0.0.1:8790")])).is_ok());
+        for wrong in [
+            &[][..],
+            &[("origin", "null")],
+            &[("origin", "http://127.0.0.1:8791")],
+            &[("origin", "http://localhost:8790")],
+            &[("origin", "https://127.0.0.1:8790")],
+            &[("origin", "http://127.0.0.1:8790.evil.example")],
+            &[("origin", "http://127.0.0.1:8790"), ("sec-fetch-site", "cross-site")],
+            &[("origin", "http://127.0.0.1:8790"), ("sec-fetch-site", "same-site")],
+        ] {
+            assert_eq!(change(&called, &headers(wrong)).unwrap_err().status, 403, "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn tls_is_believed_of_a_trusted_host_alone() {
+        let tls = [("host", "vault.ts.net"), ("x-forwarded-proto", "https")];
+        let called = host(&names(), &headers(&tls)).unwrap();
+        assert!(
+            called.is_tls
+                && set_cookie(&called, 8790, "x").starts_with("__Host-")
+                && set_cookie(&called, 8790, "x").contains("; Secure")
+        );
+        assert!(change(&called, &headers(&[("origin", "https://vault.ts.net")])).is_ok());
+        let own = [("host", "localhost:8790"), ("x-forwarded-proto", "https")];
+        assert!(!host(&names(), &headers(&own)).unwrap().is_tls);
+        assert_eq!(host(&names(), &headers(&[("host", "evil.example")])).unwrap_err().status, 421);
+        assert_eq!(host(&names(), &headers(&[])).unwrap_err().status, 421);
+    }
+
+    #[test]
+    fn a_form_is_proven_by_what_only_its_session_has() {
+        let token = form_token("a cookie");
+        assert!(form(&token, &token).is_ok());
+        assert_eq!(form(&token, &form_token("another")).unwrap_err().status, 403);
+        assert_eq!(form(&token, "").unwrap_err().status, 403);
+    }
+}

@@ -1,0 +1,86 @@
+//! The frame of every page: head, navigation, what was done, what was refused.
+
+use maud::{DOCTYPE, Markup, html};
+
+use super::answer::Problem;
+use super::assets::{ICON, SCRIPT, STYLE};
+use super::places::PLACES;
+use super::visit::Visit;
+
+/// A page of somebody who is let in.
+pub(super) fn page(visit: &Visit<'_>, title: &str, body: &Markup) -> Markup {
+    let here = visit.path.split('/').nth(1).unwrap_or_default();
+    let refused = visit.refused.as_ref().map(|(_, problem)| problem);
+    frame(
+        title,
+        &html! {
+            nav aria-label="Places" {
+                @for place in PLACES.iter().filter(|place| place.is_listed) {
+                    a href={ "/" (place.name) } aria-current=[(place.name == here).then_some("page")] { (place.title) }
+                }
+            }
+        },
+        &html! {
+            @if let Some(problem) = refused { (refusal(problem)) }
+            @if let Some(said) = &visit.said { p.said role="status" { (said) } }
+            (body)
+        },
+    )
+}
+
+/// Why a page can't be shown, with a way home.
+pub(super) fn problem(visit: &Visit<'_>, problem: &Problem) -> Markup {
+    page(visit, name_of(problem.status), &html! { (refusal(problem)) p { a href="/" { "To today" } } })
+}
+
+/// Why somebody isn't let in.
+pub(super) fn closed(problem: &Problem) -> Markup {
+    frame(name_of(problem.status), &html! {}, &refusal(problem))
+}
+
+fn refusal(problem: &Problem) -> Markup {
+    html! {
+        div.refused role="alert" {
+            p { (problem.message) }
+            @for hint in &problem.hints { p.hint { (hint) } }
+        }
+    }
+}
+
+fn name_of(status: u16) -> &'static str {
+    match status {
+        400 => "Not understood",
+        401 => "Closed",
+        403 => "Refused",
+        404 => "Not found",
+        405 => "Not possible",
+        409 => "Changed meanwhile",
+        413 => "Too long",
+        421 => "Another name",
+        429 => "Too many",
+        _ => "Something is wrong",
+    }
+}
+
+fn frame(title: &str, nav: &Markup, body: &Markup) -> Markup {
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (title) " · vault-agent" }
+                link rel="stylesheet" href=(STYLE.address);
+                link rel="icon" href=(ICON.address) type="image/svg+xml";
+                link rel="manifest" href="/manifest.webmanifest";
+                script src=(SCRIPT.address) defer {}
+            }
+            body {
+                a.skip href="#main" { "To the content" }
+                header { (nav) p #live role="status" aria-live="polite" {} }
+                main #main tabindex="-1" { h1 { (title) } (body) }
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! What changed, told to open pages as it happens (`GET /events`).
+//!
+//! Notes are told of by the watcher; what the journals and the history say is told when their files have changed, which is
+//! looked at only while a page is open.
+
+use std::convert::Infallible;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream;
+use tokio::sync::broadcast::{self, error::RecvError};
+use tokio_util::sync::CancellationToken;
+
+/// How often the state's files are looked at while a page is open.
+const EVERY: Duration = Duration::from_secs(2);
+/// A word on a silent connection, so that either end notices when the other is gone.
+const ALIVE: Duration = Duration::from_secs(30);
+/// The files of the state directory that pages show.
+const FILES: [&str; 7] = [
+    "deliveries.sqlite",
+    "deliveries.sqlite-wal",
+    "turns.sqlite",
+    "turns.sqlite-wal",
+    "history.log",
+    "brains.json",
+    "mcp.json",
+];
+
+/// Something changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Changed {
+    /// Notes, by their paths; none named means that any may have.
+    Notes(Vec<String>),
+    /// What the journals or the history say.
+    State,
+    /// The vault's folder is gone, or back.
+    Vault(bool),
+}
+
+/// Where changes are told.
+#[derive(Debug, Clone)]
+pub struct Live {
+    sender: broadcast::Sender<Changed>,
+}
+
+impl Default for Live {
+    fn default() -> Self {
+        Self { sender: broadcast::channel(64).0 }
+    }
+}
+
+impl Live {
+    /// Tells open pages. Without any it costs nothing.
+    pub fn tell(&self, changed: Changed) {
+        let _ = self.sender.send(changed);
+    }
+
+    /// The stream for one page.
+    pub(super) fn stream(&self, stop: CancellationToken) -> Response {
+        let receiver = self.sender.subscribe();
+        let events = stream::unfold((receiver, stop), |(mut receiver, stop)| async move {
+            let changed = tokio::select! {
+                biased;
+                () = stop.cancelled() => return None,
+                changed = receiver.recv() => match changed {
+                    Ok(changed) => changed,
+                    Err(RecvError::Lagged(_)) => Changed::Notes(Vec::new()),
+                    Err(RecvError::Closed) => return None,
+                },
+            };
+            Some((Ok::<_, Infallible>(event(&changed)), (receiver, stop)))
+        });
+        Sse::new(events).keep_alive(KeepAlive::new().interval(ALIVE)).into_response()
+    }
+
+    /// Looks at the state's files while pages are open, until `stop`.
+    pub(super) async fn follow_state(self, state: Arc<PathBuf>, stop: CancellationToken) {
+        let mut before = None;
+        loop {
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = tokio::time::sleep(EVERY) => {}
+            }
+            if self.sender.receiver_count() == 0 {
+                before = None;
+                continue;
+            }
+            let now = FILES.map(|name| stamp(&state.join(name)));
+            if before.replace(now).is_some_and(|before| before != now) {
+                self.tell(Changed::State);
+            }
+        }
+    }
+}
+
+fn stamp(file: &std::path::Path) -> Option<(u64, SystemTime)> {
+    let meta = std::fs::metadata(file).ok()?;
+    Some((meta.len(), meta.modified().ok()?))
+}
+
+fn event(changed: &Changed) -> Event {
+    match changed {
+        Changed::Notes(paths) => {
+            Event::default().event("notes").data(serde_json::to_string(paths).unwrap_or_default())
+        }
+        Changed::State => Event::default().event("state").data("[]"),
+        Changed::Vault(is_there) => Event::default().event("vault").data(is_there.to_string()),
+    }
+}

@@ -1,0 +1,166 @@
+//! The pieces that places are made of: forms, buttons, tables, badges, plans, pages of long lists.
+
+use maud::{Markup, html};
+use similar::{ChangeTag, TextDiff};
+
+use super::visit::Visit;
+use crate::listen::secret;
+
+/// A form that changes something: with its token and an id of its own. `action` is the place's path, `what` is what it is
+/// to do there.
+pub fn form(visit: &Visit<'_>, action: &str, what: &str, fields: &Markup, button: &str) -> Markup {
+    html! {
+        form method="post" action=(action) {
+            (hidden(visit, what))
+            (fields)
+            button { (button) }
+        }
+    }
+}
+
+/// A form that is one button.
+pub fn button(visit: &Visit<'_>, action: &str, what: &str, values: &[(&str, &str)], words: &str) -> Markup {
+    let fields = html! { @for (name, value) in values { input type="hidden" name=(name) value=(value); } };
+    html! {
+        form.one method="post" action=(action) { (hidden(visit, what)) (fields) button { (words) } }
+    }
+}
+
+/// As [`button`], for what is worth a second look: the words stand behind a question that is opened first.
+pub fn confirmed(
+    visit: &Visit<'_>,
+    action: &str,
+    what: &str,
+    values: &[(&str, &str)],
+    words: &str,
+    question: &str,
+) -> Markup {
+    html! {
+        details.ask { summary { (words) } p { (question) } (button(visit, action, what, values, words)) }
+    }
+}
+
+fn hidden(visit: &Visit<'_>, what: &str) -> Markup {
+    let id = secret::random::<16>().unwrap_or_default();
+    html! {
+        input type="hidden" name="do" value=(what);
+        input type="hidden" name="form" value=(id);
+        input type="hidden" name="token" value=(visit.token);
+    }
+}
+
+/// A labelled line to write into; what was typed into a form that was refused stands in it again.
+pub fn field(visit: &Visit<'_>, what: &str, name: &str, label: &str, value: &str) -> Markup {
+    let value = visit.typed(what, name).unwrap_or(value);
+    html! { label { span { (label) } input name=(name) value=(value) autocomplete="off"; } }
+}
+
+/// As [`field`], with several lines.
+pub fn text_area(visit: &Visit<'_>, what: &str, name: &str, label: &str, value: &str) -> Markup {
+    let value = visit.typed(what, name).unwrap_or(value);
+    html! { label { span { (label) } textarea name=(name) rows="3" { (value) } } }
+}
+
+/// A labelled choice: values with their words.
+pub fn choice(
+    visit: &Visit<'_>,
+    what: &str,
+    name: &str,
+    label: &str,
+    options: &[(&str, &str)],
+    chosen: &str,
+) -> Markup {
+    let chosen = visit.typed(what, name).unwrap_or(chosen);
+    html! {
+        label {
+            span { (label) }
+            select name=(name) {
+                @for (value, words) in options { option value=(value) selected[*value == chosen] { (words) } }
+            }
+        }
+    }
+}
+
+/// A table; on a narrow screen each row becomes a block with the heads before its cells.
+pub fn table(heads: &[&str], rows: &[Vec<Markup>]) -> Markup {
+    html! {
+        table {
+            thead { tr { @for head in heads { th scope="col" { (head) } } } }
+            tbody {
+                @for row in rows {
+                    tr { @for (cell, head) in row.iter().zip(heads) { td data-head=(head) { (cell) } } }
+                }
+            }
+        }
+    }
+}
+
+/// A word in a frame: a state. `kind` is `good`, `warn`, `bad` or empty.
+pub fn badge(word: &str, kind: &str) -> Markup {
+    html! { span class={ "badge " (kind) } { (word) } }
+}
+
+/// What stands in the place of an empty list.
+pub fn empty(words: &str) -> Markup {
+    html! { p.empty { (words) } }
+}
+
+/// What a change would do, line by line, and the form that does it.
+pub fn plan(title: &str, lines: &[String], form: &Markup) -> Markup {
+    html! {
+        section.plan aria-label=(title) {
+            h2 { (title) }
+            ul { @for line in lines { li { (line) } } }
+            (form)
+        }
+    }
+}
+
+/// Two states of a text, line by line.
+pub fn diff(old: &str, new: &str) -> Markup {
+    let diff = TextDiff::from_lines(old, new);
+    html! {
+        div.diff role="region" aria-label="Differences" tabindex="0" {
+            @for group in diff.grouped_ops(3) {
+                @for operation in &group {
+                    @for change in diff.iter_changes(operation) {
+                        (changed_line(change.tag(), change.value()))
+                    }
+                }
+                hr;
+            }
+        }
+    }
+}
+
+fn changed_line(tag: ChangeTag, text: &str) -> Markup {
+    let text = text.trim_end_matches(['\n', '\r']);
+    html! {
+        @match tag {
+            ChangeTag::Delete => div { del { span.sign { "− " } (text) } },
+            ChangeTag::Insert => div { ins { span.sign { "+ " } (text) } },
+            ChangeTag::Equal => div { span.sign { "  " } (text) },
+        }
+    }
+}
+
+/// The part of a list that a page shows: `per_page` of them.
+pub fn page_of<'l, T>(visit: &Visit<'_>, list: &'l [T], per_page: usize) -> &'l [T] {
+    let from = (visit.page_number() - 1).saturating_mul(per_page).min(list.len());
+    &list[from..list.len().min(from + per_page)]
+}
+
+/// The links to the other pages of a long list; nothing where it is on one.
+pub fn pager(visit: &Visit<'_>, total: usize, per_page: usize) -> Markup {
+    let (page, last) = (visit.page_number(), total.div_ceil(per_page).max(1));
+    let to = |page: usize| visit.address_with(&[("page", &page.to_string())]);
+    html! {
+        @if last > 1 {
+            nav.pager aria-label="Pages" {
+                @if page > 1 { a href=(to(page - 1)) rel="prev" { "Newer" } }
+                span { "Page " (page) " of " (last) }
+                @if page < last { a href=(to(page + 1)) rel="next" { "Older" } }
+            }
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! The places of the page: one file a place, each with what it shows and what it changes.
+//!
+//! A place calls the rooms that its commands call, and owns no rule. [`PLACES`] is the list.
+
+mod files;
+mod today;
+
+use super::answer::{Done, Problem, View};
+use super::visit::{Form, Visit};
+
+/// A place of the page.
+#[derive(Debug)]
+pub(super) struct Place {
+    /// The first part of its path; empty for the first page.
+    pub name: &'static str,
+    /// What the navigation calls it.
+    pub title: &'static str,
+    /// Whether it stands in the navigation.
+    pub is_listed: bool,
+    /// What it shows. Changes nothing.
+    pub see: fn(&Visit<'_>) -> Result<View, Problem>,
+    /// What its forms do.
+    pub act: fn(&Visit<'_>, &Form) -> Result<Done, Problem>,
+}
+
+/// All places, in the order of the navigation.
+pub(super) const PLACES: &[Place] = &[today::PLACE, files::PLACE];
+
+/// For a place without changes.
+fn nothing(_: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
+    Err(Problem::no_such_action(form.get("do")))
+}

@@ -1,0 +1,284 @@
+//! A request's way: its name, its session, its place, its answer.
+
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use axum::body::{Body, to_bytes};
+use axum::extract::{Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::response::{Html, IntoResponse, Response};
+use maud::Markup;
+
+use super::answer::{Done, Problem, View};
+use super::assets;
+use super::codes::Tried;
+use super::gate::{self, Called};
+use super::layout;
+use super::places::{self, Place};
+use super::server::Shared;
+use super::store::{Claim, Session, StoreError};
+use super::visit::{Form, Visit};
+use crate::listen::secret;
+
+/// A body may have so many bytes.
+const MOST_BODY: usize = 1 << 20;
+/// And may take so long.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// A manifest is asked for besides what the page's own files are.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
+     form-action 'self'; base-uri 'none'; frame-ancestors 'none'; manifest-src 'self'";
+
+/// Answers one request.
+pub(super) async fn handle(State(shared): State<Arc<Shared>>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let mut response = answer(&shared, parts, body).await;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    headers.insert(header::VARY, HeaderValue::from_static("Accept, Cookie"));
+    response
+}
+
+async fn answer(shared: &Arc<Shared>, parts: Parts, body: Body) -> Response {
+    let wants_json = wants_json(&parts);
+    let closed = |problem: Problem| refusal(&problem, wants_json);
+    let called = match gate::host(&shared.names, &parts.headers) {
+        Ok(called) => called,
+        Err(problem) => return closed(problem),
+    };
+    let path = parts.uri.path();
+    if parts.method == Method::GET || parts.method == Method::HEAD {
+        if let Some(file) = assets::get(path) {
+            return file;
+        }
+        if path == "/in" {
+            return enter(shared, &called, &parts).unwrap_or_else(closed);
+        }
+    }
+    let cookie = gate::cookie(&called, shared.port, &parts.headers);
+    let (workspace, _) = shared.workspace();
+    let session = cookie.as_ref().and_then(|it| shared.store.session(it, workspace.clock.now()).transpose());
+    let (session, cookie) = match (session, cookie) {
+        (Some(Ok(session)), Some(cookie)) => (session, cookie),
+        (Some(Err(error)), _) => return closed(Problem::failed(error)),
+        _ => {
+            return closed(
+                Problem::refused(401, "this page needs a session")
+                    .hint("type `vault-agent web` in a terminal on the machine of the vault: it opens the page and lets this browser in"),
+            );
+        }
+    };
+    let form = match parts.method {
+        Method::GET | Method::HEAD => None,
+        Method::POST => match sent(&called, &parts, body, &cookie).await {
+            Ok(form) => Some(form),
+            Err(problem) => return closed(problem),
+        },
+        _ => return closed(Problem::refused(405, "a page is read or sent, nothing else")),
+    };
+    if path == "/events" && form.is_none() {
+        return shared.live.stream(shared.stop.clone());
+    }
+    let shared = Arc::clone(shared);
+    let runtime = tokio::runtime::Handle::current();
+    let answered =
+        tokio::task::spawn_blocking(move || at_place(&shared, &parts, session, &cookie, form, runtime)).await;
+    answered.unwrap_or_else(|error| {
+        tracing::error!(%error, "a page could not be made");
+        refusal(&Problem::failed("this page could not be made; the log of vault-agent says why"), wants_json)
+    })
+}
+
+/// Makes a session of a one-time code.
+fn enter(shared: &Shared, called: &Called, parts: &Parts) -> Result<Response, Problem> {
+    let (workspace, _) = shared.workspace();
+    let now = workspace.clock.now();
+    let query = Form::parse(parts.uri.query().unwrap_or_default().as_bytes());
+    match shared.codes.try_code(query.get("code"), now) {
+        Tried::Good => {}
+        Tried::Wrong => {
+            return Err(Problem::refused(401, "this address was used already, or its minute is over")
+                .hint("type `vault-agent web` again: each address lets one browser in, once"));
+        }
+        Tried::TooMany => {
+            return Err(Problem::refused(
+                429,
+                "there were too many wrong codes; none is looked at for a minute",
+            ));
+        }
+    }
+    let value = secret::random::<32>().map_err(Problem::failed)?;
+    let browser = parts.headers.get(header::USER_AGENT).and_then(|it| it.to_str().ok()).unwrap_or_default();
+    shared.store.begin(&value, browser, now).map_err(Problem::failed)?;
+    let cookie = gate::set_cookie(called, shared.port, &value);
+    Ok((StatusCode::SEE_OTHER, [(header::LOCATION, "/".to_owned()), (header::SET_COOKIE, cookie)])
+        .into_response())
+}
+
+/// The form that a request sends, where it may.
+async fn sent(called: &Called, parts: &Parts, body: Body, cookie: &str) -> Result<Form, Problem> {
+    gate::change(called, &parts.headers)?;
+    let read = tokio::time::timeout(PATIENCE, to_bytes(body, MOST_BODY)).await;
+    let bytes = read
+        .map_err(|_| Problem::refused(408, "the form took too long to arrive"))?
+        .map_err(|_| Problem::refused(413, "the form is longer than 1 MB, or was cut off"))?;
+    let form = Form::parse(&bytes);
+    gate::form(&gate::form_token(cookie), form.get("token"))?;
+    Ok(form)
+}
+
+/// What a place answers; on a thread that may wait.
+fn at_place(
+    shared: &Shared,
+    parts: &Parts,
+    session: Session,
+    cookie: &str,
+    form: Option<Form>,
+    runtime: tokio::runtime::Handle,
+) -> Response {
+    let (workspace, settings_error) = shared.workspace();
+    let path = parts.uri.path();
+    let decoded = percent_encoding::percent_decode_str(path.trim_start_matches('/')).decode_utf8();
+    let query = Form::parse(parts.uri.query().unwrap_or_default().as_bytes());
+    let said = query.some("said").and_then(|id| shared.store.said(id, &session.id).ok().flatten());
+    let name = path.split('/').nth(1).unwrap_or_default();
+    let visit = Visit {
+        workspace: &workspace,
+        now: workspace.clock.now(),
+        rest: decoded
+            .as_deref()
+            .ok()
+            .and_then(|path| path.split_once('/'))
+            .map_or_else(String::new, |(_, rest)| rest.to_owned()),
+        session: &session,
+        store: &shared.store,
+        refused: settings_error.map(|error| {
+            (Form::default(), Problem::failed(error).hint("the settings that were in force stay in force"))
+        }),
+        said,
+        token: gate::form_token(cookie),
+        query,
+        wants_json: wants_json(parts),
+        path: path.to_owned(),
+        runtime,
+    };
+    let place = decoded.ok().and_then(|_| places::PLACES.iter().find(|place| place.name == name));
+    let (Some(place), true) = (place, path.starts_with('/')) else {
+        return problem(&visit, &Problem::not_found("there is no such page"));
+    };
+    match form {
+        None => see(place, &visit, StatusCode::OK),
+        Some(form) => {
+            change(shared, place, visit, form).unwrap_or_else(|error| Problem::failed(error).into_json())
+        }
+    }
+}
+
+fn see(place: &Place, visit: &Visit<'_>, status: StatusCode) -> Response {
+    match (place.see)(visit) {
+        Ok(view) => shown(visit, view, status),
+        Err(found) => problem(visit, &found),
+    }
+}
+
+/// Makes a change once, whatever is sent again.
+fn change(shared: &Shared, place: &Place, mut visit: Visit<'_>, form: Form) -> Result<Response, StoreError> {
+    let id = form.get("form").to_owned();
+    if !(16..=64).contains(&id.len()) || !id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return Ok(problem(&visit, &Problem::bad("the form has no id: reload the page, and send it again")));
+    }
+    let _alone = shared.changes.lock().unwrap_or_else(PoisonError::into_inner);
+    match shared.store.claim(&id, &visit.session.id, visit.now)? {
+        Claim::New => {}
+        Claim::Done(to, said) => return Ok(gone_to(&visit, &Done { to, said }, &id)),
+        Claim::Open => {
+            let words =
+                "this was sent before, and vault-agent was ended while it worked: it may be done or not";
+            let found = Problem::changed(words)
+                .hint("look at what stands there now; if it isn't done, send it anew from a fresh page");
+            return Ok(problem(&visit, &found));
+        }
+    }
+    fail::fail_point!("web::claimed");
+    match (place.act)(&visit, &form) {
+        Ok(done) => {
+            fail::fail_point!("web::done");
+            shared.store.finish(&id, &done.to, &done.said)?;
+            Ok(gone_to(&visit, &done, &id))
+        }
+        Err(found) => {
+            shared.store.release(&id)?;
+            if visit.wants_json {
+                return Ok(problem(&visit, &found));
+            }
+            let status = StatusCode::from_u16(found.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+            visit.refused = Some((form, found));
+            Ok(see(place, &visit, status))
+        }
+    }
+}
+
+/// The answer to a change: where it is seen.
+fn gone_to(visit: &Visit<'_>, done: &Done, id: &str) -> Response {
+    if visit.wants_json {
+        return json(StatusCode::OK, &serde_json::json!({ "said": done.said, "to": done.to }));
+    }
+    let (path, fragment) =
+        done.to.split_once('#').map_or((done.to.as_str(), None), |(path, at)| (path, Some(at)));
+    let mark = if path.contains('?') { '&' } else { '?' };
+    let fragment = fragment.map_or_else(String::new, |at| format!("#{at}"));
+    (StatusCode::SEE_OTHER, [(header::LOCATION, format!("{path}{mark}said={id}{fragment}"))]).into_response()
+}
+
+fn shown(visit: &Visit<'_>, view: View, status: StatusCode) -> Response {
+    match view {
+        View::Page(title, body) => html(status, layout::page(visit, &title, &body)),
+        View::Json(value) => json(status, &value),
+        View::File { bytes, kind, is_download } => {
+            let mut response = (status, [(header::CONTENT_TYPE, kind)], bytes).into_response();
+            if is_download {
+                let save = HeaderValue::from_static("attachment");
+                response.headers_mut().insert(header::CONTENT_DISPOSITION, save);
+            }
+            response
+        }
+    }
+}
+
+fn problem(visit: &Visit<'_>, found: &Problem) -> Response {
+    if visit.wants_json {
+        return found.clone().into_json();
+    }
+    html(found.code(), layout::problem(visit, found))
+}
+
+fn refusal(found: &Problem, wants_json: bool) -> Response {
+    if wants_json { found.clone().into_json() } else { html(found.code(), layout::closed(found)) }
+}
+
+fn html(status: StatusCode, page: Markup) -> Response {
+    (status, Html(page.into_string())).into_response()
+}
+
+fn json(status: StatusCode, value: &serde_json::Value) -> Response {
+    (status, [(header::CONTENT_TYPE, "application/json")], value.to_string()).into_response()
+}
+
+impl Problem {
+    fn code(&self) -> StatusCode {
+        StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+    }
+
+    fn into_json(self) -> Response {
+        json(self.code(), &serde_json::json!({ "error": self.message, "hints": self.hints }))
+    }
+}
+
+/// Whether a program asks: JSON is named, and HTML is not.
+fn wants_json(parts: &Parts) -> bool {
+    let accept = parts.headers.get(header::ACCEPT).and_then(|it| it.to_str().ok()).unwrap_or_default();
+    accept.contains("application/json") && !accept.contains("text/html")
+}

@@ -1,0 +1,219 @@
+//! What the page keeps: sessions and form ids, in `page.sqlite` of the state directory.
+//!
+//! A session is kept as the hash of its cookie. A form's id is claimed on disk before its change and gets the outcome
+//! after it, so a form that is sent again changes nothing, also after a crash. Deleting the file ends all sessions.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use jiff::{SignedDuration, Timestamp};
+use rusqlite::{Connection, OptionalExtension, params};
+use serde::Serialize;
+
+use crate::listen::secret;
+
+/// The file's name in the state directory.
+pub const FILE_NAME: &str = "page.sqlite";
+/// A session ends so long after it began.
+const SESSION: SignedDuration = SignedDuration::from_hours(30 * 24);
+/// Form ids are kept for so long: longer than a session lives.
+const FORMS: SignedDuration = SignedDuration::from_hours(31 * 24);
+
+const SCHEMA: &str = "
+CREATE TABLE IF NOT EXISTS sessions (
+    hash       TEXT PRIMARY KEY,   -- of the cookie
+    id         TEXT NOT NULL,      -- what it is called on the page and the command line
+    began_ms   INTEGER NOT NULL,
+    browser    TEXT NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS forms (
+    id         TEXT PRIMARY KEY,
+    session    TEXT NOT NULL,      -- the session's id
+    at_ms      INTEGER NOT NULL,
+    goes_to    TEXT,               -- where its answer is shown; NULL while the change isn't made
+    said       TEXT
+) STRICT;";
+
+/// The page's state can't be used.
+#[derive(Debug, thiserror::Error)]
+#[error("the page's state `{}` can't be used: {source}", path.display())]
+pub struct StoreError {
+    path: PathBuf,
+    source: rusqlite::Error,
+}
+
+/// A session of the page.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Session {
+    /// What it is called.
+    pub id: String,
+    /// When it began.
+    pub began: Timestamp,
+    /// When it ends.
+    pub ends: Timestamp,
+    /// What the browser calls itself.
+    pub browser: String,
+}
+
+/// What is known of a form's id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Claim {
+    /// It is new, and claimed now.
+    New,
+    /// It was sent before, and this came of it: where to go, and the words.
+    Done(String, String),
+    /// It was sent before, and nothing is known of what came of it.
+    Open,
+}
+
+/// The sessions and form ids of one vault.
+#[derive(Debug)]
+pub struct Store {
+    path: PathBuf,
+    connection: Mutex<Connection>,
+}
+
+impl Store {
+    /// Opens the store in the state directory, making it where it is missing.
+    ///
+    /// # Errors
+    /// It can't be read or written.
+    pub fn open(state: &Path) -> Result<Self, StoreError> {
+        let path = state.join(FILE_NAME);
+        let wrap = |source| StoreError { path: path.clone(), source };
+        let opened = || -> rusqlite::Result<Connection> {
+            let connection = Connection::open(&path)?;
+            connection.busy_timeout(std::time::Duration::from_secs(10))?;
+            connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;")?;
+            connection.execute_batch(SCHEMA)?;
+            Ok(connection)
+        };
+        let connection = opened().map_err(wrap)?;
+        Ok(Self { path, connection: Mutex::new(connection) })
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
+        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        work(&connection).map_err(|source| StoreError { path: self.path.clone(), source })
+    }
+
+    /// Begins a session; `cookie` is its secret.
+    pub(super) fn begin(&self, cookie: &str, browser: &str, now: Timestamp) -> Result<(), StoreError> {
+        let hash = secret::hash(cookie);
+        let browser: String = browser.chars().filter(|c| !c.is_control()).take(200).collect();
+        self.with(|it| {
+            it.execute("DELETE FROM sessions WHERE began_ms < ?1", [ms(now - SESSION)])?;
+            let id = &hash[..8];
+            it.execute("INSERT INTO sessions VALUES (?1, ?2, ?3, ?4)", params![hash, id, ms(now), browser])?;
+            Ok(())
+        })
+    }
+
+    /// The session that a cookie belongs to.
+    pub(super) fn session(&self, cookie: &str, now: Timestamp) -> Result<Option<Session>, StoreError> {
+        let sql = "SELECT id, began_ms, browser FROM sessions WHERE hash = ?1 AND began_ms > ?2";
+        self.with(|it| {
+            it.prepare_cached(sql)?
+                .query_row(params![secret::hash(cookie), ms(now - SESSION)], session)
+                .optional()
+        })
+    }
+
+    /// All sessions that go on, the newest first.
+    ///
+    /// # Errors
+    /// The file can't be read.
+    pub fn sessions(&self, now: Timestamp) -> Result<Vec<Session>, StoreError> {
+        let sql = "SELECT id, began_ms, browser FROM sessions WHERE began_ms > ?1 ORDER BY began_ms DESC, id";
+        self.with(|it| it.prepare_cached(sql)?.query_map([ms(now - SESSION)], session)?.collect())
+    }
+
+    /// Ends a session; whether there was one of this name.
+    ///
+    /// # Errors
+    /// The file can't be written.
+    pub fn end(&self, id: &str) -> Result<bool, StoreError> {
+        self.with(|it| it.execute("DELETE FROM sessions WHERE id = ?1", [id]).map(|count| count > 0))
+    }
+
+    /// Claims a form's id, unless it was sent before.
+    pub(super) fn claim(&self, id: &str, session: &str, now: Timestamp) -> Result<Claim, StoreError> {
+        self.with(|it| {
+            it.execute("DELETE FROM forms WHERE at_ms < ?1", [ms(now - FORMS)])?;
+            let sql = "INSERT OR IGNORE INTO forms (id, session, at_ms) VALUES (?1, ?2, ?3)";
+            if it.execute(sql, params![id, session, ms(now)])? == 1 {
+                return Ok(Claim::New);
+            }
+            let sql = "SELECT goes_to, said FROM forms WHERE id = ?1";
+            let (to, said): (Option<String>, Option<String>) =
+                it.query_row(sql, [id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            Ok(to.map_or(Claim::Open, |to| Claim::Done(to, said.unwrap_or_default())))
+        })
+    }
+
+    /// Keeps what came of a form.
+    pub(super) fn finish(&self, id: &str, to: &str, said: &str) -> Result<(), StoreError> {
+        let sql = "UPDATE forms SET goes_to = ?2, said = ?3 WHERE id = ?1";
+        self.with(|it| it.execute(sql, [id, to, said]).map(|_| ()))
+    }
+
+    /// Gives a form's id back: nothing was changed by it.
+    pub(super) fn release(&self, id: &str) -> Result<(), StoreError> {
+        self.with(|it| it.execute("DELETE FROM forms WHERE id = ?1 AND goes_to IS NULL", [id]).map(|_| ()))
+    }
+
+    /// What came of a form of this session, in words.
+    pub(super) fn said(&self, id: &str, session: &str) -> Result<Option<String>, StoreError> {
+        let sql = "SELECT said FROM forms WHERE id = ?1 AND session = ?2 AND said IS NOT NULL";
+        self.with(|it| it.prepare_cached(sql)?.query_row([id, session], |row| row.get(0)).optional())
+    }
+}
+
+fn session(row: &rusqlite::Row<'_>) -> rusqlite::Result<Session> {
+    let began = Timestamp::from_millisecond(row.get(1)?).unwrap_or(Timestamp::UNIX_EPOCH);
+    Ok(Session { id: row.get(0)?, began, ends: began + SESSION, browser: row.get(2)? })
+}
+
+fn ms(at: Timestamp) -> i64 {
+    at.as_millisecond()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_is_kept_as_a_hash_and_ends_after_thirty_days() {
+        let temp = tempfile::tempdir().unwrap();
+        let now: Timestamp = "2026-12-01T09:00:00Z".parse().unwrap();
+        let store = Store::open(temp.path()).unwrap();
+        store.begin("the cookie", "a browser\n", now).unwrap();
+        let again = Store::open(temp.path()).unwrap();
+        let found = again.session("the cookie", now).unwrap().unwrap();
+        assert_eq!(found.browser, "a browser");
+        assert!(again.session("another", now).unwrap().is_none());
+        assert!(again.session("the cookie", now + SESSION).unwrap().is_none());
+        drop((store, again));
+        let bytes = std::fs::read(temp.path().join(FILE_NAME)).unwrap();
+        assert!(!bytes.windows(10).any(|part| part == b"the cookie"));
+        let store = Store::open(temp.path()).unwrap();
+        assert!(store.end(&found.id).unwrap() && !store.end(&found.id).unwrap());
+        assert!(store.session("the cookie", now).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_form_is_claimed_once_until_it_is_given_back() {
+        let temp = tempfile::tempdir().unwrap();
+        let now: Timestamp = "2026-12-01T09:00:00Z".parse().unwrap();
+        let store = Store::open(temp.path()).unwrap();
+        assert_eq!(store.claim("a", "s", now).unwrap(), Claim::New);
+        assert_eq!(store.claim("a", "s", now).unwrap(), Claim::Open);
+        store.release("a").unwrap();
+        assert_eq!(store.claim("a", "s", now).unwrap(), Claim::New);
+        store.finish("a", "/", "added").unwrap();
+        store.release("a").unwrap();
+        assert_eq!(store.claim("a", "s", now).unwrap(), Claim::Done("/".into(), "added".into()));
+        assert_eq!(store.said("a", "s").unwrap().as_deref(), Some("added"));
+        assert_eq!(store.said("a", "another").unwrap(), None);
+    }
+}

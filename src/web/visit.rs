@@ -1,0 +1,171 @@
+//! One request as a place sees it: the vault, the address, what was typed, and ways to answer.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use maud::{Markup, html};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::Serialize;
+
+use super::answer::{Problem, View};
+use super::store::{Session, Store};
+use crate::reminders::rfc3339;
+use crate::vault::{Actor, NotePath, Origin};
+use crate::workspace::Workspace;
+
+/// What a path of an address may hold as it is.
+const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+
+/// Names and values, as a query or a form has them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Form(Vec<(String, String)>);
+
+impl Form {
+    /// From the text of a query or of a form's body.
+    pub(super) fn parse(text: &[u8]) -> Self {
+        Self(form_urlencoded::parse(text).into_owned().collect())
+    }
+
+    /// The first value of a name; empty where there is none.
+    pub fn get(&self, name: &str) -> &str {
+        self.first(name).unwrap_or_default()
+    }
+
+    /// The first value of a name, trimmed; none where it is missing or blank.
+    pub fn some(&self, name: &str) -> Option<&str> {
+        self.first(name).map(str::trim).filter(|value| !value.is_empty())
+    }
+
+    /// Every value of a name.
+    pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        self.0.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    fn first(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+}
+
+/// One request, as a place sees it.
+#[derive(Debug)]
+pub struct Visit<'a> {
+    /// The vault with the settings in force.
+    pub workspace: &'a Arc<Workspace>,
+    /// The time of the request.
+    pub now: Timestamp,
+    /// The address's path after the place's name, decoded, without the slash between; empty without more.
+    pub rest: String,
+    /// The session.
+    pub session: &'a Session,
+    /// The sessions of the page.
+    pub store: &'a Store,
+    /// What was refused just now: the form as it was sent, and why.
+    pub(super) refused: Option<(Form, Problem)>,
+    /// What came of the form that led here.
+    pub(super) said: Option<String>,
+    /// What proves that a form is of this session.
+    pub(super) token: String,
+    pub(super) query: Form,
+    pub(super) wants_json: bool,
+    pub(super) path: String,
+    pub(super) runtime: tokio::runtime::Handle,
+}
+
+impl Visit<'_> {
+    /// A value of the address's query, trimmed; none where it is missing or blank.
+    pub fn query(&self, name: &str) -> Option<&str> {
+        self.query.some(name)
+    }
+
+    /// Which page of a long list is asked for, from 1.
+    pub fn page_number(&self) -> usize {
+        self.query("page").and_then(|page| page.parse().ok()).filter(|page| *page > 0).unwrap_or(1)
+    }
+
+    /// The address with other values in its query; an empty value leaves the name out.
+    pub fn address_with(&self, changes: &[(&str, &str)]) -> String {
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        let kept = self.query.0.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let kept =
+            kept.filter(|(name, _)| *name != "said" && changes.iter().all(|(changed, _)| changed != name));
+        query.extend_pairs(kept.chain(changes.iter().copied()).filter(|(_, value)| !value.is_empty()));
+        match query.finish() {
+            query if query.is_empty() => self.path.clone(),
+            query => format!("{}?{query}", self.path),
+        }
+    }
+
+    /// An answer from data: JSON for a program that asked for it, else the page that `page` makes of it.
+    ///
+    /// # Errors
+    /// The data can't be JSON.
+    pub fn view<T: Serialize>(
+        &self,
+        title: &str,
+        data: &T,
+        page: impl FnOnce(&T) -> Markup,
+    ) -> Result<View, Problem> {
+        if self.wants_json {
+            return serde_json::to_value(data).map(View::Json).map_err(Problem::failed);
+        }
+        Ok(View::Page(title.to_owned(), page(data)))
+    }
+
+    /// What stood in a field of a form that was refused.
+    pub fn typed(&self, action: &str, name: &str) -> Option<&str> {
+        let (form, _) = self.refused.as_ref()?;
+        (form.get("do") == action).then(|| form.first(name)).flatten()
+    }
+
+    /// Who changes notes here: the person at the page.
+    pub fn origin(&self) -> Origin {
+        Origin::new(Actor::Page)
+    }
+
+    /// Waits for what is asynchronous; places run on threads of their own.
+    pub fn block_on<T>(&self, work: impl Future<Output = T>) -> T {
+        self.runtime.block_on(work)
+    }
+
+    /// Lets work go on after the answer.
+    pub fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        self.runtime.spawn(work);
+    }
+
+    /// An instant in the vault's zone, as a person reads it and with the instant for programs.
+    pub fn at(&self, at: Timestamp) -> Markup {
+        let tz = self.workspace.zone.tz();
+        let shown = at.to_zoned(tz.clone()).strftime("%a %-d %b %Y, %H:%M").to_string();
+        html! { time datetime=(rfc3339(at, tz)) { (shown) } }
+    }
+
+    /// The link that opens a note in Obsidian.
+    pub fn obsidian(&self, path: &str) -> Markup {
+        let vault = self.workspace.vault.root().file_name().unwrap_or_default().to_string_lossy();
+        let link = crate::deliver::link::obsidian(&vault, path);
+        html! { a.obsidian href=(link) { "Open in Obsidian" } }
+    }
+
+    /// The link to a note's page.
+    pub fn note_link(&self, path: &str) -> Markup {
+        html! { a href=(note_address(path)) { (path) } }
+    }
+
+    /// The note at a path of the address.
+    ///
+    /// # Errors
+    /// It leaves the vault, or can't be a note's.
+    pub fn note_path(&self, path: &str) -> Result<NotePath, Problem> {
+        NotePath::new(path).map_err(Problem::not_found)
+    }
+}
+
+/// The address of a note's page.
+pub fn note_address(path: &str) -> String {
+    format!("/notes/{}", encoded(path))
+}
+
+/// A path as it stands in an address.
+pub fn encoded(path: &str) -> String {
+    utf8_percent_encode(path, PLAIN).to_string()
+}
