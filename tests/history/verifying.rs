@@ -119,6 +119,12 @@ const REWRITTEN: &[Tampering] = &[
         let new = commit(vault, "main~1", "changed a.md\n\nActor: human\nNote: a.md", DATE, Some("main"));
         set_main(vault, &new);
     }),
+    ("a line cut out of the list of snapshots", |vault| {
+        let log = vault.state().join("history.log");
+        let text = std::fs::read_to_string(&log).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        std::fs::write(&log, [&lines[..1], &lines[2..]].concat().join("\n") + "\n").unwrap();
+    }),
     ("rewound, and everything collected", |vault| {
         set_main(vault, &git(vault, &["rev-parse", "main~2"]));
         git(vault, &["reflog", "expire", "--expire=now", "--all"]);
@@ -131,6 +137,14 @@ const FOREIGN: &[Tampering] = &[
     ("another branch named by HEAD", |vault| {
         git(vault, &["update-ref", "refs/heads/other", "main~2"]);
         git(vault, &["symbolic-ref", "HEAD", "refs/heads/other"]);
+    }),
+    ("a shallow boundary", |vault| {
+        let id = git(vault, &["rev-parse", "main~1"]);
+        std::fs::write(repository(vault).join("shallow"), format!("{id}\n")).unwrap();
+    }),
+    ("another parent grafted", |vault| {
+        let ids = git(vault, &["rev-parse", "main", "main~3"]).replace('\n', " ");
+        std::fs::write(repository(vault).join("info/grafts"), ids).unwrap();
     }),
 ];
 
@@ -146,6 +160,19 @@ const MISSING: &[Tampering] = &[
     }),
     ("an old snapshot deleted", |vault| {
         std::fs::remove_file(object(vault, &git(vault, &["rev-parse", "main~2"]))).unwrap();
+    }),
+    ("a pack swapped with another history's", |vault| {
+        let other = self::vault();
+        let pack = |vault: &TestVault| {
+            git(vault, &["gc", "--quiet"]);
+            let packs = std::fs::read_dir(repository(vault).join("objects/pack")).unwrap();
+            packs.map(|file| file.unwrap().path()).find(|path| path.extension().unwrap() == "pack").unwrap()
+        };
+        other.write("a.md", "another one's");
+        let _ = other.run(&["history"]).ok();
+        let (mine, theirs) = (pack(vault), pack(&other));
+        writable(&mine);
+        std::fs::copy(theirs, mine).unwrap();
     }),
 ];
 
@@ -211,12 +238,17 @@ fn every_tampering_is_seen() {
             tamper(&vault);
             let found = verified(&vault);
             assert!(found.iter().any(|found| found == kind), "{name}: {found:?}");
-            // A text that is there and damaged is only found by reading it.
-            if kind != "damaged" {
+            let audit = vault.run(&["audit", "--json"]);
+            assert_eq!(audit.code, 1, "{name}: {audit:?}");
+            assert_eq!(
+                audit.json()["flaws"],
+                vault.run(&["history", "verify", "--json"]).json()["flaws"],
+                "{name}"
+            );
+            // A text that is there and damaged is only found by reading it, a line by going through the list.
+            if kind != "damaged" && !name.contains("line cut") {
                 let said = doctor(&vault);
                 assert!(said[0].starts_with("fail "), "{name}: {said:?}");
-                let audit = vault.run(&["audit"]);
-                assert_eq!(audit.code, 1, "{name}: {audit:?}");
             }
         }
     }
@@ -248,8 +280,10 @@ fn an_older_vault_has_no_list_and_gets_one() {
     std::fs::remove_file(vault.state().join("history.log")).unwrap();
     vault.write("a.md", "more");
     let _ = vault.run(&["history"]).ok();
-    let found = vault.run(&["history", "verify"]).ok();
-    assert!(found.stderr.contains("the list of snapshots begins on"), "{found:?}");
+    for look in [&["history", "verify"][..], &["audit"]] {
+        let found = vault.run(look).ok();
+        assert!(found.stderr.contains("the list of snapshots begins on"), "{found:?}");
+    }
     set_main(&vault, &git(&vault, &["rev-parse", "main~1"]));
     assert!(verified(&vault).contains(&"rewritten".to_owned()));
 }
@@ -266,6 +300,39 @@ fn killed_between_branch_and_list_is_no_tampering() {
         vault.write("a.md", "and on");
         let _ = vault.run(&["history"]).ok();
         assert_eq!(verified(&vault), Vec::<String>::new(), "{step}");
+    }
+}
+
+#[test]
+fn a_branch_file_that_was_emptied_or_cut_heals_at_once_and_loses_nothing() {
+    let torn: [fn(&str) -> String; 4] =
+        [|_| String::new(), |id| id[..17].to_owned(), |_| "\0".repeat(41), |id| format!("{id}{id}")];
+    for tear in torn {
+        for (first, code) in [
+            (&["history", "-n", "1"][..], 0),
+            (&["history", "verify"], 0),
+            (&["memory", "save", "a fact"], 0),
+        ] {
+            let vault = vault();
+            let id = git(&vault, &["rev-parse", "main"]);
+            let count = vault.run(&["history", "--json"]).json().as_array().unwrap().len();
+            // Another state of the branch, long ago: it must not come back.
+            std::fs::write(
+                repository(&vault).join("packed-refs"),
+                format!("{} refs/heads/main\n", git(&vault, &["rev-parse", "main~3"])),
+            )
+            .unwrap();
+            std::fs::write(repository(&vault).join("refs/heads/main"), tear(&id)).unwrap();
+            let run = vault.run(first);
+            assert_eq!(run.code, code, "{run:?}");
+            assert!(!run.stderr.contains("not recorded"), "{run:?}");
+            assert_eq!(verified(&vault), Vec::<String>::new());
+            let said = vault.run(&["history", "verify"]).ok();
+            assert!(said.stderr.contains("was damaged on"), "{said:?}");
+            let more = usize::from(first[0] == "memory");
+            assert_eq!(vault.run(&["history", "--json"]).json().as_array().unwrap().len(), count + more);
+            room::fsck(&repository(&vault));
+        }
     }
 }
 

@@ -1,57 +1,73 @@
-//! `audit`: what the history proves.
+//! `audit`, and `history verify`: what the history proves, in one look.
 
 use serde::Serialize;
 
-use super::history::show_flaws;
 use super::shared::{open, refresh};
 use crate::cli::{CommandResult, Context, Status};
 use crate::deliver::Journal;
 use crate::deliver::journal::{State, key};
-use crate::history::{AuditReport, DeliveryRecord, Flaw, Look, audit};
+use crate::history::{AuditReport, DeliveryRecord, History, Look, Verification, audit};
+use crate::workspace::Workspace;
 
-/// Proves from the history that logs only grew, that each write of the agent touched only what it says,
-/// that every one-off that vanished was delivered, and that ids never changed.
+/// Proves from the history that it is the one that was written, with every text in it; that logs only grew, that each write
+/// of the agent touched only what it says, that every one-off that vanished was delivered, and that ids never changed.
 ///
-/// Before that: that the history is the one that was written, and that nothing in it is missing.
-/// `history verify` also reads every text in it.
+/// `history verify` is the same look.
 #[derive(Debug, clap::Args)]
 pub struct Args {}
 
-/// The answer of `audit --json`.
+/// The answer of `audit --json` and of `history verify --json`.
 #[derive(Debug, Serialize)]
 struct Document<'a> {
     #[serde(flatten)]
     report: &'a AuditReport,
-    flaws: &'a [Flaw],
+    #[serde(flatten)]
+    found: &'a Verification,
 }
 
 /// Runs `audit`.
 pub fn run(context: &Context, _: &Args) -> CommandResult {
     let workspace = context.workspace()?;
     let history = open(&workspace)?;
-    let flaws = history.verify(Look::Present)?.flaws;
-    show_flaws(context, &flaws);
+    look(context, &workspace, &history)
+}
+
+/// Reads all of the history, and says what is wrong with it.
+pub(super) fn look(context: &Context, workspace: &Workspace, history: &History) -> CommandResult {
+    let found = history.verify(Look::Whole)?;
+    for flaw in &found.flaws {
+        context.ui.line(format!("{}: {}", flaw.kind, flaw.detail));
+    }
+    for note in &found.notes {
+        context.ui.note(note);
+    }
     let journal = workspace.journal().ok();
     let delivered = |record: &DeliveryRecord<'_>| on_record(journal.as_ref()?, record);
-    let audited = refresh(context, &workspace, &history)
-        .and_then(|()| Ok(audit(&history, &workspace.settings.paths, &delivered)?));
+    let audited = refresh(context, workspace, history)
+        .and_then(|()| Ok(audit(history, &workspace.settings.paths, &delivered)?));
     let report = match audited {
         Ok(report) => report,
         // What is missing was said; the rest can't be read because of it.
-        Err(error) if !flaws.is_empty() => {
+        Err(error) if !found.flaws.is_empty() => {
             context.ui.note(format!("not audited any further: {error}"));
             AuditReport::default()
         }
         Err(error) => return Err(error),
     };
-    context.ui.json(&Document { report: &report, flaws: &flaws });
+    context.ui.json(&Document { report: &report, found: &found });
     for breach in &report.violations {
         context.ui.line(format!(
             "{}:{}: {} (commit {}, {}, {})",
             breach.path, breach.line, breach.detail, breach.commit, breach.actor, breach.rule
         ));
     }
-    if report.violations.is_empty() && flaws.is_empty() {
+    if found.flaws.is_empty() {
+        context.ui.line(format!(
+            "{} snapshots, {} objects: all there, all readable, none rewritten",
+            found.snapshots, found.objects
+        ));
+    }
+    if report.violations.is_empty() && found.flaws.is_empty() {
         context.ui.line(format!(
             "{} commits, {} of them the agent's: logs only grew, every write touched only what it says, \
              every one-off that fired was delivered, no id changed",
@@ -59,7 +75,23 @@ pub fn run(context: &Context, _: &Args) -> CommandResult {
         ));
         return Ok(Status::Fine);
     }
+    what_to_do(context, history, &found);
     Ok(Status::Problem)
+}
+
+fn what_to_do(context: &Context, history: &History, found: &Verification) {
+    if found.flaws.iter().any(|flaw| flaw.kind == "rewritten") {
+        context.ui.note(
+            "if that is meant (a history brought back from a backup, a text taken out of it), say so: \
+             `vault-agent history verify --accept`",
+        );
+    }
+    if found.flaws.iter().any(|flaw| matches!(flaw.kind, "missing" | "damaged")) {
+        context.ui.note(format!(
+            "what is missing can only come from a backup or a remote of `{}`; moved away, a new history begins",
+            history.dir().display()
+        ));
+    }
 }
 
 /// Whether the delivery journal says that it was delivered; a journal that was deleted since, or has

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::shared::{Pages, ago, diff_text, open, refresh, stat_words, style, vault_path};
 use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::history::{Deletions, Filter, Flaw, History, Look, Record, parse_time};
+use crate::history::{Deletions, Filter, History, Record, parse_time};
 use crate::reminders::rfc3339;
 use crate::when::WhenError;
 
@@ -54,8 +54,8 @@ enum Command {
     Verify(VerifyArgs),
 }
 
-/// Reads every snapshot, folder and text in the history, and compares the snapshots with the list of them
-/// that is kept outside the repository. (A folder of that name is `./verify`.)
+/// Looks at all of the history, as `audit` does: every snapshot, folder and text; the list of snapshots that is kept outside
+/// the repository; what the agent promised. (A folder of that name is `./verify`.)
 #[derive(Debug, clap::Args)]
 struct VerifyArgs {
     /// Takes the history as it is, from now on: what was changed before isn't said any more.
@@ -92,7 +92,10 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = context.workspace()?;
     let history = open(&workspace)?;
     if let Some(Command::Verify(args)) = &args.command {
-        return verify(context, &history, args);
+        if args.accept {
+            history.accept_as_it_is()?;
+        }
+        return super::audit::look(context, &workspace, &history);
     }
     if args.accept_deletions {
         let snapshot = history.snapshot_all(Deletions::Accept)?;
@@ -136,44 +139,6 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         show(context, &history, &filter, args.patch)?;
     }
     Ok(Status::Fine)
-}
-
-fn verify(context: &Context, history: &History, args: &VerifyArgs) -> CommandResult {
-    if args.accept {
-        history.accept_as_it_is()?;
-    }
-    let found = history.verify(Look::Whole)?;
-    context.ui.json(&found);
-    show_flaws(context, &found.flaws);
-    for note in &found.notes {
-        context.ui.note(note);
-    }
-    if found.flaws.is_empty() {
-        context.ui.line(format!(
-            "{} snapshots, {} objects: all there, all readable, none rewritten",
-            found.snapshots, found.objects
-        ));
-        return Ok(Status::Fine);
-    }
-    if found.flaws.iter().any(|flaw| flaw.kind == "rewritten") {
-        context.ui.note(
-            "if that is meant (a history brought back from a backup, a text taken out of it), say so: \
-             `vault-agent history verify --accept`",
-        );
-    }
-    if found.flaws.iter().any(|flaw| matches!(flaw.kind, "missing" | "damaged")) {
-        context.ui.note(format!(
-            "what is missing can only come from a backup or a remote of `{}`; moved away, a new history begins",
-            history.dir().display()
-        ));
-    }
-    Ok(Status::Problem)
-}
-
-pub(super) fn show_flaws(context: &Context, flaws: &[Flaw]) {
-    for flaw in flaws {
-        context.ui.line(format!("{}: {}", flaw.kind, flaw.detail));
-    }
 }
 
 fn left_out(context: &Context, history: &History) -> CommandResult {

@@ -29,17 +29,20 @@ pub(crate) enum Word {
     Moved,
     /// The branch was gone, and was put back here.
     PutBack,
+    /// The branch's file was emptied or cut, as by a power cut or a full disk, and was written anew.
+    Mended,
     /// A person has taken the history as it was then.
     Accepted,
 }
 
 impl Word {
-    const ALL: [(Self, &'static str); 6] = [
+    const ALL: [(Self, &'static str); 7] = [
         (Self::Kept, "kept"),
         (Self::Adopted, "adopted"),
         (Self::Anew, "anew"),
         (Self::Moved, "moved"),
         (Self::PutBack, "put-back"),
+        (Self::Mended, "mended"),
         (Self::Accepted, "accepted"),
     ];
 
@@ -163,6 +166,8 @@ pub(crate) struct Account {
     pub moved: Vec<(Timestamp, Option<Oid>, Oid)>,
     /// When the branch was gone and put back.
     pub put_back: Vec<Timestamp>,
+    /// When the branch's file was damaged and written anew.
+    pub mended: Vec<Timestamp>,
     /// When a person took it as it was.
     pub accepted: Option<Timestamp>,
 }
@@ -185,6 +190,7 @@ impl Account {
                 }
                 Word::Moved => out.moved.push((line.at, end, line.id)),
                 Word::PutBack => out.put_back.push(line.at),
+                Word::Mended => out.mended.push(line.at),
                 Word::Accepted => {
                     let anew = std::mem::take(&mut out.anew);
                     out = Self { anew, accepted: Some(line.at), ..Self::default() };

@@ -17,7 +17,7 @@ use super::commit::short_id;
 use super::git_locks as locks;
 use super::git_locks::Lock;
 use super::ledger::{Expected, Word};
-use super::repository::Store;
+use super::repository::{BRANCH, Store};
 use super::wal;
 use crate::history::error::{HistoryError, Result};
 
@@ -55,6 +55,9 @@ impl Store {
     /// Makes the list agree with the branch where an interruption explains the difference, and writes the
     /// difference down where nothing does.
     pub(super) fn reconcile(&self, lock: &Lock) -> Result<()> {
+        if self.branch_is_torn() {
+            self.mend_branch()?;
+        }
         let (expected, head) = (self.known.expected()?, self.head()?);
         match (expected, head) {
             (Expected::NoList, Some(head)) => self.adopt(lock, head),
@@ -85,6 +88,31 @@ impl Store {
                 self.known.add(Word::Moved, &[head])
             }
         }
+    }
+
+    /// Writes the branch's file anew: the newest snapshot is the last one in the write-ahead log that follows the end of the
+    /// list, else the end of the list. Where neither is known, the file is left to a person.
+    fn mend_branch(&self) -> Result<()> {
+        let listed = match self.known.expected()? {
+            Expected::At(end) if self.commit(end).is_ok() => Some(end),
+            _ => None,
+        };
+        let records = self.wal.borrow().records().unwrap_or_default();
+        let logged = records.last().map(|record| record.head).filter(|id| self.commit(*id).is_ok());
+        let follows = |id: &Oid| listed.is_none_or(|end| self.is_ancestor(end, *id).unwrap_or(false));
+        let Some(end) = logged.filter(follows).or(listed) else { return Ok(()) };
+        // libgit2 doesn't replace a file that it can't read; and without the file an older state of it may be packed.
+        let (path, new) = (self.dir().join(BRANCH), self.dir().join("branch.new"));
+        let write = std::fs::write(&new, format!("{end}\n")).and_then(|()| std::fs::rename(&new, &path));
+        write.map_err(HistoryError::io("mend", &path))?;
+        self.say(format!(
+            "the history's branch file was damaged, and was written anew: it ends at {}",
+            short_id(end)
+        ));
+        if listed != Some(end) {
+            self.known.add(Word::Kept, &self.ours_since(listed, end).unwrap_or_else(|| vec![end]))?;
+        }
+        self.known.add(Word::Mended, &[end])
     }
 
     /// Lists all snapshots up to `head` that aren't listed yet, as found.

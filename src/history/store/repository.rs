@@ -51,7 +51,8 @@ impl Store {
     /// Opens the repository at `dir`, making it where there is none.
     pub(crate) fn open(dir: &Path) -> Result<Self> {
         leave_user_settings_alone();
-        if !dir.join("HEAD").exists() {
+        // Missing, or emptied by a power cut.
+        if std::fs::metadata(dir.join("HEAD")).map_or(true, |head| head.len() == 0) {
             Self::make_whole(dir)?;
         }
         let repo = Repository::open_bare(dir).map_err(|source| HistoryError::Git {
@@ -69,6 +70,9 @@ impl Store {
         };
         if store.wal.borrow().is_from_before() {
             store.replay()?;
+        }
+        if store.branch_is_torn() {
+            drop(store.lock()?);
         }
         Ok(store)
     }
@@ -178,6 +182,14 @@ impl Store {
     pub(crate) fn damaged(&self, id: Oid) -> impl FnOnce(git2::Error) -> HistoryError {
         let dir = self.dir.clone();
         move |error| HistoryError::Damaged { dir, id: id.to_string(), detail: error.message().to_owned() }
+    }
+
+    /// Whether the branch's file is there and holds no id: it was emptied or cut.
+    pub(super) fn branch_is_torn(&self) -> bool {
+        std::fs::read(self.dir.join(BRANCH)).is_ok_and(|bytes| {
+            let id = bytes.trim_ascii();
+            !id.starts_with(b"ref:") && (id.len() != 40 || !id.iter().all(u8::is_ascii_hexdigit))
+        })
     }
 
     /// The newest commit.

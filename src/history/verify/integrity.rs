@@ -148,6 +148,12 @@ impl Walk<'_> {
                 show(at)
             ));
         }
+        for at in &account.mended {
+            notes.push(format!(
+                "the branch file of `history.git` was damaged on {}, and was written anew; no snapshot was lost",
+                show(*at)
+            ));
+        }
         for at in &account.anew {
             notes.push(format!("`history.git` was gone on {}, and a new history began", show(*at)));
         }
