@@ -7,13 +7,10 @@ use jiff::Timestamp;
 use ulid::Ulid;
 
 use crate::deliver::journal::Run;
-use crate::format::log::{self, Event, EventKind, LogHeader, LogPath};
+use crate::format::log::{self, Event, EventKind, LogHeader, LogPath, ROUTINES};
 use crate::turn::Note;
 use crate::vault::{EditError, Entry, NotePath, WalkOptions};
 use crate::workspace::Workspace;
-
-/// The folder below the logs, which is the surface.
-const SURFACE: &str = "routines";
 
 /// The number of a run's log that the schedule asked for; a person's have higher ones.
 const SCHEDULED: u16 = 1;
@@ -43,7 +40,7 @@ pub fn message_of(key: &str) -> u64 {
 /// what was run where the journal doesn't: on another machine, or after its state was deleted.
 pub fn last_answered(workspace: &Workspace, routine: &str) -> Option<Timestamp> {
     let (logs, now) = (workspace.settings.paths.logs.trim_end_matches('/'), workspace.clock.now());
-    let folder = NotePath::new(&format!("{logs}/{SURFACE}/{}", folder_of(routine))).ok()?;
+    let folder = NotePath::new(&format!("{logs}/{ROUTINES}/{}", folder_of(routine))).ok()?;
     let walk = workspace.vault.walk(&WalkOptions { under: Some(folder), ..WalkOptions::default() }).ok()?;
     let place = |entry: &Entry| LogPath::parse(logs, entry.path.as_str()).ok();
     let mut runs: Vec<(Timestamp, NotePath)> = walk
@@ -73,9 +70,9 @@ impl RunLog {
         // A run that a person asks for may begin in the second of another.
         let asked = is_asked_for(&run.key).then(|| message_of(&run.key) % 9_998);
         let seq = asked.map_or(SCHEDULED, |number| u16::try_from(number + 2).unwrap_or(2));
-        let path = LogPath { surface: SURFACE.to_owned(), context_id: folder, started: second, seq };
+        let path = LogPath { surface: ROUTINES.to_owned(), context_id: folder, started: second, seq };
         let header = LogHeader {
-            surface: SURFACE.to_owned(),
+            surface: ROUTINES.to_owned(),
             context_id: format!("routine:{}", run.routine),
             started: Some(second),
             title: Some(run.routine.clone()),

@@ -25,7 +25,7 @@ pub struct Importer<'a> {
     /// The profile of a new vault: one that still reads so counts as none.
     pub blank_profile: &'a str,
     /// The name that ties these writes to others, which `undo` takes back together.
-    pub operation: Option<&'a str>,
+    pub operation: &'a str,
     /// Whether to say what would be written, and write nothing.
     pub dry_run: bool,
 }
@@ -162,10 +162,7 @@ impl Importer<'_> {
         let from = self.origin.client.as_deref().unwrap_or("elsewhere");
         let subject = format!("imported from {from}: {count} to {path}");
         let why = self.origin.why(subject);
-        let why = match self.operation {
-            Some(operation) => why.trailer(OPERATION, operation),
-            None => why,
-        };
+        let why = why.trailer(OPERATION, self.operation);
         self.editor.edit_with(path, &why, |bytes| {
             *merged = self.merged(kind, bytes, items);
             if merged.added.is_empty() {

@@ -57,6 +57,40 @@ fn log_lines_are_the_bots_and_undo_passes_them_over() {
 }
 
 #[test]
+fn what_the_assistant_logs_by_itself_is_its_own() {
+    let room = Room::new();
+    room.snapshot();
+    let path = |surface: &str, context: &str| format!("logs/{surface}/{context}/20261201T000000Z_0001.md");
+    let event = |room: &Room, surface: &str, context: &str| {
+        room.tick();
+        let id = ulid::Ulid::from_parts(room.now().as_millisecond().unsigned_abs(), 7).to_string();
+        let event = Event {
+            kind: EventKind::Agent,
+            at: room.now(),
+            author: String::new(),
+            content: "took 7 ms".into(),
+            id: Some(id),
+        };
+        let header =
+            LogHeader { surface: surface.into(), context_id: context.into(), ..LogHeader::default() };
+        let (header, text) = (render_header(&header), render_event(&event));
+        room.editor.append(&note(&path(surface, context)), header.as_bytes(), text.as_bytes()).unwrap();
+    };
+    for (surface, context) in
+        [("phrasing", "phrasing"), ("working-memory", "working-memory"), ("routines", "morning")]
+    {
+        event(&room, surface, context);
+        room.snapshot();
+        assert_eq!(room.subjects()[0], "assistant: logged 1 event of a conversation", "{surface}");
+    }
+    // Another program's logs are nobody's of ours; and what is the assistant's here is no write to undo.
+    event(&room, "chat", "7");
+    room.snapshot();
+    assert!(room.subjects()[0].starts_with("human: "), "{:?}", room.subjects());
+    assert!(room.history.plan_undo(5).unwrap().writes.is_empty());
+}
+
+#[test]
 fn who_edits_a_log_while_the_bot_writes_it_is_named_beside_the_bot() {
     let room = Room::new();
     says(&room, LOG, "one");

@@ -155,6 +155,9 @@ fn an_undo_is_one_commit_and_can_be_undone_by_its_id() {
     assert_eq!(room.log()[0].changes.len(), 2);
     assert_eq!(room.read("a.md"), "mine\none in a.md\n");
     assert!(!room.has("new/c.md"));
+    let left: Vec<_> =
+        std::fs::read_dir(room.root().join("new")).unwrap().map(|it| it.unwrap().file_name()).collect();
+    assert!(left.is_empty(), "nothing is left of the text that was undone: {left:?}");
     assert!(room.snapshot().is_empty());
     let again = room.history.plan_undo(Undone::Snapshot(id)).unwrap_err().to_string();
     assert!(again.contains("undone already"), "{again}");

@@ -33,6 +33,20 @@ const WORKSPACE: &[(&str, &str)] = &[
 ];
 
 #[test]
+#[cfg(feature = "history")]
+fn an_import_into_five_notes_is_one_undo() {
+    let (vault, _, root) =
+        set_up("//- /MEMORY.md\n# Memory\n\n- mine\n//- /daily/2026-11-21.md\n- slept\n", WORKSPACE);
+    let before = vault.tree();
+    let _ = vault.run(&["import", &root]).ok();
+    assert_eq!(vault.tree().len(), before.len() + 3);
+    let undone = vault.run(&["undo"]).ok();
+    assert!(undone.stdout.starts_with("undid: imported from openclaw"), "{undone:?}");
+    assert_eq!(vault.tree(), before, "and no file with the text is left beside");
+    assert_eq!(vault.run(&["history", "--json"]).json()[0]["paths"].as_array().unwrap().len(), 5);
+}
+
+#[test]
 fn an_openclaw_workspace_comes_in() {
     let fixture = "//- /MEMORY.md\n# Memory\n\n## People\n- Anna likes tea\n  - green\n\n//- /daily/2026-11-21.md\n- 09:00 slept\n- slept\n";
     let (vault, _, root) = set_up(fixture, WORKSPACE);

@@ -9,7 +9,7 @@ use crate::workspace::Workspace;
 /// So many problems are listed one by one.
 const LISTED: usize = 50;
 
-/// Writes a batch, or says what would be written.
+/// Writes a batch, or says what would be written. All of it is one operation: the one that is named, or its own.
 pub(super) fn write(
     workspace: &Workspace,
     client: &str,
@@ -17,13 +17,14 @@ pub(super) fn write(
     dry_run: bool,
     operation: Option<&str>,
 ) -> Result<ImportReport, TransferError> {
+    let own = format!("import-{:016x}", getrandom::u64().unwrap_or_default());
     let importer = Importer {
         vault: &workspace.vault,
         editor: &workspace.editor,
         settings: &workspace.settings,
         origin: &Origin::new(Actor::Cli).client(client),
         blank_profile: init::BLANK_PROFILE,
-        operation,
+        operation: operation.unwrap_or(&own),
         dry_run,
     };
     importer.import(batch)

@@ -32,7 +32,7 @@ use jiff::Timestamp;
 
 pub use facts::{ANSWERED_WITH_HELP, FOUND, FOUND_NOTHING, said_and_facts, with_facts};
 pub use headings::parse_headings;
-pub use path::{LogPath, LogPathError, SESSIONS, SessionPath};
+pub use path::{LogPath, LogPathError, ROUTINES, SESSIONS, SessionPath};
 pub use read::{parse, parse_from};
 pub use write::{render_event, render_header};
 

@@ -8,6 +8,9 @@ use jiff::{Timestamp, civil, tz::TimeZone};
 /// The surface of coding agents' sessions: the folder below the folder of logs.
 pub const SESSIONS: &str = "claude-code";
 
+/// The surface of routines: the folder below the folder of logs.
+pub const ROUTINES: &str = "routines";
+
 /// The place of a coding agent's session below the folder of logs.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SessionPath {
@@ -56,6 +59,12 @@ impl LogPath {
     /// Whether it is a log that the Discord bot writes.
     pub fn is_discord(&self) -> bool {
         matches!(self.surface.as_str(), "discord-channel" | "discord-thread")
+    }
+
+    /// Whether it is a log of what the assistant does by itself: of a routine, or of what brains took beside the answers,
+    /// whose context has its surface's name.
+    pub fn is_beside(&self) -> bool {
+        self.surface == ROUTINES || self.surface == self.context_id
     }
 
     /// The vault-relative path, in the vault's folder of logs.

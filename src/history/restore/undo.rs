@@ -61,7 +61,7 @@ impl History {
             let noted = self.note_undo(&plan)?;
             report.skipped = self.write_undo(editor, &noted);
             if report.skipped.is_empty() {
-                report.snapshot = Some(self.end_undo(&noted)?);
+                report.snapshot = Some(self.end_undo(editor, &noted)?);
                 report.undone = plan.writes.iter().map(|write| write.commit.id.to_string()).collect();
                 report.notes = plan.notes.keys().cloned().collect();
                 break;
@@ -127,7 +127,7 @@ impl History {
         pending::begin(self.dir(), &back)?;
         failpoint("history::undo-rolls-back");
         self.write_undo(editor, &back);
-        self.end_undo(&back).map(drop)
+        self.end_undo(editor, &back).map(drop)
     }
 
     /// Finishes what a killed undo began; or takes it back, where that is wanted or had begun. Where a person has changed one
@@ -158,14 +158,14 @@ impl History {
                 ..RestoreReport::default()
             });
         }
-        let snapshot = self.end_undo(&noted)?;
+        let snapshot = self.end_undo(editor, &noted)?;
         let is_done = |path: &&PendingStep| !skipped.iter().any(|skip| skip.path == path.path);
         let restored = noted.steps.iter().filter(is_done).map(|step| step.path.clone()).collect();
         Ok(RestoreReport { snapshot_after: Some(snapshot), restored, skipped, ..RestoreReport::default() })
     }
 
     /// One commit of what the undo wrote, once; then it is over. Returns the newest snapshot.
-    fn end_undo(&self, noted: &PendingRestore) -> Result<String> {
+    fn end_undo(&self, editor: &Editor, noted: &PendingRestore) -> Result<String> {
         let store = self.store();
         let lock = store.lock()?;
         let (head, base) = store.head_tree()?;
@@ -198,6 +198,7 @@ impl History {
         }
         failpoint("history::restore-committed");
         pending::end(self.dir())?;
+        editor.let_go_of_removed();
         Ok(newest.map(|id| id.to_string()).unwrap_or_default())
     }
 }

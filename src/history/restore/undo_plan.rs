@@ -4,7 +4,7 @@
 //! the note as it is now ([`take_back`]). An operation of which one write can't be taken back stays as a whole: somebody has
 //! changed the same lines since, or one of its notes is in no snapshot.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::ControlFlow;
 
 use serde::Serialize;
@@ -89,32 +89,39 @@ pub struct OperationUndo {
     pub notes: Vec<String>,
 }
 
+impl OperationUndo {
+    /// Of an operation's writes, newest first; there is one at least.
+    fn of(writes: &[&Record]) -> Self {
+        let newest = &writes[0].commit;
+        let subjects: BTreeSet<&str> = writes.iter().map(|it| it.commit.message.subject.as_str()).collect();
+        let subject = &newest.message.subject;
+        let notes: BTreeSet<&str> =
+            writes.iter().flat_map(|it| &it.changes).map(|change| change.path.as_str()).collect();
+        Self {
+            subject: match subjects.len() {
+                1 => subject.clone(),
+                count => format!("{subject}, and {} more", count - 1),
+            },
+            actor: newest.message.actor().to_owned(),
+            at: newest.time,
+            snapshots: writes.iter().map(|write| write.commit.id.to_string()).collect(),
+            notes: notes.into_iter().map(str::to_owned).collect(),
+        }
+    }
+}
+
 impl UndoPlan {
     /// The operations that are taken back, newest first.
     pub fn operations(&self) -> Vec<OperationUndo> {
-        let mut found: Vec<(String, OperationUndo)> = Vec::new();
+        let mut units: Vec<(String, Vec<&Record>)> = Vec::new();
         for write in &self.writes {
-            let (unit, commit) = (unit(write), &write.commit);
-            let at = found.iter().position(|(known, _)| *known == unit).unwrap_or_else(|| {
-                let message = &commit.message;
-                let operation = OperationUndo {
-                    subject: message.subject.clone(),
-                    actor: message.actor().to_owned(),
-                    at: commit.time,
-                    snapshots: Vec::new(),
-                    notes: Vec::new(),
-                };
-                found.push((unit, operation));
-                found.len() - 1
-            });
-            let operation = &mut found[at].1;
-            operation.snapshots.push(commit.id.to_string());
-            let notes = write.changes.iter().map(|change| change.path.clone());
-            operation.notes.extend(notes);
-            operation.notes.sort_unstable();
-            operation.notes.dedup();
+            let name = unit(write);
+            match units.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, writes)) => writes.push(write),
+                None => units.push((name, vec![write])),
+            }
         }
-        found.into_iter().map(|(_, operation)| operation).collect()
+        units.iter().map(|(_, writes)| OperationUndo::of(writes)).collect()
     }
 
     /// What becomes of each note, in the order of their paths.

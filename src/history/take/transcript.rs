@@ -1,10 +1,10 @@
-//! What the bot and the hooks added to their logs, told from what people changed in them.
+//! What the bot, the hooks and the assistant added to their logs, told from what people changed in them.
 //!
 //! The bot (and, of coding agents' sessions, a hook) appends what is said without a word to history (a commit a message would cost more than the
 //! message), and the next snapshot finds it. The logs themselves say what it was: whole events, byte for
 //! byte as this program writes them, with ids that the last snapshot didn't have. So it doesn't matter
 //! which process takes the snapshot, whether the bot was killed before it, or what a person changed in
-//! the same log meanwhile: the events are one commit by `discord`, the rest is people's.
+//! the same log meanwhile: the events are one commit by `discord`, `hook` or `assistant`, the rest is people's.
 
 use std::collections::HashSet;
 
@@ -119,7 +119,8 @@ impl History {
         let mut sink = at.sink.take().map_or_else(|| store.sink(0), Ok)?;
         // What was just written can be read from a pack once the pack is whole.
         sink.finish()?;
-        let (mut logged, mut theirs) = ([Logged::by(Actor::Discord), Logged::by(Actor::Hook)], Vec::new());
+        let (mut logged, mut theirs) =
+            ([Actor::Discord, Actor::Hook, Actor::Assistant].map(Logged::by), Vec::new());
         for (path, state) in changes {
             if let (Some(conversation), Some(new)) = (self.kept_file(&path), state)
                 && store.file(at.tree, &path)?.is_none()
@@ -149,9 +150,11 @@ impl History {
 
     /// The log of ours that stands at `path`, if one may.
     fn own_log(&self, path: &str) -> Option<Own> {
-        if let Some(place) = LogPath::parse(&self.logs, path).ok().filter(LogPath::is_discord) {
-            let conversation = format!("{}/{}", place.surface, place.context_id);
-            return Some(Own { actor: Actor::Discord, conversation });
+        if let Ok(place) = LogPath::parse(&self.logs, path)
+            && (place.is_discord() || place.is_beside())
+        {
+            let actor = if place.is_discord() { Actor::Discord } else { Actor::Assistant };
+            return Some(Own { actor, conversation: format!("{}/{}", place.surface, place.context_id) });
         }
         let place = SessionPath::parse(&self.logs, path)?;
         Some(Own { actor: Actor::Hook, conversation: format!("{SESSIONS}/{}", place.project) })

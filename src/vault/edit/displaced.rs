@@ -115,6 +115,37 @@ impl Editor {
         drop(std::fs::remove_file(self.record_file(name)));
     }
 
+    /// Removes what is kept of notes that were removed, where the kernel says that nobody writes to it any more: who asked
+    /// for the removal is done with it. The rest is kept for its minute.
+    pub fn let_go_of_removed(&self) {
+        let records = std::fs::read_dir(self.edits.join("displaced")).into_iter().flatten().flatten();
+        let records = records.filter_map(|file| Record::decode(&std::fs::read(file.path()).ok()?));
+        let removed: Vec<Record> = records.filter(|record| record.ours.is_empty()).collect();
+        if removed.is_empty() {
+            return;
+        }
+        let done = self.with_journal(|_| {
+            for record in &removed {
+                self.let_go(record);
+            }
+            Ok(())
+        });
+        if let Err(error) = done {
+            tracing::debug!(%error, "what was removed is kept for a minute");
+        }
+    }
+
+    fn let_go(&self, record: &Record) {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        let Ok(place) = self.vault.locate(&record.path) else { return };
+        let Ok(file) = rustix::fs::openat(&place.dir, &*record.name, flags, Mode::empty()) else { return };
+        let unwritten = self.options.ask_for_writers && lease::no_writers(&File::from(file)) == Some(true);
+        let same = read_in(&place.dir, &*record.name).is_ok_and(|now| now.as_ref() == Some(&record.base));
+        if unwritten && same && rustix::fs::unlinkat(&place.dir, &*record.name, AtFlags::empty()).is_ok() {
+            self.forget_displaced(&record.name);
+        }
+    }
+
     /// Looks at all displaced files, or the one of that name: merges what was written to them since,
     /// and removes those that have stood still for a minute.
     pub(super) fn carry_over_late_writes(
