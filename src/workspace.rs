@@ -55,11 +55,12 @@ impl Workspace {
     /// Opens a vault whose state and cache are in `dirs`.
     ///
     /// # Errors
-    /// The settings are wrong, or the directories can't be made.
+    /// The settings are wrong, the directories can't be made, or the state is another vault's.
     pub fn open_in(vault: Vault, dirs: Dirs, clock: Arc<dyn Clock>) -> Result<Self, ConfigError> {
         let settings = Settings::load(vault.root())?;
         let zone = zone(&settings, vault.root())?;
         dirs.create()?;
+        dirs.bind(vault.root())?;
         let options = EditOptions { strategy: strategy(settings.edit.strategy), ..EditOptions::default() };
         let editor = Arc::new(Editor::new(vault.clone(), &dirs.state, Arc::clone(&clock), options));
         Ok(Self::assemble(vault, editor, settings, zone, dirs, clock))

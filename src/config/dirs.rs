@@ -62,6 +62,73 @@ impl Dirs {
     }
 }
 
+/// The file of the state directory that says whose state it is.
+const OWNER: &str = "vault";
+
+/// Which vault a state directory belongs to.
+#[derive(Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+struct Owner {
+    /// The vault's folder, links resolved.
+    path: PathBuf,
+    /// The folder's number on its file system, by which a vault that was renamed is known.
+    folder: (u64, u64),
+}
+
+impl Owner {
+    fn of(root: &Path) -> Option<Self> {
+        use std::os::unix::fs::MetadataExt;
+        let path = root.canonicalize().ok()?;
+        let meta = std::fs::metadata(&path).ok()?;
+        Some(Self { path, folder: (meta.dev(), meta.ino()) })
+    }
+}
+
+impl Dirs {
+    /// Binds the state directory to the vault at `root`: two vaults that shared one would answer for each other.
+    ///
+    /// # Errors
+    /// It belongs to another vault.
+    pub fn bind(&self, root: &Path) -> Result<(), ConfigError> {
+        let file = self.state.join(OWNER);
+        // A folder that can't be looked at now is told by whoever reads it.
+        let Some(own) = Owner::of(root) else { return Ok(()) };
+        let known = std::fs::read(&file).ok().and_then(|bytes| serde_json::from_slice::<Owner>(&bytes).ok());
+        match known {
+            Some(known) if known == own => return Ok(()),
+            Some(known) if known.path != own.path => {
+                let there = Owner::of(&known.path);
+                if there.as_ref().is_some_and(|there| there.folder == own.folder) {
+                    return Ok(());
+                }
+                if there.is_some() || known.folder != own.folder {
+                    return Err(another(&self.state, &known.path, &own.path, &file));
+                }
+            }
+            _ => {}
+        }
+        let bytes = serde_json::to_vec(&own).unwrap_or_default();
+        let new = self.state.join(format!(".{OWNER}-{}.new", std::process::id()));
+        // State that can't be written is told by whoever needs it.
+        if std::fs::write(&new, bytes).and_then(|()| std::fs::rename(&new, &file)).is_err() {
+            let _ = std::fs::remove_file(&new);
+        }
+        Ok(())
+    }
+}
+
+fn another(state: &Path, known: &Path, own: &Path, file: &Path) -> ConfigError {
+    ConfigError::new(format!(
+        "the state directory `{}` belongs to the vault `{}`, not to `{}`",
+        state.display(),
+        known.display(),
+        own.display()
+    ))
+    .suggest(format!(
+        "give each vault its own (`{STATE_VARIABLE}`, or leave it unset); if this is the same vault, moved here, remove `{}`",
+        file.display()
+    ))
+}
+
 fn create_private(dir: &Path) -> std::io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
@@ -110,6 +177,34 @@ mod tests {
         let (a, b) = (vault_name(&a).unwrap(), vault_name(&b).unwrap());
         assert!(a.starts_with("Notes-") && b.starts_with("Notes-"));
         assert_ne!(a, b);
+    }
+
+    #[test]
+    fn state_belongs_to_one_vault_under_whatever_name() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().canonicalize().unwrap();
+        let (a, b) = (root.join("a"), root.join("b"));
+        std::fs::create_dir(&a).unwrap();
+        std::fs::create_dir(&b).unwrap();
+        let dirs = Dirs { state: root.join("state"), cache: root.join("cache") };
+        dirs.create().unwrap();
+        dirs.bind(&a).unwrap();
+        dirs.bind(&a).unwrap();
+        let refused = dirs.bind(&b).unwrap_err().to_string();
+        assert!(refused.contains("/a`") && refused.contains("/b`"), "{refused}");
+        // By another path, and renamed, it is the same; a link to it, too.
+        std::os::unix::fs::symlink(&a, root.join("link")).unwrap();
+        dirs.bind(&root.join("link")).unwrap();
+        std::fs::rename(&a, root.join("c")).unwrap();
+        assert!(dirs.bind(&b).is_err());
+        dirs.bind(&root.join("c")).unwrap();
+        // Brought back from a backup under its name.
+        std::fs::rename(root.join("c"), root.join("aside")).unwrap();
+        std::fs::create_dir(root.join("c")).unwrap();
+        dirs.bind(&root.join("c")).unwrap();
+        assert!(dirs.bind(&root.join("aside")).is_err());
+        std::fs::write(root.join("state/vault"), "torn").unwrap();
+        dirs.bind(&root.join("aside")).unwrap();
     }
 
     #[test]

@@ -20,6 +20,23 @@ fn a_vault_that_is_no_folder_is_named() {
     assert!(run.stderr.contains("note.md"), "{}", run.stderr);
 }
 
+#[test]
+fn a_second_vault_is_refused_the_state_of_the_first() {
+    let first = TestVault::new("//- /Reminders.md\n- 2026-12-24 09:00 Tree\n");
+    let _ = first.run(&["remind", "list"]).ok();
+    let second = TestVault::new("//- /Reminders.md\n- 2026-12-25 09:00 Goose\n");
+    let root = second.root();
+    let at = ["--vault", root.to_str().unwrap()];
+    for command in [&["status"][..], &["tick"], &["undo"], &["search", "goose"]] {
+        let refused = first.run(&[&at[..], command].concat());
+        assert_eq!(refused.code, 2, "{command:?}: {refused:?}");
+        assert!(refused.stderr.contains("belongs to the vault `[VAULT]`"), "{refused:?}");
+        assert!(refused.stderr.contains("VAULT_AGENT_STATE_DIR"), "{refused:?}");
+    }
+    assert_eq!(second.read("Reminders.md"), "- 2026-12-25 09:00 Goose\n");
+    let _ = first.run(&["status"]).ok();
+}
+
 /// Every command that works in a vault.
 const IN_A_VAULT: [&[&str]; 26] = [
     &["run"],

@@ -26,8 +26,9 @@ fn a_new_vault_takes_the_zone_of_the_machine() {
     let read = |note: &str| std::fs::read_to_string(dir.join(note)).unwrap();
     assert!(read("vault-agent.toml").contains("\ntimezone = \"Asia/Tokyo\"\n"));
     assert!(read("Reminders.md").contains("- [ ] date=2026-07-01 time=18:29 recur=none msg="));
-    // Somebody's settings are not ours to change.
+    // Somebody's settings are not ours to change. (State belongs to one vault.)
     let own = vault.home().join("own");
+    vault.env("VAULT_AGENT_STATE_DIR", vault.home().join("state of own").to_str().unwrap());
     std::fs::create_dir(&own).unwrap();
     std::fs::write(own.join("vault-agent.toml"), "timezone = \"Europe/Paris\"\n").unwrap();
     let run = vault.run(&["init", own.to_str().unwrap()]).ok();
@@ -43,6 +44,7 @@ fn a_new_vault_takes_the_zone_of_the_machine() {
     // A zone without a name leaves the template's.
     vault.env("TZ", "JST-9");
     let plain = vault.home().join("plain");
+    vault.env("VAULT_AGENT_STATE_DIR", vault.home().join("state of plain").to_str().unwrap());
     let run = vault.run(&["init", plain.to_str().unwrap()]).ok();
     assert!(run.stderr.contains("are meant in Europe/London"), "{}", run.stderr);
 }
