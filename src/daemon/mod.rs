@@ -71,7 +71,7 @@ pub async fn serve(workspace: Arc<Workspace>, ui: Ui, stop: CancellationToken) -
     let hear = move |event| {
         // The parts hear of everything in its order, and don't wait for a pass that the scheduler is at. Nobody may
         // listen any more at the end.
-        let _ = parts_hear.send(Event::from(&event));
+        let _ = Event::of(&event).map(|event| parts_hear.send(event));
         if !matches!(event, WatchEvent::Stirring(_) | WatchEvent::CaughtUp(_)) {
             let _ = sender.send(event);
         }

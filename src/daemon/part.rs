@@ -36,9 +36,10 @@ pub enum Event {
     Settings(Arc<Workspace>),
 }
 
-impl From<&WatchEvent> for Event {
-    fn from(event: &WatchEvent) -> Self {
-        match event {
+impl Event {
+    /// What the parts hear of an event of the watcher, if they do.
+    pub fn of(event: &WatchEvent) -> Option<Self> {
+        Some(match event {
             WatchEvent::Stirring(paths) => Self::Stirring(Arc::new(paths.clone())),
             WatchEvent::Dirty(paths) => Self::Changed(Arc::new(paths.clone())),
             WatchEvent::Rescan(why) => Self::Rescan(why.clone()),
@@ -46,7 +47,8 @@ impl From<&WatchEvent> for Event {
             WatchEvent::VaultGone => Self::VaultGone,
             WatchEvent::VaultBack => Self::VaultBack,
             WatchEvent::Error(why) => Self::Unwatched(why.clone()),
-        }
+            WatchEvent::Looked { .. } => return None,
+        })
     }
 }
 

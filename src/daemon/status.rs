@@ -33,6 +33,12 @@ pub struct DaemonStatus {
     pub settings_error: Option<String>,
     /// How changes are noticed: `watching`, or why not.
     pub watcher: String,
+    /// When a look at every file last found nothing that the watcher had not told.
+    #[serde(default)]
+    pub agreed: Option<Timestamp>,
+    /// How many changes such looks found since the start.
+    #[serde(default)]
+    pub unseen: u64,
     /// What the further parts say of themselves: history, index, Discord.
     pub parts: std::collections::BTreeMap<String, String>,
 }
@@ -51,6 +57,8 @@ impl DaemonStatus {
             last_error: None,
             settings_error: None,
             watcher: "starting".to_owned(),
+            agreed: None,
+            unseen: 0,
             parts: std::collections::BTreeMap::new(),
         }
     }

@@ -71,6 +71,19 @@ fn until(vault: &TestVault, note: &str, wanted: impl Fn(&str) -> bool) -> String
     }
 }
 
+#[test]
+fn status_says_when_the_watcher_last_agreed_with_a_look_at_every_file() {
+    let vault = TestVault::new("//- /a.md\n- mine\n");
+    let daemon = Daemon::start(&vault, &["run"]);
+    daemon.hear("watching");
+    let limit = Instant::now() + Duration::from_secs(30);
+    while !vault.run(&["status"]).stdout.contains("vault     watching; agreed with a look at every file") {
+        assert!(Instant::now() < limit, "{:?}", vault.run(&["status"]));
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    daemon.kill();
+}
+
 const DUE: &str = "- [ ] date=2026-12-01 time=09:30 recur=none msg=\"Pay the rent\" id=rid_AAAAAAAAAAAA\n";
 
 #[test]

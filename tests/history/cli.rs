@@ -51,6 +51,22 @@ fn history_diff_restore_and_undo_in_a_row() {
 }
 
 #[test]
+fn a_path_is_found_in_either_form_of_its_accents() {
+    let (composed, decomposed) = ("B\u{fc}cher", "Bu\u{308}cher");
+    let vault = TestVault::new(&format!("//- /{decomposed}/a.md\none\n"));
+    let _ = vault.run(&["history"]).ok();
+    vault.write("other.md", "x\n");
+    let _ = vault.run(&["history"]).ok();
+    for path in [composed.to_owned(), format!("{composed}/a.md"), decomposed.to_owned()] {
+        assert_eq!(json(&vault, &["history", &path]).as_array().unwrap().len(), 1, "{path:?}");
+    }
+    std::fs::remove_file(vault.path(&format!("{decomposed}/a.md"))).unwrap();
+    std::fs::remove_dir(vault.path(decomposed)).unwrap();
+    let _ = vault.run(&["history"]).ok();
+    assert_eq!(json(&vault, &["history", composed]).as_array().unwrap().len(), 2, "gone since");
+}
+
+#[test]
 fn a_reminder_comes_back_by_its_id_and_does_not_fire() {
     let vault =
         TestVault::new("//- now: 2026-12-01T09:00:00Z\n//- zone: Europe/London\n//- /Reminders.md\n# R\n");

@@ -71,6 +71,23 @@ fn other_scripts_identifiers_and_accents() {
 }
 
 #[test]
+fn a_folder_is_a_scope_in_either_form_of_its_accents() {
+    let (composed, decomposed) = ("B\u{fc}cher", "Bu\u{308}cher");
+    let _gate = no_failpoints();
+    let fixture = format!("//- {decomposed}/caf\u{e9}.md\n- an apple\n//- other.md\n- an apple\n");
+    let vault = TestVault::of(&fixture);
+    let index = vault.index();
+    for folder in [composed, decomposed] {
+        for scope in [folder.to_owned(), format!("{folder}/"), format!("{folder}/cafe\u{301}.md")] {
+            let hits = index.search(&Query::new("apple").scope(scope.as_str())).unwrap().hits;
+            assert_eq!(hits.len(), 1, "{scope:?}");
+            assert!(hits[0].path.starts_with(decomposed));
+        }
+    }
+    assert!(index.search(&Query::new("apple").scope("B\u{fc}x")).is_err());
+}
+
+#[test]
 fn conversations_have_speakers_scopes_and_pins_but_no_echo() {
     let _gate = no_failpoints();
     let vault = vault();

@@ -22,10 +22,18 @@ fn watch(room: &Room) -> Told {
 }
 
 fn watch_with(room: &Room, times: WatchTimes) -> Told {
+    // Looks come whenever it is time for one, and tell nothing here.
+    watch_all(room, times, |event| !matches!(event, WatchEvent::Looked { .. }))
+}
+
+fn watch_all(room: &Room, times: WatchTimes, is_wanted: fn(&WatchEvent) -> bool) -> Told {
     let (sender, events) = channel();
-    let watcher =
-        Watcher::start_with(room.editor.vault(), times, None, move |event| drop(sender.send(event))).unwrap();
-    Told { _watcher: watcher, events }
+    let on = move |event| {
+        if is_wanted(&event) {
+            drop(sender.send(event));
+        }
+    };
+    Told { _watcher: Watcher::start_with(room.editor.vault(), times, None, on).unwrap(), events }
 }
 
 impl Told {
@@ -161,6 +169,30 @@ fn a_full_look_comes_when_it_is_time() {
         watch_with(&room, WatchTimes { rescan_every: Duration::from_millis(50), ..WatchTimes::default() });
     told.until(|event| matches!(event, WatchEvent::Rescan(_)));
     told.until(|event| matches!(event, WatchEvent::Rescan(_)));
+}
+
+#[test]
+fn a_write_through_a_hard_link_from_outside_is_found_by_the_next_look() {
+    let room = Room::new();
+    room.write("a.md", "1");
+    room.write("sub/b.md", "1");
+    let outside = room.temp.path().join("outside.md");
+    fs::hard_link(room.path("sub/b.md"), &outside).unwrap();
+    let often = Duration::from_millis(50);
+    let times = WatchTimes { presence_every: often, look_every: often, ..WatchTimes::default() };
+    let told = watch_all(&room, times, |_| true);
+    told.until(|event| *event == WatchEvent::Looked { unseen: 0 });
+    fs::write(&outside, "two").unwrap();
+    let mut found = 0;
+    told.until(|event| {
+        if let WatchEvent::Looked { unseen } = event {
+            found += unseen;
+        }
+        matches!(event, WatchEvent::Dirty(paths) if *paths == BTreeSet::from([note("sub/b.md")]))
+    });
+    assert_eq!(found, 1);
+    // Then they agree again.
+    told.until(|event| *event == WatchEvent::Looked { unseen: 0 });
 }
 
 #[test]

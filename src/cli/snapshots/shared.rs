@@ -86,7 +86,8 @@ pub(super) fn vault_path(workspace: &Workspace, typed: &str) -> Result<String, C
     if inside.is_empty() {
         return Ok(inside);
     }
-    NotePath::new(&inside).map(|path| path.to_string()).map_err(|error| outside(error.to_string()))
+    let path = NotePath::new(&inside).map_err(|error| outside(error.to_string()))?;
+    Ok(workspace.vault.as_it_stands(path).to_string())
 }
 
 /// Without `.` and `..`; `None` where it would climb out.

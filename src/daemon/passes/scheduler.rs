@@ -225,6 +225,15 @@ impl Scheduler {
     fn hear(&mut self, event: WatchEvent) {
         match event {
             WatchEvent::Stirring(_) | WatchEvent::CaughtUp(_) => {}
+            WatchEvent::Looked { unseen } => {
+                let now = self.now();
+                self.board.update(|status| {
+                    status.unseen += unseen as u64;
+                    if unseen == 0 {
+                        status.agreed = Some(now);
+                    }
+                });
+            }
             WatchEvent::Dirty(paths) => {
                 if paths.iter().any(|path| path.as_str() == SETTINGS_FILE) {
                     self.reload();

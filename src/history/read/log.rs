@@ -9,6 +9,7 @@ use std::ops::ControlFlow;
 
 use git2::Oid;
 use jiff::Timestamp;
+use unicode_normalization::UnicodeNormalization;
 
 use super::diff::within;
 use crate::history::error::Result;
@@ -65,7 +66,14 @@ impl History {
         mut take: impl FnMut(Record) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         let mut next = self.store().head()?;
-        let mut paths: Vec<String> = filter.path.iter().cloned().collect();
+        // An accent is one character or two: what is gone by now may have been named either way.
+        let mut paths: Vec<String> = filter
+            .path
+            .iter()
+            .flat_map(|path| [path.clone(), path.nfc().collect(), path.nfd().collect()])
+            .collect();
+        paths.sort_unstable();
+        paths.dedup();
         let mut left = filter.limit.unwrap_or(usize::MAX);
         let grep = filter.grep.as_ref().map(|words| words.to_lowercase());
         while let (Some(id), true) = (next.filter(|next| Some(*next) != end), left > 0) {

@@ -7,6 +7,7 @@ mod parsed;
 use std::cell::RefCell;
 
 use roaring::RoaringBitmap;
+use unicode_normalization::UnicodeNormalization;
 
 use crate::search::analyze::text::Analyzer;
 use crate::search::follow::snapshot::Snapshot;
@@ -59,6 +60,27 @@ fn scope_prefixes(scope: &str, options: &Options) -> Vec<String> {
     }
 }
 
+/// The beginnings of paths that read like one of the prefixes, with their accents as the paths have them: one character, or a
+/// letter and its accent. In the order of the paths, each once.
+fn as_they_stand(prefixes: &[String], paths: &[String]) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for prefix in prefixes.iter().filter(|prefix| !prefix.is_ascii()) {
+        let wanted: String = prefix.nfc().collect();
+        let is_meant =
+            |path: &&String| !path.is_ascii() && path.nfc().collect::<String>().starts_with(&wanted);
+        for path in paths.iter().filter(is_meant) {
+            let ends = path.char_indices().map(|(at, _)| at).chain([path.len()]);
+            // The last end that fits: an accent belongs to its letter.
+            let end = ends.filter(|end| path[..*end].nfc().eq(wanted.chars())).last();
+            let beginning = end.map(|end| &path[..end]);
+            if let Some(beginning) = beginning.filter(|it| !found.iter().any(|known| known == it)) {
+                found.push(beginning.to_owned());
+            }
+        }
+    }
+    found
+}
+
 /// A found block.
 #[derive(Debug, Clone)]
 pub struct Found {
@@ -104,6 +126,10 @@ impl Snapshot<'_> {
             return Ok(prefixes);
         }
         let paths: Vec<String> = self.notes()?.into_iter().map(|(path, _)| path).collect();
+        let same = as_they_stand(&prefixes, &paths);
+        if !same.is_empty() {
+            return Ok(same);
+        }
         let folder = |path: &String| path.split_once('/').map(|(folder, _)| format!("`{folder}`"));
         let mut folders: Vec<String> = paths.iter().filter_map(folder).collect();
         folders.dedup();

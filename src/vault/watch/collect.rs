@@ -69,6 +69,11 @@ impl Collector {
         self.rescan("the vault is there again");
     }
 
+    /// What is about to be told.
+    pub(super) fn coming(&self) -> impl Iterator<Item = &NotePath> {
+        self.dirty.iter()
+    }
+
     /// What is to be told at `now`.
     pub(super) fn take(&mut self, now: Instant) -> Option<WatchEvent> {
         if self.is_gone {

@@ -4,7 +4,8 @@
 //! note and compares. Folders are watched, not files, so that a save by rename or exchange is seen
 //! like any other. A new folder is watched first and walked then, because what is written into it at
 //! once has no event. Who must not miss what happened before this moment leaves a [cookie](cookies). Where events may have been missed (the queue overflowed, a folder was moved,
-//! an hour has gone by) a rescan is asked for. A vault that vanishes is told as such and never as
+//! an hour has gone by) a rescan is asked for. A write through a hard link or a mapped file gives no event: once a minute the
+//! sizes and times of all files are looked at, and what nobody told is told then. A vault that vanishes is told as such and never as
 //! the removal of its notes.
 //!
 //! Two tiers of errors: that a folder can't be watched is told and rescans come every minute; only
@@ -12,11 +13,13 @@
 //!
 //! - `folders`: the folders that are watched, and whether the vault is there; what follows from that is the daemon's
 //!   (`daemon::passes::scheduler`); `collect`: what came together is told together;
+//! - `looks`: what changed without an event;
 //! - `cookies`: files of ours after whose names nothing before is untold.
 
 mod collect;
 mod cookies;
 mod folders;
+mod looks;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -29,10 +32,11 @@ use std::time::{Duration, Instant};
 use notify::event::{CreateKind, ModifyKind, RemoveKind, RenameMode};
 use notify::{Event, EventKind, RecommendedWatcher};
 
+use self::looks::{Looks, Seen};
 use self::{collect::Collector, cookies::Cookies};
 use super::error::VaultError;
 use super::path::NotePath;
-use super::read::{Vault, conflict};
+use super::read::{Entry, Vault, WalkOptions, conflict};
 
 /// Something that may have happened in the vault.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,6 +48,11 @@ pub enum WatchEvent {
     Dirty(BTreeSet<NotePath>),
     /// Anything may have changed, for the reason given.
     Rescan(String),
+    /// All files were looked at: so many had changed or gone without an event, and are told with this.
+    Looked {
+        /// How many; 0 where the watcher and the look agree.
+        unseen: usize,
+    },
     /// All that happened before these cookies were made has been told.
     CaughtUp(BTreeSet<String>),
     /// The vault's folder is not there any more, or its disk is unmounted.
@@ -63,6 +72,8 @@ pub struct WatchTimes {
     pub rescan_every: Duration,
     /// How often it is checked that the vault is there.
     pub presence_every: Duration,
+    /// How often all files are looked at for what no event told; more seldom where a look takes long.
+    pub look_every: Duration,
 }
 
 impl Default for WatchTimes {
@@ -71,6 +82,7 @@ impl Default for WatchTimes {
             settle: Duration::from_millis(50),
             rescan_every: Duration::from_secs(3_600),
             presence_every: Duration::from_secs(1),
+            look_every: Duration::from_secs(60),
         }
     }
 }
@@ -125,6 +137,9 @@ impl Watcher {
             cookies: cookies.map(Cookies::new),
             identity: identity(vault.root()),
             collector: Collector::new(times, Instant::now()),
+            looks: Looks::default(),
+            next_look: Instant::now() + times.presence_every,
+            settles: None,
             is_limited: false,
             is_unsettled: false,
             times,
@@ -155,6 +170,24 @@ fn identity(folder: &Path) -> Option<Identity> {
     fs::metadata(folder).ok().filter(fs::Metadata::is_dir).map(|metadata| (metadata.dev(), metadata.ino()))
 }
 
+/// A look takes at most one part in so many of the time.
+const LOOKS_AT_MOST: u32 = 100;
+
+/// Nobody waits for a look: one thread is enough.
+fn every_file() -> WalkOptions {
+    WalkOptions { wide: false, ..WalkOptions::every_file() }
+}
+
+fn seen(entry: &Entry) -> (&NotePath, Seen) {
+    let stat = &entry.stat;
+    (&entry.path, (stat.size, stat.mtime_ns, stat.dev, stat.inode))
+}
+
+fn seen_of(meta: &fs::Metadata) -> Seen {
+    let mtime = meta.mtime().saturating_mul(1_000_000_000).saturating_add(meta.mtime_nsec());
+    (meta.size(), mtime, meta.dev(), meta.ino())
+}
+
 struct Watch {
     vault: Vault,
     sender: Sender<Message>,
@@ -165,6 +198,10 @@ struct Watch {
     /// The vault's folder, `None` while it is gone.
     identity: Option<Identity>,
     collector: Collector,
+    looks: Looks,
+    next_look: Instant,
+    /// When the events have come that were on their way at the last look.
+    settles: Option<Instant>,
     is_limited: bool,
     /// Folders come and go so fast that some may have no watch yet.
     is_unsettled: bool,
@@ -175,6 +212,7 @@ struct Watch {
 impl Watch {
     fn run(mut self, receiver: &Receiver<Message>) {
         let mut looked = Instant::now();
+        self.remember_all();
         loop {
             let idle = self.collector.idle_for(Instant::now());
             let mut folders_changed = std::mem::take(&mut self.is_unsettled);
@@ -200,7 +238,9 @@ impl Watch {
                 looked = Instant::now();
                 self.check_presence();
             }
+            self.look(Instant::now());
             while let Some(event) = self.collector.take(Instant::now()) {
+                self.remember(&event);
                 (self.on)(event);
             }
             // Of a vault that is gone nothing is told, so nobody is told that it was all.
@@ -209,6 +249,51 @@ impl Watch {
             {
                 (self.on)(event);
             }
+        }
+    }
+
+    /// Looks at all files when it is time, and tells what the last look found once events have had time to come.
+    fn look(&mut self, now: Instant) {
+        if self.identity.is_none() {
+            return;
+        }
+        if self.settles.is_some_and(|at| at <= now) {
+            self.settles = None;
+            if let Some(unseen) = self.looks.settle(self.collector.coming()) {
+                (self.on)(WatchEvent::Looked { unseen: unseen.changed.len() + unseen.gone });
+                if unseen.gone > 0 {
+                    self.collector.rescan("files went without an event");
+                }
+                unseen.changed.into_iter().for_each(|path| self.collector.dirty(path, now));
+            }
+        }
+        if self.next_look <= now {
+            if let Ok(walk) = self.vault.walk(&every_file()) {
+                self.looks.look(walk.entries.iter().map(seen));
+                self.settles = Some(now + self.times.presence_every);
+            }
+            self.next_look = now + self.times.look_every.max(now.elapsed() * LOOKS_AT_MOST);
+        }
+    }
+
+    /// Remembers what the files are that are being told.
+    fn remember(&mut self, event: &WatchEvent) {
+        match event {
+            WatchEvent::Dirty(paths) => {
+                for path in paths {
+                    let meta = fs::symlink_metadata(self.vault.absolute(path)).ok();
+                    self.looks.told(path, meta.filter(fs::Metadata::is_file).map(|meta| seen_of(&meta)));
+                }
+            }
+            WatchEvent::Rescan(_) => self.remember_all(),
+            _ => {}
+        }
+    }
+
+    fn remember_all(&mut self) {
+        if let Ok(walk) = self.vault.walk(&every_file()) {
+            self.looks.all(walk.entries.iter().map(seen));
+            self.settles = None;
         }
     }
 
