@@ -22,9 +22,6 @@ pub struct Args {
     dir: Option<PathBuf>,
 }
 
-/// The profile of a new vault, before anybody has filled it in.
-pub(super) const BLANK_PROFILE: &str = include_str!("../../vault-template/user/profile.md");
-
 /// What became of the template's files, by their places in the vault.
 #[derive(Debug, Default, Serialize)]
 pub struct Written {

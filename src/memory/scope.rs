@@ -81,7 +81,7 @@ impl Scope {
     }
 
     /// A text without tags that would give it another scope than this one: each has a `\` before it.
-    pub(super) fn alone_in(&self, text: &str) -> String {
+    pub fn alone_in(&self, text: &str) -> String {
         let code = tags::code_spans(text);
         let mut out = String::with_capacity(text.len() + 4);
         let mut from = 0;

@@ -9,9 +9,8 @@
 //! - relates_to [[Beans]]
 //! ```
 //!
-//! Each note comes whole into the folder of imports, where its links go on working. Its observations
-//! become memories, too, in a section with the entity's title, as they are written; relations are links
-//! and stay in the note.
+//! Each note comes whole into the folder of imports, where its observations are found and its links go on working.
+//! Nothing of it is written a second time into `MEMORY.md`.
 
 use std::path::Path;
 
@@ -27,21 +26,14 @@ use crate::vault::NotePath;
 pub fn read(root: &Path, into: &NotePath) -> Result<Batch, TransferError> {
     let mut batch = Batch::default();
     for relative in outside::notes(root, &mut batch)? {
-        let path = match into.join(&relative) {
-            Ok(path) => path,
-            Err(error) => {
-                batch.skip(relative, error.to_string());
-                continue;
+        match into.join(&relative) {
+            Ok(path) => {
+                if let Some(text) = outside::read_note(root, &relative, &mut batch) {
+                    batch.add(Item::Note { path, text }, relative);
+                }
             }
-        };
-        let Some(text) = outside::read_note(root, &relative, &mut batch) else { continue };
-        let entity = Entity::parse(&text);
-        let title = entity.title.unwrap_or_else(|| path.stem().to_owned());
-        for (line, text) in entity.observations {
-            let item = Item::Memory { section: Some(title.clone()), timestamp: None, text };
-            batch.add(item, format!("{relative} line {line}"));
+            Err(error) => batch.skip(relative, error.to_string()),
         }
-        batch.add(Item::Note { path, text }, relative);
     }
     Ok(batch)
 }
@@ -52,40 +44,17 @@ pub(super) fn is_one(root: &Path) -> bool {
     let notes = outside::notes(root, &mut batch).unwrap_or_default();
     notes.iter().take(200).any(|relative| {
         let text = outside::read_note(root, relative, &mut batch).unwrap_or_default();
-        let entity = Entity::parse(&text);
-        entity.has_permalink || !entity.observations.is_empty()
+        is_entity(&text)
     })
 }
 
-/// An entity, as far as it matters here.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Entity {
-    title: Option<String>,
-    has_permalink: bool,
-    /// With their lines, from 1.
-    observations: Vec<(usize, String)>,
-}
-
-impl Entity {
-    fn parse(text: &str) -> Self {
-        let bytes = text.as_bytes();
-        let mut entity = Self::default();
-        let head = lines::frontmatter_end(bytes).unwrap_or(0);
-        for line in lines::lines(&bytes[..head]) {
-            match yaml::entry(line.text) {
-                Some(entry) if entry.key == "title" && !entry.value.trim().is_empty() => {
-                    entity.title = Some(entry.value.trim().to_owned());
-                }
-                Some(entry) if entry.key == "permalink" => entity.has_permalink = true,
-                _ => {}
-            }
-        }
-        for line in LiveLines::new(bytes) {
-            let text = String::from_utf8_lossy(line.text);
-            entity.observations.extend(observation(&text).map(|text| (line.number, text.to_owned())));
-        }
-        entity
-    }
+/// Whether a note is an entity: it has a permalink in its head, or an observation.
+fn is_entity(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let head = lines::frontmatter_end(bytes).unwrap_or(0);
+    let is_permalink = |line: lines::Line<'_>| yaml::entry(line.text).is_some_and(|it| it.key == "permalink");
+    lines::lines(&bytes[..head]).into_iter().any(is_permalink)
+        || LiveLines::new(bytes).any(|line| observation(&String::from_utf8_lossy(line.text)).is_some())
 }
 
 /// The observation that a line is: `- [category] text`, or a list item with a tag that is no relation.
@@ -110,17 +79,18 @@ mod tests {
         let text = "---\ntitle: Coffee\npermalink: coffee\ntags: [a]\n---\n# Coffee\n\n- [method] Pour over #brewing (at home)\n\
                     * [tip] See [[Beans]]\n- [ ] task\n- [x] done\n- [text](https://example.org)\n- [[Bare]]\n- relates_to [[Beans]] #x\n\
                     - tagged #brewing\n- plain\n```\n- [code] no\n```\n  - [nested] yes\n- [empty] \n";
-        let entity = Entity::parse(text);
-        assert_eq!((entity.title.as_deref(), entity.has_permalink), (Some("Coffee"), true));
-        let found: Vec<_> = entity.observations.iter().map(|(line, text)| (*line, text.as_str())).collect();
+        let found: Vec<_> = text.lines().filter_map(observation).collect();
         assert_eq!(
             found,
             [
-                (8, "[method] Pour over #brewing (at home)"),
-                (9, "[tip] See [[Beans]]"),
-                (15, "tagged #brewing"),
-                (20, "[nested] yes"),
+                "[method] Pour over #brewing (at home)",
+                "[tip] See [[Beans]]",
+                "tagged #brewing",
+                "[code] no",
+                "[nested] yes"
             ]
         );
+        assert!(is_entity(text) && is_entity("---\npermalink: a\n---\n") && is_entity("- [a] b\n"));
+        assert!(!is_entity("---\ntitle: a\n---\nwords\n") && !is_entity("```\n- [code] no\n```\n"));
     }
 }

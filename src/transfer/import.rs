@@ -9,6 +9,7 @@ use super::{Batch, Found, Item, Problem, TransferError};
 use crate::config::Settings;
 use crate::format::daily;
 use crate::memory::Origin;
+use crate::template::TEMPLATE;
 use crate::vault::{EditError, Editor, NotePath, OPERATION, Plan, Vault, VaultError};
 
 /// Writes batches.
@@ -22,8 +23,6 @@ pub struct Importer<'a> {
     pub settings: &'a Settings,
     /// Who writes, and the program that the batch is from: stands in the snapshots.
     pub origin: &'a Origin,
-    /// The profile of a new vault: one that still reads so counts as none.
-    pub blank_profile: &'a str,
     /// The name that ties these writes to others, which `undo` takes back together.
     pub operation: &'a str,
     /// Whether to say what would be written, and write nothing.
@@ -94,6 +93,8 @@ impl Importer<'_> {
             Item::Commitment(_) => (NoteKind::Commitments, paths.commitments.clone()),
             Item::Pin { .. } => (NoteKind::Pinned, paths.pinned.clone()),
             Item::Profile { .. } => (NoteKind::Profile, paths.profile.clone()),
+            Item::Persona { .. } => (NoteKind::Persona, self.settings.assistant.persona.clone()),
+            Item::Routine { name, .. } => (NoteKind::Other, format!("{}/{name}.md", paths.routines)),
             Item::Note { path, .. } => return (NoteKind::Other, path.clone()),
         };
         (kind, NotePath::new(&path).expect("the settings' paths are validated when they are read"))
@@ -133,7 +134,7 @@ impl Importer<'_> {
             .map(|(at, reason)| Problem { place: found[*at].place.clone(), reason: reason.clone() });
         // A note that a person has written is in nobody's way: it is a remark, not a problem.
         match kind {
-            NoteKind::Profile | NoteKind::Other => report.remarks.extend(kept),
+            NoteKind::Profile | NoteKind::Persona | NoteKind::Other => report.remarks.extend(kept),
             _ => report.skipped.extend(kept),
         }
         report.added += merged.count;
@@ -146,7 +147,9 @@ impl Importer<'_> {
     }
 
     fn merged(&self, kind: NoteKind, before: &[u8], items: &[&Item]) -> Merged {
-        let is_blank = kind == NoteKind::Profile && before == self.blank_profile.as_bytes();
+        // A note of the template that nobody has filled in counts as none.
+        let is_blank = matches!(kind, NoteKind::Profile | NoteKind::Persona)
+            && TEMPLATE.iter().any(|(_, text)| before == text.as_bytes());
         merge(kind, if is_blank { b"" } else { before }, items)
     }
 

@@ -4,6 +4,7 @@ use jiff::civil::{Date, Time};
 use serde::Serialize;
 
 use crate::format::{commitment::Commitment, reminder::Reminder};
+use crate::memory::Scope;
 use crate::vault::NotePath;
 
 /// One thing to be written into the vault, if it isn't there.
@@ -57,6 +58,18 @@ pub enum Item {
         /// The note's text.
         text: String,
     },
+    /// How the assistant speaks, where the vault doesn't say so yet.
+    Persona {
+        /// The note's text.
+        text: String,
+    },
+    /// A scheduled prompt, where there is none of its name.
+    Routine {
+        /// Its name, without `.md`.
+        name: &'static str,
+        /// The note's text.
+        text: String,
+    },
 }
 
 /// An item and where it was found.
@@ -89,6 +102,16 @@ pub struct Batch {
 }
 
 impl Batch {
+    /// The batch with `#project/x` and the like as plain text: in another program they marked no scope of a memory.
+    pub(super) fn without_scopes(mut self) -> Self {
+        for found in &mut self.found {
+            if let Item::Memory { text, .. } | Item::Day { text, .. } = &mut found.item {
+                *text = Scope::Global.alone_in(text);
+            }
+        }
+        self
+    }
+
     pub(super) fn add(&mut self, item: Item, place: impl Into<String>) {
         self.found.push(Found { item, place: place.into() });
     }

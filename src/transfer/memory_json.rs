@@ -1,4 +1,4 @@
-//! `memory.json`, the flat store of the memory server that came before: a JSON array of entries.
+//! The files of two memory servers: `memory.json`, a JSON array of entries, and the graph of the MCP reference server.
 //!
 //! ```json
 //! [{"key": "kyle", "content": "prefers Rust", "context": "said so twice", "ts": "2026-05-08T13:55:00+00:00"}]
@@ -7,6 +7,13 @@
 //! The array is cut into its elements by its brackets alone, and each element is read for itself: one
 //! that is damaged, or a file that ends in the middle, costs that entry and no other. An object whose
 //! `memories` is such an array is taken, too.
+//!
+//! The graph has an object a line; an entity's observations and its relations become memories in the section with its name:
+//!
+//! ```json
+//! {"type": "entity", "name": "Anna", "entityType": "person", "observations": ["likes green tea"]}
+//! {"type": "relation", "from": "Anna", "to": "Acme", "relationType": "works_at"}
+//! ```
 
 use std::ops::Range;
 
@@ -15,14 +22,75 @@ use serde_json::Value;
 
 use super::{Batch, Item};
 
-/// The entries of a store. Each becomes a memory in the section that its key names, with its time before
+/// Whether a file is a graph: one of its first lines is an entity or a relation.
+pub(super) fn is_graph(bytes: &[u8]) -> bool {
+    objects(bytes).take(20).any(|(_, line)| {
+        let value = serde_json::from_slice::<Value>(line).unwrap_or_default();
+        matches!(value["type"].as_str(), Some("entity" | "relation"))
+    })
+}
+
+/// The lines of a file that aren't blank, with their numbers from 1.
+fn objects(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let lines = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).split(|byte| *byte == b'\n');
+    lines
+        .map(<[u8]>::trim_ascii)
+        .enumerate()
+        .map(|(at, line)| (at + 1, line))
+        .filter(|(_, line)| !line.is_empty())
+}
+
+/// The memories of a graph. A line that is damaged costs itself and no other.
+fn graph(bytes: &[u8]) -> Batch {
+    let mut batch = Batch::default();
+    for (number, line) in objects(bytes) {
+        let place = format!("line {number}");
+        match serde_json::from_slice::<Value>(line) {
+            Ok(value) => node(&value, &place, &mut batch),
+            Err(error) => batch.skip(place, format!("it is no JSON: {}", why(&error))),
+        }
+    }
+    batch.without_scopes()
+}
+
+/// One entity or relation.
+fn node(value: &Value, place: &str, batch: &mut Batch) {
+    let text = |key: &str| value[key].as_str().map(str::trim).filter(|text| !text.is_empty());
+    let mut add = |section: &str, text: String| {
+        let item = Item::Memory { section: Some(section.to_owned()), timestamp: None, text };
+        batch.add(item, place);
+    };
+    match (text("type"), text("name"), text("from"), text("relationType"), text("to")) {
+        (Some("entity"), Some(name), ..) => {
+            if let Some(kind) = text("entityType") {
+                add(name, format!("Type: {kind}"));
+            }
+            for observation in value["observations"].as_array().into_iter().flatten() {
+                match observation.as_str().map(str::trim) {
+                    Some("") => {}
+                    Some(observation) => add(name, observation.to_owned()),
+                    None => return batch.skip(place, "an observation of it is no text"),
+                }
+            }
+        }
+        (Some("relation"), _, Some(from), Some(relation), Some(to)) => add(from, format!("{relation} {to}")),
+        (Some("entity"), ..) => batch.skip(place, "it has no `name`"),
+        (Some("relation"), ..) => batch.skip(place, "it lacks `from`, `relationType` or `to`"),
+        _ => batch.skip(place, "it is no entity and no relation"),
+    }
+}
+
+/// The entries of a store, or the memories of a graph. Each entry becomes a memory in the section that its key names, with its time before
 /// it and its context below it.
 ///
 /// # Errors
 /// It is no array of entries at all: why.
 pub fn parse(bytes: &[u8]) -> Result<Batch, String> {
+    if is_graph(bytes) {
+        return Ok(graph(bytes));
+    }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let start = array_start(bytes).ok_or("it is no JSON array of entries")?;
+    let start = array_start(bytes).ok_or("it is no JSON array of entries, and no line of it is an entity")?;
     let mut batch = Batch::default();
     let (elements, complete) = elements(bytes, start);
     let mut lines = LineCounter { bytes, at: 0, line: 1 };
@@ -37,7 +105,7 @@ pub fn parse(bytes: &[u8]) -> Result<Batch, String> {
         let line = lines.line_of(bytes.len());
         batch.skip(format!("line {line}"), "the file ends before its array does; what came before is read");
     }
-    Ok(batch)
+    Ok(batch.without_scopes())
 }
 
 /// One entry.

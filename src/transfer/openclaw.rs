@@ -1,9 +1,11 @@
-//! An OpenClaw workspace: `MEMORY.md`, the days in `memory/`, and `USER.md`.
+//! An OpenClaw workspace: what it remembers, how its agent speaks, what it does by itself, and its skills.
 //!
-//! `MEMORY.md` is free Markdown there; each of its items and paragraphs becomes a memory, in the section
-//! that its headings name. A day's note comes as it is, where the vault has none of that day. Other
-//! notes of `memory/` are kept whole in the folder of imports. What tells that program how to behave
-//! (`AGENTS.md`, `SOUL.md`, …) is no memory and stays where it is.
+//! - `MEMORY.md` is free Markdown there; each of its items and paragraphs becomes a memory, in the section that its
+//!   headings name. A day's note comes as it is, where the vault has none of that day. Other notes of `memory/` are kept
+//!   whole in the folder of imports.
+//! - `IDENTITY.md` and `SOUL.md` become the persona, `USER.md` the profile: where the vault's own is still the template's.
+//! - `HEARTBEAT.md` becomes the routine `heartbeat`, switched off. `skills/` comes by its notes.
+//! - All else (`AGENTS.md`, `TOOLS.md`, scripts) is about that program: it is named and stays where it is.
 
 use std::path::Path;
 
@@ -11,10 +13,13 @@ use jiff::civil::Date;
 
 use super::{Batch, Item, TransferError, chunks, outside};
 use crate::format::daily;
+use crate::template::SKILLS;
 use crate::vault::NotePath;
 
 /// The section of memories that stand under no heading.
 const NO_HEADING: &str = "OpenClaw";
+/// The head of the routine that `HEARTBEAT.md` becomes: OpenClaw's own interval, switched off.
+const HEARTBEAT_HEAD: &str = "---\nschedule: every 30m\nscope: console\nenabled: false\nquiet: true\n---\n";
 
 /// What the workspace at `root` holds; notes without a place of their own go to the folder `into`.
 ///
@@ -22,15 +27,42 @@ const NO_HEADING: &str = "OpenClaw";
 /// `root` is no folder, or has too much in it.
 pub fn read(root: &Path, into: &NotePath) -> Result<Batch, TransferError> {
     let mut batch = Batch::default();
+    let mut persona: Vec<(String, String)> = Vec::new();
     for relative in outside::notes(root, &mut batch)? {
         let Some(place) = Place::of(&relative) else {
+            batch.remark(relative, "it is about OpenClaw itself and has no place here; it is not taken over");
             continue;
         };
-        if let Some(text) = outside::read_note(root, &relative, &mut batch) {
-            take(&relative, &place, text, into, &mut batch);
+        let Some(text) = outside::read_note(root, &relative, &mut batch) else { continue };
+        match place {
+            _ if text.trim().is_empty() => {}
+            Place::Persona => persona.push((relative, text)),
+            place => take(&relative, &place, text, into, &mut batch),
         }
     }
+    if !persona.is_empty() {
+        let names: Vec<&str> = persona.iter().map(|(name, _)| name.as_str()).collect();
+        let text: Vec<&str> = persona.iter().map(|(_, text)| text.trim_end()).collect();
+        batch.add(Item::Persona { text: text.join("\n\n") + "\n" }, names.join(" and "));
+    }
+    for folder in with_other_files(root) {
+        batch.remark(folder, "it has files beside its notes, such as scripts; copy them yourself");
+    }
     Ok(batch)
+}
+
+/// The folders of skills that have more in them than notes.
+fn with_other_files(root: &Path) -> Vec<String> {
+    let names = |folder: &Path| -> Vec<String> {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().take(1000);
+        entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+    };
+    let is_other = |name: &String| !name.starts_with('.') && !name.to_lowercase().ends_with(".md");
+    let skills = root.join(SKILLS);
+    let mut folders: Vec<String> = names(&skills);
+    folders.retain(|name| skills.join(name).is_dir() && names(&skills.join(name)).iter().any(is_other));
+    folders.sort_unstable();
+    folders.into_iter().map(|name| format!("{SKILLS}/{name}")).collect()
 }
 
 /// Whether the names of a folder are those of a workspace.
@@ -50,6 +82,9 @@ enum Place {
     Memory,
     Day(Date),
     User,
+    Persona,
+    Heartbeat,
+    Skill,
     Note,
 }
 
@@ -59,6 +94,9 @@ impl Place {
         match relative {
             "MEMORY.md" | "memory.md" => Some(Self::Memory),
             "USER.md" => Some(Self::User),
+            "IDENTITY.md" | "SOUL.md" => Some(Self::Persona),
+            "HEARTBEAT.md" => Some(Self::Heartbeat),
+            _ if is_in_skill(relative) => Some(Self::Skill),
             _ => {
                 let name = relative.strip_prefix("memory/")?;
                 Some(daily::date_of(name).map_or(Self::Note, Self::Day))
@@ -67,10 +105,13 @@ impl Place {
     }
 }
 
+/// Whether a note stands in the folder of a skill.
+fn is_in_skill(relative: &str) -> bool {
+    let inside = relative.strip_prefix(SKILLS).and_then(|rest| rest.strip_prefix('/'));
+    inside.is_some_and(|rest| rest.contains('/'))
+}
+
 fn take(relative: &str, place: &Place, text: String, into: &NotePath, batch: &mut Batch) {
-    if text.trim().is_empty() {
-        return;
-    }
     match place {
         Place::Memory => {
             for chunk in chunks::chunks(&text) {
@@ -81,9 +122,22 @@ fn take(relative: &str, place: &Place, text: String, into: &NotePath, batch: &mu
         }
         Place::Day(date) => batch.add(Item::Day { date: *date, text }, relative),
         Place::User => batch.add(Item::Profile { text }, relative),
-        Place::Note => match into.join(relative) {
-            Ok(path) => batch.add(Item::Note { path, text }, relative),
-            Err(error) => batch.skip(relative, error.to_string()),
-        },
+        Place::Persona => batch.add(Item::Persona { text }, relative),
+        // Headings and comments alone ask for nothing, as in the file that OpenClaw begins with.
+        Place::Heartbeat if chunks::chunks(&text).is_empty() => {}
+        Place::Heartbeat => {
+            let text = format!("{HEARTBEAT_HEAD}{text}");
+            batch.add(Item::Routine { name: "heartbeat", text }, relative);
+        }
+        Place::Skill => note(NotePath::new(relative), relative, text, batch),
+        Place::Note => note(into.join(relative), relative, text, batch),
+    }
+}
+
+/// A note that is kept whole, where its path is one.
+fn note<E: ToString>(path: Result<NotePath, E>, relative: &str, text: String, batch: &mut Batch) {
+    match path {
+        Ok(path) => batch.add(Item::Note { path, text }, relative),
+        Err(error) => batch.skip(relative, error.to_string()),
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::outside::{self, MAX_ENTRIES_BYTES};
-use super::{Batch, TransferError, basic_memory, openclaw, records};
+use super::{Batch, TransferError, basic_memory, memory_json, openclaw, records};
 use crate::vault::NotePath;
 
 /// What can be imported.
@@ -13,6 +13,8 @@ pub enum SourceKind {
     Openclaw,
     /// A basic-memory project.
     BasicMemory,
+    /// The file of the MCP reference memory server: entities and relations, JSON Lines.
+    McpMemory,
     /// An export of ours, JSON Lines.
     Jsonl,
 }
@@ -23,6 +25,7 @@ impl SourceKind {
         match self {
             Self::Openclaw => "openclaw",
             Self::BasicMemory => "basic-memory",
+            Self::McpMemory => "mcp-memory",
             Self::Jsonl => "jsonl",
         }
     }
@@ -40,8 +43,14 @@ impl SourceKind {
             if basic_memory::is_one(path) {
                 return Ok(Self::BasicMemory);
             }
-        } else if records::is_one(&outside::read_file(path, MAX_ENTRIES_BYTES)?) {
-            return Ok(Self::Jsonl);
+        } else {
+            let bytes = outside::read_file(path, MAX_ENTRIES_BYTES)?;
+            if records::is_one(&bytes) {
+                return Ok(Self::Jsonl);
+            }
+            if memory_json::is_graph(&bytes) {
+                return Ok(Self::McpMemory);
+            }
         }
         Err(TransferError::UnknownKind(path.to_owned()))
     }
@@ -59,23 +68,28 @@ pub fn read(
     into: Option<&NotePath>,
     timezone: &str,
 ) -> Result<Batch, TransferError> {
-    if kind == SourceKind::Jsonl {
+    if matches!(kind, SourceKind::Jsonl | SourceKind::McpMemory) {
         let bytes = if path.as_os_str() == "-" {
             outside::read_stream(path, std::io::stdin().lock(), MAX_ENTRIES_BYTES)?
         } else {
             outside::read_file(path, MAX_ENTRIES_BYTES)?
         };
-        return Ok(records::parse(&bytes, timezone));
+        return match kind {
+            SourceKind::Jsonl => Ok(records::parse(&bytes, timezone)),
+            _ => memory_json::parse(&bytes)
+                .map_err(|reason| TransferError::NotUnderstood { path: path.to_owned(), reason }),
+        };
     }
     let root = path.canonicalize().map_err(|source| outside::io(path, source))?;
     if !root.is_dir() {
         return Err(TransferError::WrongType { path: path.to_owned(), expected: "a folder" });
     }
     let into = into.cloned().unwrap_or_else(|| folder_for(kind, &root));
-    match kind {
+    let batch = match kind {
         SourceKind::Openclaw => openclaw::read(&root, &into),
         _ => basic_memory::read(&root, &into),
-    }
+    };
+    batch.map(Batch::without_scopes)
 }
 
 /// The folder of imports for a source: by its name where that can stand in a path, else by its kind.

@@ -57,8 +57,9 @@ fn an_openclaw_workspace_comes_in() {
     made daily/2026-11-20.md
     changed daily/2026-11-21.md
     made user/profile.md
+    made Assistant.md
     made imported/openclaw/memory/projects/flat.md
-    7 added, 2 there already
+    8 added, 2 there already
     ");
     insta::assert_snapshot!(vault.read("MEMORY.md"), @r"
     # Memory
@@ -83,7 +84,7 @@ fn an_openclaw_workspace_comes_in() {
     assert_eq!(vault.read("daily/2026-11-20.md"), "# Friday\n\n- met Anna\n");
     assert_eq!(vault.read("user/profile.md"), "# User\n\n- Name: Kyle\n");
     assert_eq!(vault.read("imported/openclaw/memory/projects/flat.md"), "# Flat\n\nThird floor.\n");
-    assert!(!vault.tree().values().any(|text| text.contains("pirate")));
+    assert_eq!(vault.read("Assistant.md"), "You are a pirate.\n");
     let newest = &vault.run(&["history", "--json"]).ok().json()[0];
     assert_eq!((&newest["actor"], &newest["trailers"]["Client"]), (&json!("cli"), &json!("openclaw")));
 
@@ -102,9 +103,6 @@ fn a_basic_memory_project_comes_in() {
     insta::assert_snapshot!(vault.run(&["import", &shown, "--dry-run"]).shown(), @r"
     exit 0
     --- stdout
-    MEMORY.md would be changed:
-    + ## Coffee
-    + - [method] Pour over #brewing (at home)
     imported/workspace/Beans.md would be made:
     + Just words.
     imported/workspace/drinks/Coffee.md would be made:
@@ -117,18 +115,14 @@ fn a_basic_memory_project_comes_in() {
     + 
     + - [method] Pour over #brewing (at home)
     + - relates_to [[Beans]]
-    3 would be added, 0 there already
+    2 would be added, 0 there already
     ");
     assert_eq!(vault.tree(), before);
     let _ = vault.run(&["import", &shown, "--from", "basic-memory"]).ok();
     assert_eq!(vault.read("imported/workspace/drinks/Coffee.md"), coffee);
     assert_eq!(vault.read("imported/workspace/Beans.md"), "Just words.\n");
-    insta::assert_snapshot!(vault.read("MEMORY.md"), @r"
-    # Memory
-
-    ## Coffee
-    - [method] Pour over #brewing (at home)
-    ");
+    // Its observations stand once: in the note.
+    assert_eq!(vault.read("MEMORY.md"), "# Memory\n");
 
     // A note that was changed here stays as it is; what is new there comes.
     vault.write("imported/workspace/Beans.md", "My own words.\n");
@@ -136,15 +130,92 @@ fn a_basic_memory_project_comes_in() {
     insta::assert_snapshot!(vault.run(&["import", &shown]).shown(), @r"
     exit 0
     --- stdout
-    changed MEMORY.md
     made imported/workspace/Tea.md
-    2 added, 2 there already
+    1 added, 1 there already
     --- stderr
     Beans.md: a note with other words is there already; it is left as it is
     ");
     assert_eq!(vault.read("imported/workspace/Beans.md"), "My own words.\n");
     let _ = vault.run(&["import", &shown, "--into", "elsewhere"]).ok();
     assert_eq!(vault.read("elsewhere/Beans.md"), "Just words.\n");
+}
+
+#[test]
+fn what_openclaw_is_and_does_has_a_place_or_is_named() {
+    let files = [
+        ("MEMORY.md", "- about #project/x and `#agent/y`\n"),
+        ("IDENTITY.md", "Name: Claw\n"),
+        ("SOUL.md", "You are a pirate.\n"),
+        ("AGENTS.md", "Obey.\n"),
+        ("TOOLS.md", "ssh home\n"),
+        ("HEARTBEAT.md", "# Checklist\n\n- Look at the mail\n"),
+        ("skills/tides/SKILL.md", "---\nname: tides\ndescription: Tides.\n---\nHow.\n"),
+        ("skills/tides/scripts/tides.sh", "echo\n"),
+    ];
+    let (vault, root, shown) = set_up("", &files);
+    let _ = vault.run(&["init"]).ok();
+    insta::assert_snapshot!(vault.run(&["import", &shown, "--from", "openclaw"]).shown(), @r"
+    exit 0
+    --- stdout
+    changed MEMORY.md
+    changed Assistant.md
+    made routines/heartbeat.md
+    made skills/tides/SKILL.md
+    4 added, 0 there already
+    --- stderr
+    AGENTS.md: it is about OpenClaw itself and has no place here; it is not taken over
+    TOOLS.md: it is about OpenClaw itself and has no place here; it is not taken over
+    skills/tides: it has files beside its notes, such as scripts; copy them yourself
+    ");
+    assert_eq!(vault.read("Assistant.md"), "Name: Claw\n\nYou are a pirate.\n");
+    // What marked no scope there marks none here.
+    assert!(vault.read("MEMORY.md").contains("- about \\#project/x and `#agent/y`\n"));
+    let routines = vault.run(&["routine", "list", "--json"]).ok().json();
+    let heartbeat = routines.as_array().unwrap().iter().find(|it| it["name"] == "heartbeat").unwrap();
+    assert_eq!(heartbeat["enabled"], false);
+    assert!(vault.read("routines/heartbeat.md").ends_with("# Checklist\n\n- Look at the mail\n"));
+    assert!(vault.run(&["skill", "list"]).ok().stdout.contains("tides"));
+    // A persona that somebody wrote stays, and a checklist without anything on it asks for nothing.
+    std::fs::write(root.join("SOUL.md"), "You are a parrot.\n").unwrap();
+    let again = vault.run(&["import", &shown, "--from", "openclaw"]).ok();
+    assert!(again.stderr.contains("SOUL.md: a note with other words is there already"), "{again:?}");
+    let empty = [("MEMORY.md", "- x\n"), ("HEARTBEAT.md", "# Nothing yet\n\n<!-- add tasks -->\n")];
+    let (vault, _, shown) = set_up("", &empty);
+    let _ = vault.run(&["import", &shown]).ok();
+    assert!(!vault.has("routines/heartbeat.md"));
+}
+
+#[test]
+fn the_graph_of_the_mcp_reference_server_comes_in() {
+    let graph = [
+        r#"{"type":"entity","name":"Anna","entityType":"person","observations":["likes #project/tea","born in Kiel"]}"#,
+        r#"{"type":"relation","from":"Anna","to":"Acme","relationType":"works_at"}"#,
+        r#"{"type":"entity","name":"Acme","entityType":"","observations":[]}"#,
+        r#"{"type":"entity","observations":["lost"]}"#,
+        "{\"type\":\"entity\",\"na",
+    ];
+    let (vault, root, _) = set_up("//- /MEMORY.md\n# Memory\n", &[("memory.jsonl", &graph.join("\n"))]);
+    let file = root.join("memory.jsonl").to_string_lossy().into_owned();
+    insta::assert_snapshot!(vault.run(&["import", &file]).shown(), @r"
+    exit 1
+    --- stdout
+    changed MEMORY.md
+    4 added, 0 there already
+    --- stderr
+    line 4: left out: it has no `name`
+    line 5: left out: it is no JSON: EOF while parsing a string
+    ");
+    insta::assert_snapshot!(vault.read("MEMORY.md"), @r"
+    # Memory
+
+    ## Anna
+    - Type: person
+    - likes \#project/tea
+    - born in Kiel
+    - works_at Acme
+    ");
+    let again = vault.run(&["migrate", "memory-json", &file, "--dry-run", "--json"]).json();
+    assert_eq!((&again["added"], &again["duplicates"]), (&json!(0), &json!(4)));
 }
 
 #[test]

@@ -77,6 +77,24 @@ fn running_it_again_adds_nothing() {
 }
 
 #[test]
+#[cfg(feature = "history")]
+fn after_an_undo_the_backup_is_named_and_can_be_taken_over_once_more() {
+    let (vault, store) = vault(STORE);
+    let _ = vault.run(&["migrate", "memory-json", &store]);
+    let memory = vault.read("MEMORY.md");
+    let _ = vault.run(&["undo"]).ok();
+    insta::assert_snapshot!(vault.run(&["migrate", "memory-json", &store]).shown(), @r"
+    exit 1
+    --- stderr
+    error: `[HOME]/memory.json` isn't there: it was taken over before, as `[HOME]/memory.json.bak.20261201T093000Z`, and 3 of its 3 memories are not in the vault now
+    hint: `vault-agent migrate memory-json '[HOME]/memory.json.bak.20261201T093000Z'` takes them over once more
+    ");
+    let backup = vault.home().join(&home(&vault)[0]);
+    let _ = vault.run(&["migrate", "memory-json", backup.to_str().unwrap()]);
+    assert_eq!((vault.read("MEMORY.md"), home(&vault).len()), (memory, 1));
+}
+
+#[test]
 fn a_dry_run_shows_the_lines_and_changes_nothing() {
     let (vault, store) = vault(STORE);
     let before = vault.tree();

@@ -1,6 +1,6 @@
 //! What was read elsewhere, written into the vault or shown, and what came of it.
 
-use crate::cli::{CommandError, Context, Status, init};
+use crate::cli::{CommandError, Context, Status};
 use crate::memory::Origin;
 use crate::transfer::{Batch, ImportReport, Importer, Problem, TransferError};
 use crate::vault::Actor;
@@ -23,7 +23,6 @@ pub(super) fn write(
         editor: &workspace.editor,
         settings: &workspace.settings,
         origin: &Origin::new(Actor::Cli).client(client),
-        blank_profile: init::BLANK_PROFILE,
         operation: operation.unwrap_or(&own),
         dry_run,
     };

@@ -8,8 +8,8 @@ use crate::cli::{CommandError, CommandResult, Context};
 use crate::transfer::{self, SourceKind, TransferError};
 use crate::vault::NotePath;
 
-/// Takes in an OpenClaw workspace, a basic-memory project, or a JSON Lines export; what is there
-/// already is not added again, and no note is overwritten.
+/// Takes in an OpenClaw workspace, a basic-memory project, the file of the MCP reference memory server, or a JSON
+/// Lines export; what is there already is not added again, and no note is overwritten.
 ///
 /// `--from tasks` looks at the vault's own notes: dated tasks of other plugins and reminder lines in other notes become
 /// lines of the note of reminders. A task stays where it is, without its date. What would be done is shown; `--yes` does it.
@@ -40,6 +40,8 @@ enum Kind {
     Openclaw,
     /// A basic-memory project.
     BasicMemory,
+    /// The file of the MCP reference memory server, JSON Lines.
+    McpMemory,
     /// An export of ours, JSON Lines.
     Jsonl,
     /// Dated tasks in the vault's own notes.
@@ -51,6 +53,7 @@ impl Kind {
         match self {
             Self::Openclaw => Some(SourceKind::Openclaw),
             Self::BasicMemory => Some(SourceKind::BasicMemory),
+            Self::McpMemory => Some(SourceKind::McpMemory),
             Self::Jsonl => Some(SourceKind::Jsonl),
             Self::Tasks => None,
         }
@@ -76,7 +79,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     };
     let into = args.into.as_deref().map(|folder| NotePath::new(folder.trim_end_matches('/'))).transpose();
     let into = into.map_err(CommandError::usage)?;
-    if kind != SourceKind::Jsonl && lies_in(path, workspace.vault.root()) {
+    if !matches!(kind, SourceKind::Jsonl | SourceKind::McpMemory) && lies_in(path, workspace.vault.root()) {
         return Err(TransferError::InVault(path.clone()).into());
     }
     let batch = transfer::read(kind, path, into.as_ref(), workspace.zone.name())?;

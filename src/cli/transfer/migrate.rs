@@ -6,8 +6,12 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::batch::{say, write};
-use crate::cli::{CommandError, CommandResult, Context};
-use crate::transfer::{ImportReport, TransferError, memory_json, outside};
+use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::transfer::{Batch, ImportReport, TransferError, memory_json, outside};
+use crate::workspace::Workspace;
+
+/// The name of what is migrated, in history.
+const CLIENT: &str = "memory-json";
 
 /// Takes over what an earlier program kept.
 #[derive(Debug, clap::Args)]
@@ -18,9 +22,10 @@ pub struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// Takes over `memory.json`, the flat store of the earlier memory server: its entries become
-    /// memories in `MEMORY.md`, in a section each key, with their times and contexts. The file is then
-    /// renamed to `memory.json.bak.TIME` beside it. Running it again adds nothing.
+    /// Takes over `memory.json`, the flat store of the earlier memory server, or the file of the MCP reference
+    /// memory server: its entries become memories in `MEMORY.md`, in a section each key or entity, with their
+    /// times and contexts. The file is then renamed to `memory.json.bak.TIME` beside it. Running it again adds
+    /// nothing; after an `undo`, name the backup to take it over once more.
     MemoryJson {
         /// The store.
         file: PathBuf,
@@ -45,27 +50,54 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = context.workspace()?;
     let bytes = match outside::read_file(file, outside::MAX_ENTRIES_BYTES) {
         Err(TransferError::Missing(_)) if let Some(backup) = last_backup(file) => {
-            context.ui.note(format!("nothing to do: `{}` was taken over already", backup.display()));
-            let nothing = Migrated { backup: Some(backup), import: ImportReport::default() };
-            context.ui.json(&nothing);
-            return Ok(crate::cli::Status::Fine);
+            return taken_before(context, &workspace, file, backup);
         }
         bytes => bytes?,
     };
-    let batch = memory_json::parse(&bytes)
-        .map_err(|reason| TransferError::NotUnderstood { path: file.clone(), reason })?;
-    if batch.found.is_empty() && !batch.skipped.is_empty() {
-        let reason = format!("none of its {} entries is one of a memory store", batch.skipped.len());
-        return Err(TransferError::NotUnderstood { path: file.clone(), reason }.into());
-    }
-    let report = write(&workspace, "memory-json", batch, *dry_run, None)?;
-    let backup = (!dry_run).then(|| back_up(file, workspace.clock.now())).transpose()?;
+    let report = write(&workspace, CLIENT, entries(file, &bytes)?, *dry_run, None)?;
+    let renames = !dry_run && !is_backup(file);
+    let backup = renames.then(|| back_up(file, workspace.clock.now())).transpose()?;
     let status = say(context, &report);
     if let Some(backup) = &backup {
         context.ui.line(format!("`{}` is now `{}`", file.display(), backup.display()));
     }
     context.ui.json(&Migrated { backup, import: report });
     Ok(status)
+}
+
+/// The entries of a store.
+fn entries(file: &Path, bytes: &[u8]) -> Result<Batch, TransferError> {
+    let wrong = |reason| TransferError::NotUnderstood { path: file.to_owned(), reason };
+    let batch = memory_json::parse(bytes).map_err(wrong)?;
+    if batch.found.is_empty() && !batch.skipped.is_empty() {
+        let reason = format!("none of its {} entries is one of a memory store", batch.skipped.len());
+        return Err(wrong(reason));
+    }
+    Ok(batch)
+}
+
+/// Says that a store was taken over before; and, where its memories are gone since (an `undo`), how to have them again.
+fn taken_before(context: &Context, workspace: &Workspace, file: &Path, backup: PathBuf) -> CommandResult {
+    let bytes = outside::read_file(&backup, outside::MAX_ENTRIES_BYTES)?;
+    let looked = write(workspace, CLIENT, entries(&backup, &bytes)?, true, None)?;
+    let shown = backup.display().to_string();
+    let (missing, all) = (looked.added, looked.added + looked.duplicates);
+    context.ui.json(&Migrated { backup: Some(backup), import: ImportReport::default() });
+    if missing == 0 {
+        context.ui.note(format!("nothing to do: `{shown}` was taken over already"));
+        return Ok(Status::Fine);
+    }
+    let message = format!(
+        "`{}` isn't there: it was taken over before, as `{shown}`, and {missing} of its {all} memories are not in the vault now",
+        file.display()
+    );
+    Err(CommandError::problem(message)
+        .hint(format!("`vault-agent migrate memory-json '{shown}'` takes them over once more")))
+}
+
+/// Whether a file bears the name of a backup, which it keeps.
+fn is_backup(file: &Path) -> bool {
+    file.file_name().is_some_and(|name| name.to_string_lossy().contains(".bak."))
 }
 
 /// Gives the store its new name, which no file has: nothing is overwritten.

@@ -29,6 +29,8 @@ pub enum NoteKind {
     Pinned,
     /// Who the user is.
     Profile,
+    /// How the assistant speaks.
+    Persona,
     /// Any other note: kept whole.
     Other,
 }
@@ -66,7 +68,7 @@ pub fn merge(kind: NoteKind, before: &[u8], items: &[&Item]) -> Merged {
         NoteKind::Pinned => bullets::merge(before, "# Pinned\n", &wanted(items)),
         NoteKind::Reminders => reminders::merge(before, items),
         NoteKind::Commitments => commitments::merge(before, items),
-        NoteKind::Profile | NoteKind::Other => whole(before, items),
+        NoteKind::Profile | NoteKind::Persona | NoteKind::Other => whole(before, items),
     }
 }
 
@@ -74,7 +76,12 @@ pub fn merge(kind: NoteKind, before: &[u8], items: &[&Item]) -> Merged {
 fn whole(before: &[u8], items: &[&Item]) -> Merged {
     let mut merged = Merged { after: before.to_vec(), ..Merged::default() };
     for (place, item) in items.iter().enumerate() {
-        let (Item::Note { text, .. } | Item::Profile { text } | Item::Day { text, .. }) = item else {
+        let (Item::Note { text, .. }
+        | Item::Profile { text }
+        | Item::Persona { text }
+        | Item::Routine { text, .. }
+        | Item::Day { text, .. }) = item
+        else {
             continue;
         };
         if merged.after == text.as_bytes() {
