@@ -161,10 +161,55 @@ async fn events_lost_malformed_doubled_and_swapped_leave_one_log_in_order() {
         wanted.push(format!("{round} end"));
     }
     rig.wait_said(CHANNEL, wanted.len()).await;
+    // What stands after later messages says so, and nothing else does.
+    let (mut newest, mut late) = (None, 0);
+    let events = rig.events(CHANNEL);
+    for (at, block) in events.iter().enumerate().filter(|(_, block)| block.event.kind == EventKind::User) {
+        let place = wanted.iter().position(|text| *text == block.event.content);
+        let is_late = place < newest;
+        let next = events.get(at + 1).map(|next| next.event.content.contains("logged late"));
+        assert_eq!(next.unwrap_or_default(), is_late, "{}", block.event.content);
+        newest = newest.max(place);
+        late += usize::from(is_late);
+    }
+    println!("{late} of {} late", wanted.len());
     let mut said = rig.said(CHANNEL);
     said.sort();
     wanted.sort();
     assert_eq!(said, wanted);
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_said_while_a_page_of_history_stumbles_stands_after_that_page() {
+    let mut rig = Rig::new().await;
+    rig.sweep = Duration::from_millis(300);
+    let running = rig.run().await;
+    rig.fake.say(CHANNEL, ALICE, "first");
+    rig.wait_said(CHANNEL, 1).await;
+    let mut wanted = vec!["first".to_owned()];
+    {
+        // No event tells of these.
+        let mut world = rig.fake.world();
+        for n in 0..130 {
+            let text = format!("lost {n}");
+            let message = world.message(CHANNEL, ALICE, &json!({ "content": text }));
+            let id = world.store(message, false);
+            // Whichever of them begins the second page: that page can't be had at first.
+            rig.fake.fault("GET", &format!("after={id}"), super::fake::Fault::refuse(500, 0, "oops"), 9);
+            wanted.push(text);
+        }
+    }
+    let stumbled =
+        || rig.fake.requests("GET", "/messages").iter().filter(|request| request.status == 500).count();
+    rig.wait("a page that stumbles", || stumbled() > 0).await;
+    rig.fake.say(CHANNEL, ALICE, "live");
+    wanted.push("live".into());
+    let before = stumbled();
+    rig.wait("a page that stumbles again", || stumbled() > before).await;
+    rig.fake.heal();
+    rig.wait_said(CHANNEL, wanted.len()).await;
+    assert_eq!(rig.said(CHANNEL), wanted);
     running.stop().await.unwrap();
 }
 

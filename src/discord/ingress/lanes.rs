@@ -193,12 +193,16 @@ impl Lane {
             self.until_written(|lane| lane.shared.log.record(lane.id, &entries)).await;
             waiting.extend(done);
         }
-        self.store_and_act(&mut messages).await;
-        for done in waiting {
+        asks.sort_by_key(|(turn, _)| turn.message);
+        for (turn, done) in asks {
+            let later = messages.split_off(messages.partition_point(|message| message.id < turn.message));
+            self.store_and_act(&mut messages).await;
+            messages = later;
+            self.ask(turn).await;
             let _ = done.send(());
         }
-        for (turn, done) in asks {
-            self.ask(turn).await;
+        self.store_and_act(&mut messages).await;
+        for done in waiting {
             let _ = done.send(());
         }
         for (id, change) in changes {
@@ -252,6 +256,7 @@ impl Lane {
         let bot = self.shared.identity().user;
         let mut entries = vec![];
         let mut firsts = vec![];
+        let mut newest = self.shared.log.newest_in_window(self.id);
         for message in messages {
             let unseen = self.is_blind() && message.is_blank();
             let standing = self.standing(message);
@@ -268,9 +273,13 @@ impl Lane {
                     .link(self.id, to)
                     .or_else(|| if in_batch { self.shared.log.future_link(self.id, to) } else { None })
             });
+            // It came so late that the log went on without it.
+            let is_late = newest.is_some_and(|newest| message.id < newest)
+                && !self.shared.log.holds(self.id, message.id);
+            newest = newest.max(Some(message.id));
             firsts.push(Some(entries.len()));
             let at = entries.len();
-            entries.extend(log::entries(message, bot, answered.as_deref()));
+            entries.extend(log::entries(message, bot, answered.as_deref(), is_late));
             if standing == Standing::Own
                 && let (Some(text), Some(entry)) =
                     (turns::logged_text(&self.shared, message), entries.get_mut(at))

@@ -24,8 +24,9 @@ pub struct Entry {
     pub content: String,
 }
 
-/// The entries for a message: itself, and what hangs on it. `answered` is the link to the block that it answers.
-pub fn entries(message: &Incoming, bot: u64, answered: Option<&str>) -> Vec<Entry> {
+/// The entries for a message: itself, and what hangs on it. `answered` is the link to the block that it answers; `is_late`
+/// says that later messages stand before it.
+pub fn entries(message: &Incoming, bot: u64, answered: Option<&str>, is_late: bool) -> Vec<Entry> {
     let kind = if message.author.id == bot { EventKind::Agent } else { EventKind::User };
     let entry = |part, kind, content| Entry {
         message: message.id,
@@ -39,6 +40,7 @@ pub fn entries(message: &Incoming, bot: u64, answered: Option<&str>) -> Vec<Entr
     let mut about = Vec::new();
     about.extend(answered.map(|link| format!("{ANSWERS}{link}]]")));
     about.extend(message.attachments.iter().map(attached));
+    about.extend(is_late.then(|| LATE.to_owned()));
     if !about.is_empty() {
         found.push(entry(Part::About, EventKind::System, about.join("\n")));
     }
@@ -110,6 +112,9 @@ pub(super) fn size(bytes: u64) -> String {
 
 /// What stands beside a question that no message holds.
 pub const BY_COMMAND: &str = "asked by `/ask`";
+
+/// What stands behind a message that is logged after later ones: no event told of it in time.
+const LATE: &str = "logged late: later messages stand before it";
 
 /// How the event begins that says which message another answers.
 pub(super) const ANSWERS: &str = "answers [[";

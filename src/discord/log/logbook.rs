@@ -319,6 +319,17 @@ impl Logbook {
         self.lock().get(&id)?.known.keys().map(|(message, _)| *message).next_back()
     }
 
+    /// The newest message in the file that is being written to.
+    pub fn newest_in_window(&self, id: u64) -> Option<u64> {
+        let contexts = self.lock();
+        let context = contexts.get(&id)?;
+        let window = context.windows.len().checked_sub(1)?;
+        let is_there = |(message, part): (u64, Part), at: usize| {
+            (part == Part::Message && at == window).then_some(message)
+        };
+        context.known.iter().rev().find_map(|(key, at)| is_there(*key, *at))
+    }
+
     /// The file that a context's log is being written to.
     pub fn window(&self, id: u64) -> Option<String> {
         Some(self.lock().get(&id)?.windows.last()?.in_folder(&self.logs))

@@ -33,7 +33,7 @@ async fn handle(
         if bytes.is_empty() { Value::Null } else { serde_json::from_slice(&bytes).unwrap_or(Value::Null) };
     let authorization =
         headers.get("authorization").and_then(|v| v.to_str().ok()).unwrap_or_default().to_owned();
-    let fault = faults::take(&shared, method.as_str(), &path);
+    let fault = faults::take(&shared, method.as_str(), &format!("{path}?{query}"));
     if let Some(file) = path.strip_prefix("/attachments/") {
         let bytes = shared.world.lock().unwrap().files.get(file).cloned();
         let status = if bytes.is_some() && fault.is_none() { 200 } else { 404 };

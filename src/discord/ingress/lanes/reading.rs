@@ -65,8 +65,13 @@ impl Lane {
             let lately = self.shared.clock.now().checked_sub(within);
             after = after.min(lately.map_or(0, snowflake::first_at));
         }
+        let mut is_first = true;
         loop {
-            let page = history::page(&self.shared.api, self.id, after).await?;
+            let page = history::page(&self.shared.api, self.id, after).await;
+            // There is more than was read: what is said now comes after it.
+            self.held |= !is_first && page.is_err();
+            is_first = false;
+            let page = page?;
             // What is looked at again is either in the log, or was left out of it on purpose.
             let (again, mut missed): (Vec<_>, Vec<_>) =
                 page.messages.into_iter().partition(|m| m.id <= cursor);
