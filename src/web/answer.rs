@@ -91,8 +91,60 @@ impl Problem {
 
     /// The same with what to do, where that is known.
     #[must_use]
-    pub fn hints(mut self, hints: impl IntoIterator<Item = String>) -> Self {
-        self.hints.extend(hints);
+    pub fn hints(mut self, hints: impl IntoIterator<Item: Into<String>>) -> Self {
+        self.hints.extend(hints.into_iter().map(Into::into));
         self
+    }
+}
+
+impl From<crate::memory::MemoryError> for Problem {
+    fn from(error: crate::memory::MemoryError) -> Self {
+        let near =
+            error.near().iter().map(|one| format!("line {}: {}", one.line, crate::format::quote(&one.text)));
+        let hints: Vec<String> = error.hint().map(str::to_owned).into_iter().chain(near).collect();
+        let status = match error {
+            crate::memory::MemoryError::Changed { .. } => 409,
+            _ if error.is_usage() => 400,
+            _ => 500,
+        };
+        Self::new(status, error).hints(hints)
+    }
+}
+
+impl From<crate::reminders::ReminderError> for Problem {
+    fn from(error: crate::reminders::ReminderError) -> Self {
+        use crate::reminders::ReminderError as Error;
+        let status = match error {
+            Error::Changed { .. } | Error::Disputed { .. } => 409,
+            Error::NoSuchId { .. } => 404,
+            _ if error.is_usage() => 400,
+            _ => 500,
+        };
+        let hint = error.hint();
+        Self::new(status, error).hints(hint)
+    }
+}
+
+impl From<crate::tasks::TaskError> for Problem {
+    fn from(error: crate::tasks::TaskError) -> Self {
+        let hint = error.hint();
+        Self::changed(error).hints(hint)
+    }
+}
+
+impl From<crate::capture::InboxError> for Problem {
+    fn from(error: crate::capture::InboxError) -> Self {
+        match error {
+            crate::capture::InboxError::Memory(error) => error.into(),
+            crate::capture::InboxError::NoSuch { .. } => Self::not_found(error),
+            other => Self::changed(other),
+        }
+    }
+}
+
+impl From<crate::vault::VaultError> for Problem {
+    fn from(error: crate::vault::VaultError) -> Self {
+        Self::failed(error)
+            .hint("is the vault's folder there? a disk that is away, or a sync that is at it, brings this")
     }
 }

@@ -350,7 +350,7 @@ fn request(asked: &Approval) -> ApprovalRequest {
 }
 
 /// What tells a changed line from the one that was asked, whatever its box says.
-fn digest_of(asked: &Approval) -> String {
+pub fn digest_of(asked: &Approval) -> String {
     let neutral = Approval { mark: Mark::Open, state: None, block_id: None, ..asked.clone() };
     blake3::hash(neutral.to_line().as_bytes()).to_hex()[..12].to_owned()
 }

@@ -14,7 +14,7 @@ use crate::format::candidate::{
     self, AUTO, Candidate, Category, Change, HUMAN, InboxFile, Mark, Record, State,
 };
 use crate::memory::keep::{KeptFact, Toward};
-use crate::memory::{MemoryError, MemoryNotes, Origin, Saved};
+use crate::memory::{MemoryError, MemoryNotes, Origin, Saved, saying};
 use crate::vault::{Actor, BOOKKEEPING, EditError, NotePath, OPERATION, Plan, VaultError, Why};
 
 /// Why the inbox can't do what was asked.
@@ -191,7 +191,25 @@ impl<'a> Inbox<'a> {
     /// # Errors
     /// Nothing waits under the id, or a note can't be written.
     pub fn keep(&self, id: &str, on: &str, now: Timestamp, origin: &Origin) -> Result<Kept, InboxError> {
-        let (file, line) = self.open(id)?;
+        self.keep_as(id, None, on, now, origin)
+    }
+
+    /// As [`Self::keep`], in other words where `text` gives them.
+    ///
+    /// # Errors
+    /// As [`Self::keep`], or the words can't be kept.
+    pub fn keep_as(
+        &self,
+        id: &str,
+        text: Option<&str>,
+        on: &str,
+        now: Timestamp,
+        origin: &Origin,
+    ) -> Result<Kept, InboxError> {
+        let (file, mut line) = self.open(id)?;
+        if let Some(text) = text {
+            line.text = saying::checked(text).map_err(MemoryError::from)?;
+        }
         let link = format!("[[{}]]", line.source());
         let toward = match &line.change {
             Some(Change::Replaces(words)) => Toward::Replaces(words),

@@ -2,7 +2,11 @@
 //!
 //! A place calls the rooms that its commands call, and owns no rule. [`PLACES`] is the list.
 
+mod approvals;
 mod files;
+mod inbox;
+mod memory;
+mod search;
 mod today;
 
 use super::answer::{Done, Problem, View};
@@ -24,7 +28,8 @@ pub(super) struct Place {
 }
 
 /// All places, in the order of the navigation.
-pub(super) const PLACES: &[Place] = &[today::PLACE, files::PLACE];
+pub(super) const PLACES: &[Place] =
+    &[today::PLACE, inbox::PLACE, approvals::PLACE, search::PLACE, memory::PLACE, files::PLACE];
 
 /// For a place without changes.
 fn nothing(_: &Visit<'_>, form: &Form) -> Result<Done, Problem> {

@@ -1,0 +1,127 @@
+//! `/approvals`: what the assistant asks before it does it; once, always, no.
+
+use maud::{Markup, html};
+use serde::Serialize;
+
+use super::Place;
+use crate::agent::VaultApprovals;
+use crate::agent::approvals::{Word, digest_of};
+use crate::format::approval::{self, Approval, ApprovalLine, Mark, shown};
+use crate::reminders::rfc3339;
+use crate::vault::{Actor, VaultError};
+use crate::web::answer::{Done, Problem, View};
+use crate::web::parts;
+use crate::web::visit::{Form, Visit};
+
+pub(super) const PLACE: Place = Place { name: "approvals", title: "Approvals", is_listed: true, see, act };
+
+/// A question of the assistant's; the first five as `status` shows them.
+#[derive(Debug, Serialize)]
+pub(super) struct Asked {
+    id: String,
+    line: usize,
+    until: String,
+    brain: String,
+    run: String,
+    why: Option<String>,
+    always: Option<String>,
+    turn: Option<String>,
+    /// What tells its line from one that was changed.
+    digest: String,
+    /// `waits`, or how it ended.
+    state: String,
+    #[serde(skip)]
+    approval: Approval,
+}
+
+impl Asked {
+    fn waits(&self) -> bool {
+        self.state == "waits"
+    }
+}
+
+/// All that stands in the note, what waits first.
+pub(super) fn asked(visit: &Visit<'_>) -> Result<Vec<Asked>, Problem> {
+    let workspace = visit.workspace;
+    let path = workspace.note(&workspace.settings.paths.approvals);
+    let bytes = match workspace.vault.read(&path) {
+        Err(VaultError::NotFound(_)) => Vec::new(),
+        bytes => bytes?,
+    };
+    let of = |ApprovalLine { line, approval, .. }: ApprovalLine| Asked {
+        id: approval.id.clone(),
+        line,
+        until: rfc3339(approval.until, workspace.zone.tz()),
+        brain: approval.brain.clone(),
+        run: approval.run.clone(),
+        why: approval.why.clone(),
+        always: approval.always.clone(),
+        turn: approval.turn.clone(),
+        digest: digest_of(&approval),
+        state: state(visit, &approval),
+        approval,
+    };
+    let mut all: Vec<Asked> = approval::parse(&bytes).lines.into_iter().map(of).collect();
+    all.sort_by_key(|one| !one.waits());
+    Ok(all)
+}
+
+/// How many wait for a word.
+pub(super) fn waiting(visit: &Visit<'_>) -> Result<usize, Problem> {
+    Ok(asked(visit)?.iter().filter(|one| one.waits()).count())
+}
+
+fn state(visit: &Visit<'_>, one: &Approval) -> String {
+    match (one.state, one.mark) {
+        (Some(state), _) => state.to_string(),
+        (None, Mark::Ticked) => "approved".to_owned(),
+        (None, Mark::Declined) => "declined".to_owned(),
+        (None, Mark::Open) if one.until <= visit.now => "expired".to_owned(),
+        (None, Mark::Open) => "waits".to_owned(),
+    }
+}
+
+fn see(visit: &Visit<'_>) -> Result<View, Problem> {
+    let all = asked(visit)?;
+    visit.view("Approvals", &all, |all| {
+        html! {
+            p.soft { "What the assistant asks before it does it. " (visit.obsidian(&visit.workspace.settings.paths.approvals)) }
+            @if all.is_empty() { (parts::empty("Nothing is asked.")) }
+            @for one in all { (entry(visit, one)) }
+        }
+    })
+}
+
+fn entry(visit: &Visit<'_>, one: &Asked) -> Markup {
+    let values = [("id", one.id.as_str()), ("digest", one.digest.as_str())];
+    html! {
+        article id=(one.id) {
+            h2 { (one.brain) " asks" @if let Some(why) = &one.why { ": " (shown(why)) } }
+            pre { (shown(&one.run)) }
+            @if let Some(hash) = &one.approval.hash { p.soft { "Its files have the hash " (hash) "." } }
+            @if one.waits() {
+                p { "Until " (visit.at(one.approval.until)) "." }
+                (parts::button(visit, "/approvals", "once", &values, "Allow once"))
+                @if let Some(always) = &one.always {
+                    (parts::confirmed(visit, "/approvals", "always", &values, "Always allow",
+                        &format!("The settings would allow `{}` from now on.", shown(always))))
+                }
+                (parts::button(visit, "/approvals", "no", &values, "No"))
+            } @else {
+                p { (parts::badge(&one.state, "")) }
+            }
+        }
+    }
+}
+
+fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
+    let word = match form.get("do") {
+        "once" => Word::Once,
+        "always" => Word::Always,
+        "no" => Word::No,
+        other => return Err(Problem::no_such_action(other)),
+    };
+    let approvals = VaultApprovals::left_behind(visit.workspace);
+    let answered = visit.block_on(approvals.answer(form.get("id"), form.get("digest"), word, Actor::Page));
+    answered.map(|said| Done::new("/approvals", format!("{said}."))).map_err(Problem::changed)
+}

@@ -1,0 +1,94 @@
+//! `/inbox`: what could be remembered, with its quote; kept, kept in other words, or declined.
+
+use maud::{Markup, html};
+
+use super::Place;
+use crate::capture::{HUMAN, Inbox, Listed};
+use crate::format::candidate::State;
+use crate::web::answer::{Done, Problem, View};
+use crate::web::parts;
+use crate::web::visit::{Form, Visit, note_address};
+
+pub(super) const PLACE: Place = Place { name: "inbox", title: "Inbox", is_listed: true, see, act };
+
+/// So many on one page.
+const PER_PAGE: usize = 30;
+
+fn see(visit: &Visit<'_>) -> Result<View, Problem> {
+    let inbox = Inbox::new(visit.workspace.memory());
+    let listed = inbox.list()?;
+    let missed = inbox.read()?.near_misses;
+    visit.view("Inbox", &listed, |listed| {
+        let all = visit.query("all").is_some();
+        let shown: Vec<&Listed> = listed.iter().filter(|one| all || one.state == State::Open).collect();
+        html! {
+            p.soft {
+                "What was said and may be worth remembering. " (visit.obsidian(inbox.path().as_str())) " "
+                @if all { a href="/inbox" { "Only what waits" } } @else { a href="/inbox?all=1" { "Also what was decided" } }
+            }
+            @for finding in &missed {
+                p.refused { (inbox.path()) ":" (finding.line) ": not understood: " (finding.reason) "; " (finding.suggestion) }
+            }
+            @if shown.is_empty() { (parts::empty("Nothing waits.")) }
+            @for one in parts::page_of(visit, &shown, PER_PAGE) { (entry(visit, one)) }
+            (parts::pager(visit, shown.len(), PER_PAGE))
+        }
+    })
+}
+
+fn entry(visit: &Visit<'_>, one: &Listed) -> Markup {
+    let log = one.source.split('#').next().unwrap_or_default();
+    html! {
+        article id=(one.id) {
+            h2 { (one.text) }
+            p.soft {
+                (parts::badge(&one.category.to_string(), "")) " for " (one.section)
+                @if let Some(by) = &one.by { ", found by " (by) }
+            }
+            blockquote { p { (one.quote) } p { a href=(note_address(log)) { (one.source) } } }
+            @if let Some(old) = &one.replaces { p { "Instead of: " (old) } }
+            @if let Some(old) = &one.joins { p { "Beside: " (old) } }
+            @match one.state {
+                State::Open => {
+                    (parts::button(visit, "/inbox", "keep", &[("id", &one.id)], "Keep"))
+                    (parts::button(visit, "/inbox", "drop", &[("id", &one.id)], "Drop"))
+                    details.more id={ "edit-" (one.id) } {
+                        summary { "In other words" }
+                        (parts::form(visit, "/inbox", "edit", &html! {
+                            input type="hidden" name="id" value=(one.id);
+                            label { span { "What is remembered" } textarea name="text" rows="2" { (typed(visit, one)) } }
+                        }, "Keep that"))
+                    }
+                },
+                State::Kept => p.soft { "Kept." },
+                State::Dropped => p.soft { "Declined." },
+            }
+        }
+    }
+}
+
+/// The words of the entry, or what was typed over them and refused.
+fn typed<'v>(visit: &'v Visit<'_>, one: &'v Listed) -> &'v str {
+    let mine = visit.typed("edit", "id") == Some(one.id.as_str());
+    visit.typed("edit", "text").filter(|_| mine).unwrap_or(&one.text)
+}
+
+fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
+    let inbox = Inbox::new(visit.workspace.memory());
+    let (id, origin) = (form.get("id"), visit.origin());
+    match form.get("do") {
+        "keep" => {
+            let kept = inbox.keep(id, HUMAN, visit.now, &origin)?;
+            Ok(Done::new("/inbox", format!("Kept: {}", kept.saved.text)))
+        }
+        "edit" => {
+            let kept = inbox.keep_as(id, Some(form.get("text")), HUMAN, visit.now, &origin)?;
+            Ok(Done::new("/inbox", format!("Kept: {}", kept.saved.text)))
+        }
+        "drop" => {
+            let gone = inbox.decline(id, &origin)?;
+            Ok(Done::new("/inbox", format!("Declined: {}", gone.text)))
+        }
+        other => Err(Problem::no_such_action(other)),
+    }
+}

@@ -1,0 +1,193 @@
+//! `/memory`: facts by section and scope, days, pins; added, changed, forgotten, pinned.
+
+use maud::{Markup, html};
+use serde_json::json;
+
+use super::Place;
+use crate::format::struck;
+use crate::memory::{Listed, ListedDay, ListedSection, Meant, NewMemory, Scope};
+use crate::web::answer::{Done, Problem, View};
+use crate::web::parts;
+use crate::web::visit::{Form, Visit, note_address};
+
+pub(super) const PLACE: Place = Place { name: "memory", title: "Memory", is_listed: true, see, act };
+
+/// So many facts, or days, on one page.
+const PER_PAGE: usize = 60;
+
+fn see(visit: &Visit<'_>) -> Result<View, Problem> {
+    let memory = visit.workspace.memory();
+    let scope: Option<Scope> =
+        visit.query("scope").map(|text| text.parse().map_err(Problem::bad)).transpose()?;
+    let scopes = scope.as_ref().map(std::slice::from_ref);
+    match visit.query("shelf").unwrap_or("long") {
+        "long" => {
+            let sections = memory.list_long(scopes)?;
+            visit.view("Memory", &sections, |sections| html! { (head(visit)) (long(visit, sections)) })
+        }
+        "daily" => {
+            let days = memory.list_daily(None, scopes)?;
+            visit.view("Memory of days", &days, |days| html! { (head(visit)) (daily(visit, days)) })
+        }
+        "pins" => {
+            let pins = memory.pins()?;
+            let path = memory.pinned_path();
+            let data: Vec<_> = pins
+                .iter()
+                .map(|pin| json!({"line": pin.line, "end_line": pin.end_line, "text": pin.text}))
+                .collect();
+            visit.view("Pins", &data, |_| {
+                html! {
+                    (head(visit))
+                    @if pins.is_empty() { (parts::empty("Nothing is pinned.")) }
+                    ul { @for pin in &pins { li {
+                        (pin.text) " " (parts::button(visit, "/memory?shelf=pins", "unpin", &[("text", &pin.text)], "Unpin"))
+                    } } }
+                    p { (visit.obsidian(path.as_str())) }
+                }
+            })
+        }
+        other => Err(Problem::bad(format!("{} is no shelf", crate::format::quote(other)))
+            .hint("write `long`, `daily` or `pins`")),
+    }
+}
+
+fn head(visit: &Visit<'_>) -> Markup {
+    let shelf = visit.query("shelf").unwrap_or("long");
+    html! {
+        p {
+            @for (name, words) in [("long", "Facts"), ("daily", "Days"), ("pins", "Pins")] {
+                a href=(visit.address_with(&[("shelf", name), ("page", "")])) aria-current=[(name == shelf).then_some("true")] { (words) } " "
+            }
+            @if shelf == "long" {
+                @if visit.query("struck").is_some() { a href=(visit.address_with(&[("struck", "")])) { "Without struck ones" } }
+                @else { a href=(visit.address_with(&[("struck", "1")])) { "Also struck ones" } }
+            }
+        }
+        @if shelf != "daily" {
+            details.more id="add" open[visit.typed("add", "text").is_some()] {
+                summary { @if shelf == "pins" { "Pin words" } @else { "Add a fact" } }
+                @if shelf == "pins" {
+                    (parts::form(visit, "/memory?shelf=pins", "pin", &parts::field(visit, "pin", "text", "What is pinned", ""), "Pin"))
+                } @else {
+                    (parts::form(visit, "/memory", "add", &html! {
+                        (parts::text_area(visit, "add", "text", "What is to be remembered", ""))
+                        (parts::field(visit, "add", "section", "Section", ""))
+                        (parts::field(visit, "add", "scope", "Whose it is (empty: everybody's)", ""))
+                    }, "Remember"))
+                }
+            }
+        }
+    }
+}
+
+fn long(visit: &Visit<'_>, sections: &[ListedSection]) -> Markup {
+    let path = visit.workspace.memory().long_path();
+    let with_struck = visit.query("struck").is_some();
+    let all: Vec<(Option<&str>, &Listed)> = sections
+        .iter()
+        .flat_map(|section| section.memories.iter().map(move |one| (section.section.as_deref(), one)))
+        .filter(|(_, one)| with_struck || struck::parse(&one.text).is_none())
+        .collect();
+    let shown = parts::page_of(visit, &all, PER_PAGE);
+    html! {
+        @if all.is_empty() { (parts::empty("Nothing is remembered yet.")) }
+        @for group in shown.chunk_by(|one, other| one.0 == other.0) {
+            h2 { (group[0].0.unwrap_or("Without a section")) }
+            ul.plainlist { @for (_, one) in group { (fact(visit, path.as_str(), one)) } }
+        }
+        (parts::pager(visit, all.len(), PER_PAGE))
+        p { (visit.note_link(path.as_str())) " " (visit.obsidian(path.as_str())) }
+    }
+}
+
+fn daily(visit: &Visit<'_>, days: &[ListedDay]) -> Markup {
+    html! {
+        @if days.is_empty() { (parts::empty("No day has a note yet.")) }
+        @for day in parts::page_of(visit, days, PER_PAGE / 4) {
+            h2 { a href=(note_address(day.path.as_str())) { (day.date) } }
+            ul.plainlist { @for one in &day.memories { (fact(visit, day.path.as_str(), one)) } }
+        }
+        (parts::pager(visit, days.len(), PER_PAGE / 4))
+    }
+}
+
+fn fact(visit: &Visit<'_>, path: &str, one: &Listed) -> Markup {
+    let line = one.line.to_string();
+    let values = [("path", path), ("line", line.as_str()), ("was", one.text.as_str())];
+    let mine =
+        visit.typed("edit", "line") == Some(line.as_str()) && visit.typed("edit", "path") == Some(path);
+    let text = visit.typed("edit", "text").filter(|_| mine).unwrap_or(&one.text);
+    html! {
+        li id={ "line-" (line) } {
+            details.more id={ "fact-" (line) } open[mine] {
+                summary {
+                    @match struck::parse(&one.text) {
+                        Some(old) => { del { (old.words) } " " (old.rest) },
+                        None => (one.text),
+                    }
+                    @if let Some(at) = &one.timestamp { " " span.soft { (at) } }
+                    @if one.scope != Scope::Global { " " (parts::badge(&one.scope.to_string(), "")) }
+                }
+                (parts::form(visit, "/memory", "edit", &html! {
+                    input type="hidden" name="path" value=(path);
+                    input type="hidden" name="line" value=(line);
+                    input type="hidden" name="was" value=(one.text);
+                    label { span { "What it says" } textarea name="text" rows="2" { (text) } }
+                }, "Change"))
+                (parts::button(visit, "/memory", "pin-line", &values, "Pin"))
+                (parts::confirmed(visit, "/memory", "forget", &values, "Forget", "It goes from the note; history keeps it."))
+                a href={ (note_address(path)) "#L" (line) } { "Where it stands, and who wrote it" }
+            }
+        }
+    }
+}
+
+fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
+    let (memory, origin) = (visit.workspace.memory(), visit.origin());
+    let line: Option<usize> = form
+        .some("line")
+        .map(|line| line.parse().map_err(|_| Problem::bad("that is no line")))
+        .transpose()?;
+    let back = match form.get("path") {
+        path if path.is_empty() || path == memory.long_path().as_str() => "/memory",
+        _ => "/memory?shelf=daily",
+    };
+    match form.get("do") {
+        "add" => {
+            let scope = form.some("scope").map(|text| text.parse().map_err(Problem::bad)).transpose()?;
+            let new = NewMemory {
+                section: form.some("section"),
+                scope: scope.unwrap_or(Scope::Global),
+                ..NewMemory::new(form.get("text"))
+            };
+            let saved = memory.save_fact(&new, visit.now, &origin)?;
+            let verb = if saved.existing { "It stands there already" } else { "Saved" };
+            Ok(Done::new("/memory", format!("{verb}: {}", saved.text)))
+        }
+        "edit" => {
+            let meant = Meant { path: form.get("path"), text: form.get("was"), line, expected: None };
+            let edited = memory.edit(&meant, form.get("text"), &origin)?;
+            Ok(Done::new(back, format!("Changed: {}", edited.saved.text)))
+        }
+        "forget" => {
+            let line = line.ok_or_else(|| Problem::bad("that is no line"))?;
+            let gone = memory.forget(form.get("path"), line, Some(form.get("was")), &origin)?;
+            Ok(Done::new(back, format!("Forgotten: {}", gone.text)))
+        }
+        "pin-line" => {
+            let line = line.ok_or_else(|| Problem::bad("that is no line"))?;
+            let saved = memory.pin_line(form.get("path"), line, &origin)?;
+            Ok(Done::new("/memory?shelf=pins", format!("Pinned: {}", saved.text)))
+        }
+        "pin" => {
+            let saved = memory.pin(form.get("text"), None, &origin)?;
+            Ok(Done::new("/memory?shelf=pins", format!("Pinned: {}", saved.text)))
+        }
+        "unpin" => {
+            let gone = memory.unpin(form.get("text"), true, &origin)?;
+            Ok(Done::new("/memory?shelf=pins", format!("Unpinned: {}", gone.text)))
+        }
+        other => Err(Problem::no_such_action(other)),
+    }
+}
