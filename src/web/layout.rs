@@ -70,6 +70,8 @@ fn frame(title: &str, nav: &Markup, body: &Markup) -> Markup {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
+                // The header says `no-referrer`; with it a form would bring `Origin: null`.
+                meta name="referrer" content="same-origin";
                 title { (title) " · vault-agent" }
                 link rel="stylesheet" href=(STYLE.address);
                 link rel="icon" href=(ICON.address) type="image/svg+xml";
