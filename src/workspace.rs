@@ -11,7 +11,7 @@ use jiff::tz::TimeZone;
 
 use crate::clock::Clock;
 use crate::config::{ConfigError, Dirs, EditStrategyName, FILE_NAME, NotifyKind, PausedUntil, Settings};
-use crate::deliver::{self, Journal, JournalError, Links, PassSettings, Telling};
+use crate::deliver::{self, Held, Journal, JournalError, Links, PassSettings, Telling};
 use crate::format::commitment::Status;
 use crate::memory::MemoryNotes;
 use crate::memory::commitments::CommitmentError;
@@ -217,6 +217,30 @@ impl Workspace {
     /// Whether a reminder was told for a local time, or may have been; a journal that can't be read says so.
     pub fn may_be_told(&self, id: &str, local: jiff::civil::DateTime) -> bool {
         self.journal().and_then(|journal| journal.may_be_told(id, local)).unwrap_or(true)
+    }
+
+    /// Notes what comes back in a note after its time, so that it doesn't fire, or does with `fire`: before `then` takes the
+    /// place of `now`. None where nothing of it is past.
+    ///
+    /// # Errors
+    /// The journal can't be written; then the note should not be restored.
+    pub fn hold_missed(
+        &self,
+        path: &str,
+        now: &[u8],
+        then: &[u8],
+        fire: bool,
+    ) -> Result<Option<Held>, JournalError> {
+        let paths = &self.settings.paths;
+        let (zone, clock) = (&self.zone, self.clock.now());
+        let (count, what) = if path == paths.reminders {
+            (deliver::hold_reminders(&self.journal()?, zone, (now, then), clock, fire)?, "reminder")
+        } else if path == paths.commitments {
+            (deliver::hold_commitments(&self.journal()?, zone, (now, then), clock, fire)?, "follow-up")
+        } else {
+            return Ok(None);
+        };
+        Ok((count > 0).then_some(Held { count, what, fire }))
     }
 
     /// Moves a follow-up that waits, and that nobody was told of yet, to a local time. Returns its block as it stands then;

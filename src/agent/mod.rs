@@ -4,7 +4,7 @@
 //! A question comes in, with what may be used to answer it; one answer goes out. Nothing here sends an answer, and
 //! nothing knows Discord. In the order in which it happens:
 //! - [`setup`], [`calling`]: from the settings and their keys to brains that can be asked; [`budget`]: what
-//!   today has cost, against its bounds (what a turn does about it is [`answer`]'s `spending`; `turn::usage` adds up logs
+//!   today has cost, against its bounds (what a turn does about it is [`answer`]'s `spending`; [`usage`] adds up logs
 //!   for people);
 //! - [`memory`], [`recollection`]: what memory gives a turn, and the answer that needs no model;
 //! - [`answer`]: a turn from its question to its answer;
@@ -28,6 +28,7 @@ pub mod servers;
 pub mod setup;
 pub mod skills;
 pub mod tools;
+pub mod usage;
 
 pub use self::answer::{
     Colleagues, Engine, EngineParts, Purpose, colleague, kept, persona, persona_text, pinned, pinned_text,

@@ -15,7 +15,7 @@ use super::hosts::{mcp, mcp_config};
 #[cfg(feature = "index")]
 use super::index::{recall, reindex, search, stats};
 use super::memories::{inbox, memory};
-use super::reminders::{check, commitment, remind};
+use super::reminders::{agenda, check, commitment, remind};
 #[cfg(feature = "history")]
 use super::snapshots::{audit, diff, history, restore, undo};
 use super::transfer::{export, import, migrate};
@@ -31,6 +31,7 @@ pub(super) enum Command {
     Pause(pause::Args),
     Resume(pause::ResumeArgs),
     Remind(remind::Args),
+    Agenda(agenda::Args),
     Commitment(commitment::Args),
     Memory(memory::Args),
     Check(check::Args),
@@ -94,6 +95,7 @@ pub(super) fn dispatch(command: &Command, context: &Context) -> CommandResult {
         Command::Pause(args) => pause::run(context, args),
         Command::Resume(args) => pause::resume(context, args),
         Command::Remind(args) => remind::run(context, args),
+        Command::Agenda(args) => agenda::run(context, args),
         Command::Commitment(args) => commitment::run(context, args),
         Command::Memory(args) => memory::run(context, args),
         Command::Check(args) => check::run(context, args),

@@ -9,10 +9,11 @@ use clap::parser::ValueSource;
 use crate::cli::CommandError;
 
 /// The commands, with their subcommands where not all of them are permitted, and the arguments that are not.
-const PERMITTED: [(&str, &[&str], &[&str]); 11] = [
+const PERMITTED: [(&str, &[&str], &[&str]); 12] = [
     ("search", &[], &[]),
     ("recall", &[], &[]),
-    ("remind", &["add", "list", "edit", "rm", "done", "snooze", "preview"], &[]),
+    ("remind", &["add", "list", "edit", "rm", "done", "snooze", "skip", "move", "preview"], &[]),
+    ("agenda", &[], &[]),
     ("memory", &["save", "list", "get", "promote", "pin", "unpin", "forget", "working"], &[]),
     ("commitment", &["add", "list", "done", "cancel"], &[]),
     ("skill", &["list", "check"], &[]),

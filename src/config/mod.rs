@@ -6,7 +6,8 @@
 //! can read ([`secret`]). [`Dirs`] names the two directories outside the vault, one for state, one for
 //! the cache.
 //!
-//! - [`settings`]: the file as values; [`tables`]: one file a table; [`capturing`]: what follows from several of them;
+//! - [`settings`]: the file as values; [`tables`]: one file a table; [`capturing`]: what follows from several of them; [`pause`]: its
+//!   keys for a pause;
 //! - [`edit`], [`put`]: the changes that the program makes to the file. Pure;
 //! - [`dirs`], [`secret`]: directories, secrets; [`error`], [`explain`]: what can be wrong, and where;
 //! - [`mcp_hosts`]: `[[mcp]]` in the words of programs that start servers themselves.
@@ -17,6 +18,7 @@ mod edit;
 mod error;
 mod explain;
 pub mod mcp_hosts;
+mod pause;
 mod put;
 mod secret;
 mod settings;
@@ -25,6 +27,7 @@ mod tables;
 pub use self::dirs::{CACHE_VARIABLE, Dirs, STATE_VARIABLE, find_vault, is_vault};
 pub use self::edit::with_allowed;
 pub use self::error::ConfigError;
+pub use self::pause::{PAUSE_REMINDERS, PAUSED_UNTIL, PausedUntil};
 pub use self::put::{with_brain, with_values, without};
 #[cfg(any(feature = "push", feature = "email"))]
 pub(crate) use self::secret::expand;
@@ -36,9 +39,9 @@ pub use self::settings::{Edit, EditStrategyName, Embed, History, Index, Memory, 
 pub(crate) use self::tables::is_web;
 pub use self::tables::{
     Assistant, AttachmentKind, BashMode, Brain, BrainKind, Capture, Category, Discord, Email, Hooks,
-    KeepAttachments, MEMORY, MailSecurity, McpServer, Notify, NotifyKind, Ntfy, PAUSE_REMINDERS,
-    PAUSED_UNTIL, Paths, PausedUntil, Price, Quiet, Reminders, Rerank, Route, SkillSettings, Summary,
-    TaskForm, ToolGroup, Web, Webhook, allow, is_this_machine, is_topic,
+    KeepAttachments, MEMORY, MailSecurity, McpServer, Notify, NotifyKind, Ntfy, Paths, Price, Quiet,
+    Reminders, Rerank, Route, SkillSettings, Summary, TaskForm, ToolGroup, Web, Webhook, allow,
+    is_this_machine, is_topic,
 };
 
 /// The name of the settings file, in the vault's root.

@@ -7,12 +7,11 @@ use serde::Deserialize;
 
 use super::error::ConfigError;
 use super::explain::{explain, key_span};
+use super::pause::PausedUntil;
 use super::tables::assistant::{self, Assistant, Route, SkillSettings};
 use super::tables::mcp::{self, McpServer};
 use super::tables::notify::{self, Notify};
-use super::tables::{
-    Brain, Capture, Discord, Hooks, Paths, PausedUntil, Reminders, Rerank, Summary, Web, follow, within,
-};
+use super::tables::{Brain, Capture, Discord, Hooks, Paths, Reminders, Rerank, Summary, Web, follow, within};
 use crate::config::FILE_NAME;
 
 /// All settings of a vault; `Settings::default()` is a vault without a settings file.

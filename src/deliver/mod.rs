@@ -34,5 +34,5 @@ pub use self::notifiers::{Console, Desktop, takes_links};
 pub use self::notifiers::{NtfyNotifier, SignedWebhook};
 pub use self::outlets::Outlets;
 pub use self::pass::{Memory, Mode, PassContext, PassError, PassReport, PassSettings, Upcoming, pass};
-pub use self::restored::{restored, restored_commitment};
+pub use self::restored::{Held, hold_commitments, hold_reminders, restored, restored_commitment};
 pub use self::words::{Links, Telling, compose, link, phrase};

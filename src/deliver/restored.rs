@@ -10,9 +10,9 @@ use rusqlite::params;
 use super::journal::{self, Journal, JournalError, LineHash, RESTORED};
 use super::notifier::{Fact, MessageKind};
 use super::pass::{commitment_fact, meaning, said};
-use crate::format::commitment::{Commitment, Status};
+use crate::format::commitment::{self, Commitment, Status};
 use crate::format::id::ReminderId;
-use crate::format::reminder::{Recur, Reminder};
+use crate::format::reminder::{self, Recur, Reminder};
 use crate::schedule::{Zone, due};
 
 /// Notes that the line of `reminder` comes back at `now`; call it before the line is written. With
@@ -64,6 +64,78 @@ pub fn restored(
     };
     hold(journal, &id, local, if recurring { "done" } else { "failed" }, &line, &fact)?;
     Ok(true)
+}
+
+/// What comes back in a note after its time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Held {
+    /// How many, at least one.
+    pub count: usize,
+    /// What they are: `reminder` or `follow-up`.
+    pub what: &'static str,
+    /// Whether they fire all the same.
+    pub fire: bool,
+}
+
+impl Held {
+    /// What a person should know of it.
+    pub fn words(&self) -> String {
+        let Self { count, what, fire } = self;
+        match (count, fire) {
+            (1, true) => format!("1 {what} comes back after its time and fires now"),
+            (1, false) => {
+                format!("1 {what} comes back after its time and doesn't fire; `--fire-missed` lets it")
+            }
+            (_, true) => format!("{count} {what}s come back after their time and fire now"),
+            (_, false) => {
+                format!(
+                    "{count} {what}s come back after their time and don't fire; `--fire-missed` lets them"
+                )
+            }
+        }
+    }
+}
+
+/// [`restored`] for each reminder that `then` has and `now` lacks; says how many are past.
+///
+/// # Errors
+/// As [`restored`].
+pub fn hold_reminders(
+    journal: &Journal,
+    zone: &Zone,
+    (now, then): (&[u8], &[u8]),
+    clock: Timestamp,
+    fire: bool,
+) -> Result<usize, JournalError> {
+    let there: Vec<Reminder> = reminder::parse(now).reminders.into_iter().map(|line| line.reminder).collect();
+    let mut past = 0;
+    for line in reminder::parse(then).reminders {
+        if !there.contains(&line.reminder) {
+            past += usize::from(restored(journal, zone, &line.reminder, clock, fire)?);
+        }
+    }
+    Ok(past)
+}
+
+/// [`restored_commitment`] for each follow-up that `then` has and `now` lacks; says how many are past.
+///
+/// # Errors
+/// As [`restored_commitment`].
+pub fn hold_commitments(
+    journal: &Journal,
+    zone: &Zone,
+    (now, then): (&[u8], &[u8]),
+    clock: Timestamp,
+    fire: bool,
+) -> Result<usize, JournalError> {
+    let there = commitment::parse(now).blocks;
+    let mut past = 0;
+    for block in commitment::parse(then).blocks {
+        if there.iter().all(|old| old.commitment != block.commitment) {
+            past += usize::from(restored_commitment(journal, zone, &block.commitment, clock, fire)?);
+        }
+    }
+    Ok(past)
 }
 
 /// The same for a follow-up: pending as it comes back, and not told of unless with `fire`.

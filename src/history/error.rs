@@ -131,6 +131,9 @@ pub enum HistoryError {
         /// The engine's words.
         reason: String,
     },
+    /// A part of a note was not there.
+    #[error("{0}")]
+    NoPart(String),
     /// A setting is wrong.
     #[error("`[history] {key}`: `{value}` is no valid pattern: {reason}")]
     Pattern {

@@ -24,12 +24,12 @@ mod verify;
 
 pub use self::error::{HistoryError, Result};
 pub use self::read::{
-    DiffStyle, FileDiff, Filter, Point, Record, Stat as DiffStat, diff_stat, parse_time,
-    render as render_diff,
+    Blame, BlamedLine, Bound, DiffStyle, Entry, FileDiff, Filter, LineOrigin, Point, Record,
+    Stat as DiffStat, TrailerValue, Writer, diff_stat, parse_time, render as render_diff,
 };
 pub use self::restore::{
-    Conflict, Interrupted, LineTarget, NoteUndo, OperationUndo, Plan, RestoreReport, Skip, Step, UndoPlan,
-    UndoReport, Undone, plan, put_line_back, take_back,
+    Conflict, Interrupted, LineTarget, NoteUndo, OperationUndo, PartPlan, Plan, RestoreReport, Section, Skip,
+    Step, UndoPlan, UndoReport, Undone, plan, put_line_back, sections, take_back,
 };
 pub use self::store::{
     ACTOR, ALL_NOTES, BULK_DELETION, Commit, FileState, Message, Mode, NOTE, PathChange, RESTORED_FROM,

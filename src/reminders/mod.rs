@@ -4,7 +4,7 @@
 //! the one line that it means ([`plan`], pure) and hands that line to [`vault::Editor`], which finds
 //! it by its bytes. Nothing here sends anything; firing is [`crate::deliver`]'s work.
 //!
-//! - `book`: the reminders of a vault; `plan`, `snooze`: what a change makes of a line;
+//! - `book`: the reminders of a vault; `plan`, `snooze`, `occurrence`: what a change makes of a line;
 //! - `adopt`: lines of other notes made ours; `findings`: what looks meant and isn't understood; `error`: what can go
 //!   wrong.
 //!
@@ -14,6 +14,7 @@ mod adopt;
 mod book;
 mod error;
 mod findings;
+mod occurrence;
 mod plan;
 mod snooze;
 

@@ -94,9 +94,14 @@ impl<'z> Moment<'z> {
 
     /// The first occurrence of it after this instant.
     pub fn next(&self, reminder: impl Into<Series>) -> Option<Occurrence> {
+        self.occurrences(reminder).next()
+    }
+
+    /// The occurrences of it after this instant, in order.
+    pub fn occurrences(&self, reminder: impl Into<Series>) -> Occurrences<'z> {
         let series = reminder.into();
         let index = self.latest(&series).map_or(0, |latest| latest + 1);
-        Occurrences::starting_at(self.zone, series, index).next()
+        Occurrences::starting_at(self.zone, series, index)
     }
 
     /// The index of the latest occurrence up to now.

@@ -58,6 +58,11 @@ pub fn occurrences<'z>(zone: &'z Zone, reminder: &Reminder) -> Occurrences<'z> {
     Occurrences::starting_at(zone, reminder.into(), 0)
 }
 
+/// The occurrences of `reminder` strictly after the instant `after`, in order.
+pub fn occurrences_after<'z>(zone: &'z Zone, reminder: &Reminder, after: Timestamp) -> Occurrences<'z> {
+    Moment::new(zone, after).occurrences(reminder)
+}
+
 /// What is due of `reminder` at `now`, if anything is.
 ///
 /// For many reminders at one instant make a [`Moment`] once and ask that.

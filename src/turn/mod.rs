@@ -7,11 +7,13 @@
 //! - [`request`]: what is asked, made from the log, its summaries and the notes, and made again later;
 //! - [`place`]: where a conversation is, and who answers there; [`session`]: whether a harness's session may be gone on with;
 //! - [`skills`], [`mod@noted`]: which skills a request tells of, and what a turn noted beside its question;
-//! - [`facts`]: the line that ends each `[!agent]` block of a log; [`usage`]: these lines added up.
+//! - [`facts`]: the line that ends each `[!agent]` block of a log; [`usage`]: these lines added up;
+//! - [`detail`]: turns as programs read them.
 //!
 //! Never here: a word to a model or to Discord. The `agent` room runs a turn, step by step, at a [`place`].
 
 pub mod category;
+mod detail;
 pub mod facts;
 pub mod journal;
 mod noted;
@@ -23,6 +25,7 @@ pub mod skills;
 mod state;
 pub mod usage;
 
+pub use self::detail::{Called, Cost, ListedTurn, Step, Tool, TurnDetail};
 pub use self::facts::Facts;
 pub use self::journal::{NewTurn, Turn, TurnJournal, TurnJournalError};
 pub use self::noted::noted;

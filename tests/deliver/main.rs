@@ -6,6 +6,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod agenda;
 mod commands;
 mod copies;
 mod crashes;

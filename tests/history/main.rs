@@ -9,6 +9,7 @@ mod agent;
 mod auditing;
 mod cli;
 mod crash;
+mod lines;
 mod properties;
 mod remote;
 mod renaming;

@@ -38,13 +38,13 @@ struct Logged {
 pub(super) fn request(context: &Context, workspace: &Workspace, id: &str) -> CommandResult {
     let mut turn = None;
     if let Some(journal) = journal(workspace)? {
-        turn = find(&journal, id)?;
+        turn = journal.named(id).map_err(CommandError::problem)?;
         // What was answered with a later question was asked in that one's request.
         if let Some(leader) = turn.as_ref().and_then(|turn| turn.joined) {
             turn = journal.turn(leader).map_err(CommandError::problem)?;
         }
     }
-    let question = turn.as_ref().map_or_else(|| id.to_owned(), id_of);
+    let question = turn.as_ref().map_or_else(|| id.to_owned(), Turn::name);
     let path = turn.as_ref().and_then(|turn| Some(format!("{}.md", turn.asked.block.split_once("#^")?.0)));
     let near = path.as_ref().map(|path| read(workspace, path)).transpose()?.unwrap_or_default();
     // After `/new` the answer stands in another window than its question.
@@ -231,13 +231,6 @@ fn search(workspace: &Workspace, question: &str) -> Result<Option<Logged>, Comma
     Ok(facts.map(|facts| Logged { path, blocks: asked, facts }))
 }
 
-pub(super) fn find(journal: &TurnJournal, id: &str) -> Result<Option<Turn>, CommandError> {
-    if let Ok(message) = id.parse::<u64>() {
-        return journal.turn(message).map_err(CommandError::problem);
-    }
-    journal.by_block(id).map_err(CommandError::problem)
-}
-
 pub(super) fn unknown(id: &str) -> CommandError {
     CommandError::problem(format!("no turn `{id}`")).hint("`vault-agent turns` lists the latest")
 }
@@ -248,9 +241,4 @@ pub(super) fn journal(workspace: &Workspace) -> Result<Option<TurnJournal>, Comm
         return Ok(None);
     }
     TurnJournal::open(&workspace.dirs.state).map(Some).map_err(CommandError::problem)
-}
-
-/// The block of the question in its log, which stays when the journal is gone; else the message's id.
-pub(super) fn id_of(turn: &Turn) -> String {
-    turn.asked.block.split_once("#^").map_or_else(|| turn.asked.message.to_string(), |(_, id)| id.to_owned())
 }

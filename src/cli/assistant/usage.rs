@@ -3,13 +3,10 @@
 use std::io::IsTerminal;
 
 use jiff::Timestamp;
-use serde::Serialize;
 
-use crate::agent::budget::{self, Budget};
+use crate::agent::usage::{self, UsageReport};
 use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::reminders::rfc3339;
-use crate::turn::usage::{self, Answered, By, Row, Sum};
-use crate::vault::{VaultError, WalkOptions};
+use crate::turn::usage::{By, Row};
 use crate::when::WhenError;
 use crate::workspace::Workspace;
 
@@ -37,38 +34,19 @@ enum ByName {
     Channel,
 }
 
-/// The answer of `usage --json`.
-#[derive(Debug, Serialize)]
-struct Report {
-    from: Option<String>,
-    to: String,
-    total: Sum,
-    by: Vec<Row>,
-    /// Today's budgets, with what is used of them.
-    budgets: Vec<Budget>,
-}
-
 /// Runs `usage`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = context.workspace()?;
-    let zone = workspace.zone.tz();
     let since = args.since.as_deref().map(|text| since(text, &workspace)).transpose()?;
-    let mut answers = logged(context, &workspace)?;
-    answers.retain(|answer| since.is_none_or(|since| answer.at >= since));
     let by = match args.by {
         ByName::Brain => By::Brain,
         ByName::Day => By::Day,
         ByName::Channel => By::Channel,
     };
-    let (total, rows) = usage::add_up(&answers, by, zone);
-    let from = since.or_else(|| answers.iter().map(|answer| answer.at).min());
-    let report = Report {
-        from: from.map(|from| rfc3339(from, zone)),
-        to: rfc3339(workspace.clock.now(), zone),
-        total,
-        by: rows,
-        budgets: budget::of_vault(&workspace),
-    };
+    let report = usage::report(&workspace, since, by)?;
+    for error in &report.unread {
+        context.ui.note(format!("not counted: {error}"));
+    }
     context.ui.json(&report);
     show(context, &report);
     Ok(Status::Fine)
@@ -83,25 +61,7 @@ pub(in crate::cli) fn since(text: &str, workspace: &Workspace) -> Result<Timesta
     })
 }
 
-/// The answers of all logs. One that can't be read is named, and the others are counted.
-fn logged(context: &Context, workspace: &Workspace) -> Result<Vec<Answered>, CommandError> {
-    let under = workspace.note(&workspace.settings.paths.logs);
-    let walk = match workspace.vault.walk(&WalkOptions { under: Some(under), ..WalkOptions::default() }) {
-        Ok(walk) => walk,
-        Err(VaultError::NotFound(_)) => return Ok(Vec::new()),
-        Err(error) => return Err(error.into()),
-    };
-    let mut answers = Vec::new();
-    for entry in walk.entries {
-        match workspace.vault.read(&entry.path) {
-            Ok(bytes) => answers.extend(usage::answers(&bytes)),
-            Err(error) => context.ui.note(format!("not counted: {error}")),
-        }
-    }
-    Ok(answers)
-}
-
-fn show(context: &Context, report: &Report) {
+fn show(context: &Context, report: &UsageReport) {
     if context.ui.json {
         return;
     }
@@ -116,7 +76,7 @@ fn show(context: &Context, report: &Report) {
     }
 }
 
-fn show_table(context: &Context, report: &Report) {
+fn show_table(context: &Context, report: &UsageReport) {
     let bars = std::io::stdout().is_terminal();
     let most = report.by.iter().map(|row| row.sum.tokens()).max().unwrap_or_default();
     let mut table = comfy_table::Table::new();

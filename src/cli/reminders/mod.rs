@@ -1,9 +1,11 @@
 //! Reminders and follow-ups: `remind`, `commitment`, and `check` for lines that aren't understood.
 //!
-//! - [`remind`], [`commitment`], [`check`]: one file a command;
+//! - [`remind`] (with [`occurrence`]: its `skip` and `move`), [`commitment`], [`check`], [`agenda`]: one file a command;
 //! - [`named`]: which reminder a person means who gives its words in the place of its id.
 
+pub(super) mod agenda;
 pub(super) mod check;
 pub(super) mod commitment;
 mod named;
+mod occurrence;
 pub(super) mod remind;

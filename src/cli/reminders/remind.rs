@@ -82,6 +82,18 @@ enum Action {
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=527_040))]
         minutes: Option<u32>,
     },
+    /// Leaves out the next time of a reminder that comes again, and prints its line.
+    Skip {
+        /// Its id, or its words.
+        id: String,
+    },
+    /// Moves the next time of a reminder or a follow-up to another day, and leaves the others; prints the line.
+    Move {
+        /// Its id, or its words.
+        id: String,
+        /// To when; as for `add`, and a day alone keeps the reminder's time.
+        when: String,
+    },
     /// Shows when reminders come next.
     Preview {
         /// One reminder's id; else all.
@@ -116,20 +128,22 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         Action::Snooze { id, until, minutes } => {
             remind.snooze(&remind.id(id, Among::AllAndTold)?, until.as_deref(), *minutes)
         }
+        Action::Skip { id } => remind.skip(&remind.id(id, Among::Reminders)?),
+        Action::Move { id, when } => remind.move_next(&remind.id(id, Among::All)?, when),
         Action::Preview { id, count, until, from } => {
             remind.preview(id.as_deref(), usize::from(*count), until.as_deref(), from.as_deref())
         }
     }
 }
 
-struct Remind<'a> {
-    context: &'a Context,
-    workspace: &'a Workspace,
-    path: &'a NotePath,
+pub(super) struct Remind<'a> {
+    pub(super) context: &'a Context,
+    pub(super) workspace: &'a Workspace,
+    pub(super) path: &'a NotePath,
 }
 
 impl Remind<'_> {
-    fn book(&self) -> Book<'_> {
+    pub(super) fn book(&self) -> Book<'_> {
         let workspace = self.workspace;
         Book { vault: &workspace.vault, editor: &workspace.editor, path: self.path, zone: &workspace.zone }
     }
@@ -145,7 +159,7 @@ impl Remind<'_> {
     }
 
     /// A local time as it was understood, with its weekday and how far away it is.
-    fn said(&self, local: DateTime, recur: Recur) -> Option<String> {
+    pub(super) fn said(&self, local: DateTime, recur: Recur) -> Option<String> {
         Some(when::said_with(local, recur, self.workspace.clock.now(), &self.workspace.zone))
     }
 
@@ -284,7 +298,7 @@ impl Remind<'_> {
     }
 
     /// Prints the exact line, which is the console's confirmation; other notifiers get one of their own.
-    fn say(&self, what: &str, written: &Written, when: Option<String>) -> CommandResult {
+    pub(super) fn say(&self, what: &str, written: &Written, when: Option<String>) -> CommandResult {
         self.context.ui.json(written);
         self.context.ui.line(&written.line_text);
         if let Some(when) = when {

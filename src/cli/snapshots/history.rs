@@ -1,14 +1,10 @@
 //! `history`: what was changed, by whom, and why.
 
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-
-use serde::Serialize;
 
 use super::shared::{Pages, ago, diff_text, open, refresh, stat_words, style, vault_path};
 use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::history::{Deletions, Filter, History, Record, parse_time};
-use crate::reminders::rfc3339;
+use crate::history::{Deletions, Filter, History, parse_time};
 use crate::when::WhenError;
 
 /// Shows every change of the vault, newest first: when, who, what.
@@ -41,6 +37,12 @@ pub struct Args {
     /// Shows what changed, line by line.
     #[arg(short, long)]
     patch: bool,
+    /// Shows where each line of a note comes from: when, who wrote it, the snapshot.
+    #[arg(long, requires = "path", conflicts_with_all = ["patch", "actor", "since", "until", "grep", "id", "limit"])]
+    lines: bool,
+    /// The note as it was then, by a snapshot's id or a time.
+    #[arg(long, value_name = "REV|TIME", requires = "lines")]
+    at: Option<String>,
     /// Lists the files that no snapshot holds, with the reasons.
     #[arg(long, conflicts_with_all = ["accept_deletions", "path"])]
     left_out: bool,
@@ -64,28 +66,6 @@ struct VerifyArgs {
 }
 
 const ACTORS: [&str; 8] = ["agent", "human", "scheduler", "cli", "mcp", "discord", "hook", "restore"];
-
-/// One commit for programs.
-#[derive(Debug, Serialize)]
-struct Entry {
-    id: String,
-    time: String,
-    actor: String,
-    subject: String,
-    body: Option<String>,
-    trailers: BTreeMap<String, Value>,
-    paths: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    patch: Option<String>,
-}
-
-/// A trailer that stands once is a text, one that stands more often a list.
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-enum Value {
-    One(String),
-    Many(Vec<String>),
-}
 
 /// Runs `history`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
@@ -122,6 +102,9 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             .hint(format!("one of {}", ACTORS.join(", "))));
     }
     let path = args.path.as_deref().map(|path| vault_path(&workspace, path)).transpose()?;
+    if args.lines {
+        return super::lines::run(context, &history, path.as_deref(), args.at.as_deref());
+    }
     let filter = Filter {
         path: path.filter(|path| !path.is_empty()),
         actor: args.actor.clone(),
@@ -133,7 +116,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     };
     if context.ui.json {
         let records = history.records(&filter)?;
-        let entries = records.iter().map(|record| entry(&history, record, args.patch));
+        let entries = records.iter().map(|record| history.entry(record, args.patch));
         context.ui.json(&entries.collect::<Result<Vec<_>, _>>()?);
     } else {
         show(context, &history, &filter, args.patch)?;
@@ -151,44 +134,6 @@ fn left_out(context: &Context, history: &History) -> CommandResult {
         context.ui.note("nothing is left out");
     }
     Ok(Status::Fine)
-}
-
-fn entry(history: &History, record: &Record, patch: bool) -> Result<Entry, CommandError> {
-    let commit = &record.commit;
-    let mut trailers: BTreeMap<String, Value> = BTreeMap::new();
-    for (key, value) in &commit.message.trailers {
-        let joined = match trailers.remove(key) {
-            None => Value::One(value.clone()),
-            Some(Value::One(first)) => Value::Many(vec![first, value.clone()]),
-            Some(Value::Many(mut all)) => {
-                all.push(value.clone());
-                Value::Many(all)
-            }
-        };
-        trailers.insert(key.clone(), joined);
-    }
-    let text = if patch {
-        let mut text = String::new();
-        for change in &record.changes {
-            text.push_str(&crate::history::render_diff(
-                &history.file_diff(change)?,
-                crate::history::DiffStyle::Plain,
-            ));
-        }
-        Some(text)
-    } else {
-        None
-    };
-    Ok(Entry {
-        id: commit.id.to_string(),
-        time: rfc3339(commit.time, history.zone()),
-        actor: commit.message.actor().to_owned(),
-        subject: commit.message.subject.clone(),
-        body: commit.message.body.clone(),
-        trailers,
-        paths: record.changes.iter().map(|change| change.path.clone()).collect(),
-        patch: text,
-    })
 }
 
 /// As many files of one commit have their lines counted; a first snapshot would read them all.

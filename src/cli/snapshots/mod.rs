@@ -2,16 +2,16 @@
 //!
 //! - [`history`], [`diff`], [`audit`], [`restore`], [`undo`]: one file a command;
 //! - [`shared`]: opening the history, paths, pages and words of all of them;
+//! - [`lines`]: `history --lines`;
 //! - [`losses`]: what went at once from the folders of coding agents, for `status`.
-//! - [`missed`]: what a restore brings back after its time.
 //!
 //! Nothing is restored before it was shown.
 
 pub(super) mod audit;
 pub(super) mod diff;
 pub(super) mod history;
+mod lines;
 mod losses;
-mod missed;
 pub(super) mod restore;
 mod shared;
 pub(super) mod undo;

@@ -1,17 +1,14 @@
-//! `restore`: a file, a folder, the vault or one line, as it was.
+//! `restore`: a file, a folder, the vault, one line or one section, as it was.
 
 use serde::Serialize;
 
-use super::shared::{ago, diff_text, open, refresh, scopes, style, vault_path};
+use super::shared::{ago, diff_text, open, scopes, style, vault_path};
 use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::history::{
-    FileDiff, Filter, History, HistoryError, Interrupted, LineTarget, Mode, Plan, Point, Rename,
-    RestoreReport, put_line_back,
-};
-use crate::vault::{Actor, NotePath, Plan as EditPlan, VaultError, Why};
+use crate::history::{History, HistoryError, Interrupted, LineTarget, Plan, Point, Rename, RestoreReport};
+use crate::vault::{NotePath, VaultError};
 use crate::workspace::Workspace;
 
-/// Brings back files, folders, everything, or one line as they were.
+/// Brings back files, folders, everything, one line or one section as they were.
 ///
 /// Without `--at`, paths go back to what they were before their last change; of a folder of which `status` says that notes
 /// went, all of those come back. The present is kept first,
@@ -39,14 +36,17 @@ pub struct Args {
     /// One line, by its number at that point.
     #[arg(long, value_name = "PATH:N", conflicts_with_all = ["paths", "exact"])]
     line: Option<String>,
+    /// One section, by its heading, as in `Plan.md#Next steps`.
+    #[arg(long, value_name = "PATH#HEADING", conflicts_with_all = ["paths", "exact", "line", "id"])]
+    section: Option<String>,
     /// Lets reminders and follow-ups fire whose time has passed.
     #[arg(long)]
-    pub(super) fire_missed: bool,
+    fire_missed: bool,
     /// Fetches the history from `[history] remote`, or from this URL, and restores from there.
     #[arg(long, value_name = "URL", num_args = 0..=1, default_missing_value = "")]
     from_remote: Option<String>,
     /// Takes back a restore that was interrupted, instead of finishing it.
-    #[arg(long, conflicts_with_all = ["at", "id", "line", "from_remote"])]
+    #[arg(long, conflicts_with_all = ["at", "id", "line", "section", "from_remote"])]
     roll_back: bool,
 }
 
@@ -76,20 +76,28 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let remote = args.from_remote.as_deref().map(|url| restore.fetch(url)).transpose()?;
     if let Some(id) = &args.id {
         let path = workspace.settings.paths.reminders.clone();
-        return restore.line(&path, &LineTarget::Id(id.clone()), remote);
+        return restore.part(&path, &LineTarget::Id(id.clone()), remote);
     }
     if let Some(line) = &args.line {
         let (path, number) = line_place(line)?;
-        return restore.line(&vault_path(&workspace, path)?, &LineTarget::Number(number), remote);
+        return restore.part(&vault_path(&workspace, path)?, &LineTarget::Number(number), remote);
+    }
+    if let Some(section) = &args.section {
+        let (path, heading) = section_place(section)?;
+        return restore.part(
+            &vault_path(&workspace, path)?,
+            &LineTarget::Section(heading.to_owned()),
+            remote,
+        );
     }
     restore.files(remote)
 }
 
-pub(super) struct Restore<'a> {
-    pub context: &'a Context,
-    pub args: &'a Args,
-    pub history: std::sync::Arc<History>,
-    pub workspace: &'a Workspace,
+struct Restore<'a> {
+    context: &'a Context,
+    args: &'a Args,
+    history: std::sync::Arc<History>,
+    workspace: &'a Workspace,
 }
 
 impl Restore<'_> {
@@ -261,102 +269,45 @@ impl Restore<'_> {
         }
     }
 
-    fn line(&self, path: &str, target: &LineTarget, remote: Option<Point>) -> CommandResult {
-        let (point, source) = self.source_of(path, target, remote)?;
-        let now = self.now(path)?;
-        let missing = || match target {
-            LineTarget::Id(id) => {
-                CommandError::problem(format!("`{path}` has never had a line with the id `{id}`"))
-            }
-            LineTarget::Number(n) => {
-                CommandError::problem(format!("`{path}` had no line {n} at {}", point.short()))
-            }
-        };
-        let after = put_line_back(&now, &source, target).ok_or_else(missing)?;
-        let mut report = RestoreReport { from: point.commit.id.to_string(), ..RestoreReport::default() };
-        let file = |bytes: &[u8]| Some((Mode::File, bytes.to_vec()));
-        let diff = FileDiff { path: path.to_owned(), old: file(&now), new: file(&after) };
-        if after == now {
-            self.context.ui.line("nothing to restore: the line is there");
-            self.context.ui.json(&Document {
-                report: &report,
-                newer: &[],
-                renamed: &[],
-                dry_run: self.args.dry_run,
-            });
-            return Ok(Status::Fine);
-        }
-        self.context.ui.line(diff_text(&diff, style()));
-        if self.args.dry_run {
-            report.restored.push(path.to_owned());
-            self.context.ui.json(&Document { report: &report, newer: &[], renamed: &[], dry_run: true });
-            return Ok(Status::Fine);
-        }
-        if !self.may("restore this line?") {
-            self.context.ui.note("nothing was changed");
-            return Ok(Status::Problem);
-        }
-        refresh(self.context, self.workspace, &self.history)?;
-        report.snapshot_before = self.history.newest().ok().map(|point| point.commit.id.to_string());
-        self.hold_missed(path, &now, &after)?;
-        let mut why = Why::new(Actor::Restore, format!("restored: a line of {path}"));
-        why = why.trailer(crate::history::RESTORED_FROM, point.commit.id.to_string());
-        if let LineTarget::Id(id) = target {
-            why = why.trailer("Reminder", id.clone());
-        }
-        // Worked out again from the newest bytes: somebody may be typing.
-        let plan = |bytes: &[u8]| {
-            EditPlan::Bytes(put_line_back(bytes, &source, target).unwrap_or_else(|| bytes.to_vec()))
-        };
-        let edit = self.workspace.editor.edit_with(&note_path(path)?, &why, plan);
-        edit.map_err(CommandError::problem)?;
-        report.restored.push(path.to_owned());
-        report.snapshot_after = self.history.newest().ok().map(|point| point.commit.id.to_string());
-        self.finish(&report, &[], &[])
-    }
-
-    /// The text that the line is taken from: at the point that was named, else the newest that has it
-    /// and differs from now.
-    fn source_of(
-        &self,
-        path: &str,
-        target: &LineTarget,
-        remote: Option<Point>,
-    ) -> Result<(Point, Vec<u8>), CommandError> {
-        let missing =
-            |point: &Point| HistoryError::NotInSnapshot { path: path.to_owned(), at: point.short() };
-        let named = match &self.args.at {
+    fn part(&self, path: &str, target: &LineTarget, remote: Option<Point>) -> CommandResult {
+        let point = match &self.args.at {
             Some(at) => Some(self.history.point(at)?),
             None => remote,
         };
-        if let Some(point) = named {
-            let source = self.history.read_at(&point.commit, path)?.ok_or_else(|| missing(&point))?;
-            return Ok((point, source));
+        let plan = self.history.plan_part(&note_path(path)?, target, point)?;
+        let mut report = RestoreReport { from: plan.point.commit.id.to_string(), ..RestoreReport::default() };
+        if plan.is_there() {
+            let what = if matches!(target, LineTarget::Section(_)) { "section" } else { "line" };
+            self.context.ui.line(format!("nothing to restore: the {what} is there"));
+            self.document(&report);
+            return Ok(Status::Fine);
         }
-        let newest = self.history.newest()?;
-        let now = self.now(path)?;
-        let gains = |source: &[u8]| put_line_back(&now, source, target).is_some_and(|after| after != now);
-        if let Some(source) = self.history.read_at(&newest.commit, path)?
-            && gains(&source)
-        {
-            return Ok((newest, source));
+        self.context.ui.line(diff_text(&plan.diff(), style()));
+        if self.args.dry_run {
+            report.restored.push(path.to_owned());
+            self.document(&report);
+            return Ok(Status::Fine);
         }
-        let filter = Filter { path: Some(path.to_owned()), ..Filter::default() };
-        for record in self.history.records(&filter)? {
-            let Some(old) =
-                record.changes.iter().find(|change| change.path == path).and_then(|change| change.old)
-            else {
-                continue;
-            };
-            let source = self.history.content(old.id)?;
-            if gains(&source)
-                && let Some(parent) = record.commit.parent
-            {
-                return Ok((self.history.point(&parent.to_string())?, source));
-            }
+        if !self.may("restore this?") {
+            self.context.ui.note("nothing was changed");
+            return Ok(Status::Problem);
         }
-        let source = self.history.read_at(&newest.commit, path)?.ok_or_else(|| missing(&newest))?;
-        Ok((newest, source))
+        self.hold_missed(path, &plan.now, &plan.after)?;
+        let report = self.history.restore_part(&self.workspace.editor, &plan)?;
+        self.finish(&report, &[], &[])
+    }
+
+    fn document(&self, report: &RestoreReport) {
+        let dry_run = self.args.dry_run;
+        self.context.ui.json(&Document { report, newer: &[], renamed: &[], dry_run });
+    }
+
+    /// What comes back in `path` after its time doesn't fire, or does if asked: before it is written.
+    fn hold_missed(&self, path: &str, now: &[u8], then: &[u8]) -> Result<(), CommandError> {
+        if let Some(held) = self.workspace.hold_missed(path, now, then, self.args.fire_missed)? {
+            self.context.ui.note(held.words());
+        }
+        Ok(())
     }
 }
 
@@ -373,5 +324,13 @@ fn line_place(text: &str) -> Result<(&str, usize), CommandError> {
     place.filter(|(path, number)| !path.is_empty() && *number > 0).ok_or_else(|| {
         CommandError::usage(format!("`{text}` names no line"))
             .hint("give a path and a number, as in `--line MEMORY.md:12`")
+    })
+}
+
+fn section_place(text: &str) -> Result<(&str, &str), CommandError> {
+    let place = text.split_once('#').map(|(path, heading)| (path, heading.trim_start_matches('#').trim()));
+    place.filter(|(path, heading)| !path.is_empty() && !heading.is_empty()).ok_or_else(|| {
+        CommandError::usage(format!("`{text}` names no section"))
+            .hint("give a path and a heading, as in `--section \"Plan.md#Next steps\"`")
     })
 }

@@ -4,7 +4,7 @@
 //! No file is read here.
 //! - [`paths`], [`reminders`], [`notify`]: the notes, what is told, and to whom;
 //! - [`assistant`], [`brains`], [`allow`]: who answers, and what may run without asking; [`mcp`]: other people's servers;
-//! - [`pause`]: until when nothing is done by itself; [`web`]: the page; [`discord`]: the bot; [`capture`], [`summary`],
+//! - [`web`]: the page; [`discord`]: the bot; [`capture`], [`summary`],
 //!   [`rerank`], [`hooks`], [`follow`]: what else a table switches on;
 //! - [`checks`], [`ids`]: what several of them share.
 
@@ -20,7 +20,6 @@ pub(super) mod ids;
 pub(super) mod mcp;
 pub(super) mod notify;
 mod paths;
-mod pause;
 mod reminders;
 mod rerank;
 mod summary;
@@ -36,7 +35,6 @@ pub use hooks::Hooks;
 pub use mcp::McpServer;
 pub use notify::{Email, MailSecurity, Notify, NotifyKind, Ntfy, Quiet, Webhook, is_this_machine, is_topic};
 pub use paths::Paths;
-pub use pause::{PAUSE_REMINDERS, PAUSED_UNTIL, PausedUntil};
 pub use reminders::{Reminders, TaskForm};
 pub use rerank::Rerank;
 pub use summary::Summary;

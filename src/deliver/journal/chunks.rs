@@ -25,7 +25,7 @@ impl Journal {
         }
         self.write(|tx| {
             tx.execute(
-                "UPDATE deliveries SET state = 'sent', message = NULL, retry_ms = NULL, error = NULL, delivered =
+                "UPDATE deliveries SET state = 'sent', message = NULL, retry_ms = NULL, error = NULL, place = ?2, delivered =
                  (SELECT delivered FROM copies WHERE key = deliveries.key AND outlet = ?2) WHERE message = ?1",
                 [message, name],
             )?;
@@ -85,7 +85,7 @@ impl Journal {
         self.write(|tx| mark_sending(tx, key, chunk, now))
     }
 
-    /// Notes that a chunk arrived and, in the same transaction, that `next` is being sent. After its
+    /// Notes that a chunk arrived at a place and, in the same transaction, that `next` is being sent. After its
     /// last chunk the message is gone and its deliveries are `sent`: returns whether that is so.
     pub fn sent(
         &self,
@@ -94,6 +94,7 @@ impl Journal {
         message_id: Option<&str>,
         next: Option<(&str, usize)>,
         now: Timestamp,
+        place: &str,
     ) -> Result<bool, JournalError> {
         self.write(|tx| {
             tx.prepare_cached("UPDATE chunks SET state = 'sent', message_id = ?3 WHERE message = ?1 AND chunk = ?2")?
@@ -109,11 +110,11 @@ impl Journal {
                 )?
                 .execute([key])?;
                 tx.prepare_cached(
-                    "UPDATE deliveries SET state = 'sent', message = NULL, retry_ms = NULL, error = NULL, delivered =
+                    "UPDATE deliveries SET state = 'sent', message = NULL, retry_ms = NULL, error = NULL, place = ?2, delivered =
                      (SELECT coalesce(message_id, nonce) FROM chunks WHERE message = ?1 ORDER BY chunk LIMIT 1)
                      WHERE message = ?1",
                 )?
-                .execute([key])?;
+                .execute([key, place])?;
                 // An answer stays until its log holds it, and longer, so that its messages are known as counted; so does a
                 // routine's.
                 tx.prepare_cached("DELETE FROM chunks WHERE message = ?1 AND message IN (SELECT key FROM messages WHERE kind NOT IN ('answer', 'approval', 'routine'))")?

@@ -12,6 +12,7 @@
 //! - [`keys`]: under which name a delivery stands; [`message`], [`chunks`]: messages with their chunks, and their way;
 //! - [`answers`], [`runs`], [`tasks`], [`phrases`]: what isn't sent for a line of the two notes, and words for what is;
 //! - [`copies`], [`pauses`], [`problems`], [`names`]: further notifiers, places that rest, what failed, ids that were given;
+//! - [`past`]: what was told, for whoever looks back;
 //! - [`file`](mod@file): the schema, and what becomes of a file that is no database.
 //!
 //! Two processes may have it open: each step is one `BEGIN IMMEDIATE` transaction that checks the
@@ -25,6 +26,7 @@ mod file;
 mod keys;
 mod message;
 mod names;
+mod past;
 mod pauses;
 mod phrases;
 mod problems;
@@ -47,6 +49,7 @@ use file::{migrate, set_aside};
 pub(super) use keys::local_text;
 pub use keys::{LineHash, answer_key, approval_key, asked_in, key, subject};
 pub use message::{Chunk, ChunkState, Message, NewMessage};
+pub use past::{Past, PastState};
 pub use problems::{OpenDelivery, Refusal};
 pub use runs::{Known, NewRun, Run, RunState, run_key};
 pub use tasks::Told;
@@ -61,7 +64,7 @@ pub const RESTORED: &str = "restored";
 pub const FILE_NAME: &str = "deliveries.sqlite";
 
 /// The schema's version, in `PRAGMA user_version`.
-const VERSION: i64 = 6;
+const VERSION: i64 = 7;
 
 /// When this many rows are done, the older half goes: far more than a stale buffer can bring back.
 const KEEP_DONE: i64 = 100_000;

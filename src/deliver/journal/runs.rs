@@ -94,7 +94,8 @@ pub struct Run {
     pub outcome: Option<String>,
 }
 
-const COLUMNS: &str =
+/// What [`run_of`] reads.
+pub(super) const COLUMNS: &str =
     "key, routine, local, due_ms, missed, started_ms, note, material, state, answer, facts, outcome";
 
 /// The tables, which journals before version 3 don't have.
@@ -352,7 +353,8 @@ fn needed(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp> {
     instant(row.get(column)?).ok_or_else(|| unreadable(column, "instant", ""))
 }
 
-fn run_of(row: &Row<'_>) -> rusqlite::Result<Run> {
+/// A run as a row of [`COLUMNS`] has it.
+pub(super) fn run_of(row: &Row<'_>) -> rusqlite::Result<Run> {
     let local: String = row.get(2)?;
     let state: String = row.get(8)?;
     Ok(Run {

@@ -193,7 +193,7 @@ impl<'c> Sender<'c> {
                     };
                     fail::fail_point!("deliver::before-sent-row");
                     let at = self.context.clock.now();
-                    journal.sent(&message.key, chunk, message_id.as_deref(), following, at)?;
+                    journal.sent(&message.key, chunk, message_id.as_deref(), following, at, &place.name())?;
                     fail::fail_point!("deliver::after-sent-row");
                     journal.accepted(&place.name())?;
                     marked = following.is_some();

@@ -63,9 +63,20 @@ impl History {
         &self,
         filter: &Filter,
         end: Option<Oid>,
+        take: impl FnMut(Record) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        self.log_between(filter, None, end, take)
+    }
+
+    /// As [`History::log_until`], from the snapshot `start` on, which is shown; without one from the newest.
+    pub(in crate::history) fn log_between(
+        &self,
+        filter: &Filter,
+        start: Option<Oid>,
+        end: Option<Oid>,
         mut take: impl FnMut(Record) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
-        let mut next = self.store().head()?;
+        let mut next = start.map_or_else(|| self.store().head(), |start| Ok(Some(start)))?;
         // An accent is one character or two: what is gone by now may have been named either way.
         let mut paths: Vec<String> = filter
             .path

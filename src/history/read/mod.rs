@@ -2,14 +2,22 @@
 //!
 //! - [`point`]: a snapshot's id, a time, or a step back from the newest;
 //! - [`log`]: the life of a note, of a reminder, of one actor;
-//! - [`diff`]: differences between two states of a note, as people read them.
+//! - [`entry`]: a snapshot as programs read it;
+//! - [`blame`]: where each line of a note comes from;
+//! - [`diff`]: differences between two states of a note, as people read them; [`lines`]: what they are made of.
 
+mod blame;
 mod diff;
+mod entry;
+mod lines;
 mod log;
 mod point;
 
+pub use blame::{Blame, BlamedLine, Bound, LineOrigin, Writer};
 pub(super) use diff::within;
 pub use diff::{DiffStyle, FileDiff, Stat, diff_stat, render};
+pub use entry::{Entry, Value as TrailerValue};
+pub(super) use lines::{body, lines};
 pub use log::{Filter, Record};
 pub(super) use point::show;
 pub use point::{Point, parse_time};

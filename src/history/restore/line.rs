@@ -1,28 +1,35 @@
-//! Bringing back one line: a reminder by its id, or any line by its place.
+//! Bringing back one line (a reminder by its id, or any line by its place) or one section.
 //!
 //! Pure. The line goes back beside its old neighbours where those still stand, replaces what now has the
 //! same id, and is added at the end where nothing of its surroundings is left.
 
-use super::take_back::{body, lines};
+use super::section::{section, sections};
+use crate::history::read::{body, lines};
 
-/// Which line of the older text is meant.
+/// Which part of the older text is meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LineTarget {
     /// The line with the field `id=…`.
     Id(String),
     /// The line with this number, from 1.
     Number(usize),
+    /// The one section with this heading.
+    Section(String),
 }
 
-/// `current` with the line of `source` back in it; `None` where `source` has no such line. Where it
-/// stands already, `current` itself.
+/// `current` with the line or section of `source` back in it; `None` where `source` has no such, or where more than one
+/// section has that heading. Where it stands already, `current` itself.
 pub fn put_line_back(current: &[u8], source: &[u8], target: &LineTarget) -> Option<Vec<u8>> {
     let old = lines(source);
-    let at = match target {
-        LineTarget::Id(id) => old.iter().position(|line| has_id(line, id))?,
-        LineTarget::Number(number) => number.checked_sub(1).filter(|at| *at < old.len())?,
+    let (at, heading) = match target {
+        LineTarget::Section(heading) => (section(source, heading)?.lines.start, Some(heading)),
+        LineTarget::Id(id) => (old.iter().position(|line| has_id(line, id))?, None),
+        LineTarget::Number(number) => (number.checked_sub(1).filter(|at| *at < old.len())?, None),
     };
-    let end = at + 1 + continuation(old[at], &old[at + 1..]);
+    let end = match heading {
+        Some(heading) => section(source, heading)?.lines.end,
+        None => at + 1 + continuation(old[at], &old[at + 1..]),
+    };
     let block = &old[at..end];
     let mut text: Vec<Vec<u8>> = lines(current).into_iter().map(<[u8]>::to_vec).collect();
     let newline: &[u8] = if current.windows(2).any(|pair| pair == b"\r\n") { b"\r\n" } else { b"\n" };
@@ -35,6 +42,18 @@ pub fn put_line_back(current: &[u8], source: &[u8], target: &LineTarget) -> Opti
             let terminator = text[place][body(&text[place]).len()..].to_vec();
             text[place] = [body(&block[0]), terminator.as_slice()].concat();
         }
+        return Some(text.concat());
+    }
+    if let Some(heading) = heading
+        && sections(current).iter().any(|one| one.heading == heading.trim())
+    {
+        let place = section(current, heading)?.lines;
+        let same = place.len() == block.len()
+            && text[place.clone()].iter().zip(&block).all(|(a, b)| body(a) == body(b));
+        if same {
+            return Some(current.to_vec());
+        }
+        text.splice(place, block);
         return Some(text.concat());
     }
     let stands = text.windows(block.len()).any(|run| run.iter().zip(&block).all(|(a, b)| body(a) == body(b)));
@@ -103,6 +122,23 @@ mod tests {
         assert_eq!(back("- B! id=rid_B\r\n", old, &id("rid_B")).as_deref(), Some("- b id=rid_B\r\n"));
         assert_eq!(back("x\n", old, &id("rid_X")), None);
         assert_eq!(back("x\n", old, &id("rid_")), None);
+    }
+
+    #[test]
+    fn a_section_takes_its_place_again() {
+        let old = "# N\n## A\none\ntwo\n## B\nthree";
+        let named = |heading: &str| LineTarget::Section(heading.into());
+        assert_eq!(
+            back("# N\nnew\n## A\none!\n## B\nthree!\n", old, &named("A")).as_deref(),
+            Some("# N\nnew\n## A\none\ntwo\n## B\nthree!\n")
+        );
+        assert_eq!(
+            back("# N\n## A\none\ntwo\n", old, &named("B")).as_deref(),
+            Some("# N\n## A\none\ntwo\n## B\nthree\n")
+        );
+        assert_eq!(back(old, old, &named("B")).as_deref(), Some(old));
+        assert_eq!(back("## A\n## A\n", old, &named("A")), None);
+        assert_eq!(back("", old, &named("C")), None);
     }
 
     #[test]

@@ -7,13 +7,15 @@
 //! - [`default_point`]: which snapshot is meant where nobody names one;
 //! - [`undo_plan`]: what an undo takes back, and the conflict that is shown where a person changed the same lines;
 //!   [`take_back`]: one change taken back from a text, pure; [`undo`]: carrying it out, as one commit;
-//! - [`line`]: one reminder, or one line.
+//! - [`part`]: one reminder, one line or one section, planned and carried out; [`line`], [`section`]: the text of it. Pure.
 
 mod carry_out;
 mod default_point;
 mod line;
+mod part;
 mod plan;
 mod put;
+mod section;
 mod take_back;
 mod undo;
 mod undo_plan;
@@ -21,8 +23,9 @@ mod undo_plan;
 pub use carry_out::{Interrupted, RestoreReport};
 pub(super) use line::has_id;
 pub use line::{LineTarget, put_line_back};
+pub use part::PartPlan;
 pub use plan::{Plan, Skip, Step, plan};
+pub use section::{Section, sections};
 pub use take_back::take_back;
-pub(super) use take_back::{body, lines};
 pub use undo::UndoReport;
 pub use undo_plan::{Conflict, NoteUndo, OperationUndo, UndoPlan, Undone};

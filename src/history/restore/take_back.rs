@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use similar::DiffTag;
 
 use crate::format::changes::changes;
+use crate::history::read::{body, lines};
 
 /// `current` without what turned `before` into `after`; `None` where that isn't certain.
 pub fn take_back(before: &[u8], after: &[u8], current: &[u8]) -> Option<Vec<u8>> {
@@ -121,16 +122,6 @@ fn splice(text: &mut Vec<Vec<u8>>, at: usize, remove: usize, with: &[&[u8]]) {
             line.extend(end);
         }
     }
-}
-
-pub(crate) fn lines(bytes: &[u8]) -> Vec<&[u8]> {
-    bytes.split_inclusive(|byte| *byte == b'\n').collect()
-}
-
-/// A line without its terminator.
-pub(crate) fn body(line: &[u8]) -> &[u8] {
-    let line = line.strip_suffix(b"\n").unwrap_or(line);
-    line.strip_suffix(b"\r").unwrap_or(line)
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use crate::format::reminder::{Parsed, Recur, Reminder, parse, parse_line};
 use crate::history::error::Result;
 use crate::history::read::FileDiff;
 use crate::history::read::{Filter, Record};
-use crate::history::restore::{body, lines};
+use crate::history::read::{body, lines};
 use crate::history::store::short_id;
 use crate::history::store::{ALL_NOTES, Message};
 use crate::history::take::History;

@@ -1,6 +1,4 @@
-//! What comes next: reminders and tasks of other plugins, earliest first, for `status` and Discord's `/status`.
-//!
-//! The vault's notes as they stand are read anew; nothing is written, and nothing is told.
+//! What comes next: reminders and tasks of other plugins, earliest first.
 
 use jiff::Timestamp;
 use serde::Serialize;

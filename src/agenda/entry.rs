@@ -1,0 +1,166 @@
+//! What an agenda consists of.
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use serde::Serialize;
+
+use crate::deliver::JournalError;
+use crate::memory::commitments::CommitmentError;
+use crate::reminders::rfc3339;
+use crate::vault::VaultError;
+
+/// How something was told.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Told {
+    /// When, in the vault's zone.
+    pub at: Option<String>,
+    /// How late that was, in seconds.
+    pub late_seconds: i64,
+    /// How many earlier occurrences were folded into it.
+    pub missed: u32,
+    /// By which ways: the one that counted first. Empty where the journal is older than this was noted.
+    pub by: Vec<String>,
+    /// Why it was not told, or what became of a routine's run.
+    pub outcome: Option<String>,
+}
+
+/// The most entries of one answer; it says where there are more.
+pub const MOST_ENTRIES: usize = 5_000;
+
+/// What an entry is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// A reminder.
+    Reminder,
+    /// A follow-up.
+    FollowUp,
+    /// A task of another plugin.
+    Task,
+    /// A routine.
+    Routine,
+}
+
+impl Kind {
+    /// Its word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Reminder => "reminder",
+            Self::FollowUp => "follow-up",
+            Self::Task => "task",
+            Self::Routine => "routine",
+        }
+    }
+}
+
+/// How an entry stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// It will be told, or run.
+    Coming,
+    /// Its time has come, and it is not told yet.
+    Late,
+    /// It was told.
+    Told,
+    /// It was not told, and won't be.
+    NotTold,
+    /// A routine ran, or runs.
+    Ran,
+}
+
+impl State {
+    /// Its word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Coming => "coming",
+            Self::Late => "late",
+            Self::Told => "told",
+            Self::NotTold => "not told",
+            Self::Ran => "ran",
+        }
+    }
+}
+
+/// One time of one thing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Entry {
+    /// What it is.
+    pub kind: Kind,
+    /// Its id, once it has one; a routine's name.
+    pub id: Option<String>,
+    /// What it says.
+    pub msg: String,
+    /// Its note.
+    pub path: String,
+    /// Its line there, from 1, where it stands there now.
+    pub line: Option<usize>,
+    /// When it is or was due, in the vault's zone.
+    pub at: String,
+    /// The local day of that.
+    pub date: Date,
+    /// The local time of that, `HH:MM`.
+    pub time: String,
+    /// How it comes again; none for what comes once.
+    pub recur: Option<String>,
+    /// How many times this stands for: of a routine that comes more than four times a day, all of the day.
+    pub times: usize,
+    /// How it stands.
+    pub state: State,
+    /// What became of it.
+    pub told: Option<Told>,
+    /// When it is or was due, as an instant.
+    #[serde(skip)]
+    pub instant: Timestamp,
+}
+
+impl Entry {
+    pub(super) fn new(kind: Kind, id: Option<String>, msg: String, at: Timestamp, tz: &TimeZone) -> Self {
+        let local = tz.to_datetime(at);
+        Self {
+            kind,
+            id,
+            msg,
+            path: String::new(),
+            line: None,
+            at: rfc3339(at, tz),
+            date: local.date(),
+            time: local.strftime("%H:%M").to_string(),
+            recur: None,
+            times: 1,
+            state: State::Coming,
+            told: None,
+            instant: at,
+        }
+    }
+}
+
+/// Some days.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Agenda {
+    /// The first day.
+    pub from: Date,
+    /// The last day.
+    pub to: Date,
+    /// What comes and came, in order of time.
+    pub entries: Vec<Entry>,
+    /// Whether there are more than were looked for.
+    pub more: bool,
+    /// What couldn't be read.
+    pub problems: Vec<String>,
+}
+
+/// Why there is no agenda.
+#[derive(Debug, thiserror::Error)]
+pub enum AgendaError {
+    /// A note can't be read.
+    #[error(transparent)]
+    Vault(#[from] VaultError),
+    /// The follow-ups can't be read.
+    #[error(transparent)]
+    Commitments(#[from] CommitmentError),
+    /// The delivery journal can't be read.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+}

@@ -1,0 +1,54 @@
+//! What was told of some days, by the delivery journal: when, how late, by which way.
+
+use std::collections::HashSet;
+
+use super::entry::{Entry, Kind, State, Told};
+use super::window::Window;
+use crate::deliver::journal::{Past, PastState};
+use crate::deliver::{JournalError, MessageKind};
+use crate::reminders::rfc3339;
+use crate::tasks::is_task_id;
+use crate::workspace::Workspace;
+
+/// What the journal has of a window, and the keys of it, which are told by nothing else.
+///
+/// # Errors
+/// The journal can't be read.
+pub(super) fn past(
+    workspace: &Workspace,
+    window: &Window,
+    most: usize,
+) -> Result<(Vec<Entry>, HashSet<String>), JournalError> {
+    let rows = workspace.journal()?.past(window.from, window.to, most)?;
+    let keys = rows.iter().map(|row| row.key.clone()).collect();
+    Ok((rows.into_iter().map(|row| entry(workspace, row)).collect(), keys))
+}
+
+fn entry(workspace: &Workspace, row: Past) -> Entry {
+    let paths = &workspace.settings.paths;
+    let fact = row.fact;
+    let (kind, own) = match fact.kind {
+        _ if is_task_id(&fact.id) => (Kind::Task, &paths.reminders),
+        MessageKind::Commitment => (Kind::FollowUp, &paths.commitments),
+        _ => (Kind::Reminder, &paths.reminders),
+    };
+    let tz = workspace.zone.tz();
+    let told = Told {
+        at: row.at.map(|at| rfc3339(at, tz)),
+        late_seconds: row.at.map_or(fact.late_seconds, |at| at.duration_since(fact.due).as_secs().max(0)),
+        missed: fact.missed,
+        by: row.places,
+        outcome: row.error,
+    };
+    Entry {
+        path: fact.note.unwrap_or_else(|| own.clone()),
+        recur: fact.recurring.then(|| "recurring".to_owned()),
+        state: match row.state {
+            PastState::Told => State::Told,
+            PastState::Waiting => State::Late,
+            PastState::NotTold => State::NotTold,
+        },
+        told: Some(told),
+        ..Entry::new(kind, Some(fact.id), fact.msg, fact.due, tz)
+    }
+}

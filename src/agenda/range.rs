@@ -1,0 +1,158 @@
+//! All of some days: what will be told and run, with repeats worked out, and of what is past what was told and ran.
+
+use std::collections::{HashMap, HashSet};
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+
+use super::entry::{Agenda, AgendaError, Entry, Kind, MOST_ENTRIES, State};
+use super::past::past;
+use super::window::Window;
+use crate::deliver::journal;
+use crate::format::commitment;
+use crate::format::reminder::{self, Recur};
+use crate::schedule::{self, Moment};
+use crate::tasks::Scanner;
+use crate::vault::VaultError;
+use crate::workspace::Workspace;
+
+/// What comes and came on the days from `from` to `to`, both included. Who asks again keeps the scanner.
+///
+/// # Errors
+/// A note of ours or the delivery journal can't be read. Tasks of other plugins that can't be read are a problem that is named.
+pub fn range(
+    workspace: &Workspace,
+    from: Date,
+    to: Date,
+    scanner: &mut Scanner,
+) -> Result<Agenda, AgendaError> {
+    let window = Window::new(&workspace.zone, workspace.clock.now(), from, to);
+    let mut agenda = Agenda { from, to, entries: Vec::new(), more: false, problems: Vec::new() };
+    let mut known = HashSet::new();
+    if window.from <= window.now {
+        (agenda.entries, known) = past(workspace, &window, MOST_ENTRIES + 1)?;
+    }
+    let lines = reminders(workspace, &window, &known, &mut agenda)?;
+    for entry in agenda.entries.iter_mut().filter(|entry| entry.kind == Kind::Reminder) {
+        entry.line = entry.line.or_else(|| lines.get(entry.id.as_ref()?).copied());
+    }
+    follow_ups(workspace, &window, &known, &mut agenda)?;
+    tasks(workspace, &window, &known, scanner, &mut agenda);
+    #[cfg(feature = "assistant")]
+    super::runs::routines(workspace, &window, &mut agenda)?;
+    let order = |entry: &Entry| (entry.instant, entry.kind);
+    agenda
+        .entries
+        .sort_by(|a, b| order(a).cmp(&order(b)).then_with(|| (&a.path, a.line).cmp(&(&b.path, b.line))));
+    agenda.more = agenda.entries.len() > MOST_ENTRIES;
+    agenda.entries.truncate(MOST_ENTRIES);
+    Ok(agenda)
+}
+
+/// Adds reminders that come or are late; returns where those with an id stand.
+fn reminders(
+    workspace: &Workspace,
+    window: &Window,
+    known: &HashSet<String>,
+    agenda: &mut Agenda,
+) -> Result<HashMap<String, usize>, AgendaError> {
+    let path = workspace.note(&workspace.settings.paths.reminders);
+    let bytes = read(workspace, &path)?;
+    let (zone, tz) = (&workspace.zone, workspace.zone.tz());
+    let moment = Moment::new(zone, window.now);
+    let mut lines = HashMap::new();
+    for line in reminder::parse(&bytes).reminders {
+        let one = &line.reminder;
+        let id = one.id.as_ref().map(ToString::to_string);
+        let entry = |at: Timestamp, state: State| Entry {
+            path: path.to_string(),
+            line: Some(line.line),
+            recur: (one.recur != Recur::None).then(|| one.recur.to_string()),
+            state,
+            ..Entry::new(Kind::Reminder, id.clone(), one.msg.clone(), at, tz)
+        };
+        if let Some(due) = moment.due(one)
+            && window.holds(due.occurrence.at)
+            && !id.as_ref().is_some_and(|id| known.contains(&journal::key(id, due.occurrence.local, None)))
+        {
+            agenda.entries.push(entry(due.occurrence.at, State::Late));
+        }
+        let coming = schedule::occurrences_after(zone, one, window.before_coming());
+        let left = (MOST_ENTRIES + 1).saturating_sub(agenda.entries.len());
+        let coming = coming.take_while(|it| it.at < window.to).take(left);
+        agenda.entries.extend(coming.map(|it| entry(it.at, State::Coming)));
+        lines.extend(id.map(|id| (id, line.line)));
+    }
+    Ok(lines)
+}
+
+fn follow_ups(
+    workspace: &Workspace,
+    window: &Window,
+    known: &HashSet<String>,
+    agenda: &mut Agenda,
+) -> Result<(), AgendaError> {
+    let memory = workspace.memory();
+    let path = &workspace.settings.paths.commitments;
+    for block in memory.ledger().read()?.blocks {
+        let one = block.commitment;
+        let waits = one.status == commitment::Status::Pending;
+        let Some(due) = one.due.filter(|due| waits && window.holds(*due)) else { continue };
+        // Its key in the journal has the time in UTC.
+        let key = journal::key(&one.id, due.to_zoned(TimeZone::UTC).datetime(), None);
+        if !known.contains(&key) {
+            agenda.entries.push(Entry {
+                path: path.clone(),
+                line: Some(block.line),
+                state: if due > window.now { State::Coming } else { State::Late },
+                ..Entry::new(Kind::FollowUp, Some(one.id), one.text, due, workspace.zone.tz())
+            });
+        }
+    }
+    Ok(())
+}
+
+fn tasks(
+    workspace: &Workspace,
+    window: &Window,
+    known: &HashSet<String>,
+    scanner: &mut Scanner,
+    agenda: &mut Agenda,
+) {
+    let settings = workspace.task_settings();
+    let Some(settings) = &settings else { return };
+    match scanner.look(&workspace.vault, settings, window.now) {
+        Ok(problems) => agenda.problems.extend(problems),
+        Err(error) => return agenda.problems.push(error.to_string()),
+    }
+    for (path, found) in scanner.tasks() {
+        for telling in &found.task.tellings {
+            let at = schedule::resolve(&workspace.zone, telling.at);
+            if !window.holds(at) || known.contains(&journal::key(&found.id, telling.at, None)) {
+                continue;
+            }
+            agenda.entries.push(Entry {
+                path: path.to_owned(),
+                line: Some(found.line),
+                recur: found.task.repeat.clone(),
+                // What is past and was told by nobody was due before tasks were told, or waits.
+                state: if at > window.now { State::Coming } else { State::Late },
+                ..Entry::new(
+                    Kind::Task,
+                    Some(found.id.clone()),
+                    found.task.words.clone(),
+                    at,
+                    workspace.zone.tz(),
+                )
+            });
+        }
+    }
+}
+
+fn read(workspace: &Workspace, path: &crate::vault::NotePath) -> Result<Vec<u8>, VaultError> {
+    match workspace.vault.read(path) {
+        Err(VaultError::NotFound(_)) => Ok(Vec::new()),
+        read => read,
+    }
+}

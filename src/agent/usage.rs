@@ -1,0 +1,61 @@
+//! What answers took, from the logs of the vault: the answer of `usage`.
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::budget::{self, Budget};
+use crate::reminders::rfc3339;
+use crate::turn::usage::{self, By, Row, Sum};
+use crate::vault::{VaultError, WalkOptions};
+use crate::workspace::Workspace;
+
+/// Calls, tokens and cost, added up.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct UsageReport {
+    /// The first answer that is counted, or what was asked for; none where there is none.
+    pub from: Option<String>,
+    /// The present, in the vault's zone.
+    pub to: String,
+    /// All of it.
+    pub total: Sum,
+    /// By what was asked for.
+    pub by: Vec<Row>,
+    /// Today's budgets, with what is used of them.
+    pub budgets: Vec<Budget>,
+    /// The logs that couldn't be read; the others are counted.
+    #[serde(skip)]
+    pub unread: Vec<String>,
+}
+
+/// Adds up all answers of the logs since an instant.
+///
+/// # Errors
+/// The logs can't be listed.
+pub fn report(workspace: &Workspace, since: Option<Timestamp>, by: By) -> Result<UsageReport, VaultError> {
+    let under = workspace.note(&workspace.settings.paths.logs);
+    let walked = match workspace.vault.walk(&WalkOptions { under: Some(under), ..WalkOptions::default() }) {
+        Err(VaultError::NotFound(_)) => Vec::new(),
+        walk => walk?.entries,
+    };
+    let is_meant = |at: Timestamp| since.is_none_or(|since| at >= since);
+    let (mut answers, mut unread) = (Vec::new(), Vec::new());
+    for entry in walked {
+        match workspace.vault.read(&entry.path) {
+            Ok(bytes) => {
+                answers.extend(usage::answers(&bytes).into_iter().filter(|answer| is_meant(answer.at)));
+            }
+            Err(error) => unread.push(error.to_string()),
+        }
+    }
+    let zone = workspace.zone.tz();
+    let (total, rows) = usage::add_up(&answers, by, zone);
+    let from = since.or_else(|| answers.iter().map(|answer| answer.at).min());
+    Ok(UsageReport {
+        from: from.map(|from| rfc3339(from, zone)),
+        to: rfc3339(workspace.clock.now(), zone),
+        total,
+        by: rows,
+        budgets: budget::of_vault(workspace),
+        unread,
+    })
+}

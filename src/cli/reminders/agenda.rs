@@ -1,0 +1,103 @@
+//! `agenda`: all that comes, and came, on some days.
+
+use jiff::ToSpan;
+use jiff::civil::Date;
+
+use crate::agenda::{self, Agenda, AgendaError, Entry, State};
+use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::tasks::Scanner;
+use crate::terminal::tamed;
+
+/// Shows what comes on some days: reminders, follow-ups, tasks of other plugins and routines, repeats worked out.
+///
+/// Of days that are past: what was told, when, how late, and by which way. Without options, the next seven days.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// A month: `2026-12`.
+    #[arg(long, value_name = "YYYY-MM", conflicts_with_all = ["week", "from", "days"])]
+    month: Option<String>,
+    /// The week, from Monday on, with this day in it: `2026-12-01`.
+    #[arg(long, value_name = "DAY", conflicts_with_all = ["from", "days"])]
+    week: Option<Date>,
+    /// The first day; else today.
+    #[arg(long, value_name = "DAY")]
+    from: Option<Date>,
+    /// How many days.
+    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u16).range(1..=366))]
+    days: u16,
+}
+
+/// Runs `agenda`.
+pub fn run(context: &Context, args: &Args) -> CommandResult {
+    let workspace = context.workspace()?;
+    let today = workspace.zone.tz().to_datetime(workspace.clock.now()).date();
+    let (from, to) = match (&args.month, args.week) {
+        (Some(month), _) => agenda::month(month).ok_or_else(|| {
+            CommandError::usage(format!("`{month}` is no month")).hint("give one as in `--month 2026-12`")
+        })?,
+        (None, Some(day)) => agenda::week(day),
+        (None, None) => {
+            let from = args.from.unwrap_or(today);
+            (from, from.saturating_add((i64::from(args.days) - 1).days()))
+        }
+    };
+    let agenda = agenda::range(&workspace, from, to, &mut Scanner::default())?;
+    context.ui.json(&agenda);
+    show(context, &agenda);
+    Ok(if agenda.problems.is_empty() { Status::Fine } else { Status::Problem })
+}
+
+fn show(context: &Context, agenda: &Agenda) {
+    let ui = context.ui;
+    let mut day = None;
+    for entry in &agenda.entries {
+        if day.replace(entry.date) != Some(entry.date) {
+            ui.line(entry.date.strftime("%a %-d %b %Y").to_string());
+        }
+        ui.line(format!("  {}  {}", entry.time, words(entry)));
+    }
+    if agenda.entries.is_empty() {
+        ui.note("nothing comes on these days");
+    }
+    if agenda.more {
+        ui.note(format!("only the first {} are shown", agenda::MOST_ENTRIES));
+    }
+    agenda.problems.iter().for_each(|problem| ui.note(problem));
+}
+
+/// `Call Mum (weekly) told at 09:31 by discord, 1 min late`.
+fn words(entry: &Entry) -> String {
+    let mut out = tamed(&entry.msg).into_owned();
+    match &entry.recur {
+        Some(_) if entry.times > 1 => out.push_str(&format!(" ({} times)", entry.times)),
+        Some(recur) => out.push_str(&format!(" ({recur})")),
+        None => {}
+    }
+    if entry.kind != agenda::Kind::Reminder {
+        out.push_str(&format!("  {}", entry.kind.as_str()));
+    }
+    if entry.state != State::Coming {
+        out.push_str(&format!("  {}", entry.state.as_str()));
+    }
+    let Some(told) = &entry.told else { return out };
+    if !told.by.is_empty() {
+        out.push_str(&format!(" by {}", told.by.join(", ")));
+    }
+    if told.late_seconds >= 60 {
+        out.push_str(&format!(", {} min late", told.late_seconds / 60));
+    }
+    if let Some(outcome) = &told.outcome {
+        out.push_str(&format!(": {}", tamed(outcome)));
+    }
+    out
+}
+
+impl From<AgendaError> for CommandError {
+    fn from(error: AgendaError) -> Self {
+        match error {
+            AgendaError::Vault(error) => error.into(),
+            AgendaError::Commitments(error) => error.into(),
+            AgendaError::Journal(error) => error.into(),
+        }
+    }
+}

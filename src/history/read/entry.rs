@@ -1,0 +1,80 @@
+//! A snapshot as programs read it: the answer of `history --json`.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::{DiffStyle, Record, render};
+use crate::history::error::Result;
+use crate::history::take::History;
+use crate::reminders::rfc3339;
+
+/// One snapshot.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Entry {
+    /// Its id, 40 hexadecimal digits.
+    pub id: String,
+    /// When, in the vault's zone: RFC 3339.
+    pub time: String,
+    /// Who.
+    pub actor: String,
+    /// What, in one line.
+    pub subject: String,
+    /// More words.
+    pub body: Option<String>,
+    /// The message's trailers.
+    pub trailers: BTreeMap<String, Value>,
+    /// The files that it changed.
+    pub paths: Vec<String>,
+    /// What changed, as a unified diff, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub patch: Option<String>,
+}
+
+/// A trailer that stands once is a text, one that stands more often a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// Once.
+    One(String),
+    /// More often, in order.
+    Many(Vec<String>),
+}
+
+impl History {
+    /// A snapshot as programs read it, with its differences where `patch` asks for them.
+    ///
+    /// # Errors
+    /// A text of the history can't be read.
+    pub fn entry(&self, record: &Record, patch: bool) -> Result<Entry> {
+        let commit = &record.commit;
+        let mut trailers: BTreeMap<String, Value> = BTreeMap::new();
+        for (key, value) in &commit.message.trailers {
+            let joined = match trailers.remove(key) {
+                None => Value::One(value.clone()),
+                Some(Value::One(first)) => Value::Many(vec![first, value.clone()]),
+                Some(Value::Many(mut all)) => {
+                    all.push(value.clone());
+                    Value::Many(all)
+                }
+            };
+            trailers.insert(key.clone(), joined);
+        }
+        let diffs = record
+            .changes
+            .iter()
+            .filter(|_| patch)
+            .map(|change| self.file_diff(change).map(|diff| render(&diff, DiffStyle::Plain)));
+        let text = diffs.collect::<Result<String>>()?;
+        Ok(Entry {
+            id: commit.id.to_string(),
+            time: rfc3339(commit.time, self.zone()),
+            actor: commit.message.actor().to_owned(),
+            subject: commit.message.subject.clone(),
+            body: commit.message.body.clone(),
+            trailers,
+            paths: record.changes.iter().map(|change| change.path.clone()).collect(),
+            patch: patch.then_some(text),
+        })
+    }
+}

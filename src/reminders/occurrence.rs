@@ -1,0 +1,49 @@
+//! One occurrence moved to another time, without the others.
+
+use jiff::{Timestamp, civil};
+
+use super::{Book, Changes, Draft, ReminderError, Written, new_id, plan};
+use crate::format::reminder::{self, Recur};
+use crate::schedule;
+use crate::vault::{self, Origin, Plan};
+
+impl Book<'_> {
+    /// Moves the next occurrence after `now` to a local time. A reminder that comes once is moved itself; of one that comes
+    /// again the line goes on with the occurrence after it, and a line of its own says the moved one: one edit.
+    ///
+    /// # Errors
+    /// There is none with the id, nothing of it comes any more, or the note can't be written.
+    pub fn move_next(
+        &self,
+        id: &str,
+        to: civil::DateTime,
+        now: Timestamp,
+        origin: impl Into<Origin>,
+    ) -> Result<Written, ReminderError> {
+        let file = self.read()?;
+        let line = plan::find(&file, id, self.path)?;
+        if line.reminder.recur == Recur::None {
+            return self.change(id, &Changes { local: Some(to), ..Changes::default() }, origin);
+        }
+        let mut coming = schedule::occurrences_after(self.zone, &line.reminder, now);
+        let (moved, next) = (coming.next(), coming.next());
+        let (Some(_), Some(next)) = (moved, next) else { return Err(ReminderError::NothingToChange) };
+        let with = reminder::with_schedule(&line.text, next.local.date(), None, next.day);
+        let goes_on = vault::Operation::ReplaceLine { line: line.text.clone(), with };
+        let draft = Draft { local: to, recur: Recur::None, msg: line.reminder.msg.clone() };
+        let alone = plan::add(&draft, new_id(&file)?)?;
+        let why = origin.into().why(format!("moved once: {}", draft.msg));
+        let why = why.trailer("Reminder", id).trailer("Reminder", alone.id.to_string());
+        // Both or none: without its line, the moved one would come beside it.
+        let mut stands = false;
+        let operations = vec![goes_on, alone.operation];
+        let report = self.editor.edit_with(self.path, &why, |bytes| {
+            stands = reminder::parse(bytes).reminders.iter().filter(|one| one.text == line.text).count() == 1;
+            Plan::Operations(if stands { operations.clone() } else { Vec::new() })
+        })?;
+        if !stands || !report.all_done() {
+            return Err(ReminderError::Changed { path: self.path.clone(), id: id.to_owned() });
+        }
+        Ok(Written { id: alone.id.to_string(), line_text: alone.text })
+    }
+}

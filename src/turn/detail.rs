@@ -1,0 +1,220 @@
+//! Turns as programs read them: the answers of `turns --json` and `turns ID --json`.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde::Serialize;
+
+use super::facts::Facts;
+use super::journal::{Turn, TurnJournal, TurnJournalError};
+use crate::brain::Class;
+use crate::reminders::rfc3339;
+
+/// A turn in a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ListedTurn {
+    /// Its name: its question's block in the log, else the message's id.
+    pub id: String,
+    /// The message.
+    pub message: String,
+    /// Where it was asked; `routine:NAME` for a routine.
+    pub channel: String,
+    /// How far it came.
+    pub state: &'static str,
+    /// The brain that answered, or is being asked.
+    pub brain: Option<String>,
+    /// When it was accepted, in the vault's zone.
+    pub started: String,
+    /// When it was done.
+    pub finished: Option<String>,
+    /// How many messages the answer took.
+    pub chunks: u32,
+}
+
+/// A turn with all that it did.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TurnDetail {
+    /// As in a list.
+    #[serde(flatten)]
+    pub turn: ListedTurn,
+    /// What was asked, where no log holds it.
+    pub question: String,
+    /// The log and the block that hold the question, without `.md`; empty where there is none.
+    pub block: String,
+    /// The final text.
+    pub answer: Option<String>,
+    /// What memory put in; none where it was not asked.
+    pub memory: Option<String>,
+    /// Why memory could give nothing.
+    pub memory_problem: Option<String>,
+    /// The hash of the request that was sent.
+    pub request_hash: Option<String>,
+    /// The tokens that the request might have.
+    pub budget: Option<u64>,
+    /// The summaries that the request was made with.
+    pub summaries: Vec<String>,
+    /// The tokens and the cost, where the answer says so.
+    pub cost: Option<Cost>,
+    /// What began, and when.
+    pub steps: Vec<Step>,
+    /// The calls of brains.
+    pub calls: Vec<Called>,
+    /// The calls of tools.
+    pub tools: Vec<Tool>,
+}
+
+/// What a turn took in all.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Cost {
+    /// Tokens read.
+    pub input: u64,
+    /// Of those, from a cache.
+    pub cached: u64,
+    /// Tokens written.
+    pub output: u64,
+    /// USD, where prices are set.
+    pub usd: Option<f64>,
+    /// Milliseconds.
+    pub ms: u64,
+}
+
+impl Cost {
+    fn of(facts: &Facts) -> Self {
+        Self { input: facts.input, cached: facts.cached, output: facts.output, usd: facts.usd, ms: facts.ms }
+    }
+}
+
+/// A step.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Step {
+    /// What began.
+    pub step: String,
+    /// When, in the vault's zone.
+    pub at: String,
+    /// A word on it.
+    pub detail: String,
+    /// When, as an instant.
+    #[serde(skip)]
+    pub instant: Timestamp,
+}
+
+/// A call of a brain.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Called {
+    /// The brain.
+    pub brain: String,
+    /// Its model.
+    pub model: String,
+    /// How it failed.
+    pub class: Option<Class>,
+    /// The error in words.
+    pub error: Option<String>,
+    /// Milliseconds.
+    pub ms: u64,
+    /// Tokens read.
+    pub input: u64,
+    /// Of those, from a cache.
+    pub cached: u64,
+    /// Tokens written.
+    pub output: u64,
+}
+
+/// A call of a tool.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Tool {
+    /// Its name.
+    pub name: String,
+    /// What it was given, as the model wrote it: JSON if it did well.
+    pub input: String,
+    /// What it said; none where it was started and never finished.
+    pub result: Option<String>,
+    /// Whether it failed.
+    pub is_error: bool,
+    /// Milliseconds.
+    pub ms: Option<u64>,
+}
+
+impl ListedTurn {
+    /// A turn in a list, with its times in a zone.
+    pub fn of(turn: &Turn, tz: &TimeZone) -> Self {
+        let answered = turn.facts.as_deref().and_then(Facts::parse).map(|facts| facts.brain);
+        Self {
+            id: turn.name(),
+            message: turn.asked.message.to_string(),
+            channel: match turn.asked.routine() {
+                Some(name) => format!("routine:{name}"),
+                None => turn.asked.channel.to_string(),
+            },
+            state: turn.state.as_str(),
+            brain: answered.or_else(|| turn.brain.clone()),
+            started: rfc3339(turn.started, tz),
+            finished: turn.finished.map(|at| rfc3339(at, tz)),
+            chunks: turn.chunks,
+        }
+    }
+}
+
+impl TurnJournal {
+    /// The turn with a name, as `turns` lists it: its question's block, else the message's id.
+    ///
+    /// # Errors
+    /// The journal can't be read.
+    pub fn named(&self, id: &str) -> Result<Option<Turn>, TurnJournalError> {
+        match id.parse::<u64>() {
+            Ok(message) => self.turn(message),
+            Err(_) => self.by_block(id),
+        }
+    }
+
+    /// All that a turn did; of one that was answered with a later one, what that one did.
+    ///
+    /// # Errors
+    /// The journal can't be read.
+    pub fn detail(&self, turn: &Turn, tz: &TimeZone) -> Result<TurnDetail, TurnJournalError> {
+        let message = turn.joined.unwrap_or(turn.asked.message);
+        let steps = self.steps(message)?.into_iter();
+        let calls = self.calls(message)?.into_iter();
+        let tools = self.tools(message)?.into_iter();
+        let assembled = turn.assembled.as_ref();
+        Ok(TurnDetail {
+            turn: ListedTurn::of(turn, tz),
+            question: turn.asked.text.clone(),
+            block: turn.asked.block.clone(),
+            answer: turn.answer.clone(),
+            memory: turn.recalled.as_ref().map(|given| given.injection.clone()),
+            memory_problem: turn.recalled.as_ref().and_then(|given| given.problem.clone()),
+            request_hash: assembled.map(|it| it.hash.clone()),
+            budget: assembled.map(|it| it.budget),
+            summaries: assembled.map(|it| it.sums.clone()).unwrap_or_default(),
+            cost: turn.facts.as_deref().and_then(Facts::parse).as_ref().map(Cost::of),
+            steps: steps
+                .map(|row| Step {
+                    step: row.step,
+                    at: rfc3339(row.at, tz),
+                    detail: row.detail,
+                    instant: row.at,
+                })
+                .collect(),
+            calls: calls
+                .map(|call| Called {
+                    brain: call.brain,
+                    model: call.model,
+                    class: call.class,
+                    error: call.error,
+                    ms: call.ms,
+                    input: call.usage.input,
+                    cached: call.usage.cached,
+                    output: call.usage.output,
+                })
+                .collect(),
+            tools: tools
+                .map(|row| Tool {
+                    name: row.call.name,
+                    input: row.call.arguments,
+                    result: row.result.as_ref().map(|end| end.text.clone()),
+                    is_error: row.result.as_ref().is_some_and(|end| end.is_error),
+                    ms: row.result.map(|end| end.ms),
+                })
+                .collect(),
+        })
+    }
+}

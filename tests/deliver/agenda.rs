@@ -1,0 +1,115 @@
+//! `agenda`, `remind skip` and `remind move`: all that comes on some days, and one time of it changed alone.
+
+use crate::support::TestVault;
+
+const NOTES: &str = r#"
+//- now: 2026-12-01T08:00:00Z
+//- /Reminders.md
+- [ ] date=2026-12-02 time=09:30 recur=weekly msg="Bins" id=rid_AAAAAAAAAAAA
+- [ ] date=2026-12-01 time=09:00 recur=none msg="Pay rent" id=rid_BBBBBBBBBBBB
+- [ ] date=2026-12-31 time=10:00 recur=monthly msg="Report" id=rid_CCCCCCCCCCCC
+"#;
+
+/// `2026-12-02 09:30 Bins coming`, in order.
+fn shown(json: &serde_json::Value) -> Vec<String> {
+    let text = |entry: &serde_json::Value, key: &str| entry[key].as_str().unwrap().to_owned();
+    let line =
+        |entry: &serde_json::Value| ["date", "time", "msg", "state"].map(|key| text(entry, key)).join(" ");
+    json["entries"].as_array().unwrap().iter().map(line).collect()
+}
+
+#[test]
+fn a_month_has_every_time_of_what_repeats() {
+    let vault = TestVault::new(NOTES);
+    let month = vault.run(&["--json", "agenda", "--month", "2027-01"]).ok().json();
+    assert_eq!((&month["from"], &month["to"]), (&"2027-01-01".into(), &"2027-01-31".into()));
+    assert_eq!(
+        shown(&month),
+        [
+            "2027-01-06 09:30 Bins coming",
+            "2027-01-13 09:30 Bins coming",
+            "2027-01-20 09:30 Bins coming",
+            "2027-01-27 09:30 Bins coming",
+            "2027-01-31 10:00 Report coming",
+        ]
+    );
+    let week = vault.run(&["agenda", "--week", "2026-12-01"]).ok().stdout;
+    assert_eq!(week, "Tue 1 Dec 2026\n  09:00  Pay rent\nWed 2 Dec 2026\n  09:30  Bins (weekly)\n");
+    assert_eq!(vault.run(&["agenda", "--month", "2026-13"]).code, 2);
+    assert_eq!(vault.run(&["agenda", "--week", "soon"]).code, 2);
+}
+
+#[test]
+fn what_is_past_says_when_and_by_which_way_it_was_told() {
+    let vault = TestVault::new(NOTES);
+    vault.set_now("2026-12-01T09:10:00Z");
+    let late = vault.run(&["--json", "agenda", "--days", "1"]).ok().json();
+    assert_eq!(shown(&late), ["2026-12-01 09:00 Pay rent late"]);
+    drop(vault.run(&["tick"]).ok());
+    let told = vault.run(&["--json", "agenda", "--days", "1"]).ok().json();
+    assert_eq!(shown(&told), ["2026-12-01 09:00 Pay rent told"]);
+    let how = &told["entries"][0]["told"];
+    assert_eq!(how["by"], serde_json::json!(["console"]));
+    assert!(how["late_seconds"].as_u64().unwrap() / 60 == 10 && how["missed"] == 0, "{how}");
+    assert!(how["at"].as_str().unwrap().starts_with("2026-12-01T09:10:"), "{how}");
+    // Gone from the note, and still there tomorrow.
+    vault.set_now("2026-12-02T08:00:00Z");
+    let text = vault.run(&["agenda", "--from", "2026-12-01", "--days", "1"]).ok().stdout;
+    assert_eq!(text, "Tue 1 Dec 2026\n  09:00  Pay rent  told by console, 10 min late\n");
+}
+
+#[test]
+fn follow_ups_and_routines_are_in_it() {
+    let vault = TestVault::new("//- now: 2026-12-01T08:00:00Z\n");
+    drop(vault.run(&["commitment", "add", "2026-12-01 12:00", "Ask Ann"]).ok());
+    vault.write("routines/often.md", "---\nschedule: every 15m\nenabled: true\n---\nGo.\n");
+    vault.write("routines/off.md", "---\nschedule: daily 09:00\n---\nGo.\n");
+    let day = vault.run(&["--json", "agenda", "--from", "2026-12-02", "--days", "1"]).ok().json();
+    if cfg!(feature = "assistant") {
+        assert_eq!(shown(&day), ["2026-12-02 00:00 often coming"]);
+        assert_eq!(day["entries"][0]["times"], 96);
+    }
+    let today = vault.run(&["--json", "agenda", "--days", "1"]).ok().json();
+    assert!(shown(&today).contains(&"2026-12-01 12:00 Ask Ann coming".to_owned()), "{today}");
+    assert_eq!(today["entries"].as_array().unwrap().last().unwrap()["kind"], "follow-up");
+}
+
+#[test]
+fn one_time_is_left_out_and_the_others_stay() {
+    let vault = TestVault::new(NOTES);
+    drop(vault.run(&["remind", "skip", "Bins"]).ok());
+    assert!(
+        vault.read("Reminders.md").contains("date=2026-12-09 time=09:30 recur=weekly msg=\"Bins\" id=rid_A")
+    );
+    let once = vault.run(&["remind", "skip", "Pay rent"]);
+    assert_eq!(once.code, 2);
+    assert!(once.stderr.contains("`Pay rent` comes once"), "{}", once.stderr);
+}
+
+#[test]
+fn one_time_is_moved_and_the_others_stay() {
+    let vault = TestVault::new(NOTES);
+    let moved = vault.run(&["remind", "move", "Bins", "2026-12-04"]).ok();
+    assert!(moved.stdout.contains("date=2026-12-04 time=09:30 recur=none msg=\"Bins\""), "{}", moved.stdout);
+    let note = vault.read("Reminders.md");
+    assert!(
+        note.contains("date=2026-12-09 time=09:30 recur=weekly msg=\"Bins\" id=rid_AAAAAAAAAAAA"),
+        "{note}"
+    );
+    assert_eq!(note.lines().count(), 4);
+    // What comes once is moved itself, with a time of its own.
+    drop(vault.run(&["remind", "move", "Pay rent", "thursday 17:00"]).ok());
+    let note = vault.read("Reminders.md");
+    assert!(
+        note.contains("date=2026-12-03 time=17:00 recur=none msg=\"Pay rent\" id=rid_BBBBBBBBBBBB"),
+        "{note}"
+    );
+    // The next of a month's last days.
+    drop(vault.run(&["remind", "move", "Report", "2027-01-02"]).ok());
+    assert!(vault.read("Reminders.md").contains("date=2027-01-31 time=10:00 recur=monthly msg=\"Report\""));
+    if cfg!(feature = "history") {
+        // One edit, one undo.
+        drop(vault.run(&["undo", "3"]).ok());
+        assert_eq!(vault.read("Reminders.md"), TestVault::new(NOTES).read("Reminders.md"));
+    }
+}
