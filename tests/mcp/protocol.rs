@@ -39,7 +39,7 @@ fn starting_opens_no_cache_and_no_history() {
         .iter()
         .flat_map(|dir| std::fs::read_dir(dir).unwrap())
         .map(|entry| entry.unwrap().file_name())
-        .filter(|name| name != "edits")
+        .filter(|name| name != "edits" && name != "vault")
         .collect();
     assert!(left.is_empty(), "{left:?}");
 }
