@@ -72,6 +72,23 @@ fn until(vault: &TestVault, note: &str, wanted: impl Fn(&str) -> bool) -> String
 }
 
 #[test]
+#[cfg(feature = "history")]
+fn an_undo_that_was_killed_is_finished_by_the_daemon() {
+    let mut vault = TestVault::new("//- /daily/2026-11-30.md\n- Anna likes tea\n//- /MEMORY.md\n# Memory\n");
+    let _ = vault.run(&["memory", "promote", "2026-11-30", "1"]).ok();
+    vault.env("FAILPOINTS", "history::restore-step=return");
+    assert_ne!(vault.run(&["undo"]).code, 0);
+    vault.env("FAILPOINTS", "");
+    let halves =
+        [vault.read("MEMORY.md").contains("Anna"), vault.read("daily/2026-11-30.md").contains("Anna")];
+    assert_eq!(halves[0], halves[1], "taken back in one of two notes");
+    let daemon = Daemon::start(&vault, &["run"]);
+    until(&vault, "daily/2026-11-30.md", |text| text == "- Anna likes tea\n");
+    until(&vault, "MEMORY.md", |text| text == "# Memory\n");
+    daemon.kill();
+}
+
+#[test]
 fn status_says_when_the_watcher_last_agreed_with_a_look_at_every_file() {
     let vault = TestVault::new("//- /a.md\n- mine\n");
     let daemon = Daemon::start(&vault, &["run"]);

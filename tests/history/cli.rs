@@ -51,6 +51,38 @@ fn history_diff_restore_and_undo_in_a_row() {
 }
 
 #[test]
+fn one_operation_is_shown_and_undone_by_its_snapshot() {
+    let vault = vault();
+    let _ = vault.run(&["memory", "save", "Anna likes tea"]).ok();
+    let _ = vault.run(&["memory", "save", "Bob likes coffee"]).ok();
+    let saved = json(&vault, &["history", "--actor", "cli"]);
+    let id = saved[1]["id"].as_str().unwrap();
+    let before = vault.tree();
+    let shown = json(&vault, &["undo", "--dry-run", &id[..10]]);
+    assert_eq!(
+        (&shown["dry_run"], &shown["operations"][0]["subject"], &shown["operations"][0]["snapshots"][0]),
+        (&Value::Bool(true), &saved[1]["subject"], &saved[1]["id"])
+    );
+    assert!(shown["changes"][0]["diff"].as_str().unwrap().contains("Anna likes tea"), "{shown}");
+    assert_eq!(vault.tree(), before, "nothing was changed");
+    let done = json(&vault, &["undo", &id[..10]]);
+    assert_eq!((&done["undone"][0], &done["changes"]), (&saved[1]["id"], &shown["changes"]));
+    let memory = vault.read("MEMORY.md");
+    assert!(memory.contains("Bob likes coffee") && !memory.contains("Anna"), "{memory}");
+    let people = json(&vault, &["history", "--actor", "human"]);
+    let refused = [
+        (vec!["undo", id], 1, "was undone already"),
+        (vec!["undo", "--turn", "01NOBODY"], 1, "has changed nothing"),
+        (vec!["undo", people[0]["id"].as_str().unwrap()], 1, "is no write of the agent"),
+        (vec!["undo", "abcdef0123"], 2, "is neither a snapshot's id"),
+    ];
+    for (args, code, words) in refused {
+        let run = vault.run(&args);
+        assert!(run.code == code && run.stderr.contains(words), "{args:?}: {run:?}");
+    }
+}
+
+#[test]
 fn a_path_is_found_in_either_form_of_its_accents() {
     let (composed, decomposed) = ("B\u{fc}cher", "Bu\u{308}cher");
     let vault = TestVault::new(&format!("//- /{decomposed}/a.md\none\n"));
