@@ -39,10 +39,10 @@ pub(super) fn change(called: &Called, headers: &HeaderMap) -> Result<(), Problem
     if !origin.eq_ignore_ascii_case(&format!("{scheme}://{}", called.host)) {
         return Err(refused());
     }
-    match headers.get(FETCH_SITE) {
-        Some(site) if site != "same-origin" => Err(refused()),
-        _ => Ok(()),
+    if headers.get_all(FETCH_SITE).iter().any(|site| site != "same-origin") {
+        return Err(refused());
     }
+    Ok(())
 }
 
 /// The cookie's name: cookies of one host are shared by all its ports.

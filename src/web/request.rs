@@ -166,7 +166,7 @@ fn at_place(
         runtime,
     };
     let place = decoded.ok().and_then(|_| places::PLACES.iter().find(|place| place.name == name));
-    let (Some(place), true) = (place, path.starts_with('/')) else {
+    let (Some(place), true) = (place, path.starts_with('/') && !path.starts_with("//")) else {
         return problem(&visit, &Problem::not_found("there is no such page"));
     };
     match form {

@@ -26,6 +26,7 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
         // A picture of that form can hold a script; saved, it is only a file.
         Ok(bytes) => Ok(View::File { bytes, kind, is_download: extension == "svg" }),
         Err(VaultError::NotFound(_)) => Err(Problem::not_found(format!("there is no `{path}`"))),
+        Err(error @ VaultError::Escapes(_)) => Err(Problem::not_found(error)),
         Err(error) => Err(Problem::failed(error)),
     }
 }

@@ -1,0 +1,340 @@
+//! Requests that no page of ours makes: other names, other origins, no token, forms of somebody else. None gets through.
+
+use crate::forms::Form;
+use crate::http::{Reply, Request};
+use crate::served::{LISTEN, Served, Visitor};
+use crate::support::TestVault;
+
+/// A vault with one reminder and a page.
+fn vault() -> TestVault {
+    let vault =
+        TestVault::new("//- /Reminders.md\n- [ ] date=2026-12-02 time=09:30 recur=none msg=\"Call\"\n");
+    vault.write("vault-agent.toml", LISTEN);
+    vault
+}
+
+/// The form that adds a reminder `Stolen`, as the page gives it to the visitor.
+fn loot(visitor: &Visitor) -> Form {
+    visitor.form("/?write=tomorrow%209am%3A%20Stolen", "add", "Stolen")
+}
+
+/// The same change as a request that would be taken, for an attack to spoil one thing of.
+fn good(visitor: &Visitor) -> Request {
+    let form = loot(visitor);
+    let fields: Vec<(&str, &str)> =
+        form.fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    visitor.change(&form.action, &fields)
+}
+
+/// Names by which somebody else's page would reach this address; `PORT` is the page's own.
+pub const HOSTS: [&str; 28] = [
+    "evil.example",
+    "evil.example:PORT",
+    "127.0.0.1",
+    "127.0.0.1:1",
+    "127.0.0.1:PORT1",
+    "127.0.0.1:0PORT",
+    "localhost",
+    "localhost:80",
+    "localhost.:PORT",
+    "localhost.evil.example:PORT",
+    "evil.localhost:PORT",
+    "127.0.0.1.nip.io:PORT",
+    "127.0.0.1:PORT.evil.example",
+    "127.0.0.1:PORT@evil.example",
+    "evil.example@127.0.0.1:PORT",
+    "127.0.0.1:PORT, evil.example",
+    "127.0.0.1:PORT/",
+    "0.0.0.0:PORT",
+    "[::]:PORT",
+    "[::ffff:127.0.0.1]:PORT",
+    "127.0.0.2:PORT",
+    "2130706433:PORT",
+    "0x7f.1:PORT",
+    "127.1:PORT",
+    "0:PORT",
+    "vault-agent:PORT",
+    "169.254.169.254",
+    "",
+];
+
+#[test]
+fn a_page_that_is_called_by_another_name_answers_nothing() {
+    let vault = vault();
+    let served = Served::start(&vault);
+    let visitor = served.visitor();
+    let (port, before) = (served.address.port().to_string(), vault.tree());
+    let change = good(&visitor);
+    for host in HOSTS {
+        let host = host.replace("PORT", &port);
+        for request in [
+            visitor.request("/").instead("Host", &host),
+            visitor.request("/health").instead("Host", &host).header("Accept", "application/json"),
+            visitor.request("/events").instead("Host", &host),
+            change.clone().instead("Host", &host).instead("Origin", &format!("http://{host}")),
+        ] {
+            let reply = visitor.send(&request);
+            assert!(matches!(reply.status, 400 | 421), "{host:?}: {} {}", reply.status, reply.text());
+            assert!(!reply.text().contains("Call"), "{host:?} read the notes");
+        }
+    }
+    // No name, two names, and a name that only a header of a proxy's says.
+    let two = visitor.request("/").header("Host", "evil.example");
+    for request in [visitor.request("/").without("Host"), two] {
+        assert!(matches!(visitor.send(&request).status, 400 | 421));
+    }
+    let forwarded =
+        visitor.request("/").instead("Host", "evil.example").header("X-Forwarded-Host", &visitor.host());
+    assert_eq!(visitor.send(&forwarded).status, 421);
+    assert_eq!(vault.tree(), before);
+    for name in ["localhost", "LocalHost"] {
+        let host = format!("{name}:{port}");
+        assert_eq!(visitor.send(&visitor.request("/").instead("Host", &host)).status, 200, "{host}");
+    }
+}
+
+/// What is wrong with a change: its name, and how a good one is spoiled.
+type Spoil = (&'static str, fn(Request, &Visitor) -> Request);
+
+/// Changes that come from elsewhere than a page of this session.
+pub const FORGED: [Spoil; 26] = [
+    ("no origin", |r, _| r.without("Origin")),
+    ("no origin, and a referrer", |r, v| {
+        r.without("Origin").header("Referer", &format!("http://{}/", v.host()))
+    }),
+    ("the origin null", |r, _| r.instead("Origin", "null")),
+    ("an empty origin", |r, _| r.instead("Origin", "")),
+    ("another site", |r, _| r.instead("Origin", "http://evil.example")),
+    ("another scheme", |r, v| r.instead("Origin", &format!("https://{}", v.host()))),
+    ("another port", |r, _| r.instead("Origin", "http://127.0.0.1:1")),
+    ("another name of this machine", |r, v| {
+        r.instead("Origin", &format!("http://localhost:{}", v.address.port()))
+    }),
+    ("a longer name", |r, v| r.instead("Origin", &format!("http://{}.evil.example", v.host()))),
+    ("a name before an @", |r, v| r.instead("Origin", &format!("http://{}@evil.example", v.host()))),
+    ("a path behind it", |r, v| r.instead("Origin", &format!("http://{}/", v.host()))),
+    ("two origins", |r, _| r.header("Origin", "http://evil.example")),
+    ("cross-site", |r, _| r.instead("Sec-Fetch-Site", "cross-site")),
+    ("same-site", |r, _| r.instead("Sec-Fetch-Site", "same-site")),
+    ("typed into the address", |r, _| r.instead("Sec-Fetch-Site", "none")),
+    ("two sites", |r, _| r.header("Sec-Fetch-Site", "cross-site")),
+    ("no cookie", |r, _| r.without("Cookie")),
+    ("an empty cookie", |r, v| {
+        r.instead("Cookie", &format!("{}=", v.cookie.split('=').next().unwrap_or_default()))
+    }),
+    ("half of the cookie", |r, v| r.instead("Cookie", &v.cookie[..v.cookie.len() - 8])),
+    ("the cookie with one letter more", |r, v| r.instead("Cookie", &format!("{}a", v.cookie))),
+    ("the cookie in capitals", |r, v| {
+        let (name, value) = v.cookie.split_once('=').unwrap_or_default();
+        r.instead("Cookie", &format!("{name}={}", value.to_uppercase()))
+    }),
+    ("the cookie of another port", |r, v| {
+        r.instead("Cookie", &v.cookie.replacen(&v.address.port().to_string(), "1", 1))
+    }),
+    ("the cookie as a password", |r, v| {
+        r.without("Cookie")
+            .header("Authorization", &format!("Bearer {}", v.cookie.split_once('=').unwrap_or_default().1))
+    }),
+    ("JSON in place of a form", |r, _| {
+        r.instead("Content-Type", "application/json")
+            .body(r#"{"do":"add","when":"tomorrow 9am","message":"Stolen"}"#)
+    }),
+    ("a form of many parts", |r, _| {
+        let part = |name: &str, value: &str| {
+            format!("--x\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n")
+        };
+        let body =
+            [part("do", "add"), part("when", "tomorrow 9am"), part("message", "Stolen"), "--x--\r\n".into()]
+                .concat();
+        r.instead("Content-Type", "multipart/form-data; boundary=x").body(body)
+    }),
+    ("nothing in it", |r, _| r.body("")),
+];
+
+#[test]
+fn a_change_that_comes_from_elsewhere_changes_nothing() {
+    let vault = vault();
+    let served = Served::start(&vault);
+    let visitor = served.visitor();
+    let before = vault.tree();
+    for (name, spoil) in FORGED {
+        let reply = visitor.send(&spoil(good(&visitor), &visitor));
+        assert!(matches!(reply.status, 400 | 401 | 403 | 415), "{name}: {} {}", reply.status, reply.text());
+        assert_eq!(vault.tree(), before, "{name}");
+    }
+    let reply = visitor.send(&good(&visitor)).is(303);
+    assert!(reply.header("location").starts_with("/?said="), "{:?}", reply.headers);
+    assert!(vault.read("Reminders.md").contains("msg=\"Stolen\""), "the unspoiled request is taken");
+}
+
+/// Fields of a form by which somebody would pass for the page.
+pub const FIELDS: [(&str, &str); 12] = [
+    ("token", ""),
+    ("token", "0"),
+    ("token", "0000000000000000000000000000000000000000000000000000000000000000"),
+    ("token", "' OR 1=1 --"),
+    ("token", "\u{0}"),
+    ("form", ""),
+    ("form", "1"),
+    ("form", "' ; DROP TABLE forms; --aaaaaaaa"),
+    ("form", "../../../../../../etc/passwd"),
+    ("form", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"),
+    ("do", "<script>"),
+    ("do", ""),
+];
+
+#[test]
+fn a_form_without_its_token_its_id_or_its_action_changes_nothing() {
+    let vault = vault();
+    let served = Served::start(&vault);
+    let visitor = served.visitor();
+    let before = vault.tree();
+    for (field, value) in FIELDS {
+        let reply = visitor.submit(&loot(&visitor).with(field, value));
+        assert!(matches!(reply.status, 400 | 403), "{field}={value:?}: {} {}", reply.status, reply.text());
+        assert!(!reply.text().contains("<script>"), "{field}={value:?}");
+        assert_eq!(vault.tree(), before, "{field}={value:?}");
+    }
+    let without = |name: &str| {
+        let mut form = loot(&visitor);
+        form.fields.retain(|(known, _)| known != name);
+        visitor.submit(&form).status
+    };
+    assert_eq!((without("token"), without("form"), without("do")), (403, 400, 400));
+    assert_eq!(vault.tree(), before);
+}
+
+#[test]
+fn a_token_is_worth_nothing_in_another_session() {
+    let vault = vault();
+    let served = Served::start(&vault);
+    let mine = served.visitor();
+    let before = vault.tree();
+    let again = Served::start(&vault);
+    let other = again.visitor();
+    let token = loot(&mine).get("token").unwrap().to_owned();
+    assert_ne!(Some(token.as_str()), loot(&other).get("token"));
+    let stolen = loot(&other).with("token", &token);
+    assert_eq!(other.submit(&stolen).status, 403);
+    assert_eq!(vault.tree(), before);
+}
+
+/// Methods and ways by which a GET might change something, or another method get past.
+#[test]
+fn nothing_but_a_post_changes_anything() {
+    let vault = vault();
+    let served = Served::start(&vault);
+    let visitor = served.visitor();
+    let before = vault.tree();
+    let form = loot(&visitor);
+    let query: Vec<String> =
+        form.fields.iter().map(|(name, value)| format!("{name}={}", crate::http::encoded(value))).collect();
+    let path = format!("/?{}", query.join("&"));
+    let _ = visitor.get(&path);
+    for header in ["X-HTTP-Method-Override", "X-Method-Override", "X-HTTP-Method"] {
+        let _ = visitor.send(&visitor.request(&path).header(header, "POST"));
+    }
+    for method in ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "PROPFIND", "post"] {
+        let request = Request::new(method, &path)
+            .header("Host", &visitor.host())
+            .header("Cookie", &visitor.cookie)
+            .header("Origin", &format!("http://{}", visitor.host()));
+        let status = request.send(served.address).map_or(0, |reply| reply.status);
+        assert!(matches!(status, 0 | 400 | 403 | 404 | 405), "{method}: {status}");
+    }
+    assert_eq!(vault.tree(), before);
+}
+
+#[test]
+fn a_body_that_is_too_long_is_refused() {
+    let vault = vault();
+    let served = Served::start(&vault);
+    let visitor = served.visitor();
+    let before = vault.tree();
+    let reply = visitor.submit(&loot(&visitor).with("message", &"x".repeat(1 << 20)));
+    assert_eq!(reply.status, 413, "{}", reply.text());
+    assert_eq!(vault.tree(), before);
+    let _ = visitor.get("/").is(200);
+}
+
+/// Headers that every answer has.
+fn insist_on_headers(what: &str, reply: &Reply) {
+    let policy = reply.header("content-security-policy");
+    for part in [
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' data:",
+        "connect-src 'self'",
+        "form-action 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+    ] {
+        assert!(policy.split("; ").any(|known| known == part), "{what}: {part} in {policy:?}");
+    }
+    assert!(!policy.contains("unsafe") && !policy.contains("http"), "{what}: {policy}");
+    assert_eq!(reply.header("x-content-type-options"), "nosniff", "{what}");
+    assert_eq!(reply.header("referrer-policy"), "no-referrer", "{what}");
+    assert!(reply.header("access-control-allow-origin").is_empty(), "{what}");
+}
+
+#[test]
+fn every_answer_has_the_policy_and_no_note_is_kept_by_a_browser() {
+    let vault = vault();
+    let served = Served::start(&vault);
+    let visitor = served.visitor();
+    for path in ["/", "/?write=tomorrow%209am%3A%20x", "/nowhere", "/notes/Reminders.md", "/notes/none.md"] {
+        for accept in ["text/html", "application/json"] {
+            let reply = visitor.send(&visitor.request(path).header("Accept", accept));
+            insist_on_headers(path, &reply);
+            assert_eq!(reply.header("cache-control"), "no-store", "{path}");
+        }
+    }
+    let host = visitor.host();
+    for (what, request) in [
+        ("without a session", Request::new("GET", "/").header("Host", &host)),
+        ("by another name", Request::new("GET", "/").header("Host", "evil.example")),
+        ("a wrong code", Request::new("GET", "/in?code=x").header("Host", &host)),
+        ("a forged change", visitor.change("/", &[("do", "add")]).instead("Origin", "null")),
+    ] {
+        insist_on_headers(what, &visitor.send(&request));
+    }
+    let page = visitor.get("/").text();
+    assert!(!page.contains(" style=") && !page.contains(" onclick=") && !page.contains("<style"), "{page}");
+    let files: Vec<&str> = page
+        .split(['"', '\''])
+        .filter(|part| {
+            part.starts_with('/')
+                && (part.ends_with(".js") || part.ends_with(".css") || part.contains("icon"))
+        })
+        .collect();
+    assert!(files.len() >= 2, "{page}");
+    for file in files {
+        let reply = visitor.get(file).is(200);
+        insist_on_headers(file, &reply);
+    }
+    assert!(!page.contains("http://") && !page.contains("https://"), "nothing of another host: {page}");
+}
+
+#[test]
+fn a_form_sent_again_does_nothing_twice() {
+    let vault = vault();
+    let served = Served::start(&vault);
+    let visitor = served.visitor();
+    let form = loot(&visitor);
+    let first = visitor.submit(&form).is(303);
+    let after = vault.tree();
+    for _ in 0..3 {
+        let again = visitor.submit(&form).is(303);
+        assert_eq!(again.header("location"), first.header("location"));
+    }
+    assert_eq!(vault.tree(), after);
+    // Ten at once, as an impatient finger sends them.
+    let form = loot(&visitor).with("message", "Once");
+    let replies: Vec<u16> = std::thread::scope(|scope| {
+        let all: Vec<_> = (0..10).map(|_| scope.spawn(|| visitor.submit(&form).status)).collect();
+        all.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    assert_eq!(replies, [303; 10]);
+    assert_eq!(vault.read("Reminders.md").matches("msg=\"Once\"").count(), 1);
+}

@@ -1,0 +1,21 @@
+//! axe-core over the open page.
+
+use serde_json::Value;
+
+/// The rules of WCAG 2.2 AA.
+const RUN: &str = r#"
+const done = arguments[arguments.length - 1];
+axe.run(document, {
+  runOnly: {type: "tag", values: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]},
+  resultTypes: ["violations"],
+}).then(found => done(found.violations.flatMap(rule => rule.nodes.map(node =>
+  `${rule.id} (${rule.help}) at ${node.target.join(" ")}: ${node.html.slice(0, 200)} ${node.failureSummary.replaceAll("\n", " ")}`))),
+  error => done(["axe-core failed: " + error]));
+"#;
+
+/// One line a finding. `run` is the driver's asynchronous script, which the page's own policy doesn't concern.
+pub fn findings(run: &dyn Fn(String) -> Value, axe: &str) -> Vec<String> {
+    let found = run(format!("if (!window.axe) {{ {axe}\n }}\n{RUN}"));
+    let lines = found.as_array().unwrap_or_else(|| panic!("axe-core said {found}"));
+    lines.iter().map(|line| line.as_str().unwrap_or_default().to_owned()).collect()
+}

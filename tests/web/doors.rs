@@ -1,0 +1,163 @@
+//! Who is let in: codes, sessions and their ends.
+
+use jiff::ToSpan;
+
+use crate::http::Request;
+use crate::served::{LISTEN, Served, Visitor, path_of};
+use crate::support::TestVault;
+
+fn vault() -> TestVault {
+    let vault =
+        TestVault::new("//- /Reminders.md\n- [ ] date=2026-12-02 time=09:30 recur=none msg=\"Call\"\n");
+    vault.write("vault-agent.toml", LISTEN);
+    vault
+}
+
+fn try_at(served: &Served, path: &str) -> u16 {
+    Request::new("GET", path).header("Host", &served.address.to_string()).send(served.address).unwrap().status
+}
+
+#[test]
+fn a_code_lets_one_browser_in_once() {
+    let vault = vault();
+    let served = Served::start(&vault);
+    let code = served.url.split("code=").nth(1).unwrap();
+    assert!(code.len() >= 22, "128 bits: {code}");
+    let reply = Request::new("GET", path_of(&served.url)).header("Host", &served.address.to_string());
+    let reply = reply.send(served.address).unwrap().is(303);
+    let cookie = reply.header("set-cookie").to_owned();
+    for part in ["; HttpOnly", "; SameSite=Strict", "; Path=/", "; Max-Age=2592000"] {
+        assert!(cookie.contains(part), "{cookie}");
+    }
+    assert!(!cookie.contains("Domain"), "{cookie}");
+    assert_eq!(try_at(&served, path_of(&served.url)), 401, "the second time");
+    // What the state directory keeps can't be used as a cookie.
+    let value = cookie.split(['=', ';']).nth(1).unwrap().to_owned();
+    for entry in std::fs::read_dir(vault.state()).unwrap() {
+        let bytes = std::fs::read(entry.unwrap().path()).unwrap_or_default();
+        assert!(
+            !bytes.windows(value.len()).any(|part| part == value.as_bytes()),
+            "the cookie stands in a file"
+        );
+        assert!(!bytes.windows(code.len()).any(|part| part == code.as_bytes()), "the code stands in a file");
+    }
+}
+
+#[test]
+fn wrong_codes_let_nobody_in_and_ten_are_enough() {
+    let vault = vault();
+    let served = Served::start(&vault);
+    let code = served.url.split("code=").nth(1).unwrap().to_owned();
+    let flipped: String = code
+        .chars()
+        .map(|c| if c.is_ascii_uppercase() { c.to_ascii_lowercase() } else { c.to_ascii_uppercase() })
+        .collect();
+    let wrong = [
+        String::new(),
+        "%00".to_owned(),
+        code[1..].to_owned(),
+        code[..code.len() - 1].to_owned(),
+        format!("{code}a"),
+        format!("{code}%20"),
+        format!("x&other={code}"),
+        if flipped == code { "a".repeat(code.len()) } else { flipped },
+        "'%20OR%201=1%20--".to_owned(),
+    ];
+    for code in &wrong {
+        assert_eq!(try_at(&served, &format!("/in?code={code}")), 401, "{code:?}");
+    }
+    assert_eq!(try_at(&served, "/in"), 401);
+    assert_eq!(try_at(&served, &format!("/in?code={code}")), 429, "also the right one waits now");
+    assert_eq!(try_at(&served, "/"), 401);
+}
+
+#[test]
+fn an_old_code_is_worth_nothing() {
+    let vault = vault();
+    // A clock that runs so fast that the code's minute is over at once.
+    let served = Served::start_with(&vault, &[("VAULT_AGENT_NOW", "2026-12-01T09:30:00Z@10000000")]);
+    // While this answer comes, more than a minute of its clock is over on any machine that there is.
+    assert_eq!(try_at(&served, "/"), 401);
+    assert_eq!(try_at(&served, path_of(&served.url)), 401);
+}
+
+#[test]
+fn a_session_ends_after_thirty_days() {
+    let vault = vault();
+    let served = Served::start(&vault);
+    let visitor = served.visitor();
+    let _ = visitor.get("/").is(200);
+    served.kill();
+    for (days, status) in [(29, 200), (31, 401)] {
+        vault.set_now(&(vault.now() + (24 * days).hours()).to_string());
+        let again = Served::start(&vault);
+        // The cookie's name says the port, which is another one now; its value is what counts.
+        let moved = moved(&visitor, &again);
+        assert_eq!(moved.get("/").status, status, "{days} days later");
+        vault.set_now("2026-12-01T09:30:00Z");
+    }
+}
+
+/// The same session at a page that was started anew on another port.
+pub fn moved(visitor: &Visitor, to: &Served) -> Visitor {
+    let cookie =
+        visitor.cookie.replacen(&visitor.address.port().to_string(), &to.address.port().to_string(), 1);
+    Visitor { address: to.address, cookie }
+}
+
+#[test]
+fn a_session_that_was_ended_is_closed() {
+    let vault = vault();
+    let served = Served::start(&vault);
+    let visitor = served.visitor();
+    let listed = vault.run(&["web", "sessions", "--json"]).ok().json();
+    let id = listed.to_string();
+    let id = id.split("\"id\":\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap().to_owned();
+    let text = vault.run(&["web", "sessions"]).ok().stdout;
+    assert!(text.contains(&id), "{text}");
+    let _ = vault.run(&["web", "sessions", "--end", &id]).ok();
+    let closed = visitor.get("/").is(401);
+    assert!(closed.text().contains("vault-agent web"), "it says what to type: {}", closed.text());
+    assert_ne!(vault.run(&["web", "sessions", "--end", &id]).code, 0, "there is none of that name");
+    assert_eq!(visitor.send(&visitor.change("/", &[("do", "add")])).status, 401);
+    assert_eq!(visitor.get("/events").status, 401);
+}
+
+#[test]
+fn an_address_that_others_reach_needs_a_trusted_host() {
+    let vault = vault();
+    vault.write("vault-agent.toml", "[web]\nlisten = \"0.0.0.0:0\"\n");
+    let run = vault.run(&["web", "--print"]);
+    assert_ne!(run.code, 0);
+    assert!(run.stderr.contains("trusted_hosts"), "{}", run.stderr);
+}
+
+#[test]
+fn behind_a_proxy_the_cookie_is_bound_to_the_host_over_tls() {
+    let vault = vault();
+    vault.write("vault-agent.toml", format!("{LISTEN}trusted_hosts = [\"vault.tail1234.ts.net\"]\n"));
+    let served = Served::start(&vault);
+    let through = |path: &str| {
+        Request::new("GET", path).header("Host", "vault.tail1234.ts.net").header("X-Forwarded-Proto", "https")
+    };
+    let reply = through(path_of(&served.url)).send(served.address).unwrap().is(303);
+    let cookie = reply.header("set-cookie");
+    assert!(cookie.starts_with("__Host-") && cookie.contains("; Secure"), "{cookie}");
+    let cookie = cookie.split(';').next().unwrap();
+    let _ = through("/").header("Cookie", cookie).send(served.address).unwrap().is(200);
+    for (host, status) in [("vault.tail1234.ts.net.evil.example", 421), ("evil.tail1234.ts.net", 421)] {
+        let request = through("/").instead("Host", host).header("Cookie", cookie);
+        assert_eq!(request.send(served.address).unwrap().status, status, "{host}");
+    }
+}
+
+#[test]
+fn stopped_it_ends_quietly() {
+    let vault = vault();
+    let served = Served::start(&vault);
+    let visitor = served.visitor();
+    let _ = visitor.get("/").is(200);
+    let (code, said) = served.stop();
+    assert!(matches!(code, Some(0)), "{code:?}: {said}");
+    assert!(!said.contains("error") && !said.contains("panic"), "{said}");
+}

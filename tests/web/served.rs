@@ -1,0 +1,188 @@
+//! The program that serves: `vault-agent web` by itself or beside a daemon, and who was let in.
+
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::process::{Child, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use crate::forms::{Form, forms};
+use crate::http::{Reply, Request};
+use crate::support::TestVault;
+
+/// The settings by which a test's page listens: a free port.
+pub const LISTEN: &str = "timezone = \"Europe/London\"\n[web]\nlisten = \"127.0.0.1:0\"\n";
+
+/// A running page. Dropping it kills its program.
+pub struct Served {
+    child: Child,
+    pub address: SocketAddr,
+    /// Where a browser goes to be let in; good once.
+    pub url: String,
+    errors: mpsc::Receiver<String>,
+}
+
+impl Served {
+    /// The page by itself, over a vault whose settings say a free port.
+    #[track_caller]
+    pub fn start(vault: &TestVault) -> Self {
+        Self::start_with(vault, &[])
+    }
+
+    /// The same with variables, such as `FAILPOINTS`.
+    #[track_caller]
+    pub fn start_with(vault: &TestVault, variables: &[(&str, &str)]) -> Self {
+        let mut child = vault
+            .command(&["web", "--print", "--json"])
+            .envs(variables.iter().copied())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary runs");
+        let (said, errors) = mpsc::channel();
+        let err = BufReader::new(child.stderr.take().expect("a pipe"));
+        std::thread::spawn(move || err.lines().map_while(Result::ok).for_each(|line| drop(said.send(line))));
+        let mut out = BufReader::new(child.stdout.take().expect("a pipe"));
+        let mut line = String::new();
+        out.read_line(&mut line).expect("a line");
+        let Ok(said) = serde_json::from_str::<serde_json::Value>(&line) else {
+            let _ = child.wait();
+            panic!("no address: {line:?}\n{}", errors.iter().collect::<Vec<_>>().join("\n"));
+        };
+        // The pipe stays open: the program may say more.
+        std::thread::spawn(move || out.lines().map_while(Result::ok).for_each(drop));
+        let url = said["url"].as_str().expect("an address").to_owned();
+        Self { child, address: address(&url), url, errors }
+    }
+
+    /// Lets somebody in.
+    #[track_caller]
+    pub fn visitor(&self) -> Visitor {
+        Visitor::enter(self.address, &self.url)
+    }
+
+    /// `kill -9`.
+    pub fn kill(mut self) {
+        self.child.kill().expect("a process");
+        self.child.wait().expect("its end");
+    }
+
+    /// Waits for its end by itself, as a failpoint brings it.
+    pub fn ended(mut self) {
+        self.child.wait().expect("its end");
+    }
+
+    /// SIGTERM; gives the exit code and what was said on standard error.
+    pub fn stop(mut self) -> (Option<i32>, String) {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("a process");
+        let code = self.child.wait().expect("its end").code();
+        (code, self.errors.iter().collect::<Vec<_>>().join("\n"))
+    }
+
+    /// The process, to look at what it needs.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// `127.0.0.1:PORT` of an address such as `http://127.0.0.1:PORT/in?code=…`.
+#[track_caller]
+pub fn address(url: &str) -> SocketAddr {
+    let rest = url.strip_prefix("http://").unwrap_or_else(|| panic!("{url}"));
+    rest.split('/').next().and_then(|host| host.parse().ok()).unwrap_or_else(|| panic!("{url}"))
+}
+
+/// The path and query of an address.
+pub fn path_of(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    rest.find('/').map_or("/", |at| &rest[at..])
+}
+
+/// Somebody with a session, without a browser.
+#[derive(Debug, Clone)]
+pub struct Visitor {
+    pub address: SocketAddr,
+    /// `NAME=VALUE`.
+    pub cookie: String,
+}
+
+impl Visitor {
+    #[track_caller]
+    pub fn enter(address: SocketAddr, url: &str) -> Self {
+        let reply =
+            Request::new("GET", path_of(url)).header("Host", &address.to_string()).send(address).unwrap();
+        let reply = reply.is(303);
+        let cookie = reply.header("set-cookie").split(';').next().unwrap_or_default().to_owned();
+        assert!(cookie.contains('='), "{:?}", reply.headers);
+        Self { address, cookie }
+    }
+
+    pub fn host(&self) -> String {
+        self.address.to_string()
+    }
+
+    /// A request that this visitor's browser would make when it goes to a page.
+    pub fn request(&self, path: &str) -> Request {
+        Request::new("GET", path).header("Host", &self.host()).header("Cookie", &self.cookie)
+    }
+
+    #[track_caller]
+    pub fn get(&self, path: &str) -> Reply {
+        self.request(path).send(self.address).unwrap_or_else(|error| panic!("{path}: {error}"))
+    }
+
+    /// The same page as JSON.
+    #[track_caller]
+    pub fn json(&self, path: &str) -> serde_json::Value {
+        let reply = self.request(path).header("Accept", "application/json").send(self.address).unwrap();
+        reply.is(200).json()
+    }
+
+    /// A change as this visitor's browser would send it, with these fields and no others.
+    pub fn change(&self, path: &str, fields: &[(&str, &str)]) -> Request {
+        Request::new("POST", path)
+            .header("Host", &self.host())
+            .header("Cookie", &self.cookie)
+            .header("Origin", &format!("http://{}", self.host()))
+            .header("Sec-Fetch-Site", "same-origin")
+            .form(fields.iter().copied())
+    }
+
+    #[track_caller]
+    pub fn send(&self, request: &Request) -> Reply {
+        request.send(self.address).unwrap_or_else(|error| panic!("{request:?}: {error}"))
+    }
+
+    /// The forms of a page that post.
+    #[track_caller]
+    pub fn forms(&self, path: &str) -> Vec<Form> {
+        forms(&self.get(path).is(200).text())
+    }
+
+    /// The form of a page with this `do`, and with a field that holds this value.
+    #[track_caller]
+    pub fn form(&self, path: &str, action: &str, holding: &str) -> Form {
+        let all = self.forms(path);
+        let found = all.iter().find(|form| form.get("do") == Some(action) && form.holds(holding));
+        found.cloned().unwrap_or_else(|| panic!("{path} has no form {action} with {holding:?}: {all:#?}"))
+    }
+
+    /// Sends a form that a page showed.
+    #[track_caller]
+    pub fn submit(&self, form: &Form) -> Reply {
+        let fields: Vec<(&str, &str)> =
+            form.fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        self.send(&self.change(&form.action, &fields))
+    }
+}
+
+/// How long whoever waits for a condition waits before it is a defect.
+pub const PATIENCE: Duration = Duration::from_secs(60);

@@ -1,0 +1,313 @@
+//! What a person does with the page: goes somewhere, reads, types, presses, and waits until something is so.
+
+use std::path::Path;
+use std::sync::MutexGuard;
+use std::time::Instant;
+
+use serde_json::{Value, json};
+use thirtyfour::error::{WebDriverError, WebDriverResult};
+use thirtyfour::{By, WebElement, WindowHandle};
+
+use crate::browser::{self, Browser};
+use crate::served::{PATIENCE, Served};
+
+/// The browser, as one test has it: scripts on, light, 1024 px wide, one empty tab.
+pub struct Tab {
+    browser: MutexGuard<'static, Option<Browser>>,
+    /// The page's origin, `http://127.0.0.1:PORT`.
+    origin: String,
+}
+
+impl Tab {
+    /// The browser, let into a page; `None` where there is no browser.
+    #[track_caller]
+    pub fn enter(served: &Served) -> Option<Self> {
+        let tab = Self::open(&format!("http://{}", served.address))?;
+        tab.go_to(&served.url);
+        tab.wait("h1");
+        Some(tab)
+    }
+
+    /// The browser with nothing open; paths are this origin's.
+    pub fn open(origin: &str) -> Option<Self> {
+        let tab = Self { browser: browser::take()?, origin: origin.to_owned() };
+        tab.reset();
+        Some(tab)
+    }
+
+    /// What the test before left is gone.
+    fn reset(&self) {
+        let windows = self.ask(async |b| b.driver.windows().await).expect("the browser answers");
+        for window in &windows[1..] {
+            self.ask(async |b| {
+                b.driver.switch_to_window(window.clone()).await?;
+                b.driver.close_window().await
+            })
+            .expect("a window closes");
+        }
+        self.switch(&windows[0]);
+        self.scripts(true);
+        self.look(1024, false);
+        self.go_to("about:blank");
+        self.cdp("Network.clearBrowserCookies", json!({}));
+        self.complaints();
+    }
+
+    fn ask<T>(&self, what: impl AsyncFnOnce(&Browser) -> WebDriverResult<T>) -> WebDriverResult<T> {
+        let browser = self.browser.as_ref().expect("a browser");
+        browser.runtime.block_on(what(browser))
+    }
+
+    /// A command of Chromium's own protocol.
+    #[track_caller]
+    pub fn cdp(&self, method: &str, parameters: Value) -> Value {
+        self.ask(async |b| b.driver.cdp().send_raw(method, parameters).await)
+            .unwrap_or_else(|error| panic!("{method}: {error}"))
+    }
+
+    /// Switches scripts on or off for pages that are opened from now on.
+    pub fn scripts(&self, on: bool) {
+        self.cdp("Emulation.setScriptExecutionDisabled", json!({"value": !on}));
+    }
+
+    /// The width in pixels, and light or dark.
+    pub fn look(&self, width: u32, dark: bool) {
+        let height = if width < 700 { 740 } else { 900 };
+        self.cdp(
+            "Emulation.setDeviceMetricsOverride",
+            json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 700}),
+        );
+        let scheme = if dark { "dark" } else { "light" };
+        self.cdp(
+            "Emulation.setEmulatedMedia",
+            json!({"features": [{"name": "prefers-color-scheme", "value": scheme},
+                {"name": "prefers-reduced-motion", "value": "reduce"}]}),
+        );
+    }
+
+    /// Opens a path of the page.
+    #[track_caller]
+    pub fn go(&self, path: &str) {
+        self.go_to(&format!("{}{path}", self.origin));
+    }
+
+    #[track_caller]
+    pub fn go_to(&self, url: &str) {
+        self.ask(async |b| b.driver.goto(url).await).unwrap_or_else(|error| panic!("{url}: {error}"));
+    }
+
+    pub fn back(&self) {
+        self.ask(async |b| b.driver.back().await).expect("a page before");
+    }
+
+    pub fn reload(&self) {
+        self.ask(async |b| b.driver.refresh().await).expect("a page");
+    }
+
+    /// Path and query of what is open.
+    pub fn path(&self) -> String {
+        let url = self.ask(async |b| b.driver.current_url().await).expect("an address");
+        url.as_str().strip_prefix(&self.origin).unwrap_or(url.as_str()).to_owned()
+    }
+
+    /// A second tab, which becomes the one that is used; gives the first and the second.
+    pub fn second(&self) -> (WindowHandle, WindowHandle) {
+        let first = self.ask(async |b| b.driver.window().await).expect("a window");
+        let second = self.ask(async |b| b.driver.new_tab().await).expect("a second tab");
+        self.switch(&second);
+        (first, second)
+    }
+
+    pub fn switch(&self, window: &WindowHandle) {
+        self.ask(async |b| b.driver.switch_to_window(window.clone()).await).expect("a window");
+    }
+
+    /// Does something until it works, since a page may be exchanged while it is looked at.
+    #[track_caller]
+    fn insist<T>(&self, what: &str, mut act: impl AsyncFnMut(&Browser) -> WebDriverResult<T>) -> T {
+        let start = Instant::now();
+        loop {
+            match self.ask(&mut act) {
+                Ok(done) => return done,
+                Err(error) if start.elapsed() > PATIENCE || !is_passing(&error) => {
+                    panic!("{what}: {error}\nat {}\n{}", self.path(), self.main());
+                }
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// Waits until an element is there.
+    #[track_caller]
+    pub fn wait(&self, css: &str) {
+        self.insist(css, async |b| b.driver.find(By::Css(css)).await.map(drop));
+    }
+
+    /// Waits until the page's `<main>` says this.
+    #[track_caller]
+    pub fn wait_for(&self, words: &str) {
+        self.wait_until(words, |main| main.contains(words));
+    }
+
+    /// Waits until what `<main>` says is so.
+    #[track_caller]
+    pub fn wait_until(&self, what: &str, mut so: impl FnMut(&str) -> bool) {
+        let start = Instant::now();
+        loop {
+            let main = self.main();
+            if so(&main) {
+                return;
+            }
+            assert!(start.elapsed() < PATIENCE, "{what:?} never came; {}:\n{main}", self.path());
+        }
+    }
+
+    /// The words of `<main>` as they are seen; empty while the page is exchanged.
+    pub fn main(&self) -> String {
+        self.ask(async |b| b.driver.find(By::Css("main")).await?.text().await).unwrap_or_default()
+    }
+
+    /// The words of an element.
+    #[track_caller]
+    pub fn text(&self, css: &str) -> String {
+        self.insist(css, async |b| b.driver.find(By::Css(css)).await?.text().await)
+    }
+
+    /// Waits until an element says this.
+    #[track_caller]
+    pub fn wait_text(&self, css: &str, part: &str) {
+        let start = Instant::now();
+        loop {
+            let text = self.text(css);
+            if text.contains(part) {
+                return;
+            }
+            assert!(start.elapsed() < PATIENCE, "{css} never said {part:?} but {text:?}");
+        }
+    }
+
+    /// The page as it is now, as HTML.
+    pub fn source(&self) -> String {
+        self.ask(async |b| b.driver.source().await).expect("a page")
+    }
+
+    pub fn count(&self, css: &str) -> usize {
+        self.ask(async |b| b.driver.find_all(By::Css(css)).await).expect("a selector").len()
+    }
+
+    #[track_caller]
+    pub fn value(&self, css: &str) -> String {
+        self.insist(css, async |b| b.driver.find(By::Css(css)).await?.value().await).unwrap_or_default()
+    }
+
+    #[track_caller]
+    pub fn click(&self, css: &str) {
+        self.insist(css, async |b| b.driver.find(By::Css(css)).await?.click().await);
+    }
+
+    /// Presses the button or link with these words; where `near` isn't empty, the one in the innermost element that
+    /// says `near` too.
+    #[track_caller]
+    pub fn press(&self, words: &str, near: &str) {
+        let what = format!("the button {words:?} near {near:?}");
+        self.insist(&what, async |b| find(b, words, near).await?.click().await);
+    }
+
+    /// Types into a field, in place of what stands there.
+    #[track_caller]
+    pub fn fill(&self, css: &str, text: &str) {
+        self.insist(css, async |b| {
+            let field = b.driver.find(By::Css(css)).await?;
+            field.clear().await?;
+            field.send_keys(text).await
+        });
+    }
+
+    /// Keys to whatever has the focus.
+    #[track_caller]
+    pub fn keys(&self, keys: &str) {
+        self.ask(async |b| b.driver.action_chain().send_keys(keys).perform().await).expect("keys");
+    }
+
+    /// The value of an expression of the page.
+    #[track_caller]
+    pub fn eval(&self, script: &str) -> Value {
+        self.ask(async |b| {
+            b.driver.execute(format!("return ({script});"), Vec::new()).await.map(|v| v.json().clone())
+        })
+        .unwrap_or_else(|error| panic!("{script}: {error}"))
+    }
+
+    /// What accessibility demands of the open page and isn't so: one line a finding.
+    #[track_caller]
+    pub fn axe(&self) -> Vec<String> {
+        let run = |script: String| {
+            self.ask(async |b| b.driver.execute_async(script, Vec::new()).await.map(|v| v.json().clone()))
+                .unwrap_or_else(|error| panic!("axe-core: {error}"))
+        };
+        crate::axe::findings(&run, &self.browser.as_ref().expect("a browser").axe)
+    }
+
+    /// What the browser complained of since the last question: script errors, refused requests, broken policies.
+    pub fn complaints(&self) -> Vec<String> {
+        let log = self.ask(async |b| b.driver.get_log("browser").await).expect("a log");
+        log.iter().map(|entry| format!("{:?}: {}", entry.level, entry.message)).collect()
+    }
+
+    /// The addresses that the open page asked for.
+    pub fn asked(&self) -> Vec<String> {
+        let all = self.eval("performance.getEntriesByType('resource').map(entry => entry.name)");
+        all.as_array().into_iter().flatten().filter_map(|name| name.as_str().map(str::to_owned)).collect()
+    }
+
+    /// A picture of what is seen.
+    pub fn shot(&self, file: &Path) {
+        let reply = self.cdp("Page.captureScreenshot", json!({"format": "png"}));
+        let png = data_encoding::BASE64.decode(reply["data"].as_str().expect("a picture").as_bytes());
+        std::fs::write(file, png.expect("a picture")).expect("a file");
+    }
+}
+
+impl Drop for Tab {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let name = std::thread::current().name().unwrap_or("test").replace("::", "-");
+            let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.png"));
+            if let Ok(png) = self.ask(async |b| b.driver.screenshot_as_png().await) {
+                let _ = std::fs::write(file, png);
+            }
+        }
+    }
+}
+
+/// Whether an error may be of a page that is just being exchanged.
+fn is_passing(error: &WebDriverError) -> bool {
+    use thirtyfour::error::WebDriverErrorInner as Kind;
+    matches!(
+        error.as_inner(),
+        Kind::NoSuchElement(_)
+            | Kind::StaleElementReference(_)
+            | Kind::ElementNotInteractable(_)
+            | Kind::ElementClickIntercepted(_)
+            | Kind::InvalidElementState(_)
+    )
+}
+
+async fn find(browser: &Browser, words: &str, near: &str) -> WebDriverResult<WebElement> {
+    let button =
+        format!("(self::button or self::a or self::summary) and normalize-space(.)={}", quoted(words));
+    let path = if near.is_empty() {
+        format!("//main//*[{button}]")
+    } else {
+        format!(
+            "(//main//*[contains(normalize-space(.), {0}) and .//*[{button}]])[last()]//*[{button}]",
+            quoted(near)
+        )
+    };
+    browser.driver.find(By::XPath(path)).await
+}
+
+/// A text of XPath, which knows no escapes.
+fn quoted(text: &str) -> String {
+    if text.contains('"') { format!("'{text}'") } else { format!("\"{text}\"") }
+}

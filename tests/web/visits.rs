@@ -1,0 +1,158 @@
+//! The page in a real browser, as a person uses it: with scripts and without, by mouse and by keys, narrow and dark.
+
+use crate::sample::{Sample, places};
+use crate::served::{LISTEN, Served};
+use crate::support::TestVault;
+use crate::tab::Tab;
+
+/// Opens a page in the browser, or ends the test where there is none.
+macro_rules! enter {
+    ($served:expr) => {
+        match Tab::enter(&$served) {
+            Some(tab) => tab,
+            None => return,
+        }
+    };
+}
+
+fn small() -> TestVault {
+    let vault =
+        TestVault::new("//- /Reminders.md\n- [ ] date=2026-12-02 time=09:30 recur=none msg=\"Call\"\n");
+    vault.write("vault-agent.toml", LISTEN);
+    vault
+}
+
+/// Writes a reminder by words, reads what was understood, and adds it.
+fn add(tab: &Tab, words: &str) {
+    tab.go("/");
+    tab.fill("input[name=write]", words);
+    tab.press("Look", "");
+    tab.press("Add", "");
+    tab.wait(".said");
+}
+
+#[test]
+fn a_reminder_by_words_is_in_the_note_and_on_the_page() {
+    let vault = small();
+    let served = Served::start(&vault);
+    let tab = enter!(served);
+    for (scripts, name) in [(true, "Ann's cake"), (false, "Bob & Co")] {
+        tab.scripts(scripts);
+        add(&tab, &format!("friday 3pm: {name}"));
+        assert!(tab.text(".said").contains(name), "{}", tab.main());
+        tab.wait_for(name);
+        assert!(
+            vault
+                .read("Reminders.md")
+                .contains(&format!("date=2026-12-04 time=15:00 recur=none msg=\"{name}\""))
+        );
+        // What can't be understood is said, and stays in the field.
+        tab.go("/");
+        tab.fill("input[name=write]", &format!("someday maybe: {name}"));
+        tab.press("Look", "");
+        tab.wait("[role=alert]");
+        assert_eq!(tab.value("input[name=write]"), format!("someday maybe: {name}"));
+    }
+    tab.scripts(true);
+    assert_eq!(vault.read("Reminders.md").matches("msg=").count(), 3);
+}
+
+#[test]
+fn back_and_reload_send_nothing_twice() {
+    let vault = small();
+    let served = Served::start(&vault);
+    let tab = enter!(served);
+    for scripts in [false, true] {
+        tab.scripts(scripts);
+        add(&tab, "tomorrow 7am: Once");
+        let after = vault.tree();
+        tab.reload();
+        tab.wait("h1");
+        tab.back();
+        tab.wait("h1");
+        assert_eq!(vault.tree(), after);
+        tab.reload();
+        tab.wait("h1");
+        assert_eq!(vault.tree(), after);
+        vault.write("Reminders.md", "");
+    }
+}
+
+#[test]
+fn an_open_page_follows_the_notes_and_says_when_the_program_is_gone() {
+    let vault = small();
+    let served = Served::start(&vault);
+    let tab = enter!(served);
+    tab.wait_for("Call");
+    vault.write("Reminders.md", "- [ ] date=2026-12-02 time=09:30 recur=none msg=\"From the editor\"\n");
+    tab.wait_for("From the editor");
+    // What is being typed is kept.
+    tab.go("/?write=tomorrow%209am%3A%20x");
+    tab.wait("section.plan");
+    served.kill();
+    tab.wait_text("#live", "gone");
+}
+
+#[test]
+fn every_place_is_for_everybody() {
+    let sample = Sample::new();
+    let served = sample.serve();
+    let tab = enter!(served);
+    let mut all = places(&tab.source());
+    assert!(all.len() > 1, "{all:?}");
+    all.extend(["/?write=tomorrow%209am%3A%20Tea", "/?write=nonsense", "/nowhere"].map(str::to_owned));
+    let mut found = Vec::new();
+    let mut complaints = Vec::new();
+    for path in &all {
+        tab.go(path);
+        tab.wait("h1");
+        for (width, dark) in [(1440, false), (768, true), (360, false), (360, true)] {
+            tab.look(width, dark);
+            found.extend(tab.axe().iter().map(|line| format!("{path} {width} {dark}: {line}")));
+            let wide =
+                tab.eval("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+            if wide.as_i64() != Some(0) {
+                found.push(format!("{path}: {wide} px beyond the right edge at {width}"));
+            }
+        }
+        complaints.extend(
+            tab.complaints()
+                .into_iter()
+                .filter(|line| !line.contains("/nowhere") && !line.contains("nonsense")),
+        );
+        let origin = format!("http://{}/", served.address);
+        found.extend(tab.asked().into_iter().filter(|url| !url.starts_with(&origin)));
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
+
+#[test]
+fn by_keys_alone() {
+    let vault = small();
+    let served = Served::start(&vault);
+    let tab = enter!(served);
+    tab.go("/");
+    // The first stop of the Tab key is the way past the navigation.
+    tab.keys("\u{e004}");
+    assert!(tab.eval("document.activeElement.className === 'skip'").as_bool().unwrap());
+    tab.keys("\u{e007}");
+    let mut steps = 0;
+    while tab.eval("document.activeElement.name").as_str() != Some("write") {
+        tab.keys("\u{e004}");
+        steps += 1;
+        assert!(steps < 20, "the line to write into can't be reached");
+    }
+    assert!(tab.eval("getComputedStyle(document.activeElement).outlineStyle").as_str() != Some("none"));
+    tab.keys("tomorrow 7am: By keys\u{e007}");
+    tab.wait("section.plan");
+    steps = 0;
+    while !tab.eval("document.activeElement.closest('section.plan') !== null").as_bool().unwrap() {
+        tab.keys("\u{e004}");
+        steps += 1;
+        assert!(steps < 40, "the plan's button can't be reached");
+    }
+    tab.keys("\u{e007}");
+    tab.wait(".said");
+    assert!(vault.read("Reminders.md").contains("By keys"));
+}
