@@ -158,6 +158,28 @@ fn again(workspace: &Workspace) -> Option<Workspace> {
     opened.inspect_err(|error| tracing::error!("the assistant lacks tools: {error}")).ok()
 }
 
+/// Asks one question for the page, as `ask` does: nothing of it is logged, and what has to be approved is left in the note.
+#[cfg(feature = "web")]
+pub(crate) fn questions(permits: Arc<Permits>) -> crate::web::Questions {
+    Arc::new(move |workspace, question| Box::pin(ask_once(workspace, Arc::clone(&permits), question)))
+}
+
+#[cfg(feature = "web")]
+async fn ask_once(
+    workspace: Arc<Workspace>,
+    permits: Arc<Permits>,
+    question: String,
+) -> Result<String, String> {
+    let journal = Arc::new(TurnJournal::in_memory().map_err(|error| error.to_string())?);
+    let turn = crate::turn::NewTurn { message: 1, text: question, ..Default::default() };
+    journal.accept(&turn, workspace.clock.now()).map_err(|error| error.to_string())?;
+    let approvals = Arc::new(VaultApprovals::left_behind(&workspace));
+    let engine = engine(&workspace, &journal, &permits, &approvals)?;
+    let answered = engine.answer(1, &crate::turn::Nowhere, &CancellationToken::new()).await;
+    let answer = answered.map_err(|halt| halt.to_string())?;
+    Ok(format!("{}\n\n{}", answer.text, answer.facts.render()))
+}
+
 #[async_trait]
 impl Responder for Assistant {
     async fn answer(

@@ -3,8 +3,10 @@
 //! A browser's request comes in; HTML, or JSON under the same address, goes out. It is a front door and owns no rule: each
 //! place calls the rooms that the command of its name calls. In the order in which a request takes:
 //! - [`server`]: the listener, and one-time addresses; [`door`]: how a command asks the daemon for it;
-//! - [`request`]: a request's way; [`gate`]: host, origin, cookie; [`codes`], [`store`]: codes, sessions, form ids;
-//! - [`visit`], [`answer`]: what a place is given, and what it gives back; [`places`]: one file a place;
+//! - [`request`]: a request's way; [`shared`]: what all requests share; [`entry`]: host, origin, codes, sessions, form ids;
+//! - [`visit`], [`answer`]: what a place is given, and what it gives back; [`places`]: one file a place; [`doing`]: what is done with something that is
+//!   due;
+//!   [`troubles`]: what doesn't work now;
 //! - [`layout`], [`parts`], [`markdown`], [`assets`]: how it looks; [`live`]: what changed, as it happens.
 //!
 //! Never here: text of a note that isn't escaped or sanitized, a change without its form's claim on disk, a request to
@@ -13,9 +15,9 @@
 #[allow(dead_code, reason = "the places that use all of it come next")]
 mod answer;
 mod assets;
-mod codes;
+mod doing;
 pub mod door;
-mod gate;
+mod entry;
 mod layout;
 mod live;
 #[allow(dead_code, reason = "the places that use all of it come next")]
@@ -25,10 +27,12 @@ mod parts;
 mod places;
 mod request;
 mod server;
-mod store;
+mod shared;
+mod troubles;
 #[allow(dead_code, reason = "the places that use all of it come next")]
 mod visit;
 
+pub use self::entry::store::{Session, Store, StoreError};
 pub use self::live::{Changed, Live};
 pub use self::server::{Invitation, Page, WebError};
-pub use self::store::{Session, Store, StoreError};
+pub use self::shared::Questions;

@@ -12,12 +12,12 @@ use maud::Markup;
 
 use super::answer::{Done, Problem, View};
 use super::assets;
-use super::codes::Tried;
-use super::gate::{self, Called};
+use super::entry::codes::Tried;
+use super::entry::gate::{self, Called};
+use super::entry::store::{Claim, Session, StoreError};
 use super::layout;
 use super::places::{self, Place};
-use super::server::Shared;
-use super::store::{Claim, Session, StoreError};
+use super::shared::Shared;
 use super::visit::{Form, Visit};
 use crate::listen::secret;
 
@@ -163,6 +163,8 @@ fn at_place(
         query,
         wants_json: wants_json(parts),
         path: path.to_owned(),
+        questions: &shared.questions,
+        live: &shared.live,
         runtime,
     };
     let place = decoded.ok().and_then(|_| places::PLACES.iter().find(|place| place.name == name));

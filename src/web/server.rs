@@ -1,7 +1,7 @@
 //! The listener: it starts, hands out one-time addresses, and ends.
 
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::Arc;
 
 use axum::Router;
 use jiff::Timestamp;
@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use super::codes::Codes;
+use super::entry::store::{Store, StoreError};
 use super::live::Live;
 use super::request;
-use super::store::{Store, StoreError};
+use super::shared::{Questions, Shared};
 use crate::listen::Names;
 use crate::reminders::rfc3339;
 use crate::workspace::Workspace;
@@ -45,40 +45,6 @@ pub struct Invitation {
     pub expires: String,
 }
 
-/// What all requests share.
-#[derive(Debug)]
-pub(super) struct Shared {
-    pub names: Names,
-    pub port: u16,
-    pub store: Store,
-    pub codes: Codes,
-    pub live: Live,
-    pub stop: CancellationToken,
-    /// Changes are made one after the other, so a form that is sent twice at once is sent twice in a row.
-    pub changes: Mutex<()>,
-    workspace: RwLock<Arc<Workspace>>,
-    reloads: bool,
-}
-
-impl Shared {
-    /// The vault with the settings in force, and what is wrong with those on disk.
-    pub(super) fn workspace(&self) -> (Arc<Workspace>, Option<String>) {
-        let current = Arc::clone(&self.workspace.read().unwrap_or_else(PoisonError::into_inner));
-        if !self.reloads {
-            return (current, None);
-        }
-        match current.reload() {
-            Ok(Some(changed)) => {
-                let changed = Arc::new(changed);
-                *self.workspace.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&changed);
-                (changed, None)
-            }
-            Ok(None) => (current, None),
-            Err(error) => (current, Some(error.to_string())),
-        }
-    }
-}
-
 /// The page while it is served; dropped, it ends.
 #[derive(Debug)]
 pub struct Page {
@@ -92,7 +58,12 @@ impl Page {
     ///
     /// # Errors
     /// The address is taken, or the state directory can't be used.
-    pub async fn start(workspace: Arc<Workspace>, live: Live, reloads: bool) -> Result<Self, WebError> {
+    pub async fn start(
+        workspace: Arc<Workspace>,
+        live: Live,
+        reloads: bool,
+        questions: Questions,
+    ) -> Result<Self, WebError> {
         let web = &workspace.settings.web;
         let failed = |source| WebError::Listen { address: web.listen, source };
         let store = Store::open(&workspace.dirs.state)?;
@@ -101,17 +72,9 @@ impl Page {
         let names = Names::new(address, &web.trusted_hosts);
         let state = Arc::new(workspace.dirs.state.clone());
         let stop = CancellationToken::new();
-        let shared = Arc::new(Shared {
-            names,
-            port: address.port(),
-            store,
-            codes: Codes::default(),
-            live: live.clone(),
-            stop: stop.clone(),
-            changes: Mutex::default(),
-            workspace: RwLock::new(workspace),
-            reloads,
-        });
+        let ways = (names, address.port());
+        let shared =
+            Arc::new(Shared::new(ways, store, live.clone(), (workspace, reloads), questions, stop.clone()));
         tokio::spawn(live.follow_state(state, stop.clone()));
         let router = Router::new().fallback(request::handle).with_state(Arc::clone(&shared));
         tokio::spawn(async move {
@@ -130,7 +93,7 @@ impl Page {
 
     /// The settings changed and are in force.
     pub fn set_workspace(&self, workspace: Arc<Workspace>) {
-        *self.shared.workspace.write().unwrap_or_else(PoisonError::into_inner) = workspace;
+        self.shared.set_workspace(workspace);
     }
 
     /// A new address that lets one browser in; for a phone, by the first trusted host where there is one.

@@ -8,7 +8,9 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
 
 use super::answer::{Problem, View};
-use super::store::{Session, Store};
+use super::entry::store::{Session, Store};
+use super::live::Live;
+use super::shared::Questions;
 use crate::reminders::rfc3339;
 use crate::vault::{Actor, NotePath, Origin};
 use crate::workspace::Workspace;
@@ -47,7 +49,6 @@ impl Form {
 }
 
 /// One request, as a place sees it.
-#[derive(Debug)]
 pub struct Visit<'a> {
     /// The vault with the settings in force.
     pub workspace: &'a Arc<Workspace>,
@@ -58,7 +59,11 @@ pub struct Visit<'a> {
     /// The session.
     pub session: &'a Session,
     /// The sessions of the page.
-    pub store: &'a Store,
+    pub store: &'a Arc<Store>,
+    /// How questions are asked.
+    pub(super) questions: &'a Questions,
+    /// Where open pages are told of changes.
+    pub(super) live: &'a Live,
     /// What was refused just now: the form as it was sent, and why.
     pub(super) refused: Option<(Form, Problem)>,
     /// What came of the form that led here.

@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::daemon::{DaemonLock, stop_on_signals};
+use crate::daemon::{DaemonLock, assistant, stop_on_signals};
 use crate::vault::{WatchEvent, Watcher};
 use crate::web::door::{self, Reply, Request};
 use crate::web::{Changed, Invitation, Live, Page, Store, StoreError, WebError};
@@ -85,7 +85,8 @@ fn serve(context: &Context, args: &Args, workspace: Workspace) -> CommandResult 
         if let Err(error) = &watcher {
             context.ui.note(format!("the page doesn't follow changes: {error}"));
         }
-        let page = Page::start(Arc::clone(&workspace), live, true).await?;
+        let page =
+            Page::start(Arc::clone(&workspace), live, true, assistant::questions(Arc::default())).await?;
         show(context, args, &page.invite(args.pair)?)?;
         context.ui.note(
             "no daemon runs: the page is served until Ctrl-C, and nothing that is due is told meanwhile",

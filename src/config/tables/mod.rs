@@ -4,8 +4,7 @@
 //! No file is read here.
 //! - [`paths`], [`reminders`], [`notify`]: the notes, what is told, and to whom;
 //! - [`assistant`], [`brains`], [`allow`]: who answers, and what may run without asking; [`mcp`]: other people's servers;
-//! - [`web`]: the page; [`discord`]: the bot; [`capture`], [`summary`],
-//!   [`rerank`], [`hooks`], [`follow`]: what else a table switches on;
+//! - [`doors`]: the bot, hooks, the page; [`capture`], [`summary`], [`rerank`], [`follow`]: what else a table switches on;
 //! - [`checks`], [`ids`]: what several of them share.
 
 pub mod allow;
@@ -13,9 +12,8 @@ pub(super) mod assistant;
 mod brains;
 mod capture;
 mod checks;
-mod discord;
+mod doors;
 pub(super) mod follow;
-mod hooks;
 pub(super) mod ids;
 pub(super) mod mcp;
 pub(super) mod notify;
@@ -23,19 +21,16 @@ mod paths;
 mod reminders;
 mod rerank;
 mod summary;
-mod web;
 
 pub use assistant::{Assistant, AttachmentKind, BashMode, Category, MEMORY, Route, SkillSettings, ToolGroup};
 pub use brains::{Brain, BrainKind, Price};
 pub use capture::Capture;
 pub(crate) use checks::is_web;
 pub(super) use checks::within;
-pub use discord::{Discord, KeepAttachments};
-pub use hooks::Hooks;
+pub use doors::{Discord, Hooks, KeepAttachments, Web};
 pub use mcp::McpServer;
 pub use notify::{Email, MailSecurity, Notify, NotifyKind, Ntfy, Quiet, Webhook, is_this_machine, is_topic};
 pub use paths::Paths;
 pub use reminders::{Reminders, TaskForm};
 pub use rerank::Rerank;
 pub use summary::Summary;
-pub use web::Web;

@@ -61,7 +61,7 @@ impl Paths {
     }
 
     /// Each with its key in the settings.
-    pub(in crate::config) fn all(&self) -> [(&'static str, &str); 13] {
+    pub fn all(&self) -> [(&'static str, &str); 13] {
         [
             ("reminders", &self.reminders),
             ("commitments", &self.commitments),

@@ -59,9 +59,9 @@ pub(super) fn all(json: bool) -> Vec<Box<dyn Part>> {
         Box::new(summaries::SummariesPart { permits: Arc::clone(&permits) }),
         #[cfg(feature = "assistant")]
         Box::new(working::WorkingPart { permits: Arc::clone(&permits) }),
+        #[cfg(all(unix, feature = "web"))]
+        Box::new(page::PagePart { permits: Arc::clone(&permits) }),
         #[cfg(feature = "assistant")]
         Box::new(routines::RoutinesPart { json, permits }),
-        #[cfg(all(unix, feature = "web"))]
-        Box::new(page::PagePart),
     ]
 }

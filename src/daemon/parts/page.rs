@@ -11,9 +11,11 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::broadcast::{self, error::RecvError};
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::Permits;
+use crate::daemon::assistant;
 use crate::daemon::part::{Board, Event, Part};
 use crate::web::door::{self, Reply, Request};
-use crate::web::{Changed, Live, Page};
+use crate::web::{Changed, Live, Page, Questions};
 use crate::workspace::Workspace;
 
 /// Whoever connects and says nothing is let go after this.
@@ -21,7 +23,10 @@ const SILENCE: Duration = Duration::from_secs(2);
 
 /// Serves the page.
 #[derive(Debug)]
-pub struct PagePart;
+pub struct PagePart {
+    /// Who may call a brain now.
+    pub permits: Arc<Permits>,
+}
 
 #[async_trait]
 impl Part for PagePart {
@@ -42,7 +47,8 @@ impl Part for PagePart {
             _ => {}
         }
         let listener = UnixListener::bind(&socket)?;
-        let mut page = Open { page: None, live: Live::default(), board };
+        let questions = assistant::questions(self.permits);
+        let mut page = Open { page: None, live: Live::default(), board, questions };
         if workspace.settings.web.enabled {
             page.open_if_it_can(&workspace).await;
         }
@@ -76,12 +82,15 @@ struct Open {
     page: Option<Page>,
     live: Live,
     board: Board,
+    questions: Questions,
 }
 
 impl Open {
     async fn open(&mut self, workspace: &Arc<Workspace>) -> Result<&Page, String> {
         if self.page.is_none() {
-            let page = Page::start(Arc::clone(workspace), self.live.clone(), false).await;
+            let page =
+                Page::start(Arc::clone(workspace), self.live.clone(), false, Arc::clone(&self.questions))
+                    .await;
             let page = page.map_err(|error| error.to_string());
             match &page {
                 Ok(page) => self.board.say("page", format!("listens on http://{}", page.address())),

@@ -3,6 +3,7 @@
 //! A place calls the rooms that its commands call, and owns no rule. [`PLACES`] is the list.
 
 mod approvals;
+mod calendar;
 mod files;
 mod inbox;
 mod memory;
@@ -28,8 +29,15 @@ pub(super) struct Place {
 }
 
 /// All places, in the order of the navigation.
-pub(super) const PLACES: &[Place] =
-    &[today::PLACE, inbox::PLACE, approvals::PLACE, search::PLACE, memory::PLACE, files::PLACE];
+pub(super) const PLACES: &[Place] = &[
+    today::PLACE,
+    calendar::PLACE,
+    inbox::PLACE,
+    approvals::PLACE,
+    search::PLACE,
+    memory::PLACE,
+    files::PLACE,
+];
 
 /// For a place without changes.
 fn nothing(_: &Visit<'_>, form: &Form) -> Result<Done, Problem> {

@@ -1,17 +1,22 @@
 //! `/`: today. What comes within a week, what waits, what doesn't work, and a line to write into.
 
+use std::sync::Arc;
+
 use jiff::SignedDuration;
 use maud::{Markup, html};
 use serde::Serialize;
 
-use super::Place;
+use super::{Place, approvals};
 use crate::agenda::{Coming, coming};
-use crate::format::reminder::Recur;
-use crate::reminders::{Book, Draft, check_message};
+use crate::capture::Inbox;
+use crate::format::candidate::State;
+use crate::reminders::{Book, Draft, ReminderError, check_message};
 use crate::tasks::Scanner;
 use crate::web::answer::{Done, Problem, View};
-use crate::web::parts;
+use crate::web::live::Changed;
+use crate::web::troubles::troubles;
 use crate::web::visit::{Form, Visit};
+use crate::web::{markdown, parts};
 use crate::when;
 
 pub(super) const PLACE: Place = Place { name: "", title: "Today", is_listed: true, see, act };
@@ -20,58 +25,121 @@ pub(super) const PLACE: Place = Place { name: "", title: "Today", is_listed: tru
 const AHEAD: SignedDuration = SignedDuration::from_hours(7 * 24);
 /// So many at most.
 const MOST: usize = 100;
+/// The longest question, in characters.
+const MOST_QUESTION: usize = 20_000;
 
 #[derive(Debug, Serialize)]
 struct Today {
     next: Vec<Coming>,
+    /// What the assistant asks and nobody answered yet.
+    approvals: usize,
+    /// What could be remembered and nobody decided yet.
+    inbox: usize,
+    /// What doesn't work.
+    problems: Vec<String>,
 }
 
 fn see(visit: &Visit<'_>) -> Result<View, Problem> {
-    let mut next = coming(visit.workspace, MOST, &mut Scanner::default()).map_err(Problem::failed)?;
+    let mut next = coming(visit.workspace, MOST, &mut Scanner::default())?;
     next.retain(|one| one.instant <= visit.now + AHEAD);
-    visit.view("Today", &Today { next }, |today| {
+    let open = Inbox::new(visit.workspace.memory()).list()?;
+    let today = Today {
+        next,
+        approvals: approvals::waiting(visit)?,
+        inbox: open.iter().filter(|one| one.state == State::Open).count(),
+        problems: troubles(visit)?,
+    };
+    visit.view("Today", &today, |today| {
         html! {
-            (line(visit))
+            (written(visit))
+            (asked(visit))
+            (waiting(today))
             h2 { "Within 7 days" }
             (list(visit, &today.next))
         }
     })
 }
 
-/// The line to write into: what was understood is said back before it is saved.
-fn line(visit: &Visit<'_>) -> Markup {
-    let written = visit.query("write").unwrap_or_default();
-    let said = (!written.is_empty()).then(|| understood(visit, written));
+fn waiting(today: &Today) -> Markup {
     html! {
-        form method="get" action="/" {
-            div.row {
-                label { span { "A time and words make a reminder" } input name="write" value=(written) placeholder="tomorrow 9am: call Mum" autocomplete="off"; }
-                button { "Look" }
-            }
-        }
-        @match said {
-            None => {},
-            Some(Ok((words, msg, when))) => {
-                (parts::plan("Add this reminder?", &[format!("{words}: {msg}")], &parts::form(visit, "/", "add", &html! {
-                    input type="hidden" name="when" value=(when); input type="hidden" name="message" value=(msg);
-                }, "Add")))
-            },
-            Some(Err(problem)) => { div.refused role="alert" { p { (problem.message) } @for hint in &problem.hints { p.hint { (hint) } } } },
+        @if today.approvals > 0 { p { a href="/approvals" { (today.approvals) " to approve" } } }
+        @if today.inbox > 0 { p { a href="/inbox" { (today.inbox) " in the inbox" } } }
+        @if !today.problems.is_empty() {
+            h2 { "What doesn't work" }
+            ul { @for problem in &today.problems { li.late { (problem) } } }
         }
     }
 }
 
-/// What a written line means: the time in words, the message, and the time as it was written.
-fn understood(visit: &Visit<'_>, written: &str) -> Result<(String, String, String), Problem> {
-    let (when, msg) = written.split_once(": ").ok_or_else(|| {
-        Problem::bad("there is no time before a colon").hint("write it as in `tomorrow 9am: call Mum`")
-    })?;
-    let zone = &visit.workspace.zone;
-    let meaning =
-        when::read(when, visit.now, zone).map_err(|error| Problem::bad(error).hint(when::WHEN_HINT))?;
-    check_message(msg).map_err(Problem::bad)?;
-    let said = when::said_with(meaning.local, meaning.recur, visit.now, zone);
-    Ok((said, msg.trim().to_owned(), when.trim().to_owned()))
+/// The line to write into: what was understood is said back before it is saved; what is no reminder can be asked.
+fn written(visit: &Visit<'_>) -> Markup {
+    let text = visit.query("write").unwrap_or_default();
+    html! {
+        form method="get" action="/" {
+            div.row {
+                label {
+                    span { "A time and words make a reminder, anything else is a question" }
+                    input name="write" value=(text) placeholder="tomorrow 9am: call Mum" autocomplete="off";
+                }
+                button { "Go on" }
+            }
+        }
+        @if !text.is_empty() { (meant(visit, text)) }
+    }
+}
+
+fn meant(visit: &Visit<'_>, text: &str) -> Markup {
+    let (said, why) = match understood(visit, text) {
+        Ok(said) => (Some(said), None),
+        Err(problem) => (None, Some(problem)),
+    };
+    let question = html! { input type="hidden" name="question" value=(text); };
+    html! {
+        @if let Some((words, msg, when)) = said {
+            (parts::plan("Add this reminder?", &[format!("{words}: {msg}")], &parts::form(visit, "/", "add", &html! {
+                input type="hidden" name="when" value=(when);
+                input type="hidden" name="message" value=(msg);
+            }, "Add")))
+        }
+        @if let Some(problem) = why {
+            (parts::plan("Ask the assistant?", &[text.to_owned()], &parts::form(visit, "/", "ask", &question, "Ask")))
+            p.hint { "No reminder: " (problem.message) @for hint in &problem.hints { "; " (hint) } }
+        }
+    }
+}
+
+/// What a written line means: the time in words, the message, and the time as it was written. The time stands before a
+/// colon, or is the longest beginning that is a time.
+fn understood(visit: &Visit<'_>, text: &str) -> Result<(String, String, String), Problem> {
+    let (now, zone) = (visit.now, &visit.workspace.zone);
+    let colon = text.match_indices(": ").map(|(at, _)| (at, at + 2));
+    let words = text.match_indices(' ').map(|(at, _)| (at, at + 1)).collect::<Vec<_>>().into_iter().rev();
+    for (end, begin) in colon.chain(words) {
+        let (when, msg) = (text[..end].trim(), text[begin..].trim());
+        let Ok(meaning) = when::read(when, now, zone) else { continue };
+        if msg.is_empty() {
+            continue;
+        }
+        check_message(msg)?;
+        let said = when::said_with(meaning.local, meaning.recur, now, zone);
+        return Ok((said, msg.to_owned(), when.to_owned()));
+    }
+    Err(Problem::bad("it begins with no time").hint("write it as in `tomorrow 9am: call Mum`"))
+}
+
+/// A question with its answer, where one was asked just now.
+fn asked(visit: &Visit<'_>) -> Markup {
+    let Some(id) = visit.query("answer") else { return html! {} };
+    let answer = visit.store.said(id, &visit.session.id).ok().flatten();
+    html! {
+        section aria-label="Answer" {
+            h2 { "Answer" }
+            @match answer {
+                Some(answer) => (markdown::render(&answer, "")),
+                None => p.soft role="status" { "The assistant is asked; the answer comes here. If vault-agent was ended meanwhile, ask again." },
+            }
+        }
+    }
 }
 
 fn list(visit: &Visit<'_>, next: &[Coming]) -> Markup {
@@ -88,19 +156,44 @@ fn list(visit: &Visit<'_>, next: &[Coming]) -> Markup {
 fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
     match form.get("do") {
         "add" => add(visit, form.get("when"), form.get("message")),
+        "ask" => ask(visit, form.get("form"), form.get("question")),
         other => Err(Problem::no_such_action(other)),
     }
 }
 
 fn add(visit: &Visit<'_>, when: &str, message: &str) -> Result<Done, Problem> {
     let workspace = visit.workspace;
-    let meaning = when::read(when, visit.now, &workspace.zone).map_err(Problem::bad)?;
-    check_message(message).map_err(Problem::bad)?;
+    let meaning = when::read(when, visit.now, &workspace.zone).map_err(ReminderError::from)?;
+    check_message(message)?;
     let path = workspace.note(&workspace.settings.paths.reminders);
     let book =
         Book { vault: &workspace.vault, editor: &workspace.editor, path: &path, zone: &workspace.zone };
-    let recur: Recur = meaning.recur;
-    let draft = Draft { local: meaning.local, recur, msg: message.to_owned() };
-    let written = book.add(&draft, visit.origin()).map_err(Problem::bad)?;
+    let draft = Draft { local: meaning.local, recur: meaning.recur, msg: message.to_owned() };
+    let written = book.add(&draft, visit.origin())?;
     Ok(Done::new("/", format!("Added: {}", written.line_text)))
+}
+
+/// Asks beside this answer: a brain may take minutes.
+fn ask(visit: &Visit<'_>, form: &str, question: &str) -> Result<Done, Problem> {
+    if question.trim().is_empty() {
+        return Err(Problem::bad("the question is empty"));
+    }
+    if question.chars().count() > MOST_QUESTION {
+        return Err(Problem::bad(format!("the question is longer than {MOST_QUESTION} characters")));
+    }
+    let id = format!("answer{form}");
+    visit.store.claim(&id, &visit.session.id, visit.now).map_err(Problem::failed)?;
+    let asked = (visit.questions)(Arc::clone(visit.workspace), question.to_owned());
+    let (store, live, to) = (Arc::clone(visit.store), visit.live.clone(), format!("/?answer={id}"));
+    let goes_to = to.clone();
+    visit.spawn(async move {
+        let answer = asked.await.unwrap_or_else(|error| format!("There is no answer: {error}"));
+        let kept = tokio::task::spawn_blocking(move || store.finish(&id, &goes_to, &answer)).await;
+        match kept {
+            Ok(Ok(())) => live.tell(Changed::State),
+            Ok(Err(error)) => tracing::error!(%error, "an answer could not be kept"),
+            Err(error) => tracing::error!(%error, "an answer could not be kept"),
+        }
+    });
+    Ok(Done::new(to, "Asked."))
 }

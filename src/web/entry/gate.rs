@@ -2,15 +2,15 @@
 
 use axum::http::{HeaderMap, HeaderName, header};
 
-use super::answer::Problem;
 use crate::listen::{Names, secret};
+use crate::web::answer::Problem;
 
 /// What the browser says about where a request came from.
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// The name that a request calls the page by.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Called {
+pub(in crate::web) struct Called {
     /// The `Host` header.
     pub host: String,
     /// Whether a proxy says that TLS is before it.
@@ -18,7 +18,7 @@ pub(super) struct Called {
 }
 
 /// The name that a request calls the page by, where that is one of its names.
-pub(super) fn host(names: &Names, headers: &HeaderMap) -> Result<Called, Problem> {
+pub(in crate::web) fn host(names: &Names, headers: &HeaderMap) -> Result<Called, Problem> {
     let mut hosts = headers.get_all(header::HOST).iter();
     let host = hosts.next().and_then(|host| host.to_str().ok()).filter(|_| hosts.next().is_none());
     let Some(host) = host.filter(|host| names.takes(host)) else {
@@ -32,7 +32,7 @@ pub(super) fn host(names: &Names, headers: &HeaderMap) -> Result<Called, Problem
 }
 
 /// Whether a change comes from a page of ours.
-pub(super) fn change(called: &Called, headers: &HeaderMap) -> Result<(), Problem> {
+pub(in crate::web) fn change(called: &Called, headers: &HeaderMap) -> Result<(), Problem> {
     let refused = || Problem::refused(403, "this change doesn't come from a page of this vault");
     let origin = text(headers, &header::ORIGIN).ok_or_else(refused)?;
     let scheme = if called.is_tls { "https" } else { "http" };
@@ -46,12 +46,12 @@ pub(super) fn change(called: &Called, headers: &HeaderMap) -> Result<(), Problem
 }
 
 /// The cookie's name: cookies of one host are shared by all its ports.
-pub(super) fn cookie_name(called: &Called, port: u16) -> String {
+pub(in crate::web) fn cookie_name(called: &Called, port: u16) -> String {
     if called.is_tls { "__Host-vault_agent".to_owned() } else { format!("vault_agent_{port}") }
 }
 
 /// The session's secret, as a request brings it.
-pub(super) fn cookie(called: &Called, port: u16, headers: &HeaderMap) -> Option<String> {
+pub(in crate::web) fn cookie(called: &Called, port: u16, headers: &HeaderMap) -> Option<String> {
     let name = cookie_name(called, port);
     let all = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
     let pairs = all.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
@@ -60,14 +60,14 @@ pub(super) fn cookie(called: &Called, port: u16, headers: &HeaderMap) -> Option<
 }
 
 /// The header that gives a browser its cookie.
-pub(super) fn set_cookie(called: &Called, port: u16, value: &str) -> String {
+pub(in crate::web) fn set_cookie(called: &Called, port: u16, value: &str) -> String {
     let secure = if called.is_tls { "; Secure" } else { "" };
     let name = cookie_name(called, port);
     format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000{secure}")
 }
 
 /// What proves that a form was made for a session: nobody has it who hasn't the cookie.
-pub(super) fn form_token(cookie: &str) -> String {
+pub(in crate::web) fn form_token(cookie: &str) -> String {
     blake3::derive_key("vault-agent page: form token", cookie.as_bytes())
         .iter()
         .map(|byte| format!("{byte:02x}"))
@@ -75,7 +75,7 @@ pub(super) fn form_token(cookie: &str) -> String {
 }
 
 /// Whether a form brings the session's token.
-pub(super) fn form(token: &str, given: &str) -> Result<(), Problem> {
+pub(in crate::web) fn form(token: &str, given: &str) -> Result<(), Problem> {
     if secret::is_same(token, given) {
         return Ok(());
     }

@@ -3,8 +3,8 @@
 use regex_lite::Regex;
 use serde::Deserialize;
 
-use super::checks::within;
 use crate::config::ConfigError;
+use crate::config::tables::checks::within;
 
 /// The section.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::ids;
+use crate::config::tables::ids;
 
 /// The Discord bot or webhook.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]

@@ -57,7 +57,7 @@ pub struct Session {
 
 /// What is known of a form's id.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Claim {
+pub(in crate::web) enum Claim {
     /// It is new, and claimed now.
     New,
     /// It was sent before, and this came of it: where to go, and the words.
@@ -98,7 +98,12 @@ impl Store {
     }
 
     /// Begins a session; `cookie` is its secret.
-    pub(super) fn begin(&self, cookie: &str, browser: &str, now: Timestamp) -> Result<(), StoreError> {
+    pub(in crate::web) fn begin(
+        &self,
+        cookie: &str,
+        browser: &str,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
         let hash = secret::hash(cookie);
         let browser: String = browser.chars().filter(|c| !c.is_control()).take(200).collect();
         self.with(|it| {
@@ -110,7 +115,11 @@ impl Store {
     }
 
     /// The session that a cookie belongs to.
-    pub(super) fn session(&self, cookie: &str, now: Timestamp) -> Result<Option<Session>, StoreError> {
+    pub(in crate::web) fn session(
+        &self,
+        cookie: &str,
+        now: Timestamp,
+    ) -> Result<Option<Session>, StoreError> {
         let sql = "SELECT id, began_ms, browser FROM sessions WHERE hash = ?1 AND began_ms > ?2";
         self.with(|it| {
             it.prepare_cached(sql)?
@@ -137,7 +146,7 @@ impl Store {
     }
 
     /// Claims a form's id, unless it was sent before.
-    pub(super) fn claim(&self, id: &str, session: &str, now: Timestamp) -> Result<Claim, StoreError> {
+    pub(in crate::web) fn claim(&self, id: &str, session: &str, now: Timestamp) -> Result<Claim, StoreError> {
         self.with(|it| {
             it.execute("DELETE FROM forms WHERE at_ms < ?1", [ms(now - FORMS)])?;
             let sql = "INSERT OR IGNORE INTO forms (id, session, at_ms) VALUES (?1, ?2, ?3)";
@@ -152,18 +161,18 @@ impl Store {
     }
 
     /// Keeps what came of a form.
-    pub(super) fn finish(&self, id: &str, to: &str, said: &str) -> Result<(), StoreError> {
+    pub(in crate::web) fn finish(&self, id: &str, to: &str, said: &str) -> Result<(), StoreError> {
         let sql = "UPDATE forms SET goes_to = ?2, said = ?3 WHERE id = ?1";
         self.with(|it| it.execute(sql, [id, to, said]).map(|_| ()))
     }
 
     /// Gives a form's id back: nothing was changed by it.
-    pub(super) fn release(&self, id: &str) -> Result<(), StoreError> {
+    pub(in crate::web) fn release(&self, id: &str) -> Result<(), StoreError> {
         self.with(|it| it.execute("DELETE FROM forms WHERE id = ?1 AND goes_to IS NULL", [id]).map(|_| ()))
     }
 
     /// What came of a form of this session, in words.
-    pub(super) fn said(&self, id: &str, session: &str) -> Result<Option<String>, StoreError> {
+    pub(in crate::web) fn said(&self, id: &str, session: &str) -> Result<Option<String>, StoreError> {
         let sql = "SELECT said FROM forms WHERE id = ?1 AND session = ?2 AND said IS NOT NULL";
         self.with(|it| it.prepare_cached(sql)?.query_row([id, session], |row| row.get(0)).optional())
     }

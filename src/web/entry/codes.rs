@@ -15,7 +15,7 @@ const WITHIN: SignedDuration = SignedDuration::from_secs(60);
 
 /// What a code is worth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tried {
+pub(in crate::web) enum Tried {
     /// It was good, and is used now.
     Good,
     /// There is no such code, or it was used, or its time is over.
@@ -26,7 +26,7 @@ pub(super) enum Tried {
 
 /// The codes that are good now, as hashes, and the wrong ones of the last minute.
 #[derive(Debug, Default)]
-pub(super) struct Codes(Mutex<State>);
+pub(in crate::web) struct Codes(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
@@ -36,7 +36,7 @@ struct State {
 
 impl Codes {
     /// A new code of 128 bits, and until when it is good.
-    pub(super) fn make(&self, now: Timestamp) -> std::io::Result<(String, Timestamp)> {
+    pub(in crate::web) fn make(&self, now: Timestamp) -> std::io::Result<(String, Timestamp)> {
         let code = secret::random::<16>()?;
         let until = now + GOOD_FOR;
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -46,7 +46,7 @@ impl Codes {
     }
 
     /// Uses a code up.
-    pub(super) fn try_code(&self, code: &str, now: Timestamp) -> Tried {
+    pub(in crate::web) fn try_code(&self, code: &str, now: Timestamp) -> Tried {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // A clock that was set back brings no old mistakes back.
         state.wrong.retain(|at| now.duration_since(*at).abs() < WITHIN);

@@ -1,0 +1,132 @@
+//! What a person does with something that is due: done, snoozed, skipped, moved, changed, removed.
+//!
+//! The same calls as `remind` makes. A form brings the line that it was made for (`was`); where another stands there by
+//! now, nothing is done, and the answer says what stands there.
+
+use jiff::SignedDuration;
+
+use super::answer::Problem;
+use super::visit::{Form, Visit};
+use crate::format::reminder::Recur;
+use crate::reminders::{Book, Changes, ReminderError, check_message, find, local_after};
+use crate::schedule;
+use crate::tasks::is_task_id;
+use crate::vault::NotePath;
+use crate::when;
+
+/// Snooze's minutes, where none are said.
+const MINUTES: i64 = 10;
+
+/// One form about one reminder, follow-up or task.
+pub(super) struct Doing<'v> {
+    visit: &'v Visit<'v>,
+    path: NotePath,
+}
+
+impl<'v> Doing<'v> {
+    pub(super) fn new(visit: &'v Visit<'v>) -> Self {
+        let path = visit.workspace.note(&visit.workspace.settings.paths.reminders);
+        Self { visit, path }
+    }
+
+    pub(super) fn book(&self) -> Book<'_> {
+        let workspace = self.visit.workspace;
+        Book { vault: &workspace.vault, editor: &workspace.editor, path: &self.path, zone: &workspace.zone }
+    }
+
+    /// Does what the form asks for; what was done, in a sentence. None where it asks for something else.
+    pub(super) fn act(&self, form: &Form) -> Result<Option<String>, Problem> {
+        let id = form.get("id");
+        let done = match form.get("do") {
+            "done" => self.done(id, form)?,
+            "snooze" => self.snooze(id, form)?,
+            "skip" => {
+                self.unchanged(id, form)?;
+                let written = self.book().skip_next(id, self.visit.now, self.visit.origin())?;
+                format!("Skipped; it goes on with: {}", written.line_text)
+            }
+            "move" => {
+                self.unchanged(id, form)?;
+                let to = self.when(form.get("when"))?.local;
+                let written = self.book().move_next(id, to, self.visit.now, self.visit.origin())?;
+                format!("Moved: {}", written.line_text)
+            }
+            "edit" => self.edit(id, form)?,
+            "remove" => {
+                self.unchanged(id, form)?;
+                let written = self.book().remove(id, self.visit.origin())?;
+                format!("Removed: {}", written.line_text)
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(done))
+    }
+
+    fn when(&self, text: &str) -> Result<when::Meaning, Problem> {
+        when::read(text, self.visit.now, &self.visit.workspace.zone)
+            .map_err(|error| ReminderError::from(error).into())
+    }
+
+    /// Refuses a form whose line is another by now.
+    fn unchanged(&self, id: &str, form: &Form) -> Result<(), Problem> {
+        let Some(was) = form.some("was") else { return Ok(()) };
+        let file = self.book().read()?;
+        let line = String::from_utf8_lossy(&find(&file, id, &self.path)?.text).into_owned();
+        if line.trim() == was {
+            return Ok(());
+        }
+        Err(Problem::changed("the line was changed meanwhile").hint(format!("it is now: {line}")))
+    }
+
+    fn done(&self, id: &str, form: &Form) -> Result<String, Problem> {
+        let (workspace, now) = (self.visit.workspace, self.visit.now);
+        if is_task_id(id) {
+            let settings = workspace.task_settings();
+            let written = workspace.task_book(settings.as_ref()).done(id, None, now, self.visit.origin())?;
+            return Ok(format!("Done in {}", written.place()));
+        }
+        self.unchanged(id, form)?;
+        let file = self.book().read()?;
+        let line = find(&file, id, &self.path)?;
+        if line.reminder.recur == Recur::None {
+            let written = self.book().remove(id, self.visit.origin())?;
+            return Ok(format!("Done: {}", written.line_text));
+        }
+        let next = schedule::next_occurrence(&workspace.zone, &line.reminder, now);
+        let said = next.map(|next| when::said_with(next.local, line.reminder.recur, now, &workspace.zone));
+        Ok(format!("Done; it comes again {}", said.unwrap_or_else(|| "never".to_owned())))
+    }
+
+    fn snooze(&self, id: &str, form: &Form) -> Result<String, Problem> {
+        let (workspace, now, origin) = (self.visit.workspace, self.visit.now, self.visit.origin());
+        let local = match form.some("when") {
+            Some(text) => self.when(text)?.local,
+            None => local_after(now, SignedDuration::from_mins(MINUTES), &workspace.zone),
+        };
+        let said = when::said_with(local, Recur::None, now, &workspace.zone);
+        if is_task_id(id) {
+            let settings = workspace.task_settings();
+            workspace.task_book(settings.as_ref()).snooze(id, None, local, origin)?;
+        } else if workspace.postponed(id, local, &origin).map_err(crate::memory::MemoryError::from)?.is_none()
+        {
+            let is_told = |local| workspace.may_be_told(id, local);
+            self.book().snooze(id, local, workspace.said_by(id).as_deref(), is_told, origin)?;
+        }
+        Ok(format!("Snoozed until {said}"))
+    }
+
+    fn edit(&self, id: &str, form: &Form) -> Result<String, Problem> {
+        self.unchanged(id, form)?;
+        let meaning = form.some("when").map(|text| self.when(text)).transpose()?;
+        let mut recur =
+            form.some("recur").map(|text| text.parse::<Recur>().map_err(Problem::bad)).transpose()?;
+        if let Some(meaning) = meaning.as_ref().filter(|meaning| meaning.recur != Recur::None) {
+            recur = Some(meaning.recurring(recur).map_err(Problem::bad)?);
+        }
+        let msg = form.some("message").map(str::to_owned);
+        check_message(msg.as_deref().unwrap_or_default())?;
+        let changes = Changes { local: meaning.map(|meaning| meaning.local), recur, msg };
+        let written = self.book().change(id, &changes, self.visit.origin())?;
+        Ok(format!("Changed: {}", written.line_text))
+    }
+}

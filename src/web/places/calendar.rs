@@ -1,0 +1,251 @@
+//! `/calendar`: a month or a week with every occurrence; past days show what was told.
+
+use std::collections::BTreeMap;
+use std::collections::HashMap;
+
+use jiff::civil::Date;
+use jiff::{Span, ToSpan};
+use maud::{Markup, html};
+
+use super::Place;
+use crate::agenda::{self, Agenda, Entry, Kind, State};
+use crate::tasks::Scanner;
+use crate::web::answer::{Done, Problem, View};
+use crate::web::doing::Doing;
+use crate::web::parts;
+use crate::web::visit::{Form, Visit};
+
+pub(super) const PLACE: Place = Place { name: "calendar", title: "Calendar", is_listed: true, see, act };
+
+/// So many entries of one day stand in a month; the week shows all.
+const IN_A_DAY: usize = 5;
+const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+
+/// What of time is shown.
+struct Shown {
+    from: Date,
+    to: Date,
+    is_week: bool,
+}
+
+fn asked(visit: &Visit<'_>) -> Result<Shown, Problem> {
+    let today = visit.workspace.zone.tz().to_datetime(visit.now).date();
+    if let Some(text) = visit.query("week") {
+        let day: Date = text.parse().map_err(|_| {
+            Problem::bad(format!("{} is no day", crate::format::quote(text)))
+                .hint("give one as in `2026-12-01`")
+        })?;
+        let (from, to) = agenda::week(day);
+        return Ok(Shown { from, to, is_week: true });
+    }
+    let this = today.strftime("%Y-%m").to_string();
+    let text = visit.query("month").unwrap_or(&this);
+    let (from, to) = agenda::month(text).ok_or_else(|| {
+        Problem::bad(format!("{} is no month", crate::format::quote(text))).hint("give one as in `2026-12`")
+    })?;
+    Ok(Shown { from, to, is_week: false })
+}
+
+fn see(visit: &Visit<'_>) -> Result<View, Problem> {
+    let shown = asked(visit)?;
+    let agenda = agenda::range(visit.workspace, shown.from, shown.to, &mut Scanner::default());
+    let agenda = agenda.map_err(Problem::failed)?;
+    let title = if shown.is_week {
+        format!("Week of {}", shown.from.strftime("%-d %B %Y"))
+    } else {
+        shown.from.strftime("%B %Y").to_string()
+    };
+    visit.view(&title, &agenda, |agenda| {
+        html! {
+            (ways(visit, &shown))
+            @for problem in &agenda.problems { p.refused { (problem) } }
+            @if agenda.more { p.refused { "Only the first " (agenda::MOST_ENTRIES) " are shown." } }
+            @if shown.is_week { (week(visit, &shown, agenda)) } @else { (month(visit, &shown, agenda)) }
+        }
+    })
+}
+
+/// The ways to other times.
+fn ways(visit: &Visit<'_>, shown: &Shown) -> Markup {
+    let step: Span = if shown.is_week { 7.days() } else { 1.month() };
+    let to = |date: Date| {
+        if shown.is_week {
+            format!("/calendar?week={date}")
+        } else {
+            format!("/calendar?month={}", date.strftime("%Y-%m"))
+        }
+    };
+    let today = visit.workspace.zone.tz().to_datetime(visit.now).date();
+    html! {
+        nav.pager aria-label="Time" {
+            a href=(to(shown.from.saturating_sub(step))) rel="prev" { "Earlier" }
+            a href=(to(today)) { "Today" }
+            a href=(to(shown.from.saturating_add(step))) rel="next" { "Later" }
+            @if shown.is_week { a href={ "/calendar?month=" (shown.from.strftime("%Y-%m")) } { "Month" } }
+            @else { a href={ "/calendar?week=" (if shown.from <= today && today <= shown.to { today } else { shown.from }) } { "Week" } }
+        }
+    }
+}
+
+fn by_day(agenda: &Agenda) -> BTreeMap<Date, Vec<&Entry>> {
+    let mut days: BTreeMap<Date, Vec<&Entry>> = BTreeMap::new();
+    for entry in &agenda.entries {
+        days.entry(entry.date).or_default().push(entry);
+    }
+    days
+}
+
+fn month(visit: &Visit<'_>, shown: &Shown, agenda: &Agenda) -> Markup {
+    let days = by_day(agenda);
+    let today = visit.workspace.zone.tz().to_datetime(visit.now).date();
+    let (first, _) = agenda::week(shown.from);
+    let (_, last) = agenda::week(shown.to);
+    let all: Vec<Date> = first.series(1.day()).take_while(|day| *day <= last).collect();
+    html! {
+        table.month {
+            thead { tr { @for name in WEEKDAYS { th scope="col" { (name) } } } }
+            tbody {
+                @for week in all.chunks(7) {
+                    tr { @for day in week { (cell(shown, *day, *day == today, days.get(day).map_or(&[][..], Vec::as_slice))) } }
+                }
+            }
+        }
+    }
+}
+
+fn cell(shown: &Shown, day: Date, is_today: bool, entries: &[&Entry]) -> Markup {
+    let is_other = day < shown.from || shown.to < day;
+    let kind = [(is_other, "other"), (is_today, "today"), (entries.is_empty(), "bare")];
+    let kind: Vec<&str> = kind.iter().filter(|(is, _)| *is).map(|(_, name)| *name).collect();
+    html! {
+        td class=(kind.join(" ")) {
+            a.day href={ "/calendar?week=" (day) "#d" (day) } aria-label=(day.strftime("%A %-d %B").to_string()) aria-current=[is_today.then_some("date")] {
+                (day.day())
+            }
+            @if !entries.is_empty() {
+                ul {
+                    @for entry in entries.iter().take(IN_A_DAY) { li class=(class(entry)) { (entry.time) " " (entry.msg) (times(entry)) } }
+                    @if entries.len() > IN_A_DAY { li { a href={ "/calendar?week=" (day) "#d" (day) } { (entries.len() - IN_A_DAY) " more" } } }
+                }
+            }
+        }
+    }
+}
+
+fn class(entry: &Entry) -> &'static str {
+    match entry.state {
+        State::Late | State::NotTold => "late",
+        State::Told | State::Ran => "done",
+        State::Coming => "",
+    }
+}
+
+fn times(entry: &Entry) -> Markup {
+    html! { @if entry.times > 1 { " (" (entry.times) " times)" } }
+}
+
+fn week(visit: &Visit<'_>, shown: &Shown, agenda: &Agenda) -> Markup {
+    let days = by_day(agenda);
+    let lines = lines(visit);
+    // A form is about the next occurrence of its line, so it stands there alone.
+    let mut next: HashMap<&str, usize> = HashMap::new();
+    for (at, entry) in agenda.entries.iter().enumerate() {
+        if let (Some(id), State::Coming | State::Late) = (&entry.id, entry.state) {
+            next.entry(id).or_insert(at);
+        }
+    }
+    html! {
+        @for day in shown.from.series(1.day()).take_while(|day| *day <= shown.to) {
+            section id={ "d" (day) } {
+                h2 { (day.strftime("%A %-d %B")) }
+                @match days.get(&day) {
+                    None => (parts::empty("Nothing.")),
+                    Some(entries) => ul.plainlist {
+                        @for entry in entries {
+                            li {
+                                (head(visit, entry))
+                                @let is_next = entry.id.as_deref().and_then(|id| next.get(id)).is_some_and(|at| std::ptr::eq(&raw const agenda.entries[*at], *entry));
+                                @if is_next { (forms(visit, entry, &lines)) }
+                            }
+                        }
+                    },
+                }
+            }
+        }
+    }
+}
+
+/// The lines of the reminders that are there now, by their ids.
+fn lines(visit: &Visit<'_>) -> HashMap<String, String> {
+    let read = Doing::new(visit).book().read();
+    let lines = read.map(|file| file.reminders).unwrap_or_default();
+    lines
+        .into_iter()
+        .filter_map(|line| {
+            Some((line.reminder.id?.to_string(), String::from_utf8_lossy(&line.text).trim().to_owned()))
+        })
+        .collect()
+}
+
+fn head(visit: &Visit<'_>, entry: &Entry) -> Markup {
+    html! {
+        p class=(class(entry)) {
+            time datetime=(entry.at) { (entry.time) } " " strong { (entry.msg) } (times(entry)) " "
+            @if entry.kind != Kind::Reminder { (parts::badge(entry.kind.as_str(), "")) " " }
+            @if let Some(recur) = &entry.recur { span.soft { (recur) } " " }
+            @if entry.state != State::Coming { (parts::badge(entry.state.as_str(), if class(entry) == "late" { "bad" } else { "good" })) " " }
+            @if let Some(told) = &entry.told { span.soft { (told_words(told)) } " " }
+            @if !entry.path.is_empty() { (visit.note_link(&entry.path)) }
+        }
+    }
+}
+
+/// `at 09:31, 1 min late, by discord`.
+fn told_words(told: &agenda::Told) -> String {
+    let at = told.at.as_ref().map(|at| format!("at {}", at.get(11..16).unwrap_or(at)));
+    let late = (told.late_seconds >= 60).then(|| format!("{} min late", told.late_seconds / 60));
+    let by = (!told.by.is_empty()).then(|| format!("by {}", told.by.join(", ")));
+    let missed = (told.missed > 0).then(|| format!("with {} before it", told.missed));
+    [at, late, by, missed, told.outcome.clone()].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// What can be done with it; the forms lead back to this week.
+fn forms(visit: &Visit<'_>, entry: &Entry, lines: &HashMap<String, String>) -> Markup {
+    let Some(id) = entry.id.as_deref().filter(|_| entry.kind != Kind::Routine) else { return html! {} };
+    let was = lines.get(id).map_or("", String::as_str);
+    let values = [("id", id), ("was", was)];
+    let action = &visit.address_with(&[]);
+    let mine = |what: &str| visit.typed(what, "id") == Some(id);
+    let hidden = html! { @for (name, value) in values { input type="hidden" name=(name) value=(value); } };
+    let value = |what: &str, name: &str, otherwise: &str| {
+        visit.typed(what, name).filter(|_| mine(what)).unwrap_or(otherwise).to_owned()
+    };
+    let is_own = entry.kind == Kind::Reminder && !was.is_empty();
+    let time = format!("{} {}", entry.date, entry.time);
+    let line = |what: &str, name: &str, label: &str, otherwise: &str| {
+        html! { label { span { (label) } input name=(name) value=(value(what, name, otherwise)) autocomplete="off"; } }
+    };
+    html! {
+        @if is_own || entry.kind == Kind::Task { (parts::button(visit, action, "done", &values, "Done")) }
+        @if is_own && entry.recur.is_some() { (parts::button(visit, action, "skip", &values, "Skip this one")) }
+        details.more id={ "change-" (id) } open[["snooze", "move", "edit"].iter().any(|what| mine(what))] {
+            summary { "Change" }
+            (parts::form(visit, action, "snooze", &html! { (hidden) (line("snooze", "when", "Snooze until (empty: 10 minutes)", "")) }, "Snooze"))
+            @if is_own {
+                (parts::form(visit, action, "move", &html! { (hidden) (line("move", "when", "Move this one to", &time)) }, "Move"))
+                (parts::form(visit, action, "edit", &html! {
+                    (hidden)
+                    (line("edit", "message", "What it says", &entry.msg))
+                    (line("edit", "when", "When (empty: as it is)", ""))
+                    (line("edit", "recur", "How it comes again (none, daily, weekly, monthly)", entry.recur.as_deref().unwrap_or("none")))
+                }, "Save"))
+                (parts::confirmed(visit, action, "remove", &values, "Remove", "The line goes from the note; history keeps it."))
+            }
+        }
+    }
+}
+
+fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
+    let said = Doing::new(visit).act(form)?.ok_or_else(|| Problem::no_such_action(form.get("do")))?;
+    Ok(Done::new(visit.address_with(&[]), said))
+}

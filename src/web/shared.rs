@@ -1,0 +1,76 @@
+//! What all requests of the page share.
+
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use futures_util::future::BoxFuture;
+use tokio_util::sync::CancellationToken;
+
+use super::entry::codes::Codes;
+use super::entry::store::Store;
+use super::live::Live;
+use crate::listen::Names;
+use crate::workspace::Workspace;
+
+/// How a question is asked: the answer as a person reads it, or a sentence on why there is none.
+pub type Questions =
+    Arc<dyn Fn(Arc<Workspace>, String) -> BoxFuture<'static, Result<String, String>> + Send + Sync>;
+
+/// What all requests share.
+pub(super) struct Shared {
+    pub names: Names,
+    pub port: u16,
+    pub store: Arc<Store>,
+    pub codes: Codes,
+    pub live: Live,
+    pub stop: CancellationToken,
+    /// Changes are made one after the other, so a form that is sent twice at once is sent twice in a row.
+    pub changes: Mutex<()>,
+    /// How questions are asked.
+    pub questions: Questions,
+    workspace: RwLock<Arc<Workspace>>,
+    reloads: bool,
+}
+
+impl Shared {
+    /// With the names and the port that the listener has, and whether the settings are read again at each request.
+    pub(super) fn new(
+        (names, port): (Names, u16),
+        store: Store,
+        live: Live,
+        (workspace, reloads): (Arc<Workspace>, bool),
+        questions: Questions,
+        stop: CancellationToken,
+    ) -> Self {
+        let store = Arc::new(store);
+        let (codes, changes, workspace) = (Codes::default(), Mutex::default(), RwLock::new(workspace));
+        Self { names, port, store, codes, live, stop, changes, questions, workspace, reloads }
+    }
+
+    /// The settings changed and are in force.
+    pub(super) fn set_workspace(&self, workspace: Arc<Workspace>) {
+        *self.workspace.write().unwrap_or_else(PoisonError::into_inner) = workspace;
+    }
+
+    /// The vault with the settings in force, and what is wrong with those on disk.
+    pub(super) fn workspace(&self) -> (Arc<Workspace>, Option<String>) {
+        let current = Arc::clone(&self.workspace.read().unwrap_or_else(PoisonError::into_inner));
+        if !self.reloads {
+            return (current, None);
+        }
+        match current.reload() {
+            Ok(Some(changed)) => {
+                let changed = Arc::new(changed);
+                *self.workspace.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&changed);
+                (changed, None)
+            }
+            Ok(None) => (current, None),
+            Err(error) => (current, Some(error.to_string())),
+        }
+    }
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared").field("port", &self.port).finish_non_exhaustive()
+    }
+}
