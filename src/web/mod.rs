@@ -4,9 +4,8 @@
 //! place calls the rooms that the command of its name calls. In the order in which a request takes:
 //! - [`server`]: the listener, and one-time addresses; [`door`]: how a command asks the daemon for it;
 //! - [`request`]: a request's way; [`shared`]: what all requests share; [`entry`]: host, origin, codes, sessions, form ids;
-//! - [`visit`], [`answer`]: what a place is given, and what it gives back; [`places`]: one file a place; [`doing`]: what is done with something that is
-//!   due;
-//!   [`troubles`]: what doesn't work now;
+//! - [`visit`], [`answer`]: what a place is given, and what it gives back; [`places`]: one file a place; [`doing`]: what is
+//!   done with something that is due; [`troubles`]: what doesn't work now;
 //! - [`layout`], [`parts`], [`markdown`], [`assets`]: how it looks; [`live`]: what changed, as it happens.
 //!
 //! Never here: text of a note that isn't escaped or sanitized, a change without its form's claim on disk, a request to
