@@ -138,6 +138,8 @@ impl Daemon {
             WatchEvent::Dirty(paths) => hears.changed(names(paths)),
             WatchEvent::Rescan(why) => hears.rescan(&why),
             WatchEvent::CaughtUp(cookies) => hears.caught_up(&cookies),
+            // What a look found is told beside it.
+            WatchEvent::Looked { .. } => {}
             event => panic!("{event:?}"),
         };
         let cookies = live::cookies(index.cache());

@@ -71,7 +71,7 @@ fn as_they_stand(prefixes: &[String], paths: &[String]) -> Vec<String> {
         for path in paths.iter().filter(is_meant) {
             let ends = path.char_indices().map(|(at, _)| at).chain([path.len()]);
             // The last end that fits: an accent belongs to its letter.
-            let end = ends.filter(|end| path[..*end].nfc().eq(wanted.chars())).last();
+            let end = ends.rev().find(|end| path[..*end].nfc().eq(wanted.chars()));
             let beginning = end.map(|end| &path[..end]);
             if let Some(beginning) = beginning.filter(|it| !found.iter().any(|known| known == it)) {
                 found.push(beginning.to_owned());
