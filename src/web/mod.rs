@@ -31,7 +31,7 @@ mod troubles;
 #[allow(dead_code, reason = "the places that use all of it come next")]
 mod visit;
 
-pub use self::entry::store::{Session, Store, StoreError};
+pub use self::entry::store::{FILE_NAME, Session, Store, StoreError};
 pub use self::live::{Changed, Live};
 pub use self::server::{Invitation, Page, WebError};
 pub use self::shared::Questions;

@@ -5,7 +5,7 @@
 //!
 //! - `machine`, `confine`, `rooms`: the machine, the box for commands, history and index;
 //! - `notes`, `notify`, `routines`: the notes, who is told, scheduled prompts;
-//! - `brains`, `servers`, `discord`, `sessions`: the assistant, other MCP servers, the bot, coding agents.
+//! - `brains`, `servers`, `discord`, `page`, `sessions`: the assistant, other MCP servers, the bot, the page, coding agents.
 
 #[cfg(feature = "assistant")]
 mod brains;
@@ -16,6 +16,8 @@ mod machine;
 mod mend;
 mod notes;
 mod notify;
+#[cfg(all(unix, feature = "web"))]
+mod page;
 mod rooms;
 #[cfg(feature = "assistant")]
 mod routines;
@@ -110,6 +112,8 @@ fn examine(workspace: &Workspace) -> Vec<Check> {
     checks.extend(confine::checks());
     #[cfg(feature = "discord")]
     checks.extend(discord::checks(workspace));
+    #[cfg(all(unix, feature = "web"))]
+    checks.extend(page::checks(workspace));
     #[cfg(feature = "history")]
     checks.extend(rooms::history(workspace));
     #[cfg(feature = "index")]

@@ -80,7 +80,7 @@ fn next(context: &Context, plan: &Plan, runs: bool) {
     let ui = context.ui;
     let dir = init::shell_word(&plan.root);
     if runs {
-        ui.line("It runs. A sample reminder comes within a minute; `vault-agent status` tells the rest.");
+        ui.line("It runs. A sample reminder comes within a minute; `vault-agent status` tells the rest, and `vault-agent web` shows it.");
     } else {
         ui.line(format!("Start it: vault-agent run --vault {dir}"));
     }

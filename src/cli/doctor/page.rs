@@ -1,0 +1,46 @@
+//! Looks at the page: where it listens, and who is let in.
+
+use super::Check;
+use crate::daemon::DaemonLock;
+use crate::web::{FILE_NAME, Store, door};
+use crate::workspace::Workspace;
+
+/// The check.
+pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
+    let (web, state) = (&workspace.settings.web, &workspace.dirs.state);
+    let daemon = DaemonLock::holder(state).is_some();
+    if web.enabled && daemon && !door::socket(state).exists() {
+        return vec![Check::fail(
+            "page",
+            "the daemon doesn't serve it",
+            "start the daemon again: it may be an older version",
+        )];
+    }
+    // A check makes no file.
+    let sessions = match state
+        .join(FILE_NAME)
+        .exists()
+        .then(|| Store::open(state).and_then(|store| store.sessions(workspace.clock.now())))
+    {
+        None => 0,
+        Some(Ok(sessions)) => sessions.len(),
+        Some(Err(error)) => {
+            return vec![Check::fail(
+                "page",
+                error.to_string(),
+                "delete the file: that ends all its sessions, and nothing else",
+            )];
+        }
+    };
+    let listens = if web.enabled {
+        format!("listens on {}", web.listen)
+    } else {
+        "listens when `vault-agent web` asks".to_owned()
+    };
+    let who = if sessions == 1 {
+        "1 browser is let in".to_owned()
+    } else {
+        format!("{sessions} browsers are let in")
+    };
+    vec![Check::ok("page", format!("{listens}; {who}"))]
+}
