@@ -58,21 +58,26 @@ impl Live {
         let _ = self.sender.send(changed);
     }
 
-    /// The stream for one page.
-    pub(super) fn stream(&self, stop: CancellationToken) -> Response {
+    /// The stream for one page, as long as `is_let_in` says so.
+    pub(super) fn stream(
+        &self,
+        stop: CancellationToken,
+        is_let_in: impl Fn() -> bool + Send + 'static,
+    ) -> Response {
         let receiver = self.sender.subscribe();
-        let events = stream::unfold((receiver, stop), |(mut receiver, stop)| async move {
-            let changed = tokio::select! {
-                biased;
-                () = stop.cancelled() => return None,
-                changed = receiver.recv() => match changed {
-                    Ok(changed) => changed,
-                    Err(RecvError::Lagged(_)) => Changed::Notes(Vec::new()),
-                    Err(RecvError::Closed) => return None,
-                },
-            };
-            Some((Ok::<_, Infallible>(event(&changed)), (receiver, stop)))
-        });
+        let events =
+            stream::unfold((receiver, stop, is_let_in), |(mut receiver, stop, is_let_in)| async move {
+                let changed = tokio::select! {
+                    biased;
+                    () = stop.cancelled() => return None,
+                    changed = receiver.recv() => match changed {
+                        Ok(changed) => changed,
+                        Err(RecvError::Lagged(_)) => Changed::Notes(Vec::new()),
+                        Err(RecvError::Closed) => return None,
+                    },
+                };
+                is_let_in().then(|| (Ok::<_, Infallible>(event(&changed)), (receiver, stop, is_let_in)))
+            });
         Sse::new(events).keep_alive(KeepAlive::new().interval(ALIVE)).into_response()
     }
 

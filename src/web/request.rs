@@ -80,7 +80,9 @@ async fn answer(shared: &Arc<Shared>, parts: Parts, body: Body) -> Response {
         _ => return closed(Problem::refused(405, "a page is read or sent, nothing else")),
     };
     if path == "/events" && form.is_none() {
-        return shared.live.stream(shared.stop.clone());
+        let (store, clock) = (Arc::clone(&shared.store), Arc::clone(&workspace.clock));
+        let is_let_in = move || store.session(&cookie, clock.now()).is_ok_and(|session| session.is_some());
+        return shared.live.stream(shared.stop.clone(), is_let_in);
     }
     let shared = Arc::clone(shared);
     let runtime = tokio::runtime::Handle::current();
@@ -168,6 +170,7 @@ fn at_place(
         runtime,
     };
     let place = decoded.ok().and_then(|_| places::PLACES.iter().find(|place| place.name == name));
+    let place = place.filter(|_| visit.rest.is_empty() || places::WITH_PARTS.contains(&name));
     let (Some(place), true) = (place, path.starts_with('/') && !path.starts_with("//")) else {
         return problem(&visit, &Problem::not_found("there is no such page"));
     };

@@ -39,6 +39,9 @@ pub(super) const PLACES: &[Place] = &[
     files::PLACE,
 ];
 
+/// The places that have more than one address; all others end with their name.
+pub(super) const WITH_PARTS: [&str; 5] = ["files", "notes", "history", "turns", "routines"];
+
 /// For a place without changes.
 fn nothing(_: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
     Err(Problem::no_such_action(form.get("do")))
