@@ -44,6 +44,7 @@ fn measure(lines: usize) {
         commitments: NotePath::new("COMMITMENTS.md").expect("a path"),
         digest: DigestRule::default(),
         read_only: None,
+        pause: None,
         notifiers: String::new(),
         tasks: None,
         telling: vault_agent::deliver::Telling::default(),
