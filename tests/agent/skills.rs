@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use vault_agent::agent::approval::Verdict;
 
 use crate::models::{ModelServer, Reply};
-use crate::rig::{Person, ask, settings};
+use crate::rig::{Person, ask, is_whole, settings};
 use crate::support::TestVault;
 
 fn skill(name: &str, description: &str, body: &str) -> String {
@@ -201,4 +201,32 @@ async fn a_skill_from_elsewhere_is_asked_about_at_its_first_use_bound_to_its_has
         let _ = ask(&vault, &server, &no, vec![read("tea", None)]).await;
         assert_eq!(no.asked().len(), 1, "{change}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_skill_and_its_command_both_ticked_without_a_daemon_run_at_the_next_ask() {
+    if !is_whole() {
+        return;
+    }
+    let server = ModelServer::start().await;
+    let vault = TestVault::new("//- now: 2026-12-01T09:30:00Z\n");
+    vault.write("vault-agent.toml", settings(&server, ""));
+    vault.write("skills/tea/SKILL.md", skill("tea", "Makes tea.", "Run scripts/brew.sh."));
+    vault.write("skills/tea/scripts/brew.sh", "echo oolong is ready\n");
+    let command = json!({"command": "bash scripts/brew.sh", "skill": "tea", "network": true});
+    let turn = || vec![Reply::tool("skill", json!({"name": "tea"})), Reply::tool("bash", command.clone())];
+    for _ in 0..2 {
+        server.script([turn(), vec![Reply::text("Done.")]].concat());
+        let _ = vault.run(&["ask", "Tea, please."]).ok();
+        let note = vault.read("Approvals.md");
+        vault.write("Approvals.md", note.replace("- [ ] ap_", "- [x] ap_"));
+    }
+    let note = vault.read("Approvals.md");
+    assert_eq!(note.matches("- [x] ap_").count(), 2, "nothing was asked a second time: {note}");
+    assert_eq!(note.matches("state=used").count(), 2, "{note}");
+    let results = server.requests()[5].results();
+    assert!(
+        results[0].contains("Run scripts/brew.sh.") && results[1].contains("oolong is ready"),
+        "{results:?}"
+    );
 }

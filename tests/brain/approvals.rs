@@ -97,6 +97,30 @@ async fn what_was_left_in_the_note_runs_once_after_the_tick() {
 }
 
 #[tokio::test]
+async fn what_is_approved_is_the_command_and_the_hash_not_the_reason() {
+    let room = Room::new("");
+    let approvals = VaultApprovals::left_behind(&room.workspace);
+    let hash = Some("0123456789abcdef".to_owned());
+    let skill = Wanted { hash: hash.clone(), ..wanted("skill tea") };
+    let foreign = "network, the skill `tea`, which came from elsewhere";
+    let first = Wanted { why: foreign.into(), always: None, hash: hash.clone(), ..wanted("skill tea: brew") };
+    for one in [&skill, &first] {
+        assert_eq!(ask(&approvals, one, &caller(0)).await, Ok(Verdict::Waits));
+    }
+    room.change(|note| note.replace("- [ ]", "- [x]"));
+    // The skill is approved by now, so that the command's reason is the network alone, and "Always" could be said.
+    let then = Wanted { hash, ..wanted("skill tea: brew") };
+    assert_eq!(ask(&approvals, &skill, &caller(0)).await, Ok(Verdict::Yes));
+    assert_eq!(ask(&approvals, &then, &caller(1)).await, Ok(Verdict::Yes), "{}", room.note());
+    assert_eq!(room.lines().len(), 2, "{}", room.note());
+    // Other files, or another command, are another question.
+    room.change(|note| note.replace(" state=used", ""));
+    for other in [Wanted { hash: Some("fedcba9876543210".into()), ..then.clone() }, wanted("skill tea: b")] {
+        assert_eq!(ask(&approvals, &other, &caller(0)).await, Ok(Verdict::Waits));
+    }
+}
+
+#[tokio::test]
 async fn a_secret_is_never_written_into_the_note() {
     let room = Room::new(
         "[[brain]]\nname = \"a\"\nkind = \"chat\"\nmodel = \"m\"\nurl = \"http://localhost:1\"\nkey_file = \"../key\"\n",

@@ -108,7 +108,6 @@ impl BashTool {
     }
 
     fn wanted(&self, asked: &Asked, skill: Option<&Loaded>, caller: &Caller) -> Option<Wanted> {
-        let run = shown(asked);
         let hash = skill.map(|skill| skill.hash.clone());
         let foreign = skill.filter(|skill| !self.skills.trusts(skill, &caller.turn));
         let secrets: &[String] = skill.map_or(&[], |skill| &skill.skill.secrets);
@@ -121,6 +120,11 @@ impl BashTool {
             });
         }
         let is_each = !why.is_empty();
+        let run = match (is_each && skill.is_none() && asked.network, shown(asked)) {
+            // Where each command is asked about, one without the network is another one.
+            (true, command) => format!("network: {command}"),
+            (false, command) => command,
+        };
         why.extend(asked.network.then(|| "network".to_owned()));
         why.extend(secrets.iter().map(|name| format!("the secret {name}")));
         why.extend(foreign.map(|skill| {

@@ -98,9 +98,18 @@ impl Approval {
         self.state.is_none()
     }
 
-    /// Whether it asks the same as another, whatever their boxes say and however they ended.
+    /// Whether it asks the same as another, whatever their boxes say and however they ended. What is approved is the
+    /// command and the files' hash: the reason, and what "Always" would add, may be others by now, as where a skill was
+    /// approved in between.
     pub fn asks_as(&self, other: &Self) -> bool {
-        let neutral = |one: &Self| Self { mark: Mark::Open, state: None, block_id: None, ..one.clone() };
+        let neutral = |one: &Self| Self {
+            mark: Mark::Open,
+            why: None,
+            always: None,
+            state: None,
+            block_id: None,
+            ..one.clone()
+        };
         neutral(self) == neutral(other)
     }
 
