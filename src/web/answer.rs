@@ -48,6 +48,7 @@ pub struct Problem {
 }
 
 impl Problem {
+    #[expect(clippy::needless_pass_by_value, reason = "errors are given as they come")]
     fn new(status: u16, message: impl ToString) -> Self {
         Self { status, message: message.to_string(), hints: Vec::new() }
     }

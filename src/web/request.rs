@@ -87,7 +87,8 @@ async fn answer(shared: &Arc<Shared>, parts: Parts, body: Body) -> Response {
     let shared = Arc::clone(shared);
     let runtime = tokio::runtime::Handle::current();
     let answered =
-        tokio::task::spawn_blocking(move || at_place(&shared, &parts, session, &cookie, form, runtime)).await;
+        tokio::task::spawn_blocking(move || at_place(&shared, &parts, &session, &cookie, form, runtime))
+            .await;
     answered.unwrap_or_else(|error| {
         tracing::error!(%error, "a page could not be made");
         refusal(&Problem::failed("this page could not be made; the log of vault-agent says why"), wants_json)
@@ -136,7 +137,7 @@ async fn sent(called: &Called, parts: &Parts, body: Body, cookie: &str) -> Resul
 fn at_place(
     shared: &Shared,
     parts: &Parts,
-    session: Session,
+    session: &Session,
     cookie: &str,
     form: Option<Form>,
     runtime: tokio::runtime::Handle,
@@ -155,7 +156,7 @@ fn at_place(
             .ok()
             .and_then(|path| path.split_once('/'))
             .map_or_else(String::new, |(_, rest)| rest.to_owned()),
-        session: &session,
+        session,
         store: &shared.store,
         refused: settings_error.map(|error| {
             (Form::default(), Problem::failed(error).hint("the settings that were in force stay in force"))

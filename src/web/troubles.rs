@@ -34,7 +34,7 @@ pub(super) fn troubles(visit: &Visit<'_>) -> Result<Vec<String>, Problem> {
                 out.push(format!("the brain {} rests until {until}: {}", brain.name(), class.name()));
             }
             Rest::Off(class) => {
-                out.push(format!("the brain {} can't be asked: {}", brain.name(), class.name()))
+                out.push(format!("the brain {} can't be asked: {}", brain.name(), class.name()));
             }
             Rest::Free => {}
         }
