@@ -13,6 +13,7 @@
 //!
 //! - `book`, `listed`: the notes, and all routines as they stand;
 //! - `plan`, `look`: what is due, and its claim; `material`, `said`, `memory`, `sections`: what it is about;
+//! - `preview`: what a run would be now;
 //! - `run`, `place`, `log`, `words`: a run to its end, where it takes place, its log, and what is said around its
 //!   answer.
 
@@ -24,6 +25,7 @@ mod material;
 mod memory;
 mod place;
 mod plan;
+mod preview;
 mod run;
 mod said;
 mod sections;
@@ -35,5 +37,6 @@ pub use log::{RunLog, message_of};
 pub use look::{Claimed, claim_now, gather_now, look};
 pub use material::{Gathered, gather};
 pub use plan::{Planned, Standing, due, standing};
+pub use preview::{Preview, place, preview};
 pub use run::{Driven, RunError, Runner, RunnerParts, ToolsOf};
 pub use words::{is_nothing, target};

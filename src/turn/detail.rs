@@ -78,7 +78,8 @@ pub struct Cost {
 }
 
 impl Cost {
-    fn of(facts: &Facts) -> Self {
+    /// What an answer's line of facts says.
+    pub fn of(facts: &Facts) -> Self {
         Self { input: facts.input, cached: facts.cached, output: facts.output, usd: facts.usd, ms: facts.ms }
     }
 }

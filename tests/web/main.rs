@@ -20,6 +20,7 @@ mod doors;
 mod escapes;
 mod forms;
 mod http;
+mod lives;
 mod sample;
 mod served;
 mod tab;

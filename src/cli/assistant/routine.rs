@@ -9,10 +9,10 @@ use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::config::MEMORY;
 use crate::daemon;
 use crate::deliver::Console;
-use crate::format::routine::{Delivery, Routine};
+use crate::format::routine::Routine;
 use crate::routines::{self, Driven, EnableError, Note, RunError};
 use crate::schedule::Timetable;
-use crate::turn::{Facts, TurnJournal, route};
+use crate::turn::{Facts, TurnJournal};
 use crate::vault::Actor;
 use crate::workspace::Workspace;
 
@@ -139,50 +139,8 @@ fn turn(context: &Context, workspace: &Workspace, name: &str, enabled: bool) -> 
     Ok(Status::Fine)
 }
 
-/// Where an answer goes, in words.
-fn place(workspace: &Workspace, routine: &Routine) -> String {
-    let today = workspace.zone.tz().to_datetime(workspace.clock.now()).date();
-    match (routine.deliver, routines::target(workspace, routine, today)) {
-        (Delivery::None, _) => "its log alone".to_owned(),
-        (Delivery::Note, Ok(Some(path))) => format!("the note {path}"),
-        (Delivery::Note, Err(problem)) => problem,
-        _ => match routine.scope.as_deref().filter(|scope| *scope != "console") {
-            Some(scope) => scope.to_owned(),
-            None => format!("where reminders go ({})", workspace.outlets(false).primary.name()),
-        },
-    }
-}
-
 fn dry_run(context: &Context, workspace: &Workspace, name: &str) -> CommandResult {
-    #[derive(Serialize)]
-    struct Planned {
-        name: String,
-        asked: String,
-        material: String,
-        brains: Vec<String>,
-        why: String,
-        to: String,
-        holds: bool,
-    }
-    let note = routines::find(workspace, name)?;
-    let routine = understood(&note)?;
-    let turns = TurnJournal::in_memory().map_err(CommandError::problem)?;
-    let found = routines::gather_now(workspace, &turns, routine, &workspace.journal()?, &note.name)?;
-    let question =
-        route::Question { text: &routine.prompt, routine: Some(&note.name), ..route::Question::default() };
-    let mut routed = route::route(&workspace.settings, &question, None).map_err(CommandError::problem)?;
-    if let Some(brain) = &routine.brain {
-        routed.ask_first(&workspace.settings, brain);
-    }
-    let planned = Planned {
-        name: note.name.clone(),
-        asked: routine.prompt.clone(),
-        material: found.text(),
-        brains: routed.chain,
-        why: routed.why,
-        to: place(workspace, routine),
-        holds: found.holds,
-    };
+    let planned = routines::preview(workspace, &routines::find(workspace, name)?)?;
     context.ui.json(&planned);
     let ui = &context.ui;
     ui.line(format!("asked:\n{}\n", planned.asked));
@@ -243,7 +201,7 @@ fn run_now(context: &Context, workspace: &Arc<Workspace>, name: &str) -> Command
         answer: run.and_then(|run| run.answer),
         brain: brain.filter(|brain| brain != MEMORY),
         outcome,
-        to: place(workspace, routine),
+        to: routines::place(workspace, routine),
     };
     context.ui.json(&ran);
     match &ran.answer {

@@ -12,6 +12,7 @@ use jiff::Timestamp;
 use unicode_normalization::UnicodeNormalization;
 
 use super::diff::within;
+use super::point::Point;
 use crate::history::error::Result;
 use crate::history::store::Commit;
 use crate::history::store::PathChange;
@@ -192,6 +193,17 @@ impl History {
         }
         let changes = store.changes(before()?, commit.tree)?;
         Ok((parent, Some(Record { commit, changes })))
+    }
+
+    /// The snapshot at a point, with what it changed.
+    ///
+    /// # Errors
+    /// The history can't be read.
+    pub fn record_at(&self, point: &Point) -> Result<Record> {
+        let store = self.store();
+        let before = point.commit.parent.map(|parent| store.commit(parent)).transpose()?;
+        let changes = store.changes(tree_or_empty(before.map(|before| before.tree)), point.commit.tree)?;
+        Ok(Record { commit: point.commit.clone(), changes })
     }
 
     /// The commits that `filter` means, newest first.

@@ -5,10 +5,15 @@
 mod approvals;
 mod calendar;
 mod files;
+mod history;
 mod inbox;
 mod memory;
+mod notes;
+mod routines;
 mod search;
 mod today;
+mod turns;
+mod usage;
 
 use super::answer::{Done, Problem, View};
 use super::visit::{Form, Visit};
@@ -32,8 +37,13 @@ pub(super) struct Place {
 pub(super) const PLACES: &[Place] = &[
     today::PLACE,
     calendar::PLACE,
+    notes::PLACE,
+    history::PLACE,
     inbox::PLACE,
     approvals::PLACE,
+    turns::PLACE,
+    routines::PLACE,
+    usage::PLACE,
     search::PLACE,
     memory::PLACE,
     files::PLACE,

@@ -1,0 +1,72 @@
+//! What a routine would ask now, of whom, and where its answer would go: nobody is asked.
+
+use serde::Serialize;
+
+use super::book::Note;
+use super::look::gather_now;
+use super::run::RunError;
+use super::words::target;
+use crate::format::routine::{Delivery, Routine};
+use crate::turn::{TurnJournal, route};
+use crate::workspace::Workspace;
+
+/// What a run would be now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Preview {
+    /// The routine.
+    pub name: String,
+    /// Its prompt.
+    pub asked: String,
+    /// What it would be told with that.
+    pub material: String,
+    /// The brains that would be asked, in order; none where memory answers.
+    pub brains: Vec<String>,
+    /// Why these.
+    pub why: String,
+    /// Where the answer would go, in words.
+    pub to: String,
+    /// Whether one of its conditions holds, so that its schedule would let it run.
+    pub holds: bool,
+}
+
+/// What a run of a routine would be now.
+///
+/// # Errors
+/// Its head isn't understood, no such brain is set up, or what it is about can't be read.
+pub fn preview(workspace: &Workspace, note: &Note) -> Result<Preview, RunError> {
+    let no_routine = || RunError::NoRoutine(note.name.clone());
+    let routine =
+        note.routine.as_ref().filter(|routine| !routine.prompt.is_empty()).ok_or_else(no_routine)?;
+    let turns = TurnJournal::in_memory()?;
+    let found = gather_now(workspace, &turns, routine, &workspace.journal()?, &note.name)?;
+    let question =
+        route::Question { text: &routine.prompt, routine: Some(&note.name), ..route::Question::default() };
+    let routed = route::route(&workspace.settings, &question, None);
+    let mut routed = routed.map_err(|error| RunError::Material(error.to_string()))?;
+    if let Some(brain) = &routine.brain {
+        routed.ask_first(&workspace.settings, brain);
+    }
+    Ok(Preview {
+        name: note.name.clone(),
+        asked: routine.prompt.clone(),
+        material: found.text(),
+        brains: routed.chain,
+        why: routed.why,
+        to: place(workspace, routine),
+        holds: found.holds,
+    })
+}
+
+/// Where an answer goes, in words.
+pub fn place(workspace: &Workspace, routine: &Routine) -> String {
+    let today = workspace.zone.tz().to_datetime(workspace.clock.now()).date();
+    match (routine.deliver, target(workspace, routine, today)) {
+        (Delivery::None, _) => "its log alone".to_owned(),
+        (Delivery::Note, Ok(Some(path))) => format!("the note {path}"),
+        (Delivery::Note, Err(problem)) => problem,
+        _ => match routine.scope.as_deref().filter(|scope| *scope != "console") {
+            Some(scope) => scope.to_owned(),
+            None => format!("where reminders go ({})", workspace.outlets(false).primary.name()),
+        },
+    }
+}

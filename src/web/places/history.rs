@@ -1,0 +1,260 @@
+//! `/history`: what was changed, by whom and why; `/history/ID`: one change, and what taking it back would do.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use maud::{Markup, html};
+
+use super::Place;
+use crate::history::{
+    Deletions, Entry, Filter, History, HistoryError, TrailerValue, UndoPlan, Undone, parse_time,
+};
+use crate::web::answer::{Done, Problem, View};
+use crate::web::parts;
+use crate::web::visit::{Form, Visit};
+
+pub(super) const PLACE: Place = Place { name: "history", title: "History", is_listed: true, see, act };
+
+/// So many on one page.
+const PER_PAGE: usize = 50;
+const WRITERS: [(&str, &str); 10] = [
+    ("", "anybody"),
+    ("agent", "all but people"),
+    ("human", "people"),
+    ("assistant", "the assistant"),
+    ("scheduler", "the scheduler"),
+    ("page", "this page"),
+    ("cli", "the command line"),
+    ("mcp", "models (MCP)"),
+    ("discord", "Discord"),
+    ("restore", "restore and undo"),
+];
+
+/// The vault's history.
+pub(super) fn open(visit: &Visit<'_>) -> Result<Arc<History>, Problem> {
+    visit.workspace.history()?.ok_or_else(|| {
+        Problem::not_found("history is turned off")
+            .hint("set `[history] enabled = true` in `vault-agent.toml`")
+    })
+}
+
+impl From<HistoryError> for Problem {
+    fn from(error: HistoryError) -> Self {
+        match &error {
+            HistoryError::When(when) => Self::bad(&error).hint(when.hint()),
+            HistoryError::UnknownPoint(_) | HistoryError::Ambiguous(_) | HistoryError::Outside { .. } => {
+                Self::bad(&error)
+            }
+            HistoryError::Empty | HistoryError::NotInSnapshot { .. } | HistoryError::NoPart(_) => {
+                Self::not_found(&error)
+            }
+            HistoryError::Edit { .. } => Self::changed(&error),
+            _ => Self::failed(&error),
+        }
+    }
+}
+
+fn see(visit: &Visit<'_>) -> Result<View, Problem> {
+    let history = open(visit)?;
+    if !visit.rest.is_empty() {
+        return one(visit, &history);
+    }
+    let day = visit.query("day");
+    let instant = |text: &str| parse_time(text, &visit.now.to_zoned(history.zone().clone()));
+    let from = day.map(|day| day.parse::<jiff::civil::Date>().map(|date| (day, date))).transpose();
+    let from = from.map_err(|_| Problem::bad("that is no day").hint("write it as in `2026-12-01`"))?;
+    let since = from.map(|(day, _)| instant(day)).transpose().map_err(Problem::bad)?;
+    let until = from.and_then(|(_, date)| date.tomorrow().ok()).map(|next| instant(&next.to_string()));
+    let until = until.transpose().map_err(Problem::bad)?;
+    let actor = visit.query("actor").map(str::to_owned);
+    if let Some(actor) = actor.as_deref().filter(|actor| WRITERS.iter().all(|(known, _)| known != actor)) {
+        return Err(Problem::bad(format!("{} writes nothing here", crate::format::quote(actor))));
+    }
+    let path = visit.query("note").map(str::to_owned);
+    let skipped = (visit.page_number() - 1).saturating_mul(PER_PAGE);
+    let filter =
+        Filter { path, actor, since, until, grep: visit.query("q").map(str::to_owned), ..Filter::default() };
+    let (mut entries, mut count) = (Vec::new(), 0);
+    history.log(&filter, |record| {
+        count += 1;
+        if count > skipped {
+            entries.push(history.entry(&record, false)?);
+        }
+        let more = entries.len() <= PER_PAGE;
+        Ok(if more { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+    })?;
+    let more = entries.len() > PER_PAGE;
+    entries.truncate(PER_PAGE);
+    visit.view("History", &entries, |entries| {
+        html! {
+            (filters(visit))
+            @if entries.is_empty() { (parts::empty("Nothing matches.")) } @else { (table(visit, entries)) }
+            (older(visit, more))
+        }
+    })
+}
+
+fn filters(visit: &Visit<'_>) -> Markup {
+    let value = |name: &str| visit.query(name).unwrap_or_default();
+    html! {
+        form.row method="get" action="/history" {
+            (parts::choice(visit, "", "actor", "Who", &WRITERS, value("actor")))
+            (parts::field(visit, "", "note", "Note or folder", value("note")))
+            label { span { "Day" } input type="date" name="day" value=(value("day")); }
+            (parts::field(visit, "", "q", "Words", value("q")))
+            button { "Show" }
+        }
+    }
+}
+
+/// The links to newer and older pages, where the whole length isn't known.
+pub(super) fn older(visit: &Visit<'_>, more: bool) -> Markup {
+    let page = visit.page_number();
+    let to = |page: usize| visit.address_with(&[("page", &page.to_string())]);
+    html! {
+        @if page > 1 || more {
+            nav.pager aria-label="Pages" {
+                @if page > 1 { a href=(to(page - 1)) rel="prev" { "Newer" } }
+                span { "Page " (page) }
+                @if more { a href=(to(page + 1)) rel="next" { "Older" } }
+            }
+        }
+    }
+}
+
+fn table(visit: &Visit<'_>, entries: &[Entry]) -> Markup {
+    let rows: Vec<Vec<Markup>> = entries.iter().map(|entry| row(visit, entry)).collect();
+    parts::table(&["When", "Who", "What", "Notes"], &rows)
+}
+
+fn row(visit: &Visit<'_>, entry: &Entry) -> Vec<Markup> {
+    let at = entry.time.parse().unwrap_or(visit.now);
+    let (shown, left) = (entry.paths.iter().take(3), entry.paths.len().saturating_sub(3));
+    vec![
+        visit.at(at),
+        html! { (entry.actor) },
+        html! { a href={ "/history/" (entry.id) } { (entry.subject) } },
+        html! {
+            @for (at, path) in shown.enumerate() { @if at > 0 { ", " } (visit.note_link(path)) }
+            @if left > 0 { " and " (left) " more" }
+        },
+    ]
+}
+
+/// One change: its message, its differences, and the undo with its plan.
+fn one(visit: &Visit<'_>, history: &History) -> Result<View, Problem> {
+    let point = history.point(&visit.rest)?;
+    let record = history.record_at(&point)?;
+    let entry = history.entry(&record, true)?;
+    let plan = match visit.query("plan") {
+        Some(_) => Some(history.plan_undo(Undone::Snapshot(entry.id.clone()))?),
+        None => None,
+    };
+    let shown: Vec<_> =
+        record.changes.iter().take(PER_PAGE).map(|change| history.file_diff(change)).collect();
+    let diffs = shown.into_iter().collect::<Result<Vec<_>, _>>()?;
+    visit.view(&entry.subject, &entry, |entry| {
+        let at = entry.time.parse().unwrap_or(visit.now);
+        html! {
+            dl {
+                dt { "When" } dd { (visit.at(at)) }
+                dt { "Who" } dd { (entry.actor) }
+                dt { "Snapshot" } dd { code { (entry.id) } }
+                @for (name, value) in entry.trailers.iter().filter(|(name, _)| !["Actor", "Note"].contains(&name.as_str())) {
+                    dt { (name) } dd { (trailer(name, value)) }
+                }
+            }
+            @if let Some(body) = &entry.body { pre { (body) } }
+            @match &plan {
+                Some(plan) => { (undo_plan(visit, plan, "/history", &[("id", &entry.id)])) }
+                None => p { a href=(visit.address_with(&[("plan", "undo")])) { "What would taking it back change?" } },
+            }
+            @for diff in &diffs {
+                h2 { (visit.note_link(&diff.path)) }
+                (parts::diff(&text(diff.old.as_ref().map(|(_, bytes)| bytes)), &text(diff.new.as_ref().map(|(_, bytes)| bytes))))
+            }
+            @if record.changes.len() > diffs.len() { p.soft { "and " (record.changes.len() - diffs.len()) " notes more" } }
+        }
+    })
+}
+
+fn trailer(name: &str, value: &TrailerValue) -> Markup {
+    let all = match value {
+        TrailerValue::One(one) => std::slice::from_ref(one),
+        TrailerValue::Many(many) => many,
+    };
+    html! {
+        @for value in all.iter().take(PER_PAGE) {
+            div {
+                @match (name, value.strip_prefix("turn ")) {
+                    ("Conversation", Some(turn)) => a href={ "/turns/" (turn) } { (value) },
+                    ("Undoes" | "Restored-From", _) => a href={ "/history/" (value) } { (value) },
+                    _ => (value),
+                }
+            }
+        }
+    }
+}
+
+/// What stands in a file, for people.
+pub(super) fn text(bytes: Option<&Vec<u8>>) -> String {
+    bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned()).unwrap_or_default()
+}
+
+/// What an undo would change, and the button that does it.
+pub(super) fn undo_plan(visit: &Visit<'_>, plan: &UndoPlan, action: &str, values: &[(&str, &str)]) -> Markup {
+    let lines: Vec<String> = plan
+        .operations()
+        .iter()
+        .map(|it| format!("{}: {} ({})", it.actor, it.subject, it.notes.join(", ")))
+        .collect();
+    html! {
+        @for conflict in &plan.conflicts {
+            div.refused role="alert" {
+                p { (conflict.path) " (" (conflict.subject) "): " (conflict.reason) }
+            }
+        }
+        @if lines.is_empty() {
+            (parts::empty("There is nothing here that can be taken back."))
+        } @else {
+            (parts::plan("Taking this back would undo", &lines, &html! {
+                @for diff in plan.diffs() {
+                    h3 { (diff.path) }
+                    (parts::diff(&text(diff.old.as_ref().map(|(_, bytes)| bytes)), &text(diff.new.as_ref().map(|(_, bytes)| bytes))))
+                }
+                (parts::button(visit, action, "undo", values, "Take it back"))
+            }))
+        }
+    }
+}
+
+/// Takes back what is meant, after what people changed is kept. Returns a sentence.
+pub(super) fn undo(visit: &Visit<'_>, what: Undone) -> Result<String, Problem> {
+    let history = open(visit)?;
+    history.snapshot_all(Deletions::Hold)?;
+    let plan = history.plan_undo(what)?;
+    let refused =
+        |reason: String| Problem::changed(reason).hint("nothing was undone; look at the note's history");
+    if plan.writes.is_empty() {
+        let why = plan.conflicts.first().map(|it| format!("{}: {}", it.path, it.reason));
+        return Err(refused(why.unwrap_or_else(|| "there is nothing that can be taken back".to_owned())));
+    }
+    let report = history.undo(&visit.workspace.editor, &plan)?;
+    if let Some(skip) = report.skipped.first() {
+        return Err(refused(format!("{}: {}", skip.path, skip.reason)));
+    }
+    let left = report.conflicts.len();
+    let subjects: Vec<String> = plan.operations().into_iter().map(|it| it.subject).collect();
+    let more = if left > 0 { format!("; {left} changed since and stay") } else { String::new() };
+    Ok(format!("Undone: {}{more}", subjects.join(", ")))
+}
+
+fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
+    match form.get("do") {
+        "undo" => {
+            let said = undo(visit, Undone::Snapshot(form.get("id").to_owned()))?;
+            Ok(Done::new("/history", said))
+        }
+        other => Err(Problem::no_such_action(other)),
+    }
+}

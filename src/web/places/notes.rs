@@ -1,0 +1,342 @@
+//! `/notes/PATH`: a note as it reads, where its lines come from, how it was, and parts of it brought back.
+
+use maud::{Markup, html};
+use serde::Serialize;
+use similar::{ChangeTag, TextDiff};
+
+use super::Place;
+use super::history::{open, text};
+use crate::history::{
+    Blame, BlamedLine, Bound, Deletions, Entry, FileDiff, Filter, History, LineOrigin, LineTarget, PartPlan,
+    Plan, Point, Writer, sections,
+};
+use crate::vault::{NotePath, VaultError};
+use crate::web::answer::{Done, Problem, View};
+use crate::web::visit::{Form, Visit, note_address};
+use crate::web::{markdown, parts};
+
+pub(super) const PLACE: Place = Place { name: "notes", title: "Notes", is_listed: true, see, act };
+
+/// So many snapshots are on the slider.
+const SNAPSHOTS: usize = 100;
+/// So many lines on one page.
+const PER_PAGE: usize = 300;
+/// Of a longer note only the lines are shown.
+const MOST_READ: usize = 200_000;
+/// So many changes are looked through for notes that changed lately.
+const LATELY: usize = 60;
+
+/// A note, as programs read it.
+#[derive(Debug, Serialize)]
+struct Shown {
+    path: String,
+    /// The snapshot that is shown; none for the note as it stands.
+    at: Option<String>,
+    text: String,
+    /// As `history PATH --lines --json` has it; none where no snapshot keeps the note.
+    blame: Option<Blame>,
+    /// Its newest snapshots, as `history PATH --json` has them.
+    snapshots: Vec<Entry>,
+}
+
+fn see(visit: &Visit<'_>) -> Result<View, Problem> {
+    if visit.rest.is_empty() {
+        return lately(visit);
+    }
+    let path = visit.note_path(&visit.rest)?;
+    if path.is_hidden() {
+        return Err(Problem::not_found(format!("`{path}` is not shown")));
+    }
+    let history = visit.workspace.history()?;
+    let filter = Filter { path: Some(path.to_string()), limit: Some(SNAPSHOTS), ..Filter::default() };
+    let snapshots = match &history {
+        Some(history) => {
+            let records = history.records(&filter)?;
+            records.iter().map(|record| history.entry(record, false)).collect::<Result<Vec<_>, _>>()?
+        }
+        None => Vec::new(),
+    };
+    let point = point(visit, history.as_deref(), &snapshots)?;
+    let now = match visit.workspace.vault.read(&path) {
+        Ok(bytes) => Some(bytes),
+        Err(VaultError::NotFound(_)) => None,
+        Err(error) => return Err(Problem::failed(error)),
+    };
+    let missing = || Problem::not_found(format!("there is no note {}", crate::format::quote(path.as_str())));
+    let then = match (&point, &history) {
+        (Some(point), Some(history)) => history.read_at(&point.commit, path.as_str())?,
+        _ => now.clone(),
+    };
+    if then.is_none() && snapshots.is_empty() {
+        return Err(missing());
+    }
+    let blame = match (&history, &then) {
+        (Some(history), Some(_)) => history.blame(&path, point.as_ref(), Bound::default()).ok(),
+        _ => None,
+    };
+    let shown = Shown {
+        path: path.to_string(),
+        at: point.as_ref().map(|point| point.commit.id.to_string()),
+        text: text(then.as_ref()),
+        blame,
+        snapshots,
+    };
+    let plan = plan_of(visit, history.as_deref(), &path, point.as_ref())?;
+    visit.view(path.as_str(), &shown, |shown| page(visit, shown, &text(now.as_ref()), plan.as_ref()))
+}
+
+/// The snapshot that is asked for: by its place on the slider (0 is now), or by an id or a time.
+fn point(
+    visit: &Visit<'_>,
+    history: Option<&History>,
+    snapshots: &[Entry],
+) -> Result<Option<Point>, Problem> {
+    let Some(history) = history else { return Ok(None) };
+    if let Some(at) = visit.query("at") {
+        return Ok(Some(history.point(at)?));
+    }
+    let Some(place) = visit.query("n") else { return Ok(None) };
+    let place: usize = place.parse().map_err(|_| Problem::bad("that is no place on the slider"))?;
+    let entry = place.checked_sub(1).and_then(|place| snapshots.get(place));
+    Ok(entry.map(|entry| history.point(&entry.id)).transpose()?)
+}
+
+fn page(visit: &Visit<'_>, shown: &Shown, now: &str, plan: Option<&Planned>) -> Markup {
+    let folder = shown.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    html! {
+        p.soft { (visit.obsidian(&shown.path)) " · " a href={ "/history?note=" (crate::web::visit::encoded(&shown.path)) } { "All its changes" } }
+        @if let Some(plan) = plan { (planned(visit, plan)) }
+        (slider(visit, shown))
+        @if let Some(at) = &shown.at {
+            h2 { "Then and now" }
+            p {
+                a href=(visit.address_with(&[("view", "")])) { "One below the other" } " · "
+                a href=(visit.address_with(&[("view", "side")])) { "Side by side" } " · "
+                a href=(visit.address_with(&[("plan", "note"), ("at", at), ("n", "")])) { "Bring the note back as it was" }
+            }
+            @if shown.text == now { (parts::empty("It is as it was.")) }
+            @else if visit.query("view") == Some("side") { (side_by_side(&shown.text, now)) }
+            @else { (parts::diff(&shown.text, now)) }
+        }
+        h2 { "As it reads" }
+        @if shown.text.len() > MOST_READ { (parts::empty("It is too long to be shown as it reads; its lines are below.")) }
+        @else { div.note { (markdown::render(&shown.text, folder)) } }
+        h2 { "Line by line" }
+        (lines(visit, shown))
+        (section_links(visit, shown))
+    }
+}
+
+/// The form that chooses a snapshot: it works without scripts.
+fn slider(visit: &Visit<'_>, shown: &Shown) -> Markup {
+    let count = shown.snapshots.len();
+    let is_at = |entry: &Entry| Some(&entry.id) == shown.at.as_ref();
+    let place = shown.snapshots.iter().position(is_at).map_or(0, |place| place + 1);
+    html! {
+        @if count > 0 {
+            form method="get" action=(note_address(&shown.path)) {
+                label {
+                    span { "How far back: 0 is now, " (count) " is the oldest of the last " (count) " changes" }
+                    input type="range" name="n" min="0" max=(count) value=(place);
+                }
+                button { "Show" }
+            }
+            @if let Some(entry) = place.checked_sub(1).and_then(|place| shown.snapshots.get(place)) {
+                p { "After " a href={ "/history/" (entry.id) } { (entry.subject) } ", " (visit.at(entry.time.parse().unwrap_or(visit.now))) " by " (entry.actor) "." }
+            }
+        }
+    }
+}
+
+fn lines(visit: &Visit<'_>, shown: &Shown) -> Markup {
+    let Some(blame) = &shown.blame else {
+        return html! { (parts::empty("No snapshot keeps this note, so nobody knows where its lines come from.")) };
+    };
+    let row = |line: &BlamedLine| {
+        let origin = blame.origin(line);
+        vec![
+            html! { (line.line) },
+            html! { code { (line.text) } },
+            html! { (writer(origin)) },
+            html! { (when(visit, origin)) },
+            html! {
+                @if let Some(at) = &shown.at {
+                    a href=(visit.address_with(&[("plan", &format!("line:{}", line.line)), ("at", at), ("n", "")])) { "Bring back" }
+                }
+            },
+        ]
+    };
+    let rows: Vec<Vec<Markup>> = parts::page_of(visit, &blame.lines, PER_PAGE).iter().map(row).collect();
+    html! {
+        (parts::table(&["Line", "Text", "Who", "Since", ""], &rows))
+        (parts::pager(visit, blame.lines.len(), PER_PAGE))
+        @if !blame.complete { p.soft { "Lines without a time are older than the snapshots that were looked at." } }
+    }
+}
+
+fn writer(origin: Option<&LineOrigin>) -> Markup {
+    html! {
+        @match origin {
+            None => "",
+            Some(LineOrigin { writer: Writer::Assistant, turn: Some(turn), .. }) => a href={ "/turns/" (turn) } { "assistant" },
+            Some(origin) => (origin.writer.as_str()),
+        }
+    }
+}
+
+fn when(visit: &Visit<'_>, origin: Option<&LineOrigin>) -> Markup {
+    html! {
+        @match origin.map(|origin| (origin, origin.at, &origin.snapshot)) {
+            Some((origin, Some(at), Some(id))) => { (visit.at(at)) " " a href={ "/history/" (id) } { (origin.subject) } }
+            Some((origin, ..)) => (origin.subject),
+            None => "older",
+        }
+    }
+}
+
+/// Links that bring one section back.
+fn section_links(visit: &Visit<'_>, shown: &Shown) -> Markup {
+    let Some(at) = &shown.at else { return html! {} };
+    let headings: Vec<String> =
+        sections(shown.text.as_bytes()).into_iter().map(|section| section.heading).take(PER_PAGE).collect();
+    html! {
+        @if !headings.is_empty() {
+            h2 { "Sections" }
+            ul {
+                @for heading in &headings {
+                    li { a href=(visit.address_with(&[("plan", &format!("section:{heading}")), ("at", at), ("n", "")])) { "Bring back " (heading) } }
+                }
+            }
+        }
+    }
+}
+
+/// A note or a part of it that would come back.
+enum Planned {
+    Note(Point, Plan, Vec<FileDiff>),
+    Part(String, Box<PartPlan>),
+}
+
+fn target(part: &str) -> Result<LineTarget, Problem> {
+    if let Some(number) = part.strip_prefix("line:").and_then(|number| number.parse().ok()) {
+        return Ok(LineTarget::Number(number));
+    }
+    let section = part.strip_prefix("section:").map(|heading| LineTarget::Section(heading.to_owned()));
+    section.ok_or_else(|| Problem::bad(format!("{} is no part of a note", crate::format::quote(part))))
+}
+
+fn plan_of(
+    visit: &Visit<'_>,
+    history: Option<&History>,
+    path: &NotePath,
+    point: Option<&Point>,
+) -> Result<Option<Planned>, Problem> {
+    let (Some(what), Some(history), Some(point)) = (visit.query("plan"), history, point) else {
+        return Ok(None);
+    };
+    if what == "note" {
+        let plan = history.plan_restore(point, &[path.to_string()], false)?;
+        let diffs = plan.steps.iter().map(|step| history.step_diff(step)).collect::<Result<Vec<_>, _>>()?;
+        return Ok(Some(Planned::Note(point.clone(), plan, diffs)));
+    }
+    let plan = history.plan_part(path, &target(what)?, Some(point.clone()))?;
+    Ok(Some(Planned::Part(what.to_owned(), Box::new(plan))))
+}
+
+fn planned(visit: &Visit<'_>, planned: &Planned) -> Markup {
+    let (point, part, lines, diffs) = match planned {
+        Planned::Note(point, plan, diffs) => {
+            let skipped = plan.blocked.iter().map(|skip| format!("{}: {}", skip.path, skip.reason));
+            let lines = plan.steps.iter().map(|step| format!("{} goes back", step.path)).chain(skipped);
+            (point, "note", lines.collect::<Vec<_>>(), diffs.clone())
+        }
+        Planned::Part(part, plan) => {
+            let lines = if plan.is_there() { Vec::new() } else { vec![format!("{} changes", plan.path)] };
+            (&plan.point, part.as_str(), lines, vec![plan.diff()])
+        }
+    };
+    let id = point.commit.id.to_string();
+    let values = [("part", part), ("at", id.as_str()), ("path", visit.rest.as_str())];
+    html! {
+        @if lines.is_empty() {
+            (parts::empty("Nothing would change: that is there as it was."))
+        } @else {
+            (parts::plan("What would be brought back", &lines, &html! {
+                @for diff in &diffs {
+                    (parts::diff(&text(diff.old.as_ref().map(|(_, bytes)| bytes)), &text(diff.new.as_ref().map(|(_, bytes)| bytes))))
+                }
+                (parts::button(visit, "/notes", "restore", &values, "Bring it back"))
+            }))
+        }
+    }
+}
+
+/// Two states beside each other, line by line.
+fn side_by_side(then: &str, now: &str) -> Markup {
+    let diff = TextDiff::from_lines(then, now);
+    let rows: Vec<Vec<Markup>> = diff
+        .iter_all_changes()
+        .filter(|change| !change.value().trim().is_empty())
+        .take(2_000)
+        .map(|change| {
+            let line = change.value().trim_end_matches(['\n', '\r']);
+            match change.tag() {
+                ChangeTag::Delete => vec![html! { del { (line) } }, html! {}],
+                ChangeTag::Insert => vec![html! {}, html! { ins { (line) } }],
+                ChangeTag::Equal => vec![html! { (line) }, html! { (line) }],
+            }
+        })
+        .collect();
+    html! { div.diff { (parts::table(&["Then", "Now"], &rows)) } }
+}
+
+/// The notes that changed lately.
+fn lately(visit: &Visit<'_>) -> Result<View, Problem> {
+    let mut paths: Vec<String> = Vec::new();
+    if let Some(history) = visit.workspace.history()? {
+        let filter = Filter { limit: Some(LATELY), ..Filter::default() };
+        for record in history.records(&filter)? {
+            let new = record.changes.iter().filter(|change| change.new.is_some()).map(|change| &change.path);
+            for path in new.take(LATELY) {
+                if !paths.contains(path) && paths.len() < LATELY {
+                    paths.push(path.clone());
+                }
+            }
+        }
+    }
+    visit.view("Notes", &paths, |paths| {
+        html! {
+            form.row method="get" action="/search" { (parts::field(visit, "", "q", "Words of a note", "")) button { "Search" } }
+            h2 { "Changed lately" }
+            @if paths.is_empty() { (parts::empty("No snapshot knows of a change.")) }
+            ul.plainlist { @for path in paths { li { (visit.note_link(path)) } } }
+        }
+    })
+}
+
+fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
+    if form.get("do") != "restore" {
+        return Err(Problem::no_such_action(form.get("do")));
+    }
+    let (history, workspace) = (open(visit)?, visit.workspace);
+    let path = visit.note_path(form.get("path"))?;
+    let point = history.point(form.get("at"))?;
+    let done = |said: &str| Ok(Done::new(note_address(path.as_str()), format!("{said} {path} is back")));
+    let hold = |now: &[u8], then: &[u8]| {
+        workspace.hold_missed(path.as_str(), now, then, false).map_err(Problem::failed).map(drop)
+    };
+    if form.get("part") == "note" {
+        history.snapshot_all(Deletions::Hold)?;
+        let now = workspace.vault.read(&path).unwrap_or_default();
+        hold(&now, &history.read_at(&point.commit, path.as_str())?.unwrap_or_default())?;
+        let report = history.restore(&workspace.editor, &point, &[path.to_string()], false)?;
+        if let Some(skip) = report.skipped.first() {
+            return Err(Problem::changed(format!("`{}`: {}", skip.path, skip.reason)));
+        }
+        return done("The note");
+    }
+    let plan = history.plan_part(&path, &target(form.get("part"))?, Some(point))?;
+    hold(&plan.now, &plan.after)?;
+    history.restore_part(&workspace.editor, &plan)?;
+    done("A part of")
+}

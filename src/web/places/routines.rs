@@ -1,0 +1,263 @@
+//! `/routines`: scheduled prompts, what ran and what it cost; on, off, now; and the pause of all that is done by itself.
+
+use jiff::SignedDuration;
+use maud::{Markup, html};
+use serde::Serialize;
+
+use super::Place;
+use super::turns::cost_words;
+use crate::deliver::journal::Run;
+use crate::pause;
+use crate::reminders::rfc3339;
+use crate::routines::{self, EnableError, Listed, Note, Preview};
+use crate::schedule::Timetable;
+use crate::turn::{Cost, Facts, TurnJournal};
+use crate::vault::Actor;
+use crate::web::answer::{Done, Problem, View};
+use crate::web::parts;
+use crate::web::visit::{Form, Visit, encoded};
+use crate::when;
+
+pub(super) const PLACE: Place = Place { name: "routines", title: "Routines", is_listed: true, see, act };
+
+/// So many runs of one routine are shown.
+const RUNS: usize = 200;
+/// So many coming times.
+const COMING: usize = 10;
+
+/// How a run went.
+#[derive(Debug, Serialize)]
+struct Ran {
+    run: String,
+    due: String,
+    started: String,
+    late_seconds: i64,
+    missed: u32,
+    /// What became of it; none while it runs or waits.
+    outcome: Option<String>,
+    answer: Option<String>,
+    cost: Option<Cost>,
+}
+
+/// A routine with its runs.
+#[derive(Debug, Serialize)]
+struct Shown {
+    #[serde(flatten)]
+    listed: Listed,
+    prompt: String,
+    coming: Vec<String>,
+    runs: Vec<Ran>,
+    /// The USD of its runs of the last 30 days, as far as prices are set, and their tokens.
+    month_usd: f64,
+    month_tokens: u64,
+}
+
+fn ran(visit: &Visit<'_>, run: Run) -> Ran {
+    let tz = visit.workspace.zone.tz();
+    Ran {
+        due: rfc3339(run.due, tz),
+        started: rfc3339(run.started, tz),
+        late_seconds: run.started.duration_since(run.due).as_secs().max(0),
+        missed: run.missed,
+        outcome: run.outcome,
+        answer: run.answer,
+        cost: run.facts.as_deref().and_then(Facts::parse).as_ref().map(Cost::of),
+        run: run.key,
+    }
+}
+
+fn see(visit: &Visit<'_>) -> Result<View, Problem> {
+    let listed = routines::list(visit.workspace).map_err(Problem::failed)?;
+    if !visit.rest.is_empty() {
+        let note = routines::find(visit.workspace, &visit.rest)?;
+        let listed = listed.into_iter().find(|one| one.name == note.name);
+        return one(visit, &note, listed.ok_or_else(|| Problem::not_found("it is gone"))?);
+    }
+    visit.view("Routines", &listed, |listed| {
+        let rows: Vec<Vec<Markup>> = listed.iter().map(|one| row(visit, one)).collect();
+        html! {
+            (paused(visit))
+            @if rows.is_empty() {
+                (parts::empty("There are no routines."))
+            } @else {
+                (parts::table(&["Routine", "Schedule", "State", "Next", "Last", ""], &rows))
+            }
+        }
+    })
+}
+
+/// Whether all that is done by itself waits, and the forms that change that.
+fn paused(visit: &Visit<'_>) -> Markup {
+    let pause = visit.workspace.pause().filter(|pause| pause.holds(visit.now));
+    html! {
+        section aria-label="Pause" {
+            @if let Some(pause) = pause {
+                p { (parts::badge("paused", "warn")) " Everything that is done by itself is " (pause.words(visit.workspace.zone.tz())) "." }
+                (parts::button(visit, "/routines", "resume", &[], "Resume"))
+            } @else {
+                details.more {
+                    summary { "Pause everything that is done by itself" }
+                    p.soft { "Routines, captures, summaries, working memory and words by a brain wait. What falls into the pause is handled after it." }
+                    (parts::form(visit, "/routines", "pause", &html! {
+                        (parts::field(visit, "pause", "until", "Until when (empty: until it is resumed)", ""))
+                        label { input type="checkbox" name="reminders" value="yes"; " Reminders wait too" }
+                    }, "Pause"))
+                }
+            }
+        }
+    }
+}
+
+fn row(visit: &Visit<'_>, one: &Listed) -> Vec<Markup> {
+    let state = match one.problems.first() {
+        Some(problem) => {
+            html! { (parts::badge("doesn't run", "bad")) " line " (problem.line) ": " (problem.reason) "; " (problem.suggestion) }
+        }
+        None if one.enabled => parts::badge("on", "good"),
+        None => parts::badge("off", ""),
+    };
+    vec![
+        html! { a href={ "/routines/" (encoded(&one.name)) } { (one.name) } },
+        html! { (one.schedule.as_deref().unwrap_or("not understood")) },
+        state,
+        html! { @if let Some(at) = one.at { (visit.at(at)) } },
+        html! { @if let Some(at) = one.ran { (visit.at(at)) } },
+        switch(visit, one),
+    ]
+}
+
+fn switch(visit: &Visit<'_>, one: &Listed) -> Markup {
+    let (what, words) = if one.enabled { ("disable", "Switch off") } else { ("enable", "Switch on") };
+    parts::button(visit, "/routines", what, &[("name", &one.name)], words)
+}
+
+fn one(visit: &Visit<'_>, note: &Note, listed: Listed) -> Result<View, Problem> {
+    let workspace = visit.workspace;
+    let runs = workspace.journal().and_then(|journal| journal.runs_of(&note.name, RUNS));
+    let runs = runs.map_err(Problem::failed)?;
+    let month = visit.now.saturating_sub(SignedDuration::from_hours(30 * 24)).unwrap_or(visit.now);
+    let lately = runs.iter().filter(|run| run.started >= month);
+    let costs = lately.filter_map(|run| Facts::parse(run.facts.as_deref()?)).map(|facts| Cost::of(&facts));
+    let (month_usd, month_tokens) = costs.fold((0.0, 0), |(usd, tokens), cost| {
+        (usd + cost.usd.unwrap_or_default(), tokens + cost.input + cost.output)
+    });
+    let coming = note.routine.as_ref().map(|routine| {
+        let table = Timetable::new(&workspace.zone, &routine.schedule);
+        table.after(visit.now).take(COMING).map(|it| it.at).collect::<Vec<_>>()
+    });
+    let coming = coming.unwrap_or_default();
+    let shown = Shown {
+        prompt: note.routine.as_ref().map(|routine| routine.prompt.clone()).unwrap_or_default(),
+        coming: coming.iter().map(|at| rfc3339(*at, workspace.zone.tz())).collect(),
+        runs: runs.into_iter().map(|run| ran(visit, run)).collect(),
+        month_usd,
+        month_tokens,
+        listed,
+    };
+    let preview = visit.query("preview").map(|_| routines::preview(workspace, note)).transpose();
+    let preview = preview.map_err(Problem::failed)?;
+    visit.view(&note.name, &shown, |shown| {
+        html! {
+            p.soft { (visit.note_link(note.path.as_str())) " · " (visit.obsidian(note.path.as_str())) }
+            @for problem in &shown.listed.problems {
+                p.refused { "Line " (problem.line) ": " (problem.reason) "; " (problem.suggestion) }
+            }
+            dl {
+                dt { "Schedule" } dd { (shown.listed.schedule.as_deref().unwrap_or("not understood")) }
+                dt { "State" } dd { @if shown.listed.enabled { "on" } @else { "off" } }
+                dt { "The last 30 days" } dd { (shown.month_tokens) " tokens, " (format!("{:.4}", shown.month_usd)) " USD" }
+            }
+            (switch(visit, &shown.listed))
+            (parts::confirmed(visit, "/routines", "run", &[("name", &shown.listed.name)], "Run now",
+                "It is asked within a minute, whatever its schedule says, if the daemon runs and nothing is paused."))
+            p { a href=(visit.address_with(&[("preview", "yes")])) { "What would it ask now?" } }
+            @if let Some(preview) = &preview { (previewed(preview)) }
+            h2 { "Prompt" } pre { (shown.prompt) }
+            @if !coming.is_empty() {
+                h2 { "Next" }
+                ul { @for at in &coming { li { (visit.at(*at)) } } }
+            }
+            h2 { "Runs" }
+            (runs_table(visit, &shown.runs))
+        }
+    })
+}
+
+fn previewed(preview: &Preview) -> Markup {
+    html! {
+        section.plan aria-label="What it would ask now" {
+            h2 { "What it would ask now" }
+            p { "Of " @if preview.brains.is_empty() { "memory" } @else { (preview.brains.join(", then ")) } " (" (preview.why.trim_end_matches('.')) "); to " (preview.to) "." }
+            @if !preview.holds { p { "By its schedule it would not run now: nothing of its conditions holds." } }
+            @if !preview.material.is_empty() { h3 { "Told with it" } pre { (preview.material) } }
+        }
+    }
+}
+
+fn runs_table(visit: &Visit<'_>, runs: &[Ran]) -> Markup {
+    let row = |run: &Ran| {
+        let late = if run.late_seconds >= 60 {
+            format!(", {} min late", run.late_seconds / 60)
+        } else {
+            String::new()
+        };
+        let missed =
+            if run.missed > 0 { format!(", {} earlier folded in", run.missed) } else { String::new() };
+        vec![
+            html! { (visit.at(run.due.parse().unwrap_or(visit.now))) (late) (missed) },
+            html! { (run.outcome.as_deref().unwrap_or("under way")) },
+            html! { @if let Some(cost) = &run.cost { (cost_words(cost)) } },
+            html! { @if let Some(answer) = &run.answer { details.more { summary { "Answer" } pre { (answer) } } } },
+        ]
+    };
+    let rows: Vec<Vec<Markup>> = runs.iter().map(row).collect();
+    if rows.is_empty() {
+        return parts::empty("It has not run yet.");
+    }
+    parts::table(&["Due", "What came of it", "Took", ""], &rows)
+}
+
+impl From<EnableError> for Problem {
+    fn from(error: EnableError) -> Self {
+        match error {
+            EnableError::Unknown { .. } => Self::not_found(error),
+            error => Self::changed(error),
+        }
+    }
+}
+
+fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
+    let (workspace, name) = (visit.workspace, form.get("name"));
+    let to = |name: &str| format!("/routines/{}", encoded(name));
+    match form.get("do") {
+        what @ ("enable" | "disable") => {
+            let is_on = what == "enable";
+            let (note, _) = routines::set_enabled(workspace, name, is_on, Actor::Page)?;
+            let state = if is_on { "on" } else { "off" };
+            Ok(Done::new(to(&note.name), format!("{} is {state}", note.name)))
+        }
+        "run" => {
+            let note = routines::find(workspace, name)?;
+            let turns = TurnJournal::open(&workspace.dirs.state).map_err(Problem::failed)?;
+            let journal = workspace.journal().map_err(Problem::failed)?;
+            routines::claim_now(workspace, &journal, &turns, &note).map_err(Problem::failed)?;
+            let when = match workspace.at_rest() {
+                Some(why) => format!("waits: {why}"),
+                None => "runs within a minute, if the daemon runs".to_owned(),
+            };
+            Ok(Done::new(to(&note.name), format!("{} {when}", note.name)))
+        }
+        "pause" => {
+            let until = form.some("until").map(|text| when::parse_when(text, visit.now, &workspace.zone));
+            let until = until.transpose().map_err(|error| Problem::bad(&error).hint(error.hint()))?;
+            let reminders = form.some("reminders").is_some();
+            pause::pause(workspace, until, reminders, &visit.origin()).map_err(Problem::changed)?;
+            Ok(Done::new("/routines", "Paused"))
+        }
+        "resume" => {
+            pause::resume(workspace, &visit.origin()).map_err(Problem::changed)?;
+            Ok(Done::new("/routines", "Resumed"))
+        }
+        other => Err(Problem::no_such_action(other)),
+    }
+}

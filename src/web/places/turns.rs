@@ -1,0 +1,204 @@
+//! `/turns`: each question and its way to an answer; `/turns/ID`: its steps, calls, tools, memory and cost.
+
+use std::collections::HashMap;
+
+use maud::{Markup, html};
+
+use super::Place;
+use super::history::{older, undo, undo_plan};
+use crate::history::Undone;
+use crate::turn::journal::FILE_NAME;
+use crate::turn::{Called, Cost, ListedTurn, Step, Tool, TurnDetail, TurnJournal};
+use crate::web::answer::{Done, Problem, View};
+use crate::web::parts;
+use crate::web::visit::{Form, Visit, note_address};
+
+pub(super) const PLACE: Place = Place { name: "turns", title: "Turns", is_listed: true, see, act };
+
+/// So many on one page.
+const PER_PAGE: usize = 50;
+/// More of a text is folded away.
+const LONG: usize = 600;
+
+/// The journal, if there is one; looking makes none.
+fn journal(visit: &Visit<'_>) -> Result<Option<TurnJournal>, Problem> {
+    let state = &visit.workspace.dirs.state;
+    if !state.join(FILE_NAME).exists() {
+        return Ok(None);
+    }
+    TurnJournal::open(state).map(Some).map_err(Problem::failed)
+}
+
+fn see(visit: &Visit<'_>) -> Result<View, Problem> {
+    let journal = journal(visit)?;
+    let tz = visit.workspace.zone.tz();
+    if !visit.rest.is_empty() {
+        return one(visit, journal.as_ref());
+    }
+    let until = visit.page_number().saturating_mul(PER_PAGE);
+    let turns = journal.map(|journal| journal.latest(until.saturating_add(1))).transpose();
+    let turns = turns.map_err(Problem::failed)?.unwrap_or_default();
+    let more = turns.len() > until;
+    let shown = turns.iter().take(until).skip(until - PER_PAGE);
+    let texts: HashMap<String, &str> =
+        shown.clone().map(|turn| (turn.name(), turn.asked.text.as_str())).collect();
+    let listed: Vec<ListedTurn> = shown.map(|turn| ListedTurn::of(turn, tz)).collect();
+    visit.view("Turns", &listed, |listed| {
+        let rows: Vec<Vec<Markup>> = listed.iter().map(|turn| row(visit, turn, &texts)).collect();
+        html! {
+            @if rows.is_empty() {
+                (parts::empty("Nothing was asked yet."))
+            } @else {
+                (parts::table(&["When", "Turn", "Where", "State", "Brain"], &rows))
+            }
+            (older(visit, more))
+        }
+    })
+}
+
+fn row(visit: &Visit<'_>, turn: &ListedTurn, texts: &HashMap<String, &str>) -> Vec<Markup> {
+    let text = texts.get(&turn.id).copied().unwrap_or_default();
+    let words: String = text.chars().take(80).collect();
+    let kind = if turn.finished.is_some() { "good" } else { "warn" };
+    vec![
+        visit.at(turn.started.parse().unwrap_or(visit.now)),
+        html! { a href={ "/turns/" (turn.id) } { @if words.is_empty() { (turn.id) } @else { (words) } } },
+        html! { (turn.channel) },
+        parts::badge(turn.state, kind),
+        html! { (turn.brain.as_deref().unwrap_or("memory")) },
+    ]
+}
+
+fn one(visit: &Visit<'_>, journal: Option<&TurnJournal>) -> Result<View, Problem> {
+    let missing = || Problem::not_found(format!("there is no turn {}", crate::format::quote(&visit.rest)));
+    let journal = journal.ok_or_else(missing)?;
+    let turn = journal.named(&visit.rest).map_err(Problem::failed)?.ok_or_else(missing)?;
+    let detail = journal.detail(&turn, visit.workspace.zone.tz()).map_err(Problem::failed)?;
+    let plan = match (visit.query("plan"), visit.workspace.history()?) {
+        (Some(_), Some(history)) => Some(history.plan_undo(Undone::Turn(detail.turn.id.clone()))?),
+        _ => None,
+    };
+    visit.view("Turn", &detail, |detail| {
+        html! {
+            (facts(visit, detail))
+            @if !detail.question.is_empty() { h2 { "Question" } pre { (detail.question) } }
+            @if let Some(answer) = &detail.answer { h2 { "Answer" } (long(answer)) }
+            h2 { "What it changed" }
+            @match &plan {
+                Some(plan) => { (undo_plan(visit, plan, "/turns", &[("id", &detail.turn.id)])) }
+                None => p { a href=(visit.address_with(&[("plan", "undo")])) { "What would taking it all back change?" } },
+            }
+            (memory(detail))
+            h2 { "Tools" }
+            @if detail.tools.is_empty() { (parts::empty("No tool was called.")) }
+            @for tool in &detail.tools { (called_tool(tool)) }
+            h2 { "Attempts" }
+            (calls(&detail.calls))
+            h2 { "Steps" }
+            (steps(visit, &detail.steps))
+        }
+    })
+}
+
+fn facts(visit: &Visit<'_>, detail: &TurnDetail) -> Markup {
+    let turn = &detail.turn;
+    let log = detail.block.split_once("#^").map(|(path, _)| format!("{path}.md"));
+    html! {
+        dl {
+            dt { "State" } dd { (turn.state) }
+            dt { "Brain" } dd { (turn.brain.as_deref().unwrap_or("memory")) }
+            dt { "Asked" } dd { (visit.at(turn.started.parse().unwrap_or(visit.now))) " in " (turn.channel) }
+            @if let Some(done) = turn.finished.as_ref().and_then(|at| at.parse().ok()) { dt { "Done" } dd { (visit.at(done)) } }
+            @if let Some(cost) = &detail.cost { dt { "Took" } dd { (cost_words(cost)) } }
+            @if let Some(path) = &log { dt { "Log" } dd { a href=(note_address(path)) { (path) } } }
+            @if let Some(hash) = &detail.request_hash {
+                dt { "Request" } dd {
+                    code { (hash) } br;
+                    "made again from the notes by " code { "vault-agent turns " (turn.id) " --request" }
+                }
+            }
+            @if !detail.summaries.is_empty() { dt { "Summaries" } dd { (detail.summaries.join(", ")) } }
+        }
+    }
+}
+
+/// `1200 tokens in, 80 out, 0.0042 USD, 3.2 s`.
+pub(super) fn cost_words(cost: &Cost) -> String {
+    let usd = cost.usd.map(|usd| format!(", {usd:.4} USD")).unwrap_or_default();
+    format!("{} tokens in, {} out{usd}, {:.1} s", cost.input, cost.output, cost.ms as f64 / 1000.0)
+}
+
+fn memory(detail: &TurnDetail) -> Markup {
+    html! {
+        h2 { "What memory put in" }
+        @match (&detail.memory, &detail.memory_problem) {
+            (_, Some(problem)) => p { (problem) },
+            (Some(text), None) if !text.is_empty() => (long(text)),
+            _ => (parts::empty("Nothing.")),
+        }
+    }
+}
+
+fn called_tool(tool: &Tool) -> Markup {
+    html! {
+        article {
+            h3 { (tool.name) " " @if tool.is_error { (parts::badge("failed", "bad")) } }
+            (long(&tool.input))
+            @match &tool.result {
+                Some(result) => (long(result)),
+                None => p.soft { "It was started and never finished." },
+            }
+            @if let Some(ms) = tool.ms { p.soft { (ms) " ms" } }
+        }
+    }
+}
+
+/// A text; one that is long stands behind its beginning.
+fn long(text: &str) -> Markup {
+    let first: String = text.chars().take(LONG).collect();
+    html! {
+        @if first.len() == text.len() {
+            pre { (text) }
+        } @else {
+            details.more { summary { (first.lines().next().unwrap_or_default()) " … (" (text.len()) " bytes)" } pre { (text) } }
+        }
+    }
+}
+
+fn calls(calls: &[Called]) -> Markup {
+    let row = |call: &Called| {
+        let state = match &call.class {
+            None => parts::badge("answered", "good"),
+            Some(class) => parts::badge(class.name(), "bad"),
+        };
+        vec![
+            html! { (call.brain) },
+            html! { (call.model) },
+            html! { (state) " " (call.error.as_deref().unwrap_or_default()) },
+            html! { (call.input) " in, " (call.cached) " cached, " (call.output) " out" },
+            html! { (call.ms) " ms" },
+        ]
+    };
+    let rows: Vec<Vec<Markup>> = calls.iter().map(row).collect();
+    if rows.is_empty() {
+        return parts::empty("No brain was asked.");
+    }
+    parts::table(&["Brain", "Model", "How it went", "Tokens", "Time"], &rows)
+}
+
+fn steps(visit: &Visit<'_>, steps: &[Step]) -> Markup {
+    let row = |step: &Step| vec![visit.at(step.instant), html! { (step.step) }, html! { (step.detail) }];
+    let rows: Vec<Vec<Markup>> = steps.iter().map(row).collect();
+    parts::table(&["When", "What began", ""], &rows)
+}
+
+fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
+    match form.get("do") {
+        "undo" => {
+            let id = form.get("id");
+            let said = undo(visit, Undone::Turn(id.to_owned()))?;
+            Ok(Done::new(format!("/turns/{}", crate::web::visit::encoded(id)), said))
+        }
+        other => Err(Problem::no_such_action(other)),
+    }
+}

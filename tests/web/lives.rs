@@ -1,0 +1,67 @@
+//! A note's life, the changes of the vault, routines and usage, without a browser: what each place shows and changes.
+
+use crate::served::{LISTEN, Served};
+use crate::support::TestVault;
+
+fn vault() -> TestVault {
+    let vault = TestVault::new("//- /a.md\n# N\n## A\none\n## B\ntwo <script>x</script>\n");
+    vault.write("vault-agent.toml", LISTEN);
+    vault.write("routines/morning.md", "---\nschedule: daily 08:00\n---\nGo.\n");
+    drop(vault.run(&["history"]).ok());
+    vault.write("a.md", "# N\n## A\nspoilt\n## B\ntwo <script>x</script>\n");
+    drop(vault.run(&["history"]).ok());
+    vault
+}
+
+#[test]
+fn every_place_comes_as_a_page_and_as_data() {
+    let vault = vault();
+    let served = Served::start(&vault);
+    let visitor = served.visitor();
+    for path in ["/notes", "/notes/a.md", "/history", "/turns", "/routines", "/routines/morning", "/usage"] {
+        let page = visitor.get(path).is(200).text();
+        assert!(page.contains("<main") && !page.contains("<script>x"), "{path}: {page}");
+        assert!(!visitor.json(path).is_null(), "{path}");
+    }
+    for path in ["/notes/none.md", "/turns/nobody", "/routines/nobody", "/history/ffffffffff"] {
+        let status = visitor.get(path).status;
+        assert!([400, 404].contains(&status), "{path}: {status}");
+    }
+    for path in ["/history?day=soon", "/usage?days=many", "/usage?by=x", "/notes/a.md?n=x"] {
+        let _ = visitor.get(path).is(400);
+    }
+}
+
+#[test]
+fn a_line_a_section_and_the_note_come_back_after_their_plan() {
+    let vault = vault();
+    let served = Served::start(&vault);
+    let visitor = served.visitor();
+    let data = visitor.json("/notes/a.md");
+    assert_eq!(data["blame"]["lines"][2]["text"], "spoilt");
+    let first = data["snapshots"][1]["id"].as_str().unwrap().to_owned();
+    let plan = format!("/notes/a.md?at={first}&plan=section:A");
+    assert!(visitor.get(&plan).is(200).text().contains("What would be brought back"));
+    assert!(vault.read("a.md").contains("spoilt"), "a look changes nothing");
+    let form = visitor.form(&plan, "restore", "section:A");
+    let _ = visitor.submit(&form).is(303);
+    assert!(vault.read("a.md").contains("one"), "{}", vault.read("a.md"));
+    // It is a change as any other, and is taken back from the page.
+    let newest = visitor.json("/history")[0]["id"].as_str().unwrap().to_owned();
+    let undo = visitor.form(&format!("/history/{newest}?plan=undo"), "undo", &newest);
+    let _ = visitor.submit(&undo).is(303);
+    assert!(vault.read("a.md").contains("spoilt"));
+}
+
+#[test]
+fn a_routine_is_switched_and_everything_paused() {
+    let vault = vault();
+    let served = Served::start(&vault);
+    let visitor = served.visitor();
+    let _ = visitor.submit(&visitor.form("/routines", "enable", "morning")).is(303);
+    assert!(vault.read("routines/morning.md").contains("enabled: true"));
+    let _ = visitor.submit(&visitor.form("/routines", "pause", "")).is(303);
+    assert!(vault.read("vault-agent.toml").contains("paused_until = \"resumed\""));
+    let _ = visitor.submit(&visitor.form("/routines", "resume", "")).is(303);
+    assert!(vault.read("vault-agent.toml").contains("#paused_until = \"resumed\""));
+}
