@@ -66,16 +66,20 @@ impl MemoryNotes<'_> {
         items.retain(|item| is_wanted(item, scopes));
         let inside =
             |item: &Item| file.sections.iter().position(|section| section.range.contains(&item.range.start));
-        let listed = |at: Option<usize>| {
-            let own: Vec<Listed> = items.iter().filter(|item| inside(item) == at).map(listed).collect();
+        let mut own: Vec<Vec<Listed>> = vec![Vec::new(); file.sections.len() + 1];
+        for item in &items {
+            own[inside(item).map_or(0, |at| at + 1)].push(listed(item));
+        }
+        let of = |(memories, at): (Vec<Listed>, Option<usize>)| {
             let section = at.map(|at| &file.sections[at]);
             ListedSection {
                 section: section.map(|section| section.name.clone()),
                 line: section.map(|section| section.line),
-                memories: own,
+                memories,
             }
         };
-        let all = std::iter::once(None).chain((0..file.sections.len()).map(Some)).map(listed);
+        let places = std::iter::once(None).chain((0..file.sections.len()).map(Some));
+        let all = own.into_iter().zip(places).map(of);
         let shown = |listed: &ListedSection| {
             !listed.memories.is_empty() || (listed.section.is_some() && scopes.is_none())
         };

@@ -100,11 +100,19 @@ impl Problem {
 
 impl From<crate::memory::MemoryError> for Problem {
     fn from(error: crate::memory::MemoryError) -> Self {
+        use crate::memory::MemoryError as Error;
         let near =
             error.near().iter().map(|one| format!("line {}: {}", one.line, crate::format::quote(&one.text)));
         let hints: Vec<String> = error.hint().map(str::to_owned).into_iter().chain(near).collect();
         let status = match error {
-            crate::memory::MemoryError::Changed { .. } => 409,
+            Error::Changed { .. }
+            | Error::Other { .. }
+            | Error::Several { .. }
+            | Error::Newer(_)
+            | Error::TakenBefore { .. }
+            | Error::NoMemory { .. }
+            | Error::NoSuchLine { .. } => 409,
+            Error::NoSuchDay(_) => 404,
             _ if error.is_usage() => 400,
             _ => 500,
         };

@@ -88,7 +88,7 @@ fn no_path_leads_out_of_the_vault() {
         let json = visitor.send(&visitor.request(path).header("Accept", "application/json"));
         shows_nothing(path, &json);
     }
-    let _ = visitor.get("/notes/a/note.md").is(200);
+    still_there(&visitor);
 }
 
 /// Values of queries that name notes or snapshots.

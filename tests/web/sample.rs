@@ -8,11 +8,11 @@ const NOTES: &str = r#"//- now: 2026-11-30T09:30:00Z
 //- /Reminders.md
 # Reminders
 
-- [ ] date=2026-12-01 time=09:00 recur=none msg="Water the tomatoes"
-- [ ] date=2026-12-02 time=08:30 recur=weekly msg="Bins out"
-- [ ] date=2026-12-03 time=14:00 recur=none msg="Call Anna about the flat"
-- [ ] date=2026-12-05 time=10:00 recur=monthly msg="Pay the rent"
-- [ ] date=2026-12-07 time=07:45 recur=daily msg="Vitamins"
+- [ ] date=2026-12-01 time=09:00 recur=none msg="Water the tomatoes" id=rid_AAAAAAAAAAAA
+- [ ] date=2026-12-02 time=08:30 recur=weekly msg="Bins out" id=rid_BBBBBBBBBBBB
+- [ ] date=2026-12-03 time=14:00 recur=none msg="Call Anna about the flat" id=rid_CCCCCCCCCCCC
+- [ ] date=2026-12-05 time=10:00 recur=monthly msg="Pay the rent" id=rid_DDDDDDDDDDDD
+- [ ] date=2026-12-07 time=07:45 recur=daily msg="Vitamins" id=rid_EEEEEEEEEEEE
 //- /MEMORY.md
 # Memory
 
@@ -43,19 +43,19 @@ only_if: [due, promised]
 # Morning review
 
 What is due today? Answer in five lines.
-//- /logs/discord-channel/7/20261120T100000Z_0001.md
+//- /logs/discord-channel/7/20261129T100000Z_0001.md
 ---
 surface: discord-channel
 context_id: "7"
-started: 2026-11-20T10:00:00Z
+started: 2026-11-29T10:00:00Z
 ---
 
-> [!user] 2026-11-20T10:00:00Z Anna
+> [!user] 2026-11-29T10:00:00Z Anna
 > Remember that I only drink green tea.
 
 ^01JGXYZ0000000000000000001
 
-> [!user] 2026-11-20T10:01:00Z Bob
+> [!user] 2026-11-29T10:01:00Z Bob
 > I live in Graz, and my dog is called Rex. Can you find the note?
 
 ^01JGXYZ0000000000000000004
@@ -74,19 +74,32 @@ pub struct Sample {
 }
 
 impl Sample {
+    /// The same without a question to the assistant and without a history: quicker.
+    pub fn still() -> Self {
+        Self::made(false)
+    }
+
     pub fn new() -> Self {
+        Self::made(true)
+    }
+
+    fn made(is_whole: bool) -> Self {
         let runtime = tokio::runtime::Runtime::new().expect("a runtime");
         let server = runtime.block_on(ModelServer::start());
         let vault = TestVault::new(NOTES);
         vault.write("vault-agent.toml", format!("{LISTEN}\n[[brain]]\nname = \"scripted\"\nkind = \"chat\"\nmodel = \"m\"\nurl = \"{}\"\nprice = {{ input = 3.0, output = 15.0 }}\n", server.url()));
         let run = |args: &[&str]| drop(vault.run(args).ok());
+        run(&["inbox", "scan"]);
+        if !is_whole {
+            vault.set_now("2026-12-01T09:30:00Z");
+            return Self { vault, server, _runtime: runtime };
+        }
         run(&["history"]);
         vault.write(
             "Projects/Garden.md",
             vault.read("Projects/Garden.md").replace("each morning", "each evening"),
         );
         run(&["history"]);
-        run(&["inbox", "scan"]);
         run(&["memory", "save", "the spare key is at Bob's", "--section", "House"]);
         server.script(vec![Reply::text("The tomatoes want water each evening.")]);
         run(&["ask", "When do the tomatoes want water?"]);

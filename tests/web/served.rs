@@ -61,14 +61,14 @@ impl Served {
         Visitor::enter(self.address, &self.url)
     }
 
+    /// The visitor whose session a tab has.
+    pub fn visitor_of(&self, tab: &crate::tab::Tab) -> Visitor {
+        Visitor { address: self.address, cookie: tab.cookie() }
+    }
+
     /// `kill -9`.
     pub fn kill(mut self) {
         self.child.kill().expect("a process");
-        self.child.wait().expect("its end");
-    }
-
-    /// Waits for its end by itself, as a failpoint brings it.
-    pub fn ended(mut self) {
         self.child.wait().expect("its end");
     }
 
@@ -173,6 +173,13 @@ impl Visitor {
         let all = self.forms(path);
         let found = all.iter().find(|form| form.get("do") == Some(action) && form.holds(holding));
         found.cloned().unwrap_or_else(|| panic!("{path} has no form {action} with {holding:?}: {all:#?}"))
+    }
+
+    /// Sends a form to a program that may be killed; whether an answer came.
+    pub fn submit_or_lost(&self, form: &Form) -> bool {
+        let fields: Vec<(&str, &str)> =
+            form.fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        self.change(&form.action, &fields).send(self.address).is_ok()
     }
 
     /// Sends a form that a page showed.

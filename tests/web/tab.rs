@@ -9,7 +9,7 @@ use thirtyfour::error::{WebDriverError, WebDriverResult};
 use thirtyfour::{By, WebElement, WindowHandle};
 
 use crate::browser::{self, Browser};
-use crate::served::{PATIENCE, Served};
+use crate::served::{PATIENCE, Served, Visitor};
 
 /// The browser, as one test has it: scripts on, light, 1024 px wide, one empty tab.
 pub struct Tab {
@@ -83,6 +83,22 @@ impl Tab {
             json!({"features": [{"name": "prefers-color-scheme", "value": scheme},
                 {"name": "prefers-reduced-motion", "value": "reduce"}]}),
         );
+    }
+
+    /// Gives the browser somebody's session.
+    pub fn take(&self, visitor: &Visitor) {
+        let (name, value) = visitor.cookie.split_once('=').expect("a cookie");
+        self.cdp(
+            "Network.setCookie",
+            json!({"name": name, "value": value, "url": self.origin, "httpOnly": true, "sameSite": "Strict"}),
+        );
+    }
+
+    /// The cookie of the page's session, `NAME=VALUE`.
+    pub fn cookie(&self) -> String {
+        let all = self.cdp("Network.getCookies", json!({"urls": [self.origin]}));
+        let one = &all["cookies"][0];
+        format!("{}={}", one["name"].as_str().expect("a cookie"), one["value"].as_str().expect("a cookie"))
     }
 
     /// Opens a path of the page.

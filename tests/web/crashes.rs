@@ -1,0 +1,78 @@
+//! `kill -9` in the middle of each kind of change, and the same form again: nothing half made, nothing twice.
+
+use crate::doors::moved;
+use crate::forms::Form;
+use crate::sample::Sample;
+use crate::served::{Served, Visitor};
+use crate::support::until;
+
+/// A kind of change: where its form stands, what it does, a part of one of its values, and what is typed.
+type Change = (&'static str, &'static str, &'static str, &'static [(&'static str, &'static str)]);
+
+const CHANGES: &[Change] = &[
+    ("/?write=tomorrow%209am%3A%20Tea", "add", "Tea", &[]),
+    ("/calendar?week=2026-12-01", "done", "rid_CCCCCCCCCCCC", &[]),
+    ("/calendar?week=2026-12-01", "skip", "rid_BBBBBBBBBBBB", &[]),
+    ("/calendar?week=2026-12-01", "move", "rid_CCCCCCCCCCCC", &[("when", "2026-12-04 15:00")]),
+    ("/calendar?week=2026-12-01", "edit", "rid_CCCCCCCCCCCC", &[("message", "Call Anna")]),
+    ("/calendar?week=2026-12-01", "remove", "rid_CCCCCCCCCCCC", &[]),
+    ("/inbox", "keep", "", &[]),
+    ("/inbox", "drop", "", &[]),
+];
+
+fn claims(sample: &Sample) -> i64 {
+    let file = sample.vault.state().join("page.sqlite");
+    let read =
+        || rusqlite::Connection::open(file)?.query_row("SELECT count(*) FROM forms", [], |row| row.get(0));
+    read().unwrap_or(0)
+}
+
+/// Sends a form to a program that stops at `step`, and kills it there.
+fn killed(sample: &Sample, visitor: &Visitor, form: &Form, step: &str) -> (Served, Visitor) {
+    let served = Served::start_with(&sample.vault, &[("FAILPOINTS", &format!("{step}=pause"))]);
+    let at = moved(visitor, &served);
+    let (before, claimed) = (sample.vault.tree(), claims(sample));
+    std::thread::scope(|scope| {
+        let sent = scope.spawn(|| at.submit_or_lost(form));
+        until("the change is where it is to be killed", || {
+            if step == "web::claimed" { claims(sample) > claimed } else { sample.vault.tree() != before }
+        });
+        served.kill();
+        assert!(!sent.join().unwrap(), "an answer came from a program that was killed");
+    });
+    let again = Served::start(&sample.vault);
+    let visitor = moved(&at, &again);
+    (again, visitor)
+}
+
+#[test]
+fn a_change_that_was_killed_is_made_once_or_not_at_all() {
+    for (path, action, holding, typed) in CHANGES {
+        let sample = Sample::still();
+        let served = sample.serve();
+        let visitor = served.visitor();
+        let fresh = |visitor: &Visitor| {
+            typed
+                .iter()
+                .fold(visitor.form(path, action, holding), |form, (name, value)| form.with(name, value))
+        };
+        // Before the change: it isn't made, and the form that was sent says so when it comes again.
+        let form = fresh(&visitor);
+        served.kill();
+        let before = sample.vault.tree();
+        let (served, visitor) = killed(&sample, &visitor, &form, "web::claimed");
+        assert_eq!(sample.vault.tree(), before, "{path} {action}: half made");
+        assert_eq!(visitor.submit(&form).status, 409, "{path} {action}");
+        assert_eq!(sample.vault.tree(), before, "{path} {action}");
+        // After the change: it is made once, and isn't made again.
+        let form = fresh(&visitor);
+        served.kill();
+        let (served, visitor) = killed(&sample, &visitor, &form, "web::done");
+        let after = sample.vault.tree();
+        assert_ne!(after, before, "{path} {action}");
+        assert_eq!(visitor.submit(&form).status, 409, "{path} {action}");
+        assert_eq!(sample.vault.tree(), after, "{path} {action}: made twice");
+        let _ = visitor.get(path).is(200);
+        drop(served);
+    }
+}

@@ -1,0 +1,45 @@
+//! The pictures of the documentation: made by this test where `VAULT_AGENT_PICTURES` is set, never changed else.
+
+use std::path::Path;
+
+use crate::sample::{Sample, places};
+use crate::tab::Tab;
+
+/// A picture has at most so many bytes.
+const MOST: u64 = 120_000;
+
+#[test]
+fn the_pictures_of_the_documentation() {
+    if std::env::var_os("VAULT_AGENT_PICTURES").is_none() {
+        return;
+    }
+    let sample = Sample::new();
+    let served = sample.serve();
+    let Some(tab) = Tab::enter(&served) else { return };
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/pictures");
+    std::fs::create_dir_all(&folder).unwrap();
+    let shoot = |name: &str, path: &str, width: u32, dark: bool| {
+        tab.look(width, dark);
+        tab.go(path);
+        tab.wait("h1");
+        let file = folder.join(format!("{name}.png"));
+        tab.shot(&file);
+        let size = std::fs::metadata(&file).unwrap().len();
+        assert!(size <= MOST, "{name} has {size} bytes");
+    };
+    let turn = served.visitor_of(&tab).get("/turns").text();
+    let turn = turn.split("href=\"/turns/").nth(1).and_then(|rest| rest.split('"').next()).map(str::to_owned);
+    for place in places(&tab.source()) {
+        let name = if place == "/" { "today" } else { &place[1..] };
+        let path = match (name, &turn) {
+            ("notes", _) => "/notes/Projects/Garden.md?n=1".to_owned(),
+            ("turns", Some(turn)) => format!("/turns/{turn}"),
+            ("calendar", _) => "/calendar?month=2026-12".to_owned(),
+            ("search", _) => "/search?q=tomatoes".to_owned(),
+            _ => place.clone(),
+        };
+        shoot(name, &path, 1024, false);
+    }
+    shoot("today-dark", "/", 1024, true);
+    shoot("today-phone", "/", 360, false);
+}
