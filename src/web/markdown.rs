@@ -22,6 +22,8 @@ pub fn render(text: &str, folder: &str) -> Markup {
         | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS;
     let events = Parser::new_ext(text, options).map(|event| match event {
         Event::Html(raw) | Event::InlineHtml(raw) => Event::Text(raw),
+        // A box that can't be ticked here is a sign, which a screen reader says.
+        Event::TaskListMarker(is_done) => Event::Text(if is_done { "☑ " } else { "☐ " }.into()),
         Event::Start(Tag::HtmlBlock) => Event::Start(Tag::Paragraph),
         Event::End(TagEnd::HtmlBlock) => Event::End(TagEnd::Paragraph),
         Event::Start(Tag::MetadataBlock(_)) => {
@@ -63,10 +65,7 @@ fn sanitizer() -> &'static Builder<'static> {
         let mut builder = Builder::default();
         builder
             .url_schemes(HashSet::from(["http", "https", "mailto", "obsidian"]))
-            .link_rel(Some("noopener noreferrer"))
-            .add_tags(["input"])
-            .add_tag_attributes("input", ["disabled", "type", "checked"])
-            .add_tag_attribute_values("input", "type", ["checkbox"]);
+            .link_rel(Some("noopener noreferrer"));
         builder
     })
 }
