@@ -41,6 +41,8 @@ pub const TOOL: &str = "bash";
 const MOST_COMMAND: usize = 20_000;
 /// Bytes of output that a brain is given.
 const MOST_OUTPUT: usize = 30_000;
+/// Room for the words that say how much was left out, so that what the box cut once isn't cut again.
+const MARKER: usize = 64;
 /// The most output of a command that was given a secret: all of it is looked through before any of it is cut.
 const MOST_SECRET_OUTPUT: usize = 1 << 20;
 
@@ -187,7 +189,7 @@ impl BashTool {
         let mut policy = Policy::new(folder.work());
         policy.network = asked.network;
         policy.gate = true;
-        policy.limits = Limits { output_bytes: MOST_OUTPUT, ..Limits::default() };
+        policy.limits = Limits { output_bytes: MOST_OUTPUT - MARKER, ..Limits::default() };
         if !secrets.is_empty() {
             policy.limits.output_bytes = MOST_SECRET_OUTPUT;
             policy.limits.whole_bytes = MOST_SECRET_OUTPUT as u64;
