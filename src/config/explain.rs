@@ -30,6 +30,7 @@ pub(super) fn key_span(text: &str, key: &str) -> Option<Range<usize>> {
 /// A TOML error in our words, with the nearest known name where a name is wrong.
 pub(super) fn explain(text: &str, error: &toml::de::Error) -> ConfigError {
     let message = error.message();
+    let error_at = error.span().map(|span| span.start);
     let ours = match quoted(message).as_slice() {
         [wrong, known @ ..] if message.starts_with("unknown field") => {
             let error = ConfigError::new(format!("unknown key `{wrong}`"));
@@ -45,6 +46,15 @@ pub(super) fn explain(text: &str, error: &toml::de::Error) -> ConfigError {
                 None => format!("give one of: {}", known.join(", ")),
             })
         }
+        _ if message.starts_with("duplicate key") => {
+            let error = ConfigError::new("this stands twice in the file");
+            match error_line(text, error_at).and_then(|(lines, second)| first_of(&lines, second)) {
+                Some(first) => error.suggest(format!(
+                    "line {first} has the first one: move what stands below this line there, and delete this line"
+                )),
+                None => error.suggest("join the two"),
+            }
+        }
         _ => {
             let error = ConfigError::new(message.lines().next().unwrap_or("can't be understood").to_owned());
             match form_of(message) {
@@ -57,6 +67,28 @@ pub(super) fn explain(text: &str, error: &toml::de::Error) -> ConfigError {
         Some(span) => ours.at(text, span.start),
         None => ours,
     }
+}
+
+/// The lines of a text, and the index of the one in which a place stands.
+fn error_line(text: &str, at: Option<usize>) -> Option<(Vec<&str>, usize)> {
+    let before = text.get(..at?)?;
+    Some((text.lines().collect(), before.matches('\n').count()))
+}
+
+/// The number, from 1, of the line that has a table's header or a key for the first time.
+fn first_of(lines: &[&str], second: usize) -> Option<usize> {
+    let name = |line: &&str| {
+        let line = line.split('#').next().unwrap_or_default();
+        line.split_once('=').map_or(line, |(key, _)| key).trim().to_owned()
+    };
+    let (earlier, wanted) = (lines.get(..second)?, name(lines.get(second)?));
+    let is_it = |line: &&str| name(line) == wanted;
+    let index = if wanted.starts_with('[') {
+        earlier.iter().position(is_it)
+    } else {
+        earlier.iter().rposition(is_it)
+    };
+    index.map(|index| index + 1)
 }
 
 /// How a value is written that has the wrong type.
@@ -85,4 +117,23 @@ pub(super) fn nearest<'a>(wrong: &str, known: &[&'a str]) -> Option<&'a str> {
         .filter(|(score, _)| *score > 0.8)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::Settings;
+
+    #[test]
+    fn what_stands_twice_names_the_line_of_the_first() {
+        let said = |text: &str| Settings::parse(text).unwrap_err().to_string();
+        for (text, line) in [
+            ("[notify]\n\n[discord]\n[notify]  # again\nkind = \"discord\"\n", "line 1 has"),
+            ("# x\n[hooks]\nmax_chars = 1000\nmax_chars = 2000\n", "line 3 has"),
+        ] {
+            let error = Settings::parse(text).unwrap_err();
+            let whole = format!("{error} {error:?}");
+            assert!(whole.contains(line), "{whole}");
+        }
+        assert!(said("[notify]\n[notify]\n").contains("twice"));
+    }
 }
