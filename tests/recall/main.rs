@@ -30,6 +30,7 @@ mod reranker;
 mod scale;
 #[cfg(feature = "http")]
 mod shapes;
+mod small;
 mod step;
 mod table;
 mod tokenizer;

@@ -191,7 +191,7 @@ impl Recall {
             made.as_ref()
         };
         let vectors = builtin.map(|probe| Vectors { matrix: None, probe });
-        let measures = sure::measures(scope, &sought, vectors, &slots);
+        let measures = sure::measures(scope, &question, &sought, vectors, &slots);
         for (ranked, measures) in best.iter_mut().zip(&measures) {
             ranked.sure = gate::as_built(measures);
         }

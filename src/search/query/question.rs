@@ -54,6 +54,8 @@ pub struct Wants {
 pub struct Question {
     /// Its text, cut to [`LONGEST`], without what it is dressed in ([`crate::search::query::dressed`]).
     pub text: String,
+    /// Whether it was typed on one line, with nothing behind its question mark.
+    pub is_plain: bool,
     /// All its words, lower case.
     pub words: Vec<String>,
     /// Its terms, each once, in order.
@@ -96,7 +98,8 @@ impl Question {
         }
         let dates = named_days(&all, today);
         let wants = Wants::of(&all);
-        Self { text: text.to_owned(), words: all, asked, dates, wants }
+        let is_plain = !whole.contains('\n') && !text.trim_end_matches(['?', ' ']).contains('?');
+        Self { text: text.to_owned(), is_plain, words: all, asked, dates, wants }
     }
 
     /// Whether nothing can be looked up.

@@ -8,6 +8,8 @@
 use crate::embed::Table;
 use crate::embed::fast::FastMap;
 use crate::search::Role;
+use crate::search::analyze::stems::Shape;
+use crate::search::query::question::{Question, Wants};
 use crate::search::rank::gate::{Measured, Place};
 use crate::search::rank::sought::Sought;
 use crate::search::rank::term::{FEW, MOST_IDF};
@@ -18,10 +20,15 @@ use crate::search::store::corpus::neighbours::{beside, is_said};
 
 /// What stands beside a find counts in part.
 const BESIDE: [(i32, f32); 5] = [(-2, 0.4), (-1, 0.7), (0, 1.0), (1, 0.7), (2, 0.4)];
+/// A scope of so many blocks is small: its lines are facts of their own, and no line helps out for its neighbour.
+const SMALL: usize = 100;
+/// What has more words than this is told or pasted, not asked.
+const LONGEST_ASKED: usize = 20;
 
 /// The measures of each of `finds`; `vectors` are the built-in ones.
 pub(in crate::search) fn measures(
     scope: Scope<'_>,
+    question: &Question,
     sought: &[Sought],
     vectors: Option<Vectors<'_>>,
     finds: &[u32],
@@ -29,8 +36,12 @@ pub(in crate::search) fn measures(
     let corpus = scope.corpus;
     let table = Table::builtin();
     let sought: Vec<&Sought> = sought.iter().filter(|sought| !sought.word.is_empty()).collect();
-    let near =
-        |slot: u32| BESIDE.iter().filter_map(move |(at, part)| Some((beside(corpus, slot, *at)?, *part)));
+    let is_asked = question.words.len() <= LONGEST_ASKED && question.is_plain;
+    let is_fact = |slot: u32| is_asked && scope.candidates.count <= SMALL && !is_said(corpus, slot);
+    let near = |slot: u32| {
+        let reach = if is_fact(slot) { &BESIDE[2..3] } else { &BESIDE[..] };
+        reach.iter().filter_map(move |(at, part)| Some((beside(corpus, slot, *at)?, *part)))
+    };
     let mut has: FastMap<u32, Vec<f32>> = FastMap::default();
     for (slot, _) in finds.iter().flat_map(|slot| near(*slot)) {
         has.entry(slot).or_insert_with(|| vec![0.0; sought.len()]);
@@ -79,16 +90,32 @@ pub(in crate::search) fn measures(
         let cosine = cosines.get(slot).copied().unwrap_or(0.0).max(0.0);
         let is_agent = |at| corpus.role(at) == Some(Role::Agent);
         let place = match is_said(corpus, *slot) {
+            false if is_fact(*slot) => Place::Fact,
             false => Place::Note,
             true if near(*slot).any(|(at, _)| is_agent(at)) => Place::Log,
             true => Place::Conversation,
         };
         let named = f32::from(u8::from(named));
         Measured {
-            of: [mass / all, mass.ln_1p(), unknown / all, cosine, named],
+            of: [
+                mass / all,
+                mass.ln_1p(),
+                unknown / all,
+                cosine,
+                named,
+                (all - mass).max(0.0).ln_1p(),
+                f32::from(u8::from(is_amiss(question.wants, corpus.shape(*slot)))),
+            ],
             place,
             has_cosine: vectors.is_some(),
         }
     };
     finds.iter().map(of).collect()
+}
+
+/// Whether a text has nothing of the kind that is asked for: a time, a number, a place.
+fn is_amiss(wants: Wants, shape: Shape) -> bool {
+    wants.time && !shape.has(Shape::TIME | Shape::NUMBER)
+        || wants.number && !wants.time && !shape.has(Shape::NUMBER)
+        || wants.place && !shape.has(Shape::PLACE | Shape::PROPER)
 }

@@ -10,7 +10,7 @@ use crate::format::log::{self, EventKind, Resume};
 
 use crate::search::analyze::glob::Pattern;
 use crate::search::read::block::{Block, Kind, Lines, Note, Role};
-use crate::search::read::{cut, decode, frontmatter, inline, markdown};
+use crate::search::read::{cut, decode, frontmatter, inline, markdown, shipped};
 
 /// What decides which files are indexed, and how.
 #[derive(Debug, Clone)]
@@ -128,11 +128,26 @@ pub struct Parsed {
     pub resume: Option<String>,
 }
 
-/// Reads a file.
+/// Reads a file, without what this program itself wrote into a new vault.
 ///
 /// # Errors
 /// Why it can't be indexed, for a person.
 pub fn parse(path: &str, bytes: &[u8], options: &Options) -> Result<Parsed, String> {
+    let mut parsed = read(path, bytes, options)?;
+    if !options.is_log(path)
+        && !parsed.note.blocks.is_empty()
+        && let Some((text, _)) = decode::decode(bytes)
+    {
+        shipped::take_out(path, &text, &mut parsed.note.blocks);
+    }
+    Ok(parsed)
+}
+
+/// Reads a file, whole.
+///
+/// # Errors
+/// As [`parse`].
+pub(super) fn read(path: &str, bytes: &[u8], options: &Options) -> Result<Parsed, String> {
     if options.is_log(path) {
         if let Some(log) = log::parse_headings(bytes) {
             // Its last turn may still grow: a changed one is read anew.
@@ -267,6 +282,10 @@ fn bullets(note: &mut Note, kind: Kind, each: impl Fn(&mut Block)) {
     }
 }
 
+/// Headings of the file of memories that say nothing of the lines below them: its title, and where an assistant saves what
+/// it names no section for.
+const PLAIN_SECTIONS: [&str; 4] = ["Memory", "Memories", "Facts", crate::memory::DEFAULT_SECTION];
+
 /// `[timestamp] text` under `## Section` is indexed as `Section: text`.
 fn memory_bullet(block: &mut Block, zone: &jiff::tz::TimeZone) {
     if let Some((stamp, text)) = block.text.strip_prefix('[').and_then(|rest| rest.split_once(']'))
@@ -275,7 +294,9 @@ fn memory_bullet(block: &mut Block, zone: &jiff::tz::TimeZone) {
         block.time = Some(time);
         block.text = text.trim_start().to_owned();
     }
-    if let Some(section) = block.section.as_deref().and_then(|path| path.rsplit(" > ").next()) {
+    if let Some(section) = block.section.as_deref().and_then(|path| path.rsplit(" > ").next())
+        && !PLAIN_SECTIONS.contains(&section)
+    {
         block.text = format!("{section}: {}", block.text);
     }
 }

@@ -40,7 +40,7 @@ pub(in crate::search) fn mended(question: Question, scope: Scope<'_>, today: jif
     for (wrong, right) in &meant {
         text = with(&text, wrong, right);
     }
-    Question::new(&text, today)
+    Question { is_plain: question.is_plain, ..Question::new(&text, today) }
 }
 
 /// The likeliest word of the scope that is one slip away.

@@ -83,9 +83,8 @@ impl Corpus {
         let length = terms.len();
         self.tail.postings.add(slot, terms);
         let author = passage.author.map_or(NOBODY, |name| self.authors.of(name));
-        let mut shape = Shape::default();
+        let mut shape = Shape::of(&said, |word| names.iter().any(|name| name == word));
         if passage.is_turn {
-            shape = Shape::of(&said, |word| names.iter().any(|name| name == word));
             shape.0 |= Shape::TURN | if opens { Shape::OPENING } else { 0 };
         }
         if passage.role == Some(Role::Tool) {

@@ -22,7 +22,7 @@ use crate::search::store::stamp::Stamp;
 
 /// The version of the layout and of what the arrays mean; the table's name and the program's version are
 /// part of the head beside it.
-const LAYOUT: &str = "vault-agent recall 11";
+const LAYOUT: &str = "vault-agent recall 12";
 
 /// What a head holds behind its two lines.
 #[derive(Encode, Decode)]
