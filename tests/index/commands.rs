@@ -54,3 +54,38 @@ fn a_cache_that_can_t_be_used_is_said_on_standard_error_and_the_answer_comes() {
     assert_eq!(run.code, 1, "{}", run.stdout);
     assert!(run.stderr.contains("VAULT_AGENT_CACHE_DIR"), "{}", run.stderr);
 }
+
+#[test]
+fn whatever_stands_in_a_log_is_found_and_check_names_an_unknown_kind() {
+    let vault = TestVault::new(
+        "//- vault-agent.toml
+//- logs/discord-channel/7/20261101T100000Z_0001.md
+---
+surface: discord-channel
+context_id: \"7\"
+started: 2026-11-01T10:00:00Z
+---
+
+> [!user] 2026-11-01T10:00:00Z Ann
+> Where is the boat?
+
+^01K8ZZZZZZ000000000000000A
+
+> [!assistant] 2026-11-01T10:01:00Z Bot
+> The kayak lies behind the boathouse.
+
+> [!note] My own
+> The paddle belongs to Sven.
+
+The life vest is at the tailor's.
+",
+    );
+    for (words, line) in [("kayak", 12), ("paddle", 15), ("tailor", 18), ("boat", 7)] {
+        let found = vault.run(&["--json", "search", words]).json();
+        assert_eq!(found["hits"][0]["line"], line, "{words}: {found}");
+    }
+    let run = vault.run(&["check"]);
+    assert_eq!(run.code, 1);
+    assert!(run.stdout.contains("0001.md:12:5: `assistant` is no kind of event"), "{}", run.stdout);
+    assert_eq!(run.stdout.lines().count(), 1, "{}", run.stdout);
+}

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Component, Path, PathBuf};
 
 use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::format::{approval, candidate, commitment, reminder, summary, tasks};
+use crate::format::{approval, candidate, commitment, log, reminder, summary, tasks};
 use crate::reminders::{self, IdAt, PlacedFinding};
 use crate::tasks::Scanner;
 use crate::vault::{NotePath, VaultError, WalkOptions};
@@ -95,9 +95,13 @@ fn look_elsewhere(
     let summaries = workspace.note(&paths.summaries);
     let mut notes = workspace.vault.walk(&WalkOptions::default())?.entries;
     notes.sort_by(|one, other| one.path.cmp(&other.path));
-    for note in notes.iter().map(|entry| &entry.path).filter(|path| !path.is_within(&logs)) {
+    for note in notes.iter().map(|entry| &entry.path) {
         // What can't be read, or isn't there any more, is not `check`'s to say.
         let Ok(bytes) = workspace.vault.read(note) else { continue };
+        if note.is_within(&logs) {
+            found.extend(unknown_kinds(note, &bytes));
+            continue;
+        }
         if note.is_within(&summaries) {
             found.extend(summary::parse(&bytes).1.iter().map(|finding| PlacedFinding::new(note, finding)));
             continue;
@@ -119,6 +123,18 @@ fn look_elsewhere(
         }));
     }
     Ok(())
+}
+
+/// The blocks of a log that are meant as events and are of no kind that there is.
+fn unknown_kinds(path: &NotePath, bytes: &[u8]) -> impl Iterator<Item = PlacedFinding> {
+    let found = log::unknown_kinds(bytes).into_iter();
+    found.map(move |(line, column, kind)| PlacedFinding {
+        path: path.to_string(),
+        line,
+        column,
+        reason: format!("`{kind}` is no kind of event, so this block is no part of the conversation"),
+        suggestion: "the kinds are `user`, `agent`, `tool`, `system` and `recall`".to_owned(),
+    })
 }
 
 /// Looks at the notes of routines for what isn't understood of their heads.
@@ -260,6 +276,9 @@ fn look(workspace: &Workspace, path: &NotePath) -> Result<Vec<PlacedFinding>, Va
     if path.is_within(&workspace.note(&workspace.settings.paths.summaries)) {
         let findings = summary::parse(&bytes).1;
         return Ok(findings.iter().map(|finding| PlacedFinding::new(path, finding)).collect());
+    }
+    if path.is_within(&workspace.note(&workspace.settings.paths.logs)) {
+        return Ok(unknown_kinds(path, &bytes).collect());
     }
     if path.as_str() == workspace.settings.paths.commitments {
         let findings = commitment::parse(&bytes).findings;

@@ -33,7 +33,7 @@ use jiff::Timestamp;
 pub use facts::{ANSWERED_WITH_HELP, FOUND, FOUND_NOTHING, said_and_facts, with_facts};
 pub use headings::parse_headings;
 pub use path::{LogPath, LogPathError, ROUTINES, SESSIONS, SessionPath};
-pub use read::{parse, parse_from};
+pub use read::{parse, parse_from, unknown_kinds};
 pub use write::{render_event, render_header};
 
 /// The literal line before the JSON of what memory injects (agent specification §6.4.2).

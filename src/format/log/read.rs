@@ -52,6 +52,35 @@ pub fn parse_from(bytes: &[u8], resume: Resume) -> LogFile {
     log
 }
 
+/// The callouts of a log that are meant as events but are of no kind that there is: line, column, the kind as it stands.
+pub fn unknown_kinds(bytes: &[u8]) -> Vec<(usize, usize, String)> {
+    let known = parse(bytes).blocks;
+    let mut lines = Lines::new(bytes, start(bytes));
+    let (mut found, mut quoted_before) = (Vec::new(), false);
+    loop {
+        let before = lines;
+        let Some(line) = lines.next() else { return found };
+        let begins = line.starts_with(b">") && !quoted_before;
+        quoted_before = line.starts_with(b">");
+        let inside = known.partition_point(|block| block.range.end <= before.at);
+        if !begins || known.get(inside).is_some_and(|block| block.range.contains(&before.at)) {
+            continue;
+        }
+        found.extend(unknown_kind(line).map(|(column, kind)| (before.number, column, kind)));
+    }
+}
+
+/// The kind of `> [!kind] 2026-01-30T14:23:55Z Alice`, where there is no such kind, with its column from 1.
+fn unknown_kind(line: &[u8]) -> Option<(usize, String)> {
+    let text = std::str::from_utf8(line).ok()?;
+    let (mark, rest) = text.split_once("[!")?;
+    let (kind, rest) = rest.split_once(']')?;
+    let at = rest.trim_start_matches(['-', '+']).split_whitespace().next()?;
+    let is_meant = mark.trim() == ">" && at.parse::<Timestamp>().is_ok();
+    (is_meant && EventKind::from_bytes(kind.as_bytes()).is_none())
+        .then(|| (mark.chars().count() + 3, kind.to_owned()))
+}
+
 /// The rest of an event after its title; none where the file ends before it is whole.
 fn body<'a>(
     mut lines: Lines<'a>,

@@ -12,7 +12,7 @@ use crate::vault::{NotePath, Stat};
 
 use crate::search::follow::scan;
 use crate::search::follow::scan::Unread;
-use crate::search::read::note;
+use crate::search::read::file;
 use crate::search::store::cache::{Mode, Store};
 use crate::search::store::catalog::{FileRow, RunRow, SegmentRow, Totals};
 use crate::search::store::delta::Change;
@@ -254,7 +254,7 @@ impl Work<'_> {
         };
         file.hash = *blake3::hash(&bytes).as_bytes();
         file.size = bytes.len() as u64;
-        match note::parse(path.as_str(), &bytes, options) {
+        match file::parse(path.as_str(), &bytes, options) {
             Ok(parsed) => Some(scan::content(file, parsed)),
             Err(why) => {
                 file.hash = [0; 32];

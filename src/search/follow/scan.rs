@@ -14,8 +14,8 @@ use rusqlite::Connection;
 use crate::vault::{NotePath, Stat, Vault, VaultError, Walk, WalkOptions, conflict};
 
 use crate::search::IndexError;
-use crate::search::read::note;
 use crate::search::read::note::{Options, Parsed};
+use crate::search::read::{file, transcript};
 use crate::search::store::catalog;
 use crate::search::store::catalog::{FileRow, Look};
 use crate::search::store::delta::Change;
@@ -254,12 +254,12 @@ fn look(vault: &Vault, options: &Options, suspect: Suspect, now: i64) -> Option<
         && options.is_log(&suspect.path)
         && bytes.len() as u64 > known.size
         && usize::try_from(known.size).is_ok_and(|old| *blake3::hash(&bytes[..old]).as_bytes() == known.hash)
-        && let Some(parsed) = note::parse_appended(&suspect.path, &bytes, resume, options)
+        && let Some(parsed) = transcript::parse_appended(&suspect.path, &bytes, resume, options)
     {
         let file = FileRow { resume: parsed.resume, ..row };
         return Some(Change::Content { file, note: parsed.note, append: true, pins: Vec::new() });
     }
-    Some(match note::parse(&suspect.path, &bytes, options) {
+    Some(match file::parse(&suspect.path, &bytes, options) {
         Ok(parsed) => content(row, parsed),
         Err(why) => skip(suspect.known, suspect.path, &stat, why, now),
     })

@@ -1,6 +1,6 @@
 //! From a file's bytes to a note of [`block::Block`]s. Pure: whoever reads the file brings the bytes.
 //!
-//! - [`decode`]: bytes to text; [`note`]: which reader a file gets; [`markdown`] the reader of Markdown, with
+//! - [`file`]: which reader a file gets; [`decode`]: bytes to text; [`note`]: notes; `transcript`: logs; [`markdown`]: the reader of Markdown, with
 //!   `frontmatter`, `comment`, `inline` (tags, dates, block ids) and `markdown::plain` for what stands in it.
 //! - `cut`: where a block that is too long is cut.
 //! - [`block`]: what a note is made of.
@@ -9,6 +9,7 @@
 pub mod block;
 
 pub mod decode;
+pub mod file;
 pub mod markdown;
 pub mod note;
 
@@ -17,3 +18,4 @@ mod cut;
 mod frontmatter;
 mod inline;
 pub(in crate::search) mod shipped;
+pub(in crate::search) mod transcript;

@@ -1,16 +1,13 @@
-//! A file's bytes to a [`Note`]: which reader a file gets, and what its place in the vault adds.
+//! A note's bytes to a [`Note`]: which reader it gets, and what its place in the vault adds.
 //!
-//! Pure: bytes, path and settings in, blocks out. A log's turns come from the log format, memory
-//! bullets get their section, a day's bullets their date; everything else is Markdown, a canvas's cards,
-//! or plain text.
+//! Pure: bytes, path and settings in, blocks out. Memory bullets get their section, a day's bullets their date; everything
+//! else is Markdown, a canvas's cards, or plain text.
 
-use std::sync::Arc;
-
-use crate::format::log::{self, EventKind, Resume};
+use crate::format::log;
 
 use crate::search::analyze::glob::Pattern;
-use crate::search::read::block::{Block, Kind, Lines, Note, Role};
-use crate::search::read::{cut, decode, frontmatter, inline, markdown, shipped};
+use crate::search::read::block::{Block, Kind, Lines, Note};
+use crate::search::read::{cut, decode, frontmatter, inline, markdown};
 
 /// What decides which files are indexed, and how.
 #[derive(Debug, Clone)]
@@ -128,36 +125,11 @@ pub struct Parsed {
     pub resume: Option<String>,
 }
 
-/// Reads a file, without what this program itself wrote into a new vault.
+/// Reads a file that is no log, whole.
 ///
 /// # Errors
 /// Why it can't be indexed, for a person.
-pub fn parse(path: &str, bytes: &[u8], options: &Options) -> Result<Parsed, String> {
-    let mut parsed = read(path, bytes, options)?;
-    if !options.is_log(path)
-        && !parsed.note.blocks.is_empty()
-        && let Some((text, _)) = decode::decode(bytes)
-    {
-        shipped::take_out(path, &text, &mut parsed.note.blocks);
-    }
-    Ok(parsed)
-}
-
-/// Reads a file, whole.
-///
-/// # Errors
-/// As [`parse`].
 pub(super) fn read(path: &str, bytes: &[u8], options: &Options) -> Result<Parsed, String> {
-    if options.is_log(path) {
-        if let Some(log) = log::parse_headings(bytes) {
-            // Its last turn may still grow: a changed one is read anew.
-            return Ok(Parsed { resume: None, ..turns(log, None) });
-        }
-        let log = log::parse(bytes);
-        if !log.blocks.is_empty() || log.header.is_some() {
-            return Ok(without_tools(turns(log, None), path, options));
-        }
-    }
     let (text, encoding) = decode::decode(bytes).ok_or("it is not text")?;
     let mut parsed = Parsed::default();
     let note = &mut parsed.note;
@@ -199,67 +171,6 @@ pub(super) fn read(path: &str, bytes: &[u8], options: &Options) -> Result<Parsed
             .join("\n");
     }
     Ok(parsed)
-}
-
-/// Of a coding agent's session what was said is indexed, and not what its tools read and wrote: whole files, whose words
-/// are everybody's. `lcm grep` finds those.
-fn without_tools(mut parsed: Parsed, path: &str, options: &Options) -> Parsed {
-    if path.starts_with(&options.sessions()) {
-        parsed.note.blocks.retain(|block| block.role != Some(Role::Tool));
-    }
-    parsed
-}
-
-/// Reads what was appended to the log at `path` since `resume`; `None` where that can't be told from the rest.
-pub fn parse_appended(path: &str, bytes: &[u8], resume: &str, options: &Options) -> Option<Parsed> {
-    let mut parts = resume.splitn(4, ' ');
-    let mut number = || parts.next()?.parse::<usize>().ok();
-    let (offset, line, crlf) = (number()?, number()?, number()? == 1);
-    let parsed = turns(log::parse_from(bytes, Resume { offset, line, crlf }), parts.next());
-    Some(without_tools(parsed, path, options))
-}
-
-/// A log's turns, of this conversation or else of the one that its header names. What was injected or is about the
-/// conversation itself is left out.
-fn turns(log: log::LogFile, context: Option<&str>) -> Parsed {
-    let mut parsed = Parsed::default();
-    let context = context.or(log.header.as_ref().map(|header| header.context_id.as_str()));
-    let context: Option<Arc<str>> = context.filter(|context| !context.is_empty()).map(Arc::from);
-    for found in log.blocks {
-        let role = match found.event.kind {
-            EventKind::User => Role::User,
-            EventKind::Agent => Role::Agent,
-            EventKind::Tool => Role::Tool,
-            EventKind::System | EventKind::Recall => continue,
-        };
-        let content = found.event.said();
-        if found.event.is_recall() || content.trim().is_empty() {
-            continue;
-        }
-        let most = if content.len() > 4 * markdown::MOST { markdown::MOST } else { content.len() };
-        for piece in cut::pieces(content, most) {
-            let text = content[piece].trim();
-            if text.is_empty() {
-                continue;
-            }
-            let mut block = Block::new(Kind::Turn, found.range.start, found.range.end, text.to_owned());
-            block.line = u32::try_from(found.line).unwrap_or(u32::MAX);
-            block.end_line = u32::try_from(found.end_line).unwrap_or(u32::MAX);
-            block.time = Some(found.event.at.as_second());
-            block.role = Some(role);
-            block.author = Some(Arc::from(found.event.author.as_str()));
-            block.context_id.clone_from(&context);
-            block.block_id.clone_from(&found.event.id);
-            block.tags = inline::tags(text, &[]);
-            block.dates = inline::dates(text);
-            // Who says it is part of what is remembered.
-            block.extra.clone_from(&found.event.author);
-            parsed.note.blocks.push(block);
-        }
-    }
-    let (end, context) = (log.end, context.as_deref().unwrap_or_default());
-    parsed.resume = Some(format!("{} {} {} {context}", end.offset, end.line, u8::from(end.crlf)));
-    parsed
 }
 
 fn read_markdown(text: &str, zone: &jiff::tz::TimeZone, note: &mut Note) {
@@ -396,6 +307,3 @@ fn plain(text: &str, note: &mut Note) {
     }
     flush(stretch);
 }
-
-#[cfg(test)]
-mod tests;

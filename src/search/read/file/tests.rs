@@ -1,6 +1,8 @@
-//! What `note` promises, case by case.
+//! What `parse` promises, case by case.
 
 use super::*;
+use crate::search::read::block::{Kind, Role};
+use crate::search::read::transcript::parse_appended;
 
 fn show(path: &str, text: &str) -> Vec<String> {
     let parsed = parse(path, text.as_bytes(), &Options::default()).unwrap();
@@ -16,7 +18,7 @@ fn show(path: &str, text: &str) -> Vec<String> {
 fn memory_and_daily_bullets_say_what_they_belong_to() {
     assert_eq!(
         show("MEMORY.md", "# Memory\n## Kyle\n- [2026-05-08T14:00:00Z] prefers TypeScript\n  and tea\n"),
-        ["heading 1-1 Memory", "heading 2-2 Kyle", "memory 3-4 Kyle: prefers TypeScript/and tea"]
+        ["heading 2-2 Kyle", "memory 3-4 Kyle: prefers TypeScript/and tea"]
     );
     let parsed = parse("daily/2026-11-20.md", b"- 14:02 saw the dentist\n", &Options::default()).unwrap();
     let block = &parsed.note.blocks[0];
@@ -118,4 +120,34 @@ fn canvases_bases_and_odd_files_give_their_text() {
     assert_eq!(show("x.canvas", "{broken"), ["text 1-1 {broken"]);
     assert!(parse("x.md", &[0u8; 100], &Options::default()).is_err());
     assert!(show("x.md", "").is_empty());
+}
+
+#[test]
+fn what_stands_between_a_log_s_events_is_read_as_a_note() {
+    let head = "---\nsurface: discord-channel\ncontext_id: \"7\"\n---\n";
+    let event = |said: &str, id: u8| {
+        format!("\n> [!user] 2026-01-30T14:23:55Z x\n> {said}\n\n^01JGXYZ000000000000000000{id}\n")
+    };
+    let strange = "\n> [!assistant] 2026-01-30T14:24:00Z Bot\n> The kayak is green.\n\n> [!note] Mine\n> The paddle is red.\n\nPlain words.\n";
+    let path = "logs/discord-channel/7/a_0001.md";
+    let text = format!("{head}{}{strange}{}", event("first", 1), event("second", 2));
+    assert_eq!(
+        show(path, &text),
+        [
+            "turn 6-9 first",
+            "callout 11-12 2026-01-30T14:24:00Z Bot/The kayak is green.",
+            "callout 14-15 Mine/The paddle is red.",
+            "paragraph 17-17 Plain words.",
+            "turn 19-22 second"
+        ]
+    );
+    // After an append it reads the same as anew.
+    let before = format!("{head}{}", event("first", 1));
+    let resume = parse(path, before.as_bytes(), &Options::default()).unwrap().resume.unwrap();
+    assert_eq!(parse_appended(path, text.as_bytes(), &resume, &Options::default()), None);
+    let strange_last = format!("{before}{strange}");
+    assert_eq!(parse(path, strange_last.as_bytes(), &Options::default()).unwrap().resume, None);
+    // Nothing injected comes in by that way.
+    let injected = format!("{before}\n> [!recall]-\n> secret\n");
+    assert_eq!(show(path, &injected), ["turn 6-9 first"]);
 }

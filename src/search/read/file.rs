@@ -1,0 +1,25 @@
+//! A file's bytes to [`Parsed`]: a log's by its events, any other's as a note, without what this program itself wrote into a
+//! new vault.
+
+use crate::search::read::note::{self, Options, Parsed};
+use crate::search::read::{decode, shipped, transcript};
+
+/// Reads a file.
+///
+/// # Errors
+/// Why it can't be indexed, for a person.
+pub fn parse(path: &str, bytes: &[u8], options: &Options) -> Result<Parsed, String> {
+    if options.is_log(path)
+        && let Some(parsed) = transcript::parse(path, bytes, options)
+    {
+        return Ok(parsed);
+    }
+    let mut parsed = note::read(path, bytes, options)?;
+    if let Some((text, _)) = decode::decode(bytes).filter(|_| !parsed.note.blocks.is_empty()) {
+        shipped::take_out(path, &text, &mut parsed.note.blocks);
+    }
+    Ok(parsed)
+}
+
+#[cfg(test)]
+mod tests;
