@@ -82,13 +82,24 @@ pub fn read_all(workspace: &Workspace) -> Result<Vec<Note>, VaultError> {
 fn read(workspace: &Workspace, path: NotePath) -> Result<Option<Note>, VaultError> {
     let bytes = workspace.vault.read(&path)?;
     let stat = workspace.vault.stat(&path)?;
-    let (routine, mut findings) = routine::parse(&bytes);
+    let changed = stat.and_then(|stat| Timestamp::from_nanosecond(i128::from(stat.mtime_ns)).ok());
+    let (routine, findings) = understand(workspace, &bytes);
     if routine.is_none() && findings.is_empty() {
         return Ok(None);
     }
-    let routine = routine.map(|routine| check(workspace, routine, &mut findings));
-    let changed = stat.and_then(|stat| Timestamp::from_nanosecond(i128::from(stat.mtime_ns)).ok());
     Ok(Some(Note { name: name_of(workspace, &path), path, bytes, changed, routine, findings }))
+}
+
+fn understand(workspace: &Workspace, bytes: &[u8]) -> (Option<Routine>, Vec<Finding>) {
+    let (routine, mut findings) = routine::parse(bytes);
+    (routine.map(|routine| check(workspace, routine, &mut findings)), findings)
+}
+
+/// What keeps a routine from running when its head says that it is enabled.
+fn obstacle(workspace: &Workspace, bytes: &[u8]) -> Option<Finding> {
+    let enabled = routine::with_enabled(bytes, true)?;
+    let (routine, findings) = understand(workspace, &enabled);
+    findings.into_iter().next().filter(|_| !routine.is_some_and(|routine| routine.enabled))
 }
 
 /// What only the vault and its settings can tell of a routine.
@@ -156,9 +167,9 @@ pub fn set_enabled(
     actor: Actor,
 ) -> Result<(Note, bool), EnableError> {
     let note = find(workspace, name)?;
-    if let Some(finding) = note.findings.first().filter(|_| enabled) {
-        let (reason, suggestion) = (finding.reason.clone(), finding.suggestion.clone());
-        return Err(EnableError::NotUnderstood { path: note.path, line: finding.line, reason, suggestion });
+    if let Some(finding) = obstacle(workspace, &note.bytes).filter(|_| enabled) {
+        let Finding { line, reason, suggestion, .. } = finding;
+        return Err(EnableError::NotUnderstood { path: note.path, line, reason, suggestion });
     }
     let verb = if enabled { "enabled" } else { "disabled" };
     let why = Why::new(actor, format!("routine {verb}: {}", note.name)).trailer("Routine", note.name.clone());

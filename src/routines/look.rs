@@ -61,7 +61,7 @@ pub fn look(
             (None, false) => journal.enabled(&note.name, &schedule, since())?,
         };
         let Some(planned) = plan::due(&workspace.zone, &routine.schedule, &known, now) else { continue };
-        match material::gather(workspace, turns, routine, &known, now) {
+        match material::gather((workspace, journal, turns), (&note.name, routine), &known, now) {
             Ok(found) if found.holds => {
                 claimed.due.push(note.name.clone());
                 if !dry {
@@ -144,7 +144,7 @@ pub fn gather_now(
     let known = journal.known(name, &routine.schedule.to_string())?;
     let known = known.unwrap_or(Known { since: yesterday(now), handled: None, ran: None, seen: None });
     let known = Known { seen: None, ..known };
-    material::gather(workspace, turns, routine, &known, now).map_err(RunError::Material)
+    material::gather((workspace, journal, turns), (name, routine), &known, now).map_err(RunError::Material)
 }
 
 fn yesterday(now: Timestamp) -> Timestamp {

@@ -2,8 +2,10 @@
 
 use jiff::{SignedDuration, Timestamp, ToSpan, civil};
 
+use super::news::{self, Look, Seen};
 use super::said;
 use super::sections::Section;
+use crate::deliver::Journal;
 use crate::deliver::journal::Known;
 use crate::format::commitment::{self, Status};
 use crate::format::reminder;
@@ -38,14 +40,13 @@ impl Gathered {
     }
 }
 
-/// Looks at a routine's conditions.
+/// Looks at the conditions of the routine of this name.
 ///
 /// # Errors
 /// A sentence on what can't be read.
 pub fn gather(
-    workspace: &Workspace,
-    turns: &TurnJournal,
-    routine: &Routine,
+    (workspace, journal, turns): (&Workspace, &Journal, &TurnJournal),
+    (name, routine): (&str, &Routine),
     known: &Known,
     now: Timestamp,
 ) -> Result<Gathered, String> {
@@ -54,6 +55,8 @@ pub fn gather(
     let yesterday = now.saturating_sub(SignedDuration::from_hours(24)).unwrap_or(now);
     let since = known.ran.unwrap_or(yesterday);
     let words = |error: VaultError| error.to_string();
+    let before = Seen::of(known.seen.as_deref());
+    let mut seen = Seen { memory: before.memory.clone(), hits: Vec::new() };
     for condition in &routine.only_if {
         let mut found: Vec<Option<Section>> = Vec::new();
         match condition {
@@ -65,14 +68,18 @@ pub fn gather(
                 found.push(said::unanswered(workspace, turns, since, now).map_err(words)?);
             }
             Condition::Memory => {
-                let (sections, seen) = memory(workspace, known.seen.as_deref())?;
+                let (sections, now) = memory(workspace, before.memory.as_deref())?;
                 found.extend(sections.into_iter().map(Some));
-                gathered.seen = seen;
+                seen.memory = now.or(seen.memory);
             }
-            Condition::Search(text) => found.push(search(workspace, text, known.ran.unwrap_or(known.since))?),
+            Condition::Search(text) => {
+                let look = Look { workspace, journal, turns, name, known, before: &before.hits };
+                found.push(news::search(&look, text, &mut seen.hits)?);
+            }
         }
         gathered.sections.extend(found.into_iter().flatten());
     }
+    gathered.seen = (seen != before).then(|| seen.text());
     gathered.holds |= !gathered.sections.is_empty();
     Ok(gathered)
 }
@@ -219,33 +226,6 @@ fn alike(path: &str, facts: &[(usize, String)]) -> Vec<String> {
         }
     }
     found
-}
-
-/// The hits of a search that are newer than `since`: dated later, or in a note that was changed later.
-#[cfg(feature = "index")]
-fn search(workspace: &Workspace, text: &str, since: Timestamp) -> Result<Option<Section>, String> {
-    use crate::search::{Query, Role};
-    let recall = crate::search::Recall::of(workspace).map_err(|error| error.to_string())?;
-    let answer = recall.search(&Query::new(text).limit(200)).map_err(|error| error.to_string())?;
-    let own = format!("{}/routines/", workspace.settings.paths.logs.trim_end_matches('/'));
-    let changed = |path: &str| {
-        let stat = workspace.vault.stat(&NotePath::new(path).ok()?).ok()??;
-        Timestamp::from_nanosecond(i128::from(stat.mtime_ns)).ok()
-    };
-    let is_new =
-        |hit: &crate::search::Hit| hit.timestamp.or_else(|| changed(&hit.path)).is_some_and(|at| at > since);
-    // What the agent said itself is no news to it.
-    let news = answer
-        .hits
-        .into_iter()
-        .filter(|hit| hit.role != Some(Role::Agent.as_str()) && !hit.path.starts_with(&own) && is_new(hit));
-    let lines = news.take(20).map(|hit| format!("{} ({}:{})", hit.snippet, hit.path, hit.line));
-    Ok(Section::new(format!("New for “{text}”"), lines.collect()))
-}
-
-#[cfg(not(feature = "index"))]
-fn search(_: &Workspace, text: &str, _: Timestamp) -> Result<Option<Section>, String> {
-    Err(format!("`only_if: {text}` is a search, and this build of vault-agent has no index"))
 }
 
 #[cfg(test)]

@@ -12,7 +12,8 @@
 //! No schedule is kept in memory, and an occurrence is decided with local time alone: `schedule` has the rules.
 //!
 //! - `book`, `listed`: the notes, and all routines as they stand;
-//! - `plan`, `look`: what is due, and its claim; `material`, `said`, `memory`, `sections`: what it is about;
+//! - `plan`, `look`: what is due, and its claim; `material`, `said`, `news`, `memory`, `sections`: what it is
+//!   about;
 //! - `preview`: what a run would be now;
 //! - `run`, `place`, `log`, `words`: a run to its end, where it takes place, its log, and what is said around its
 //!   answer.
@@ -23,6 +24,7 @@ mod log;
 mod look;
 mod material;
 mod memory;
+mod news;
 mod place;
 mod plan;
 mod preview;

@@ -317,7 +317,9 @@ fn routines() {
             assert_eq!(read.scope.as_deref(), sentence.first("routine-scope"));
             assert_eq!(read.budget, sentence.first("budget").map(|tokens| tokens.parse().unwrap()));
             let conditions: Vec<String> = read.only_if.iter().map(ToString::to_string).collect();
-            assert_eq!(conditions, sentence.all("condition"));
+            let written: Vec<&str> =
+                sentence.all("condition").into_iter().map(|item| item.trim_matches('"')).collect();
+            assert_eq!(conditions, written);
             let lists = sentence.within("word-list", "routine-word");
             let words: Vec<&String> = read.skills.iter().chain(&read.mcp).collect();
             assert_eq!(words, lists.concat());

@@ -117,7 +117,7 @@ fn what_was_said_and_what_is_due_tomorrow_hold() {
 #[test]
 fn a_search_holds_where_it_has_a_hit_newer_than_the_last_run() {
     let rig = Rig::new("2026-12-01T08:00:00Z");
-    rig.routine("zeppelin", "schedule: daily 08:00\nonly_if: zeppelin", "What of the airship?");
+    rig.routine("zeppelin", "schedule: daily 08:00\nonly_if: \"search: zeppelin\"", "What of the airship?");
     rig.respond(|_| Reply::text("ok"));
     rig.write("old.md", "A zeppelin from before.\n");
     rig.step();
@@ -134,6 +134,45 @@ fn a_search_holds_where_it_has_a_hit_newer_than_the_last_run() {
     assert!(rig.server.requests().last().unwrap().last_user().contains("over the garden"));
     rig.at("2026-12-04T08:00:00Z");
     assert!(rig.step().driven.is_empty());
+}
+
+#[cfg(feature = "index")]
+#[test]
+fn what_a_routine_wrote_itself_is_no_news_to_it() {
+    let mut rig = Rig::new("2026-12-01T07:00:00Z");
+    let ears = std::sync::Arc::new(Ears::default());
+    rig.tools = ears.clone();
+    rig.write("daily/2026-12-01.md", "The zeppelin was seen over the lake.\n\n");
+    let head = "schedule: daily 08:00\nonly_if: \"search: zeppelin\"\ndeliver: note\nnote: daily/2026-12-01";
+    rig.routine("watch", head, "What of the airship?");
+    rig.respond(|asked| match asked.results().is_empty() {
+        true => Reply::tool("look", serde_json::json!({"save": "Anna flew in the zeppelin on Friday"})),
+        false => Reply::text("The zeppelin flies.\n\nThe zeppelin lands."),
+    });
+    rig.at("2026-12-02T08:00:00Z");
+    let first = rig.step();
+    // Its tool saved this; a person's line, the passage and the saved one stand in notes that the run changed.
+    rig.write("MEMORY.md", "# Memory\n\n## People\n\n- Anna flew in the zeppelin on Friday\n");
+    assert!(first.driven.is_empty(), "the line is older than the routine: {first:?}");
+    rig.write("lake.md", "Another zeppelin.\n");
+    rig.at("2026-12-03T08:00:00Z");
+    assert_eq!(rig.step().outcomes(), ["watch@2026-12-03T08:00: appended to daily/2026-12-01.md"]);
+    assert!(rig.read("daily/2026-12-01.md").contains("> The zeppelin lands."));
+    rig.write("MEMORY.md", "# Memory\n\n## People\n\n- Anna flew in the zeppelin on Friday\n- x\n");
+    for day in 4..9 {
+        rig.at(&format!("2026-12-{day:02}T08:00:00Z"));
+        assert!(
+            rig.step().driven.is_empty(),
+            "{:?}",
+            rig.server.requests().last().map(crate::models::Asked::last_user)
+        );
+    }
+    rig.write("lake.md", "Another zeppelin.\n\nA third zeppelin.\n");
+    rig.at("2026-12-09T08:00:00Z");
+    assert_eq!(rig.step().driven.len(), 1);
+    let requests = rig.server.requests();
+    let asked = requests.iter().rev().find(|it| it.results().is_empty()).unwrap().last_user();
+    assert!(asked.contains("A third zeppelin") && !asked.contains("over the lake"), "{asked}");
 }
 
 #[test]

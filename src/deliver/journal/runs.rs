@@ -252,6 +252,18 @@ impl Journal {
         self.read(|tx| tx.prepare_cached(&sql)?.query_map([], run_of)?.collect())
     }
 
+    /// The keys of a routine's runs that began at this instant or later, whoever asked for them.
+    ///
+    /// # Errors
+    /// The journal can't be read.
+    pub fn runs_since(&self, name: &str, since: Timestamp) -> Result<Vec<String>, JournalError> {
+        self.read(|tx| {
+            tx.prepare_cached("SELECT key FROM runs WHERE routine = ?1 AND started_ms >= ?2 ORDER BY number")?
+                .query_map(params![name, since.as_millisecond()], |row| row.get(0))?
+                .collect()
+        })
+    }
+
     /// When a routine last ran, whoever asked for it.
     ///
     /// # Errors

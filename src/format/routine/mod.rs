@@ -15,16 +15,17 @@
 //! Other keys are somebody else's. `schedule` reads when, `cron` its form with five fields; the grammar is
 //! `grammar/routine.abnf`.
 
+mod condition;
 mod cron;
 mod schedule;
 
-use std::fmt;
-
+pub use condition::Condition;
 pub use cron::Cron;
 pub use schedule::{Schedule, ScheduleError};
 
 use super::{Finding, commitment, lines::frontmatter_end, quote};
 use super::{head, yaml};
+use condition::{Reading, Remark};
 
 /// A routine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,51 +54,6 @@ pub struct Routine {
     pub note: Option<String>,
     /// What is asked: the note below its head, without blank lines around it.
     pub prompt: String,
-}
-
-/// What must hold for a routine to run: told without asking anybody.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Condition {
-    /// A reminder or follow-up is due today, or was and still waits.
-    Due,
-    /// One is due tomorrow.
-    Tomorrow,
-    /// A follow-up is pending.
-    Promised,
-    /// Somebody said something since the last run.
-    Said,
-    /// A message of the bound channel has been answered by nobody.
-    Unanswered,
-    /// The memory has changed since the last run.
-    Memory,
-    /// A search has a hit newer than the last run.
-    Search(String),
-}
-
-const WORDS: [(&str, Condition); 6] = [
-    ("due", Condition::Due),
-    ("tomorrow", Condition::Tomorrow),
-    ("promised", Condition::Promised),
-    ("said", Condition::Said),
-    ("unanswered", Condition::Unanswered),
-    ("memory", Condition::Memory),
-];
-
-impl Condition {
-    /// As it stands in a head: one of our words, else a search.
-    pub fn of(text: &str) -> Self {
-        let word = WORDS.into_iter().find(|(word, _)| *word == text);
-        word.map_or_else(|| Self::Search(text.to_owned()), |(_, condition)| condition)
-    }
-}
-
-impl fmt::Display for Condition {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Search(text) => f.write_str(text),
-            known => f.write_str(WORDS.iter().find(|(_, it)| it == known).map_or("", |(word, _)| word)),
-        }
-    }
 }
 
 /// What becomes of a routine's answer.
@@ -146,7 +102,7 @@ pub fn parse(bytes: &[u8]) -> (Option<Routine>, Vec<Finding>) {
     }
     entries.iter().for_each(|entry| read.take(entry));
     let prompt = String::from_utf8_lossy(&bytes[head_end..]).trim().to_owned();
-    let Reader { schedule, mut routine, mut findings, deliver_at, .. } = read;
+    let Reader { schedule, mut routine, mut findings, remarks, deliver_at, .. } = read;
     if let Some((line, column)) = deliver_at
         && routine.deliver == Delivery::Thread
         && !routine.scope.as_deref().is_some_and(|scope| scope.starts_with("thread:"))
@@ -160,6 +116,7 @@ pub fn parse(bytes: &[u8]) -> (Option<Routine>, Vec<Finding>) {
     }
     routine.prompt = prompt;
     routine.enabled &= findings.is_empty();
+    findings.extend(remarks);
     (schedule.map(|schedule| Routine { schedule, ..routine }), findings)
 }
 
@@ -167,6 +124,8 @@ struct Reader {
     schedule: Option<Schedule>,
     routine: Routine,
     findings: Vec<Finding>,
+    /// What is understood, and better written otherwise.
+    remarks: Vec<Finding>,
     seen: Vec<String>,
     deliver_at: Option<(usize, usize)>,
 }
@@ -187,7 +146,14 @@ impl Default for Reader {
             note: None,
             prompt: String::new(),
         };
-        Self { schedule: None, routine, findings: Vec::new(), seen: Vec::new(), deliver_at: None }
+        Self {
+            schedule: None,
+            routine,
+            findings: Vec::new(),
+            remarks: Vec::new(),
+            seen: Vec::new(),
+            deliver_at: None,
+        }
     }
 }
 
@@ -247,7 +213,7 @@ impl Reader {
                     "write `budget: 20000`".to_owned(),
                 ),
             },
-            "only_if" => self.routine.only_if = entry.items.iter().map(|item| Condition::of(item)).collect(),
+            "only_if" => self.conditions(entry),
             "deliver" => match DELIVERIES.iter().find(|(word, _)| *word == value) {
                 Some((_, deliver)) => {
                     self.routine.deliver = *deliver;
@@ -261,6 +227,21 @@ impl Reader {
                 ),
             },
             _ => self.routine.note = text(),
+        }
+    }
+
+    fn conditions(&mut self, entry: &head::Entry) {
+        for item in &entry.items {
+            match condition::read(item) {
+                Reading::Plain(condition) => self.routine.only_if.push(condition),
+                Reading::Old(condition, Remark { reason, suggestion }) => {
+                    self.routine.only_if.push(condition);
+                    self.remarks.push(Finding { line: entry.line, column: entry.column, reason, suggestion });
+                }
+                Reading::Refused(Remark { reason, suggestion }) => {
+                    self.wrong(entry.line, entry.column, reason, suggestion);
+                }
+            }
         }
     }
 

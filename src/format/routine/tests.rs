@@ -18,7 +18,7 @@ fn a_routine_reads_back() {
         assert_eq!((render(&routine.unwrap()), findings.len()), (note, 0));
     }
     let whole = "---\nschedule: \"*/15 9-17 * * *\"\nscope: thread:7\nenabled: true\nbrain: local\nskills: [a, b c]\nmcp: [x]\n\
-                     budget: 20000\nonly_if: [due, \"tea, green\"]\nquiet: true\ndeliver: note\nnote: Notes/Review.md\n---\nAsk.\n";
+                     budget: 20000\nonly_if: [due, \"search: tea, green\"]\nquiet: true\ndeliver: note\nnote: Notes/Review.md\n---\nAsk.\n";
     let (routine, findings) = parse(whole.as_bytes());
     let routine = routine.unwrap();
     assert_eq!((render(&routine), findings), (whole.to_owned(), vec![]));
@@ -34,12 +34,41 @@ fn a_missing_enabled_is_false() {
 
 #[test]
 fn lists_are_read_as_obsidian_writes_them() {
-    let note = "---\nschedule: daily 08:00\nskills:\n  - a\n  - \"b: c\"\nonly_if: green tea\nmcp: []\ntags:\n  - x\n---\n";
+    let note = "---\nschedule: daily 08:00\nskills:\n  - a\n  - \"b: c\"\nonly_if: search: green tea\nmcp: []\ntags:\n  - x\n---\n";
     let (routine, findings) = parse(note.as_bytes());
     let routine = routine.unwrap();
     assert_eq!((routine.skills, findings), (vec!["a".to_owned(), "b: c".to_owned()], vec![]));
     assert_eq!(routine.only_if, [Condition::Search("green tea".into())]);
     assert!(routine.mcp.is_empty());
+}
+
+#[test]
+fn a_condition_is_a_word_of_ours_or_a_search() {
+    let read = |value: &str| {
+        let note = format!("---\nschedule: daily 08:00\nenabled: true\nonly_if: {value}\n---\nAsk.\n");
+        let (routine, findings) = parse(note.as_bytes());
+        let routine = routine.unwrap();
+        let said = findings.iter().map(|it| format!("{}; {}", it.reason, it.suggestion)).collect::<Vec<_>>();
+        let conditions: Vec<String> = routine.only_if.iter().map(ToString::to_string).collect();
+        format!("{value} → {} {}: {}", routine.enabled, conditions.join(" + "), said.join(" / "))
+    };
+    let shown = [
+        "search: green tea",
+        "\"search: due\"",
+        "[due, \"search: tea, green\"]",
+        "green tea",
+        "due_",
+        "Due",
+        "[memory, tommorow]",
+        "search:",
+    ]
+    .map(read);
+    insta::assert_snapshot!(shown.join("\n"), @r#"
+    "#);
+    let block = "---\nschedule: daily 08:00\nonly_if:\n  - search: green tea\n  - due\n---\n";
+    let (routine, findings) = parse(block.as_bytes());
+    assert_eq!(findings, []);
+    assert_eq!(routine.unwrap().only_if, [Condition::Search("green tea".into()), Condition::Due]);
 }
 
 #[test]

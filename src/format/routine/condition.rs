@@ -1,0 +1,101 @@
+//! An item of `only_if`: one of our words, or a search.
+
+use std::fmt;
+
+use super::super::quote;
+
+/// What must hold for a routine to run: told without asking anybody.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Condition {
+    /// A reminder or follow-up is due today, or was and still waits.
+    Due,
+    /// One is due tomorrow.
+    Tomorrow,
+    /// A follow-up is pending.
+    Promised,
+    /// Somebody said something since the last run.
+    Said,
+    /// A message of the bound channel has been answered by nobody.
+    Unanswered,
+    /// The memory has changed since the last run.
+    Memory,
+    /// A search has a hit newer than the last run; never empty.
+    Search(String),
+}
+
+const WORDS: [(&str, Condition); 6] = [
+    ("due", Condition::Due),
+    ("tomorrow", Condition::Tomorrow),
+    ("promised", Condition::Promised),
+    ("said", Condition::Said),
+    ("unanswered", Condition::Unanswered),
+    ("memory", Condition::Memory),
+];
+
+/// What stands before the words of a search.
+const SEARCH: &str = "search:";
+
+/// How an item was read.
+pub(super) enum Reading {
+    /// As one of the forms.
+    Plain(Condition),
+    /// As a search without `search:`: it holds, and this says how to write it.
+    Old(Condition, Remark),
+    /// Not at all.
+    Refused(Remark),
+}
+
+/// What is wrong with an item, and what to do about it.
+pub(super) struct Remark {
+    pub reason: String,
+    pub suggestion: String,
+}
+
+/// Reads an item as it stands in a head.
+pub(super) fn read(item: &str) -> Reading {
+    let item = item.trim();
+    if let Some((_, condition)) = WORDS.into_iter().find(|(word, _)| *word == item) {
+        return Reading::Plain(condition);
+    }
+    if let Some(words) = item.strip_prefix(SEARCH).map(str::trim) {
+        return match words {
+            "" => Reading::Refused(Remark {
+                reason: "`search:` names no words to search for".to_owned(),
+                suggestion: "write `only_if: \"search: green tea\"`".to_owned(),
+            }),
+            words => Reading::Plain(Condition::Search(words.to_owned())),
+        };
+    }
+    if let Some(meant) = nearly(item) {
+        return Reading::Refused(Remark {
+            reason: format!("{} is no condition of a routine", quote(item)),
+            suggestion: format!("did you mean `{meant}`? A search is written `\"search: {item}\"`"),
+        });
+    }
+    let words: Vec<String> = WORDS.iter().map(|(word, _)| format!("`{word}`")).collect();
+    Reading::Old(
+        Condition::Search(item.to_owned()),
+        Remark {
+            reason: format!("{} is read as a search", quote(item)),
+            suggestion: format!("write `\"search: {item}\"`; the other conditions are {}", words.join(", ")),
+        },
+    )
+}
+
+/// The word of ours that one word nearly is.
+fn nearly(item: &str) -> Option<&'static str> {
+    let plain = item.to_lowercase();
+    let plain = plain.trim_matches(|c: char| !c.is_alphanumeric());
+    let slips = |word: &str| strsim::damerau_levenshtein(plain, word);
+    let near = WORDS.iter().map(|(word, _)| *word).min_by_key(|word| slips(word))?;
+    (slips(near) <= if near.len() > 6 { 2 } else { 1 }).then_some(near)
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Search(text) => write!(f, "{SEARCH} {text}"),
+            known => f.write_str(WORDS.iter().find(|(_, it)| it == known).map_or("", |(word, _)| word)),
+        }
+    }
+}
