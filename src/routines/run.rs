@@ -350,7 +350,9 @@ impl Runner {
             if memchr::memmem::find(bytes, id.as_bytes()).is_some() {
                 return Plan::Operations(Vec::new());
             }
-            Plan::Operations(vec![Operation::Append { text: words::passage(run, text, &id).into_bytes() }])
+            Plan::Operations(vec![Operation::Append {
+                text: words::passage(run, text, &id, workspace.zone.tz()).into_bytes(),
+            }])
         })?;
         fail::fail_point!("routines::after-append");
         Ok(format!("appended to {path}"))

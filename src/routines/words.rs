@@ -104,14 +104,16 @@ pub fn target(
     Ok(Some(path))
 }
 
-/// The passage that is appended to a note: a callout, so that nothing in it is taken for a line of the note's own, and
+/// The passage that is appended to a note, with a word on its lateness: a callout, so that nothing in it is taken for a line of the note's own, and
 /// an id that says which run it is from.
-pub fn passage(run: &Run, answer: &str, id: &str) -> String {
+pub fn passage(run: &Run, answer: &str, id: &str, tz: &TimeZone) -> String {
     // Nothing in it may run, or hide what comes after it.
     let answer = harmless(answer).replace("%%", "% %").replace("<!--", "<! --");
     let quoted: Vec<String> = answer.lines().map(|line| format!("> {line}").trim_end().to_owned()).collect();
     let when = run.local.strftime("%Y-%m-%d %H:%M");
-    format!("\n> [!note] {}, {when}\n{}\n\n^{id}\n", run.routine, quoted.join("\n"))
+    let late = late(run, tz.to_datetime(run.started).date()).map(|late| format!(" ({late})"));
+    let title = format!("{}, {when}{}", run.routine, late.unwrap_or_default());
+    format!("\n> [!note] {title}\n{}\n\n^{id}\n", quoted.join("\n"))
 }
 
 #[cfg(test)]

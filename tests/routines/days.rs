@@ -146,6 +146,37 @@ fn a_budget_ends_a_run_and_says_so() {
 }
 
 #[test]
+fn a_budget_bounds_each_answer_and_a_request_that_would_pass_it_is_not_made() {
+    let rig = Rig::new("2026-12-01T08:00:00Z");
+    rig.routine("a", "schedule: daily 08:00\nbudget: 9000", "Look everywhere.");
+    rig.respond(|_| Reply::tool("look", serde_json::json!({"q": "x"})).usage(5_000, 0, 1_000));
+    rig.step();
+    let bounds: Vec<u64> =
+        rig.server.requests().iter().map(|asked| asked.body["max_tokens"].as_u64().unwrap()).collect();
+    assert!(bounds.len() == 2 && bounds[0] < 9_000 && bounds[1] < 3_000, "{bounds:?}");
+    rig.routine("b", "schedule: daily 08:00\nbudget: 9000", "Look everywhere.");
+    rig.respond(|_| Reply::tool("look", serde_json::json!({"q": "x"})).usage(8_980, 0, 10));
+    rig.at("2026-12-02T08:00:00Z");
+    rig.step();
+    let said = "I stopped here: another request would pass this run's 9000 tokens, of which 8990 are used.";
+    assert_eq!(rig.told().last().unwrap(), said);
+}
+
+#[test]
+fn an_answer_appended_to_a_note_says_how_late_it_is_and_what_was_folded() {
+    let rig = Rig::new("2026-12-01T08:00:00Z");
+    rig.routine("late", "schedule: daily 08:00\ndeliver: note\nnote: Notes/Late", "What now?");
+    rig.respond(|_| Reply::text("This."));
+    rig.step();
+    rig.at("2026-12-04T11:00:00Z");
+    rig.step();
+    let note = rig.read("Notes/Late.md");
+    assert!(note.contains("> [!note] late, 2026-12-01 08:00\n> This."), "{note}");
+    let title = "> [!note] late, 2026-12-04 08:00 (due 08:00, 3 h late; 2 earlier ones folded in)\n> This.";
+    assert!(note.contains(title), "{note}");
+}
+
+#[test]
 fn where_the_day_s_budget_is_spent_memory_answers() {
     let rig = Rig::with("2026-12-01T08:00:00Z", "[assistant]\nday_tokens = 100\n");
     rig.routine("a", "schedule: every 1h", "What now?");

@@ -71,7 +71,11 @@ impl Engine {
             let rounds = self.rounds(run, &brain.name).await?;
             let mut request = base.clone();
             request.messages.extend(self.for_wire(&base, rounds));
-            if let Some(end) = self.over_budget(message)? {
+            let end = match self.over_budget(message)? {
+                None => self.keep_to_budget(message, &mut request)?,
+                end => end,
+            };
+            if let Some(end) = end {
                 return Ok(Ok((end, brain.model.clone())));
             }
             fail::fail_point!("turn::before-called");

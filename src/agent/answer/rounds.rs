@@ -6,13 +6,16 @@ use super::engine::{Engine, Run, later};
 use super::words;
 use crate::agent::approval::Verdict;
 use crate::agent::tools::{Caller, Leave};
-use crate::brain::{Message, ToolCall, ToolResult};
+use crate::brain::{Message, Request, ToolCall, ToolResult};
 use crate::format::log::EventKind;
 use crate::turn::journal::ToolEnd;
-use crate::turn::{Halt, Note, history};
+use crate::turn::{Halt, Note, assemble, history};
 
 /// Of the calls of one reply so many are run.
 const MOST_CALLS: usize = 16;
+
+/// With fewer tokens left for an answer a routine with a budget isn't asked.
+const FEWEST_TOKENS: u64 = 32;
 
 impl Engine {
     /// The rounds of tools so far, as messages; what was asked for and isn't done yet is done now, within the bounds of
@@ -171,6 +174,23 @@ impl Engine {
         let rounds = self.journal().rounds(message).map_err(later)?.len();
         let most = self.settings().max_rounds;
         Ok((rounds > most as usize).then(|| self.stopped_here(message, words::rounds_used_up(most))))
+    }
+
+    /// Bounds the answer to a request of a routine by what its budget leaves; the sentence that ends the run where the
+    /// request, as it is estimated, leaves too little for one.
+    pub(super) fn keep_to_budget(&self, message: u64, request: &mut Request) -> Result<Option<String>, Halt> {
+        if self.routine.as_ref().is_none_or(|routine| routine.budget.is_none()) {
+            return Ok(None);
+        }
+        let most = self.turn_tokens();
+        let used = self.journal().tokens(message).map_err(later)?;
+        let left = most.saturating_sub(used).saturating_sub(assemble::tokens(request));
+        if left < FEWEST_TOKENS {
+            return Ok(Some(self.stopped_here(message, words::budget_too_small(most, used))));
+        }
+        let left = u32::try_from(left).unwrap_or(u32::MAX);
+        request.max_output_tokens = Some(request.max_output_tokens.map_or(left, |own| own.min(left)));
+        Ok(None)
     }
 
     /// The sentence that ends a turn at a bound, with what was done until then.

@@ -50,6 +50,11 @@ pub fn tokens_used_up(most: u64) -> String {
     format!("I stopped here: this turn used up its {most} tokens.")
 }
 
+/// The end of a run that its next request would bring beyond the routine's budget.
+pub fn budget_too_small(most: u64, used: u64) -> String {
+    format!("I stopped here: another request would pass this run's {most} tokens, of which {used} are used.")
+}
+
 /// The end of a turn whose rounds are used up.
 pub fn rounds_used_up(most: u32) -> String {
     format!("I stopped here: this turn had its {most} rounds of tools.")
