@@ -3,6 +3,8 @@
 //! No secret stands in what comes out: a variable is named, and the program reads it from its own environment, so whoever
 //! starts the program passes [`variables`]. A key that lies in a file can't be named so; its server is left out.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 use super::tables::mcp::McpServer;
@@ -30,21 +32,53 @@ pub fn spelled<'a>(servers: &'a [McpServer], name: &'a str) -> Option<(&'a str, 
     all.iter().find(|(is_known, _)| *is_known).or(all.first()).map(|(_, meant)| *meant)
 }
 
+/// How a program's JSON names a variable of the environment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Filled {
+    /// `${NAME}`: Claude Code.
+    Dollar,
+    /// `${env:NAME}`: Cursor.
+    Env,
+    /// `${input:NAME}`, asked for once and kept by the program: Visual Studio Code.
+    Input,
+    /// Not at all; what needs one is left out: Claude Desktop.
+    Never,
+}
+
+impl Filled {
+    fn text(self, name: &str) -> Option<String> {
+        match self {
+            Self::Dollar => Some(format!("${{{name}}}")),
+            Self::Env => Some(format!("${{env:{name}}}")),
+            Self::Input => Some(format!("${{input:{name}}}")),
+            Self::Never => None,
+        }
+    }
+}
+
+/// What Visual Studio Code asks for before it starts these servers: its `inputs`.
+pub fn inputs(servers: &[&McpServer]) -> Vec<Value> {
+    let names: BTreeSet<&str> = servers.iter().flat_map(|server| variables(server)).collect();
+    let input =
+        |name: &str| json!({"type": "promptString", "id": name, "description": name, "password": true});
+    names.into_iter().map(input).collect()
+}
+
 impl McpServer {
-    /// As an entry of `mcpServers` for Claude Code, which fills in `${NAME}`.
-    pub fn for_claude(&self) -> Value {
-        let filled = |name: &str| format!("${{{name}}}");
+    /// As an entry of `mcpServers`, or of `servers`, for a program that starts it.
+    pub fn for_json(&self, filled: Filled) -> Value {
         match &self.url {
             Some(url) => {
                 let mut entry = json!({"type": "http", "url": url});
-                if let Some(key) = &self.key_env {
-                    entry["headers"] = json!({"Authorization": format!("Bearer {}", filled(key))});
+                if let Some(key) = self.key_env.as_deref().and_then(|key| filled.text(key)) {
+                    entry["headers"] = json!({"Authorization": format!("Bearer {key}")});
                 }
                 entry
             }
             None => {
-                let env: Map<String, Value> =
-                    self.env.iter().map(|name| (name.clone(), json!(filled(name)))).collect();
+                let named =
+                    self.env.iter().filter_map(|name| Some((name.clone(), json!(filled.text(name)?))));
+                let env: Map<String, Value> = named.collect();
                 let (program, arguments) = self.program();
                 let mut entry = json!({"type": "stdio", "command": program, "args": arguments});
                 if !env.is_empty() {
@@ -122,11 +156,22 @@ key_file = "~/key"
         let servers = Settings::parse(SERVERS).unwrap().mcp;
         let names = |purpose| of(&servers, purpose).map(|one| one.name.as_str()).collect::<Vec<_>>();
         assert_eq!((names("assistant"), names("routine:news")), (vec!["web", "far"], vec!["web"]));
-        let all: Vec<String> = servers[..2].iter().map(|one| one.for_claude().to_string()).collect();
+        let all: Vec<String> =
+            servers[..2].iter().map(|one| one.for_json(Filled::Dollar).to_string()).collect();
         insta::assert_snapshot!(all.join("\n"), @r#"
         {"args":["-y","@playwright/mcp"],"command":"npx","env":{"DISPLAY":"${DISPLAY}"},"type":"stdio"}
         {"headers":{"Authorization":"Bearer ${FAR_KEY}"},"type":"http","url":"https://example.org/mcp"}
         "#);
+        let others = [Filled::Env, Filled::Input, Filled::Never];
+        let shown = others.map(|filled| [0, 1].map(|at: usize| servers[at].for_json(filled)));
+        assert_eq!(
+            shown.each_ref().map(|[web, far]| (&web["env"]["DISPLAY"], &far["headers"]["Authorization"])),
+            [
+                (&json!("${env:DISPLAY}"), &json!("Bearer ${env:FAR_KEY}")),
+                (&json!("${input:DISPLAY}"), &json!("Bearer ${input:FAR_KEY}")),
+                (&Value::Null, &Value::Null),
+            ]
+        );
         assert_eq!(servers[0].free_for_claude(), ["mcp__web__browser_navigate"]);
         insta::assert_snapshot!(servers[0].for_codex(), @r#"
         args = ["-y", "@playwright/mcp"]

@@ -9,6 +9,7 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 use crate::config::McpServer;
+use crate::config::mcp_hosts::{self, Filled};
 
 /// A program that uses MCP servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -56,6 +57,52 @@ pub struct Config {
     pub place: String,
     /// How to start the host with it, where that makes it start sooner.
     pub command: Option<String>,
+    /// What the host can't be told in its file, and what to do instead: a sentence each.
+    pub remarks: Vec<String>,
+}
+
+impl Host {
+    /// How its file names a variable of the environment.
+    fn filled(self) -> Filled {
+        match self {
+            Self::ClaudeCode | Self::Codex => Filled::Dollar,
+            Self::ClaudeDesktop => Filled::Never,
+            Self::Cursor => Filled::Env,
+            Self::Vscode => Filled::Input,
+        }
+    }
+
+    /// Whether its file can name this server: Claude Desktop takes no URL there.
+    fn takes(self, server: &McpServer) -> bool {
+        self != Self::ClaudeDesktop || server.url.is_none()
+    }
+
+    fn remarks(self, others: &[&McpServer]) -> Vec<String> {
+        let mut remarks = Vec::new();
+        for other in others {
+            let name = &other.name;
+            if !self.takes(other) {
+                remarks.push(format!(
+                    "left out: `{name}`, which has a URL; Claude Desktop takes one in Settings, Connectors"
+                ));
+                continue;
+            }
+            if self == Self::ClaudeDesktop && !other.env.is_empty() {
+                let pairs: Vec<String> = other.env.iter().map(|key| format!("\"{key}\": \"…\"")).collect();
+                remarks.push(format!(
+                    "Claude Desktop fills in no variables: write `\"env\": {{{}}}` with the values into `{name}`",
+                    pairs.join(", ")
+                ));
+            }
+            if matches!(self, Self::ClaudeDesktop | Self::Cursor | Self::Vscode) {
+                remarks.push(format!(
+                    "this file has no list of allowed tools: of `{name}`, turn on in the host's own list of tools only {}",
+                    other.tools.join(", ")
+                ));
+            }
+        }
+        remarks
+    }
 }
 
 /// The name of the server in each configuration.
@@ -69,10 +116,17 @@ pub fn config(host: Host, purpose: Purpose, binary: &Path, vault: &Path, others:
     let typed = json!({"type": "stdio", "command": binary, "args": args});
     let with_others = |ours: &Value| {
         let mut all = Map::from_iter([(NAME.to_owned(), ours.clone())]);
-        all.extend(others.iter().map(|other| (other.name.clone(), other.for_claude())));
+        let others = others.iter().filter(|other| host.takes(other));
+        all.extend(others.map(|other| (other.name.clone(), other.for_json(host.filled()))));
         Value::Object(all)
     };
-    let plain = |text: String, place: &str| Config { text, place: place.to_owned(), command: None };
+    let remarks = host.remarks(others);
+    let plain = |text: String, place: &str| Config {
+        text,
+        place: place.to_owned(),
+        command: None,
+        remarks: remarks.clone(),
+    };
     match host {
         Host::ClaudeCode => {
             let file = format!("mcp-{}.json", purpose.as_str());
@@ -90,6 +144,7 @@ pub fn config(host: Host, purpose: Purpose, binary: &Path, vault: &Path, others:
                 text: pretty(&json!({"mcpServers": with_others(&typed)})),
                 place,
                 command: Some(command),
+                remarks,
             }
         }
         Host::ClaudeDesktop => plain(
@@ -101,7 +156,7 @@ pub fn config(host: Host, purpose: Purpose, binary: &Path, vault: &Path, others:
             "`~/.cursor/mcp.json`, or `.cursor/mcp.json` in a project",
         ),
         Host::Vscode => plain(
-            pretty(&json!({"servers": with_others(&typed)})),
+            pretty(&with_inputs(json!({"servers": with_others(&typed)}), mcp_hosts::inputs(others))),
             "`.vscode/mcp.json` in a project (or run the command `MCP: Open User Configuration`)",
         ),
         Host::Codex => plain(codex(&binary, &args, others), "`~/.codex/config.toml`"),
@@ -115,6 +170,13 @@ fn codex(binary: &str, args: &[&str], others: &[&McpServer]) -> String {
     let ours = format!("[mcp_servers.{NAME}]\ncommand = {}\nargs = [{}]\n", quoted(binary), args.join(", "));
     let other = |other: &&McpServer| format!("\n[mcp_servers.{}]\n{}", other.name, other.for_codex());
     others.iter().map(other).fold(ours, |text, other| text + &other)
+}
+
+fn with_inputs(mut config: Value, inputs: Vec<Value>) -> Value {
+    if !inputs.is_empty() {
+        config["inputs"] = Value::Array(inputs);
+    }
+    config
 }
 
 fn pretty(value: &Value) -> String {

@@ -88,3 +88,37 @@ fn other_servers_stand_beside_ours_where_they_are_asked_for() {
     assert_eq!(json!(config["mcp_servers"]["web"]["enabled_tools"]), json!(["look", "walk"]));
     assert_eq!(json!(config["mcp_servers"]["web"]["env_vars"]), json!(["WEB_KEY"]));
 }
+
+#[test]
+fn each_host_names_a_variable_as_it_fills_it_in_or_is_told_what_to_put() {
+    let vault = TestVault::new("");
+    vault.write(
+        "vault-agent.toml",
+        "[[mcp]]\nname = \"web\"\ncommand = [\"npx\", \"x\"]\ntools = [\"look\"]\nenv = [\"WEB_KEY\"]\n\
+         [[mcp]]\nname = \"far\"\nurl = \"https://x\"\ntools = [\"see\"]\nkey_env = \"FAR_KEY\"\n",
+    );
+    let config = |host: &str| {
+        let run = vault.run(&["mcp-config", "recall", "--for", "assistant", "--host", host]).ok();
+        (serde_json::from_str::<Value>(&run.stdout).unwrap(), run.stderr)
+    };
+    let (cursor, said) = config("cursor");
+    assert_eq!(cursor["mcpServers"]["web"]["env"]["WEB_KEY"], "${env:WEB_KEY}");
+    assert_eq!(cursor["mcpServers"]["far"]["headers"]["Authorization"], "Bearer ${env:FAR_KEY}");
+    assert!(said.contains("turn on in the host's own list of tools only look"), "{said}");
+    let (code, said) = config("vscode");
+    assert_eq!(code["servers"]["web"]["env"]["WEB_KEY"], "${input:WEB_KEY}");
+    assert_eq!(code["servers"]["far"]["headers"]["Authorization"], "Bearer ${input:FAR_KEY}");
+    let ids: Vec<&Value> = code["inputs"].as_array().unwrap().iter().map(|input| &input["id"]).collect();
+    assert_eq!(
+        (ids, &code["inputs"][0]["password"]),
+        (vec![&json!("FAR_KEY"), &json!("WEB_KEY")], &json!(true))
+    );
+    assert!(!said.contains("wants in its environment"), "{said}");
+    let (desktop, said) = config("claude-desktop");
+    assert_eq!(
+        (&desktop["mcpServers"]["web"]["env"], &desktop["mcpServers"]["far"]),
+        (&Value::Null, &Value::Null)
+    );
+    assert!(said.contains("left out: `far`, which has a URL"), "{said}");
+    assert!(said.contains("write `\"env\": {\"WEB_KEY\": \"…\"}` with the values into `web`"), "{said}");
+}

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use super::harness::{FOREIGN, Harness, Host, SERVER, Setup, Task, foreign, variables};
 use super::process::{Child, Program};
 use crate::brain::failing::classify::{self, Headers};
+use crate::config::mcp_hosts::Filled;
 use crate::config::{McpServer, mcp_hosts};
 
 use super::harness_text;
@@ -65,7 +66,7 @@ impl ClaudeCode {
             say(&["--settings", &ask.to_string()]);
         }
         let mut servers: serde_json::Map<String, Value> =
-            task.servers.iter().map(|other| (other.name.clone(), other.for_claude())).collect();
+            task.servers.iter().map(|other| (other.name.clone(), other.for_json(Filled::Dollar))).collect();
         if let Some(server) = setup.server_for(task.turn) {
             let (program, arguments) =
                 server.command.split_first().map_or(("", [].as_slice()), |(p, a)| (p, a));

@@ -27,6 +27,7 @@ struct Printed<'a> {
     config: &'a str,
     place: &'a str,
     command: Option<&'a str>,
+    remarks: &'a [String],
 }
 
 /// Runs `mcp-config`.
@@ -50,6 +51,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         config: &config.text,
         place: &config.place,
         command: config.command.as_deref(),
+        remarks: &config.remarks,
     });
     if !context.ui.json {
         context.ui.note(format!("# put this into {}", config.place));
@@ -57,8 +59,12 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             context.ui.note(format!("# starts soonest as: {command}"));
         }
         let needed: Vec<&str> = others.iter().flat_map(|other| mcp_hosts::variables(other)).collect();
-        if !needed.is_empty() {
+        let is_filled = !matches!(args.host, Host::ClaudeDesktop | Host::Vscode);
+        if is_filled && !needed.is_empty() {
             context.ui.note(format!("# wants in its environment: {}", needed.join(", ")));
+        }
+        for remark in &config.remarks {
+            context.ui.note(format!("# {remark}"));
         }
         for left_out in settings.mcp.iter().filter(|one| one.is_for(who) && one.key_file.is_some()) {
             context.ui.note(format!(
