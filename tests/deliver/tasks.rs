@@ -136,6 +136,33 @@ fn what_is_told_only_before_its_time_has_no_next() {
 }
 
 #[test]
+fn each_relative_reminder_of_a_task_note_is_told_once() {
+    let mut world = world(&[Format::TaskNotes]);
+    let reminders: String = [("a", "-PT15M"), ("b", "PT15M"), ("c", "P1D")]
+        .map(|(id, offset)| {
+            format!("  - id: {id}\n    type: relative\n    relatedTo: due\n    offset: {offset}\n    description: x\n")
+        })
+        .concat();
+    note(
+        &world,
+        "Cake.md",
+        &format!("---\ntags: [task]\ndue: 2026-12-01T10:30\nreminders:\n{reminders}---\n"),
+    );
+    world.tick();
+    let mut counts = Vec::new();
+    for now in
+        ["01T10:14", "01T10:15", "01T10:30", "01T10:44", "01T10:45", "02T10:29", "02T10:30", "03T10:30"]
+    {
+        world.at(&format!("2026-12-{now}:00Z")).tick();
+        world.later(SignedDuration::from_secs(30)).tick();
+        // Each pass is a process of its own here.
+        world.memory = Memory::default();
+        counts.push(told(&world).len());
+    }
+    assert_eq!(counts, [0, 1, 1, 1, 2, 2, 3, 3], "{:?}", told(&world));
+}
+
+#[test]
 fn a_day_stays_that_day_whatever_time_the_settings_give_it() {
     for older in [false, true] {
         let mut world = world(&[Format::Tasks, Format::Reminder]);
