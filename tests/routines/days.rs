@@ -159,7 +159,7 @@ fn a_budget_bounds_each_answer_and_a_request_that_would_pass_it_is_not_made() {
     rig.at("2026-12-02T08:00:00Z");
     rig.step();
     let said = "I stopped here: another request would pass this run's 9000 tokens, of which 8990 are used.";
-    assert_eq!(rig.told().last().unwrap(), said);
+    assert!(rig.told().last().unwrap().ends_with(said), "{:?}", rig.told().last());
 }
 
 #[test]
