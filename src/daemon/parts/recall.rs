@@ -9,10 +9,11 @@ use tokio::sync::broadcast::{self, error::RecvError};
 use tokio_util::sync::CancellationToken;
 
 use crate::daemon::part::{Board, Event, Part};
+use crate::embed::retry::Backoff;
 use crate::search::Recall;
 use crate::workspace::Workspace;
 
-/// A pass comes at least this often: what failed is tried again.
+/// A pass comes at least this often.
 const EVERY: Duration = Duration::from_secs(3600);
 /// Changes are collected for so long before a pass.
 const SETTLE: Duration = Duration::from_secs(20);
@@ -36,7 +37,7 @@ impl Part for RecallPart {
     ) -> anyhow::Result<()> {
         let mut recall = Arc::new(Recall::of(&workspace)?.resident().hasty(None));
         let mut answers = open(&workspace, &recall, &board);
-        let mut wait = SETTLE;
+        let (mut wait, mut failures) = (SETTLE, 0);
         loop {
             tokio::select! {
                 biased;
@@ -69,11 +70,24 @@ impl Part for RecallPart {
                     };
                     board.say("vectors", words(&pass));
                     recall.save();
-                    wait = EVERY;
+                    let pass = pass.unwrap_or_default();
+                    failures = if pass.error.is_some_and(|error| error.is_temporary()) { failures + 1 } else { 0 };
+                    wait = pause(pass.again, failures);
                 }
             }
         }
     }
+}
+
+/// How long until the next pass, where nothing changes: until the first failed text is to be tried again (`again`, in
+/// seconds), and after so many passes in a row that met a model which couldn't be reached (`failures`) 1 minute,
+/// doubling.
+fn pause(again: Option<i64>, failures: u32) -> Duration {
+    let seconds = |seconds: i64| Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
+    let down = failures.checked_sub(1).map_or(Duration::ZERO, |before| seconds(Backoff::next_try(before)));
+    // A clock that stands still is no reason to try without a pause.
+    let due = again.map_or(EVERY, |again| seconds(again.max(1)));
+    due.max(down).min(EVERY)
 }
 
 /// Opens the door for questions; without one, whoever asks answers itself.
@@ -124,6 +138,16 @@ mod tests {
             tokio::time::sleep(Duration::from_secs(1)).await;
         }
         panic!("never: {wanted}");
+    }
+
+    #[test]
+    fn what_failed_is_tried_again_after_a_minute_and_then_less_often() {
+        let pauses: Vec<u64> =
+            [(None, 0), (Some(60), 1), (Some(60), 2), (Some(240), 1), (Some(0), 3), (Some(0), 0)]
+                .map(|(again, failures)| pause(again, failures).as_secs())
+                .to_vec();
+        assert_eq!(pauses, [3600, 60, 120, 240, 240, 1]);
+        assert_eq!(pause(Some(9_999), 40), EVERY);
     }
 
     #[tokio::test(start_paused = true)]

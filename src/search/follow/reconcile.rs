@@ -33,6 +33,8 @@ pub struct Reconciled {
     pub counts: Counts,
     /// What went wrong last.
     pub error: Option<EmbedError>,
+    /// In how many seconds the first of the failed texts is to be tried again.
+    pub again: Option<i64>,
 }
 
 impl Recall {
@@ -111,6 +113,8 @@ impl Recall {
             }
         }
         done.counts = vectors::counts(&*store.conn()?, &name)?;
+        let again = vectors::first_retry(&*store.conn()?, &name)?;
+        done.again = again.map(|at| at.saturating_sub(self.clock.now().as_second()).max(0));
         if done.embedded > 0 {
             self.load_model()?;
         }

@@ -119,6 +119,14 @@ pub fn wanting(
     rows.collect()
 }
 
+/// When the first of the failed texts is to be tried again, in seconds; none where none ever is.
+pub fn first_retry(conn: &Connection, model: &str) -> rusqlite::Result<Option<i64>> {
+    conn.prepare_cached(
+        "SELECT min(retry_at) FROM vectors WHERE model = ?1 AND status = 'failed' AND retry_at < ?2",
+    )?
+    .query_row(params![model, i64::MAX], |row| row.get(0))
+}
+
 /// Stores an embedding.
 pub fn store(conn: &Connection, model: &str, hash: &Hash, vector: &[f32]) -> rusqlite::Result<()> {
     let Some(bytes) = matrix::to_bytes(vector) else {
