@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, Once};
 
+use fantoccini::{Client, ClientBuilder};
+use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::json;
-
-use thirtyfour::{Capabilities, WebDriver};
 
 /// The variable by which a missing browser or axe-core is a failure and not left out.
 const VARIABLE: &str = "VAULT_AGENT_BROWSER";
@@ -40,7 +40,7 @@ rm -rf "$profile""#;
 /// A browser with its driver.
 pub struct Browser {
     pub runtime: tokio::runtime::Runtime,
-    pub driver: WebDriver,
+    pub driver: Client,
     /// The source of axe-core.
     pub axe: String,
     /// While it is open, the driver runs.
@@ -119,12 +119,17 @@ impl Browser {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let mut args: Vec<String> = FLAGS.iter().map(ToString::to_string).collect();
         args.push(format!("--user-data-dir={}", profile.display()));
-        let mut capabilities = Capabilities::default();
-        capabilities.set("browserName", "chrome").expect("a capability");
-        capabilities.set("goog:loggingPrefs", json!({"browser": "ALL"})).expect("a capability");
-        capabilities.set("goog:chromeOptions", json!({"args": args})).expect("a capability");
+        let capabilities = json!({
+            "browserName": "chrome",
+            "goog:loggingPrefs": {"browser": "ALL"},
+            "goog:chromeOptions": {"args": args},
+        });
+        let capabilities = capabilities.as_object().cloned().unwrap_or_default();
+        let address = format!("http://127.0.0.1:{port}");
         let driver = runtime
-            .block_on(WebDriver::new(format!("http://127.0.0.1:{port}"), capabilities))
+            .block_on(async {
+                ClientBuilder::new(HttpConnector::new()).capabilities(capabilities).connect(&address).await
+            })
             .expect("Chromium starts");
         let axe = std::fs::read_to_string(axe()).expect("axe-core");
         Self { runtime, driver, axe, _keeper: keeper.stdin.take() }

@@ -4,9 +4,12 @@ use std::path::Path;
 use std::sync::MutexGuard;
 use std::time::Instant;
 
+use fantoccini::Locator;
+use fantoccini::actions::{InputSource, KeyAction, KeyActions};
+use fantoccini::elements::Element;
+use fantoccini::error::{CmdError, ErrorStatus};
+use fantoccini::wd::{WebDriverCompatibleCommand, WindowHandle};
 use serde_json::{Value, json};
-use thirtyfour::error::{WebDriverError, WebDriverResult};
-use thirtyfour::{By, WebElement, WindowHandle};
 
 use crate::browser::{self, Browser};
 use crate::served::{PATIENCE, Served, Visitor};
@@ -53,7 +56,7 @@ impl Tab {
         self.complaints();
     }
 
-    fn ask<T>(&self, what: impl AsyncFnOnce(&Browser) -> WebDriverResult<T>) -> WebDriverResult<T> {
+    fn ask<T>(&self, what: impl AsyncFnOnce(&Browser) -> Result<T, CmdError>) -> Result<T, CmdError> {
         let browser = self.browser.as_ref().expect("a browser");
         browser.runtime.block_on(what(browser))
     }
@@ -61,7 +64,9 @@ impl Tab {
     /// A command of Chromium's own protocol.
     #[track_caller]
     pub fn cdp(&self, method: &str, parameters: Value) -> Value {
-        self.ask(async |b| b.driver.cdp().send_raw(method, parameters).await)
+        let command =
+            Command { path: "goog/cdp/execute", body: json!({"cmd": method, "params": parameters}) };
+        self.ask(async |b| b.driver.issue_cmd(command).await)
             .unwrap_or_else(|error| panic!("{method}: {error}"))
     }
 
@@ -129,7 +134,7 @@ impl Tab {
     /// A second tab, which becomes the one that is used; gives the first and the second.
     pub fn second(&self) -> (WindowHandle, WindowHandle) {
         let first = self.ask(async |b| b.driver.window().await).expect("a window");
-        let second = self.ask(async |b| b.driver.new_tab().await).expect("a second tab");
+        let second = self.ask(async |b| b.driver.new_window(true).await).expect("a second tab").handle;
         self.switch(&second);
         (first, second)
     }
@@ -140,7 +145,7 @@ impl Tab {
 
     /// Does something until it works, since a page may be exchanged while it is looked at.
     #[track_caller]
-    fn insist<T>(&self, what: &str, mut act: impl AsyncFnMut(&Browser) -> WebDriverResult<T>) -> T {
+    fn insist<T>(&self, what: &str, mut act: impl AsyncFnMut(&Browser) -> Result<T, CmdError>) -> T {
         let start = Instant::now();
         loop {
             match self.ask(&mut act) {
@@ -156,7 +161,7 @@ impl Tab {
     /// Waits until an element is there.
     #[track_caller]
     pub fn wait(&self, css: &str) {
-        self.insist(css, async |b| b.driver.find(By::Css(css)).await.map(drop));
+        self.insist(css, async |b| b.driver.find(Locator::Css(css)).await.map(drop));
     }
 
     /// Waits until the page's `<main>` says this.
@@ -180,13 +185,13 @@ impl Tab {
 
     /// The words of `<main>` as they are seen; empty while the page is exchanged.
     pub fn main(&self) -> String {
-        self.ask(async |b| b.driver.find(By::Css("main")).await?.text().await).unwrap_or_default()
+        self.ask(async |b| b.driver.find(Locator::Css("main")).await?.text().await).unwrap_or_default()
     }
 
     /// The words of an element.
     #[track_caller]
     pub fn text(&self, css: &str) -> String {
-        self.insist(css, async |b| b.driver.find(By::Css(css)).await?.text().await)
+        self.insist(css, async |b| b.driver.find(Locator::Css(css)).await?.text().await)
     }
 
     /// Waits until an element says this.
@@ -208,17 +213,18 @@ impl Tab {
     }
 
     pub fn count(&self, css: &str) -> usize {
-        self.ask(async |b| b.driver.find_all(By::Css(css)).await).expect("a selector").len()
+        self.ask(async |b| b.driver.find_all(Locator::Css(css)).await).expect("a selector").len()
     }
 
     #[track_caller]
     pub fn value(&self, css: &str) -> String {
-        self.insist(css, async |b| b.driver.find(By::Css(css)).await?.value().await).unwrap_or_default()
+        self.insist(css, async |b| b.driver.find(Locator::Css(css)).await?.prop("value").await)
+            .unwrap_or_default()
     }
 
     #[track_caller]
     pub fn click(&self, css: &str) {
-        self.insist(css, async |b| b.driver.find(By::Css(css)).await?.click().await);
+        self.insist(css, async |b| b.driver.find(Locator::Css(css)).await?.click().await);
     }
 
     /// Presses the button or link with these words; where `near` isn't empty, the one in the innermost element that
@@ -233,7 +239,7 @@ impl Tab {
     #[track_caller]
     pub fn fill(&self, css: &str, text: &str) {
         self.insist(css, async |b| {
-            let field = b.driver.find(By::Css(css)).await?;
+            let field = b.driver.find(Locator::Css(css)).await?;
             field.clear().await?;
             field.send_keys(text).await
         });
@@ -242,23 +248,25 @@ impl Tab {
     /// Keys to whatever has the focus.
     #[track_caller]
     pub fn keys(&self, keys: &str) {
-        self.ask(async |b| b.driver.action_chain().send_keys(keys).perform().await).expect("keys");
+        let mut pressed = KeyActions::new("keys".to_owned());
+        for value in keys.chars() {
+            pressed = pressed.then(KeyAction::Down { value }).then(KeyAction::Up { value });
+        }
+        self.ask(async |b| b.driver.perform_actions(pressed).await).expect("keys");
     }
 
     /// The value of an expression of the page.
     #[track_caller]
     pub fn eval(&self, script: &str) -> Value {
-        self.ask(async |b| {
-            b.driver.execute(format!("return ({script});"), Vec::new()).await.map(|v| v.json().clone())
-        })
-        .unwrap_or_else(|error| panic!("{script}: {error}"))
+        self.ask(async |b| b.driver.execute(&format!("return ({script});"), Vec::new()).await)
+            .unwrap_or_else(|error| panic!("{script}: {error}"))
     }
 
     /// What accessibility demands of the open page and isn't so: one line a finding.
     #[track_caller]
     pub fn axe(&self) -> Vec<String> {
         let run = |script: String| {
-            self.ask(async |b| b.driver.execute_async(script, Vec::new()).await.map(|v| v.json().clone()))
+            self.ask(async |b| b.driver.execute_async(&script, Vec::new()).await)
                 .unwrap_or_else(|error| panic!("axe-core: {error}"))
         };
         crate::axe::findings(&run, &self.browser.as_ref().expect("a browser").axe)
@@ -266,8 +274,11 @@ impl Tab {
 
     /// What the browser complained of since the last question: script errors, refused requests, broken policies.
     pub fn complaints(&self) -> Vec<String> {
-        let log = self.ask(async |b| b.driver.get_log("browser").await).expect("a log");
-        log.iter().map(|entry| format!("{:?}: {}", entry.level, entry.message)).collect()
+        let command = Command { path: "se/log", body: json!({"type": "browser"}) };
+        let log = self.ask(async |b| b.driver.issue_cmd(command).await).expect("a log");
+        let line =
+            |entry: &Value| format!("{}: {}", entry["level"], entry["message"].as_str().unwrap_or_default());
+        log.as_array().into_iter().flatten().map(line).collect()
     }
 
     /// The addresses that the open page asked for.
@@ -289,27 +300,45 @@ impl Drop for Tab {
         if std::thread::panicking() {
             let name = std::thread::current().name().unwrap_or("test").replace("::", "-");
             let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.png"));
-            if let Ok(png) = self.ask(async |b| b.driver.screenshot_as_png().await) {
+            if let Ok(png) = self.ask(async |b| b.driver.screenshot().await) {
                 let _ = std::fs::write(file, png);
             }
         }
     }
 }
 
+/// A command of chromedriver's own, beside WebDriver's.
+#[derive(Debug)]
+struct Command {
+    /// Below the session's address.
+    path: &'static str,
+    body: Value,
+}
+
+impl WebDriverCompatibleCommand for Command {
+    fn endpoint(&self, base: &url::Url, session: Option<&str>) -> Result<url::Url, url::ParseError> {
+        base.join(&format!("session/{}/{}", session.unwrap_or_default(), self.path))
+    }
+
+    fn method_and_body(&self, _: &url::Url) -> (http::Method, Option<String>) {
+        (http::Method::POST, Some(self.body.to_string()))
+    }
+}
+
 /// Whether an error may be of a page that is just being exchanged.
-fn is_passing(error: &WebDriverError) -> bool {
-    use thirtyfour::error::WebDriverErrorInner as Kind;
+fn is_passing(error: &CmdError) -> bool {
+    let CmdError::Standard(error) = error else { return false };
     matches!(
-        error.as_inner(),
-        Kind::NoSuchElement(_)
-            | Kind::StaleElementReference(_)
-            | Kind::ElementNotInteractable(_)
-            | Kind::ElementClickIntercepted(_)
-            | Kind::InvalidElementState(_)
+        error.error,
+        ErrorStatus::NoSuchElement
+            | ErrorStatus::StaleElementReference
+            | ErrorStatus::ElementNotInteractable
+            | ErrorStatus::ElementClickIntercepted
+            | ErrorStatus::InvalidElementState
     )
 }
 
-async fn find(browser: &Browser, words: &str, near: &str) -> WebDriverResult<WebElement> {
+async fn find(browser: &Browser, words: &str, near: &str) -> Result<Element, CmdError> {
     let button =
         format!("(self::button or self::a or self::summary) and normalize-space(.)={}", quoted(words));
     let path = if near.is_empty() {
@@ -320,7 +349,7 @@ async fn find(browser: &Browser, words: &str, near: &str) -> WebDriverResult<Web
             quoted(near)
         )
     };
-    browser.driver.find(By::XPath(path)).await
+    browser.driver.find(Locator::XPath(&path)).await
 }
 
 /// A text of XPath, which knows no escapes.
