@@ -114,7 +114,7 @@ fn insist_on_words(path: &str, page: &str) {
     let page = page.to_lowercase();
     for tag in page.split('<').skip(1) {
         let tag = tag.split('>').next().unwrap_or_default();
-        let name: String = tag.chars().take_while(|c| c.is_ascii_alphanumeric()).collect();
+        let name: String = tag.chars().take_while(char::is_ascii_alphanumeric).collect();
         let bad = matches!(
             name.as_str(),
             "iframe" | "object" | "embed" | "math" | "base" | "style" | "video" | "source" | "animate"
