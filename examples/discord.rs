@@ -87,6 +87,7 @@ async fn wire() {
         notifiers: String::new(),
         telling: Telling::default(),
         phrase: false,
+        pause: None,
     };
     let context = PassContext {
         vault: &vault,
@@ -121,7 +122,7 @@ fn log() {
             "author": { "id": "42", "username": "alice" } });
         let message = Incoming::from_json(&value).unwrap();
         let begun = Instant::now();
-        book.record(1, &entries(&message, 500, None)).unwrap();
+        book.record(1, &entries(&message, 500, None, false)).unwrap();
         spent.push(begun.elapsed());
     }
     let median = |part: &[Duration]| {

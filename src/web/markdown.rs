@@ -72,6 +72,10 @@ fn sanitizer() -> &'static Builder<'static> {
 
 /// Where a link of a note leads on the page.
 fn link<'a>(to: &str, kind: LinkType, folder: &str) -> CowStr<'a> {
+    // A browser passes over line breaks and tabs in an address: what they part may be a scheme.
+    if to.contains(char::is_control) {
+        return "".into();
+    }
     if to.starts_with('#') || has_scheme(to) {
         return to.to_owned().into();
     }

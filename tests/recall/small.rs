@@ -1,6 +1,7 @@
 //! Recall over small memories of 1 to 30 lines: what answers is given, what doesn't answer is not.
 //!
 //! `small/held.txt` has questions that no weight was fitted on, `small/fit.txt` those to fit on.
+#![allow(clippy::print_stdout)]
 
 use crate::support::TestVault;
 

@@ -44,7 +44,8 @@ pub fn parse_appended(path: &str, bytes: &[u8], resume: &str, options: &Options)
 /// events of a kind that there isn't.
 fn between(bytes: &[u8], from: usize, log: &log::LogFile) -> Vec<Block> {
     let mut at = from;
-    let ends = log.blocks.iter().map(|block| block.range.clone()).chain([bytes.len()..bytes.len()]);
+    let ends =
+        log.blocks.iter().map(|block| block.range.clone()).chain(std::iter::once(bytes.len()..bytes.len()));
     let is_blank = ends.into_iter().all(|range| {
         let gap = bytes.get(at..range.start).unwrap_or_default();
         at = range.end;
@@ -54,7 +55,7 @@ fn between(bytes: &[u8], from: usize, log: &log::LogFile) -> Vec<Block> {
         return Vec::new();
     }
     let mut rest = bytes.to_vec();
-    let events = log.blocks.iter().map(|block| block.range.clone()).chain([0..from]);
+    let events = log.blocks.iter().map(|block| block.range.clone()).chain(std::iter::once(0..from));
     for range in events {
         let event = rest.get_mut(range).unwrap_or_default();
         event.iter_mut().filter(|byte| **byte != b'\n').for_each(|byte| *byte = b' ');

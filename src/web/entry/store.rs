@@ -196,18 +196,18 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let now: Timestamp = "2026-12-01T09:00:00Z".parse().unwrap();
         let store = Store::open(temp.path()).unwrap();
-        store.begin("the cookie", "a browser\n", now).unwrap();
+        store.begin("0123456789", "a browser\n", now).unwrap();
         let again = Store::open(temp.path()).unwrap();
-        let found = again.session("the cookie", now).unwrap().unwrap();
+        let found = again.session("0123456789", now).unwrap().unwrap();
         assert_eq!(found.browser, "a browser");
         assert!(again.session("another", now).unwrap().is_none());
-        assert!(again.session("the cookie", now + SESSION).unwrap().is_none());
+        assert!(again.session("0123456789", now + SESSION).unwrap().is_none());
         drop((store, again));
         let bytes = std::fs::read(temp.path().join(FILE_NAME)).unwrap();
-        assert!(!bytes.windows(10).any(|part| part == b"the cookie"));
+        assert!(!bytes.windows(10).any(|part| part == b"0123456789"));
         let store = Store::open(temp.path()).unwrap();
         assert!(store.end(&found.id).unwrap() && !store.end(&found.id).unwrap());
-        assert!(store.session("the cookie", now).unwrap().is_none());
+        assert!(store.session("0123456789", now).unwrap().is_none());
     }
 
     #[test]

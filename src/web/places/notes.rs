@@ -213,7 +213,7 @@ fn section_links(visit: &Visit<'_>, shown: &Shown) -> Markup {
 
 /// A note or a part of it that would come back.
 enum Planned {
-    Note(Point, Plan, Vec<FileDiff>),
+    Note(Point, Box<Plan>, Vec<FileDiff>),
     Part(String, Box<PartPlan>),
 }
 
@@ -237,7 +237,7 @@ fn plan_of(
     if what == "note" {
         let plan = history.plan_restore(point, &[path.to_string()], false)?;
         let diffs = plan.steps.iter().map(|step| history.step_diff(step)).collect::<Result<Vec<_>, _>>()?;
-        return Ok(Some(Planned::Note(point.clone(), plan, diffs)));
+        return Ok(Some(Planned::Note(point.clone(), Box::new(plan), diffs)));
     }
     let plan = history.plan_part(path, &target(what)?, Some(point.clone()))?;
     Ok(Some(Planned::Part(what.to_owned(), Box::new(plan))))
