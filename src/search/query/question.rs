@@ -54,7 +54,7 @@ pub struct Wants {
 pub struct Question {
     /// Its text, cut to [`LONGEST`], without what it is dressed in ([`crate::search::query::dressed`]).
     pub text: String,
-    /// Whether it was typed on one line, with nothing behind its question mark.
+    /// Whether it was typed on one line, asks for one thing, and has nothing behind its question mark.
     pub is_plain: bool,
     /// All its words, lower case.
     pub words: Vec<String>,
@@ -98,7 +98,8 @@ impl Question {
         }
         let dates = named_days(&all, today);
         let wants = Wants::of(&all);
-        let is_plain = !whole.contains('\n') && !text.trim_end_matches(['?', ' ']).contains('?');
+        let is_one_line = !whole.contains('\n') && !text.trim_end_matches(['?', ' ']).contains('?');
+        let is_plain = is_one_line && !asks_twice(whole);
         Self { text: text.to_owned(), is_plain, words: all, asked, dates, wants }
     }
 
@@ -158,6 +159,14 @@ fn is_said(word: &str) -> bool {
 /// Whether a word looks like a noun in the plural.
 fn is_plural(word: &str) -> bool {
     word.len() > 3 && word.ends_with('s') && !word.ends_with("ss") && !["does", "this"].contains(&word)
+}
+
+/// Whether a text asks for two things: "when is her birthday, and what does she collect?".
+fn asks_twice(text: &str) -> bool {
+    const SECOND: [&str; 7] =
+        [" and what ", " and who ", " and where ", " and when ", " and how ", " and which ", " and why "];
+    let text = text.to_lowercase();
+    SECOND.iter().any(|second| text.contains(second))
 }
 
 #[cfg(test)]

@@ -2,11 +2,13 @@
 //!
 //! - [`assemble`]: system text, the conversation so far, what is new; [`remake`]: the same again, later, from the notes;
 //! - [`history`], [`files`]: from a log's blocks to messages, and the files that hang on them;
+//! - `shorten`: the head and tail of a long text;
 //! - [`told`], [`terms`]: what is told of the past that can't be told whole, and the words by which it is found.
 
 pub mod assemble;
 pub mod files;
 pub mod history;
 pub mod remake;
+mod shorten;
 pub mod terms;
 pub mod told;

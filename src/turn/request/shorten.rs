@@ -1,0 +1,73 @@
+//! Shortens a long text to its head and its tail. Pure.
+
+/// A text of at most `most` characters: its head and its tail, with what was left out said between them. A text that was
+/// cut before has one marker afterwards, too, with all that is missing in the unit of the first cut.
+pub fn shorten(text: &str, most: usize) -> String {
+    let length = text.chars().count();
+    if length <= most {
+        return text.to_owned();
+    }
+    let half = most / 2;
+    let (before, missing, unit, after) = match cut_before(text) {
+        Some(cut) => (cut.before, cut.missing, cut.unit, cut.after),
+        None => (text, 0, "characters", ""),
+    };
+    let is_one = after.is_empty();
+    let head: String = before.chars().take(half).collect();
+    let behind = if is_one { before } else { after };
+    let kept = behind.chars().count().min(half);
+    let tail: String = behind.chars().skip(behind.chars().count() - kept).collect();
+    let measure = |text: &str| if unit == "bytes" { text.len() } else { text.chars().count() };
+    let there = if is_one { measure(text) } else { measure(before) + measure(after) };
+    let missing = missing + there.saturating_sub(measure(&head) + measure(&tail)) as u64;
+    format!("{}\n[… {missing} {unit} left out …]\n{tail}", head.trim_end_matches('\n'))
+}
+
+/// A text around the marker of an earlier cut.
+struct Cut<'t> {
+    before: &'t str,
+    missing: u64,
+    unit: &'t str,
+    after: &'t str,
+}
+
+/// The first line of a text that says what a cut left out.
+fn cut_before(text: &str) -> Option<Cut<'_>> {
+    text.match_indices("[… ").find_map(|(at, opens)| {
+        let line = text[at + opens.len()..].lines().next()?.strip_suffix(" left out …]")?;
+        let (missing, unit) = line.split_once(' ')?;
+        let end = at + opens.len() + line.len() + " left out …]".len();
+        let after = text[end..].trim_start_matches('\n');
+        let is_alone = (at == 0 || text[..at].ends_with('\n')) && !after.is_empty();
+        let missing = missing.parse().ok().filter(|_| is_alone && matches!(unit, "bytes" | "characters"))?;
+        Some(Cut { before: &text[..at], missing, unit, after })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_that_was_cut_before_has_one_marker_with_the_true_count() {
+        let lines = |from: usize, to: usize| (from..to).map(|n| format!("{n}\n")).collect::<String>();
+        let (whole, head, tail) = (lines(1000, 9000), lines(1000, 4000), lines(6000, 9000));
+        let cut = format!("{head}[… {} bytes left out …]\n{tail}", whole.len() - head.len() - tail.len());
+        for most in [20_000, 2_000, 101] {
+            let text = shorten(&cut, most);
+            assert_eq!(text.matches("left out").count(), 1, "{text}");
+            let (before, rest) = text.split_once("\n[… ").unwrap();
+            let (said, after) = rest.split_once(" bytes left out …]\n").unwrap();
+            let missing = whole.len() - before.len() - after.len();
+            // The line's end before the marker may count to either side.
+            assert!(missing.abs_diff(said.parse().unwrap()) <= 1, "{said} of {missing}");
+            assert!(whole.starts_with(before) && whole.ends_with(after));
+        }
+    }
+
+    #[test]
+    fn a_long_text_keeps_head_and_tail() {
+        let text = shorten(&"ä".repeat(100), 10);
+        assert!(text.starts_with("äääää\n") && text.ends_with("\näääää") && text.contains("90 characters"));
+    }
+}
