@@ -53,6 +53,7 @@ pub fn week(day: Date) -> (Date, Date) {
 }
 
 /// Occurrences by their day; of a day with more than four, the first stands for all.
+#[cfg_attr(not(feature = "assistant"), allow(dead_code))]
 pub(super) fn by_day(
     all: impl Iterator<Item = Timestamp>,
     tz: &TimeZone,

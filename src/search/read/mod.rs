@@ -1,6 +1,6 @@
 //! From a file's bytes to a note of [`block::Block`]s. Pure: whoever reads the file brings the bytes.
 //!
-//! - [`file`]: which reader a file gets; [`decode`]: bytes to text; [`note`]: notes; `transcript`: logs; [`markdown`]: the reader of Markdown, with
+//! - [`mod@file`]: which reader a file gets; [`decode`]: bytes to text; [`note`]: notes; `transcript`: logs; [`markdown`]: the reader of Markdown, with
 //!   `frontmatter`, `comment`, `inline` (tags, dates, block ids) and `markdown::plain` for what stands in it.
 //! - `cut`: where a block that is too long is cut.
 //! - [`block`]: what a note is made of.
