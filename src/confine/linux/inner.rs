@@ -14,7 +14,7 @@ use rustix::process::{
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 
 use super::super::wire::{self, Job, Layers, Report};
-use super::{calls, control, failed, files, places, serve};
+use super::{calls, control, failed, files, places, root, serve};
 use crate::confine::{Exit, Policy, gate};
 
 /// As many files may be open in one process.
@@ -30,10 +30,19 @@ pub(in crate::confine) fn inner() -> u8 {
         && set_dumpable_behavior(DumpableBehavior::NotDumpable).is_ok();
     // A session of its own, which the scheduler weighs against the helper's.
     let _ = rustix::process::setsid();
-    if !is_bound || control().and_then(|control| wire::send_mark(control, None)).is_err() {
+    if !is_bound {
         return 1;
     }
-    serve(|_, job, gate| {
+    let Ok(Some(proc)) = control().and_then(|control| {
+        wire::send_mark(&control, None)?;
+        Ok(wire::receive_mark(&control)?)
+    }) else {
+        return 1;
+    };
+    serve(move |_, job, gate| {
+        if let Some(proc) = proc {
+            root::bound_ids(&proc, job.policy.limits.processes).map_err(failed("the limit of processes"))?;
+        }
         let gate = gate.map(kept).transpose().map_err(failed("the gate"))?;
         // In a root of its own there is no `/proc`, and it was started by its path.
         let program =
