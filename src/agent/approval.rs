@@ -1,6 +1,7 @@
 //! What a person is asked before it happens: a command that leaves the box, a secret, a tool marked `ask`.
 
 use async_trait::async_trait;
+use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use super::caller::Caller;
@@ -37,6 +38,24 @@ pub enum Verdict {
     Waits,
 }
 
+/// A question that stands in a note, for the same call to find again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standing {
+    /// Its line's id.
+    pub id: String,
+    /// Until when it can be answered.
+    pub until: Timestamp,
+}
+
+/// What came of asking where the turn may be left at its call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Left {
+    /// A person's word, or that there is none.
+    Said(Verdict),
+    /// Nobody said anything yet: the turn ends here for now, and the same call asks again.
+    Open(Standing),
+}
+
 /// Whoever asks a person.
 #[async_trait]
 pub trait Approvals: Send + Sync {
@@ -52,6 +71,22 @@ pub trait Approvals: Send + Sync {
         place: &dyn Place,
         stop: &CancellationToken,
     ) -> Result<Verdict, String>;
+
+    /// Asks as [`Self::ask`] does, for a call at which the turn may be left and gone on with later; `before` is what an
+    /// earlier try was left with.
+    ///
+    /// # Errors
+    /// A sentence on why it can't be asked.
+    async fn ask_or_leave(
+        &self,
+        wanted: &Wanted,
+        caller: &Caller,
+        _before: Option<Standing>,
+        place: &dyn Place,
+        stop: &CancellationToken,
+    ) -> Result<Left, String> {
+        self.ask(wanted, caller, place, stop).await.map(Left::Said)
+    }
 }
 
 /// Nobody is there to be asked.

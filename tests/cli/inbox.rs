@@ -226,6 +226,24 @@ fn say(vault: &TestVault, number: u32, words: &str) {
 }
 
 #[test]
+fn a_tick_keeps_what_is_ticked_and_drops_what_is_declined() {
+    let vault = TestVault::new(TALK);
+    let _ = vault.run(&["inbox", "scan"]).ok();
+    let inbox = vault.read("Inbox.md");
+    let boxes = |tea: &str, graz: &str| {
+        inbox.replace("- [ ] [preferences]", tea).replace("- [ ] [profile]", graz).into_bytes()
+    };
+    vault.write("Inbox.md", boxes("- [x] [preferences]", "- [-] [profile]"));
+    let dry = vault.run(&["tick", "--dry-run", "--json"]).ok().json();
+    assert_eq!((&dry["inbox"], vault.has("MEMORY.md")), (&Value::Null, false));
+    let tick = vault.run(&["tick", "--json"]).ok().json();
+    assert!(tick["inbox"]["kept"][0]["text"].as_str().unwrap().contains("green tea"), "{tick}");
+    assert_eq!(tick["inbox"]["dropped"].as_array().unwrap().len(), 1, "{tick}");
+    assert!(vault.read("MEMORY.md").contains("green tea") && !vault.read("MEMORY.md").contains("Graz"));
+    assert_eq!(vault.run(&["tick", "--json"]).ok().json()["inbox"], Value::Null, "once");
+}
+
+#[test]
 fn the_daemon_asks_about_what_is_new_and_keeps_what_is_ticked() {
     let on = "//- /vault-agent.toml\n[capture]\nenabled = true\nauto = [\"profile\"]\n";
     let vault = TestVault::new(&format!("{TALK}{on}"));

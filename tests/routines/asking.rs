@@ -118,8 +118,7 @@ fn without_a_daemon_the_question_is_left_and_what_is_ticked_is_done_the_next_tim
     let it = served("2026-12-01T08:00:00Z", &server(pids.to_str().unwrap(), "ask = [\"look\"]"));
     it.vault.write("routines/news.md", "---\nschedule: daily 08:00\nenabled: true\nmcp: [web]\n---\nNews?\n");
     it.server.respond(calls("mcp_call", json!({"server": "web", "tool": "look", "arguments": {"q": "tea"}})));
-    let tick = it.vault.run(&["tick", "--json"]).ok().json();
-    assert_eq!(tick["routines"]["ran"][0]["outcome"], "sent", "{tick}");
+    drop(it.vault.run(&["routine", "run", "news"]).ok());
     let asked = it.server.requests();
     assert!(asked[1].results()[0].contains("waits for a person's approval"), "{:?}", asked[1].results());
     assert!(!pids.exists(), "nothing was started");
@@ -128,6 +127,43 @@ fn without_a_daemon_the_question_is_left_and_what_is_ticked_is_done_the_next_tim
     it.vault.write("Approvals.md", note.replace("- [ ] ap_", "- [x] ap_"));
     let ran = it.vault.run(&["routine", "run", "news"]).ok();
     assert!(ran.stdout.contains("look {\"q\": \"tea\"}"), "{}", ran.stdout);
+}
+
+#[cfg(feature = "mcp")]
+#[test]
+fn a_tick_names_the_approval_and_a_later_one_goes_on_with_the_same_run() {
+    if std::process::Command::new("python3").arg("--version").output().is_err() {
+        eprintln!("skipped: there is no python3");
+        return;
+    }
+    let temp = tempfile::tempdir().unwrap();
+    let it = served(
+        "2026-12-01T08:00:00Z",
+        &server(temp.path().join("pids").to_str().unwrap(), "ask = [\"look\"]"),
+    );
+    it.vault.write("routines/news.md", "---\nschedule: daily 08:00\nenabled: true\nmcp: [web]\n---\nNews?\n");
+    it.server.respond(calls("mcp_call", json!({"server": "web", "tool": "look", "arguments": {"q": "tea"}})));
+    let tick = it.vault.run(&["tick"]).ok();
+    let note = it.vault.read("Approvals.md");
+    let id = &note[note.find("ap_").unwrap()..][..15];
+    let said = format!("asks for approval: tick `{id}` in `Approvals.md`");
+    assert!(tick.stdout.contains(&said), "{tick:?}");
+    assert!(
+        tick.stderr.contains(&format!("goes on in a later tick: it waits for the approval `{id}`")),
+        "{tick:?}"
+    );
+    // Nobody said anything yet: nothing is asked, told or put twice.
+    let again = it.vault.run(&["tick"]).ok();
+    assert!(!again.stdout.contains("approval"), "{again:?}");
+    assert_eq!((it.server.requests().len(), it.vault.read("Approvals.md")), (1, note.clone()));
+    it.vault.write("Approvals.md", note.replace("- [ ] ap_", "- [x] ap_"));
+    let done = it.vault.run(&["tick", "--json"]).ok().json();
+    assert_eq!(done["routines"]["ran"][0]["run"], "news@2026-12-01T08:00", "{done}");
+    assert_eq!(done["routines"]["ran"][0]["outcome"], "sent", "{done}");
+    let asked = it.server.requests();
+    assert_eq!(asked.len(), 2);
+    assert!(asked[1].results()[0].contains("look {\"q\": \"tea\"}"), "{:?}", asked[1].results());
+    assert!(it.vault.read("Approvals.md").contains("state=used"));
 }
 
 fn skill(it: &Served, name: &str) {

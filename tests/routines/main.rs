@@ -18,5 +18,6 @@ mod conditions;
 mod days;
 mod hostile;
 mod killed;
+mod left_open;
 mod program;
 mod rig;

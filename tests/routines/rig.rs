@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
-use vault_agent::agent::{Given, NoApprovals, NoTools, Remember, Toolbox};
+use vault_agent::agent::{Approvals, Given, NoApprovals, NoTools, Remember, Toolbox, VaultApprovals};
 use vault_agent::brain::wire::Watch;
 use vault_agent::clock::{Clock, ManualClock};
 use vault_agent::config::Dirs;
@@ -43,6 +43,8 @@ pub struct Rig {
     pub place: Arc<Place>,
     pub server: ModelServer,
     pub tools: Arc<dyn Toolbox>,
+    /// Whether a run is left at a call that needs a person's word, as `tick` does; else nobody can be asked.
+    pub leaves: bool,
     /// Lives as long as the server's tasks.
     _servers: Runtime,
     steps: Runtime,
@@ -86,7 +88,7 @@ impl Rig {
         let place = Place::new("place", Arc::clone(&clock));
         let steps = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let tools = Arc::new(NoTools);
-        let rig = Self { dir, clock, place, server, tools, _servers: servers, steps };
+        let rig = Self { dir, clock, place, server, tools, leaves: false, _servers: servers, steps };
         let brain = format!(
             "[[brain]]\nname = \"local\"\nkind = \"chat\"\nmodel = \"m\"\nurl = \"{}\"\n",
             rig.server.url()
@@ -144,6 +146,10 @@ impl Rig {
     pub fn runner(&self) -> Runner {
         let workspace = self.workspace();
         let turns = Arc::new(TurnJournal::open(&workspace.dirs.state).unwrap());
+        let approvals: Arc<dyn Approvals> = match self.leaves {
+            true => Arc::new(VaultApprovals::left_open(&workspace)),
+            false => Arc::new(NoApprovals),
+        };
         Runner::new(RunnerParts {
             workspace,
             turns,
@@ -151,7 +157,7 @@ impl Rig {
                 let tools = Arc::clone(&self.tools);
                 move |_, _| Arc::clone(&tools)
             }),
-            approvals: Arc::new(NoApprovals),
+            approvals,
             memory: Arc::new(Blank),
             permits: Arc::default(),
             watch: Watch::default(),
@@ -226,7 +232,7 @@ pub fn write_at(file: &std::path::Path, text: &str, at: Timestamp) {
 }
 
 /// Every point at which a step can be ended.
-const POINTS: [&str; 34] = [
+const POINTS: [&str; 36] = [
     "routines::before-claim",
     "routines::after-claim",
     "routines::after-question",
@@ -251,6 +257,8 @@ const POINTS: [&str; 34] = [
     "turn::after-tool-started",
     "turn::before-tool-finished",
     "turn::after-tool-finished",
+    "approval::after-line",
+    "approval::after-word",
     "deliver::before-sending-row",
     "deliver::before-send",
     "deliver::after-send",

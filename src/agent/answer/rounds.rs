@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::engine::{Engine, Run, later};
 use super::words;
-use crate::agent::approval::Verdict;
+use crate::agent::approval::{Left, Standing, Verdict};
 use crate::agent::tools::{Caller, Leave};
 use crate::brain::{Message, Request, ToolCall, ToolResult};
 use crate::format::log::EventKind;
@@ -112,19 +112,30 @@ impl Engine {
             Leave::Ask(wanted) => wanted,
         };
         run.place.progress(&format!("waiting for approval of {}", call.name));
-        let verdict = {
+        let (message, number) = (run.turn.asked.message, caller.number);
+        let before = self.journal().left(message, number).map_err(later)?;
+        let before = before.map(|(id, until)| Standing { id, until });
+        let left = {
             let _paused = run.patience.pause();
-            self.parts.approvals.ask(&wanted, caller, run.place, run.stop).await
+            let approvals = &self.parts.approvals;
+            approvals.ask_or_leave(&wanted, caller, before.clone(), run.place, run.stop).await
         };
         if run.stop.is_cancelled() {
             return Err(Halt::Stopped);
         }
-        Ok(match verdict {
-            Ok(Verdict::Yes) => Ok(()),
-            Ok(Verdict::No) => Err(words::DECLINED.to_owned()),
-            Ok(Verdict::Expired) => Err(words::EXPIRED.to_owned()),
-            Ok(Verdict::Nobody) => Err(words::NOBODY_TO_ASK.to_owned()),
-            Ok(Verdict::Waits) => Err(words::WAITS.to_owned()),
+        Ok(match left {
+            Ok(Left::Open(line)) => {
+                if before.as_ref() != Some(&line) {
+                    let noted = self.journal().left_at(message, number, (&line.id, line.until), self.now());
+                    noted.map_err(later)?;
+                }
+                return Err(Halt::Later(format!("it waits for the approval `{}`", line.id)));
+            }
+            Ok(Left::Said(Verdict::Yes)) => Ok(()),
+            Ok(Left::Said(Verdict::No)) => Err(words::DECLINED.to_owned()),
+            Ok(Left::Said(Verdict::Expired)) => Err(words::EXPIRED.to_owned()),
+            Ok(Left::Said(Verdict::Nobody)) => Err(words::NOBODY_TO_ASK.to_owned()),
+            Ok(Left::Said(Verdict::Waits)) => Err(words::WAITS.to_owned()),
             Err(problem) => {
                 Err(format!("This needs a person's approval, and that can't be asked: {problem}"))
             }

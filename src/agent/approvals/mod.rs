@@ -7,8 +7,10 @@
 //! the call may run. A word that lasts ([`Wanted::lasts`]) is not used up: whoever asks the same finds it in its line,
 //! so that a crash between the line and what is made of it asks nobody twice. After a restart the same call finds its
 //! line and goes on waiting. A press on a button ([`VaultApprovals::answer`]) writes the person's word into the line,
-//! and nothing else counts. `note` says what a line means by now, and ends it.
+//! and nothing else counts. `note` says what a line means by now, and ends it; `allowed` says what need not or can't be
+//! asked.
 
+mod allowed;
 mod note;
 
 use std::sync::{Arc, PoisonError, RwLock};
@@ -18,18 +20,17 @@ use async_trait::async_trait;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::approval::{Approvals, Verdict, Wanted};
-use super::setup;
+use super::approval::{Approvals, Left, Standing, Verdict, Wanted};
 use super::tools::Caller;
-use crate::config::{self, DISCORD_TOKEN_VARIABLE, FILE_NAME, Settings};
+use crate::config::FILE_NAME;
 use crate::format::approval::{self, Approval, Mark, State};
 use crate::turn::{ApprovalRequest, Place};
-use crate::vault::{Actor, NotePath, Plan, Why};
+use crate::vault::{Actor, NotePath};
 use crate::workspace::Workspace;
+use allowed::is_allowed;
+pub use allowed::{allow, before_asking};
 use note::{Asked, Found, Note};
 
-/// Characters that a person can be expected to read before a yes.
-const MOST_CHARS: usize = 8_000;
 /// The turn of a question that nobody waits for: `ask` is run again by hand, as another turn.
 const NOBODYS_TURN: &str = "ask";
 
@@ -48,28 +49,45 @@ pub enum Word {
 pub struct VaultApprovals {
     workspace: RwLock<Arc<Workspace>>,
     news: watch::Sender<u64>,
-    waits: bool,
+    waiting: Waiting,
+}
+
+/// Who waits for a person's word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Waiting {
+    /// The call itself.
+    Call,
+    /// The turn, which is left at the call and gone on with later.
+    Turn,
+    /// Nobody.
+    Nobody,
 }
 
 impl std::fmt::Debug for VaultApprovals {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("VaultApprovals").field("waits", &self.waits).finish_non_exhaustive()
+        f.debug_struct("VaultApprovals").field("waiting", &self.waiting).finish_non_exhaustive()
     }
 }
 
 impl VaultApprovals {
     /// Waits for the word.
     pub fn new(workspace: &Arc<Workspace>) -> Self {
-        Self::with(workspace, true)
+        Self::with(workspace, Waiting::Call)
+    }
+
+    /// Leaves the turn at the call that asks; whoever goes on with it later finds the word. A call that a turn can't be
+    /// left at, such as a program's own, is asked as [`Self::left_behind`] does.
+    pub fn left_open(workspace: &Arc<Workspace>) -> Self {
+        Self::with(workspace, Waiting::Turn)
     }
 
     /// Leaves the question in the note and waits for nothing; the same question, asked again after the tick, may run.
     pub fn left_behind(workspace: &Arc<Workspace>) -> Self {
-        Self::with(workspace, false)
+        Self::with(workspace, Waiting::Nobody)
     }
 
-    fn with(workspace: &Arc<Workspace>, waits: bool) -> Self {
-        Self { workspace: RwLock::new(Arc::clone(workspace)), news: watch::Sender::new(0), waits }
+    fn with(workspace: &Arc<Workspace>, waiting: Waiting) -> Self {
+        Self { workspace: RwLock::new(Arc::clone(workspace)), news: watch::Sender::new(0), waiting }
     }
 
     /// Takes on other settings.
@@ -196,14 +214,14 @@ impl Approvals for VaultApprovals {
         }
         // Before the line stands, so that no change is missed.
         let mut news = self.news.subscribe();
-        let turn =
-            if self.waits { format!("{}/{}", caller.turn, caller.number) } else { NOBODYS_TURN.to_owned() };
+        let waits = self.waiting == Waiting::Call;
+        let turn = if waits { turn_of(caller) } else { NOBODYS_TURN.to_owned() };
         let (put, brain, now) = (wanted.clone(), caller.brain.clone(), workspace.clock.now());
         let line = self.in_note(move |note| note.put(&put, &brain, &turn, now)).await?;
         let (over, request) = (line.state, request(&line));
         let asked = Asked { line, lasts: wanted.lasts };
         fail::fail_point!("approval::after-line");
-        if !self.waits {
+        if !waits {
             let looked = asked.clone();
             return Ok(match self.in_note(move |note| note.look(&looked, now)).await? {
                 Found::Waiting => {
@@ -238,6 +256,48 @@ impl Approvals for VaultApprovals {
             .await;
         Ok(verdict(state))
     }
+
+    async fn ask_or_leave(
+        &self,
+        wanted: &Wanted,
+        caller: &Caller,
+        before: Option<Standing>,
+        place: &dyn Place,
+        stop: &CancellationToken,
+    ) -> Result<Left, String> {
+        if self.waiting != Waiting::Turn {
+            return self.ask(wanted, caller, place, stop).await.map(Left::Said);
+        }
+        let workspace = self.workspace();
+        if let Some(verdict) = before_asking(&workspace, wanted, caller)? {
+            return Ok(Left::Said(verdict));
+        }
+        let (put, brain, now) = (wanted.clone(), caller.brain.clone(), workspace.clock.now());
+        let turn = turn_of(caller);
+        // A word that a crash kept this call from using is its own: the line names the call. So the word lasts.
+        let put = Wanted { lasts: true, ..put };
+        let line = self.in_note(move |note| match before {
+            Some(before) => note.known(&put, &brain, &turn, &before),
+            None => note.put(&put, &brain, &turn, now),
+        });
+        let line = line.await?;
+        fail::fail_point!("approval::after-line");
+        let looked = Asked { line: line.clone(), lasts: true };
+        let found = self.in_note(move |note| note.look(&looked, now)).await?;
+        fail::fail_point!("approval::after-word");
+        Ok(match found {
+            Found::Over(state) => Left::Said(verdict(state)),
+            Found::Waiting => {
+                place.ask_approval(&request(&line)).await;
+                Left::Open(Standing { id: line.id, until: line.until })
+            }
+        })
+    }
+}
+
+/// The turn and the call that a line is bound to.
+fn turn_of(caller: &Caller) -> String {
+    format!("{}/{}", caller.turn, caller.number)
 }
 
 fn verdict(state: State) -> Verdict {
@@ -256,83 +316,6 @@ fn ending(state: State, always: bool) -> &'static str {
         State::Expired => "Expired; ask again.",
         State::Changed => "The line was changed, so nothing was approved.",
         State::Stopped => "Stopped.",
-    }
-}
-
-/// What is known without asking: a person may have said "Always" since the turn began. It doesn't hold for a turn that
-/// has read what nobody vouches for.
-///
-/// # Errors
-/// A sentence on why it can't be put to a person at all.
-pub fn before_asking(
-    workspace: &Workspace,
-    wanted: &Wanted,
-    caller: &Caller,
-) -> Result<Option<Verdict>, String> {
-    askable(wanted, workspace)?;
-    Ok((!caller.tainted && is_allowed(workspace, wanted)).then_some(Verdict::Yes))
-}
-
-/// Whether it can be put to a person at all.
-fn askable(wanted: &Wanted, workspace: &Workspace) -> Result<(), String> {
-    let length = wanted.run.chars().count();
-    if wanted.run.trim().is_empty() {
-        return Err("it says nothing of what would run".to_owned());
-    }
-    if length > MOST_CHARS {
-        return Err(format!(
-            "it has {length} characters, and a person is shown {MOST_CHARS} at most; make it shorter"
-        ));
-    }
-    let (settings, root) = (&workspace.settings, workspace.vault.root());
-    let texts = [Some(&wanted.run), Some(&wanted.why), wanted.always.as_ref()];
-    let token =
-        config::secret(DISCORD_TOKEN_VARIABLE, settings.discord.token_file.as_deref(), root).ok().flatten();
-    let brains = setup::prepare(settings, root);
-    let holds = |text: &String| {
-        brains.iter().any(|brain| brain.is_key_in(text))
-            || token.as_ref().is_some_and(|token| setup::is_secret_in(token, text))
-    };
-    if texts.into_iter().flatten().any(holds) {
-        return Err("it holds a secret of this vault, which is written and shown nowhere".to_owned());
-    }
-    Ok(())
-}
-
-/// Whether the settings as they are now allow it.
-fn is_allowed(workspace: &Workspace, wanted: &Wanted) -> bool {
-    let Some(pattern) = &wanted.always else { return false };
-    let now = Settings::load(workspace.vault.root());
-    let allow =
-        now.as_ref().map_or(&workspace.settings.assistant.allow, |settings| &settings.assistant.allow);
-    allow.contains(pattern)
-}
-
-/// Adds a pattern to `[assistant] allow`; on disk when it returns.
-///
-/// # Errors
-/// A sentence on why it can't be added.
-pub fn allow(workspace: &Workspace, pattern: &str, actor: Actor) -> Result<(), String> {
-    let why = Why::new(actor, format!("always allowed: {}", pattern.escape_debug()));
-    let path = NotePath::new(FILE_NAME).map_err(|error| error.to_string())?;
-    let mut refused = None;
-    let report = workspace.editor.edit_with(&path, &why, |bytes| {
-        let text = std::str::from_utf8(bytes).map_err(|_| format!("`{FILE_NAME}` is not UTF-8 text"));
-        match text.and_then(|text| config::with_allowed(text, pattern)) {
-            Ok(after) => {
-                refused = None;
-                Plan::Bytes(after.into_bytes())
-            }
-            Err(error) => {
-                refused = Some(error);
-                Plan::Operations(Vec::new())
-            }
-        }
-    });
-    match (report, refused) {
-        (Err(error), _) => Err(error.to_string()),
-        (Ok(_), Some(error)) => Err(error),
-        (Ok(_), None) => Ok(()),
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::agent::approval::Wanted;
+use crate::agent::approval::{Standing, Wanted};
 use crate::format::approval::{self, Approval, ApprovalLine, Mark, State};
 use crate::format::lines::terminator_of;
 use crate::vault::{Actor, EditError, EditReport, Editor, NotePath, Operation, Plan, VaultError, Why};
@@ -63,20 +63,12 @@ impl Note {
     pub fn put(&self, wanted: &Wanted, brain: &str, turn: &str, now: Timestamp) -> Result<Approval, String> {
         let mut random = [0; 8];
         getrandom::fill(&mut random).map_err(|error| format!("no random numbers for an id: {error}"))?;
-        let new = Approval {
-            mark: Mark::Open,
+        let standing = Standing {
             id: approval::id_from_random(random),
             until: whole_minute(now.saturating_add(WAIT).unwrap_or(now)),
-            brain: brain.to_owned(),
-            run: wanted.run.clone(),
-            hash: wanted.hash.clone(),
-            why: Some(wanted.why.clone()).filter(|why| !why.is_empty()),
-            always: wanted.always.clone(),
-            turn: Some(turn.to_owned()),
-            state: None,
-            block_id: None,
         };
-        let stands = |bytes: &[u8]| standing(bytes, &new, wanted.lasts);
+        let new = line(wanted, brain, turn, standing);
+        let stands = |bytes: &[u8]| words_for(bytes, &new, wanted.lasts);
         if let Some(line) = stands(&self.read()?) {
             return Ok(line);
         }
@@ -90,8 +82,8 @@ impl Note {
                 return Vec::new();
             }
             let mut operations = tidy(bytes, now, None);
-            let line = format!("{}\n", new.to_line());
-            let text = if bytes.is_empty() { format!("{HEADER}\n{line}") } else { line };
+            let added = format!("{}\n", new.to_line());
+            let text = if bytes.is_empty() { format!("{HEADER}\n{added}") } else { added };
             let text = text.replace('\n', terminator_of(bytes)).into_bytes();
             // Within code or a comment that the note's end leaves open nobody could tick it.
             let seen = approval::parse(&[bytes, b"\n", &text].concat());
@@ -111,6 +103,21 @@ impl Note {
             ));
         }
         Ok(new)
+    }
+
+    /// The line that this question was put as before, whether or not it still stands in the note.
+    pub fn known(
+        &self,
+        wanted: &Wanted,
+        brain: &str,
+        turn: &str,
+        before: &Standing,
+    ) -> Result<Approval, String> {
+        let lines = approval::parse(&self.read()?).lines.into_iter();
+        // Another brain of the chain may make the call by now.
+        let asked = lines.map(|line| line.approval).find(|known| known.id == before.id);
+        let brain = asked.as_ref().map_or(brain, |known| &known.brain);
+        Ok(line(wanted, brain, turn, before.clone()))
     }
 
     /// What a person said by now. What is over is so in the note, too, when this returns.
@@ -191,8 +198,25 @@ impl Note {
     }
 }
 
+/// The line that asks a question.
+fn line(wanted: &Wanted, brain: &str, turn: &str, standing: Standing) -> Approval {
+    Approval {
+        mark: Mark::Open,
+        id: standing.id,
+        until: standing.until,
+        brain: brain.to_owned(),
+        run: wanted.run.clone(),
+        hash: wanted.hash.clone(),
+        why: Some(wanted.why.clone()).filter(|why| !why.is_empty()),
+        always: wanted.always.clone(),
+        turn: Some(turn.to_owned()),
+        state: None,
+        block_id: None,
+    }
+}
+
 /// The line of a note for exactly this question, by whichever brain: one that waits, or holds a word that lasts.
-fn standing(bytes: &[u8], new: &Approval, lasts: bool) -> Option<Approval> {
+fn words_for(bytes: &[u8], new: &Approval, lasts: bool) -> Option<Approval> {
     let is_it = |known: &Approval| {
         let (id, brain) = (known.id.clone(), known.brain.clone());
         let same = Approval { id, brain, until: known.until, ..new.clone() };
@@ -316,7 +340,7 @@ mod tests {
         assert_eq!(found_by(&no, now, true), Found::Over(State::Declined));
         assert_eq!(found_by(&(line.clone() + " state=expired"), now, true), Found::Over(State::Expired));
         let new = Approval { id: "ap_AAAAAAAAAAAA".into(), brain: "other".into(), ..asked() };
-        let stands = |note: &str, lasts| standing(note.as_bytes(), &new, lasts).map(|known| known.state);
+        let stands = |note: &str, lasts| words_for(note.as_bytes(), &new, lasts).map(|known| known.state);
         for (over, state) in [(&yes, State::Used), (&no, State::Declined)] {
             assert_eq!(stands(over, true), Some(Some(state)));
             assert_eq!(stands(over, false), None, "it is used up");

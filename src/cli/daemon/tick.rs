@@ -2,20 +2,22 @@
 
 use std::sync::Arc;
 
+use crate::capture::{Inbox, Kept, Settled};
 use crate::cli::context::runtime;
 use crate::cli::when::instant;
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::clock::ManualClock;
 use crate::daemon::{DaemonLock, LockError};
-use crate::deliver::pass::{PassContext, pass};
-use crate::deliver::{Console, Memory, Mode, PassReport};
+use crate::deliver::pass::{PassContext, flush, pass};
+use crate::deliver::{Console, Journal, Memory, Mode, Outlets, PassReport, PassSettings};
 use crate::terminal::Ui;
 use crate::workspace::Workspace;
 
 /// Makes one pass of the scheduler, then exits.
 ///
-/// What is due is delivered, its line rewritten, and reminders without an id get one. Then the routines
-/// that are due run, one after another. A crontab line that runs this every minute replaces the daemon.
+/// What is due is delivered, its line rewritten, and reminders without an id get one. Then what is ticked in
+/// the inbox is kept, and the routines that are due, or that were waiting for an approval, run one after
+/// another. A crontab line that runs this every minute replaces the daemon.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Takes this for the present: `2026-12-01T09:30:00Z`, or a local `2026-12-01 09:30`.
@@ -40,27 +42,29 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     }
     let mode = if args.dry_run { Mode::DryRun } else { Mode::Tick };
     let report = runtime()?.block_on(one_pass(context.ui, &workspace, mode))?;
+    let inbox = if args.dry_run { Ticks::default() } else { ticks(&workspace) };
     #[cfg(feature = "assistant")]
-    let routines = {
-        let workspace = Arc::new(workspace);
+    let (workspace, report, ran) = {
+        let (workspace, mut report) = (Arc::new(workspace), report);
         let rests = report.read_only.is_some() || workspace.at_rest().is_some();
         let ran = super::ticked::routines(context.ui, &workspace, rests, args.dry_run)?;
-        (workspace, ran)
+        if !args.dry_run {
+            // What a run asks, and that a budget is nearly used up, is told in the same tick.
+            let told = runtime()?.block_on(end(context.ui, &workspace, !ran.ran.is_empty()))?;
+            report.failed.extend(told.failed);
+        }
+        (workspace, report, ran)
     };
-    #[cfg(feature = "assistant")]
-    let (workspace, ran) = (&*routines.0, &routines.1);
-    #[cfg(not(feature = "assistant"))]
-    let workspace = &workspace;
     context.ui.json(&Report {
         pass: &report,
+        inbox: (!inbox.is_empty()).then_some(&inbox),
         #[cfg(feature = "assistant")]
-        routines: ran.has_something().then_some(ran),
+        routines: ran.has_something().then_some(&ran),
     });
-    say(context.ui, workspace, &report);
+    say(context.ui, &workspace, &report);
+    let problem = inbox.say(context.ui) || report.has_problem();
     #[cfg(feature = "assistant")]
-    let problem = report.has_problem() || ran.say(context.ui);
-    #[cfg(not(feature = "assistant"))]
-    let problem = report.has_problem();
+    let problem = ran.say(context.ui) || problem;
     Ok(if problem { Status::Problem } else { Status::Fine })
 }
 
@@ -69,6 +73,9 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 struct Report<'a> {
     #[serde(flatten)]
     pass: &'a PassReport,
+    /// What became of the inbox's boxes, where one was ticked or declined.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inbox: Option<&'a Ticks>,
     /// What became of routines, where one was due.
     #[cfg(feature = "assistant")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -82,21 +89,87 @@ async fn one_pass(ui: Ui, workspace: &Workspace, mode: Mode) -> Result<PassRepor
         }
         workspace.editor.recover()?;
     }
-    // With `--json` standard output is one document, and the console's lines go beside it.
-    let outlets = if ui.json {
+    let (journal, outlets, settings) =
+        (workspace.journal()?, outlets(ui, workspace), workspace.pass_settings());
+    let context = pass_context(workspace, &journal, &outlets, &settings);
+    pass(&context, &mut Memory::default(), mode).await.map_err(CommandError::problem)
+}
+
+/// Where a tick tells what it tells: with `--json` standard output is one document, and the console's lines go beside it.
+pub(super) fn outlets(ui: Ui, workspace: &Workspace) -> Outlets {
+    if ui.json {
         workspace.outlets_with(Arc::new(Console::stderr(workspace.zone.tz().clone())))
     } else {
         workspace.outlets(false)
-    };
-    let pass_context = PassContext {
-        vault: &workspace.vault,
-        editor: &workspace.editor,
-        journal: &workspace.journal()?,
-        outlets: &outlets,
-        clock: &*workspace.clock,
-        settings: &workspace.pass_settings(),
-    };
-    pass(&pass_context, &mut Memory::default(), mode).await.map_err(CommandError::problem)
+    }
+}
+
+fn pass_context<'a>(
+    workspace: &'a Workspace,
+    journal: &'a Journal,
+    outlets: &'a Outlets,
+    settings: &'a PassSettings,
+) -> PassContext<'a> {
+    let (vault, editor, clock) = (&workspace.vault, &*workspace.editor, &*workspace.clock);
+    PassContext { vault, editor, journal, outlets, clock, settings }
+}
+
+/// What comes after the routines: approvals whose time is up are marked, and, where one `ran`, what runs queued is sent.
+#[cfg(feature = "assistant")]
+async fn end(ui: Ui, workspace: &Arc<Workspace>, ran: bool) -> Result<PassReport, CommandError> {
+    if workspace.pass_settings().read_only.is_none() {
+        crate::agent::VaultApprovals::left_open(workspace).tidy().await;
+    }
+    if !ran {
+        return Ok(PassReport::default());
+    }
+    let (journal, outlets, settings) =
+        (workspace.journal()?, outlets(ui, workspace), workspace.pass_settings());
+    flush(&pass_context(workspace, &journal, &outlets, &settings)).await.map_err(CommandError::problem)
+}
+
+/// What became of the inbox's boxes.
+#[derive(Debug, Default, serde::Serialize)]
+struct Ticks {
+    /// What was ticked, and is kept now.
+    kept: Vec<Kept>,
+    /// The ids of what was declined.
+    dropped: Vec<String>,
+    /// What was ticked and can't be kept, or why the inbox can't be read.
+    problems: Vec<String>,
+}
+
+/// Carries out what the boxes of the inbox say.
+fn ticks(workspace: &Workspace) -> Ticks {
+    if workspace.pass_settings().read_only.is_some() {
+        return Ticks::default();
+    }
+    match Inbox::new(workspace.memory()).settle(workspace.clock.now()) {
+        Ok(Settled { kept, dropped, failed }) => {
+            let problems = failed.iter().map(|(id, error)| format!("`{id}` can't be kept: {error}"));
+            Ticks { kept, dropped, problems: problems.collect() }
+        }
+        Err(error) => {
+            Ticks { problems: vec![format!("the inbox can't be looked at: {error}")], ..Ticks::default() }
+        }
+    }
+}
+
+impl Ticks {
+    fn is_empty(&self) -> bool {
+        self.kept.is_empty() && self.dropped.is_empty() && self.problems.is_empty()
+    }
+
+    /// Says what a person wants to know; whether somebody has to look at it.
+    fn say(&self, ui: Ui) -> bool {
+        for one in &self.kept {
+            ui.note(format!("kept: {}", one.saved.text.trim_start_matches("- ")));
+        }
+        for problem in &self.problems {
+            ui.note(format!("problem: {problem}"));
+        }
+        !self.problems.is_empty()
+    }
 }
 
 /// What a person wants to know besides the notifications themselves.

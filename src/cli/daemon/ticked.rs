@@ -6,7 +6,6 @@ use serde::Serialize;
 
 use crate::cli::CommandError;
 use crate::daemon;
-use crate::deliver::Console;
 use crate::routines::{self, Driven};
 use crate::terminal::Ui;
 use crate::turn::TurnJournal;
@@ -28,8 +27,11 @@ pub struct Ticked {
 pub struct Ran {
     /// The routine with its local occurrence.
     pub run: String,
-    /// What became of it; none where it goes on in the next tick.
+    /// What became of it; none where it goes on in a later tick.
     pub outcome: Option<String>,
+    /// What it waits for, where it goes on in a later tick.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waits: Option<String>,
 }
 
 /// Runs what is due.
@@ -49,18 +51,14 @@ pub fn routines(ui: Ui, workspace: &Arc<Workspace>, rests: bool, dry: bool) -> R
     let looked = routines::look(workspace, &journal, &turns, dry)?;
     let mut ticked = Ticked { ran: Vec::new(), nothing: looked.nothing, problems: looked.problems };
     if dry {
-        ticked.ran = looked.due.into_iter().map(|run| Ran { run, outcome: None }).collect();
+        ticked.ran = looked.due.into_iter().map(|run| Ran { run, outcome: None, waits: None }).collect();
         return Ok(ticked);
     }
     if looked.open.is_empty() {
         return Ok(ticked);
     }
-    let outlets = if ui.json {
-        workspace.outlets_with(Arc::new(Console::stderr(workspace.zone.tz().clone())))
-    } else {
-        workspace.outlets(false)
-    };
-    let approvals = Arc::new(crate::agent::VaultApprovals::left_behind(workspace));
+    let outlets = super::tick::outlets(ui, workspace);
+    let approvals = Arc::new(crate::agent::VaultApprovals::left_open(workspace));
     let runner = daemon::routines::runner_with(workspace, turns, Arc::default(), approvals, outlets)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     for key in looked.open {
@@ -68,16 +66,16 @@ pub fn routines(ui: Ui, workspace: &Arc<Workspace>, rests: bool, dry: bool) -> R
             let stop = daemon::stop_on_signals()?;
             Ok::<_, CommandError>(runner.drive(&key, &stop).await)
         })?;
-        let outcome = match driven {
-            Ok(Driven::Done(outcome)) => Some(outcome),
+        let (outcome, waits) = match driven {
+            Ok(Driven::Done(outcome)) => (Some(outcome), None),
             Ok(Driven::Busy) => continue,
-            Ok(Driven::Later(_)) => None,
+            Ok(Driven::Later(why)) => (None, Some(why)),
             Err(error) => {
                 ticked.problems.push(format!("`{key}` can't go on: {error}"));
-                None
+                (None, None)
             }
         };
-        ticked.ran.push(Ran { run: key, outcome });
+        ticked.ran.push(Ran { run: key, outcome, waits });
     }
     runtime.shutdown_background();
     Ok(ticked)
@@ -92,8 +90,11 @@ impl Ticked {
     /// Says what a person wants to know; whether somebody has to look at it.
     pub fn say(&self, ui: Ui) -> bool {
         for ran in &self.ran {
-            let outcome = ran.outcome.as_deref().unwrap_or("goes on in the next tick");
-            ui.note(format!("routine {}: {outcome}", ran.run));
+            match (&ran.outcome, &ran.waits) {
+                (Some(outcome), _) => ui.note(format!("routine {}: {outcome}", ran.run)),
+                (None, Some(why)) => ui.note(format!("routine {}: goes on in a later tick: {why}", ran.run)),
+                (None, None) => ui.note(format!("routine {}: goes on in the next tick", ran.run)),
+            }
         }
         for problem in &self.problems {
             ui.note(format!("problem: {problem}"));

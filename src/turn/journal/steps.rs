@@ -10,6 +10,9 @@ use crate::turn::state::State;
 /// The step of a message that says what is going on: its id, or nothing once it is gone.
 pub(super) const SHOWN_STEP: &str = "shown";
 
+/// The step of a call that was left with a person; its detail is the call's number, the line's id and its end.
+const LEFT_STEP: &str = "left";
+
 impl TurnJournal {
     /// Notes that a turn goes on to `state`; whoever joined it goes along. False where it may not: another
     /// end was quicker.
@@ -114,6 +117,28 @@ impl TurnJournal {
             .optional()
             .map(Option::flatten)
         })
+    }
+
+    /// Notes that the turn is left at its call of this number until a person has answered the line `id`, by `until` at
+    /// the latest.
+    pub fn left_at(
+        &self,
+        message: u64,
+        number: u32,
+        (id, until): (&str, Timestamp),
+        now: Timestamp,
+    ) -> Result<(), TurnJournalError> {
+        self.write(|tx| step(tx, message, LEFT_STEP, now, &format!("{number} {id} {until}")))
+    }
+
+    /// The line, and its end, at which the turn was left at its call of this number; none where it wasn't.
+    pub fn left(&self, message: u64, number: u32) -> Result<Option<(String, Timestamp)>, TurnJournalError> {
+        let steps = self.steps(message)?.into_iter().rev().filter(|row| row.step == LEFT_STEP);
+        Ok(steps.map(|row| row.detail).find_map(|detail| {
+            let mut words = detail.split(' ');
+            (words.next()?.parse() == Ok(number)).then_some(())?;
+            Some((words.next()?.to_owned(), words.next()?.parse().ok()?))
+        }))
     }
 
     /// The steps of a turn, in their order.

@@ -1,0 +1,88 @@
+//! What need not be asked, since the settings allow it, and what can't be put to a person.
+
+use crate::agent::approval::{Verdict, Wanted};
+use crate::agent::setup;
+use crate::agent::tools::Caller;
+use crate::config::{self, DISCORD_TOKEN_VARIABLE, FILE_NAME, Settings};
+use crate::vault::{Actor, NotePath, Plan, Why};
+use crate::workspace::Workspace;
+
+/// Characters that a person can be expected to read before a yes.
+const MOST_CHARS: usize = 8_000;
+
+/// What is known without asking: a person may have said "Always" since the turn began. It doesn't hold for a turn that
+/// has read what nobody vouches for.
+///
+/// # Errors
+/// A sentence on why it can't be put to a person at all.
+pub fn before_asking(
+    workspace: &Workspace,
+    wanted: &Wanted,
+    caller: &Caller,
+) -> Result<Option<Verdict>, String> {
+    askable(wanted, workspace)?;
+    Ok((!caller.tainted && is_allowed(workspace, wanted)).then_some(Verdict::Yes))
+}
+
+/// Whether it can be put to a person at all.
+fn askable(wanted: &Wanted, workspace: &Workspace) -> Result<(), String> {
+    let length = wanted.run.chars().count();
+    if wanted.run.trim().is_empty() {
+        return Err("it says nothing of what would run".to_owned());
+    }
+    if length > MOST_CHARS {
+        return Err(format!(
+            "it has {length} characters, and a person is shown {MOST_CHARS} at most; make it shorter"
+        ));
+    }
+    let (settings, root) = (&workspace.settings, workspace.vault.root());
+    let texts = [Some(&wanted.run), Some(&wanted.why), wanted.always.as_ref()];
+    let token =
+        config::secret(DISCORD_TOKEN_VARIABLE, settings.discord.token_file.as_deref(), root).ok().flatten();
+    let brains = setup::prepare(settings, root);
+    let holds = |text: &String| {
+        brains.iter().any(|brain| brain.is_key_in(text))
+            || token.as_ref().is_some_and(|token| setup::is_secret_in(token, text))
+    };
+    if texts.into_iter().flatten().any(holds) {
+        return Err("it holds a secret of this vault, which is written and shown nowhere".to_owned());
+    }
+    Ok(())
+}
+
+/// Whether the settings as they are now allow it.
+pub(super) fn is_allowed(workspace: &Workspace, wanted: &Wanted) -> bool {
+    let Some(pattern) = &wanted.always else { return false };
+    let now = Settings::load(workspace.vault.root());
+    let allow =
+        now.as_ref().map_or(&workspace.settings.assistant.allow, |settings| &settings.assistant.allow);
+    allow.contains(pattern)
+}
+
+/// Adds a pattern to `[assistant] allow`; on disk when it returns.
+///
+/// # Errors
+/// A sentence on why it can't be added.
+pub fn allow(workspace: &Workspace, pattern: &str, actor: Actor) -> Result<(), String> {
+    let why = Why::new(actor, format!("always allowed: {}", pattern.escape_debug()));
+    let path = NotePath::new(FILE_NAME).map_err(|error| error.to_string())?;
+    let mut refused = None;
+    let report = workspace.editor.edit_with(&path, &why, |bytes| {
+        let text = std::str::from_utf8(bytes).map_err(|_| format!("`{FILE_NAME}` is not UTF-8 text"));
+        match text.and_then(|text| config::with_allowed(text, pattern)) {
+            Ok(after) => {
+                refused = None;
+                Plan::Bytes(after.into_bytes())
+            }
+            Err(error) => {
+                refused = Some(error);
+                Plan::Operations(Vec::new())
+            }
+        }
+    });
+    match (report, refused) {
+        (Err(error), _) => Err(error.to_string()),
+        (Ok(_), Some(error)) => Err(error),
+        (Ok(_), None) => Ok(()),
+    }
+}
