@@ -54,6 +54,26 @@ fn a_line_a_section_and_the_note_come_back_after_their_plan() {
 }
 
 #[test]
+fn what_cannot_be_taken_back_is_said_and_is_no_failure() {
+    let vault = vault();
+    drop(vault.run(&["memory", "save", "tea at five"]).ok());
+    let served = Served::start(&vault);
+    let visitor = served.visitor();
+    let newest = || visitor.json("/history")[0]["id"].as_str().unwrap().to_owned();
+    let saved = newest();
+    let form = visitor.form(&format!("/history/{saved}?plan=undo"), "undo", &saved);
+    let _ = visitor.submit(&form).is(303);
+    let plan = visitor.get(&format!("/history/{saved}?plan=undo")).is(200).text();
+    assert!(plan.contains("was undone already"), "{plan}");
+    // A form that was shown before it was undone elsewhere.
+    let late = form.with("form", "aaaaaaaaaaaaaaaaaaaaaa");
+    assert!(visitor.submit(&late).is(409).text().contains("was undone already"));
+    let by_person = visitor.json("/history?actor=human")[0]["id"].as_str().unwrap().to_owned();
+    let plan = visitor.get(&format!("/history/{by_person}?plan=undo")).is(200).text();
+    assert!(plan.contains("no write of the agent"), "{plan}");
+}
+
+#[test]
 fn a_routine_is_switched_and_everything_paused() {
     let vault = vault();
     let served = Served::start(&vault);

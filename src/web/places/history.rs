@@ -48,7 +48,10 @@ impl From<HistoryError> for Problem {
             HistoryError::Empty | HistoryError::NotInSnapshot { .. } | HistoryError::NoPart(_) => {
                 Self::not_found(&error)
             }
-            HistoryError::Edit { .. } => Self::changed(&error),
+            HistoryError::Edit { .. }
+            | HistoryError::NotUndoable { .. }
+            | HistoryError::UndoneAlready { .. }
+            | HistoryError::NothingOfTurn(_) => Self::changed(&error),
             _ => Self::failed(&error),
         }
     }
@@ -146,10 +149,8 @@ fn one(visit: &Visit<'_>, history: &History) -> Result<View, Problem> {
     let point = history.point(&visit.rest)?;
     let record = history.record_at(&point)?;
     let entry = history.entry(&record, true)?;
-    let plan = match visit.query("plan") {
-        Some(_) => Some(history.plan_undo(Undone::Snapshot(entry.id.clone()))?),
-        None => None,
-    };
+    let plan =
+        visit.query("plan").map(|_| planned(history, Undone::Snapshot(entry.id.clone()))).transpose()?;
     let shown: Vec<_> =
         record.changes.iter().take(PER_PAGE).map(|change| history.file_diff(change)).collect();
     let diffs = shown.into_iter().collect::<Result<Vec<_>, _>>()?;
@@ -201,8 +202,30 @@ pub(super) fn text(bytes: Option<&Vec<u8>>) -> String {
     bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned()).unwrap_or_default()
 }
 
+/// The plan of an undo, or in words why nothing can be taken back.
+pub(super) fn planned(history: &History, what: Undone) -> Result<Result<UndoPlan, String>, Problem> {
+    match history.plan_undo(what) {
+        Ok(plan) => Ok(Ok(plan)),
+        Err(
+            error @ (HistoryError::NotUndoable { .. }
+            | HistoryError::UndoneAlready { .. }
+            | HistoryError::NothingOfTurn(_)),
+        ) => Ok(Err(error.to_string())),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// What an undo would change, and the button that does it.
-pub(super) fn undo_plan(visit: &Visit<'_>, plan: &UndoPlan, action: &str, values: &[(&str, &str)]) -> Markup {
+pub(super) fn undo_plan(
+    visit: &Visit<'_>,
+    plan: &Result<UndoPlan, String>,
+    action: &str,
+    values: &[(&str, &str)],
+) -> Markup {
+    let plan = match plan {
+        Ok(plan) => plan,
+        Err(why) => return parts::empty(why),
+    };
     let lines: Vec<String> = plan
         .operations()
         .iter()

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use maud::{Markup, html};
 
 use super::Place;
-use super::history::{older, undo, undo_plan};
+use super::history::{older, planned, undo, undo_plan};
 use crate::history::Undone;
 use crate::turn::journal::FILE_NAME;
 use crate::turn::{Called, Cost, ListedTurn, Step, Tool, TurnDetail, TurnJournal};
@@ -75,7 +75,7 @@ fn one(visit: &Visit<'_>, journal: Option<&TurnJournal>) -> Result<View, Problem
     let turn = journal.named(&visit.rest).map_err(Problem::failed)?.ok_or_else(missing)?;
     let detail = journal.detail(&turn, visit.workspace.zone.tz()).map_err(Problem::failed)?;
     let plan = match (visit.query("plan"), visit.workspace.history()?) {
-        (Some(_), Some(history)) => Some(history.plan_undo(Undone::Turn(detail.turn.id.clone()))?),
+        (Some(_), Some(history)) => Some(planned(&history, Undone::Turn(detail.turn.id.clone()))?),
         _ => None,
     };
     visit.view("Turn", &detail, |detail| {
