@@ -42,6 +42,29 @@ fn of_two_tabs_the_first_one_wins_and_the_second_is_told() {
 }
 
 #[test]
+fn what_was_refused_stays_on_the_page_while_notes_change() {
+    let sample = Sample::still();
+    let served = sample.serve();
+    let Some(tab) = Tab::enter(&served) else { return };
+    tab.go("/memory");
+    tab.press("is allergic to peanuts", "");
+    let field = "details[open] textarea[name=text]";
+    tab.fill(field, "eats no nuts at all");
+    let edit = |words: &str| {
+        let note = sample.vault.read("MEMORY.md");
+        sample.vault.write("MEMORY.md", note.replace("is allergic to peanuts", words));
+    };
+    edit("is allergic to peanuts and sesame");
+    tab.click("details[open] form:has(textarea) button");
+    tab.wait_text("div.refused", "sesame");
+    assert_eq!(tab.value(field), "eats no nuts at all");
+    edit("is allergic to peanuts, walnuts");
+    tab.wait_text("#live", "what you typed is kept");
+    assert_eq!(tab.value(field), "eats no nuts at all");
+    assert!(sample.vault.read("MEMORY.md").contains("walnuts and sesame"));
+}
+
+#[test]
 fn a_second_tab_follows_what_the_first_one_does() {
     let sample = Sample::still();
     let served = sample.serve();

@@ -3,20 +3,26 @@
 (() => {
   const live = document.getElementById("live");
   const say = (words) => { if (live && live.textContent !== words) live.textContent = words; };
-  let typed = false, waiting = null, busy = false, again = false;
+  // The answer to a form that was refused holds what was typed; loaded anew it would be gone.
+  let typed = document.querySelector("#main > .refused") !== null && document.querySelector("#main form[method=post]") !== null;
+  let waiting = null, busy = false, again = false;
 
   const clean = new URL(location.href);
   if (clean.searchParams.has("said")) {
     clean.searchParams.delete("said");
     history.replaceState(null, "", clean);
   }
-  document.addEventListener("input", (event) => { if (event.target.closest("form[method=post]")) typed = true; });
+  document.addEventListener("input", (event) => { if (event.target.closest("form")) typed = true; });
   document.addEventListener("submit", (event) => {
     typed = false;
     for (const button of event.target.querySelectorAll("button")) setTimeout(() => { button.disabled = true; });
   });
   // A page out of the browser's memory has forms that may be used up.
   addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+
+  const plain = (node) => node.innerHTML.replace(/(name="form" value=")[^"]*/g, "$1").replaceAll(' open=""', "");
+  // What an element is, before and after it was exchanged.
+  const key = (node) => node.id || node.tagName + plain(node) + plain(node.parentElement);
 
   const swap = async () => {
     if (busy) { again = true; return; }
@@ -28,13 +34,14 @@
       const next = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("main");
       const main = document.getElementById("main");
       if (!next || typed) return;
-      const plain = (node) => node.innerHTML.replace(/(name="form" value=")[^"]*/g, "$1");
+      const said = main.querySelector(":scope > .said");
+      if (said) next.querySelector("h1")?.after(said.cloneNode(true));
       if (plain(next) === plain(main)) return;
-      const open = [...main.querySelectorAll("details[open]")].map((it) => it.id).filter(Boolean);
-      const focus = document.activeElement && main.contains(document.activeElement) ? document.activeElement.id : "";
+      const open = new Set([...main.querySelectorAll("details[open]")].map(key));
+      const active = document.activeElement, focus = active !== main && main.contains(active) ? key(active) : "";
       main.replaceChildren(...next.childNodes);
-      for (const id of open) document.getElementById(id)?.setAttribute("open", "");
-      if (focus) document.getElementById(focus)?.focus();
+      for (const it of main.querySelectorAll("details")) if (open.has(key(it))) it.open = true;
+      if (focus) [...main.querySelectorAll("a, button, input, select, summary, textarea, [tabindex]")].find((it) => key(it) === focus)?.focus();
       say("Brought up to date.");
     } catch { /* The next event tries again. */ } finally {
       busy = false;
