@@ -146,7 +146,8 @@ impl TestVault {
                     walk(&entry, root, out);
                 } else {
                     let name = entry.strip_prefix(root).expect("inside").to_string_lossy().into_owned();
-                    let bytes = std::fs::read(&entry).expect("a file");
+                    // A writer's own file may be gone by now.
+                    let Ok(bytes) = std::fs::read(&entry) else { continue };
                     out.insert(name, String::from_utf8_lossy(&bytes).into_owned());
                 }
             }

@@ -1,7 +1,7 @@
 //! The page as a person, a browser and an attacker meet it: the real program over a hermetic vault.
 //!
 //! - [`served`], [`http`], [`forms`]: the program that serves, and a client that sends what it is told to, byte for byte;
-//! - [`browser`], [`tab`], [`axe`]: one headless Chromium for all tests of this binary, and the checker of accessibility.
+//! - [`browser`], [`tab`], [`hand`], [`axe`]: one headless Chromium for all tests of this binary, and the checker of accessibility.
 //!
 //! Tests that need a browser are left out, with one line that says so, where `chromium`, `chromedriver` or axe-core is
 //! missing; with `VAULT_AGENT_BROWSER=required` (set by `.ci/run`) that is a failure.
@@ -20,7 +20,10 @@ mod crashes;
 mod doors;
 mod escapes;
 mod forms;
+mod hand;
 mod http;
+mod journey;
+mod large;
 mod lives;
 mod odd;
 mod pictures;

@@ -1,8 +1,7 @@
 //! Vaults that are empty, large, broken or gone: pages come, say what is so, and nothing hangs.
 
-use std::fmt::Write as _;
-
 use crate::http::encoded;
+use crate::large::LARGE;
 use crate::sample::places;
 use crate::served::{LISTEN, Served, Visitor};
 use crate::support::TestVault;
@@ -32,36 +31,39 @@ fn an_empty_vault_has_every_place() {
 
 #[test]
 fn a_large_vault_is_shown_in_pages() {
-    let vault = TestVault::new("");
-    vault.write("vault-agent.toml", LISTEN);
-    let mut reminders = String::new();
-    for at in 0..2_000 {
-        let _ = writeln!(
-            reminders,
-            "- [ ] date=2026-12-{:02} time={:02}:{:02} recur=none msg=\"Number {at}\"",
-            1 + at % 28,
-            at % 24,
-            at % 60
-        );
-    }
-    vault.write("Reminders.md", reminders);
-    let mut memory = String::from("# Memory\n");
-    for at in 0..1_000 {
-        let _ = writeln!(memory, "## Section {}\n- fact number {at}", at / 10);
-    }
-    vault.write("MEMORY.md", memory);
-    for at in 0..2_000 {
-        vault
-            .write(&format!("many/{}/note {at}.md", at % 50), format!("# Note {at}\nwords of number {at}\n"));
-    }
+    let vault = LARGE.vault();
     let served = Served::start(&vault);
     let visitor = served.visitor();
     let longest = all_places(&visitor);
     assert!(longest < 600_000, "the longest page has {longest} bytes");
-    let second = visitor.get("/memory?page=2").is(200).text();
-    assert!(second.contains("fact number") && !second.contains("fact number 1<"), "{second}");
+    // Long lists are cut, and each page of them is another one.
+    for (path, first, last, rows) in [
+        ("/memory?", "fact number 0<", "fact number 999<", 60),
+        ("/history?note=Log.md&", "number 4999<", "number 0<", 50),
+        ("/history?actor=assistant&", "number 4998<", "number 3<", 50),
+        ("/notes/Reminders.md?", "Number 0&quot;", "Number 1999&quot;", 300),
+    ] {
+        let total = match path {
+            "/memory?" => LARGE.facts,
+            "/history?note=Log.md&" => LARGE.operations,
+            "/history?actor=assistant&" => LARGE.operations / 5,
+            _ => LARGE.reminders + 2,
+        };
+        let pages = total.div_ceil(rows);
+        for (page, words) in [(1, first), (pages, last)] {
+            let text = visitor.get(&format!("{path}page={page}")).is(200).text();
+            assert!(text.contains(words), "{path} {page} without {words:?}: {text}");
+            assert!(text.contains("aria-label=\"Pages\""), "{path} {page}");
+        }
+    }
+    for path in ["/calendar?month=2026-12", "/calendar?week=2026-12-07", "/search?q=topic&limit=50"] {
+        let length = visitor.get(path).is(200).body.len();
+        assert!(length < 600_000, "{path} has {length} bytes");
+    }
     for page in ["0", "-1", "99999999999999999999", "x", "9999"] {
-        let _ = visitor.get(&format!("/memory?page={page}")).is(200);
+        for place in ["memory", "history", "turns", "inbox"] {
+            let _ = visitor.get(&format!("/{place}?page={page}")).is(200);
+        }
     }
 }
 

@@ -62,7 +62,7 @@ started: 2026-11-29T10:00:00Z
 //- /Approvals.md
 # Approvals
 
-- [ ] ap_K5V4M2J7Q2ZP until=2026-12-01T12:30Z brain=scripted run="curl https://weather.example/graz" why=network
+- [ ] ap_K5V4M2J7Q2ZP until=2026-12-01T12:30Z brain=scripted run="curl https://weather.example/graz" why="network" always="bash:curl *"
 "#;
 
 /// The vault, its model, and what was done in it.
@@ -87,22 +87,27 @@ impl Sample {
         let runtime = tokio::runtime::Runtime::new().expect("a runtime");
         let server = runtime.block_on(ModelServer::start());
         let vault = TestVault::new(NOTES);
-        vault.write("vault-agent.toml", format!("{LISTEN}\n[[brain]]\nname = \"scripted\"\nkind = \"chat\"\nmodel = \"m\"\nurl = \"{}\"\nprice = {{ input = 3.0, output = 15.0 }}\n", server.url()));
+        vault.write("vault-agent.toml", format!("{LISTEN}\n[assistant]\ntools = [\"vault\", \"bash\"]\n\n[[brain]]\nname = \"scripted\"\nkind = \"chat\"\nmodel = \"m\"\nurl = \"{}\"\nprice = {{ input = 3.0, output = 15.0 }}\n", server.url()));
         let run = |args: &[&str]| drop(vault.run(args).ok());
-        run(&["inbox", "scan"]);
         if !is_whole {
+            run(&["inbox", "scan"]);
             vault.set_now("2026-12-01T09:30:00Z");
             return Self { vault, server, _runtime: runtime };
         }
+        vault.set_now("2026-11-24T18:00:00Z");
         run(&["history"]);
+        vault.set_now("2026-11-30T09:30:00Z");
+        run(&["inbox", "scan"]);
         vault.write(
             "Projects/Garden.md",
             vault.read("Projects/Garden.md").replace("each morning", "each evening"),
         );
         run(&["history"]);
         run(&["memory", "save", "the spare key is at Bob's", "--section", "House"]);
-        server.script(vec![Reply::text("The tomatoes want water each evening.")]);
-        run(&["ask", "When do the tomatoes want water?"]);
+        vault.set_now("2026-12-01T09:20:00Z");
+        let look = Reply::tool("reminder_list", serde_json::json!({}));
+        server.script(vec![look, Reply::text("The tomatoes, at nine.\nThe bins tomorrow.")]);
+        run(&["routine", "run", "morning"]);
         vault.set_now("2026-12-01T09:30:00Z");
         Self { vault, server, _runtime: runtime }
     }

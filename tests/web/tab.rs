@@ -245,6 +245,44 @@ impl Tab {
         });
     }
 
+    /// Keys to a field, beside what stands there.
+    #[track_caller]
+    pub fn send(&self, css: &str, keys: &str) {
+        self.insist(css, async |b| b.driver.find(Locator::Css(css)).await?.send_keys(keys).await);
+    }
+
+    /// The button or link that [`Tab::press`] presses, as an expression of the page.
+    pub fn button(&self, words: &str, near: &str) -> String {
+        format!("document.evaluate({}, document, null, 9, null).singleNodeValue", json!(path_to(words, near)))
+    }
+
+    /// Goes on with the Tab key until the element that an expression of the page gives has the focus; from the top of a
+    /// page past its navigation, by the link for that.
+    #[track_caller]
+    pub fn tab_to(&self, element: &str) {
+        const MOST: usize = 400;
+        let is_at = |what: &str| {
+            let so = self.eval(&format!("document.activeElement === {what}"));
+            so.as_bool().unwrap_or_default()
+        };
+        if is_at("document.body") {
+            self.keys("\u{e004}");
+            if is_at("document.querySelector('a.skip')") {
+                self.keys("\u{e007}");
+                self.insist("the way past the navigation", async |b| {
+                    b.driver.find(Locator::Css("main:focus")).await.map(drop)
+                });
+            }
+        }
+        for _ in 0..MOST {
+            if is_at(element) {
+                return;
+            }
+            self.keys("\u{e004}");
+        }
+        panic!("no way by the Tab key to {element}; at {}\n{}", self.path(), self.main());
+    }
+
     /// Keys to whatever has the focus.
     #[track_caller]
     pub fn keys(&self, keys: &str) {
@@ -339,17 +377,21 @@ fn is_passing(error: &CmdError) -> bool {
 }
 
 async fn find(browser: &Browser, words: &str, near: &str) -> Result<Element, CmdError> {
+    browser.driver.find(Locator::XPath(&path_to(words, near))).await
+}
+
+/// XPath to the button or link with these words, in the innermost element that says `near`.
+fn path_to(words: &str, near: &str) -> String {
     let button =
         format!("(self::button or self::a or self::summary) and normalize-space(.)={}", quoted(words));
-    let path = if near.is_empty() {
+    if near.is_empty() {
         format!("//main//*[{button}]")
     } else {
         format!(
             "(//main//*[contains(normalize-space(.), {0}) and .//*[{button}]])[last()]//*[{button}]",
             quoted(near)
         )
-    };
-    browser.driver.find(Locator::XPath(&path)).await
+    }
 }
 
 /// A text of XPath, which knows no escapes.

@@ -92,6 +92,33 @@ fn an_open_page_follows_the_notes_and_says_when_the_program_is_gone() {
 }
 
 #[test]
+fn following_takes_nothing_from_whoever_reads_or_types() {
+    let sample = Sample::still();
+    let vault = &sample.vault;
+    let served = sample.serve();
+    let tab = enter!(served);
+    // What was done is said on.
+    add(&tab, "tomorrow 7am: Once");
+    vault.write("Reminders.md", "- [ ] date=2026-12-02 time=09:30 recur=none msg=\"From the editor\"\n");
+    tab.wait_for("From the editor");
+    assert_eq!(tab.count(".said"), 1, "{}", tab.main());
+    // What is open stays open, and what has the focus keeps it.
+    tab.go("/memory");
+    tab.press("is allergic to peanuts", "");
+    tab.press("Forget", "is allergic to peanuts");
+    vault.write("MEMORY.md", vault.read("MEMORY.md") + "- has a new line\n");
+    tab.wait_for("has a new line");
+    assert_eq!(tab.count("details.ask[open]"), 1, "{}", tab.main());
+    assert_eq!(tab.eval("document.activeElement.textContent"), "Forget");
+    // What is being typed stays.
+    tab.go("/");
+    tab.fill("input[name=write]", "tomorrow 8am: half a sent");
+    vault.write("Reminders.md", "");
+    tab.wait_text("#live", "what you typed is kept");
+    assert_eq!(tab.value("input[name=write]"), "tomorrow 8am: half a sent");
+}
+
+#[test]
 fn every_place_is_for_everybody() {
     let sample = Sample::new();
     let served = sample.serve();
@@ -100,12 +127,21 @@ fn every_place_is_for_everybody() {
     assert!(all.len() > 1, "{all:?}");
     all.extend(["/calendar?week=2026-12-01", "/search?q=tomatoes", "/memory?shelf=pins"].map(str::to_owned));
     all.extend(["/?write=tomorrow%209am%3A%20Tea", "/?write=nonsense", "/nowhere"].map(str::to_owned));
+    all.extend(
+        ["/notes/Projects/Garden.md?n=2", "/notes/Projects/Garden.md?n=2&view=side"].map(str::to_owned),
+    );
+    all.extend(["/routines/morning", "/calendar?month=2026-12", "/inbox?all=1"].map(str::to_owned));
+    let visitor = served.visitor_of(&tab);
+    for list in ["/turns", "/history"] {
+        let id = visitor.json(list)[0]["id"].as_str().unwrap().to_owned();
+        all.extend([format!("{list}/{id}"), format!("{list}/{id}?plan=undo")]);
+    }
     let mut found = Vec::new();
     let mut complaints = Vec::new();
     for path in &all {
         tab.go(path);
         tab.wait("h1");
-        for (width, dark) in [(1440, false), (768, true), (360, false), (360, true)] {
+        for (width, dark) in [1440, 768, 360].into_iter().flat_map(|width| [(width, false), (width, true)]) {
             tab.look(width, dark);
             found.extend(tab.axe().iter().map(|line| format!("{path} {width} {dark}: {line}")));
             let wide =
