@@ -30,10 +30,7 @@ pub mod skills;
 pub mod tools;
 pub mod usage;
 
-pub use self::answer::{
-    Colleagues, Engine, EngineParts, Purpose, colleague, kept, persona, persona_text, pinned, pinned_text,
-    shown,
-};
+pub use self::answer::{Colleagues, Engine, EngineParts, Purpose, colleague, kept, notes, shown};
 pub use self::approval::{Approvals, NoApprovals};
 pub use self::approvals::VaultApprovals;
 pub use self::background::{Done, Phraser, Rememberer, Scribe, beside};

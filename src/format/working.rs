@@ -34,29 +34,45 @@ pub fn parse(bytes: &[u8], now: Timestamp) -> Option<Working> {
 
 /// The working memory in a file, whether expired or not, unless it is malformed.
 pub fn read(bytes: &[u8]) -> Option<Working> {
+    checked(bytes).ok()
+}
+
+/// The same; else the line, from 1, at which the file is malformed, and what stands there.
+///
+/// # Errors
+/// As said.
+pub fn checked(bytes: &[u8]) -> Result<Working, (usize, String)> {
     let mut lines = lines(bytes);
-    if lines.next()?.text.trim_ascii_end() != HEAD {
-        return None;
+    if lines.next().is_none_or(|line| line.text.trim_ascii_end() != HEAD) {
+        return Err((1, "the first line is not `# Working Memory`".to_owned()));
     }
-    let (mut updated, mut expires) = (None, None);
+    let (mut updated, mut expires, mut last) = (None, None, 1);
     for line in lines.by_ref() {
-        if line.text.trim_ascii().is_empty() {
+        last += 1;
+        let text = String::from_utf8_lossy(line.text);
+        if text.trim().is_empty() {
             break;
         }
-        let text = std::str::from_utf8(line.text).ok()?;
-        let (key, value) = text.split_once(':')?;
-        let slot = match key {
-            "Updated" => &mut updated,
-            "Expires" => &mut expires,
-            _ => return None,
+        let slot = match text.split_once(':') {
+            Some(("Updated", _)) => &mut updated,
+            Some(("Expires", _)) => &mut expires,
+            _ => return Err((last, "this is neither `Updated:`, `Expires:` nor an empty line".to_owned())),
         };
-        if slot.replace(value.trim().parse::<Timestamp>().ok()?).is_some() {
-            return None;
+        let value = text.split_once(':').map_or("", |(_, value)| value.trim());
+        let Ok(at) = value.parse::<Timestamp>() else {
+            return Err((last, format!("{} is no instant", super::quote(value))));
+        };
+        if slot.replace(at).is_some() {
+            return Err((last, "this line stands twice".to_owned()));
         }
     }
     let text: Vec<_> = lines.map(|line| String::from_utf8_lossy(line.text)).collect();
-    let text = text.join("\n");
-    Some(Working { updated: updated?, expires: expires?, text: trim_lines(&text).to_owned() })
+    let text = trim_lines(&text.join("\n")).to_owned();
+    match (updated, expires) {
+        (Some(updated), Some(expires)) => Ok(Working { updated, expires, text }),
+        (None, _) => Err((last, "there is no line `Updated:`".to_owned())),
+        (_, None) => Err((last, "there is no line `Expires:`".to_owned())),
+    }
 }
 
 /// The whole file.
@@ -99,6 +115,13 @@ mod tests {
         ] {
             assert_eq!(parse(bad.as_bytes(), now), None, "{bad}");
         }
+        let problem =
+            |head: &str| checked(format!("# Working Memory\n{head}\n\ntext").as_bytes()).unwrap_err();
+        let good = "Updated: 2026-02-25T11:30:00Z";
+        assert_eq!(problem(good), (3, "there is no line `Expires:`".into()));
+        assert_eq!(problem(&format!("{good}\nExpires: soon")), (3, "`soon` is no instant".into()));
+        assert_eq!(problem(&format!("{good}\n{good}")), (3, "this line stands twice".into()));
+        assert!(problem("Updated 2026").1.starts_with("this is neither"));
     }
 
     proptest! {

@@ -56,7 +56,7 @@ pub use self::scope::{
 #[cfg(feature = "assistant")]
 pub(crate) use self::text::harmless;
 pub use self::text::{Fields, Temporal, Tier, WordsError, differ, normal, saying};
-pub use self::working::{read_working, session_context};
+pub use self::working::{read_profile, read_working, session_context};
 
 /// The trailer of a write that took a memory out of a note: the line that was named.
 pub const TOOK_LINE: &str = "Took-Line";

@@ -1,4 +1,4 @@
-//! Working memory and identity: what a session is given at its start, until it expires.
+//! Working memory and identity: what a session is given at its start, and a turn with its question, until it expires.
 //!
 //! All of it is off until `memory.user_namespace` names the folder that every conversation shares (`user`, as a rule).
 //! Then the profile says who is talked to, and working memory what was last worked on: one text that each compaction
@@ -37,22 +37,28 @@ pub fn working_path(settings: &Settings) -> Option<NotePath> {
     shared(settings, &settings.paths.working, &Paths::default().working)
 }
 
-/// The note that says who the user is: the one that the settings name, else `profile.md` in the shared folder; where
-/// there is none, the one that `init` wrote, for whoever named the folder otherwise didn't move it.
-pub fn profile_path(vault: &Vault, settings: &Settings) -> Option<NotePath> {
-    let usual = Paths::default().profile;
-    let path = shared(settings, &settings.paths.profile, &usual)?;
-    if vault.exists(&path) {
-        return Some(path);
-    }
-    NotePath::new(&usual).ok().filter(|usual| vault.exists(usual)).or(Some(path))
+/// Whoever gives the bytes of a note, as it is or as it was; of a missing one none.
+pub type Read<'a> = &'a dyn Fn(&NotePath) -> Vec<u8>;
+
+/// Reads notes of a vault as they are.
+pub fn reader(vault: &Vault) -> impl Fn(&NotePath) -> Vec<u8> {
+    |path| vault.read(path).unwrap_or_default()
 }
 
 /// Working memory that hasn't expired by `now`, within its budget; none where it is off, absent or malformed.
-pub fn read_working(vault: &Vault, settings: &Settings, now: Timestamp) -> Option<Working> {
-    let bytes = vault.read(&working_path(settings)?).ok()?;
-    let found = working::parse(&bytes, now).filter(|working| !working.text.is_empty())?;
-    Some(Working { text: cut(&found.text, budget(settings)).to_owned(), ..found })
+pub fn read_working(settings: &Settings, now: Timestamp, read: Read<'_>) -> Option<Working> {
+    let bytes = read(&working_path(settings)?);
+    let found = working::parse(&bytes, now)?;
+    let text = invisible::strip(cut(&found.text, budget(settings))).into_owned();
+    Some(Working { text, ..found }).filter(|working| !working.text.is_empty())
+}
+
+/// The note of working memory and when it expired, where it has by `now`: what stands in it doesn't hold any more. Also
+/// where working memory is off, for the note says so itself.
+pub fn expired(vault: &Vault, settings: &Settings, now: Timestamp) -> Option<(NotePath, Timestamp)> {
+    let path = working_path(settings).or_else(|| NotePath::new(&settings.paths.working).ok())?;
+    let expires = working::read(&vault.read(&path).ok()?)?.expires;
+    (expires <= now).then_some((path, expires))
 }
 
 /// Replaces working memory with `text`, cut at a word to its budget, and reads it back.
@@ -102,24 +108,31 @@ pub fn clear_working(editor: &Editor, settings: &Settings, origin: &Origin) -> R
 /// greeting if the settings have it; none where there is nothing of it.
 pub fn session_context(vault: &Vault, settings: &Settings, now: Timestamp) -> Option<String> {
     let mut parts = Vec::new();
-    parts.extend(profile(vault, settings).map(|profile| format!("{WHO}\n{profile}")));
-    parts.extend(read_working(vault, settings, now).map(|working| format!("{RECENT}\n{}", working.text)));
+    let read = reader(vault);
+    parts.extend(read_profile(settings, &read).map(|profile| format!("{WHO}\n{profile}")));
+    parts.extend(read_working(settings, now, &read).map(|working| format!("{RECENT}\n{}", working.text)));
     if parts.is_empty() {
         return None;
     }
     if settings.memory.proactive_session_greeting {
         parts.push(GREETING.to_owned());
     }
-    Some(invisible::strip(&parts.join("\n\n")).into_owned())
+    Some(parts.join("\n\n"))
 }
 
-/// What the user's profile says, without its frontmatter; none while it is as `init` wrote it.
-fn profile(vault: &Vault, settings: &Settings) -> Option<String> {
-    let bytes = vault.read(&profile_path(vault, settings)?).ok()?;
+/// What the user's profile says, without its frontmatter; none while it is as `init` wrote it. It is the note that the
+/// settings name, else `profile.md` in the shared folder; where there is none, the one that `init` wrote, for whoever named
+/// the folder otherwise didn't move it.
+pub fn read_profile(settings: &Settings, read: Read<'_>) -> Option<String> {
+    let usual = Paths::default().profile;
+    let mut bytes = read(&shared(settings, &settings.paths.profile, &usual)?);
+    if bytes.is_empty() {
+        bytes = NotePath::new(&usual).map(|usual| read(&usual)).unwrap_or_default();
+    }
     let body = &bytes[lines::frontmatter_end(&bytes).unwrap_or_else(|| lines::bom_len(&bytes))..];
     let text = String::from_utf8_lossy(body).replace("\r\n", "\n");
     let text = text.trim();
-    (!text.is_empty() && text != BLANK_PROFILE.trim()).then(|| text.to_owned())
+    (!text.is_empty() && text != BLANK_PROFILE.trim()).then(|| invisible::strip(text).into_owned())
 }
 
 fn namespace(settings: &Settings) -> Option<&str> {

@@ -16,6 +16,7 @@ use crate::config::Dirs;
 use crate::format::log::{self, Event, EventKind, LogBlock};
 use crate::format::summary::{Kind, Summary, render};
 use crate::turn::assemble::{Material, Question, assemble};
+use crate::turn::notes::Notes;
 use crate::turn::skills::Shown;
 use crate::turn::told::Told;
 use crate::vault::Vault;
@@ -78,8 +79,7 @@ fn request(blocks: &[LogBlock], told: &[Told], text: &str, budget: u64) -> Reque
     let now = "2027-01-01T00:00:00+00:00[UTC]".parse().unwrap();
     let question = Question { id: String::new(), text: text.into(), files: vec![] };
     assemble(Material {
-        persona: "",
-        pinned: "",
+        notes: &Notes::default(),
         skills: &Shown::default(),
         tools: vec![],
         blocks,

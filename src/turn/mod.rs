@@ -30,6 +30,6 @@ pub use self::facts::Facts;
 pub use self::journal::{NewTurn, Turn, TurnJournal, TurnJournalError};
 pub use self::noted::noted;
 pub use self::place::{Answer, ApprovalRequest, Halt, Note, Nowhere, Place, Responder};
-pub use self::request::{assemble, files, history, remake, terms, told};
+pub use self::request::{assemble, files, history, notes, remake, terms, told};
 pub use self::route::{Question, Routed, UnknownBrain, route};
 pub use self::state::State;

@@ -31,8 +31,8 @@ async fn each_request_is_made_again_from_the_notes_with_and_without_state() {
     let server = ModelServer::start().await;
     let rig = Rig::new().await;
     let text = format!(
-        "{}[notify]\nkind = \"discord\"\n[discord]\nchannel_id = {CHANNEL}\nguild_id = 1000\nowner_ids = [{ALICE}]\n\
-         api_base = \"{}\"\n",
+        "{}[memory]\nuser_namespace = \"user\"\n[notify]\nkind = \"discord\"\n[discord]\nchannel_id = {CHANNEL}\n\
+         guild_id = 1000\nowner_ids = [{ALICE}]\napi_base = \"{}\"\n",
         settings(&server, &[("one", "messages"), ("two", "chat")]),
         rig.fake.api_base()
     );
@@ -41,6 +41,10 @@ async fn each_request_is_made_again_from_the_notes_with_and_without_state() {
         .unwrap();
     std::fs::write(rig.vault().join("Pinned.md"), "# Pinned\n\n- The gate's code is 4711\n").unwrap();
     std::fs::write(rig.vault().join("Assistant.md"), "You are kind.\n").unwrap();
+    std::fs::create_dir_all(rig.vault().join("user")).unwrap();
+    std::fs::write(rig.vault().join("user/profile.md"), "# Profile\n\n- Name: Alice of the mill\n").unwrap();
+    let working = "# Working Memory\nUpdated: 2026-11-20T09:00:00Z\nExpires: 2099-01-01T00:00:00Z\n\nThe mill's roof.\n";
+    std::fs::write(rig.vault().join("user/working.md"), working).unwrap();
     skills(&rig, 1);
     server.script(vec![
         Reply::text("Oolong."),
@@ -84,13 +88,19 @@ async fn each_request_is_made_again_from_the_notes_with_and_without_state() {
         let found = remade(&rig, id, &fresh, &empty);
         assert_eq!(found["equal"], true, "{id}: {found}");
     }
+    for asked in server.requests() {
+        let text = String::from_utf8_lossy(&asked.bytes);
+        assert!(text.contains("Alice of the mill") && text.contains("The mill's roof."), "{text}");
+    }
     assert!(log_of(&rig).contains(" skills=s00 "), "the log keeps which skills were told");
     // A skill that says something else since is told apart; history knows what it said.
     let told = std::fs::read_to_string(rig.vault().join("skills/s00/SKILL.md")).unwrap();
     std::fs::write(rig.vault().join("skills/s00/SKILL.md"), told.replace("number 0", "another")).unwrap();
     assert_eq!(remade(&rig, &questions[0], &fresh, &empty)["equal"], false);
     assert_eq!(remade(&rig, &questions[0], &rig.state(), &cache)["equal"], true, "from history");
-    // A persona that changed since is told apart; history knows how it stood.
+    // So is working memory; a persona that changed since is told apart, too, and history knows how both stood.
+    std::fs::write(rig.vault().join("user/working.md"), working.replace("roof", "wheel")).unwrap();
+    assert_eq!(remade(&rig, &questions[0], &fresh, &empty)["equal"], false);
     std::fs::write(rig.vault().join("Assistant.md"), "You are terse.\n").unwrap();
     assert_eq!(remade(&rig, &questions[0], &fresh, &empty)["equal"], false);
     assert_eq!(remade(&rig, &questions[0], &rig.state(), &cache)["equal"], true, "from history");

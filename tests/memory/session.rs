@@ -1,7 +1,7 @@
 //! Working memory and identity: off until asked for, then given at a session's start until it expires.
 
 use vault_agent::config::Settings;
-use vault_agent::memory::working::{read_working, write_working};
+use vault_agent::memory::working::{read_working, reader, write_working};
 use vault_agent::memory::{MemoryError, session_context};
 
 use crate::rig::{Rig, now, origin};
@@ -21,7 +21,7 @@ const WORKING: &str =
 fn without_a_namespace_nothing_happens() {
     let rig = rig("", &[("user/working.md", WORKING), ("user/profile.md", "Name: Anna\n")]);
     assert_eq!(session_context(&rig.vault, &rig.settings, now()), None);
-    assert_eq!(read_working(&rig.vault, &rig.settings, now()), None);
+    assert_eq!(read_working(&rig.settings, now(), &reader(&rig.vault)), None);
     let error = write_working(&rig.editor, &rig.settings, "x", now(), &origin()).unwrap_err();
     assert!(matches!(error, MemoryError::WorkingOff));
     assert_eq!(rig.read("user/working.md"), WORKING);
@@ -79,13 +79,13 @@ fn what_is_written_is_cut_to_the_budget_and_expires() {
     let written = write_working(&rig.editor, &rig.settings, &long, now(), &origin()).unwrap();
     assert_eq!((written.text.len(), written.text.ends_with("word")), (399, true));
     assert_eq!(written.expires.to_string(), "2026-12-03T09:30:00Z");
-    assert_eq!(read_working(&rig.vault, &rig.settings, now()), Some(written.clone()));
-    assert_eq!(read_working(&rig.vault, &rig.settings, written.expires), None);
+    assert_eq!(read_working(&rig.settings, now(), &reader(&rig.vault)), Some(written.clone()));
+    assert_eq!(read_working(&rig.settings, written.expires, &reader(&rig.vault)), None);
     // Replaced as a whole, by less; what a person writes over the budget is cut where it is read.
     let short = write_working(&rig.editor, &rig.settings, "Boxes.", now(), &origin()).unwrap();
     assert!(rig.read("user/working.md").ends_with("\n\nBoxes.\n") && short.text == "Boxes.");
     rig.write("user/working.md", WORKING.replace("Packing boxes.", &long));
-    assert_eq!(read_working(&rig.vault, &rig.settings, now()).unwrap().text.len(), 399);
+    assert_eq!(read_working(&rig.settings, now(), &reader(&rig.vault)).unwrap().text.len(), 399);
 }
 
 #[test]
@@ -127,4 +127,40 @@ fn from_the_command_line() {
     error: working memory is off: `memory.user_namespace` is not set in `vault-agent.toml`
     hint: set `user_namespace = "user"` under `[memory]`
     "#);
+}
+
+#[test]
+fn working_memory_that_expired_is_never_given_and_found_as_what_held() {
+    let vault = TestVault::new(&format!(
+        "//- now: 2026-12-01T09:00:00Z\n//- /vault-agent.toml\n{ON}//- /user/working.md\n{WORKING}\
+         //- /Garden.md\nThe apple tree needs packing straw in winter.\n"
+    ));
+    let recalled =
+        |vault: &TestVault| vault.run(&["recall", "Where are the boxes that I am packing?"]).stdout;
+    let found = |vault: &TestVault| {
+        let hits = vault.run(&["search", "packing", "--json"]).ok().json();
+        let hits = hits["hits"].as_array().unwrap().clone();
+        hits.iter().map(|hit| format!("{} {}", hit["path"], hit["snippet"])).collect::<Vec<_>>()
+    };
+    assert!(recalled(&vault).contains("Packing boxes."), "{}", recalled(&vault));
+    let before = found(&vault);
+    assert!(before.iter().any(|hit| hit.contains("working.md") && !hit.contains("until")), "{before:?}");
+    vault.set_now("2026-12-09T11:30:00Z");
+    assert!(!recalled(&vault).contains("Packing boxes."), "{}", recalled(&vault));
+    let after = found(&vault);
+    assert_eq!(after.len(), before.len());
+    assert!(after.last().unwrap().contains("until 2026-12-09: Packing boxes."), "{after:?}");
+}
+
+#[test]
+fn check_says_why_working_memory_can_not_be_read() {
+    let vault = TestVault::new(&format!("//- /vault-agent.toml\n{ON}//- /user/working.md\n{WORKING}"));
+    let _ = vault.run(&["check"]).ok();
+    vault.write("user/working.md", WORKING.replace("Expires: 2026-12-09T11:30:00Z", "Expires: next week"));
+    for args in [&["check"][..], &["check", "user/working.md"]] {
+        let check = vault.run(args);
+        assert_eq!(check.code, 1);
+        let says = "user/working.md:3:1: this working memory counts for nothing: `next week` is no instant";
+        assert!(check.stdout.contains(says), "{check:?}");
+    }
 }

@@ -121,6 +121,36 @@ fn a_run_s_request_is_made_again_with_the_servers_of_its_routine() {
 }
 
 #[test]
+fn a_run_and_a_question_are_told_who_asks_and_what_was_worked_on_until_it_expires() {
+    let it = served("2026-12-01T07:00:00Z", "[memory]\nuser_namespace = \"user\"\n");
+    it.vault.write("user/profile.md", "# Profile\n\n- Name: Anna of the mill\n");
+    let head = "# Working Memory\nUpdated: 2026-11-30T09:00:00Z\nExpires: 2026-12-02T00:00:00Z";
+    it.vault.write("user/working.md", format!("{head}\n\nThe mill's roof.\n"));
+    it.server.respond(|_| Reply::text("Yes."));
+    for day in ["2026-12-01T07:00:00Z", "2026-12-02T07:00:00Z"] {
+        it.vault.set_now(day);
+        drop(it.vault.run(&["routine", "run", "morning"]).ok());
+        drop(it.vault.run(&["ask", "Who am I?"]).ok());
+    }
+    let told: Vec<[bool; 2]> = it
+        .server
+        .requests()
+        .iter()
+        .map(|asked| {
+            let text = String::from_utf8_lossy(&asked.bytes).into_owned();
+            ["Anna of the mill", "The mill's roof."].map(|what| text.matches(what).count() == 1)
+        })
+        .collect();
+    assert_eq!(told, [[true, true], [true, true], [true, false], [true, false]]);
+    let turns = it.vault.run(&["turns", "--json"]).ok().json();
+    for turn in turns.as_array().unwrap() {
+        let request =
+            it.vault.run(&["turns", turn["id"].as_str().unwrap(), "--request", "--json"]).ok().json();
+        assert_eq!(request["equal"], true, "{request}");
+    }
+}
+
+#[test]
 fn what_is_not_understood_is_shown_and_does_not_run() {
     let it = served("2026-12-01T08:00:00Z", "");
     it.vault.write("routines/odd.md", "---\nschedule: daily 08:00\nenabled: true\nbudgett: 5\n---\nGo.\n");

@@ -54,9 +54,16 @@ impl Engine {
         let brain = &seat.prepared.settings;
         let whole = assemble::budget(brain.context_tokens, brain.max_output_tokens, self.turn_tokens());
         let budget = if attempt.shrink { whole / 2 } else { whole };
-        let at = run.turn.assembled.as_ref().map_or_else(|| self.now(), |before| before.at);
         let skills = self.skills(run);
-        let base = self.assemble(run, seat, at, budget, &skills);
+        // Where a note changed since a crash, the request is of now: from the notes of its time it can be made again.
+        let before = run.turn.assembled.as_ref().and_then(|before| {
+            let base = self.assemble(run, seat, before.at, budget, &skills);
+            (base.hash() == before.hash).then_some((before.at, base))
+        });
+        let (at, base) = before.unwrap_or_else(|| {
+            let at = self.now();
+            (at, self.assemble(run, seat, at, budget, &skills))
+        });
         let (tail, hash) = (tail(&run.blocks), base.hash());
         let sums =
             run.told.iter().filter_map(|told| Some(told.id.strip_prefix("sum_")?.to_owned())).collect();

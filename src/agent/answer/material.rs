@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::engine::{Engine, Run};
-use super::told::{for_brain, kept, persona, pinned};
+use super::told::{for_brain, kept, notes};
 use crate::agent::calling::Seat;
 use crate::brain::{Part, Request, ToolSpec};
 use crate::format::log::{self, LogBlock};
@@ -109,9 +109,9 @@ impl Engine {
         let vision = seat.prepared.settings.vision;
         let questions: Vec<Question> =
             run.questions.iter().map(|question| for_brain(question, vision)).collect();
+        let read = |path: &str| kept(workspace, path).unwrap_or_default();
         assemble::assemble(Material {
-            persona: &persona(workspace),
-            pinned: &pinned(workspace),
+            notes: &notes(workspace, at, &read),
             skills,
             tools: self.tools(),
             blocks: &run.blocks,

@@ -25,4 +25,4 @@ pub(super) use asking::row;
 pub use colleague::Colleagues;
 pub use engine::{Engine, EngineParts, Purpose};
 pub(super) use spending::{may_spend, tell};
-pub use told::{kept, persona, persona_text, pinned, pinned_text, shown};
+pub use told::{kept, notes, shown};

@@ -1,13 +1,17 @@
 //! What a brain is told of the vault's notes and files.
 
+use jiff::Timestamp;
+
 use crate::brain::Part;
+use crate::memory::{read_profile, read_working};
 use crate::turn::assemble::Question;
 use crate::turn::history;
+use crate::turn::notes::Notes;
 use crate::vault::NotePath;
 use crate::workspace::Workspace;
 
-/// Longer texts of the persona note are cut.
-const PERSONA_CHARS: usize = 20_000;
+/// Longer texts of a note are cut; working memory has a budget of its own.
+const MOST_CHARS: usize = 20_000;
 
 /// The bytes of a file that is kept in the vault.
 pub fn kept(workspace: &Workspace, path: &str) -> Result<Vec<u8>, String> {
@@ -15,30 +19,19 @@ pub fn kept(workspace: &Workspace, path: &str) -> Result<Vec<u8>, String> {
     workspace.vault.read(&path).map_err(|error| error.to_string())
 }
 
-/// The persona note as it stands; none where there is none.
-pub fn persona(workspace: &Workspace) -> String {
-    persona_text(&note(workspace, &workspace.settings.assistant.persona))
-}
-
-/// What a brain is told of a persona note's text.
-pub fn persona_text(text: &str) -> String {
-    history::shorten(text, PERSONA_CHARS)
-}
-
-/// The pinned note as it stands.
-pub fn pinned(workspace: &Workspace) -> String {
-    pinned_text(&note(workspace, &workspace.settings.paths.pinned))
-}
-
-/// What a brain is told of the pinned note's text: its bullets.
-pub fn pinned_text(text: &str) -> String {
-    let bullets: Vec<&str> = text.lines().filter(|line| line.starts_with("- ")).collect();
-    history::shorten(&bullets.join("\n"), PERSONA_CHARS)
-}
-
-fn note(workspace: &Workspace, path: &str) -> String {
-    let bytes = workspace.vault.read(&workspace.note(path)).unwrap_or_default();
-    String::from_utf8_lossy(&bytes).into_owned()
+/// What the notes say that every request tells of, for a request at `at`, by whoever reads them.
+pub fn notes(workspace: &Workspace, at: Timestamp, read: &dyn Fn(&str) -> Vec<u8>) -> Notes {
+    let settings = &workspace.settings;
+    let text = |path: &str| String::from_utf8_lossy(&read(path)).into_owned();
+    let by_path = |path: &NotePath| read(path.as_str());
+    let pinned = text(&settings.paths.pinned);
+    let bullets: Vec<&str> = pinned.lines().filter(|line| line.starts_with("- ")).collect();
+    Notes {
+        persona: history::shorten(&text(&settings.assistant.persona), MOST_CHARS),
+        profile: history::shorten(&read_profile(settings, &by_path).unwrap_or_default(), MOST_CHARS),
+        pinned: history::shorten(&bullets.join("\n"), MOST_CHARS),
+        working: read_working(settings, at, &by_path).map(|working| working.text).unwrap_or_default(),
+    }
 }
 
 /// The question as a brain gets it: pictures only where it takes them.

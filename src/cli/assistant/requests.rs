@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
+use crate::agent::kept;
 use crate::agent::skills::{NOTE, told_of};
-use crate::agent::{kept, persona, pinned};
 use crate::brain::{Part, Request, ToolSpec};
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::daemon::assistant::{ASSISTANT, toolbox_for};
@@ -13,7 +13,6 @@ use crate::format::routine;
 use crate::summary::Summaries;
 use crate::turn::files::{self, Attached, FilePlace};
 use crate::turn::remake::{self, Around};
-use crate::turn::skills::Shown as Skills;
 use crate::turn::told::Told as Summary;
 use crate::turn::{Facts, Turn, TurnJournal};
 use crate::vault::{NotePath, VaultError, WalkOptions};
@@ -92,13 +91,12 @@ fn remade(workspace: &Workspace, logged: &Logged, question: &str, stored_hash: O
     };
     let tools = |read: &dyn Fn(&str) -> Vec<u8>| tools(workspace, logged, question, read);
     let sums = |read: &dyn Fn(&str) -> Vec<u8>| summaries(workspace, &logged.facts, &logged.path, read);
-    let notes = |read: &dyn Fn(&str) -> Vec<u8>| (skills(read), tools(read), sums(read));
-    let with = |persona: String, pinned: String, (skills, tools, summaries): Told| {
-        let facts = &logged.facts;
+    let facts = &logged.facts;
+    let with = |read: &dyn Fn(&str) -> Vec<u8>| {
+        let (skills, tools, summaries) = (skills(read), tools(read), sums(read));
         let brain = workspace.settings.brains.iter().find(|brain| brain.name == facts.brain);
         let around = Around {
-            persona,
-            pinned,
+            notes: crate::agent::notes(workspace, facts.at.unwrap_or_default(), read),
             skills,
             tools,
             summaries,
@@ -108,15 +106,14 @@ fn remade(workspace: &Workspace, logged: &Logged, question: &str, stored_hash: O
         remake::request(&logged.blocks, facts, &recall, &around, workspace.zone.tz())
     };
     let bytes = |path: &str| kept(workspace, path).unwrap_or_default();
-    let now = with(persona(workspace), pinned(workspace), notes(&bytes));
+    let now = with(&bytes);
     let equal = |request: &Option<Request>| {
         stored_hash.is_some() && request.as_ref().map(Request::hash) == stored_hash
     };
     let request = if equal(&now) {
         now
     } else {
-        let then = logged.facts.at.and_then(|at| notes_at(workspace, at, &|read| notes(read)));
-        let then = then.and_then(|(persona, pinned, notes)| with(persona, pinned, notes));
+        let then = facts.at.and_then(|at| notes_at(workspace, at, &with));
         if equal(&then) { then } else { now }
     };
     let equal = equal(&request);
@@ -173,27 +170,19 @@ fn summaries(
     Summaries::of(workspace).told_by(path, &ids, read).unwrap_or_default()
 }
 
-/// What a turn's skills say, what it could call, and its summaries, by whoever reads the notes.
-type Told = (Skills, Vec<ToolSpec>, Vec<Summary>);
-type Tell<'a> = dyn Fn(&dyn Fn(&str) -> Vec<u8>) -> Told + 'a;
+/// A request, by whoever reads the notes.
+type Make<'a> = dyn Fn(&dyn Fn(&str) -> Vec<u8>) -> Option<Request> + 'a;
 
-/// Persona, pins and skills as history has them at an instant.
+/// The request of the notes as history has them at an instant.
 #[cfg(feature = "history")]
-fn notes_at(workspace: &Workspace, at: Timestamp, notes: &Tell<'_>) -> Option<(String, String, Told)> {
+fn notes_at(workspace: &Workspace, at: Timestamp, make: &Make<'_>) -> Option<Request> {
     let history = workspace.history().ok()??;
     let point = history.point(&at.to_string()).ok()?;
-    let read = |path: &str| history.read_at(&point.commit, path).ok().flatten().unwrap_or_default();
-    let text = |path: &str| String::from_utf8_lossy(&read(path)).into_owned();
-    let settings = &workspace.settings;
-    Some((
-        crate::agent::persona_text(&text(&settings.assistant.persona)),
-        crate::agent::pinned_text(&text(&settings.paths.pinned)),
-        notes(&read),
-    ))
+    make(&|path| history.read_at(&point.commit, path).ok().flatten().unwrap_or_default())
 }
 
 #[cfg(not(feature = "history"))]
-fn notes_at(_: &Workspace, _: Timestamp, _: &Tell<'_>) -> Option<(String, String, Told)> {
+fn notes_at(_: &Workspace, _: Timestamp, _: &Make<'_>) -> Option<Request> {
     None
 }
 

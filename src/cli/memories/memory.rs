@@ -268,7 +268,7 @@ fn working_memory(context: &Context, workspace: &Workspace, set: Option<&str>, c
             working::clear_working(&workspace.editor, settings, &origin)?;
             None
         }
-        None => read_working(&workspace.vault, settings, now),
+        None => read_working(settings, now, &working::reader(&workspace.vault)),
     };
     let path = working::working_path(settings).map(|path| path.to_string());
     context.ui.json(

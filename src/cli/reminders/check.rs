@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Component, Path, PathBuf};
 
 use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::format::{approval, candidate, commitment, log, reminder, summary, tasks};
+use crate::format::{approval, candidate, commitment, log, reminder, summary, tasks, working};
+use crate::memory::working::working_path;
 use crate::reminders::{self, IdAt, PlacedFinding};
 use crate::tasks::Scanner;
 use crate::vault::{NotePath, VaultError, WalkOptions};
@@ -16,7 +17,7 @@ use crate::workspace::Workspace;
 /// Shows every line that looks meant but isn't understood.
 ///
 /// Each with file, line, column, the reason and a suggestion; also heads of routines, and reminders that stand in another note
-/// than the one that is read, and tasks with a date in the form of other programs (Tasks, Reminder,
+/// than the one that is read, working memory that can't be read, and tasks with a date in the form of other programs (Tasks, Reminder,
 /// Kanban), once a note: none of these is told; and what is wrong with skills, their settings and summaries. Nothing is changed. The exit
 /// code is 1 if there is any, those tasks of other programs left out.
 #[derive(Debug, clap::Args)]
@@ -55,6 +56,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         found.extend(look(&workspace, &path)?);
         let bytes = workspace.vault.read(&path)?;
         found.extend(unreadable(&workspace, &path, &bytes));
+        found.extend(malformed(&workspace, &path, &bytes));
         foreign.extend(others(&workspace, &path, &bytes, &told));
     }
     let all: Vec<&PlacedFinding> = found.iter().chain(&foreign).collect();
@@ -107,6 +109,7 @@ fn look_elsewhere(
             continue;
         }
         found.extend(unreadable(workspace, note, &bytes));
+        found.extend(malformed(workspace, note, &bytes));
         foreign.extend(others(workspace, note, &bytes, told));
         if note.as_str() == paths.reminders || note.as_str() == paths.commitments {
             continue;
@@ -254,6 +257,22 @@ fn unreadable(workspace: &Workspace, path: &NotePath, bytes: &[u8]) -> Option<Pl
         column: first.column,
         reason,
         suggestion: "save the file as UTF-8".to_owned(),
+    })
+}
+
+/// Why working memory can't be read, where this is its note and something stands in it.
+fn malformed(workspace: &Workspace, path: &NotePath, bytes: &[u8]) -> Option<PlacedFinding> {
+    let is_it = working_path(&workspace.settings).is_some_and(|working| working == *path);
+    let (line, reason) = working::checked(bytes).err().filter(|_| is_it && !bytes.trim_ascii().is_empty())?;
+    Some(PlacedFinding {
+        path: path.to_string(),
+        line,
+        column: 1,
+        reason: format!("this working memory counts for nothing: {reason}"),
+        suggestion:
+            "it begins with `# Working Memory`, `Updated: <RFC 3339>`, `Expires: <RFC 3339>` and an empty \
+                     line; `vault-agent memory working --set` writes them"
+                .to_owned(),
     })
 }
 

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use super::injection::{given, link};
 use super::session::Sessions;
 use crate::capture::sentences::content;
-use crate::config::Paths;
 use crate::hooks::error::HookError;
 use crate::hooks::host::Answer;
 use crate::hooks::host::Event;
 use crate::hooks::host::input::Input;
 use crate::hooks::host::timeout::PATIENCE;
+use crate::memory::working::expired;
 use crate::memory::{Scope, is_visible};
 use crate::search::follow::live;
 use crate::search::give::choose::{MOST_MEMORIES, Memory};
@@ -65,12 +65,12 @@ fn find(workspace: &Arc<Workspace>, prompt: &str, scopes: &[Scope]) -> Result<Ve
         let recall = Recall::new(index, &workspace.settings, Arc::clone(&workspace.clock));
         return Ok(recall.recall(prompt, Some(&scopes), 0, false)?.hits);
     }
-    let hits = by_words(&index, prompt, &workspace.settings.paths)?;
+    let hits = by_words(workspace, &index, prompt)?;
     // A glance may have missed an edit of just these notes.
     let paths: Vec<String> = hits.iter().map(|hit| hit.path.clone()).collect();
     if index.is_behind(&paths)? {
         index.update(&paths)?;
-        return Ok(by_words(&index, prompt, &workspace.settings.paths)?);
+        return Ok(by_words(workspace, &index, prompt)?);
     }
     Ok(hits)
 }
@@ -85,7 +85,8 @@ fn is_in_time(index: &Index) -> Result<bool, IndexError> {
 }
 
 /// Blocks that have at least half of the words that carry the prompt's content, and two or more of them.
-fn by_words(index: &Index, prompt: &str, paths: &Paths) -> Result<Vec<Hit>, IndexError> {
+fn by_words(workspace: &Workspace, index: &Index, prompt: &str) -> Result<Vec<Hit>, IndexError> {
+    let paths = &workspace.settings.paths;
     let wanted = content(prompt);
     let mut words: Vec<&str> = wanted.iter().map(String::as_str).collect();
     words.sort_unstable();
@@ -93,7 +94,8 @@ fn by_words(index: &Index, prompt: &str, paths: &Paths) -> Result<Vec<Hit>, Inde
     if words.is_empty() {
         return Ok(Vec::new());
     }
-    let judge = Judge::new(prompt, &paths.skills);
+    let expired = expired(&workspace.vault, &workspace.settings, workspace.clock.now());
+    let judge = Judge::new(prompt, &paths.skills).without(expired.map(|(note, _)| note.to_string()));
     let worth = |hit: &Hit| judge.worth(&hit.path, hit.kind, hit.role, &hit.text);
     let mut hits = index.search(&Query::new(words.join(" ")).limit(POOL))?.hits;
     let sessions = paths.sessions();

@@ -145,7 +145,8 @@ impl Recall {
         let passes = |at, block: &Block| filters.as_ref().map_or(Ok(true), |filters| filters.pass(at, block));
         let takes = |at, block: &Block| Ok(within.has(&block.tags) && passes(at, block)?);
         let mut maker = snapshot.maker(text)?;
-        let judge = Judge::new(text, &self.settings.paths.skills);
+        let expired = self.expired().map(|(note, _)| note.to_string());
+        let judge = Judge::new(text, &self.settings.paths.skills).without(expired);
         let (judged, surest) = judged(snapshot, state, &mut maker, &judge, takes, &ranking.best)?;
         let pinned = finder::pinned(snapshot, state, &maker, takes)?;
         let sure = surest >= SURE_ENOUGH;
@@ -341,7 +342,7 @@ fn judged(
             let hit = snapshot.hit(maker, find.found)?;
             let worth = judge.worth(&hit.path, hit.kind, hit.role, &hit.text);
             if worth != Worth::Nothing
-                || hit.kind == "heading" && !is_shipped(&hit.text) && !judge.is_skill(&hit.path)
+                || hit.kind == "heading" && !is_shipped(&hit.text) && !judge.is_left_out(&hit.path)
             {
                 if first < FIRST {
                     surest = surest.max(sure);

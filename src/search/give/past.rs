@@ -1,11 +1,17 @@
-//! What no longer holds: facts that are struck through, and the older of two that contradict each other.
+//! What no longer holds: facts that are struck through, the older of two that contradict each other, and working memory
+//! that has expired.
 //!
-//! Both are found and given, but behind what holds; a struck one says until when it held. Pure.
+//! Such facts are found and given, but behind what holds; a struck one says until when it held. Expired working memory is
+//! found alike, and never given unasked. Pure.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 use crate::format::memory::{self, Bullet};
 use crate::format::struck;
 use crate::memory::differ::{is_other_value, words};
 use crate::memory::keep::bare;
+use crate::search::Hit;
 use crate::search::give::choose::Memory;
 
 /// What is left of the similarity of a fact that no longer holds.
@@ -47,6 +53,17 @@ pub fn weigh(memories: &mut [Memory], note: &str, bytes: &[u8]) {
     for (memory, _) in memories.iter_mut().zip(past).filter(|(_, past)| *past) {
         memory.similarity *= PAST;
     }
+}
+
+/// Puts the hits of an expired note behind all others, each with the day until which it held.
+pub fn weigh_expired(hits: &mut Vec<Hit>, note: &str, expired: Timestamp, zone: &TimeZone) {
+    let day = expired.to_zoned(zone.clone()).date();
+    let mut behind: Vec<Hit> = hits.extract_if(.., |hit| hit.path == note).collect();
+    for hit in &mut behind {
+        hit.snippet = format!("until {day}: {}", hit.snippet);
+        hit.text = format!("until {day}: {}", hit.text);
+    }
+    hits.append(&mut behind);
 }
 
 #[cfg(test)]

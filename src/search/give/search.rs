@@ -6,8 +6,11 @@ mod merge;
 
 use std::cell::{Cell, OnceCell};
 
-use crate::search::give::finder;
+use jiff::Timestamp;
+
+use crate::memory::working::expired;
 use crate::search::give::ranked::{Ranked, Ranking};
+use crate::search::give::{finder, past};
 use crate::search::query::dressed::undressed;
 use crate::search::query::question::Question;
 use crate::search::query::syntax;
@@ -25,6 +28,7 @@ use crate::search::retrieve::nearest;
 use crate::search::retrieve::scope::Scope;
 use crate::search::store::corpus::neighbours::is_said;
 use crate::search::{Answer, Block, Found, Hit, IndexError, Kind, Query, Snapshot};
+use crate::vault::NotePath;
 use merge::{in_one, merge, spread};
 
 /// Of a corpus with more slots than this, room is kept between questions (16 bytes a slot) by a [resident](Recall::resident) one
@@ -59,7 +63,7 @@ impl Recall {
             give(snapshot, &query.text, found, notes)
         };
         let embedded = Cell::new(None);
-        let ((hits, notes), mut freshness) = if syntax.items.is_empty() || !is_words || query.limit == 0 {
+        let ((mut hits, notes), mut freshness) = if syntax.items.is_empty() || !is_words || query.limit == 0 {
             self.index.answer(by_words)?
         } else {
             self.in_step(by_words, |snapshot, state| {
@@ -73,7 +77,15 @@ impl Recall {
             })?
         };
         freshness.embedded_percent = embedded.get();
+        if let Some((working, expired)) = self.expired() {
+            past::weigh_expired(&mut hits, working.as_str(), expired, &self.zone);
+        }
         Ok(Answer { query: query.text.clone(), hits, notes, freshness, reranked: None })
+    }
+
+    /// The note of working memory and when it expired, if it has. The index can't know: no file changes by it.
+    pub(super) fn expired(&self) -> Option<(NotePath, Timestamp)> {
+        expired(self.index.vault(), &self.settings, self.clock.now())
     }
 
     /// By words and meaning.

@@ -28,6 +28,7 @@ pub struct Judge {
     terms: HashSet<String>,
     words: String,
     skills: String,
+    expired: Option<String>,
 }
 
 /// Words that a question begins with, where it has no question mark.
@@ -40,12 +41,19 @@ impl Judge {
     /// For a question; `skills` is the folder of skills.
     pub fn new(question: &str, skills: &str) -> Self {
         let question = without_mentions(question);
-        Self { terms: terms(&question), words: plain(&question), skills: format!("{skills}/") }
+        let skills = format!("{skills}/");
+        Self { terms: terms(&question), words: plain(&question), skills, expired: None }
     }
 
-    /// Whether a note is part of a skill: how something is done, and nobody's memory.
-    pub fn is_skill(&self, path: &str) -> bool {
-        path.starts_with(&self.skills)
+    /// The same, where working memory has expired: its note.
+    #[must_use]
+    pub fn without(self, expired: Option<String>) -> Self {
+        Self { expired, ..self }
+    }
+
+    /// Whether a note is nobody's memory: part of a skill, which says how something is done, or expired.
+    pub fn is_left_out(&self, path: &str) -> bool {
+        path.starts_with(&self.skills) || self.expired.as_deref() == Some(path)
     }
 
     /// What a block of this note, of this kind, of this speaker, with this text is worth.
@@ -55,7 +63,7 @@ impl Judge {
             || kind == "pin" && !has_words(text)
             || role == Some(Role::Tool.as_str())
             || is_shipped(text)
-            || self.is_skill(path)
+            || self.is_left_out(path)
         {
             return Worth::Nothing;
         }

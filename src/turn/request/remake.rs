@@ -1,14 +1,15 @@
 //! A turn's request, made again from the notes: the same pure assembly over the same bytes of the log.
 //!
 //! The log says what is needed: the answer's facts name the question, the last block that was looked at, the
-//! time, the budget and the skills; the folded callout holds what was injected. Persona, pins, what skills say, and tools are the caller's,
-//! as they stand now or stood then. No state and no cache is read.
+//! time, the budget and the skills; the folded callout holds what was injected. Persona, profile, pins, working memory, what skills say, and tools are the
+//! caller's, as they stand now or stood then. No state and no cache is read.
 
 use jiff::tz::TimeZone;
 use ulid::Ulid;
 
 use super::assemble::{self, Material, Question};
 use super::history::Changes;
+use super::notes::Notes;
 use super::told::Told;
 use crate::brain::{Part, Request, ToolSpec};
 pub use crate::format::log::INJECTED as MARK;
@@ -22,10 +23,8 @@ const RECALL_PART: u128 = 2;
 /// What doesn't stand in the log.
 #[derive(Debug, Clone, Default)]
 pub struct Around {
-    /// The persona note's text.
-    pub persona: String,
-    /// The pinned note's text.
-    pub pinned: String,
+    /// What the notes say that every request tells of.
+    pub notes: Notes,
     /// The skills that were told, with what their notes say.
     pub skills: Shown,
     /// What may be called.
@@ -100,8 +99,7 @@ pub fn request(
     }
     let now = at.to_zoned(zone.clone());
     Some(assemble::assemble(Material {
-        persona: &around.persona,
-        pinned: &around.pinned,
+        notes: &around.notes,
         skills: &around.skills,
         tools: around.tools.clone(),
         blocks: seen,

@@ -174,6 +174,7 @@ mod tests {
     use crate::brain::Request;
     use crate::format::log;
     use crate::turn::request::assemble::{Material, Question, assemble};
+    use crate::turn::request::notes::Notes;
     use crate::turn::skills::Shown;
 
     fn blocks(turns: usize) -> Vec<LogBlock> {
@@ -203,8 +204,7 @@ mod tests {
         let now = "2026-11-22T09:30:00+00:00[Europe/London]".parse().unwrap();
         let question = Question { id: "now".into(), text: text.into(), files: vec![] };
         assemble(Material {
-            persona: "",
-            pinned: "",
+            notes: &Notes::default(),
             skills: &Shown::default(),
             tools: vec![],
             blocks: &blocks(turns),
