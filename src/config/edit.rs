@@ -8,6 +8,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::put::put;
 use super::settings::Settings;
 use crate::config::FILE_NAME;
 
@@ -41,43 +42,17 @@ fn insert(text: &str, value: &str) -> String {
     let assistant = table.get_ref().iter().find(|(name, _)| name.get_ref() == "assistant");
     let inner = assistant.and_then(|(_, value)| value.get_ref().as_table());
     let allow = inner.and_then(|inner| inner.iter().find(|(name, _)| name.get_ref() == "allow"));
-    let changed = match (allow, header(body)) {
-        (Some((_, list)), _) => match list.get_ref() {
+    let changed = match allow {
+        Some((_, list)) => match list.get_ref() {
             DeValue::Array(items) => {
                 let spans: Vec<Range<usize>> = items.iter().map(Spanned::span).collect();
                 into_list(body, list.span(), spans.last().cloned(), value, end)
             }
             _ => return text.to_owned(),
         },
-        (None, Some(at)) => {
-            format!("{}{}allow = [{value}]{end}{}", &body[..at], line_break(body, at, end), &body[at..])
-        }
-        (None, None) => {
-            let gap = if body.is_empty() { "" } else { end };
-            let ended = line_break(body, body.len(), end);
-            format!("{body}{ended}{gap}[assistant]{end}allow = [{value}]{end}")
-        }
+        None => put(body, Some("assistant"), "allow", None, &format!("[{value}]")),
     };
     format!("{}{changed}", &text[..bom])
-}
-
-/// What ends the line before `at`, where nothing does.
-fn line_break<'a>(text: &str, at: usize, end: &'a str) -> &'a str {
-    if at == 0 || text[..at].ends_with('\n') { "" } else { end }
-}
-
-/// The place after the line `[assistant]`.
-fn header(text: &str) -> Option<usize> {
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        at += line.len();
-        let bare = line.split('#').next().unwrap_or_default().trim();
-        let name = bare.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
-        if name.is_some_and(|name| name.trim() == "assistant") {
-            return Some(at);
-        }
-    }
-    None
 }
 
 /// One value more at the end of a list. Where each stands on a line of its own, so does this; a comment stays behind

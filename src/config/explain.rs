@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::error::ConfigError;
+use super::settings::Settings;
 
 /// The span of a dotted key's value in the text.
 pub(super) fn key_span(text: &str, key: &str) -> Option<Range<usize>> {
@@ -34,9 +35,13 @@ pub(super) fn explain(text: &str, error: &toml::de::Error) -> ConfigError {
     let ours = match quoted(message).as_slice() {
         [wrong, known @ ..] if message.starts_with("unknown field") => {
             let error = ConfigError::new(format!("unknown key `{wrong}`"));
-            match nearest(wrong, known) {
-                Some(name) => error.suggest(format!("did you mean `{name}`?")),
-                None => error.suggest(format!("known here: {}", known.join(", "))),
+            if let Some((line, header)) = error_at.and_then(|at| header_left_out(text, at)) {
+                error.suggest(format!("line {line} begins its table: take the `#` before `{header}` away"))
+            } else {
+                match nearest(wrong, known) {
+                    Some(name) => error.suggest(format!("did you mean `{name}`?")),
+                    None => error.suggest(format!("known here: {}", known.join(", "))),
+                }
             }
         }
         [wrong, known @ ..] if message.starts_with("unknown variant") => {
@@ -91,6 +96,20 @@ fn first_of(lines: &[&str], second: usize) -> Option<usize> {
     index.map(|index| index + 1)
 }
 
+/// The line, from 1, and the text of the commented-out header under which a key stands, if the key belongs to it.
+fn header_left_out(text: &str, at: usize) -> Option<(usize, &str)> {
+    let before = text.get(..at)?;
+    let is_header = |line: &&str| line.starts_with('[') || line.starts_with("#[");
+    let line = before.lines().rev().find(is_header).filter(|line| line.starts_with('#'))?;
+    let start = before.rfind(line)?;
+    let with_header = format!("{}{}", &text[..start], &text[start + 1..]);
+    let still_unknown = toml::from_str::<Settings>(&with_header).err().is_some_and(|error| {
+        error.message().starts_with("unknown field") && error.span().is_some_and(|span| span.start + 1 == at)
+    });
+    let header = line.trim_start_matches('#').split('#').next()?.trim();
+    (!still_unknown).then(|| (before[..start].matches('\n').count() + 1, header))
+}
+
 /// How a value is written that has the wrong type.
 pub(super) fn form_of(message: &str) -> Option<&'static str> {
     let expected = message.strip_prefix("invalid type: ")?.rsplit_once("expected ")?.1.lines().next()?;
@@ -135,5 +154,15 @@ mod tests {
             assert!(whole.contains(line), "{whole}");
         }
         assert!(said("[notify]\n[notify]\n").contains("twice"));
+    }
+
+    #[test]
+    fn a_key_under_a_commented_header_names_it() {
+        let error = |text: &str| Settings::parse(text).unwrap_err();
+        let hint = |text: &str| error(text).suggestion.unwrap_or_default();
+        assert!(hint("# x\n#[notify]\n#kinds = []\nkind = \"console\"\n").contains("line 2 begins"), "root");
+        assert!(hint("[history]\n#[notify] # who\nkind = \"console\"\n").contains("before `[notify]`"));
+        assert!(hint("#[[mcp]]\n#x = 1\n\ntimezon = \"UTC\"\n").contains("`timezone`"), "not of that table");
+        assert!(hint("#[notify]\n[history]\nenable = true\n").contains("`enabled`"));
     }
 }

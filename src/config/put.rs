@@ -1,8 +1,8 @@
 //! Values put into the text of a settings file. Pure.
 //!
 //! Comments and layout stay: a value that stands is replaced where it stands, one that the template has commented out
-//! takes that line's place, any other comes under its table's header. Whether it came out right is checked: the new
-//! text has to mean the old one with these values, and nothing else.
+//! takes that line's place, any other comes under its table's header, which is uncommented first. Whether it came out
+//! right is checked: the new text has to mean the old one with these values, and nothing else.
 
 use std::ops::Range;
 
@@ -121,7 +121,7 @@ fn other(path: &str) -> Option<&'static str> {
 }
 
 /// Puts a value where its key stands, where `other` stands in its place, or where it belongs.
-fn put(text: &str, table: Option<&str>, key: &str, other: Option<&str>, value: &str) -> String {
+pub(super) fn put(text: &str, table: Option<&str>, key: &str, other: Option<&str>, value: &str) -> String {
     let end = line_end(text);
     if let Some((_, span)) = standing(text, table, key) {
         return format!("{}{value}{}", &text[..span.start], &text[span.end..]);
@@ -131,6 +131,10 @@ fn put(text: &str, table: Option<&str>, key: &str, other: Option<&str>, value: &
         return format!("{before}{key}{between}{value}{after}");
     }
     let Some(section) = section(text, table) else {
+        if let Some(header) = table.and_then(|table| commented_header(text, table)) {
+            let text = format!("{}{}", &text[..header], &text[header + 1..]);
+            return put(&text, table, key, other, value);
+        }
         let table = table.unwrap_or_default();
         let open = if text.is_empty() || text.ends_with('\n') { "" } else { end };
         let gap = if text.is_empty() { "" } else { end };
@@ -164,20 +168,36 @@ fn section(text: &str, table: Option<&str>) -> Option<Range<usize>> {
     let mut start = table.is_none().then_some(0);
     let mut at = 0;
     for line in text.split_inclusive('\n') {
-        let bare = line.split('#').next().unwrap_or_default().trim();
         // What the template has commented out is a table of its own too.
         if line.starts_with('[') || line.starts_with("#[") {
             if let Some(start) = start {
                 return Some(start..at);
             }
-            let name = bare.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
-            if name.is_some() && name.map(str::trim) == table {
+            if table.is_some() && header_name(line) == table {
                 start = Some(at + line.len());
             }
         }
         at += line.len();
     }
     start.map(|start| start..text.len())
+}
+
+/// The name of the table that a line begins.
+fn header_name(line: &str) -> Option<&str> {
+    let bare = line.split('#').next()?.trim();
+    bare.strip_prefix('[')?.strip_suffix(']').map(str::trim)
+}
+
+/// The place of the `#` before the header of a table that is commented out.
+fn commented_header(text: &str, table: &str) -> Option<usize> {
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        if line.strip_prefix('#').and_then(header_name) == Some(table) {
+            return Some(at);
+        }
+        at += line.len();
+    }
+    None
 }
 
 /// The line of a key that is commented out, without its end.
@@ -209,6 +229,8 @@ mod tests {
             ("[notify] # who\n#kind = \"console\"\nx", "[notify] # who\nkind = \"desktop\"\nx"),
             ("[notify]\nkind = 'console' # me\n", "[notify]\nkind = \"desktop\" # me\n"),
             ("[notify]\r\n\r\n[edit]\r\n", "[notify]\r\nkind = \"desktop\"\r\n\r\n[edit]\r\n"),
+            ("#[notify]\n#kind = 'a'\n#[edit]\n", "[notify]\nkind = \"desktop\"\n#[edit]\n"),
+            ("#[notify.ntfy]\n#[notify] # who\n", "#[notify.ntfy]\n[notify] # who\nkind = \"desktop\"\n"),
             ("notify.kind = \"console\"\n", "notify.kind = \"desktop\"\n"),
             ("notify = { kind = \"console\" }\n", "notify = { kind = \"desktop\" }\n"),
         ] {
@@ -237,7 +259,14 @@ mod tests {
         assert_eq!(after.lines().count(), template.lines().count());
         assert_eq!(
             changed,
-            ["timezone = \"Asia/Tokyo\"", "kind = \"discord\"", "channel_id = 5", "owner_ids = [7]"]
+            [
+                "timezone = \"Asia/Tokyo\"",
+                "[notify]",
+                "kind = \"discord\"",
+                "[discord]",
+                "channel_id = 5",
+                "owner_ids = [7]"
+            ]
         );
         assert_eq!(Settings::parse(&after).unwrap().discord.channel_id, Some(5));
     }
