@@ -1,23 +1,24 @@
 //! One opened vault with all that a front door needs: settings, zone, directories, clock, editor.
 //!
 //! The command line, the daemon, the MCP server and the hooks all begin here, so that a vault is opened
-//! in one way only. Opening reads the settings and nothing else: no note, no database.
+//! in one way only ([`opening`]). Opening reads the settings and nothing else: no note, no database.
 
-use std::path::Path;
+mod opening;
+
 use std::sync::Arc;
 
 use jiff::ToSpan;
 use jiff::tz::TimeZone;
 
 use crate::clock::Clock;
-use crate::config::{ConfigError, Dirs, EditStrategyName, FILE_NAME, NotifyKind, PausedUntil, Settings};
+use crate::config::{Dirs, NotifyKind, PausedUntil, Settings};
 use crate::deliver::{self, Held, Journal, JournalError, Links, PassSettings, Telling};
 use crate::format::commitment::Status;
 use crate::memory::MemoryNotes;
 use crate::memory::commitments::CommitmentError;
 use crate::schedule::{DigestRule, Pause, Zone, resolve};
 use crate::tasks::{TaskBook, TaskSettings};
-use crate::vault::{EditOptions, EditStrategy, Editor, NotePath, Origin, Vault, Why};
+use crate::vault::{Editor, NotePath, Origin, Vault, Why};
 
 /// An opened vault.
 #[derive(Debug)]
@@ -40,55 +41,6 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Opens the vault at `dir`.
-    ///
-    /// # Errors
-    /// `dir` is no folder, the settings are wrong, or the directories can't be made.
-    pub fn open(dir: &Path, clock: Arc<dyn Clock>) -> Result<Self, ConfigError> {
-        let vault = Vault::open(dir).map_err(|error| {
-            ConfigError::new(error.to_string()).suggest("name a folder with `--vault DIR`")
-        })?;
-        let dirs = Dirs::for_vault(vault.root())?;
-        Self::open_in(vault, dirs, clock)
-    }
-
-    /// Opens a vault whose state and cache are in `dirs`.
-    ///
-    /// # Errors
-    /// The settings are wrong, the directories can't be made, or the state is another vault's.
-    pub fn open_in(vault: Vault, dirs: Dirs, clock: Arc<dyn Clock>) -> Result<Self, ConfigError> {
-        let settings = Settings::load(vault.root())?;
-        let zone = zone(&settings, vault.root())?;
-        dirs.create()?;
-        dirs.bind(vault.root())?;
-        let options = EditOptions { strategy: strategy(settings.edit.strategy), ..EditOptions::default() };
-        let editor = Arc::new(Editor::new(vault.clone(), &dirs.state, Arc::clone(&clock), options));
-        Ok(Self::assemble(vault, editor, settings, zone, dirs, clock))
-    }
-
-    /// The same vault with the settings as they are on disk now; none where nothing changed.
-    ///
-    /// # Errors
-    /// The settings on disk are wrong, or suddenly gone or empty: that is half a save or a sync's, and without them what is
-    /// due would be told at other times and elsewhere.
-    pub fn reload(&self) -> Result<Option<Self>, ConfigError> {
-        let file = self.vault.root().join(FILE_NAME);
-        if self.settings != Settings::default()
-            && std::fs::metadata(&file).map_or(true, |meta| meta.len() == 0)
-        {
-            return Err(
-                ConfigError::new("is gone or empty; to go on without settings, start anew").in_file(&file)
-            );
-        }
-        let settings = Settings::load(self.vault.root())?;
-        if settings == self.settings {
-            return Ok(None);
-        }
-        let zone = zone(&settings, self.vault.root())?;
-        let (vault, editor) = (self.vault.clone(), Arc::clone(&self.editor));
-        Ok(Some(Self::assemble(vault, editor, settings, zone, self.dirs.clone(), Arc::clone(&self.clock))))
-    }
-
     fn assemble(
         vault: Vault,
         editor: Arc<Editor>,
@@ -350,23 +302,4 @@ impl Workspace {
     pub fn task_settings(&self) -> Option<TaskSettings> {
         TaskSettings::of(&self.settings, &self.zone)
     }
-}
-
-fn strategy(name: EditStrategyName) -> EditStrategy {
-    match name {
-        EditStrategyName::Auto => EditStrategy::Auto,
-        EditStrategyName::Lease => EditStrategy::Lease,
-        EditStrategyName::Swap => EditStrategy::Swap,
-    }
-}
-
-/// The zone of the settings, or an error that points at it.
-fn zone(settings: &Settings, root: &Path) -> Result<Zone, ConfigError> {
-    Zone::get(&settings.timezone).map_err(|error| {
-        let path = root.join(FILE_NAME);
-        let mut wrong = ConfigError::new(error.to_string()).in_file(&path);
-        wrong.place =
-            std::fs::read_to_string(&path).ok().and_then(|text| Settings::place_of(&text, "timezone"));
-        wrong
-    })
 }

@@ -85,6 +85,20 @@ pub(super) enum Command {
     Man(man::Args),
 }
 
+impl Command {
+    /// Whether it runs on until it is ended, and its standard error is a log.
+    pub(super) fn is_service(&self) -> bool {
+        match self {
+            Self::Run(_) => true,
+            #[cfg(feature = "mcp")]
+            Self::Mcp(_) => true,
+            #[cfg(all(unix, feature = "web"))]
+            Self::Web(_) => true,
+            _ => false,
+        }
+    }
+}
+
 /// Runs the command.
 pub(super) fn dispatch(command: &Command, context: &Context) -> CommandResult {
     match command {

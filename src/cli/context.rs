@@ -105,6 +105,21 @@ impl Context {
         self.vault.as_ref()
     }
 
+    /// Opens the vault to look at it or to go on with it: where its settings are wrong, with those that were understood
+    /// last, as the daemon does, and says so.
+    ///
+    /// # Errors
+    /// There is no vault, or its settings are wrong and were never understood.
+    pub fn workspace_or_last(&self) -> Result<Workspace, CommandError> {
+        let (workspace, wrong) = Workspace::open_or_last(&self.vault_dir()?, Arc::clone(&self.clock))?;
+        if let Some(error) = wrong {
+            let hint = error.suggestion.as_ref().map_or_else(String::new, |hint| format!(" ({hint})"));
+            self.ui.note(format!("the settings are wrong, the last good ones are used: {error}{hint}"));
+        }
+        workspace.editor.count_as_settled(true);
+        Ok(workspace)
+    }
+
     /// Opens the vault with its settings.
     ///
     /// # Errors

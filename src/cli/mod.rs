@@ -14,7 +14,7 @@
 //! - [`completions`], [`man`]: `completions`, `man`.
 //!
 //! What all share: [`commands`] is the list of commands, [`context`] what each is given, [`permitted`] what the assistant may
-//! call from its shell, [`error`] an error with its exit code, [`when`] instants as people read and type them, [`zone`]
+//! call from its shell, [`error`] an error with its exit code, [`logging`] the log on standard error, [`when`] instants as people read and type them, [`zone`]
 //! this machine's time zone.
 //!
 //! Never here: a rule about notes, reminders or memories. Whatever another front door could need stands in a room.
@@ -31,6 +31,7 @@ mod hosts;
 #[cfg(feature = "index")]
 mod index;
 mod init;
+mod logging;
 mod man;
 mod memories;
 #[cfg(feature = "assistant")]
@@ -103,7 +104,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
         }
     };
     let ui = Ui::begin(cli.global.json);
-    log_to_stderr(cli.global.verbose);
+    logging::to_stderr(cli.global.verbose, cli.command.is_service());
     let code = match Context::new(cli.global.vault.clone(), ui).and_then(|context| {
         context.permits(&matches)?;
         dispatch(&cli.command, &context)
@@ -163,19 +164,4 @@ fn with_dashed_values(command: clap::Command) -> clap::Command {
 /// The whole command tree, for help, completions and the manual.
 pub fn command() -> clap::Command {
     Cli::command()
-}
-
-/// Logs go to standard error always: standard output belongs to results and to MCP.
-fn log_to_stderr(verbose: u8) {
-    let default = match verbose {
-        0 => "vault_agent=warn",
-        1 => "vault_agent=info",
-        _ => "vault_agent=debug",
-    };
-    let filter = tracing_subscriber::EnvFilter::try_from_env("VAULT_AGENT_LOG")
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(default));
-    let colours = anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never;
-    // What can't be logged has nowhere to be told: by default that is a panic where standard error is closed.
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(colours).log_internal_errors(false);
-    let _ = log.with_writer(std::io::stderr).try_init();
 }

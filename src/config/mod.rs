@@ -17,6 +17,7 @@ mod dirs;
 mod edit;
 mod error;
 mod explain;
+pub mod last_good;
 pub mod mcp_hosts;
 mod pause;
 mod put;

@@ -264,6 +264,14 @@ impl Settings {
     /// # Errors
     /// The file can't be read, is no valid TOML, has an unknown key or a value out of its range.
     pub fn load(root: &Path) -> Result<Self, ConfigError> {
+        Self::read(root).map(|(settings, _)| settings)
+    }
+
+    /// As [`Settings::load`], with the text that says so; empty without a file.
+    ///
+    /// # Errors
+    /// As [`Settings::load`].
+    pub fn read(root: &Path) -> Result<(Self, String), ConfigError> {
         let path = root.join(FILE_NAME);
         // Nobody may write to a pipe, and reading it would wait for ever.
         if std::fs::metadata(&path).is_ok_and(|meta| !meta.is_file()) {
@@ -271,10 +279,15 @@ impl Settings {
         }
         match std::fs::read(&path) {
             Ok(bytes) => match String::from_utf8(bytes) {
-                Ok(text) => Self::parse(&text).map_err(|error| error.in_file(&path)),
+                Ok(text) => match Self::parse(&text) {
+                    Ok(settings) => Ok((settings, text)),
+                    Err(error) => Err(error.in_file(&path)),
+                },
                 Err(_) => Err(ConfigError::new("is not UTF-8 text").in_file(&path)),
             },
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                Ok((Self::default(), String::new()))
+            }
             Err(error) => Err(ConfigError::new(format!("can't be read: {error}")).in_file(&path)),
         }
     }

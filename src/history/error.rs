@@ -58,6 +58,9 @@ pub enum HistoryError {
         /// The first snapshot's time.
         first: String,
     },
+    /// The time isn't there yet.
+    #[error("`{0}` lies ahead; no snapshot says what will be: name a time that is past")]
+    Ahead(String),
     /// Neither a revision nor a time.
     #[error(
         "`{0}` is neither a snapshot's id nor a time; try `yesterday 18:00`, `2 hours ago`, RFC 3339, or an id that `history` shows"

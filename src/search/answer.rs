@@ -142,7 +142,16 @@ pub struct Freshness {
     /// built-in one, whose vectors are always there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub embedded_percent: Option<u8>,
+    /// Where nothing was found: the files that are left out for their size or form, and so were not searched.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub not_searched: usize,
     /// What a person should know.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+}
+
+/// Whether a count is 0, and so not worth a field.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's form")]
+fn is_none(count: &usize) -> bool {
+    *count == 0
 }

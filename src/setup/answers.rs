@@ -41,7 +41,13 @@ impl Answers {
 }
 
 fn take(found: &mut BTreeMap<Step, String>, key: &str, value: &Value) -> Result<(), String> {
-    let Some(step) = Step::ALL.into_iter().find(|step| step.key() == key) else {
+    // The settings' names of what these two questions ask.
+    let asked = match key {
+        "discord.owner_ids" => "discord.owner_id",
+        "notify.kinds" | "notify.kind" => "notify",
+        key => key,
+    };
+    let Some(step) = Step::ALL.into_iter().find(|step| step.key() == asked) else {
         let near = Step::ALL
             .into_iter()
             .map(|step| (strsim::jaro_winkler(step.key(), key), step.key()))
@@ -51,20 +57,31 @@ fn take(found: &mut BTreeMap<Step, String>, key: &str, value: &Value) -> Result<
         return Err(format!("`{key}` is no question{hint}"));
     };
     let text = match value {
-        Value::String(text) => text.clone(),
-        Value::Integer(number) => number.to_string(),
-        Value::Boolean(true) => "yes".to_owned(),
-        Value::Boolean(false) => "no".to_owned(),
-        Value::Array(all) if all.iter().all(Value::is_str) => {
-            all.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
-        }
-        _ => return Err(format!("`{key}` is {}, which is no answer", value.type_str())),
+        Value::Array(all) => all.iter().map(one).collect::<Option<Vec<_>>>().map(|all| all.join(", ")),
+        value => one(value),
+    };
+    let Some(text) = text else {
+        let kind = value.type_str();
+        return Err(format!(
+            "`{key}` can't be of the type {kind}: give a text, a number, true, false or a list"
+        ));
     };
     if text.contains(['\n', '\r', '\0']) {
         return Err(format!("`{key}` has a line break, which no answer has"));
     }
     found.insert(step, text);
     Ok(())
+}
+
+/// An answer as a person would type it.
+fn one(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Integer(number) => Some(number.to_string()),
+        Value::Boolean(true) => Some("yes".to_owned()),
+        Value::Boolean(false) => Some("no".to_owned()),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -82,6 +99,11 @@ mod tests {
         assert_eq!(answers.of(Step::Notify), Some("discord"));
         assert_eq!(answers.of(Step::DiscordChannel), Some("100000000000000003"));
         assert_eq!(answers.of(Step::Brain), None);
+        let as_set =
+            Answers::parse("[notify]\nkinds = [\"ntfy\", \"desktop\"]\n[discord]\nowner_ids = [4, \"5\"]\n");
+        let as_set = as_set.unwrap();
+        assert_eq!(as_set.of(Step::Notify), Some("ntfy, desktop"));
+        assert_eq!(as_set.of(Step::DiscordOwner), Some("4, 5"));
     }
 
     #[test]
@@ -89,7 +111,10 @@ mod tests {
         let wrong = |text: &str| Answers::parse(text).unwrap_err();
         assert_eq!(wrong("timezon = \"UTC\""), "`timezon` is no question; did you mean `timezone`?");
         assert!(wrong("[discord]\ntoken = \"abc\"").contains("did you mean `discord.token_file`?"));
-        assert_eq!(wrong("vault = 1.5"), "`vault` is float, which is no answer");
+        assert!(wrong("vault = 1.5").starts_with("`vault` can't be of the type float"));
+        assert!(
+            wrong("[discord]\nowner_id = [1.5]").starts_with("`discord.owner_id` can't be of the type array")
+        );
         assert_eq!(wrong("vault = \"a\\nb\""), "`vault` has a line break, which no answer has");
         assert!(wrong("vault = ").contains("line 1, column 9"));
     }

@@ -47,7 +47,7 @@ pub struct Dialogue {
     invited: bool,
     pub(super) channels: Vec<Channel>,
     pub(super) channel: Option<u64>,
-    pub(super) owner: Option<u64>,
+    pub(super) owners: Vec<u64>,
     pub(super) ntfy: Ntfy,
     pub(super) email: Email,
     pub(super) signed: Signed,
@@ -85,7 +85,7 @@ impl Dialogue {
             invited: false,
             channels: Vec::new(),
             channel: None,
-            owner: None,
+            owners: Vec::new(),
             ntfy: Ntfy::default(),
             email: Email::default(),
             signed: Signed::default(),
@@ -221,8 +221,11 @@ impl Dialogue {
             }
             Step::DiscordChannel => self.channel = Some(discord::channel(&typed, &self.channels)?),
             Step::DiscordOwner => {
-                let id = typed.parse().ok().filter(|id| *id > 0);
-                self.owner = Some(id.ok_or_else(|| format!("`{typed}` is no id of a person at Discord"))?);
+                let id = |text: &str| match text.parse() {
+                    Ok(id) if id > 0 => Ok(id),
+                    _ => Err(format!("`{text}` is no id of a person at Discord")),
+                };
+                self.owners = typed.split(',').map(|one| id(one.trim())).collect::<Result<_, _>>()?;
             }
             Step::NtfyUrl | Step::NtfyTopic | Step::NtfyToken => self.take_ntfy(step, &typed)?,
             Step::EmailServer

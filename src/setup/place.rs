@@ -46,7 +46,7 @@ pub(super) fn words(folder: &Folder, home: &Path) -> String {
     match (&folder.text, folder.exists) {
         (Some(_), _) => format!("{path} is a vault with settings and {notes}; they are kept, and added to."),
         (None, true) => format!("{path} is there, with {notes}; nothing of it is overwritten."),
-        (None, false) => format!("{path} is made."),
+        (None, false) => format!("{path} will be made."),
     }
 }
 

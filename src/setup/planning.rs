@@ -107,8 +107,10 @@ impl Dialogue {
         if let Some(channel) = self.channel.filter(|channel| set.channel_id != Some(*channel)) {
             values.push(("discord.channel_id", number(channel)));
         }
-        if let Some(owner) = self.owner.filter(|owner| !set.owner_ids.contains(owner)) {
-            let all = set.owner_ids.iter().copied().chain([owner]).map(number).collect();
+        let new: Vec<u64> =
+            self.owners.iter().copied().filter(|owner| !set.owner_ids.contains(owner)).collect();
+        if !new.is_empty() {
+            let all = set.owner_ids.iter().copied().chain(new).map(number).collect();
             values.push(("discord.owner_ids", Value::Array(all)));
         }
     }

@@ -129,7 +129,7 @@ impl Dialogue {
                 return Look::WebhookMessage(of(&self.webhook).unwrap_or_default(), self.base());
             }
             NotifyKind::Discord => {
-                let owner_ids = self.owner.into_iter().collect();
+                let owner_ids = self.owners.clone();
                 let settings = config::Discord { channel_id: self.channel, owner_ids, ..set.discord };
                 return Look::BotMessage(of(&self.token).unwrap_or_default(), settings);
             }

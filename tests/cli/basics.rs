@@ -161,9 +161,20 @@ fn words_that_no_terminal_shows_have_no_colours() {
     let vault = TestVault::new("");
     std::fs::create_dir_all(vault.state()).unwrap();
     std::fs::write(vault.state().join("deliveries.sqlite"), "no database").unwrap();
-    let run = vault.run(&["status"]).ok();
+    let run = vault.run(&["-v", "status"]).ok();
     assert!(run.stderr.contains("WARN"), "{run:?}");
     assert!(!run.stderr.contains('\u{1b}'), "{run:?}");
+}
+
+#[test]
+fn a_command_that_ends_says_its_warnings_as_sentences() {
+    let vault = TestVault::new("");
+    std::fs::create_dir_all(vault.state()).unwrap();
+    std::fs::write(vault.state().join("deliveries.sqlite"), "no database").unwrap();
+    let run = vault.run(&["status"]).ok();
+    let said = "warning: the delivery journal is no database any more: put aside, a new one begun (from ";
+    assert!(run.stderr.starts_with(said), "{run:?}");
+    assert!(!run.stderr.contains("WARN") && !run.stderr.contains("vault_agent::"), "{run:?}");
 }
 
 #[test]

@@ -201,7 +201,13 @@ fn changed_settings_are_taken_on_and_wrong_ones_are_refused() {
     let daemon = Daemon::start(&vault, &["run"]);
     wait_for_status(&vault);
     vault.write("vault-agent.toml", "timezon = \"UTC\"\n");
-    daemon.hear("the changed settings are refused");
+    daemon.hear("the settings are refused, the last good ones stay");
+    for args in [&["status"][..], &["remind", "list"], &["search", "hello"], &["agenda"]] {
+        let run = vault.run(args).ok();
+        assert!(run.stderr.contains("the settings are wrong, the last good ones are used: "), "{run:?}");
+        assert!(run.stderr.contains("unknown key `timezon`"), "{run:?}");
+    }
+    assert_eq!(vault.run(&["remind", "add", "tomorrow 10:00", "x"]).code, 2, "nothing is written by them");
     // This daemon's clock stands still: a line without an id would wait for ever until its words are whole.
     // 09:30 is past in UTC, and an hour ahead in London's summer time it is past too; 10:00 is not in UTC.
     vault.write("vault-agent.toml", "timezone = \"Asia/Tokyo\"\n");
@@ -209,18 +215,36 @@ fn changed_settings_are_taken_on_and_wrong_ones_are_refused() {
         "Reminders.md",
         "- [ ] date=2026-07-01 time=18:30 recur=none msg=\"tea in Tokyo\" id=rid_AAAAAAAAAAAA\n",
     );
+    daemon.hear("the settings are understood again");
     daemon.hear("tea in Tokyo");
+    assert!(!vault.run(&["status"]).ok().stderr.contains("last good"), "they are well");
     // Half a save, or a sync's: nothing is told at other times for it.
     vault.write("vault-agent.toml", "");
     daemon.hear("is gone or empty");
     std::fs::remove_file(vault.path("vault-agent.toml")).unwrap();
-    daemon.hear("is gone or empty");
     vault.write(
         "Reminders.md",
         "- [ ] date=2026-07-01 time=18:30 recur=none msg=\"more tea in Tokyo\" id=rid_BBBBBBBBBBBB\n",
     );
     daemon.hear("more tea in Tokyo");
+    let rest = daemon.kill();
+    assert!(!rest.iter().any(|line| line.contains("understood again")), "once: {rest:?}");
+}
+
+#[test]
+fn a_daemon_that_begins_with_broken_settings_goes_on_with_the_last_good_ones() {
+    let vault = TestVault::new(
+        "//- now: 2026-07-01T09:30:00Z\n//- /Reminders.md\n- [ ] date=2026-07-01 time=18:30 recur=none msg=\"tea in Tokyo\"\n//- /vault-agent.toml\ntimezone = \"Asia/Tokyo\"\n",
+    );
+    assert_eq!(vault.run(&["check"]).code, 0);
+    vault.write("vault-agent.toml", "timezone = 3\n");
+    let daemon = Daemon::start(&vault, &["run"]);
+    daemon.hear("the settings are refused, the last good ones stay");
+    daemon.hear("tea in Tokyo");
     daemon.kill();
+    std::fs::remove_file(vault.state().join("settings.toml")).unwrap();
+    let run = vault.run(&["status"]);
+    assert_eq!(run.code, 2, "none were ever understood: {run:?}");
 }
 
 fn wait_for_status(vault: &TestVault) {

@@ -25,7 +25,7 @@ fn a_newcomer_presses_enter_and_has_a_vault() {
     let mut at = start(&vault, &["setup"]);
     at.answer("Which folder? [~/MyVault]", "");
     let said = at.answer("Which time zone are its dates and times meant in? [Asia/Tokyo]", "");
-    assert!(said.contains("~/MyVault is made."), "{said}");
+    assert!(said.contains("~/MyVault will be made."), "{said}");
     assert!(said.contains("This machine is in Asia/Tokyo, where it is 18:28 now."), "{said}");
     at.answer("Where are you told what is due? [console]", "");
     if cfg!(feature = "assistant") {
@@ -213,6 +213,9 @@ fn a_machine_answers_from_a_file() {
         ("vault = \"v\"\ntimezone = \"Mars\"", "`timezone`: unknown time zone `Mars`"),
         ("vault = \"v\"\nnotify = \"pigeon\"", "`notify`: `pigeon` is none of them"),
         ("vault = \"answers.toml\"", "is a file"),
+        ("vault = \"v\"\nservice = 3", "`service`: type `yes` or `no`"),
+        ("vault = \"v\"\n[email]\nport = 1.5", "`email.port` is no question"),
+        ("vault = \"v\"\nnotify = [1.5]", "`notify` can't be of the type array"),
         #[cfg(feature = "discord")]
         ("vault = \"v\"\nnotify = \"discord\"", "`discord.token_file`: there is none yet"),
         #[cfg(feature = "discord")]

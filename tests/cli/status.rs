@@ -25,6 +25,26 @@ fn the_next_reminders_are_in_their_order() {
     ");
 }
 
+#[cfg(feature = "index")]
+#[test]
+fn a_search_that_finds_nothing_names_what_was_not_searched() {
+    let vault =
+        TestVault::new("//- /Small.md\nwheels\n//- /vault-agent.toml\n[index]\nmax_file_bytes = 1000\n");
+    assert!(vault.run(&["search", "zebra"]).ok().stderr.ends_with("nothing found\n"));
+    vault.write("Long.md", "zebra ".repeat(400));
+    vault.write("Longer.md", "zebra ".repeat(500));
+    for _ in ["read directly", "from the index"] {
+        let said = vault.run(&["search", "zebra"]).ok().stderr;
+        assert!(said.contains("nothing found, but 2 files were not searched: "), "{said}");
+        assert!(said.contains("`Long.md` (") && said.contains("`Longer.md` ("), "{said}");
+        assert!(!said.ends_with("nothing found\n"), "{said}");
+        let _ = vault.run(&["reindex"]).ok();
+    }
+    let said = vault.run(&["search", "wheels"]).ok().stderr;
+    assert!(!said.contains("not searched"), "{said}");
+    assert_eq!(vault.run(&["--json", "search", "zebra"]).ok().json()["freshness"]["not_searched"], 2);
+}
+
 #[test]
 fn json_is_one_document() {
     let vault = TestVault::new(FIXTURE);

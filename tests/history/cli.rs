@@ -189,6 +189,7 @@ fn wrong_use_is_said_with_what_to_do_and_changes_nothing() {
     let before = vault.tree();
     for (args, code, words) in [
         (&["restore", "--at", "1999-01-01"][..], 1, "is before the first snapshot"),
+        (&["restore", "--at", "2099-01-01", "a.md"], 1, "lies ahead"),
         (&["restore", "--at", "soonish"], 2, "neither a snapshot's id nor a time"),
         (&["restore", "../outside.md"], 2, "is not a path inside the vault"),
         (&["restore", "--at", "HEAD", "nothing.md"], 1, "is not in the snapshot"),

@@ -37,7 +37,10 @@ fn open_or_make(context: &Context, dir: &Path) -> Result<Workspace, CommandError
         Err(error) => error.kind() == std::io::ErrorKind::NotFound,
     };
     if !empty {
-        return init::settle_zone(context, context.workspace()?);
+        // What is wrong with the settings is said by the daemon.
+        let (workspace, _) = Workspace::open_or_last(&context.vault_dir()?, Arc::clone(&context.clock))?;
+        workspace.editor.count_as_settled(true);
+        return init::settle_zone(context, workspace);
     }
     let (workspace, written) = init::write_template(context, dir, &init::Begin::default())?;
     let root: PathBuf = workspace.vault.root().to_owned();

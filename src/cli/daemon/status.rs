@@ -127,7 +127,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     if args.watch {
         return watch(context, args);
     }
-    let workspace = context.workspace()?;
+    let workspace = context.workspace_or_last()?;
     let report = report(&workspace, args.count, &mut Scanner::default())?;
     context.ui.json(&report);
     lines(&workspace, &report).iter().for_each(|line| context.ui.line(line));

@@ -30,10 +30,11 @@ pub struct Args {
 
 /// Runs `tick`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
-    let mut workspace = context.workspace()?;
+    let mut workspace = context.workspace_or_last()?;
     if let Some(text) = &args.now {
         let now = instant(text, &workspace)?;
-        workspace = Workspace::open(&context.vault_dir()?, Arc::new(ManualClock::new(now)))?;
+        let clock = Arc::new(ManualClock::new(now));
+        workspace = Workspace::open_or_last(&context.vault_dir()?, clock)?.0;
         workspace.editor.count_as_settled(true);
     }
     if context.ui.is_closed() && !context.ui.json && workspace.outlets(false).primary.name() == "console" {

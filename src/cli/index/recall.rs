@@ -48,7 +48,7 @@ struct Answer<'a> {
 
 /// Runs `recall`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
-    let asker = Asker::new(Arc::new(context.workspace()?)).leaving();
+    let asker = Asker::new(Arc::new(context.workspace_or_last()?)).leaving();
     let asker = if args.wait { asker.waiting() } else { asker };
     let query = args.query.join(" ");
     if !is_worth_a_look(&query) {

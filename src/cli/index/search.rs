@@ -62,7 +62,7 @@ struct Reply {
 
 /// Runs `search`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
-    let asker = Asker::new(Arc::new(context.workspace()?)).leaving();
+    let asker = Asker::new(Arc::new(context.workspace_or_last()?)).leaving();
     if args.stdin {
         // Many questions are worth the wait.
         return lines(context, args, &asker.waiting());
@@ -148,7 +148,8 @@ fn show(context: &Context, answer: &Answer, root: &Path) {
         context.ui.line(format!("{place}{section}{who}{when}{pin}"));
         context.ui.line(format!("    {}", hit.snippet));
     }
-    if answer.hits.is_empty() && !context.ui.json {
+    // What else was not searched stands in the notes, where it was said.
+    if answer.hits.is_empty() && answer.freshness.not_searched == 0 && !context.ui.json {
         context.ui.note("nothing found");
     }
 }

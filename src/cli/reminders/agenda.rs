@@ -29,7 +29,7 @@ pub struct Args {
 
 /// Runs `agenda`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
-    let workspace = context.workspace()?;
+    let workspace = context.workspace_or_last()?;
     let today = workspace.zone.tz().to_datetime(workspace.clock.now()).date();
     let (from, to) = match (&args.month, args.week) {
         (Some(month), _) => agenda::month(month).ok_or_else(|| {

@@ -112,7 +112,10 @@ enum Action {
 
 /// Runs `remind`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
-    let workspace = context.workspace()?;
+    let workspace = match &args.action {
+        Action::List { .. } | Action::Preview { .. } => context.workspace_or_last()?,
+        _ => context.workspace()?,
+    };
     let path = workspace.note(&workspace.settings.paths.reminders);
     let remind = Remind { context, workspace: &workspace, path: &path };
     match &args.action {

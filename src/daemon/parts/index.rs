@@ -83,6 +83,7 @@ fn describe(follower: &Follower) -> String {
         (Some(error), _) => error,
         (None, false) => "catching up".to_owned(),
         (None, true) if following.behind == 0 => "follows every change".to_owned(),
-        (None, true) => format!("{} files behind", following.behind),
+        (None, true) if following.behind == 1 => "1 file is being indexed".to_owned(),
+        (None, true) => format!("{} files are being indexed", following.behind),
     }
 }

@@ -110,6 +110,9 @@ fn words(pass: &Result<crate::search::follow::reconcile::Reconciled, crate::sear
     match pass {
         Ok(done) => {
             let counts = done.counts;
+            if done.error.is_none() && (counts.ok, counts.pending, counts.failed) == (0, 0, 0) {
+                return "none needed".to_owned();
+            }
             let error = done.error.as_ref().map_or_else(String::new, |error| format!("; {error}"));
             format!("{} embedded, {} pending, {} failed{error}", counts.ok, counts.pending, counts.failed)
         }

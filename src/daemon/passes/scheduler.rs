@@ -36,6 +36,8 @@ pub async fn run(
 ) {
     let mut scheduler = Scheduler::new(workspace, ui, events, board);
     let reader = Reader::of_stdout();
+    // It may have begun with the last good settings.
+    scheduler.reload();
     loop {
         scheduler.pass_if_due(&stop).await;
         let sleep = scheduler.sleep();
@@ -271,10 +273,19 @@ impl Scheduler {
         self.changed = Some(self.changed.map_or(earliest, |changed| changed.min(earliest)));
     }
 
+    /// The settings on disk are understood; where they weren't before, that is said.
+    fn settings_are_well(&self) {
+        let mut before = None;
+        self.board.update(|status| before = status.settings_error.take());
+        if before.is_some() {
+            self.ui.note("the settings are understood again, and in force");
+        }
+    }
+
     /// Takes changed settings on once they are valid; until then the old ones stay.
     fn reload(&mut self) {
         match self.workspace.reload() {
-            Ok(None) => self.board.update(|status| status.settings_error = None),
+            Ok(None) => self.settings_are_well(),
             Ok(Some(workspace)) => {
                 tracing::info!("the changed settings are in force");
                 self.workspace = Arc::new(workspace);
@@ -282,15 +293,18 @@ impl Scheduler {
                 self.settings = self.workspace.pass_settings();
                 #[cfg(feature = "assistant")]
                 self.phrasing.take_on();
-                self.board.update(|status| status.settings_error = None);
+                self.settings_are_well();
                 // Without parts nobody listens, which is fine.
                 let _ = self.events.send(Event::Settings(Arc::clone(&self.workspace)));
                 self.ask_for_pass();
             }
             Err(error) => {
                 let words = error.to_string();
-                self.ui.note(format!("the changed settings are refused, the old ones stay: {words}"));
-                self.board.update(|status| status.settings_error = Some(words));
+                let mut before = None;
+                self.board.update(|status| before = status.settings_error.replace(words.clone()));
+                if before.as_ref() != Some(&words) {
+                    self.ui.note(format!("the settings are refused, the last good ones stay: {words}"));
+                }
             }
         }
     }

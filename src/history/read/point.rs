@@ -55,7 +55,7 @@ impl History {
     /// `HEAD~2`, or a time, for which the last snapshot up to then holds.
     ///
     /// # Errors
-    /// It names nothing, more than one thing, or a time before the first snapshot.
+    /// It names nothing, more than one thing, a time before the first snapshot, or one that lies ahead.
     pub fn point(&self, text: &str) -> Result<Point> {
         let store = self.store();
         let head = store.head()?.ok_or(HistoryError::Empty)?;
@@ -76,6 +76,9 @@ impl History {
             WhenError::NotUnderstood { .. } => HistoryError::UnknownPoint(text.to_owned()),
             error => HistoryError::When(error),
         })?;
+        if time > now.timestamp() {
+            return Err(HistoryError::Ahead(text.to_owned()));
+        }
         match at_time(&store, head, time)? {
             Ok(commit) => found(commit),
             Err(first) => {

@@ -204,6 +204,7 @@ impl Index {
             checked_by,
             read_directly: 0,
             embedded_percent: None,
+            not_searched: 0,
             warnings,
         };
         match suspects {
@@ -282,6 +283,7 @@ impl Index {
             checked_by: CheckedBy::Scan,
             read_directly: listing.files.len(),
             embedded_percent: None,
+            not_searched: 0,
             warnings: vec![format!("{why} (the notes were read without a cache)")],
         };
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);

@@ -58,25 +58,29 @@ impl Recall {
         let syntax = syntax_of(text);
         let is_words = syntax.items.iter().all(|item| matches!(item, Item::Words(_)));
         let limit = query.limit.min(MOST_HITS);
+        let (embedded, unread) = (Cell::new(None), Cell::new(0));
+        // That nothing was found is said of what was searched.
+        let whole = |snapshot: &Snapshot<'_>, mut given: Given| {
+            if given.0.0.is_empty() && limit > 0 {
+                let (count, words) = snapshot.not_searched(place.scope.as_deref())?;
+                unread.set(count);
+                given.0.1.extend(words);
+            }
+            Ok(given)
+        };
         let by_words = |snapshot: &Snapshot<'_>| {
             let (found, notes) = finder::by_words(snapshot, &place, &within, limit, within.most(limit))?;
-            give(snapshot, &query.text, found, notes)
+            whole(snapshot, give(snapshot, &query.text, found, notes)?)
         };
-        let embedded = Cell::new(None);
         let ((mut hits, notes), mut freshness) = if syntax.items.is_empty() || !is_words || query.limit == 0 {
             self.index.answer(by_words)?
         } else {
             self.in_step(by_words, |snapshot, state| {
-                self.best(
-                    snapshot,
-                    state,
-                    Wanted { place: &place, syntax: &syntax, embedded: &embedded },
-                    &within,
-                    limit,
-                )
+                let wanted = Wanted { place: &place, syntax: &syntax, embedded: &embedded };
+                whole(snapshot, self.best(snapshot, state, wanted, &within, limit)?)
             })?
         };
-        freshness.embedded_percent = embedded.get();
+        (freshness.embedded_percent, freshness.not_searched) = (embedded.get(), unread.get());
         if let Some((working, expired)) = self.expired() {
             past::weigh_expired(&mut hits, working.as_str(), expired, &self.zone);
         }

@@ -24,6 +24,9 @@ use crate::search::store::view::{DocRef, View};
 use crate::search::{Answer, Basis, Hit, Index, IndexError, Options, Query};
 use parsed::{LONGEST, ParsedQuery};
 
+/// So many files that were not searched are named.
+const NAMED: usize = 3;
+
 impl Index {
     /// Answers a query from the whole vault as it is on disk now, and says how fresh the answer is.
     ///
@@ -140,6 +143,37 @@ impl Snapshot<'_> {
             folders => format!("{kinds}, notes by their path, and the folders {}", folders.join(", ")),
         };
         Err(IndexError::Scope { scope: scope.to_owned(), there })
+    }
+
+    /// How many files of a scope are left out of the index for their size or form, and a sentence that names them.
+    ///
+    /// # Errors
+    /// As [`Snapshot::scope`].
+    pub fn not_searched(&self, scope: Option<&str>) -> Result<(usize, Option<String>), IndexError> {
+        let prefixes = self.scope(scope)?;
+        let view = self.view();
+        let known = catalog::left_out(self.database())?.into_iter();
+        let known = known.filter(|(id, ..)| !view.hidden.contains(id)).map(|(_, path, why)| (path, why));
+        let newer = view.segs.iter().flat_map(|seg| &seg.memory).map(|memory| &memory.file);
+        let newer = newer.filter_map(|file| Some((file.path.clone(), file.skipped.clone()?)));
+        let is_in = |path: &str| {
+            prefixes.is_empty() || prefixes.iter().any(|prefix| path.starts_with(prefix.as_str()))
+        };
+        let files: Vec<_> = known.chain(newer).filter(|(path, _)| is_in(path)).collect();
+        let named: Vec<String> =
+            files.iter().take(NAMED).map(|(path, why)| format!("`{path}` ({why})")).collect();
+        let words = match files.len() {
+            0 => None,
+            1 => Some(format!("nothing found, but 1 file was not searched: {}", named[0])),
+            count if count <= NAMED => {
+                Some(format!("nothing found, but {count} files were not searched: {}", named.join(", ")))
+            }
+            count => Some(format!(
+                "nothing found, but {count} files were not searched: {} and others; `vault-agent doctor` names them all",
+                named.join(", ")
+            )),
+        };
+        Ok((files.len(), words))
     }
 
     /// Whether the path of any note begins with one of these.

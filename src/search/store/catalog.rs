@@ -16,7 +16,9 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 
 use crate::search::IndexError;
-pub use files::{FileRow, Look, begins, each_file, each_look, file, file_by_id, knows, paths, put_file};
+pub use files::{
+    FileRow, Look, begins, each_file, each_look, file, file_by_id, knows, left_out, paths, put_file,
+};
 pub use runs::{
     RunRow, SegmentRow, add_gone, block_counts, dead, gone, gone_in, places, put_run, put_segment, run_at,
     runs_of, segments,

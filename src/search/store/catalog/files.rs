@@ -116,6 +116,14 @@ pub fn each_look(conn: &Connection, mut each: impl FnMut(&str, Look)) -> Result<
     Ok(())
 }
 
+/// Numbers, paths and reasons of the files that are left out, in the order of their paths.
+pub fn left_out(conn: &Connection) -> Result<Vec<(i64, String, String)>, IndexError> {
+    let mut find =
+        conn.prepare_cached("SELECT id, path, skipped FROM files WHERE skipped IS NOT NULL ORDER BY path")?;
+    let rows = find.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
 /// Numbers and paths of the files whose path begins with `prefix`.
 pub fn paths(conn: &Connection, prefix: &str) -> Result<Vec<(i64, String)>, IndexError> {
     let mut find =

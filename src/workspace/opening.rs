@@ -1,0 +1,124 @@
+//! How a vault is opened: with the settings on disk, or with the last ones that were understood.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::Workspace;
+use crate::clock::Clock;
+use crate::config::last_good::{keep, last_good};
+use crate::config::{ConfigError, Dirs, EditStrategyName, FILE_NAME, Settings};
+use crate::schedule::Zone;
+use crate::vault::{EditOptions, EditStrategy, Editor, Vault};
+
+impl Workspace {
+    /// Opens the vault at `dir`.
+    ///
+    /// # Errors
+    /// `dir` is no folder, the settings are wrong, or the directories can't be made.
+    pub fn open(dir: &Path, clock: Arc<dyn Clock>) -> Result<Self, ConfigError> {
+        let vault = Vault::open(dir).map_err(|error| {
+            ConfigError::new(error.to_string()).suggest("name a folder with `--vault DIR`")
+        })?;
+        let dirs = Dirs::for_vault(vault.root())?;
+        Self::open_in(vault, dirs, clock)
+    }
+
+    /// Opens a vault whose state and cache are in `dirs`.
+    ///
+    /// # Errors
+    /// The settings are wrong, the directories can't be made, or the state is another vault's.
+    pub fn open_in(vault: Vault, dirs: Dirs, clock: Arc<dyn Clock>) -> Result<Self, ConfigError> {
+        let read = read(vault.root())?;
+        Self::open_with(vault, dirs, clock, read)
+    }
+
+    /// Opens the vault at `dir`, with the settings that were understood last where those on disk are wrong: what is wrong
+    /// comes along.
+    ///
+    /// # Errors
+    /// As [`Workspace::open`]; the settings are wrong and were never understood.
+    pub fn open_or_last(
+        dir: &Path,
+        clock: Arc<dyn Clock>,
+    ) -> Result<(Self, Option<ConfigError>), ConfigError> {
+        let Ok(vault) = Vault::open(dir) else { return Ok((Self::open(dir, clock)?, None)) };
+        let dirs = Dirs::for_vault(vault.root())?;
+        let (read, wrong) = match read(vault.root()) {
+            Ok(read) => (read, None),
+            Err(error) => {
+                let last = last_good(&dirs.state).and_then(|settings| {
+                    let zone = zone(&settings, vault.root()).ok()?;
+                    Some((settings, zone, String::new()))
+                });
+                match last {
+                    Some(read) => (read, Some(error)),
+                    None => return Err(error),
+                }
+            }
+        };
+        Ok((Self::open_with(vault, dirs, clock, read)?, wrong))
+    }
+
+    fn open_with(
+        vault: Vault,
+        dirs: Dirs,
+        clock: Arc<dyn Clock>,
+        (settings, zone, text): (Settings, Zone, String),
+    ) -> Result<Self, ConfigError> {
+        dirs.create()?;
+        dirs.bind(vault.root())?;
+        keep(&dirs.state, &text);
+        let options = EditOptions { strategy: strategy(settings.edit.strategy), ..EditOptions::default() };
+        let editor = Arc::new(Editor::new(vault.clone(), &dirs.state, Arc::clone(&clock), options));
+        Ok(Self::assemble(vault, editor, settings, zone, dirs, clock))
+    }
+
+    /// The same vault with the settings as they are on disk now; none where nothing changed.
+    ///
+    /// # Errors
+    /// The settings on disk are wrong, or suddenly gone or empty: that is half a save or a sync's, and without them what is
+    /// due would be told at other times and elsewhere.
+    pub fn reload(&self) -> Result<Option<Self>, ConfigError> {
+        let file = self.vault.root().join(FILE_NAME);
+        if self.settings != Settings::default()
+            && std::fs::metadata(&file).map_or(true, |meta| meta.len() == 0)
+        {
+            return Err(
+                ConfigError::new("is gone or empty; to go on without settings, start anew").in_file(&file)
+            );
+        }
+        let (settings, zone, text) = read(self.vault.root())?;
+        keep(&self.dirs.state, &text);
+        if settings == self.settings {
+            return Ok(None);
+        }
+        let (vault, editor) = (self.vault.clone(), Arc::clone(&self.editor));
+        Ok(Some(Self::assemble(vault, editor, settings, zone, self.dirs.clone(), Arc::clone(&self.clock))))
+    }
+}
+
+fn strategy(name: EditStrategyName) -> EditStrategy {
+    match name {
+        EditStrategyName::Auto => EditStrategy::Auto,
+        EditStrategyName::Lease => EditStrategy::Lease,
+        EditStrategyName::Swap => EditStrategy::Swap,
+    }
+}
+
+/// The settings on disk with their zone and text.
+fn read(root: &Path) -> Result<(Settings, Zone, String), ConfigError> {
+    let (settings, text) = Settings::read(root)?;
+    let zone = zone(&settings, root)?;
+    Ok((settings, zone, text))
+}
+
+/// The zone of the settings, or an error that points at it.
+fn zone(settings: &Settings, root: &Path) -> Result<Zone, ConfigError> {
+    Zone::get(&settings.timezone).map_err(|error| {
+        let path = root.join(FILE_NAME);
+        let mut wrong = ConfigError::new(error.to_string()).in_file(&path);
+        wrong.place =
+            std::fs::read_to_string(&path).ok().and_then(|text| Settings::place_of(&text, "timezone"));
+        wrong
+    })
+}
