@@ -20,6 +20,7 @@ use vault_agent::clock::ManualClock;
 use vault_agent::deliver::pass::{PassContext, pass};
 use vault_agent::deliver::{Journal, Memory, Mode, Outlets, PassSettings, Telling};
 use vault_agent::discord::{BotNotifier, Incoming, Logbook, Owners, Surface, entries, snowflake};
+use vault_agent::redact::Redactor;
 use vault_agent::schedule::{DigestRule, Zone};
 use vault_agent::vault::{EditOptions, Editor, NotePath, Vault};
 
@@ -113,7 +114,7 @@ fn log() {
     let clock = Arc::new(vault_agent::clock::SystemClock);
     let vault = Vault::open(&temp.path().join("vault")).unwrap();
     let editor = Arc::new(Editor::new(vault, temp.path(), clock.clone(), EditOptions::default()));
-    let book = Logbook::new(editor, "logs", clock);
+    let book = Logbook::new(editor, "logs", clock, Redactor::default());
     book.open(Surface::Channel, 1, None, |_| false).unwrap();
     let base = snowflake::first_at(Timestamp::now());
     let mut spent: Vec<Duration> = vec![];

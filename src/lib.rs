@@ -9,6 +9,7 @@
 pub mod clock;
 pub mod config;
 pub mod format;
+pub mod redact;
 pub mod schedule;
 pub mod template;
 pub mod terminal;

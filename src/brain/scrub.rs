@@ -1,12 +1,14 @@
 //! Takes keys out of texts. Gateways echo headers and keys into their errors; such a text is shown to people and
 //! kept on disk.
 //!
-//! In an error, what is known to be secret goes, wherever it stands; then whatever looks like a key. It is better to hide
+//! In an error, what is known to be secret goes, wherever it stands; then what the rules of [`crate::redact`] find, by its
+//! kind; then whatever else looks like a key. It is better to hide
 //! a harmless word than to show a key. An answer loses the key alone: a gateway may say "200" and mean an error.
 
 use serde_json::Value;
 
 use super::event::Reply;
+use crate::redact::redact;
 
 /// What stands where a key stood.
 pub const HIDDEN: &str = "[hidden]";
@@ -53,7 +55,7 @@ pub fn scrub(text: &str, secrets: &[&str]) -> String {
     for secret in secrets {
         text = text.replace(secret, HIDDEN);
     }
-    let text = one_line(&hide(&text));
+    let text = one_line(&hide(&redact(&text)));
     match text.char_indices().nth(MOST) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text,
@@ -162,9 +164,12 @@ mod tests {
                 "header Authorization: Bearer [hidden] was sent",
             ),
             ("{\"x-api-key\": \"anything\"}", "{\"x-api-key\": \"[hidden]\"}"),
-            ("GET https://h/v1?key=AIzaSyA1234567890abc&x=1", "GET https://h/v1?key=[hidden]&x=1"),
-            ("ghp_0123456789abcdef0123 is no good", "[hidden] is no good"),
-            ("token=00f1e2d3c4b5a697 refused", "token=[hidden] refused"),
+            (
+                "GET https://h/v1?key=AIzaSyA1234567890abc&x=1",
+                "GET https://h/v1?key=[masked: token in a URL]&x=1",
+            ),
+            ("ghp_0123456789abcdef0123 is no good", "[masked: github token] is no good"),
+            ("token=00f1e2d3c4b5a697 refused", "token=[masked: token] refused"),
             ("digest 0123456789abcdef0123456789abcdef", "digest [hidden]"),
             ("Unexpected token: unexpected", "Unexpected token: unexpected"),
             (

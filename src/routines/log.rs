@@ -157,7 +157,8 @@ impl RunLog {
             return Ok(());
         }
         let at = Timestamp::from_second(at.as_second()).unwrap_or(at);
-        let event = Event { kind, at, author, content: content.to_owned(), id: Some(id) };
+        let content = workspace.settings.hooks.redactor().apply(content).into_owned();
+        let event = Event { kind, at, author, content, id: Some(id) };
         let header = log::render_header(&self.header);
         workspace.editor.append(&self.path, header.as_bytes(), log::render_event(&event).as_bytes())
     }

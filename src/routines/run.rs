@@ -342,6 +342,7 @@ impl Runner {
         let day = workspace.zone.tz().to_datetime(run.started).date();
         let path = words::target(workspace, &routine, day).map_err(RunError::Material)?;
         let Some(path) = path else { return Ok("it is in its log".to_owned()) };
+        let text = workspace.settings.hooks.redactor().apply(text);
         let id = format!("run-{:016x}", message_of(&run.key));
         let why =
             Why::new(Actor::Assistant, format!("routine: {}", run.routine)).trailer("Run", run.key.clone());
@@ -351,7 +352,7 @@ impl Runner {
                 return Plan::Operations(Vec::new());
             }
             Plan::Operations(vec![Operation::Append {
-                text: words::passage(run, text, &id, workspace.zone.tz()).into_bytes(),
+                text: words::passage(run, &text, &id, workspace.zone.tz()).into_bytes(),
             }])
         })?;
         fail::fail_point!("routines::after-append");

@@ -74,6 +74,17 @@ fn only_what_people_said_is_asked_with_quotes_that_stand_there() {
 }
 
 #[test]
+fn a_secret_is_never_asked() {
+    let vault = TestVault::new(TALK);
+    let hook = format!("https://hooks.slack.com/services/T0{}/{}", "1234567", "abcdefGHIJ0123456789");
+    let said = format!("Remember that our alarms go to {hook} in Graz.");
+    vault.write(LOG, vault.read(LOG).replace("I live in Graz, and my dog is called Rex.", &said));
+    let _ = vault.run(&["inbox", "scan"]).ok();
+    assert_eq!(list(&vault).len(), 1, "the tea alone");
+    assert!(!vault.read("Inbox.md").contains("slack"), "{}", vault.read("Inbox.md"));
+}
+
+#[test]
 fn a_kept_line_is_a_fact_with_its_source_and_one_undo() {
     let vault = TestVault::new(TALK);
     let _ = vault.run(&["inbox", "scan"]).ok();

@@ -26,6 +26,20 @@ async fn a_mention_is_logged_and_answered_with_what_is_remembered() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_secret_that_somebody_posts_is_masked_in_the_log_by_its_kind() {
+    let rig = Rig::new().await;
+    let running = rig.run().await;
+    let token = format!("ghp_{}", "0123456789abcdefghij".repeat(2));
+    rig.fake.say(CHANNEL, ALICE, &format!("the build needs {token}, doesn't it?"));
+    rig.fake.say(CHANNEL, ALICE, "DB_PASSWORD=corr-ect works");
+    rig.wait_said(CHANNEL, 2).await;
+    let events = rig.events(CHANNEL);
+    assert_eq!(events[0].event.content, "the build needs [masked: github token], doesn't it?");
+    assert_eq!(events[1].event.content, "DB_PASSWORD=[masked: password] works");
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_bot_answers_its_role_and_replies_but_no_stranger() {
     let rig = Rig::new().await;
     let running = rig.run().await;

@@ -290,7 +290,12 @@ impl Rig {
         Parts {
             api: self.api(),
             settings: self.settings.clone(),
-            log: Logbook::new(self.editor(), "logs", self.clock.clone()),
+            log: Logbook::new(
+                self.editor(),
+                "logs",
+                self.clock.clone(),
+                vault_agent::config::Hooks::default().redactor(),
+            ),
             desk: self.desk(),
             responder,
             turns,

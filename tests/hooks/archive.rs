@@ -363,7 +363,11 @@ fn keys_never_reach_the_vault() {
         for key in keys {
             assert!(!text.contains(key), "{key} in {}", file.display());
         }
-        assert!(text.contains("[masked]") && text.contains("done"));
+        assert!(
+            text.contains("[masked: github token]")
+                && text.contains("[masked: own pattern]")
+                && text.contains("done")
+        );
     }
 }
 

@@ -38,6 +38,20 @@ fn an_appended_answer_is_nothing_but_a_passage() {
 }
 
 #[test]
+fn a_secret_in_an_answer_reaches_neither_the_note_nor_the_log() {
+    let rig = Rig::new("2026-12-01T08:00:00Z");
+    rig.write("Notes/Ideas.md", "mine\n");
+    rig.routine("a", "schedule: daily 08:00\ndeliver: note\nnote: Notes/Ideas.md", "Ideas?");
+    let token = format!("ghp_{}", "0123456789abcdefghij".repeat(2));
+    let answer = format!("Use {token}, or `curl -u ann:hunter22 https://x.y`.");
+    rig.respond(move |_| Reply::text(&answer));
+    rig.step();
+    let masked = "Use [masked: github token], or `curl -u ann:[masked: password] https://x.y`.";
+    assert!(rig.read("Notes/Ideas.md").contains(masked), "{}", rig.read("Notes/Ideas.md"));
+    assert_eq!(rig.answers("a"), [masked]);
+}
+
+#[test]
 fn no_routine_writes_where_the_agent_goes_by() {
     for target in [
         "MEMORY.md",

@@ -11,6 +11,7 @@ use crate::capture::read::reading::Turn;
 use crate::embed::Table;
 use crate::format::candidate::{Candidate, Change, Mark, Record, id_from_bits};
 use crate::memory::normal;
+use crate::redact;
 
 /// Facts whose cosine is below this are no neighbours (notes on memory systems, §5.1: a match from 0.55 on).
 const NEIGHBOUR: f32 = 0.55;
@@ -97,7 +98,11 @@ pub fn propose(
             record: Some(Record { asked: now, by: by.to_owned(), kept: None, on: None }),
             block_id: None,
         };
-        if admission > Admission::Out && candidate.is_writable() {
+        // A line that would hold a secret, or a masked one, is not asked.
+        let has_secret = [&candidate.text, &candidate.quote]
+            .iter()
+            .any(|text| text.contains("[masked: ") || !redact::find(text).is_empty());
+        if admission > Admission::Out && candidate.is_writable() && !has_secret {
             out.push(Proposal { candidate, admission, scores });
         }
     }

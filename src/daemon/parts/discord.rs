@@ -163,7 +163,12 @@ fn parts(
     Ok(Parts {
         api,
         settings: workspace.settings.discord.clone(),
-        log: Logbook::new(Arc::clone(&workspace.editor), &paths.logs, Arc::clone(&workspace.clock)),
+        log: Logbook::new(
+            Arc::clone(&workspace.editor),
+            &paths.logs,
+            Arc::clone(&workspace.clock),
+            workspace.settings.hooks.redactor(),
+        ),
         desk: Desk {
             editor: Arc::clone(&workspace.editor),
             reminders: workspace.note(&paths.reminders),

@@ -18,6 +18,7 @@ use super::shown::Shown;
 use crate::clock::Clock;
 use crate::discord::api::snowflake::{self, Part};
 use crate::format::log::{self, EventKind, LogHeader, LogPath};
+use crate::redact::Redactor;
 use crate::turn::facts;
 use crate::vault::{EditError, Editor, NotePath, PathError, VaultError};
 
@@ -42,6 +43,7 @@ pub struct Logbook {
     editor: Arc<Editor>,
     logs: String,
     clock: Arc<dyn Clock>,
+    redactor: Redactor,
     contexts: Mutex<HashMap<u64, Context>>,
 }
 
@@ -52,9 +54,9 @@ impl std::fmt::Debug for Logbook {
 }
 
 impl Logbook {
-    /// The logs below the folder `logs` of the editor's vault.
-    pub fn new(editor: Arc<Editor>, logs: &str, clock: Arc<dyn Clock>) -> Self {
-        Self { editor, logs: logs.to_owned(), clock, contexts: Mutex::default() }
+    /// The logs below the folder `logs` of the editor's vault; `redactor` takes secrets out of what is logged.
+    pub fn new(editor: Arc<Editor>, logs: &str, clock: Arc<dyn Clock>, redactor: Redactor) -> Self {
+        Self { editor, logs: logs.to_owned(), clock, redactor, contexts: Mutex::default() }
     }
 
     /// The contexts of a surface that have a log.
@@ -154,6 +156,12 @@ impl Logbook {
     pub fn record(&self, id: u64, entries: &[Entry]) -> Result<Vec<bool>, LogError> {
         let mut contexts = self.lock();
         let Some(context) = contexts.get_mut(&id) else { return Ok(vec![false; entries.len()]) };
+        let without_secrets = |entry: &Entry| Entry {
+            author: self.redactor.apply(&entry.author).into_owned(),
+            content: self.redactor.apply(&entry.content).into_owned(),
+            ..entry.clone()
+        };
+        let entries: Vec<Entry> = entries.iter().map(without_secrets).collect();
         let mut fresh = BTreeSet::new();
         let new: Vec<bool> = entries
             .iter()
@@ -255,7 +263,8 @@ impl Logbook {
 
     /// Whether a logged message says something else since `at` than the log shows.
     pub fn is_news(&self, id: u64, message: u64, at: Timestamp, text: &str) -> bool {
-        self.lock().get(&id).is_some_and(|context| context.shown.is_news(message, at, text))
+        let text = self.redactor.apply(text);
+        self.lock().get(&id).is_some_and(|context| context.shown.is_news(message, at, &text))
     }
 
     /// Whether this is a question by a slash command.

@@ -3,7 +3,7 @@
 //!
 //! The host writes a transcript; a hook says that there is more of it, and a [`pass`] reads on from where the last one
 //! left off and appends what is new to `logs/claude-code/PROJECT/SESSION.md` ([`book`], [`shelf`]). Results over 16 KB
-//! stand in [`files`] beside the log, keys are [masked](mask). One line of the transcript is held at a time.
+//! stand in [`files`] beside the log, secrets are [masked](crate::redact). One line of the transcript is held at a time.
 //!
 //! The logs themselves say what they hold, so everything may be killed at any time, done twice, or at once by two.
 //! What a killed hook has left undone, the next event does: of the same session, or of another ([`sweep`]).
@@ -18,7 +18,6 @@ mod files;
 pub mod hand;
 mod lines;
 mod marks;
-pub mod mask;
 mod pass;
 pub mod shelf;
 mod state;

@@ -16,9 +16,9 @@ use crate::hooks::archive::entry;
 use crate::hooks::archive::entry::{Entry, Part, Piece, What};
 use crate::hooks::archive::files::{Kept, keep};
 use crate::hooks::archive::lines::Lines;
-use crate::hooks::archive::mask::Mask;
 use crate::hooks::archive::shelf::{Shelf, log_name, project_of};
 use crate::hooks::error::ArchiveError;
+use crate::redact::Redactor;
 use crate::vault::NotePath;
 use crate::workspace::Workspace;
 
@@ -34,7 +34,7 @@ pub struct Pass<'w> {
     workspace: &'w Workspace,
     request: &'w Request,
     shelf: Shelf,
-    mask: Mask,
+    mask: Redactor,
     /// The sub-agent that the transcript is of.
     agent: Option<String>,
     project: Option<String>,
@@ -72,7 +72,7 @@ impl<'w> Pass<'w> {
             workspace,
             request,
             shelf: Shelf::of(workspace),
-            mask: Mask::new(&workspace.settings.hooks),
+            mask: workspace.settings.hooks.redactor(),
             agent,
             project: request.project.clone(),
             books: BTreeMap::new(),

@@ -5,6 +5,7 @@ use serde::Deserialize;
 
 use crate::config::ConfigError;
 use crate::config::tables::checks::within;
+use crate::redact::Redactor;
 
 /// The section.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -14,7 +15,7 @@ pub struct Hooks {
     pub max_chars: usize,
     /// Whether sessions are kept as logs: prompts, answers, tool calls and results.
     pub archive: bool,
-    /// Whether what looks like a key is masked before it is kept.
+    /// Whether secrets are masked before text is kept: in sessions' logs, in those of turns, in the inbox.
     pub mask_keys: bool,
     /// Regular expressions; what they match is masked, too.
     pub mask: Vec<String>,
@@ -27,6 +28,11 @@ impl Default for Hooks {
 }
 
 impl Hooks {
+    /// What masks secrets in text that is kept.
+    pub fn redactor(&self) -> Redactor {
+        Redactor::new(self.mask_keys, &self.mask)
+    }
+
     pub(in crate::config) fn validate(&self) -> Result<(), (String, ConfigError)> {
         within("hooks.max_chars", self.max_chars, 200, 10_000)?;
         for pattern in &self.mask {

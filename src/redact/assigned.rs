@@ -1,0 +1,213 @@
+//! Finds values that stand after the name of a secret: `DB_PASSWORD=…`, `"token": "…"`, `<password>…`, `--api-key …`.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex_lite::Regex;
+
+use super::names::{Strength, kind_of};
+use super::values::{is_mixed, is_password, is_placeholder, is_random, is_uuid};
+use super::{Found, run};
+
+/// Pieces of names at which it is worth to look, in small letters.
+pub(super) const WORDS: [&str; 14] = [
+    "pass",
+    "pwd",
+    "psk",
+    "secret",
+    "token",
+    "key",
+    "auth",
+    "cred",
+    "sessionid",
+    "kennwort",
+    "contraseña",
+    "wachtwoord",
+    "senha",
+    "pw",
+];
+/// What stands between a name and its value, and the quote that opens the value.
+static BETWEEN: LazyLock<Regex> = LazyLock::new(|| {
+    let signs = [
+        r#"\\?["'`]?\]?[ \t]{0,12}(?:=>|:=|={1,2}|:)[ \t]{0,12}(?:base64:)?"#,
+        r#"\\?["'],[ \t]*"#,
+        r#"["'][ \t]+value[ \t]*=[ \t]*"#,
+        r"(?:[ \t][^<>\n]{0,60})?>",
+    ]
+    .join("|");
+    Regex::new(&format!(r#"^(?P<sign>{signs})(?P<quote>\\?["'`])?"#)).expect("a constant pattern")
+});
+/// A name before, in words: `mot de passe`.
+const IN_WORDS: [&str; 1] = ["mot de passe"];
+/// A password of four groups of four letters, as mail services make them.
+static FOUR_WORDS: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r#"^[a-z]{4}(?: [a-z]{4}){3}(?:["'\s]|$)"#).expect("a constant pattern"));
+/// The longest name, in bytes.
+const LONGEST: usize = 60;
+
+/// How a value is written.
+#[derive(Clone, Copy, PartialEq)]
+enum Style {
+    /// `NAME=value` of a shell or an environment file: all of the word is the value.
+    Shell,
+    Quoted,
+    Bare,
+    /// A value of a query or of a connection string.
+    Listed,
+}
+
+/// What kind of secret the text of a member with this name is, if it is one.
+pub(super) fn of_member(name: &str, text: &str) -> Option<&'static str> {
+    let (kind, strength) = kind_of(name)?;
+    (!text.contains(char::is_whitespace) && holds(strength, name, text, Style::Quoted)).then_some(kind)
+}
+
+/// Adds the values that stand after the names of secrets; `words` are the places of [`WORDS`], in order.
+pub(super) fn find(text: &str, words: &[Range<usize>], found: &mut Vec<Found>) {
+    let mut from = 0;
+    for hit in words {
+        if hit.start < from || (&text[hit.clone()]).eq_ignore_ascii_case("pw") && !is_word(text, hit) {
+            continue;
+        }
+        from = hit.end;
+        let start = name_start(text, hit.start);
+        let more = run(text, hit.end, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+        let end = hit.end + more.len();
+        if end - start > LONGEST {
+            continue;
+        }
+        let name = &text[start..end];
+        let kind = if IN_WORDS.iter().any(|words| ends_with_ignoring_case(&text[..end], words)) {
+            Some(("password", Strength::Password))
+        } else {
+            kind_of(name)
+        };
+        let Some((kind, strength)) = kind else { continue };
+        from = end;
+        if let Some(range) = value(text, start, name, end, strength) {
+            from = range.end;
+            found.push(Found { range, kind });
+        }
+    }
+}
+
+fn is_word(text: &str, place: &Range<usize>) -> bool {
+    let is_inner = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let bytes = text.as_bytes();
+    !bytes[..place.start].last().is_some_and(is_inner) && !bytes.get(place.end).is_some_and(is_inner)
+}
+
+fn ends_with_ignoring_case(text: &str, end: &str) -> bool {
+    text.len() >= end.len() && text.as_bytes()[text.len() - end.len()..].eq_ignore_ascii_case(end.as_bytes())
+}
+
+fn name_start(text: &str, at: usize) -> usize {
+    let of_a_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(*byte, b'_' | b'-' | b'.' | b'$');
+    let before = text.as_bytes()[..at].iter().rev().take(LONGEST).take_while(|byte| of_a_name(byte)).count();
+    at - before
+}
+
+/// Where the value of a name stands, if it is a secret.
+fn value(text: &str, start: usize, name: &str, end: usize, strength: Strength) -> Option<Range<usize>> {
+    let rest = &text[end..];
+    let before = text[..start].chars().next_back();
+    let (at, quote, sign) = match BETWEEN.captures(rest) {
+        Some(groups) => {
+            let sign = groups.name("sign").map_or("", |sign| sign.as_str());
+            if sign.ends_with('>') && !sign.ends_with("=>") && before != Some('<') {
+                return None;
+            }
+            if sign.contains(',') && groups.name("quote").is_none() {
+                return None;
+            }
+            (end + groups.get(0)?.end(), groups.name("quote").map(|quote| quote.as_str()), sign)
+        }
+        // `--password VALUE`: a flag takes the next word.
+        None if name.starts_with("--") && rest.starts_with([' ', '=']) => {
+            let gap = run(text, end, |byte| matches!(byte, b' ' | b'='));
+            let at = end + gap.len();
+            let quote = rest[gap.len()..]
+                .chars()
+                .next()
+                .filter(|c| matches!(c, '"' | '\''))
+                .map(|_| &rest[gap.len()..gap.len() + 1]);
+            (at + quote.map_or(0, str::len), quote, "=")
+        }
+        None => return None,
+    };
+    if FOUR_WORDS.is_match(&text[at..]) && strength == Strength::Password {
+        return Some(at..at + 19);
+    }
+    let is_shell = sign == "=" && quote.is_none() && name.bytes().all(|byte| !byte.is_ascii_lowercase());
+    let style = match quote {
+        Some(_) => Style::Quoted,
+        None if is_shell => Style::Shell,
+        None if sign == "=" && matches!(before, Some(';' | '&' | '?' | ',')) => Style::Listed,
+        None => Style::Bare,
+    };
+    let word = word_at(text, at, quote, style, strength);
+    let is_shell_quoted =
+        quote.is_some() && name.bytes().all(|byte| !byte.is_ascii_lowercase()) && sign == "=";
+    let style = if is_shell_quoted { Style::Shell } else { style };
+    let is_call =
+        style == Style::Bare && matches!(text.as_bytes().get(at + word.len()), Some(b'(' | b'[' | b'{'));
+    (!is_call && holds(strength, name, word, style)).then(|| at..at + word.len())
+}
+
+/// The word of a value: up to its quote, or up to what ends it.
+fn word_at<'t>(text: &'t str, at: usize, quote: Option<&str>, style: Style, strength: Strength) -> &'t str {
+    if let Some(quote) = quote {
+        let close = quote.as_bytes()[quote.len() - 1];
+        return run(text, at, |byte| byte != close && !matches!(byte, b'\n' | b'\r' | b'\\'));
+    }
+    let is_ended = |byte: u8| match (style, strength) {
+        (Style::Shell, _) => byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`'),
+        (_, Strength::Password) => byte.is_ascii_whitespace() || b"\"'`<>;&,)}|".contains(&byte),
+        _ => !(byte.is_ascii_alphanumeric() || b"_-+/=.~%:$".contains(&byte)),
+    };
+    run(text, at, |byte| !is_ended(byte) && byte != b'\\').trim_end_matches(['.', ',', ';', ':', '?'])
+}
+
+fn holds(strength: Strength, name: &str, value: &str, style: Style) -> bool {
+    let is_shell = style == Style::Shell;
+    // The folder in which a shell stands.
+    if is_placeholder(value)
+        || value.starts_with("[masked")
+        || (value.starts_with('/') && name.ends_with("PWD"))
+    {
+        return false;
+    }
+    let has_digit = value.bytes().any(|byte| byte.is_ascii_digit());
+    let has_letter = value.bytes().any(|byte| byte.is_ascii_alphabetic());
+    match strength {
+        Strength::Password if is_shell => value.len() >= 4,
+        Strength::Password if style == Style::Bare && value.contains('(') => false,
+        Strength::Password => is_password(value) && !value.contains(char::is_whitespace),
+        Strength::Secret if is_shell => value.len() >= 8,
+        Strength::Secret => {
+            is_random(value)
+                || (value.len() >= 8
+                    && has_digit
+                    && has_letter
+                    && style == Style::Quoted
+                    && is_password(value))
+        }
+        Strength::Token if is_uuid(value) => !is_plain(name),
+        Strength::Token => is_random(value) || (style != Style::Bare && is_long_word(value)),
+        Strength::Key => value.len() >= 20 && is_random(value) && is_mixed(value),
+        Strength::Auth => style != Style::Bare && value.len() >= 16 && is_random(value) && is_mixed(value),
+    }
+}
+
+/// Whether a value is one word of at least 16 letters and digits, three digits among them.
+fn is_long_word(value: &str) -> bool {
+    value.len() >= 16
+        && value.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        && value.bytes().filter(u8::is_ascii_digit).count() >= 3
+        && value.bytes().any(|byte| byte.is_ascii_alphabetic())
+}
+
+/// Whether a name says no more than `token` or `key`; an id may stand there that is no secret.
+fn is_plain(name: &str) -> bool {
+    matches!(name.to_ascii_lowercase().as_str(), "token" | "key")
+}

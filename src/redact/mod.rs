@@ -1,0 +1,153 @@
+//! Takes secrets out of text before it is kept: logs of sessions and of turns, errors, questions of the inbox.
+//!
+//! In comes any text; out goes the same text with `[masked: KIND]` where a secret stood. Notes about work are full of
+//! hashes, identifiers and long names, and a log is worth what it keeps. So a value goes only where something says that
+//! it is a secret: its own prefix and length, the name or header before it, the command or URL around it. Pure; what was
+//! masked already is left as it is.
+//!
+//! - [`scan`]: one pass that says where keywords stand; [`rule`]: a pattern that runs near its keywords alone.
+//! - [`tokens`]: values with a known prefix or form (`ghp_…`, JSON web tokens, Telegram's bots).
+//! - [`blocks`]: private keys and password hashes.
+//! - [`urls`]: webhooks, passwords and signatures in URLs.
+//! - [`headers`]: cookies and authorization.
+//! - [`commands`]: passwords on command lines, in netrc and pgpass files, in SQL.
+//! - [`assigned`]: values after names such as `DB_PASSWORD`, with [`names`] and [`values`] as the judges.
+//!
+//! Source of the prefixes and lengths: the default rules of gitleaks (`config/gitleaks.toml`, MIT), read for their facts,
+//! and the documentation of the services. Two crates carry such rules: `scrubbers` 0.1
+//! (TruffleHog's) compiles all of them at its start and overwrites a secret without its kind; `stakpak-shared` (gitleaks')
+//! is an agent's own crate, with all that agent needs. Neither was measured on the corpus here.
+
+mod assigned;
+mod blocks;
+mod commands;
+#[cfg(test)]
+mod corpus;
+mod headers;
+mod names;
+mod rule;
+mod scan;
+mod tokens;
+mod urls;
+mod values;
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use regex_lite::Regex;
+use serde_json::Value;
+
+/// A secret in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Where it stands, in bytes.
+    pub range: Range<usize>,
+    /// What it is, for a person: `github token`.
+    pub kind: &'static str,
+}
+
+/// What stands where a secret of this kind stood.
+pub fn marker(kind: &str) -> String {
+    format!("[masked: {kind}]")
+}
+
+/// The secrets of a text in their order; no two overlap.
+pub fn find(text: &str) -> Vec<Found> {
+    merged(scan::find(text))
+}
+
+/// What overlaps becomes one; its kind is that of the one that stood first in the list.
+fn merged(found: Vec<Found>) -> Vec<Found> {
+    let mut ranked: Vec<(usize, Found)> = found.into_iter().enumerate().collect();
+    ranked.retain(|(_, one)| !one.range.is_empty());
+    ranked.sort_by_key(|(rank, one)| (one.range.start, *rank));
+    let mut out: Vec<(usize, Found)> = Vec::with_capacity(ranked.len());
+    for (rank, one) in ranked {
+        match out.last_mut() {
+            Some((first, last)) if one.range.start < last.range.end => {
+                last.range.end = last.range.end.max(one.range.end);
+                if rank < *first {
+                    (*first, last.kind) = (rank, one.kind);
+                }
+            }
+            _ => out.push((rank, one)),
+        }
+    }
+    out.into_iter().map(|(_, one)| one).collect()
+}
+
+/// Masks secrets as the settings want it.
+#[derive(Debug, Clone, Default)]
+pub struct Redactor {
+    known: bool,
+    own: Vec<Regex>,
+}
+
+impl Redactor {
+    /// With the built-in rules if `known`, and with patterns of the user's own. A pattern that is none hides nothing;
+    /// the settings refuse it before.
+    pub fn new(known: bool, own: &[String]) -> Self {
+        Self { known, own: own.iter().filter_map(|pattern| Regex::new(pattern).ok()).collect() }
+    }
+
+    /// The text without secrets.
+    pub fn apply<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let own = self.own.iter().flat_map(|own| own.find_iter(text));
+        let mut found: Vec<Found> =
+            own.map(|hit| Found { range: hit.range(), kind: "own pattern" }).collect();
+        if self.known {
+            found.extend(find(text));
+        }
+        replaced(text, merged(found))
+    }
+
+    /// The same for every text in a value, with a member's name as a hint of what its text is.
+    pub fn apply_to(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => {
+                if let Cow::Owned(masked) = self.apply(text) {
+                    *text = masked;
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.apply_to(item)),
+            Value::Object(members) => {
+                for (name, member) in members.iter_mut() {
+                    if self.known
+                        && let Value::String(text) = member
+                        && let Some(kind) = assigned::of_member(name, text)
+                    {
+                        *text = marker(kind);
+                    }
+                    self.apply_to(member);
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+}
+
+/// The text without what the built-in rules find.
+pub fn redact(text: &str) -> Cow<'_, str> {
+    replaced(text, find(text))
+}
+
+fn replaced(text: &str, found: Vec<Found>) -> Cow<'_, str> {
+    if found.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let (mut out, mut at) = (String::with_capacity(text.len()), 0);
+    for Found { range, kind } in found {
+        out.push_str(&text[at..range.start]);
+        out.push_str(&marker(kind));
+        at = range.end;
+    }
+    out.push_str(&text[at..]);
+    Cow::Owned(out)
+}
+
+/// The longest beginning of `text` behind `from` whose bytes are all `of` a class.
+fn run(text: &str, from: usize, of: impl Fn(u8) -> bool) -> &str {
+    let rest = &text.as_bytes()[from..];
+    let end = rest.iter().position(|byte| !of(*byte)).unwrap_or(rest.len());
+    text.get(from..from + end).unwrap_or("")
+}

@@ -1,0 +1,121 @@
+//! Finds in one pass where keywords of rules, prefixes of tokens and pieces of secrets' names stand in a text.
+//!
+//! All of them are one Aho-Corasick automaton. What needs no keyword (tokens of Discord's bots, lines of pgpass files)
+//! is looked for without a pattern.
+
+use std::ops::Range;
+use std::sync::{LazyLock, OnceLock};
+
+use aho_corasick::AhoCorasick;
+use regex_lite::Regex;
+
+use super::rule::Rule;
+use super::tokens::{Prefix, Shape};
+use super::{Found, assigned, blocks, commands, headers, tokens, urls};
+
+/// The rules, in the order in which they name what several of them find.
+const TABLES: [&[Rule]; 5] = [blocks::RULES, tokens::RULES, urls::RULES, headers::RULES, commands::RULES];
+
+/// What a word of the automaton belongs to.
+#[derive(Clone, Copy)]
+enum Of {
+    Rule(usize),
+    Token(&'static str, &'static Shape),
+    Name,
+    Scheme,
+    Block,
+}
+
+/// The automaton, what its words belong to, and the rules with their patterns, compiled when first needed.
+struct Machine {
+    automaton: AhoCorasick,
+    of: Vec<Of>,
+    rules: Vec<(&'static Rule, OnceLock<Option<Regex>>)>,
+}
+
+static MACHINE: LazyLock<Option<Machine>> = LazyLock::new(|| {
+    let rules: Vec<&Rule> = TABLES.into_iter().flatten().collect();
+    let keywords = rules
+        .iter()
+        .enumerate()
+        .flat_map(|(at, rule)| rule.keywords.iter().map(move |word| (*word, Of::Rule(at))));
+    let tokens = tokens::shapes()
+        .flat_map(|shape| shape.1.iter().map(move |prefix| (*prefix, Of::Token(prefix, shape))));
+    let names = assigned::WORDS.iter().map(|word| (*word, Of::Name));
+    let others = [("://", Of::Scheme), (blocks::BEGIN, Of::Block)];
+    let (words, of): (Vec<&str>, Vec<Of>) = keywords.chain(tokens).chain(names).chain(others).unzip();
+    // With words this short a prefilter only costs, and a dense automaton is twice as large.
+    let mut builder = AhoCorasick::builder();
+    let automaton = builder.ascii_case_insensitive(true).prefilter(false).dense_depth(1).build(words).ok()?;
+    let rules = rules.into_iter().map(|rule| (rule, OnceLock::new())).collect();
+    Some(Machine { automaton, of, rules })
+});
+
+/// Where everything stands in a text, each in order.
+#[derive(Default)]
+struct Places {
+    rules: Vec<(usize, usize)>,
+    tokens: Vec<Prefix>,
+    names: Vec<Range<usize>>,
+    schemes: Vec<usize>,
+    blocks: Vec<usize>,
+}
+
+impl Places {
+    fn of(text: &str, machine: &Machine) -> Self {
+        let mut out = Self::default();
+        for hit in machine.automaton.find_overlapping_iter(text) {
+            match machine.of[hit.pattern()] {
+                Of::Rule(rule) if machine.rules[rule].0.may_begin(text, hit.start()) => {
+                    out.rules.push((rule, hit.start()));
+                }
+                Of::Rule(_) => {}
+                Of::Token(prefix, shape) => {
+                    let one = Prefix { at: hit.start(), prefix, shape };
+                    if one.stands_in(text) {
+                        out.tokens.push(one);
+                    }
+                }
+                Of::Name => out.names.push(hit.range()),
+                Of::Scheme => out.schemes.push(hit.start()),
+                Of::Block => out.blocks.push(hit.start()),
+            }
+        }
+        out.rules.sort_unstable();
+        out.names.sort_unstable_by_key(|name| name.start);
+        out
+    }
+}
+
+/// All that the rules find in a text. Where two find the same place, the first one names it.
+pub(super) fn find(text: &str) -> Vec<Found> {
+    let Some(machine) = &*MACHINE else { return Vec::new() };
+    let (places, mut found) = (Places::of(text, machine), Vec::new());
+    blocks::private_keys(text, &places.blocks, &mut found);
+    tokens::with_prefix(text, places.tokens, &mut found);
+    tokens::of_discord(text, &mut found);
+    for one in places.rules.chunk_by(|one, next| one.0 == next.0) {
+        let starts: Vec<usize> = one.iter().map(|(_, start)| *start).collect();
+        let (rule, regex) = &machine.rules[one[0].0];
+        if let Some(regex) = regex.get_or_init(|| rule.compile()) {
+            rule.find(regex, text, &starts, &mut found);
+        }
+    }
+    urls::userinfo(text, &places.schemes, &mut found);
+    commands::of_pgpass(text, &mut found);
+    assigned::find(text, &places.names, &mut found);
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_rule_compiles_within_its_size_and_has_keywords() {
+        let machine = MACHINE.as_ref().unwrap();
+        for (rule, _) in &machine.rules {
+            assert!(rule.is_valid(), "{:?}", rule.keywords);
+        }
+    }
+}
