@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::format::summary::EXPAND;
-use crate::turn::terms::terms;
+use crate::turn::terms::{is_function_word, terms};
 
 /// Characters of a token.
 const CHARS: usize = 4;
@@ -22,6 +22,22 @@ const WEIGHTY: [&str; 16] = [
     "decided", "decide", "agreed", "prefer", "always", "never", "remember", "must", "will", "todo",
     "deadline", "because", "plan", "need", "bought", "moved",
 ];
+
+/// Words of greetings, thanks and agreement, and others that chats are full of.
+const SMALL_TALK: &str = "hi hey hello hiya morning evening night bye goodbye later soon thanks thank thx cheers welcome please \
+    sorry congrats congratulations yes yeah yep yup nope nah okay ok sure right really truly very quite pretty totally \
+    definitely absolutely exactly indeed true wow oh ah haha lol hmm well good great nice cool awesome amazing wonderful \
+    fantastic lovely perfect excellent fine super happy glad excited sounds sound looks look looking see saw think thought \
+    know knew guess hope feel feels feeling love loved like liked want wanted need make makes made making get gets got \
+    getting give gave take took taking come came coming go goes going went let lets say says said tell told talk talking \
+    keep stay try trying thing things something anything everything nothing someone everyone anyone one ones way ways lot \
+    lots bit much many most more less also too just only even still yet already again always never ever often sometimes \
+    maybe perhaps probably actually honestly basically here now then today tonight time times day days week while since \
+    until after before over up down out off back around because though although both each other another same such own \
+    new big little best better must shall cannot cant dont doesnt didnt isnt wasnt youre thats gonna wanna doing being \
+    able every few first last next kind sort stuff guys guy people person year years long far enough chat catch care \
+    hallo guten morgen abend nacht tschüss danke bitte gern gerne klar genau super toll schön gut prima ja nein doch mal \
+    bonjour salut merci oui bien hola gracias buenos días ciao grazie obrigado olá dank hoi";
 
 /// A sentence or line that may stand in the extract.
 struct Candidate {
@@ -80,10 +96,11 @@ fn counts(said: &[Said]) -> HashMap<String, usize> {
 /// What may be kept; what was said twice counts once.
 fn candidates(said: &[Said], depth: u32, counts: &HashMap<String, usize>) -> Vec<Candidate> {
     let (mut found, mut seen) = (Vec::new(), HashSet::new());
+    let authors = authors(said);
     for one in said {
         let most = if depth == 0 { SENTENCES } else { usize::MAX };
         for (at, sentence) in sentences(&one.text).into_iter().take(most).enumerate() {
-            if !seen.insert(sentence.to_lowercase()) {
+            if is_small_talk(&sentence, &authors) || !seen.insert(sentence.to_lowercase()) {
                 continue;
             }
             let later = if depth == 0 { 1.0 + 0.25 * small(at) } else { 1.0 };
@@ -152,35 +169,100 @@ fn cut(text: &str) -> String {
     format!("{}…", head[..end].trim_end())
 }
 
-/// `Expand for details about: …`: the words that came up in several texts, the most telling first, as they were written.
+/// A word of the texts that may be a topic.
+#[derive(Default)]
+struct Topic {
+    /// As it was written first.
+    shown: String,
+    /// Its place among all words.
+    order: usize,
+    /// How often it stands within a sentence, and how often it is capitalised there.
+    inside: (usize, usize),
+}
+
+/// `Expand for details about: …`: names first, then the words that came up in several texts but in few of them, the most
+/// telling first, as they were written. Function words, small talk and the authors are no topics.
 fn topics(said: &[Said], counts: &HashMap<String, usize>) -> String {
-    let mut shown: HashMap<String, (usize, String)> = HashMap::new();
+    let authors = authors(said);
+    let mut found: HashMap<String, Topic> = HashMap::new();
     let mut order = 0;
-    for one in said {
-        for word in one.text.split(|c: char| !c.is_alphanumeric()) {
-            if word.chars().count() < 4 || word.bytes().all(|byte| byte.is_ascii_digit()) {
-                continue;
-            }
-            for term in terms(word) {
-                order += 1;
-                shown.entry(term).or_insert_with(|| (order, word.to_owned()));
-            }
+    for word in said.iter().flat_map(|one| words(&one.text)) {
+        order += 1;
+        let Some(term) = topic_term(word.text, &authors) else { continue };
+        let topic =
+            found.entry(term).or_insert_with(|| Topic { shown: word.text.to_owned(), order, inside: (0, 0) });
+        if !word.is_first {
+            topic.inside.0 += 1;
+            topic.inside.1 += usize::from(word.text.starts_with(char::is_uppercase));
         }
     }
-    let weight = |term: &str| {
+    let most = (said.len() / 8).max(3);
+    let weight = |term: &str, topic: &Topic| {
         let count = counts.get(term).copied().unwrap_or(0);
-        small(count) * (1.0 + small(said.len()) / small(count.max(1))).ln()
+        let (inside, capitalised) = topic.inside;
+        let name = if capitalised > 0 && 2 * capitalised > inside { 3.0 } else { 1.0 };
+        let spread = if count > most { 0.2 } else { 1.0 };
+        name * spread * small(count) * (1.0 + small(said.len()) / small(count.max(1))).ln()
     };
-    let mut ranked: Vec<(&String, &(usize, String))> = shown.iter().collect();
-    ranked.sort_by(|(one, a), (other, b)| weight(other).total_cmp(&weight(one)).then(a.0.cmp(&b.0)));
+    let mut ranked: Vec<(f64, &Topic)> =
+        found.iter().map(|(term, topic)| (weight(term, topic), topic)).collect();
+    ranked.sort_by(|(one, a), (other, b)| other.total_cmp(one).then(a.order.cmp(&b.order)));
     let mut words: Vec<&str> = Vec::new();
-    for (_, (_, word)) in ranked {
-        if words.len() < TOPICS && !words.iter().any(|known| known.eq_ignore_ascii_case(word)) {
-            words.push(word);
+    for (_, topic) in ranked {
+        if words.len() < TOPICS && !words.iter().any(|known| known.eq_ignore_ascii_case(&topic.shown)) {
+            words.push(&topic.shown);
         }
     }
     let words = if words.is_empty() { "what was said".to_owned() } else { words.join(", ") };
     format!("{EXPAND}{words}.")
+}
+
+/// The term of a word that may be a topic.
+fn topic_term(word: &str, authors: &HashSet<String>) -> Option<String> {
+    let lower = word.to_lowercase();
+    let is_short = word.chars().count() < 4 && word.is_ascii();
+    let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
+    if is_short || is_number || says_nothing(&lower) || authors.contains(&lower) {
+        return None;
+    }
+    terms(word).into_iter().next()
+}
+
+/// Whether a lower-case word says nothing of what is talked about.
+fn says_nothing(word: &str) -> bool {
+    is_function_word(word) || SMALL_TALK.split_ascii_whitespace().any(|one| one == word)
+}
+
+/// Whether a sentence greets, thanks or agrees, and says no more.
+fn is_small_talk(sentence: &str, authors: &HashSet<String>) -> bool {
+    words(sentence).all(|word| {
+        let lower = word.text.to_lowercase();
+        let is_author = |author: &String| lower.len() > 2 && author.starts_with(&lower);
+        says_nothing(&lower) || authors.iter().any(is_author)
+    })
+}
+
+/// The words of those who speak, in lower case.
+fn authors(said: &[Said]) -> HashSet<String> {
+    said.iter().flat_map(|one| words(&one.head)).map(|word| word.text.to_lowercase()).collect()
+}
+
+/// A word, and whether a sentence begins with it.
+struct Word<'a> {
+    text: &'a str,
+    is_first: bool,
+}
+
+fn words(text: &str) -> impl Iterator<Item = Word<'_>> {
+    let mut is_first = true;
+    text.split_inclusive(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’').filter_map(move |piece| {
+        let text = piece.trim_end_matches(|c: char| !c.is_alphanumeric());
+        let text = text.split(['\'', '’']).next().unwrap_or(text);
+        let was_first = is_first;
+        let ends = piece.ends_with(['.', '!', '?', '\n', ':', '-', '*', '#', '>']);
+        is_first = if text.is_empty() { is_first || ends } else { ends };
+        (!text.is_empty()).then_some(Word { text, is_first: was_first })
+    })
 }
 
 #[cfg(test)]
@@ -211,6 +293,38 @@ mod tests {
         let text = extract(&said(&["...", "👍", ""]), 0, 100);
         assert_eq!(text, "(Nothing was said in words.)\n\nExpand for details about: what was said.");
         assert_eq!(extract(&[], 1, 0), text);
+    }
+
+    #[test]
+    fn topics_are_names_and_rare_words() {
+        let texts = [
+            "Hey Bob! Thanks so much, that really sounds great.",
+            "We went to Lisbon with Caroline. The tram was really great.",
+            "Really? I thought Caroline wanted to see the aqueduct.",
+            "Well, the aqueduct was great, and Lisbon is always really great!",
+            "Thanks, Bob. Good night!",
+            "Really great to hear.",
+        ];
+        let text = extract(&said(&texts), 0, 400);
+        let last = text.lines().last().unwrap();
+        assert!(last.starts_with("Expand for details about: Lisbon, Caroline, aqueduct"), "{last}");
+        for word in ["really", "great", "Thanks", "thought", "Alice"] {
+            assert!(!last.contains(word), "{word}: {last}");
+        }
+    }
+
+    #[test]
+    fn greetings_and_thanks_are_no_sentences() {
+        let text = extract(
+            &said(&["Hi Alice, good morning! Thank you so much!", "The boat leaks.", "Danke, gern!"]),
+            0,
+            400,
+        );
+        assert!(
+            text.contains("The boat leaks.") && !text.contains("morning") && !text.contains("Danke"),
+            "{text}"
+        );
+        assert!(!text.contains("Thank"), "{text}");
     }
 
     proptest! {

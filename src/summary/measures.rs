@@ -176,7 +176,7 @@ fn a_hundred_thousand_messages_are_read_from_notes() {
 fn how_much_evidence_stands_in_a_request() {
     let Ok(path) = std::env::var("LOCOMO") else { return println!("LOCOMO isn't set") };
     let data: serde_json::Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
-    let (mut whole, mut cut, mut total) = (0, 0, 0);
+    let (mut whole, mut cut, mut total, mut tokens) = (0, 0, 0, 0);
     let mut missed = Vec::new();
     for conversation in data["conversations"].as_array().unwrap() {
         let mut text = String::from("---\nsurface: s\ncontext_id: c\n---\n");
@@ -232,7 +232,9 @@ fn how_much_evidence_stands_in_a_request() {
                 evidence.iter().all(stands)
             };
             total += 1;
-            let with = holds(&request(&blocks, &told, asked, 8_000));
+            let made = request(&blocks, &told, asked, 8_000);
+            tokens += size(&made);
+            let with = holds(&made);
             whole += usize::from(with);
             cut += usize::from(holds(&request(&blocks, &[], asked, 8_000)));
             if !with {
@@ -240,7 +242,10 @@ fn how_much_evidence_stands_in_a_request() {
             }
         }
     }
-    println!("{total} questions: all evidence in {whole} requests with summaries, in {cut} without");
+    println!(
+        "{total} questions: all evidence in {whole} requests with summaries, in {cut} without; {} tokens on average",
+        tokens / total.max(1)
+    );
     if let Ok(path) = std::env::var("LOCOMO_MISSED") {
         std::fs::write(path, missed.join("\n")).unwrap();
     }

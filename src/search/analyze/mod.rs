@@ -13,7 +13,7 @@ pub mod stems;
 pub mod days;
 
 pub(in crate::search) mod authors;
-pub(in crate::search) mod function_words;
+pub(crate) mod function_words;
 pub(in crate::search) mod glob;
 pub(in crate::search) mod pieces;
 pub(in crate::search) mod references;

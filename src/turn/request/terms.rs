@@ -17,6 +17,18 @@ pub fn terms(text: &str) -> Vec<String> {
     found
 }
 
+/// Whether a lower-case word is a function word: it says nothing of what a text is about.
+#[cfg(feature = "index")]
+pub fn is_function_word(word: &str) -> bool {
+    crate::search::analyze::function_words::is_one(word)
+}
+
+/// Whether a lower-case word is a function word. Without an index short words count as such.
+#[cfg(not(feature = "index"))]
+pub fn is_function_word(word: &str) -> bool {
+    word.chars().count() < 4
+}
+
 /// The terms of a text, in order, with repetition.
 #[cfg(not(feature = "index"))]
 pub fn terms(text: &str) -> Vec<String> {

@@ -16,16 +16,22 @@ use crate::brain::Message;
 use crate::format::log::{EventKind, LogBlock, said_and_facts};
 
 /// The most tokens of turns that a question brings back.
-pub const MOST_TURNS: u64 = 2_000;
+pub const MOST_TURNS: u64 = 3_000;
 /// They are at most this part of a request.
-const PART: u64 = 4;
+const PART: u64 = 3;
 /// The longest of them, in characters.
 const MOST_CHARS: usize = 1_200;
 /// Term frequency saturates, and long texts count less, as in BM25.
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
-/// Of the weight of the question's words a turn has at least this share.
+/// A turn with a smaller share of the weight of the question's words counts less: [`FEW_WORDS`] of its score.
 const SHARE: f64 = 0.2;
+const FEW_WORDS: f64 = 0.3;
+/// The part of the score of the turn before that a turn gets, squared for the one before that: an answer seldom
+/// repeats the words of what it answers. [`AFTER`] is that of the turns after it. On `locomo-dev` all evidence stands in
+/// 87 of 100 requests of 8,000 tokens, 72 without these two; any values from 0.5 to 0.7 and 0.2 to 0.4 give 85 or more.
+const BEFORE: f64 = 0.6;
+const AFTER: f64 = 0.3;
 
 /// A summary that none stands above.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,9 +80,9 @@ pub fn message(told: &Told, events: &Range<usize>, blocks: &[LogBlock], zone: &T
 }
 
 /// A turn that may be brought back.
-struct Candidate {
+struct Candidate<'a> {
     at: usize,
-    text: String,
+    text: &'a str,
     score: f64,
 }
 
@@ -101,7 +107,8 @@ pub fn hit(
         let event = &blocks[one.at].event;
         let when = event.at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string();
         let id = event.id.as_deref().unwrap_or_default();
-        let line = format!("[{when} {}] {} [msg#^{id}]", event.author, one.text);
+        let text = history::shorten(one.text, MOST_CHARS);
+        let line = format!("[{when} {}] {text} [msg#^{id}]", event.author);
         tokens += history::estimate(&line) + 1;
         if tokens > most {
             break;
@@ -119,48 +126,72 @@ pub fn hit(
     )
 }
 
-/// The covered events with words of the question, with what they say now.
-fn candidates(
+/// A covered event: how often it has each of the words that are asked for, and its words in all.
+struct Turn<'a> {
+    at: usize,
+    text: &'a str,
+    hits: Vec<usize>,
+    words: usize,
+}
+
+/// The covered events that have words of the question, or stand beside such, with what they say now.
+fn candidates<'a>(
     placed: &[(&Told, Range<usize>)],
-    blocks: &[LogBlock],
+    blocks: &'a [LogBlock],
     asked: &HashSet<String>,
-) -> Vec<Candidate> {
-    let changes = Changes::of(blocks);
-    let mut found: Vec<(usize, String, Vec<usize>, usize)> = Vec::new();
-    let asked: Vec<&String> = {
-        let mut asked: Vec<&String> = asked.iter().collect();
-        asked.sort();
-        asked
+) -> Vec<Candidate<'a>> {
+    let mut asked: Vec<&String> = asked.iter().collect();
+    asked.sort();
+    let turns = turns(placed, blocks, &asked);
+    let own = scores(&turns, asked.len());
+    let near = |at: usize| {
+        let of = |at: Option<usize>| at.and_then(|at| own.get(at)).copied().unwrap_or(0.0);
+        let before = BEFORE * of(at.checked_sub(1)) + BEFORE * BEFORE * of(at.checked_sub(2));
+        before + AFTER * of(Some(at + 1)) + AFTER * AFTER * of(Some(at + 2))
     };
-    let (mut counts, mut length, mut all) = (vec![0_usize; asked.len()], 0, 0_usize);
-    for at in placed.iter().flat_map(|(_, events)| events.clone()) {
+    let candidate =
+        |(at, turn): (usize, Turn<'a>)| Candidate { at: turn.at, text: turn.text, score: own[at] + near(at) };
+    turns.into_iter().enumerate().map(candidate).filter(|one| one.score > 0.0).collect()
+}
+
+/// The covered events in which something is said. Their author is one of their words.
+fn turns<'a>(placed: &[(&Told, Range<usize>)], blocks: &'a [LogBlock], asked: &[&String]) -> Vec<Turn<'a>> {
+    let changes = Changes::of(blocks);
+    let turn = |at: usize| {
         let event = &blocks[at].event;
-        let Some(text) = changes.text(&blocks[at]) else { continue };
+        let text = changes.text(&blocks[at])?;
         let text = match event.kind {
             EventKind::User => history::strip_mentions(text),
             EventKind::Agent if !event.is_recall() => said_and_facts(text).0.trim(),
-            _ => continue,
+            _ => return None,
         };
-        let own = terms(text);
-        (length, all) = (length + own.len(), all + 1);
-        let hits: Vec<usize> =
-            asked.iter().map(|term| own.iter().filter(|word| word == term).count()).collect();
-        if hits.iter().any(|count| *count > 0) {
-            hits.iter().zip(&mut counts).for_each(|(hit, count)| *count += usize::from(*hit > 0));
-            found.push((at, history::shorten(text, MOST_CHARS), hits, own.len()));
-        }
-    }
-    let idf = |count: usize| (1.0 + (real(all) - real(count) + 0.5) / (real(count) + 0.5)).ln();
-    let weights: Vec<f64> = counts.iter().map(|count| if *count == 0 { 0.0 } else { idf(*count) }).collect();
-    let (mean, least) = (real(length) / real(all.max(1)), SHARE * weights.iter().sum::<f64>());
-    let scored = found.into_iter().filter_map(|(at, text, hits, size)| {
-        let hit: f64 = hits.iter().zip(&weights).filter(|(hit, _)| **hit > 0).map(|(_, weight)| weight).sum();
-        let norm = K1 * (1.0 - B + B * real(size) / mean.max(1.0));
-        let part = |(hit, weight): (&usize, &f64)| weight * real(*hit) * (K1 + 1.0) / (real(*hit) + norm);
-        let score = hits.iter().zip(&weights).map(part).sum();
-        (hit >= least).then_some(Candidate { at, text, score })
-    });
-    scored.collect()
+        let mut words = terms(text);
+        words.extend(terms(&event.author));
+        let hits = asked.iter().map(|term| words.iter().filter(|word| word == term).count()).collect();
+        Some(Turn { at, text, hits, words: words.len() })
+    };
+    placed.iter().flat_map(|(_, events)| events.clone()).filter_map(turn).collect()
+}
+
+/// What each turn's own words are worth, by BM25.
+fn scores(turns: &[Turn<'_>], asked: usize) -> Vec<f64> {
+    let all = turns.len();
+    let mean = real(turns.iter().map(|turn| turn.words).sum()) / real(all.max(1));
+    let weight = |term: usize| match turns.iter().filter(|turn| turn.hits[term] > 0).count() {
+        0 => 0.0,
+        count => (1.0 + (real(all) - real(count) + 0.5) / (real(count) + 0.5)).ln(),
+    };
+    let weights: Vec<f64> = (0..asked).map(weight).collect();
+    let least = SHARE * weights.iter().sum::<f64>();
+    let score = |turn: &Turn<'_>| {
+        let hits = || turn.hits.iter().zip(&weights).filter(|(hit, _)| **hit > 0);
+        let norm = K1 * (1.0 - B + B * real(turn.words) / mean.max(1.0));
+        let score: f64 =
+            hits().map(|(hit, weight)| weight * real(*hit) * (K1 + 1.0) / (real(*hit) + norm)).sum();
+        let is_few = hits().map(|(_, weight)| weight).sum::<f64>() < least;
+        if is_few { FEW_WORDS * score } else { score }
+    };
+    turns.iter().map(score).collect()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts of words")]
@@ -258,7 +289,10 @@ mod tests {
         let request = request(100, &told, "Which colour has the MAST?", 100_000);
         let last = words(request.messages.last().unwrap());
         assert!(last.contains("Said earlier") && last.contains("The mast is turquoise. [msg#^Q3]"), "{last}");
-        assert!(!last.contains("question 4"), "{last}");
+        assert!(
+            last.contains("question 4") && !last.contains("question 6"),
+            "what stands beside it, too: {last}"
+        );
         let past = &request.messages[..=request.cache_after.unwrap()];
         assert!(!past.iter().any(|message| words(message).contains("turquoise")));
     }
