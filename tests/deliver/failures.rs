@@ -111,6 +111,49 @@ fn an_unreachable_place_is_tried_less_and_less_often() {
 }
 
 #[test]
+fn what_waits_for_a_place_goes_out_with_the_first_that_it_takes() {
+    let mut world = one();
+    for minute in 0..3_u32 {
+        if minute > 0 {
+            let c = char::from(b'A' + u8::try_from(minute).unwrap());
+            let more = line("2026-12-01", &format!("09:3{minute}"), "none", &c.to_string(), &id(c));
+            world.write(world.read() + &more);
+        }
+        // Whatever is tried in this minute fails, and its pause grows.
+        for _ in 0..4 {
+            world.place.fault(Fault::Unreachable(None));
+        }
+        world.at(&format!("2026-12-01T09:3{minute}:00Z")).tick();
+        world.place.faults.lock().unwrap().clear();
+    }
+    let waiting = world.journal().open_deliveries().unwrap();
+    assert_eq!(waiting.len(), 3);
+    let first = waiting.iter().filter_map(|one| one.retry).min().unwrap();
+    let last = waiting.iter().filter_map(|one| one.retry).max().unwrap();
+    assert!(last > first, "each has a pause of its own: {waiting:?}");
+    world.clock.set(first);
+    assert_eq!(world.tick().fired.len(), 3);
+    assert_eq!(world.place.texts().len(), 3);
+    assert_eq!(world.read(), "");
+}
+
+#[test]
+fn a_new_message_that_arrives_lets_go_what_waits() {
+    let mut world = one();
+    for _ in 0..6 {
+        world.place.fault(Fault::Unreachable(None));
+        let again = world.tick().again.unwrap();
+        world.clock.set(again);
+    }
+    world.place.fault(Fault::Unreachable(None));
+    world.tick();
+    let more = line("2026-12-01", "09:31", "none", "New", &id('N'));
+    world.write(world.read() + &more);
+    assert_eq!(world.tick().fired.len(), 2);
+    assert_eq!(world.place.texts().len(), 2);
+}
+
+#[test]
 fn a_place_that_asks_for_a_pause_gets_it_for_all() {
     let many: String =
         "ABC".chars().map(|c| line("2026-12-01", "09:30", "none", &c.to_string(), &id(c))).collect();

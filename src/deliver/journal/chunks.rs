@@ -7,7 +7,7 @@ use super::copies::{self, Recipient};
 use super::keys::parts;
 use super::message::{Message, NewMessage, read_messages};
 use super::{Journal, JournalError};
-use crate::deliver::notifier::{self, Fact, MessageKind};
+use crate::deliver::notifier::{self, Fact, MessageKind, Scope};
 use crate::deliver::split;
 
 impl Journal {
@@ -128,16 +128,18 @@ impl Journal {
         })
     }
 
-    /// Notes that a chunk surely did not arrive and when to try again. Where no other chunk of the
-    /// message may have arrived, its deliveries are free again.
+    /// Notes that a chunk surely did not arrive at a place, and when to try again. Where no other chunk of the
+    /// message may have arrived, its deliveries are free again, and wait for that place.
     pub fn not_sent(
         &self,
         key: &str,
         chunk: usize,
         retry: Timestamp,
         reason: &str,
+        place: &str,
     ) -> Result<(), JournalError> {
         self.write(|tx| {
+            tx.execute("UPDATE deliveries SET place = ?2 WHERE message = ?1", [key, place])?;
             tx.execute(
                 "UPDATE chunks SET state = 'due', first_ms = NULL WHERE message = ?1 AND chunk = ?2",
                 params![key, number(chunk)],
@@ -154,6 +156,24 @@ impl Journal {
                 dissolve(tx, key)?;
             }
             Ok(())
+        })
+    }
+
+    /// Ends the pauses of all that waits for a place, which is back: deliveries that are free, and messages of `to` in
+    /// `scope`. Returns whether anything waited.
+    pub fn release(&self, place: &str, to: &Recipient, scope: Option<Scope>) -> Result<bool, JournalError> {
+        self.write(|tx| {
+            let messages = tx.execute(
+                "UPDATE messages SET retry_ms = NULL
+                 WHERE retry_ms IS NOT NULL AND outlet IS ?1 AND copy = ?2 AND scope IS ?3",
+                params![to.name(), to.is_copy(), scope.map(|scope| scope.to_string())],
+            )?;
+            let deliveries = tx.execute(
+                "UPDATE deliveries SET retry_ms = NULL
+                 WHERE retry_ms IS NOT NULL AND state = 'due' AND message IS NULL AND place = ?1",
+                [place],
+            )?;
+            Ok(messages + deliveries > 0)
         })
     }
 

@@ -40,7 +40,7 @@ pub struct Past {
 /// The column and the index, which journals up to version 6 don't have.
 pub(super) fn create(tx: &Transaction<'_>) -> rusqlite::Result<()> {
     tx.execute_batch(
-        "ALTER TABLE deliveries ADD COLUMN place TEXT;               -- a sent one: the place that took it
+        "ALTER TABLE deliveries ADD COLUMN place TEXT;               -- the place that took it, or that it waits for
          CREATE INDEX deliveries_local ON deliveries (local);",
     )
 }
@@ -59,7 +59,7 @@ fn past(row: &rusqlite::Row<'_>) -> rusqlite::Result<Past> {
         fact: json(row, 1)?,
         state,
         at: instant(row.get(3)?),
-        places: own.into_iter().chain(copies).collect(),
+        places: own.filter(|_| state == PastState::Told).into_iter().chain(copies).collect(),
         error: row.get(6)?,
     })
 }

@@ -97,7 +97,7 @@ fn a_sure_failure_frees_the_delivery_and_an_unknown_outcome_keeps_the_text() {
     let claimed = journal.claim(&[message("a", 1, "x"), message("b", 1, "y")], |_| LIMIT).unwrap();
     let retry = at(60);
     journal.sending(&claimed[0].key, 0, at(0)).unwrap();
-    journal.not_sent(&claimed[0].key, 0, retry, "unreachable").unwrap();
+    journal.not_sent(&claimed[0].key, 0, retry, "unreachable", "place").unwrap();
     let row = journal.row(&claimed[0].key).unwrap().unwrap();
     assert_eq!(
         (row.state, row.attempts, row.retry, row.attempted),
@@ -123,7 +123,7 @@ fn chunks_are_sent_one_by_one_and_a_begun_message_is_kept() {
     assert_ne!(nonces[0], nonces[1]);
     journal.sending(key, 0, at(0)).unwrap();
     assert!(!journal.sent(key, 0, None, Some((key, 1)), at(1), "place").unwrap());
-    journal.not_sent(key, 1, at(9), "unreachable").unwrap();
+    journal.not_sent(key, 1, at(9), "unreachable", "place").unwrap();
     journal.dissolve_unsent().unwrap();
     let open = journal.messages().unwrap();
     assert_eq!(open[0].chunks[0].state, ChunkState::Sent);

@@ -212,7 +212,7 @@ async fn work(
     let mut sender = send::Sender::new(context, now, started + SEND_BUDGET);
     sender.resume(Which::Counting, report).await?;
     let mut plan = plan::plan(context, notes, mode, now, true)?;
-    if !plan.fires.is_empty() {
+    while !plan.fires.is_empty() {
         fail::fail_point!("deliver::before-claim");
         let phrases = plan::phrases(context, &plan.fires)?;
         let mut messages = messages::counting(context, &plan.fires, &phrases, now)?;
@@ -221,8 +221,16 @@ async fn work(
         fail::fail_point!("deliver::after-claim");
         // Copies are on disk too, and go out once the notes are written.
         let counting = claimed.into_iter().filter(|message| !message.to.is_copy()).collect();
+        sender.has_released = false;
         sender.deliver(counting, report).await?;
+        let is_more = sender.has_released && !sender.out_of_time;
+        if is_more {
+            sender.resume(Which::Counting, report).await?;
+        }
         plan = plan::plan(context, notes, mode, now, true)?;
+        if !is_more {
+            break;
+        }
     }
     report.waiting = plan.waiting.len() + plan.fires.len();
     plan.waiting.iter().for_each(|at| report.again_at(*at));

@@ -1,6 +1,6 @@
 //! Sending: each chunk once, with its row on disk before it leaves.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
@@ -49,6 +49,10 @@ pub(crate) struct Sender<'c> {
     now: Timestamp,
     deadline: Instant,
     failures: HashMap<Lane, u32>,
+    /// The recipients that took something in this pass: what waits for them was let go with the first message.
+    back: HashSet<Lane>,
+    /// Something that waited was let go, and is not looked at yet.
+    pub has_released: bool,
     /// The time for sending is used up; the rest comes in the next pass.
     pub out_of_time: bool,
 }
@@ -71,7 +75,15 @@ enum Ended {
 
 impl<'c> Sender<'c> {
     pub fn new(context: &'c PassContext<'c>, now: Timestamp, deadline: Instant) -> Self {
-        Self { context, now, deadline, failures: HashMap::new(), out_of_time: false }
+        Self {
+            context,
+            now,
+            deadline,
+            failures: HashMap::new(),
+            back: HashSet::new(),
+            has_released: false,
+            out_of_time: false,
+        }
     }
 
     /// Leaves places alone that asked for a pause which still lasts: what they refused goes before all else.
@@ -87,6 +99,18 @@ impl<'c> Sender<'c> {
     /// urgent waits for the end of the quiet hours.
     pub async fn resume(&mut self, which: Which, report: &mut PassReport) -> Result<(), PassError> {
         self.keep_pauses(report)?;
+        loop {
+            self.has_released = false;
+            let ready = self.ready(which, report)?;
+            self.deliver(ready, report).await?;
+            if !self.has_released || self.out_of_time {
+                return Ok(());
+            }
+        }
+    }
+
+    /// What was on its way and may be tried now, what counts first.
+    fn ready(&self, which: Which, report: &mut PassReport) -> Result<Vec<Message>, PassError> {
         let settings = self.context.settings;
         let quiet = settings.telling.quiet_until(&settings.zone, self.now);
         let mut ready = Vec::new();
@@ -108,7 +132,15 @@ impl<'c> Sender<'c> {
             }
         }
         ready.sort_by_key(|message| message.to.is_copy());
-        self.deliver(ready, report).await
+        Ok(ready)
+    }
+
+    /// A place took a message: what waits for it waits no longer, each for its own pause.
+    fn is_back(&mut self, message: &Message, place: &str) -> Result<(), PassError> {
+        if self.back.insert(lane(message)) {
+            self.has_released |= self.context.journal.release(place, &message.to, message.scope)?;
+        }
+        Ok(())
     }
 
     /// Sends messages in order.
@@ -196,6 +228,9 @@ impl<'c> Sender<'c> {
                     journal.sent(&message.key, chunk, message_id.as_deref(), following, at, &place.name())?;
                     fail::fail_point!("deliver::after-sent-row");
                     journal.accepted(&place.name())?;
+                    if is_last {
+                        self.is_back(&message, &place.name())?;
+                    }
                     marked = following.is_some();
                     chunk += 1;
                 }
@@ -257,7 +292,7 @@ impl<'c> Sender<'c> {
         if message.chunks[chunk].state == ChunkState::Sending {
             journal.unknown(&message.key, retry, reason)?;
         } else {
-            journal.not_sent(&message.key, chunk, retry, reason)?;
+            journal.not_sent(&message.key, chunk, retry, reason, place)?;
         }
         if after.is_some() {
             // The place asks for a pause: the others for it wait too, in the passes to come as well.
