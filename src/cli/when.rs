@@ -28,6 +28,11 @@ impl Shown {
         Self(at.to_zoned(tz.clone()))
     }
 
+    /// The instant.
+    pub(crate) fn at(&self) -> Timestamp {
+        self.0.timestamp()
+    }
+
     /// As [`told`].
     pub(crate) fn told(&self, now: Timestamp) -> String {
         told(self.0.timestamp(), now, self.0.time_zone())

@@ -80,7 +80,7 @@ async fn a_brain_that_says_nothing_is_not_well() {
         "{list}"
     );
     let words = tokio::task::block_in_place(|| vault.run(&["brain", "list"])).ok().stdout;
-    assert!(words.contains("no answer yet, failed") && !words.contains("well"), "{words}");
+    assert!(words.contains("fails: no answer yet") && !words.contains("well"), "{words}");
 }
 
 /// What today's budget says is used.

@@ -247,9 +247,16 @@ fn usage_is_added_up_from_the_logs() {
 #[test]
 fn a_brain_that_only_failed_says_so_and_when() {
     let vault = vault(&server("500 Internal Server Error", "{}"));
-    assert_eq!(vault.run(&["brain", "test", "local"]).code, 1);
+    let test = vault.run(&["brain", "test", "local"]);
+    assert_eq!(test.code, 1);
+    assert!(test.stderr.starts_with("asking `local` (") && test.stderr.contains("at most 30 s"), "{test:?}");
+    let doctor = vault.run(&["--json", "doctor"]).json();
+    let of = |check: &&serde_json::Value| {
+        check["check"] == "brain" && check["detail"].as_str().unwrap().starts_with("local: fails")
+    };
+    assert_eq!(doctor.as_array().unwrap().iter().find(of).unwrap()["status"], "fail", "{doctor}");
     let words = vault.run(&["brain", "list"]).ok().stdout;
-    assert!(words.contains("no answer yet, failed 09:30 ("), "{words}");
+    assert!(words.contains("fails: no answer yet, last tried 09:30 ("), "{words}");
     let list = vault.run(&["--json", "brain", "list"]).ok().json();
     assert!(list[1]["last_failed"].is_string() && list[1]["last_ok"].is_null(), "{list}");
 }

@@ -42,6 +42,31 @@ fn broken_settings_fail_and_say_where() {
     assert!(check(&report, "settings")["detail"].as_str().unwrap().contains("vault-agent.toml:1:12"));
 }
 
+#[cfg(all(feature = "index", feature = "http"))]
+#[test]
+fn a_model_for_vectors_that_gives_none_is_said() {
+    let vault = TestVault::new("//- /Note.md\nx\n");
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    for (settings, why) in [
+        ("provider = \"hal\"".to_owned(), "it takes `builtin`"),
+        ("provider = \"openai\"".to_owned(), "OPENAI_API_KEY"),
+        ("provider = \"local:models/none\"".to_owned(), "models/none"),
+        (
+            format!("provider = \"ollama\"\nmodel = \"m\"\nurl = \"http://127.0.0.1:{port}\""),
+            "can't be reached",
+        ),
+    ] {
+        vault.write("vault-agent.toml", format!("[embed]\n{settings}\n"));
+        let run = vault.run(&["--json", "doctor"]);
+        let report = run.json();
+        let found = check(&report, "embeddings");
+        assert_eq!((run.code, &found["status"]), (1, &"fail".into()), "{settings}: {report}");
+        assert!(found["detail"].as_str().unwrap().contains(why), "{settings}: {found}");
+    }
+    vault.write("vault-agent.toml", "");
+    assert_eq!(check(&vault.run(&["--json", "doctor"]).json(), "embeddings")["status"], "ok");
+}
+
 #[test]
 fn a_merge_conflict_is_an_error_that_names_the_line() {
     let vault = TestVault::new("//- /Reminders.md\nhello\n<<<<<<< HEAD\na\n=======\nb\n>>>>>>> other\n");
@@ -171,6 +196,8 @@ fn what_needs_no_decision_is_mended_and_said() {
     std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o644)).unwrap();
     let settings = vault
         .read("vault-agent.toml")
+        .replace("#[discord]", "[discord]")
+        .replace("#[notify.", "[notify.")
         .replace("#token_file", "token_file")
         .replace("~/.config/vault-agent/discord-token", "~/key");
     vault.write("vault-agent.toml", settings);

@@ -21,8 +21,8 @@ use crate::config::{AttachmentKind, Category};
 use crate::turn::{Question, UnknownBrain, route};
 use crate::workspace::Workspace;
 
-/// How long a test waits for a whole answer: a model that has to be loaded first may take its time.
-pub(in crate::cli) const TEST_LIMIT: Duration = Duration::from_secs(120);
+/// How long a test waits for a whole answer; it says so before.
+pub(in crate::cli) const TEST_LIMIT: Duration = Duration::from_secs(30);
 /// Waiting events; nobody reads them here.
 const EVENTS: usize = 16;
 
@@ -197,6 +197,12 @@ impl Listed {
         }
     }
 
+    /// Whether its last call failed.
+    pub(in crate::cli) fn fails(&self) -> bool {
+        let at = |when: &Option<Shown>| when.as_ref().map(Shown::at);
+        at(&self.last_failed) > at(&self.last_ok)
+    }
+
     /// How it is now, in a few words.
     pub(in crate::cli) fn state(&self, now: Timestamp) -> String {
         let Some(class) = self.class else {
@@ -205,8 +211,9 @@ impl Listed {
             }
             let error = self.last_error.as_deref().unwrap_or("no reason was given");
             return match (&self.last_ok, &self.last_failed) {
+                (None, Some(at)) => format!("fails: no answer yet, last tried {}: {error}", at.told(now)),
+                (Some(_), Some(at)) if self.fails() => format!("fails since {}: {error}", at.told(now)),
                 (Some(at), _) => format!("well, last answer {}", at.told(now)),
-                (None, Some(at)) => format!("no answer yet, failed {}: {error}", at.told(now)),
                 (None, None) => "not asked yet".to_owned(),
             };
         };
@@ -313,6 +320,13 @@ fn test(context: &Context, workspace: &Workspace, name: Option<&str>) -> Command
     for (at, brain) in brains.iter().enumerate() {
         if name.is_some_and(|name| brain.name() != name) {
             continue;
+        }
+        if !brain.lacks_key() {
+            let (model, limit) = (&brain.settings.model, TEST_LIMIT.as_secs());
+            context.ui.note(format!(
+                "asking `{}` ({model}) for one word, at most {limit} s; a model that is only being loaded may need more",
+                brain.name()
+            ));
         }
         let began = Instant::now();
         let mut error = None;

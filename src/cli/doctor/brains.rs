@@ -59,6 +59,13 @@ pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
                 "ask it with `vault-agent brain test {name}`; `vault-agent brain reset {name}` forgets the failure"
             );
             checks.push(Check::warn("brain", format!("{name}: {}", listed.state(now)), fix));
+        } else if listed.fails() {
+            let fix = format!("see what it answers: `vault-agent brain test {name}`");
+            let detail = format!("{name}: {}", listed.state(now));
+            checks.push(match listed.last_ok {
+                None => Check::fail("brain", detail, fix),
+                Some(_) => Check::warn("brain", detail, fix),
+            });
         } else if is_open(&listed.url) {
             let detail = format!("{name}: questions and the key go to {} in the clear", listed.url);
             checks.push(Check::warn("brain", detail, "use `https://`"));

@@ -3,7 +3,7 @@
 //! Each check looks at one thing and says so even where all is well, so that a person sees what was
 //! looked at. A check never changes anything and never ends the others; what `--fix` mends is mended before ([`mend`]).
 //!
-//! - `machine`, `confine`, `rooms`: the machine, the box for commands, history and index;
+//! - `machine`, `confine`, `rooms`, `embeddings`: the machine, the box for commands, history and index, the vectors' model;
 //! - `notes`, `notify`, `routines`: the notes, who is told, scheduled prompts;
 //! - `brains`, `servers`, `discord`, `page`, `sessions`: the assistant, other MCP servers, the bot, the page, coding agents.
 
@@ -12,6 +12,8 @@ mod brains;
 mod confine;
 #[cfg(feature = "discord")]
 mod discord;
+#[cfg(feature = "index")]
+mod embeddings;
 mod machine;
 mod mend;
 mod notes;
@@ -118,6 +120,8 @@ fn examine(workspace: &Workspace) -> Vec<Check> {
     checks.extend(rooms::history(workspace));
     #[cfg(feature = "index")]
     checks.extend(rooms::index(workspace));
+    #[cfg(feature = "index")]
+    checks.extend(embeddings::checks(workspace));
     checks
 }
 
