@@ -34,15 +34,12 @@ pub(super) fn explain(text: &str, error: &toml::de::Error) -> ConfigError {
     let error_at = error.span().map(|span| span.start);
     let ours = match quoted(message).as_slice() {
         [wrong, known @ ..] if message.starts_with("unknown field") => {
-            let error = ConfigError::new(format!("unknown key `{wrong}`"));
-            if let Some((line, header)) = error_at.and_then(|at| header_left_out(text, at)) {
-                error.suggest(format!("line {line} begins its table: take the `#` before `{header}` away"))
-            } else {
-                match nearest(wrong, known) {
-                    Some(name) => error.suggest(format!("did you mean `{name}`?")),
-                    None => error.suggest(format!("known here: {}", known.join(", "))),
-                }
-            }
+            let said = ConfigError::new(format!("unknown key `{wrong}`"));
+            said.suggest(match (header_left_out(text, error), nearest(wrong, known)) {
+                (Some(hint), _) => hint,
+                (None, Some(name)) => format!("did you mean `{name}`?"),
+                (None, None) => format!("known here: {}", known.join(", ")),
+            })
         }
         [wrong, known @ ..] if message.starts_with("unknown variant") => {
             let error = ConfigError::new(format!("unknown value `{wrong}`"));
@@ -52,13 +49,15 @@ pub(super) fn explain(text: &str, error: &toml::de::Error) -> ConfigError {
             })
         }
         _ if message.starts_with("duplicate key") => {
-            let error = ConfigError::new("this stands twice in the file");
-            match error_line(text, error_at).and_then(|(lines, second)| first_of(&lines, second)) {
-                Some(first) => error.suggest(format!(
+            let said = ConfigError::new("this stands twice in the file");
+            let first = error_line(text, error_at).and_then(|(lines, second)| first_of(&lines, second));
+            said.suggest(match (header_left_out(text, error), first) {
+                (Some(hint), _) => hint,
+                (None, Some(first)) => format!(
                     "line {first} has the first one: move what stands below this line there, and delete this line"
-                )),
-                None => error.suggest("join the two"),
-            }
+                ),
+                (None, None) => "join the two".to_owned(),
+            })
         }
         _ => {
             let error = ConfigError::new(message.lines().next().unwrap_or("can't be understood").to_owned());
@@ -96,18 +95,23 @@ fn first_of(lines: &[&str], second: usize) -> Option<usize> {
     index.map(|index| index + 1)
 }
 
-/// The line, from 1, and the text of the commented-out header under which a key stands, if the key belongs to it.
-fn header_left_out(text: &str, at: usize) -> Option<(usize, &str)> {
+/// What to do where the header above a wrong key is commented out and the key belongs to its table.
+fn header_left_out(text: &str, error: &toml::de::Error) -> Option<String> {
+    let at = error.span()?.start;
     let before = text.get(..at)?;
     let is_header = |line: &&str| line.starts_with('[') || line.starts_with("#[");
     let line = before.lines().rev().find(is_header).filter(|line| line.starts_with('#'))?;
     let start = before.rfind(line)?;
     let with_header = format!("{}{}", &text[..start], &text[start + 1..]);
-    let still_unknown = toml::from_str::<Settings>(&with_header).err().is_some_and(|error| {
-        error.message().starts_with("unknown field") && error.span().is_some_and(|span| span.start + 1 == at)
-    });
+    // What is known there differs with the table.
+    let words = |error: &toml::de::Error| error.message().split(',').next().unwrap_or_default().to_owned();
+    let is_same = |other: toml::de::Error| {
+        words(&other) == words(error) && other.span().is_some_and(|span| span.start + 1 == at)
+    };
     let header = line.trim_start_matches('#').split('#').next()?.trim();
-    (!still_unknown).then(|| (before[..start].matches('\n').count() + 1, header))
+    let number = before[..start].matches('\n').count() + 1;
+    let is_of_it = !toml::from_str::<Settings>(&with_header).err().is_some_and(is_same);
+    is_of_it.then(|| format!("line {number} begins its table: take the `#` before `{header}` away"))
 }
 
 /// How a value is written that has the wrong type.
@@ -163,6 +167,7 @@ mod tests {
         assert!(hint("# x\n#[notify]\n#kinds = []\nkind = \"console\"\n").contains("line 2 begins"), "root");
         assert!(hint("[history]\n#[notify] # who\nkind = \"console\"\n").contains("before `[notify]`"));
         assert!(hint("#[[mcp]]\n#x = 1\n\ntimezon = \"UTC\"\n").contains("`timezone`"), "not of that table");
+        assert!(hint("url = 'a'\n#[embed]\nurl = 'b'\n").contains("line 2 begins"), "twice at the root");
         assert!(hint("#[notify]\n[history]\nenable = true\n").contains("`enabled`"));
     }
 }

@@ -267,10 +267,7 @@ impl Settings {
         Self::read(root).map(|(settings, _)| settings)
     }
 
-    /// As [`Settings::load`], with the text that says so; empty without a file.
-    ///
-    /// # Errors
-    /// As [`Settings::load`].
+    /// As [`Settings::load`], with the same errors and the file's text; empty without a file.
     pub fn read(root: &Path) -> Result<(Self, String), ConfigError> {
         let path = root.join(FILE_NAME);
         // Nobody may write to a pipe, and reading it would wait for ever.

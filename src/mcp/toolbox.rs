@@ -24,8 +24,6 @@ use crate::turn::journal::ToolEnd;
 use crate::vault::{Actor, Origin};
 use crate::workspace::Workspace;
 
-/// Characters of a result that a brain is given.
-const MOST_CHARS: usize = 30_000;
 /// Longer than this nobody waits; what was begun is finished all the same.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// A question to another brain may take so long besides.
@@ -143,6 +141,6 @@ impl Toolbox for VaultTools {
             }
         };
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        ToolEnd { text: history::shorten(&text, MOST_CHARS), is_error, ms }
+        ToolEnd { text: history::shorten(&text, history::MOST_RESULT), is_error, ms }
     }
 }

@@ -50,6 +50,7 @@ async fn a_command_reads_the_vault_writes_its_scratch_and_leaves_nothing() {
             bash(&format!("cat {root}/.obsidian/plugins/x/data.json || echo unseen")),
             bash("exit 3"),
             bash("grep -R key $VAULT; cat $VAULT/Code/app/.env; cat $VAULT/Code/app/main.rs"),
+            bash("seq 1 100000"),
         ],
     );
     assert!(
@@ -68,6 +69,14 @@ async fn a_command_reads_the_vault_writes_its_scratch_and_leaves_nothing() {
     assert_eq!(results[4], "(no output)\n[exit status 3]");
     assert_eq!(run.json()["tools"][4]["ok"], false);
     assert!(results[5].contains("fn main()") && !results[5].contains("plugin-key"), "{}", results[5]);
+    assert_eq!(results[6].matches("left out").count(), 1, "one cut");
+    let (head, rest) = results[6].split_once("[… ").unwrap();
+    let (count, tail) = rest.split_once(" bytes left out …]\n").unwrap();
+    let (tail, end) = tail.rsplit_once("\n[exit status 0; all 588895 bytes are in ").unwrap();
+    assert!(head.starts_with("1\n2\n") && tail.ends_with("\n99999\n100000") && end.contains("next command"));
+    // The line's end behind the last number is not shown.
+    assert_eq!(head.len() + count.parse::<usize>().unwrap() + tail.len() + 1, 588_895);
+    assert!(results[6].chars().count() <= vault_agent::turn::history::MOST_RESULT);
     let mut after = vault.tree();
     after.retain(|path, _| before.contains_key(path));
     assert_eq!(after, before, "nothing was written directly");

@@ -27,9 +27,6 @@ use crate::turn::journal::{Session, ToolEnd, TurnJournalError};
 use crate::turn::session::Known;
 use crate::turn::{Halt, history};
 
-/// Characters of a result that are kept for the next brain.
-const MOST_CHARS: usize = 30_000;
-
 impl Engine {
     /// Asks a harness, which makes its rounds of tools itself.
     pub(super) async fn run_harness(
@@ -276,7 +273,7 @@ impl Host for Watching<'_> {
         let ms = began.map_or(0, |began| u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX));
         let text = self.hidden.hide(&result.text);
         let result = &ToolResult { text, ..result.clone() };
-        let text = history::shorten(&result.text, MOST_CHARS);
+        let text = history::shorten(&result.text, history::MOST_RESULT);
         let end = ToolEnd { text, is_error: result.is_error, ms };
         let (message, now) = (self.run.turn.asked.message, self.engine.now());
         fail::fail_point!("turn::before-tool-finished");

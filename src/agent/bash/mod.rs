@@ -39,10 +39,9 @@ use crate::workspace::Workspace;
 pub const TOOL: &str = "bash";
 /// The longest command, in bytes.
 const MOST_COMMAND: usize = 20_000;
-/// Bytes of output that a brain is given.
-const MOST_OUTPUT: usize = 30_000;
-/// Room for the words that say how much was left out, so that what the box cut once isn't cut again.
-const MARKER: usize = 64;
+/// Room for the words that say how much was left out and how the command ended, so that what the box cut once isn't cut
+/// again.
+const WORDS: usize = 256;
 /// The most output of a command that was given a secret: all of it is looked through before any of it is cut.
 const MOST_SECRET_OUTPUT: usize = 1 << 20;
 
@@ -189,7 +188,7 @@ impl BashTool {
         let mut policy = Policy::new(folder.work());
         policy.network = asked.network;
         policy.gate = true;
-        policy.limits = Limits { output_bytes: MOST_OUTPUT - MARKER, ..Limits::default() };
+        policy.limits = Limits { output_bytes: history::MOST_RESULT - WORDS, ..Limits::default() };
         if !secrets.is_empty() {
             policy.limits.output_bytes = MOST_SECRET_OUTPUT;
             policy.limits.whole_bytes = MOST_SECRET_OUTPUT as u64;
@@ -231,8 +230,8 @@ fn shown(asked: &Asked) -> String {
 /// What a brain is told of a command's end.
 fn said(ran: &Ran, hidden: &Hidden, keeps_whole: bool) -> String {
     let mut text = hidden.hide(ran.text.trim_end());
-    if text.len() > MOST_OUTPUT {
-        text = history::shorten(&text, MOST_OUTPUT);
+    if text.len() > history::MOST_RESULT - WORDS {
+        text = history::shorten(&text, history::MOST_RESULT - WORDS);
     }
     if text.is_empty() {
         text.push_str("(no output)");

@@ -16,9 +16,6 @@ use crate::turn::history;
 use crate::turn::journal::ToolEnd;
 use crate::turn::skills::TOOL;
 
-/// Characters of a text that a brain is given.
-const MOST_CHARS: usize = 30_000;
-
 /// The tool that reads skills.
 #[derive(Debug)]
 pub struct SkillTool {
@@ -55,7 +52,7 @@ impl SkillTool {
                 [] => String::new(),
                 files => format!("\n\nFiles of this skill: {}", files.join(", ")),
             };
-            return Ok(format!("{}{files}", history::shorten(&loaded.skill.body, MOST_CHARS)));
+            return Ok(format!("{}{files}", history::shorten(&loaded.skill.body, history::MOST_RESULT)));
         };
         let known = || loaded.files.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
         let bytes = loaded
@@ -63,7 +60,7 @@ impl SkillTool {
             .get(file)
             .ok_or_else(|| format!("the skill has no such file; it has: {}", known()))?;
         let text = std::str::from_utf8(bytes).map_err(|_| format!("`{file}` is not a text"))?;
-        Ok(history::shorten(text, MOST_CHARS))
+        Ok(history::shorten(text, history::MOST_RESULT))
     }
 }
 

@@ -10,13 +10,13 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::files::{Attached, message_of};
-pub use super::shorten::shorten;
+pub use super::shorten::{MOST_RESULT, shorten};
 use crate::brain::{Message, Part, ToolCall, ToolResult};
 use crate::format::log::{Event, EventKind, LogBlock};
 use crate::turn::facts;
 
-/// Characters of a tool's result that later requests still hold.
-const RESULT_CHARS: usize = 2_000;
+/// Room for the marks around a result, and for its `Error: `: a result that was cut when it was written isn't cut again.
+const MARKS: usize = 1_000;
 
 /// One message of the past, with the log's event that it begins with.
 #[derive(Debug, Clone, PartialEq)]
@@ -166,7 +166,7 @@ fn tool(block: &LogBlock) -> Option<(ToolCall, ToolResult)> {
     serde_json::from_str::<Value>(arguments).ok().filter(Value::is_object)?;
     let id = format!("call_{}", event.id.as_deref()?);
     let name = event.author.clone();
-    let text = shorten(result.trim_start_matches('\n'), RESULT_CHARS);
+    let text = shorten(result.trim_start_matches('\n'), MOST_RESULT + MARKS);
     let is_error = text.starts_with("Error: ");
     let call = ToolCall { id: id.clone(), name, arguments: arguments.to_owned() };
     Some((call, ToolResult { call_id: id, text, is_error }))
@@ -345,6 +345,24 @@ mod tests {
         assert_eq!(tool_block(&call, "ok\nfine", false), "{\"a\":1}\n\nok\nfine");
         let broken = ToolCall { arguments: "{oops".into(), ..call };
         assert_eq!(tool_block(&broken, "no", true), "\"{oops\"\n\nError: no");
+    }
+
+    #[test]
+    fn a_long_result_is_told_later_as_it_was_told_in_its_turn() {
+        let whole: String = (0..100_000).map(|n| format!("{n}\n")).collect();
+        let kept = shorten(&whole, MOST_RESULT);
+        let log = format!(
+            "---\nsurface: discord-channel\ncontext_id: \"7\"\n---\n
+> [!user] 2026-11-22T09:00:00Z Alice\n> count\n\n^01M821HS000000000000000000\n
+> [!tool]- 2026-11-22T09:00:02Z bash\n> {{}}\n>\n> {}\n\n^01M821HSAH2QC573AM8001J400\n",
+            kept.trim_end().replace('\n', "\n> ")
+        );
+        let told = past(&blocks(&log), &[], true, &TimeZone::UTC);
+        let results = told.iter().flat_map(|past| &past.messages).find_map(|message| match message {
+            Message::ToolResults { results } => Some(results),
+            _ => None,
+        });
+        assert_eq!(results.unwrap()[0].text, kept.trim_end());
     }
 
     #[test]

@@ -1,5 +1,9 @@
 //! Shortens a long text to its head and its tail. Pure.
 
+/// The most characters of a tool's result, wherever it stands: in its turn, in the log, in later requests. One limit, so
+/// that what was cut once is not cut again, and a request begins as the one before it did.
+pub const MOST_RESULT: usize = 30_000;
+
 /// A text of at most `most` characters: its head and its tail, with what was left out said between them. A text that was
 /// cut before has one marker afterwards, too, with all that is missing in the unit of the first cut.
 pub fn shorten(text: &str, most: usize) -> String {
