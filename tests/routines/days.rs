@@ -187,7 +187,30 @@ fn where_the_day_s_budget_is_spent_memory_answers() {
     let told = rig.told();
     assert_eq!(told[0], "asked");
     assert!(told[1].starts_with("Today's budget of 100 tokens is used up."), "{told:?}");
-    assert_eq!(rig.server.requests().len(), 1);
+    // Once a day, whichever routine says it; also where the run that says it is killed in the middle.
+    rig.routine("b", "schedule: every 1h", "And now?");
+    rig.later(SignedDuration::from_hours(1));
+    rig.step();
+    let rest = rig.told().split_off(2);
+    assert!(rest.len() == 2 && rest.iter().all(|told| !told.contains("budget")), "{rest:?}");
+    rig.remove("routines/b.md");
+    let day: jiff::Timestamp = "2026-12-02T08:00:00Z".parse().unwrap();
+    for nth in 0.. {
+        let before = rig.told().len();
+        rig.at(&(day + SignedDuration::from_hours(24 * nth)).to_string()).step();
+        rig.later(SignedDuration::from_hours(1));
+        let crashed = rig.step_until(usize::try_from(nth).unwrap()).is_none();
+        for _ in 0..2 {
+            rig.later(SignedDuration::from_mins(30));
+            rig.step();
+        }
+        let told = rig.told().split_off(before);
+        let ends = told.iter().filter(|told| told.contains("is used up.")).count();
+        assert_eq!((told.len(), ends), (3, 1), "{nth}: {told:?}");
+        if !crashed {
+            break;
+        }
+    }
 }
 
 #[test]

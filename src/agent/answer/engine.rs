@@ -203,7 +203,7 @@ impl Engine {
                     run.recalled = self.recall(&run).await?;
                     self.ask_chain(&run, &self.brains.chain(&allowed.chain)).await?
                 }
-                Err(why) => Asked::Nobody { why: Some(why) },
+                Err(why) => Asked::Nobody { why: self.once_a_day(message, why) },
             },
             Err(unknown) => Asked::Nobody { why: Some(format!("{unknown}.")) },
         };

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
@@ -27,6 +27,9 @@ const SHOWING: Duration = Duration::from_secs(10);
 
 /// What a question is told where its answer has to come from memory, since a person is asked first.
 const ASKED: &str = "I asked whether to go on for today; after a yes, ask me again.";
+
+/// The name under which it is kept that a routine's run said a budget's end.
+const TOLD: &str = "told";
 
 /// Who may be asked, and who is passed over.
 #[derive(Debug, Default)]
@@ -74,6 +77,27 @@ impl Engine {
             return Ok(Allowed { chain: vec![name], passed: Vec::new() });
         }
         Ok(allowed)
+    }
+
+    /// Why no brain is asked, where a budget is used up; none where another run of a routine said so on this day. The same
+    /// run says it again after a crash. Whoever asks a question is told with each answer.
+    pub(super) fn once_a_day(&self, message: u64, why: String) -> Option<String> {
+        if self.routine.is_none() {
+            return Some(why);
+        }
+        let now = self.now();
+        let day = self.parts.workspace.zone.tz().to_datetime(now).date();
+        // What is added on a question to a person is of this run alone.
+        let sentence = why.split(". ").next().unwrap_or_default().trim_end_matches('.');
+        let name = format!("{TOLD} {day} {sentence}: ");
+        let own = format!("{name}{message}");
+        let since = now.saturating_sub(SignedDuration::from_hours(48)).unwrap_or(now);
+        let told = self.journal().lifted_since(since).unwrap_or_default();
+        if told.iter().any(|told| told.starts_with(&name) && *told != own) {
+            return None;
+        }
+        self.keep(self.journal().lift(&own, now));
+        Some(why)
     }
 
     /// Asks a person whether a budget may be exceeded today; the error says that it is used up. The question is the

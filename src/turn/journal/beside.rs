@@ -101,7 +101,7 @@ impl TurnJournal {
         })
     }
 
-    /// Notes a person's word on a budget, by its name, which holds the day.
+    /// Notes something about a budget of a day under a name that holds both: a person's word, or that its end was said.
     pub fn lift(&self, budget: &str, now: Timestamp) -> Result<(), TurnJournalError> {
         self.write(|tx| {
             tx.execute(
@@ -112,7 +112,7 @@ impl TurnJournal {
         })
     }
 
-    /// What a person said of budgets since an instant.
+    /// The names of what was noted about budgets since an instant.
     pub fn lifted_since(&self, since: Timestamp) -> Result<BTreeSet<String>, TurnJournalError> {
         self.read(|db| {
             db.prepare_cached("SELECT budget FROM lifted WHERE at_ms >= ?1")?
