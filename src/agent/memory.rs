@@ -23,14 +23,14 @@ pub struct Given {
 /// The vault's memory.
 #[async_trait]
 pub trait Remember: Send + Sync {
-    /// What helps with this question. `own` are the places in a log of what is being asked, as links' targets: they are
-    /// no memory of it.
+    /// What helps with this question, without what stands at these places, as links' targets: what is being asked, and
+    /// what stands in its request anyway.
     ///
     /// # Errors
     /// A sentence on what is wrong.
-    async fn given(&self, question: &str, own: &[&str]) -> Result<Given, String>;
+    async fn given(&self, question: &str, without: &[&str]) -> Result<Given, String>;
 
-    /// An answer made of what is remembered alone; `own` as above.
+    /// An answer made of what is remembered alone; `own` are the places of what is being asked.
     ///
     /// # Errors
     /// A sentence on what is wrong.
@@ -56,10 +56,13 @@ impl VaultMemory {
         Self { asker: Arc::new(crate::search::Asker::new(workspace)) }
     }
 
-    async fn ask(&self, question: &str, most_chars: usize) -> Result<crate::search::Recalled, String> {
+    async fn ask(&self, question: &str, without: &[&str]) -> Result<crate::search::Recalled, String> {
         let (asker, question) = (Arc::clone(&self.asker), question.to_owned());
-        let look =
-            move || asker.recall(&question, None, most_chars, false).map_err(|error| error.to_string());
+        let without: Vec<String> = without.iter().copied().map(str::to_owned).collect();
+        let look = move || {
+            let found = asker.recall_without(&question, None, MOST_CHARS, false, &without);
+            found.map_err(|error| error.to_string())
+        };
         tokio::task::spawn_blocking(look).await.map_err(|error| format!("it went wrong inside: {error}"))?
     }
 }
@@ -68,7 +71,7 @@ impl VaultMemory {
 #[async_trait]
 impl Recall for VaultMemory {
     async fn recall(&self, query: &str, limit: usize) -> Result<Vec<Memory>, String> {
-        let found = self.ask(query, MOST_CHARS).await?;
+        let found = self.ask(query, &[]).await?;
         let tz = self.asker.workspace().zone.tz();
         let memory = |hit: crate::search::Hit| Memory {
             path: hit.path,
@@ -84,9 +87,8 @@ impl Recall for VaultMemory {
 #[cfg(feature = "index")]
 #[async_trait]
 impl Remember for VaultMemory {
-    async fn given(&self, question: &str, own: &[&str]) -> Result<Given, String> {
-        let mut found = self.ask(question, MOST_CHARS).await?;
-        found.leave_out(|hit| recollection::is_own(own, &hit.path, hit.block_id.as_deref()));
+    async fn given(&self, question: &str, without: &[&str]) -> Result<Given, String> {
+        let found = self.ask(question, without).await?;
         Ok(Given { injection: found.injection.to_text(), links: found.links() })
     }
 

@@ -33,7 +33,7 @@ pub trait Recall: Send + Sync {
 const MAX_MEMORIES: usize = 5;
 
 /// Whether a block of a note is one of `own`: the places in a log of what is being asked, as links' targets.
-pub(super) fn is_own(own: &[&str], path: &str, block: Option<&str>) -> bool {
+fn is_own(own: &[&str], path: &str, block: Option<&str>) -> bool {
     let note = path.strip_suffix(".md").unwrap_or(path);
     let is_it = |link: &&str| link.split_once("#^").is_some_and(|(at, id)| at == note && Some(id) == block);
     own.iter().any(is_it)

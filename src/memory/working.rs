@@ -37,6 +37,14 @@ pub fn working_path(settings: &Settings) -> Option<NotePath> {
     shared(settings, &settings.paths.working, &Paths::default().working)
 }
 
+/// The notes of which a turn is told by all this: profile and working memory; none where it is off.
+pub fn told_notes(settings: &Settings) -> impl Iterator<Item = NotePath> {
+    let profile = &settings.paths.profile;
+    let own = shared(settings, profile, &Paths::default().profile);
+    let usual = NotePath::new(profile).ok().filter(|_| is_on(settings));
+    [own, usual, working_path(settings)].into_iter().flatten()
+}
+
 /// Whoever gives the bytes of a note, as it is or as it was; of a missing one none.
 pub type Read<'a> = &'a dyn Fn(&NotePath) -> Vec<u8>;
 

@@ -30,8 +30,8 @@ pub struct RunMemory {
 
 #[async_trait]
 impl Remember for RunMemory {
-    async fn given(&self, _: &str, own: &[&str]) -> Result<Given, String> {
-        let found = tokio::time::timeout(TIME, self.inner.given(&self.prompt, own)).await;
+    async fn given(&self, _: &str, without: &[&str]) -> Result<Given, String> {
+        let found = tokio::time::timeout(TIME, self.inner.given(&self.prompt, without)).await;
         let given = found.unwrap_or_else(|_| Ok(Given::default())).unwrap_or_default();
         Ok(Given { injection: sections::for_brain(&given.injection, &self.sections), links: given.links })
     }

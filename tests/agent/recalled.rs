@@ -1,13 +1,18 @@
 //! What memory gives a question: never the words that ask it, which stand in the log already.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use vault_agent::agent::{Remember, VaultMemory};
+use async_trait::async_trait;
+use tokio_util::sync::CancellationToken;
+use vault_agent::agent::{Engine, EngineParts, Given, NoApprovals, NoTools, Remember, VaultMemory};
+use vault_agent::brain::wire::Watch;
 use vault_agent::clock::ManualClock;
 use vault_agent::config::Dirs;
+use vault_agent::turn::{NewTurn, Nowhere, Responder, TurnJournal};
 use vault_agent::vault::Vault;
 use vault_agent::workspace::Workspace;
 
+use crate::models::{ModelServer, Reply};
 use crate::support::TestVault;
 
 const VAULT: &str = "//- now: 2026-12-01T09:30:00Z
@@ -44,13 +49,16 @@ started: 2026-12-01T09:00:00Z
 const QUESTION: &str =
     "I put Zanzibar pepper seeds behind the shed.\nWhat do you know about Zanzibar pepper seeds?";
 
+fn workspace(vault: &TestVault) -> Arc<Workspace> {
+    let clock = Arc::new(ManualClock::new(vault.now()));
+    let dirs = Dirs { state: vault.state(), cache: vault.cache() };
+    Arc::new(Workspace::open_in(Vault::open(&vault.root()).unwrap(), dirs, clock).unwrap())
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_turn_asks_is_no_memory_of_it() {
     let vault = TestVault::new(VAULT);
-    let clock = Arc::new(ManualClock::new(vault.now()));
-    let dirs = Dirs { state: vault.state(), cache: vault.cache() };
-    let workspace = Workspace::open_in(Vault::open(&vault.root()).unwrap(), dirs, clock).unwrap();
-    let memory = VaultMemory::new(Arc::new(workspace));
+    let memory = VaultMemory::new(workspace(&vault));
     let today = "logs/discord-channel/2000/20261201T090000Z_0001";
     let links = ["2", "3"].map(|n| format!("{today}#^01JGXYZ000000000000000000{n}"));
     let own = links.each_ref().map(String::as_str);
@@ -61,5 +69,89 @@ async fn what_a_turn_asks_is_no_memory_of_it() {
         assert!(!told.contains("What do you know"), "{told}");
         // Asked by somebody else, the first of the two messages would be a memory.
         assert_eq!(told.contains("behind the shed"), own.is_empty(), "{told}");
+    }
+}
+
+/// A memory that knows nothing, and what it was told to leave out.
+#[derive(Default)]
+struct Ears(Mutex<Vec<String>>);
+
+#[async_trait]
+impl Remember for Ears {
+    async fn given(&self, _: &str, without: &[&str]) -> Result<Given, String> {
+        self.0.lock().unwrap().extend(without.iter().copied().map(str::to_owned));
+        Ok(Given::default())
+    }
+
+    async fn answer(&self, _: &str, _: &[&str]) -> Result<String, String> {
+        Ok(String::new())
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_stands_in_a_request_is_not_recalled_into_it() {
+    let server = ModelServer::start().await;
+    server.respond(|_| Reply::text("Done."));
+    let log = "logs/discord-channel/2000/20261110T090000Z_0001";
+    let mut fixture = format!(
+        "//- now: 2026-12-01T09:30:00Z\n//- /vault-agent.toml\n[memory]\nuser_namespace = \"user\"\n[[brain]]\n\
+         name = \"small\"\nkind = \"chat\"\nmodel = \"m\"\nurl = \"{}\"\ncontext_tokens = 6000\n//- /{log}.md\n---\n\
+         surface: discord-channel\ncontext_id: \"2000\"\nstarted: 2026-11-10T09:00:00Z\n---\n",
+        server.url()
+    );
+    let id = |nth: usize| format!("01JGXYZ000{nth:05}00000000000");
+    for nth in 0..300 {
+        let text = format!("Number {nth} of the peppers is sown behind the shed, where it is warm and dry.");
+        fixture += &format!("\n> [!user] 2026-11-10T09:00:00Z Alice\n> {text}\n\n^{}\n", id(nth));
+    }
+    let vault = TestVault::new(&fixture);
+    let (workspace, ears) = (workspace(&vault), Arc::new(Ears::default()));
+    let journal = Arc::new(TurnJournal::in_memory().unwrap());
+    let engine = Engine::new(EngineParts {
+        workspace: Arc::clone(&workspace),
+        journal: Arc::clone(&journal),
+        tools: Arc::new(NoTools),
+        approvals: Arc::new(NoApprovals),
+        memory: Arc::clone(&ears) as _,
+        permits: Arc::default(),
+        watch: Watch::default(),
+        files: Vec::new(),
+        schema: None,
+        why_apart: false,
+        counted: false,
+    });
+    let turn = NewTurn { message: 1, block: format!("{log}#^{}", id(299)), ..NewTurn::default() };
+    journal.accept(&turn, workspace.clock.now()).unwrap();
+    engine.unwrap().answer(1, &Nowhere, &CancellationToken::new()).await.unwrap();
+    let asked = String::from_utf8_lossy(&server.requests()[0].bytes).into_owned();
+    let without = ears.0.lock().unwrap().clone();
+    let told = (0..300).filter(|nth| asked.contains(&format!("Number {nth} of"))).count();
+    let left_out = |nth: &usize| without.contains(&format!("{log}#^{}", id(*nth)));
+    for nth in (0..300).filter(left_out) {
+        assert!(asked.contains(&format!("Number {nth} of")), "{nth} stands nowhere");
+    }
+    // What memory may give takes room, so a few of the oldest that are told may be recalled, too.
+    let count = (0..300).filter(left_out).count();
+    assert!(told < 300 && count > told / 2 && left_out(&299) && left_out(&298), "{count} of {told}");
+    for note in ["user/profile", "user/working", "Pinned"] {
+        assert!(without.iter().any(|place| place == note), "{note}: {:?}", &without[count..]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_question_that_nobody_answered_is_no_memory_and_what_is_left_out_makes_room() {
+    let unanswered = "\n> [!user] 2026-11-10T09:01:00Z Bob\n> Who sells Zanzibar pepper seeds?\n\n^01JGXYZ0000000000000000009\n";
+    let (old, today) = VAULT.split_once("//- /logs/discord-channel/2000/20261201T090000Z_0001.md").unwrap();
+    let answer = "\n> [!user] 2026-11-10T09:02:00Z Cleo\n> The market does.\n\n^01JGXYZ000000000000000000A\n";
+    for (answer, is_given) in [("", false), (answer, true)] {
+        let today = format!("//- /logs/discord-channel/2000/20261201T090000Z_0001.md{today}");
+        let vault = TestVault::new(&format!("{old}{unanswered}{answer}{today}"));
+        let memory = VaultMemory::new(workspace(&vault));
+        let given = memory.given("What do you know about Zanzibar pepper seeds?", &[]).await.unwrap();
+        assert!(given.injection.contains("sprout after three weeks"), "{}", given.injection);
+        assert_eq!(given.injection.contains("Who sells"), is_given, "{}", given.injection);
+        let without = ["logs/discord-channel/2000/20261110T090000Z_0001#^01JGXYZ0000000000000000001"];
+        let given = memory.given("What do you know about Zanzibar pepper seeds?", &without).await.unwrap();
+        assert!(!given.injection.contains("sprout"), "{}", given.injection);
     }
 }

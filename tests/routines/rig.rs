@@ -146,10 +146,8 @@ impl Rig {
     pub fn runner(&self) -> Runner {
         let workspace = self.workspace();
         let turns = Arc::new(TurnJournal::open(&workspace.dirs.state).unwrap());
-        let approvals: Arc<dyn Approvals> = match self.leaves {
-            true => Arc::new(VaultApprovals::left_open(&workspace)),
-            false => Arc::new(NoApprovals),
-        };
+        let approvals: Arc<dyn Approvals> =
+            if self.leaves { Arc::new(VaultApprovals::left_open(&workspace)) } else { Arc::new(NoApprovals) };
         Runner::new(RunnerParts {
             workspace,
             turns,

@@ -8,8 +8,8 @@ use crate::agent::calling::{Heard, Seat, Walk};
 use crate::brain::failover::Attempt;
 use crate::brain::{BrainError, Reply, Usage};
 use crate::format::log::LogBlock;
+use crate::turn::Halt;
 use crate::turn::journal::{Assembled, CallRow};
-use crate::turn::{Halt, assemble};
 
 impl Engine {
     /// Asks along the chain until somebody answers.
@@ -52,7 +52,7 @@ impl Engine {
     ) -> Result<Result<(String, String), BrainError>, Halt> {
         let message = run.turn.asked.message;
         let brain = &seat.prepared.settings;
-        let whole = assemble::budget(brain.context_tokens, brain.max_output_tokens, self.turn_tokens());
+        let whole = self.budget(seat);
         let budget = if attempt.shrink { whole / 2 } else { whole };
         let skills = self.skills(run);
         // Where a note changed since a crash, the request is of now: from the notes of its time it can be made again.

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::limit::{Ended, Patience};
 use crate::agent::approval::Approvals;
-use crate::agent::calling::{Brains, Permits};
+use crate::agent::calling::{Brains, Permits, Seat};
 use crate::agent::memory::Remember;
 use crate::agent::setup::{self, Around};
 use crate::agent::tools::{Farewell, Toolbox};
@@ -200,8 +200,9 @@ impl Engine {
             Ok(chain) => match self.within_budgets(&run, chain).await {
                 Ok(allowed) => {
                     run.passed = allowed.passed;
-                    run.recalled = self.recall(&run).await?;
-                    self.ask_chain(&run, &self.brains.chain(&allowed.chain)).await?
+                    let seats = self.brains.chain(&allowed.chain);
+                    run.recalled = self.recall(&run, &seats).await?;
+                    self.ask_chain(&run, &seats).await?
                 }
                 Err(why) => Asked::Nobody { why: self.once_a_day(message, why) },
             },
@@ -245,7 +246,7 @@ impl Engine {
     }
 
     /// What memory gives; after a crash, what it gave.
-    async fn recall(&self, run: &Run<'_>) -> Result<Recalled, Halt> {
+    async fn recall(&self, run: &Run<'_>, seats: &[&Seat]) -> Result<Recalled, Halt> {
         if let Some(recalled) = &run.turn.recalled {
             // The crash may have come before the note.
             let note = recalled.problem.clone().unwrap_or_else(|| recalled.injection.clone());
@@ -256,8 +257,10 @@ impl Engine {
         }
         let text: Vec<&str> = run.questions.iter().map(|q| history::strip_mentions(&q.text)).collect();
         let (text, began) = (text.join("\n"), Instant::now());
+        let stands = self.standing(run, seats);
         let own = own(&run.turn, &run.joined);
-        let mut looked = tokio::time::timeout(RECALL_TIME, self.parts.memory.given(&text, &own)).await;
+        let without: Vec<&str> = own.into_iter().chain(stands.iter().map(String::as_str)).collect();
+        let mut looked = tokio::time::timeout(RECALL_TIME, self.parts.memory.given(&text, &without)).await;
         if let Ok(Ok(given)) = &mut looked
             && !given.injection.is_empty()
             && let Some(chosen) = self.choose(run, &text, given, began).await

@@ -7,6 +7,7 @@ use super::told::{for_brain, kept, notes};
 use crate::agent::calling::Seat;
 use crate::brain::{Part, Request, ToolSpec};
 use crate::format::log::{self, LogBlock};
+use crate::memory::working::told_notes;
 use crate::summary::Summaries;
 use crate::turn::assemble::{self, Material, Question};
 use crate::turn::files::{self, Attached, FilePlace};
@@ -96,6 +97,30 @@ impl Engine {
         Shown::of(skills.offered(), &text.join("\n"))
     }
 
+    /// The tokens that a request to this brain may have.
+    pub(super) fn budget(&self, seat: &Seat) -> u64 {
+        let brain = &seat.prepared.settings;
+        assemble::budget(brain.context_tokens, brain.max_output_tokens, self.turn_tokens())
+    }
+
+    /// What stands in the turn's request anyway, whichever of these brains is asked: events of its log, and the notes
+    /// that every request tells of. As links' targets.
+    pub(super) fn standing(&self, run: &Run<'_>, seats: &[&Seat]) -> Vec<String> {
+        let workspace = &self.parts.workspace;
+        let Some(seat) = seats.iter().min_by_key(|seat| self.budget(seat)) else { return Vec::new() };
+        // What memory gives takes room, too.
+        let recall = workspace.settings.recall.budget_tokens as u64;
+        let budget = self.budget(seat).saturating_sub(recall);
+        let (at, skills) = (self.now(), self.skills(run));
+        let events =
+            self.with_material(run, seat, at, budget, &skills, |material| assemble::standing(&material));
+        let log = run.turn.asked.block.split_once("#^").map_or("", |(log, _)| log);
+        let mut stands: Vec<String> = events.into_iter().map(|id| format!("{log}#^{id}")).collect();
+        let notes = told_notes(&workspace.settings).chain([workspace.note(&workspace.settings.paths.pinned)]);
+        stands.extend(notes.map(|note| note.as_str().trim_end_matches(".md").to_owned()));
+        stands
+    }
+
     pub(super) fn assemble(
         &self,
         run: &Run<'_>,
@@ -104,13 +129,25 @@ impl Engine {
         budget: u64,
         skills: &Shown,
     ) -> Request {
+        self.with_material(run, seat, at, budget, skills, assemble::assemble)
+    }
+
+    fn with_material<T>(
+        &self,
+        run: &Run<'_>,
+        seat: &Seat,
+        at: Timestamp,
+        budget: u64,
+        skills: &Shown,
+        make: impl FnOnce(Material<'_>) -> T,
+    ) -> T {
         let workspace = &self.parts.workspace;
         let now = at.to_zoned(workspace.zone.tz().clone());
         let vision = seat.prepared.settings.vision;
         let questions: Vec<Question> =
             run.questions.iter().map(|question| for_brain(question, vision)).collect();
         let read = |path: &str| kept(workspace, path).unwrap_or_default();
-        assemble::assemble(Material {
+        make(Material {
             notes: &notes(workspace, at, &read),
             skills,
             tools: self.tools(),

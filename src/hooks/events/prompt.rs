@@ -95,11 +95,12 @@ fn by_words(workspace: &Workspace, index: &Index, prompt: &str) -> Result<Vec<Hi
         return Ok(Vec::new());
     }
     let expired = expired(&workspace.vault, &workspace.settings, workspace.clock.now());
-    let judge = Judge::new(prompt, &paths.skills).without(expired.map(|(note, _)| note.to_string()));
+    let judge = Judge::new(prompt, &paths.skills)
+        .without(expired.map(|(note, _)| note.as_str().trim_end_matches(".md").to_owned()));
     let worth = |hit: &Hit| judge.worth(&hit.path, hit.kind, hit.role, &hit.text);
     let mut hits = index.search(&Query::new(words.join(" ")).limit(POOL))?.hits;
     let sessions = paths.sessions();
-    hits.retain(|hit| !hit.path.starts_with(&sessions));
+    hits.retain(|hit| !hit.path.starts_with(&sessions) && !judge.is_left_out(&hit.path, None));
     hits.retain(|hit| {
         let section = hit.section.as_deref().unwrap_or_default();
         let has = content(&format!("{section} {}", hit.text));

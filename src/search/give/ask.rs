@@ -48,7 +48,7 @@ pub struct Who {
 #[serde(rename_all = "lowercase")]
 enum Question {
     Search { text: String, scope: Option<String>, limit: usize },
-    Recall { text: String, scope: Option<String>, most_chars: usize, expand: bool },
+    Recall { text: String, scope: Option<String>, most_chars: usize, expand: bool, without: Vec<String> },
 }
 
 /// An answer as it goes over the socket.
@@ -132,9 +132,9 @@ fn reply(recall: &Recall, question: Question) -> Result<Reply, RecallError> {
             let answer = recall.search(&Query { text, scope, limit })?;
             Reply::Search { rest: Rest::of(&answer.hits), answer }
         }
-        Question::Recall { text, scope, most_chars, expand } => {
+        Question::Recall { text, scope, most_chars, expand, without } => {
             let Recalled { digest, hits, injection, freshness, notes } =
-                recall.recall(&text, scope.as_deref(), most_chars, expand)?;
+                recall.recall_without(&text, scope.as_deref(), most_chars, expand, &without)?;
             Reply::Recall { digest, rest: Rest::of(&hits), hits, injection, freshness, notes }
         }
     })
@@ -222,14 +222,29 @@ impl Asker {
         most_chars: usize,
         expand: bool,
     ) -> Result<Recalled, RecallError> {
-        let question =
-            Question::Recall { text: text.to_owned(), scope: scope.map(str::to_owned), most_chars, expand };
+        self.recall_without(text, scope, most_chars, expand, &[])
+    }
+
+    /// As [`Recall::recall_without`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn recall_without(
+        &self,
+        text: &str,
+        scope: Option<&str>,
+        most_chars: usize,
+        expand: bool,
+        without: &[String],
+    ) -> Result<Recalled, RecallError> {
+        let (asked, place, left_out) = (text.to_owned(), scope.map(str::to_owned), without.to_vec());
+        let question = Question::Recall { text: asked, scope: place, most_chars, expand, without: left_out };
         match self.ask(question) {
             Some(Reply::Recall { digest, mut hits, rest, injection, freshness, notes }) => {
                 Rest::into(rest, &mut hits);
                 Ok(Recalled { digest, hits, injection, freshness, notes })
             }
-            _ => self.own()?.recall(text, scope, most_chars, expand),
+            _ => self.own()?.recall_without(text, scope, most_chars, expand, without),
         }
     }
 

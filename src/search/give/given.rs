@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use crate::search::give::choose;
 use crate::search::give::choose::{Injection, Memory};
-use crate::search::give::ranked::Ranked;
+use crate::search::give::judged::{Judged, POOL, judged};
 use crate::search::give::search::words_of;
 use crate::search::give::{finder, past};
 use crate::search::query::question::LONGEST;
@@ -15,22 +15,16 @@ use crate::search::query::syntax;
 use crate::search::query::syntax::Syntax;
 use crate::search::query::within::{MOST_HITS, Within};
 use crate::search::rank::formula::Standing;
-use crate::search::rank::gate::{FIRST, Measured, SURE_ENOUGH};
+use crate::search::rank::gate::{Measured, SURE_ENOUGH};
 use crate::search::rank::uses::Uses;
 use crate::search::rank::worth::{Judge, Worth};
-use crate::search::read::shipped::is_shipped;
 use crate::search::recall::{Recall, RecallError, State};
 use crate::search::store::corpus::blocks::Corpus;
-use crate::search::store::view::DocRef;
-use crate::search::{Block, Freshness, Hit, HitMaker, IndexError, Snapshot};
+use crate::search::{Block, Freshness, Hit, IndexError, Snapshot};
 use crate::vault::NotePath;
 
-/// Candidates for what is given without asking.
-const POOL: usize = 24;
 /// Of so many times as many, those are looked at that are no echo.
 const WIDER: usize = 16;
-/// After a find that is less sure than this, further ones are no help.
-const HOPELESS: f64 = 0.05;
 /// How many turns to either side an expansion gives.
 const EXPANSION: usize = 2;
 /// So many of the newest logs and days' notes are read for how often a memory served.
@@ -63,17 +57,19 @@ impl Recalled {
         lines.collect::<Vec<_>>().join("\n")
     }
 
-    /// Takes out hits, wherever they stand; the digest keeps its words.
-    pub fn leave_out(&mut self, is_out: impl Fn(&Hit) -> bool) {
-        for hit in self.hits.extract_if(.., |hit| is_out(hit)) {
-            self.injection.memories.retain(|one| (&one.path, one.line) != (&hit.path, hit.line));
-        }
-    }
-
     /// The hits that are about the question; the others come along because they are pinned.
     pub fn about(self) -> impl Iterator<Item = Hit> {
         self.hits.into_iter().filter(|hit| hit.score != 0.0)
     }
+}
+
+/// What memories are looked for.
+struct Prompt<'p> {
+    text: &'p str,
+    within: &'p Within,
+    judge: &'p Judge,
+    most_chars: usize,
+    expand: bool,
 }
 
 impl Recall {
@@ -89,6 +85,21 @@ impl Recall {
         most_chars: usize,
         expand: bool,
     ) -> Result<Recalled, RecallError> {
+        self.recall_without(text, scope, most_chars, expand, &[])
+    }
+
+    /// The same without what stands at these places, as links' targets (`logs/a`, `logs/a#^ID`).
+    ///
+    /// # Errors
+    /// As [`Self::recall`].
+    pub fn recall_without(
+        &self,
+        text: &str,
+        scope: Option<&str>,
+        most_chars: usize,
+        expand: bool,
+        without: &[String],
+    ) -> Result<Recalled, RecallError> {
         let within = Within::of(scope);
         let nothing = |snapshot: &Snapshot<'_>| {
             let injection = Injection::new(std::iter::empty(), self.settings.recall.budget_tokens, 0);
@@ -97,7 +108,9 @@ impl Recall {
             Ok((Recalled { digest: None, hits: Vec::new(), injection, freshness, notes: Vec::new() }, None))
         };
         let (mut recalled, freshness) = self.in_step(nothing, |snapshot, state| {
-            let recalled = self.given(snapshot, state, text, &within, most_chars, expand)?;
+            let judge = self.judge(text, without);
+            let prompt = Prompt { text, within: &within, judge: &judge, most_chars, expand };
+            let recalled = self.given(snapshot, state, &prompt)?;
             // That nothing helps is no reason to doubt the watcher.
             Ok((recalled, None))
         })?;
@@ -117,6 +130,12 @@ impl Recall {
         Ok(self.in_step(none, measures)?.0)
     }
 
+    /// What a find is worth: not what stands at these places, nor working memory that has expired.
+    fn judge(&self, text: &str, without: &[String]) -> Judge {
+        let expired = self.expired().map(|(note, _)| note.as_str().trim_end_matches(".md").to_owned());
+        Judge::new(text, &self.settings.paths.skills).without(without.iter().cloned().chain(expired))
+    }
+
     /// Whether a note is never given unasked: what routines are told to do, what they said, and what nobody has said yes to.
     fn is_aside(&self, path: &str) -> bool {
         let paths = &self.settings.paths;
@@ -129,10 +148,7 @@ impl Recall {
         &self,
         snapshot: &Snapshot<'_>,
         state: &State,
-        text: &str,
-        within: &Within,
-        most_chars: usize,
-        expand: bool,
+        &Prompt { text, within, judge, most_chars, expand }: &Prompt<'_>,
     ) -> Result<Recalled, IndexError> {
         let syntax = operators(text);
         let prefixes = snapshot.scope(within.place.as_deref())?;
@@ -145,9 +161,7 @@ impl Recall {
         let passes = |at, block: &Block| filters.as_ref().map_or(Ok(true), |filters| filters.pass(at, block));
         let takes = |at, block: &Block| Ok(within.has(&block.tags) && passes(at, block)?);
         let mut maker = snapshot.maker(text)?;
-        let expired = self.expired().map(|(note, _)| note.to_string());
-        let judge = Judge::new(text, &self.settings.paths.skills).without(expired);
-        let (judged, surest) = judged(snapshot, state, &mut maker, &judge, takes, &ranking.best)?;
+        let (judged, surest) = judged(snapshot, state, &mut maker, judge, takes, &ranking.best)?;
         let pinned = finder::pinned(snapshot, state, &maker, takes)?;
         let sure = surest >= SURE_ENOUGH;
         let (mut seen, mut said_before) = (HashSet::new(), HashSet::new());
@@ -178,6 +192,9 @@ impl Recall {
         }
         for found in pinned {
             let hit = snapshot.hit(&mut maker, found)?;
+            if judge.is_left_out(&hit.path, hit.block_id.as_deref()) {
+                continue;
+            }
             if seen.insert((hit.path.clone(), hit.line)) {
                 let corpus = &state.corpus;
                 let slots = corpus.file(&hit.path).map_or(0..0, |file| file.slots.clone());
@@ -315,56 +332,6 @@ fn by_place(place: usize) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "a few dozen")]
     let place = place as f64;
     1.0 / (1.0 + 0.1 * place)
-}
-
-/// A find with what it is worth.
-struct Judged {
-    slot: u32,
-    sure: f64,
-    worth: Worth,
-    hit: Hit,
-}
-
-/// The best finds with what they are worth, at most [`POOL`] that are no echo of a question, however many those are; and
-/// how sure the surest of the [`FIRST`] is, headings among them.
-fn judged(
-    snapshot: &Snapshot<'_>,
-    state: &State,
-    maker: &mut HitMaker,
-    judge: &Judge,
-    takes: impl Fn(DocRef, &Block) -> Result<bool, IndexError>,
-    ranked: &[Ranked],
-) -> Result<(Vec<Judged>, f64), IndexError> {
-    let (mut out, mut facts, mut said, mut first, mut surest) = (Vec::new(), 0, 0, 0, 0.0_f64);
-    for ranked in ranked.chunks(POOL) {
-        for find in finder::of_slots(snapshot, state, ranked.to_vec(), POOL, &takes)? {
-            let Ranked { slot, sure, .. } = find.ranked;
-            let hit = snapshot.hit(maker, find.found)?;
-            let worth = judge.worth(&hit.path, hit.kind, hit.role, &hit.text);
-            if worth != Worth::Nothing
-                || hit.kind == "heading" && !is_shipped(&hit.text) && !judge.is_left_out(&hit.path)
-            {
-                if first < FIRST {
-                    surest = surest.max(sure);
-                }
-                first += 1;
-            }
-            facts += usize::from(worth == Worth::Fact);
-            said += usize::from(worth == Worth::Said);
-            let is_wanted = match worth {
-                Worth::Fact => facts <= POOL,
-                Worth::Said => said <= choose::MOST_MEMORIES,
-                Worth::Nothing => hit.pinned,
-            };
-            if is_wanted {
-                out.push(Judged { slot, sure, worth, hit });
-            }
-        }
-        if facts >= POOL || ranked.last().is_none_or(|last| last.sure < HOPELESS) && facts > 0 {
-            break;
-        }
-    }
-    Ok((out, surest))
 }
 
 /// The stretch of `lines` around `here` that fits `room` characters, growing by turns to either side.

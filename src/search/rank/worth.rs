@@ -28,7 +28,7 @@ pub struct Judge {
     terms: HashSet<String>,
     words: String,
     skills: String,
-    expired: Option<String>,
+    left_out: HashSet<String>,
 }
 
 /// Words that a question begins with, where it has no question mark.
@@ -42,18 +42,27 @@ impl Judge {
     pub fn new(question: &str, skills: &str) -> Self {
         let question = without_mentions(question);
         let skills = format!("{skills}/");
-        Self { terms: terms(&question), words: plain(&question), skills, expired: None }
+        let left_out = HashSet::new();
+        Self { terms: terms(&question), words: plain(&question), skills, left_out }
     }
 
-    /// The same, where working memory has expired: its note.
+    /// The same, where these places are left out: notes, and blocks of notes, as links' targets (`logs/a`, `logs/a#^ID`).
     #[must_use]
-    pub fn without(self, expired: Option<String>) -> Self {
-        Self { expired, ..self }
+    pub fn without(mut self, places: impl IntoIterator<Item = String>) -> Self {
+        self.left_out.extend(places);
+        self
     }
 
-    /// Whether a note is nobody's memory: part of a skill, which says how something is done, or expired.
-    pub fn is_left_out(&self, path: &str) -> bool {
-        path.starts_with(&self.skills) || self.expired.as_deref() == Some(path)
+    /// Whether a note is part of a skill: how something is done, and nobody's memory.
+    pub fn is_skill(&self, path: &str) -> bool {
+        path.starts_with(&self.skills)
+    }
+
+    /// Whether a note, or this block of it, is left out.
+    pub fn is_left_out(&self, path: &str, block: Option<&str>) -> bool {
+        let note = path.strip_suffix(".md").unwrap_or(path);
+        self.left_out.contains(note)
+            || block.is_some_and(|id| self.left_out.contains(&format!("{note}#^{id}")))
     }
 
     /// What a block of this note, of this kind, of this speaker, with this text is worth.
@@ -63,7 +72,7 @@ impl Judge {
             || kind == "pin" && !has_words(text)
             || role == Some(Role::Tool.as_str())
             || is_shipped(text)
-            || self.is_left_out(path)
+            || self.is_skill(path)
         {
             return Worth::Nothing;
         }
@@ -108,6 +117,12 @@ fn asks(text: &str) -> bool {
     let first = text.split_whitespace().next().unwrap_or_default().to_lowercase();
     let is_one = !text.trim_end_matches(['.', '!']).contains(['.', '!', '\n']);
     is_one && ASKING.contains(&first.as_str())
+}
+
+/// Whether a text is nothing but a question.
+pub fn is_question_alone(text: &str) -> bool {
+    let text = without_mentions(text);
+    asks(&text) && !text.trim_end_matches(|c: char| !c.is_alphanumeric()).contains(['.', '!', '\n'])
 }
 
 /// Whether a pin says more than where its link points.
@@ -167,6 +182,11 @@ mod tests {
         assert_eq!(judge.worth("a.md", "pin", None, "Anna drinks green tea"), Worth::Fact);
         assert_eq!(judge.worth("skills/tea/SKILL.md", "paragraph", None, "Anna drinks tea"), Worth::Nothing);
         assert_eq!(judge.worth("a.md", "pin", None, "logs/discord-channel/7/x#^01K"), Worth::Nothing);
+        let less = judge.without(["user/working".to_owned(), "logs/a#^X".to_owned()]);
+        assert!(less.is_left_out("user/working.md", None) && less.is_left_out("logs/a.md", Some("X")));
+        assert!(!less.is_left_out("logs/a.md", Some("Y")) && !less.is_left_out("logs/a.md", None));
+        assert!(is_question_alone("<@5> who knows a plumber?") && !is_question_alone("I moved. Who helps?"));
+        let judge = less;
         assert_eq!(judge.worth("a.md", "paragraph", None, "What is due today, what was promised, and what was left open yesterday? Answer in five lines."), Worth::Nothing);
     }
 }

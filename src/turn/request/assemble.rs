@@ -5,13 +5,15 @@
 //! past. Of the past its summaries come first, oldest first, then the events that none covers. Over budget the oldest
 //! summaries go before events do, then events in steps, so that the beginning moves seldom; the last one is always told.
 
+use std::ops::Range;
+
 use jiff::Zoned;
 
 use super::history::{self, Past};
 use super::notes::Notes;
 use super::told::{self, Told};
 use crate::brain::{Message, Part, Request, ToolSpec};
-use crate::format::log::LogBlock;
+use crate::format::log::{LogBlock, said_and_facts};
 use crate::turn::skills::{self, Shown};
 
 /// Of the past so many messages are told at least, where there is room.
@@ -96,28 +98,12 @@ fn of_tools(tools: &[ToolSpec]) -> u64 {
 
 /// The request.
 pub fn assemble(mut material: Material<'_>) -> Request {
-    let system = system(material.notes, material.skills);
     if material.skills.skills.is_empty() {
         material.tools.retain(|tool| tool.name != skills::TOOL);
     }
-    let asked: Vec<&str> = material.questions.iter().map(|question| question.id.as_str()).collect();
-    let with_tools = !material.tools.is_empty();
-    let zone = material.now.time_zone();
-    let summaries = told::placed(material.summaries, material.blocks);
-    let covered = summaries.last().map_or(0, |(_, events)| events.end);
-    let mut past = history::past(material.blocks, &asked, with_tools, zone);
-    past.retain(|past| past.at >= covered);
-    let text: Vec<&str> = material.questions.iter().map(|question| question.text.as_str()).collect();
-    let earlier = told::hit(&summaries, material.blocks, &text.join("\n"), material.budget, zone);
-    let new = news(&material, &earlier);
-    let tools = of_tools(&material.tools);
-    let fixed = history::estimate(&system) + tools + new.iter().map(history::tokens).sum::<u64>();
-    let room = material.budget.saturating_sub(fixed);
-    let kept = &past[start(&past, room)..];
-    let left = room.saturating_sub(kept.iter().map(|past| past.tokens).sum());
-    let shown = summaries.iter().map(|(one, events)| told::message(one, events, material.blocks, zone));
-    let mut messages = newest(shown.collect(), left);
-    messages.extend(kept.iter().flat_map(|past| past.messages.iter().cloned()));
+    let Parts { system, summaries, past, new, .. } = parts(&material);
+    let mut messages: Vec<Message> = summaries.into_iter().map(|(message, _)| message).collect();
+    messages.extend(past.into_iter().flat_map(|past| past.messages));
     let cache_after = messages.len().checked_sub(1);
     messages.extend(new);
     Request {
@@ -130,10 +116,67 @@ pub fn assemble(mut material: Material<'_>) -> Request {
     }
 }
 
+/// The block ids of the events whose words stand in the request: the past that is told, what is told of the earlier past
+/// since the question is about it, and what a summary says word for word.
+pub fn standing(material: &Material<'_>) -> Vec<String> {
+    let Parts { summaries, past, earlier, .. } = parts(material);
+    let from = past.first().map_or(material.blocks.len(), |past| past.at);
+    let says = |at: usize, said: &str| {
+        let mut covering = summaries.iter().filter(|(_, (_, events))| events.contains(&at));
+        !said.is_empty() && covering.any(|(_, (told, _))| told.text.contains(said))
+    };
+    let stands = |(at, block): (usize, &LogBlock)| {
+        let id = block.event.id.as_ref()?;
+        let is_told = at >= from
+            || earlier.contains(&format!("[msg#^{id}]"))
+            || says(
+                at,
+                &said_and_facts(&block.event.content).0.split_whitespace().collect::<Vec<_>>().join(" "),
+            );
+        is_told.then(|| id.clone())
+    };
+    material.blocks.iter().enumerate().filter_map(stands).collect()
+}
+
+/// A request before it is put together.
+struct Parts<'a> {
+    system: String,
+    /// The summaries that find room, each with the events that it covers.
+    summaries: Vec<(Message, (&'a Told, Range<usize>))>,
+    /// The past that is told as it was said.
+    past: Vec<Past>,
+    /// What is told of the past under summaries, since the question's words hit it.
+    earlier: String,
+    /// What is new.
+    new: Vec<Message>,
+}
+
+fn parts<'a>(material: &Material<'a>) -> Parts<'a> {
+    let system = system(material.notes, material.skills);
+    let asked: Vec<&str> = material.questions.iter().map(|question| question.id.as_str()).collect();
+    let with_tools = !material.tools.is_empty();
+    let zone = material.now.time_zone();
+    let summaries = told::placed(material.summaries, material.blocks);
+    let covered = summaries.last().map_or(0, |(_, events)| events.end);
+    let mut past = history::past(material.blocks, &asked, with_tools, zone);
+    past.retain(|past| past.at >= covered);
+    let text: Vec<&str> = material.questions.iter().map(|question| question.text.as_str()).collect();
+    let earlier = told::hit(&summaries, material.blocks, &text.join("\n"), material.budget, zone);
+    let new = news(material, &earlier);
+    let tools = of_tools(&material.tools);
+    let fixed = history::estimate(&system) + tools + new.iter().map(history::tokens).sum::<u64>();
+    let room = material.budget.saturating_sub(fixed);
+    let past = past.split_off(start(&past, room));
+    let left = room.saturating_sub(past.iter().map(|past| past.tokens).sum());
+    let shown =
+        summaries.into_iter().map(|told| (told::message(told.0, &told.1, material.blocks, zone), told));
+    Parts { system, summaries: newest(shown.collect(), left), past, earlier, new }
+}
+
 /// The newest of these messages that fit, in their order.
-fn newest(mut messages: Vec<Message>, room: u64) -> Vec<Message> {
+fn newest<T>(mut messages: Vec<(Message, T)>, room: u64) -> Vec<(Message, T)> {
     let mut left = room;
-    let fits = |message: &&Message| {
+    let fits = |(message, _): &&(Message, T)| {
         let rest = left.checked_sub(history::tokens(message));
         left = rest.unwrap_or(0);
         rest.is_some()

@@ -1,5 +1,6 @@
 //! The blocks beside a block: a note's blocks stand in slots side by side, so a turn's neighbours are found by counting.
 
+use crate::search::Role;
 use crate::search::analyze::stems::Shape;
 use crate::search::store::corpus::blocks::Corpus;
 use crate::search::store::corpus::layer::BITS;
@@ -33,6 +34,15 @@ pub(in crate::search) fn turn_beside(corpus: &Corpus, slot: u32, offset: i32) ->
 pub(in crate::search) fn answers(corpus: &Corpus, slot: u32) -> bool {
     is_turn(corpus, slot)
         && beside(corpus, slot, -1).is_some_and(|before| corpus.shape(before).has(Shape::QUESTION))
+}
+
+/// Whether somebody else spoke after a turn in its log, the agent or another person.
+pub(in crate::search) fn is_answered(corpus: &Corpus, slot: u32) -> bool {
+    let author = corpus.meta(slot).author;
+    let after = (1..).map_while(|offset| beside(corpus, slot, offset)).filter(|at| is_turn(corpus, *at));
+    let mut others =
+        after.filter(|at| corpus.role(*at) == Some(Role::Agent) || corpus.meta(*at).author != author);
+    others.next().is_some()
 }
 
 /// The length of a block's window: its own and, for turns, its neighbours' by their weight.
