@@ -114,7 +114,14 @@ impl std::fmt::Debug for Runner {
 /// The right to bring a run on; it goes with the process.
 struct RunLock {
     path: PathBuf,
-    _file: File,
+    file: File,
+}
+
+impl Drop for RunLock {
+    /// Lets it go even where a child that is just being started still holds a copy of the descriptor.
+    fn drop(&mut self) {
+        let _ = rustix::fs::flock(&self.file, rustix::fs::FlockOperation::Unlock);
+    }
 }
 
 impl Runner {
@@ -171,7 +178,7 @@ impl Runner {
         let wrap = |source| RunError::Lock { path: path.clone(), source };
         let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(wrap)?;
         match rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(Some(RunLock { path, _file: file })),
+            Ok(()) => Ok(Some(RunLock { path, file })),
             Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
             Err(error) => Err(wrap(error.into())),
         }

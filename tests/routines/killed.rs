@@ -43,9 +43,10 @@ fn each_point_may_be_the_last_before_a_crash() {
                 let first = rig.step_until(nth);
                 crashed |= first.is_none();
                 rig.later(SignedDuration::from_secs(wait));
-                rig.step();
+                let second = rig.step();
                 rig.later(SignedDuration::from_secs(60));
-                assert!(rig.step().driven.is_empty(), "{deliver}, point {nth}");
+                let third = rig.step();
+                assert!(third.driven.is_empty(), "{deliver}, point {nth}: {second:?}, then {third:?}");
                 let context = format!("{deliver}, point {nth}, {wait} s later");
                 let answers = rig.answers("a");
                 assert_eq!(answers.len(), 1, "{context}: {answers:?}");
