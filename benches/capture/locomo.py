@@ -57,6 +57,8 @@ def scores(hit, found, gold):
 
 def capture(folder):
     vault(folder, lambda _, turn: locomo.turn_text(turn))
+    with open(f"{folder}/vault-agent.toml", "w") as settings:
+        settings.write("[inbox]\nper_day = 1000\nopen = 10000\n")
     captured, sums = {}, [0, 0, 0]
     for c in conversations:
         name = c["conv_id"]

@@ -7,15 +7,20 @@
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 
-use super::ask::{Inbox, InboxError};
+use super::ask::{self, InboxError};
 use super::judge::{Admission, Known, Memory, Proposal, propose};
 use super::read::reading::Turn;
 use crate::capture::{AUTO, Found};
-use crate::config::Settings;
+use crate::config::{Inbox, Settings};
 use crate::embed::Table;
 use crate::format::candidate::{Candidate, Mark};
 use crate::format::struck;
 use crate::memory::{MemoryNotes, keep::bare};
+use crate::schedule::Zone;
+
+/// What each time that something was said again adds to its score, and how many count.
+const AGAIN: f64 = 0.05;
+const MOST_AGAIN: usize = 3;
 
 /// Learns for one vault, as it was when this was made.
 pub struct Learner {
@@ -23,6 +28,23 @@ pub struct Learner {
     memory: Memory,
     /// The turns that something was asked about: `logs/…#^id`.
     sources: std::collections::HashSet<String>,
+    /// The ids of questions whose words were said again, once for each time.
+    again: Vec<String>,
+    /// How many questions wait.
+    open: usize,
+    /// When each question was asked that a person was to answer.
+    asked: Vec<Timestamp>,
+}
+
+/// What a look writes into the inbox.
+#[derive(Debug, Default)]
+pub struct Asking {
+    /// New lines, best first.
+    pub lines: Vec<Candidate>,
+    /// The ids of questions that move up.
+    pub again: Vec<String>,
+    /// How many more there were than are asked.
+    pub left: usize,
 }
 
 impl std::fmt::Debug for Learner {
@@ -45,12 +67,15 @@ impl Learner {
                 facts.push(Known::new(&table, section.section.as_deref(), &bare(&memory.text), at));
             }
         }
-        let file = Inbox::new(notes).read()?;
+        let file = ask::Inbox::new(notes).read()?;
         let all = file.all();
-        let asked =
-            all.iter().map(|(_, one)| Known::new(&table, Some(&one.section), &one.text, None)).collect();
+        let known = all.iter().map(|(_, one)| Known::asked(&table, one)).collect();
         let sources = file.records.iter().map(|record| record.candidate.source()).collect();
-        Ok(Self { table, memory: Memory { facts, asked }, sources })
+        let open = file.lines.iter().filter(|line| line.candidate.mark == Mark::Open).count();
+        let records = file.records.iter().filter_map(|line| line.candidate.record.as_ref());
+        let asked = records.filter(|record| record.on.as_deref() != Some(AUTO)).map(|it| it.asked).collect();
+        let memory = Memory { facts, asked: known };
+        Ok(Self { table, memory, sources, again: Vec::new(), open, asked })
     }
 
     /// Whether something was asked about this turn before.
@@ -74,30 +99,52 @@ impl Learner {
         if found.is_empty() || self.is_known(turn) {
             return Vec::new();
         }
-        let proposals = propose(turn, found, &self.memory, by, now, &self.table);
-        for Candidate { section, text, .. } in proposals.iter().map(|proposal| &proposal.candidate) {
-            self.memory.asked.push(Known::new(&self.table, Some(section), text, None));
+        let proposals = propose(turn, found, &self.memory, by, now, &self.table, &mut self.again);
+        for proposal in &proposals {
+            self.memory.asked.push(Known::asked(&self.table, &proposal.candidate));
         }
         if !proposals.is_empty() {
             self.sources.insert(turn.source());
         }
         proposals
     }
-}
 
-/// The lines for these proposals: what the settings let in at once is ticked already.
-pub fn lines(proposals: Vec<Proposal>, settings: &Settings) -> Vec<Candidate> {
-    let line = |Proposal { mut candidate, admission, .. }: Proposal| {
-        let auto = admission == Admission::In && settings.captures_at_once(candidate.category);
-        if auto {
-            candidate.mark = Mark::Ticked;
-            if let Some(record) = &mut candidate.record {
-                record.on = Some(AUTO.to_owned());
+    /// What is asked of all that was proposed: what the settings let in at once, ticked, and of the rest the best that the
+    /// day and the open questions leave room for; what somebody asked to have remembered comes first. What is left is not noted anywhere.
+    pub fn choose(
+        &self,
+        mut proposals: Vec<Proposal>,
+        settings: &Settings,
+        now: Timestamp,
+        zone: &Zone,
+    ) -> Asking {
+        let score = |proposal: &Proposal| {
+            let again = self.again.iter().filter(|id| **id == proposal.candidate.id).count();
+            let is_wanted = proposal.scores.utility >= 1.0;
+            f64::from(u8::from(is_wanted)) + proposal.scores.total() + AGAIN * again.min(MOST_AGAIN) as f64
+        };
+        proposals.sort_by(|one, other| score(other).total_cmp(&score(one)));
+        let day = |at: Timestamp| zone.tz().to_datetime(at).date();
+        let today = self.asked.iter().filter(|at| day(**at) == day(now)).count();
+        let Inbox { per_day, open } = settings.inbox;
+        let mut room = per_day.saturating_sub(today).min(open.saturating_sub(self.open));
+        let mut out = Asking { again: self.again.clone(), ..Asking::default() };
+        for Proposal { mut candidate, admission, .. } in proposals {
+            if admission == Admission::In && settings.captures_at_once(candidate.category) {
+                candidate.mark = Mark::Ticked;
+                if let Some(record) = &mut candidate.record {
+                    record.on = Some(AUTO.to_owned());
+                }
+            } else if room == 0 {
+                out.left += 1;
+                continue;
+            } else {
+                room -= 1;
             }
+            out.lines.push(candidate);
         }
-        candidate
-    };
-    proposals.into_iter().map(line).collect()
+        out
+    }
 }
 
 /// The instant of a fact's timestamp, which may be a day alone.

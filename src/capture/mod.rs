@@ -29,7 +29,7 @@ pub use crate::format::candidate::{AUTO, HUMAN};
 pub use self::ask::{Inbox, InboxError, Kept, Listed, Settled};
 pub use self::find::{offers, rules};
 #[cfg(feature = "index")]
-pub use self::learn::{Learner, lines};
+pub use self::learn::{Asking, Learner};
 pub use self::read::{phrase, reading, sentences};
 #[cfg(all(feature = "assistant", feature = "index"))]
 pub use self::student::Student;

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::Judged;
 use super::ask::Inbox;
 use super::find::brain::{self, Asked};
-use super::learn::{Learner, lines};
+use super::learn::Learner;
 use super::read::reading::Turn;
 use crate::agent::Permits;
 use crate::agent::beside::{Beside, Purpose, Said};
@@ -65,8 +65,9 @@ impl Student {
             for (turn, found) in new.iter().zip(found) {
                 proposals.extend(learner.learn(turn, found, &by, now));
             }
-            let lines = lines(proposals, &self.workspace.settings);
-            let ids = tokio::task::block_in_place(|| Inbox::new(self.workspace.memory()).ask(&lines));
+            let asking = learner.choose(proposals, &self.workspace.settings, now, &self.workspace.zone);
+            let inbox = Inbox::new(self.workspace.memory());
+            let ids = tokio::task::block_in_place(|| inbox.ask(&asking.lines, &asking.again));
             asked += ids.map_err(|error| error.to_string())?.len();
         }
         Ok(Some(asked))

@@ -39,7 +39,7 @@ pub use self::secret::{
 pub use self::settings::{Edit, EditStrategyName, Embed, History, Index, Memory, Recall, Schedule, Settings};
 pub(crate) use self::tables::is_web;
 pub use self::tables::{
-    Assistant, AttachmentKind, BashMode, Brain, BrainKind, Capture, Category, Discord, Email, Hooks,
+    Assistant, AttachmentKind, BashMode, Brain, BrainKind, Capture, Category, Discord, Email, Hooks, Inbox,
     KeepAttachments, MEMORY, MailSecurity, McpServer, Notify, NotifyKind, Ntfy, Paths, Price, Quiet,
     Reminders, Rerank, Route, SkillSettings, Summary, TaskForm, ToolGroup, Web, Webhook, allow,
     is_this_machine, is_topic,

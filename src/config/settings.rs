@@ -1,5 +1,7 @@
 //! `vault-agent.toml` as values.
 
+mod differ;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -11,7 +13,9 @@ use super::pause::PausedUntil;
 use super::tables::assistant::{self, Assistant, Route, SkillSettings};
 use super::tables::mcp::{self, McpServer};
 use super::tables::notify::{self, Notify};
-use super::tables::{Brain, Capture, Discord, Hooks, Paths, Reminders, Rerank, Summary, Web, follow, within};
+use super::tables::{
+    Brain, Capture, Discord, Hooks, Inbox, Paths, Reminders, Rerank, Summary, Web, follow, within,
+};
 use crate::config::FILE_NAME;
 
 /// All settings of a vault; `Settings::default()` is a vault without a settings file.
@@ -54,6 +58,8 @@ pub struct Settings {
     pub summary: Summary,
     /// What is learned from conversations; the table alone turns it on.
     pub capture: Option<Capture>,
+    /// How much is asked in the inbox.
+    pub inbox: Inbox,
     /// Folders of other programs that are followed into `memory/NAME/`, by these names.
     pub follow: BTreeMap<String, String>,
     /// How the assistant answers.
@@ -94,6 +100,7 @@ impl Default for Settings {
             memory: Memory::default(),
             hooks: Hooks::default(),
             capture: None,
+            inbox: Inbox::default(),
             follow: BTreeMap::new(),
             assistant: Assistant::default(),
             brains: Vec::new(),
@@ -303,21 +310,6 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Whether nothing but who answers, how, and what is paused, differs from `other`.
-    pub fn differ_for_assistant_alone(&self, other: &Self) -> bool {
-        let mut same = self.clone();
-        (same.paused_until, same.pause_reminders) = (other.paused_until, other.pause_reminders);
-        same.assistant.clone_from(&other.assistant);
-        same.brains.clone_from(&other.brains);
-        same.routes.clone_from(&other.routes);
-        same.recall.brain.clone_from(&other.recall.brain);
-        same.summary.clone_from(&other.summary);
-        same.capture.clone_from(&other.capture);
-        same.mcp.clone_from(&other.mcp);
-        same.skills.clone_from(&other.skills);
-        same == *other
-    }
-
     /// The 1-based line and column of a dotted key in a settings text, if it is written there.
     pub fn place_of(text: &str, key: &str) -> Option<(usize, usize)> {
         key_span(text, key).map(|span| crate::config::error::line_and_column(text, span.start))
@@ -356,6 +348,7 @@ impl Settings {
         within("memory.working_memory_max_tokens", memory.working_memory_max_tokens as usize, 100, 4000)?;
         self.hooks.validate()?;
         self.rerank.validate()?;
+        self.inbox.validate()?;
         within("recall.budget_tokens", self.recall.budget_tokens, 50, 100_000)?;
         within("recall.memory_tokens", self.recall.memory_tokens, 10, self.recall.budget_tokens)?;
         let turn = &self.assistant;

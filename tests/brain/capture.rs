@@ -38,7 +38,10 @@ impl World {
         let vault = TestVault::new("//- now: 2026-11-22T10:00:00Z\n");
         vault.write(
             "vault-agent.toml",
-            format!("[capture]\nbrain = \"small\"\n{}", brain(&server, "small", "")),
+            format!(
+                "[inbox]\nper_day = 1000\nopen = 1000\n[capture]\nbrain = \"small\"\n{}",
+                brain(&server, "small", "")
+            ),
         );
         vault.write("MEMORY.md", memory);
         vault.write(LOG, log(said));

@@ -84,6 +84,65 @@ fn a_secret_is_never_asked() {
     assert!(!vault.read("Inbox.md").contains("slack"), "{}", vault.read("Inbox.md"));
 }
 
+/// A log in which Anna says these, one message each.
+fn talk(words: &[&str]) -> String {
+    let head = TALK.split("> [!user]").next().unwrap().to_owned();
+    words.iter().enumerate().fold(head, |log, (at, words)| {
+        log + &format!(
+            "> [!user] 2026-11-20T10:00:{at:02}Z Anna\n> {words}\n\n^01JGXYZ00000000000000001{at:02}\n\n"
+        )
+    })
+}
+
+#[test]
+fn a_day_asks_the_best_five_and_the_rest_is_left() {
+    let said = [
+        "I've been playing the cello for six years.",
+        "I live in Graz.",
+        "My sister's name is Eva.",
+        "I hate cold coffee.",
+        "I'm allergic to nuts.",
+        "Remember that the boiler is due for service.",
+        "We decided to sell the boat.",
+        "My brother works at the harbour.",
+        "I went to the lake, and it was fun!",
+    ];
+    let vault = TestVault::new(&talk(&said));
+    let scanned = vault.run(&["inbox", "scan"]).ok();
+    assert!(
+        scanned.stderr.contains("3 more are not asked: at most 5 a day and 20 open"),
+        "{}",
+        scanned.stderr
+    );
+    let asked = list(&vault);
+    assert_eq!(asked.len(), 5, "{asked:?}");
+    assert!(asked.iter().any(|one| one["text"] == "I'm allergic to nuts."), "{asked:?}");
+    let before = vault.read("Inbox.md");
+    let _ = vault.run(&["inbox", "scan"]).ok();
+    assert_eq!(vault.read("Inbox.md"), before, "the day is full");
+    // On the next day the rest is weighed anew, but for what the open questions leave no room for.
+    vault.write("vault-agent.toml", "[inbox]\nopen = 6\n");
+    vault.set_now("2026-11-23T10:00:00Z");
+    let _ = vault.run(&["inbox", "scan"]).ok();
+    assert_eq!(list(&vault).len(), 6);
+    assert!(!vault.read("Inbox.md").contains("lake"));
+}
+
+#[test]
+fn what_is_said_again_moves_its_question_up() {
+    let vault = TestVault::new(&talk(&["I live in Graz.", "I'm allergic to nuts.", "I hate cold coffee."]));
+    let _ = vault.run(&["inbox", "scan"]).ok();
+    let last = list(&vault)[2]["text"].as_str().unwrap().to_owned();
+    let again = format!("> [!user] 2026-11-21T10:00:00Z Anna\n> {last}\n\n^01JGXYZ0000000000000000199\n");
+    vault.write(LOG, vault.read(LOG) + &again);
+    let _ = vault.run(&["inbox", "scan"]).ok();
+    let all = list(&vault);
+    assert_eq!((all.len(), all[0]["text"].as_str().unwrap()), (3, last.as_str()));
+    let before = vault.read("Inbox.md");
+    let _ = vault.run(&["inbox", "scan"]).ok();
+    assert_eq!(vault.read("Inbox.md"), before, "once");
+}
+
 #[test]
 fn a_kept_line_is_a_fact_with_its_source_and_one_undo() {
     let vault = TestVault::new(TALK);

@@ -138,7 +138,7 @@ impl<'a> Inbox<'a> {
         }
     }
 
-    /// All that was ever asked, oldest first.
+    /// All that was ever asked, oldest first; what waits is in the order of the note among itself.
     ///
     /// # Errors
     /// The note can't be read.
@@ -148,26 +148,33 @@ impl<'a> Inbox<'a> {
             let record = file.records.iter().find(|record| record.candidate.id == id)?;
             record.candidate.record.as_ref().map(|record| record.by.clone())
         };
-        Ok(file
-            .all()
-            .into_iter()
-            .map(|(state, one)| Listed { by: by(&one.id), ..listed(state, one) })
-            .collect())
+        let all = file.all();
+        let mut open: Vec<&Candidate> =
+            all.iter().filter(|(state, _)| *state == State::Open).map(|(_, one)| *one).collect();
+        open.sort_by_key(|one| file.lines.iter().position(|line| line.candidate.id == one.id));
+        let mut open = open.into_iter();
+        let in_order = all.into_iter().map(|(state, one)| match state {
+            State::Open => (state, open.next().unwrap_or(one)),
+            _ => (state, one),
+        });
+        Ok(in_order.map(|(state, one)| Listed { by: by(&one.id), ..listed(state, one) }).collect())
     }
 
-    /// Asks about these; what was asked before is passed over. Returns the ids that are new, in order.
+    /// Asks about these; what was asked before is passed over. Questions under the ids of `again` that are open move up.
+    /// Returns the ids that are new, in order.
     ///
     /// # Errors
     /// The note can't be written, or a line in it wouldn't be seen.
-    pub fn ask(&self, candidates: &[Candidate]) -> Result<Vec<String>, InboxError> {
+    pub fn ask(&self, candidates: &[Candidate], again: &[String]) -> Result<Vec<String>, InboxError> {
         let known = self.read()?;
         let is_known = |id: &str| known.records.iter().any(|record| record.candidate.id == id);
         let new: Vec<&Candidate> = candidates.iter().filter(|one| !is_known(&one.id)).collect();
-        let Some(first) = new.first() else { return Ok(Vec::new()) };
         let ids: Vec<String> = new.iter().map(|one| one.id.clone()).collect();
-        let subject = match new.len() {
-            1 => format!("asked whether to remember: {}", short(&first.text)),
-            count => format!("asked whether to remember {count} things"),
+        let subject = match new.as_slice() {
+            [] if again.is_empty() => return Ok(ids),
+            [] => "moved up what was said again".to_owned(),
+            [one] => format!("asked whether to remember: {}", short(&one.text)),
+            many => format!("asked whether to remember {} things", many.len()),
         };
         let mut why = Why::new(Actor::Assistant, subject);
         for id in &ids {
@@ -176,7 +183,7 @@ impl<'a> Inbox<'a> {
         let path = self.path();
         let mut hidden = false;
         self.notes.editor.edit_with(&path, &why, |bytes| {
-            let after = note::added(bytes, candidates);
+            let after = note::added(&note::raised(bytes, again), candidates);
             let read = candidate::parse(&after);
             let seen =
                 |id: &String| read.lines.iter().chain(&read.records).any(|line| line.candidate.id == *id);

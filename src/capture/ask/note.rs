@@ -88,6 +88,37 @@ pub fn settled(bytes: &[u8], id: &str, kept: Option<&Candidate>) -> Vec<u8> {
     out
 }
 
+/// The note with these questions above the other open ones, in the order in which they stood. One that has lines of a
+/// person's indented below it stays where it is.
+pub fn raised(bytes: &[u8], ids: &[String]) -> Vec<u8> {
+    let all: Vec<lines::Line<'_>> = lines::lines(bytes).collect();
+    let has_own = |number: usize| {
+        let next = all.iter().find(|line| line.number == number + 1);
+        next.is_some_and(|line| line.text.starts_with(b" ") || line.text.starts_with(b"\t"))
+    };
+    let file = candidate::parse(bytes);
+    let open: Vec<_> = file.lines.iter().filter(|line| line.candidate.mark == Mark::Open).collect();
+    let up = open.iter().filter(|line| ids.contains(&line.candidate.id) && !has_own(line.line));
+    let up: Vec<usize> = up.map(|line| line.line).collect();
+    let Some(first) = open.first().map(|line| line.line).filter(|_| !up.is_empty()) else {
+        return bytes.to_vec();
+    };
+    let moved = all.iter().filter(|line| up.contains(&line.number));
+    let moved: Vec<u8> =
+        moved.flat_map(|line| [line.text, lines::terminator_of(bytes).as_bytes()].concat()).collect();
+    let mut out = Vec::with_capacity(bytes.len() + 2);
+    for line in &all {
+        if line.number == first {
+            out.extend_from_slice(&moved);
+        }
+        if !up.contains(&line.number) {
+            out.extend_from_slice(line.text);
+            out.extend_from_slice(line.terminator);
+        }
+    }
+    out
+}
+
 /// The note with the box of this question empty again.
 pub fn unticked(bytes: &[u8], id: &str) -> Vec<u8> {
     let file = candidate::parse(bytes);
@@ -175,6 +206,27 @@ mod tests {
             [State::Dropped, State::Kept]
         );
         assert_eq!(added(&dropped, &[one("cap_AAAAAAAAAAAA")]), dropped, "a no is a no");
+    }
+
+    #[test]
+    fn what_was_said_again_moves_up() {
+        let ids = ["cap_AAAAAAAAAAAA", "cap_BBBBBBBBBBBB", "cap_CCCCCCCCCCCC"];
+        let note = added(b"mine\n", &ids.map(one));
+        let order = |bytes: &[u8]| -> Vec<String> {
+            parse(bytes).lines.into_iter().map(|line| line.candidate.id).collect()
+        };
+        let up = [ids[1].to_owned(), ids[2].to_owned()];
+        let after = raised(&note, &up);
+        assert_eq!(order(&after), [ids[1], ids[2], ids[0]]);
+        assert_eq!(raised(&after, &up), after, "once");
+        assert_eq!(after.len(), note.len());
+        assert_eq!(raised(&note, &["cap_DDDDDDDDDDDD".to_owned()]), note);
+        let own = String::from_utf8(note).unwrap().replacen(
+            "cap_BBBBBBBBBBBB\n",
+            "cap_BBBBBBBBBBBB\n  - ask her\n",
+            1,
+        );
+        assert_eq!(raised(own.as_bytes(), &up[..1]), own.as_bytes(), "with what a person put below it");
     }
 
     #[test]

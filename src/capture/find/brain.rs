@@ -223,7 +223,6 @@ mod tests {
             author: "Anna".into(),
             said: said.into(),
             at: "2026-11-20T10:00:00Z".parse().unwrap(),
-            answers: false,
         }
     }
 

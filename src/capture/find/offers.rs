@@ -13,14 +13,20 @@ const MAX_SENTENCE_CHARS: usize = 240;
 
 /// What is said when something is to last. `…` stands for any words in between.
 #[rustfmt::skip]
-const LASTING: &[&str] = &[
+const ENGLISH: &[&str] = &[
     "remember that", "keep in mind that", "don't forget that", "for the record", "i prefer",
     "i'd rather have", "i always use", "i always want", "i never want", "i never use", "i don't like",
     "i hate", "i love", "always use", "never use", "please always", "please never", "from now on",
     "going forward", "my name is", "call me", "i live in", "i work at", "i work for", "i work as",
     "i was born", "i'm allergic", "i am allergic", "i'm vegetarian", "i'm vegan", "we decided",
     "we've decided", "we have decided", "we agreed", "let's go with", "we'll go with", "the decision is",
-    "our convention is", "our deadline is", "merk dir", "merke dir", "denk daran dass",
+    "our convention is", "our deadline is",
+];
+
+/// The same in other languages.
+#[rustfmt::skip]
+const OTHERS: &[&str] = &[
+    "merk dir", "merke dir", "denk daran dass",
     "vergiss nicht dass", "ich bevorzuge", "ich mag lieber", "ich möchte immer", "ich will immer",
     "ich will nie", "ich heiße", "ich wohne in", "ich arbeite bei", "ich arbeite als", "ich bin allergisch",
     "ab jetzt", "von jetzt an", "wir haben … entschieden", "wir haben beschlossen", "wir nehmen … statt",
@@ -92,7 +98,12 @@ pub fn may_last(sentence: &str, most: usize) -> bool {
 /// Whether a sentence says by its words that it is to last.
 pub fn lasts(sentence: &str) -> bool {
     let words = plain(&sentence.to_lowercase());
-    LASTING.iter().any(|phrase| in_order(&words, phrase)) || is_mine(&words)
+    ENGLISH.iter().any(|phrase| in_order(&words, phrase)) || lasts_elsewhere(&words) || is_mine(&words)
+}
+
+/// Whether these plain words say so in another language than English.
+pub(super) fn lasts_elsewhere(words: &str) -> bool {
+    OTHERS.iter().any(|phrase| in_order(words, phrase))
 }
 
 /// Whether the words say `my dog is called Rex`, and not `my build is failing`.

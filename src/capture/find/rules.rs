@@ -1,16 +1,18 @@
-//! Candidates of a turn by rules alone: sentences in which somebody says something of themselves, or asks to have
-//! something remembered, in their own words.
+//! Candidates of a turn by rules alone: statements that are worth keeping for a year, in the speaker's own words.
 //!
-//! A turn is looked at where one of its sentences says by its words that it is to last (`remember that …`, in several
-//! languages), or where the whole of it is worth a look ([`worth`]). Only the speaker's own words count: no code, no
-//! quotation, no question, no secret. What is taken is the sentence as it stands; the leading `remember that` goes. Pure.
+//! A sentence counts where it asks to be remembered, or makes one of the [`statements`] that last; in other languages than
+//! English, where it has one of the phrases of [`offers`]. Only the speaker's own words count: no code, no quotation, no
+//! question, no secret. A long message is a task or pasted text, and is looked through for what asks to be remembered
+//! alone. What is taken is the sentence as it stands; the leading `remember that` goes. Pure.
 
-use super::worth::worth;
-use super::{category, offers};
+use jiff::civil::Date;
+
+use super::{category, offers, statements};
 use crate::capture::Found;
-use crate::capture::read::phrase::plain;
+use crate::capture::read::phrase::{in_order, plain};
 use crate::capture::read::quote;
 use crate::capture::read::sentences::{as_said, sentences};
+use crate::format::candidate::Category;
 
 /// Who found it, in a record.
 pub const NAME: &str = "rules";
@@ -18,7 +20,15 @@ pub const NAME: &str = "rules";
 pub const MOST: usize = 2;
 
 /// A longer sentence, in characters, is no fact.
-const MAX_SENTENCE_CHARS: usize = 400;
+const MAX_SENTENCE_CHARS: usize = 300;
+/// A longer message, in characters, is a task or pasted.
+const MAX_MESSAGE_CHARS: usize = 1000;
+
+/// What asks for remembering wherever it stands in a sentence.
+const ASKS: &[&str] = &["remember that", "keep in mind that", "don't forget that", "for the record"];
+/// What does so at its beginning alone: `remember the …?` asks whether something is remembered.
+const BEGINNINGS: &[&str] =
+    &["please remember", "remember i", "remember i'm", "remember my", "remember we", "remember our"];
 
 /// What asks for remembering, and is no part of what is remembered.
 #[rustfmt::skip]
@@ -31,35 +41,40 @@ const LEADS: &[&str] = &[
     "запам'ятай що", "unutma ki", "请记住", "記住", "记住",
 ];
 
-/// What a turn says that could be remembered, best first; `answers` says that the turn before it asked something.
-pub fn found(said: &str, answers: bool) -> Vec<Found> {
-    let all = sentences(said);
-    let worth = worth(&all, answers);
-    let explicit: Vec<usize> = (0..all.len()).filter(|place| offers::lasts(&all[*place])).collect();
-    let mut places: Vec<usize> = explicit.clone();
-    if worth.score > 0.0 {
-        places.extend(worth.best.iter().filter(|place| !explicit.contains(place)));
-    }
+/// What a turn says that could be remembered, best first; `day` is when it was said.
+pub fn found(said: &str, day: Date) -> Vec<Found> {
+    let is_long = said.chars().count() > MAX_MESSAGE_CHARS;
     let mut out: Vec<Found> = Vec::new();
-    for place in places {
-        let sentence = all[place].as_str();
-        let Some(quoted) = as_said(said, sentence).filter(|quoted| quote::stands(quoted, said)) else {
-            continue;
-        };
-        let text = without_lead(&quoted);
-        if out.len() == MOST || !offers::may_last(sentence, MAX_SENTENCE_CHARS) || text.is_empty() {
+    for sentence in sentences(said) {
+        if !offers::may_last(&sentence, MAX_SENTENCE_CHARS) {
             continue;
         }
-        out.push(Found {
-            category: category::of(sentence),
-            text: text.to_owned(),
-            quote: quoted.clone(),
-            utility: if explicit.contains(&place) { 1.0 } else { worth.utility() },
-            about: None,
-            judged: None,
-        });
+        let Some((category, utility)) = judge(&sentence, day, is_long) else { continue };
+        let Some(quote) = as_said(said, &sentence).filter(|quoted| quote::stands(quoted, said)) else {
+            continue;
+        };
+        let text = without_lead(&quote).to_owned();
+        if !text.is_empty() {
+            out.push(Found { category, text, quote, utility, about: None, judged: None });
+        }
     }
+    out.sort_by(|one, other| other.utility.total_cmp(&one.utility));
+    out.truncate(MOST);
     out
+}
+
+/// What kind of fact a sentence says, and how useful it is, 0 to 1.
+fn judge(sentence: &str, day: Date, is_long: bool) -> Option<(Category, f64)> {
+    let words = plain(&sentence.to_lowercase());
+    let begins = |start: &str| words.strip_prefix(start).is_some_and(|rest| rest.starts_with(' '));
+    if ASKS.iter().any(|phrase| in_order(&words, phrase)) || BEGINNINGS.iter().any(|start| begins(start)) {
+        return Some((category::of(sentence), 1.0));
+    }
+    if is_long {
+        return None;
+    }
+    let elsewhere = || offers::lasts_elsewhere(&words).then(|| (category::of(sentence), 0.9));
+    statements::judge(sentence, day).or_else(elsewhere)
 }
 
 /// The sentence without what asks for remembering it.
@@ -87,10 +102,11 @@ fn without_lead(sentence: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::candidate::Category;
+
+    const DAY: Date = jiff::civil::date(2026, 11, 22);
 
     fn texts(said: &str) -> Vec<(Category, String)> {
-        found(said, false).into_iter().map(|found| (found.category, found.text)).collect()
+        found(said, DAY).into_iter().map(|found| (found.category, found.text)).collect()
     }
 
     #[test]
@@ -123,7 +139,7 @@ mod tests {
     #[test]
     fn every_quote_stands_in_what_was_said() {
         let said = "I moved to Vienna last week with my wife. **I love** it here, my `cat` too, and my dog is called Rex.";
-        let found = found(said, false);
+        let found = found(said, DAY);
         assert!(!found.is_empty() && found.iter().all(|found| said.contains(&found.quote)), "{found:?}");
     }
 }

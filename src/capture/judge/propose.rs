@@ -27,6 +27,8 @@ pub struct Known {
     pub vector: Vec<f32>,
     /// Since when.
     pub at: Option<Timestamp>,
+    /// The id of the question, if it was asked.
+    pub id: Option<String>,
 }
 
 /// What there is to compare with.
@@ -41,7 +43,14 @@ pub struct Memory {
 impl Known {
     /// One with its vector.
     pub fn new(table: &Table, section: Option<&str>, text: &str, at: Option<Timestamp>) -> Self {
-        Self { section: section.map(str::to_owned), text: text.to_owned(), vector: table.embed(text), at }
+        let (section, vector) = (section.map(str::to_owned), table.embed(text));
+        Self { section, text: text.to_owned(), vector, at, id: None }
+    }
+
+    /// A question with its id.
+    pub fn asked(table: &Table, candidate: &Candidate) -> Self {
+        let one = Self::new(table, Some(&candidate.section), &candidate.text, None);
+        Self { id: Some(candidate.id.clone()), ..one }
     }
 
     /// Whether it may be about the same as something in this section: what one person drinks says nothing of another.
@@ -61,7 +70,8 @@ pub struct Proposal {
     pub scores: Scores,
 }
 
-/// What becomes of what was found in a turn. `section` is where it belongs; `by` says who found it.
+/// What becomes of what was found in a turn; `by` says who found it. What was asked before is not asked again: the id of
+/// its question goes to `again`.
 pub fn propose(
     turn: &Turn,
     found: Vec<Found>,
@@ -69,6 +79,7 @@ pub fn propose(
     by: &str,
     now: Timestamp,
     table: &Table,
+    again: &mut Vec<String>,
 ) -> Vec<Proposal> {
     let standing: Vec<Found> =
         found.into_iter().filter(|found| quote::stands(&found.quote, &turn.said)).collect();
@@ -78,8 +89,9 @@ pub fn propose(
         let (found, vector) = (&standing[place], &vectors[place]);
         let section = section(found.about.as_deref().unwrap_or(&turn.author));
         let facts: Vec<&Known> = memory.facts.iter().filter(|fact| fact.is_about(&section)).collect();
-        let asked = memory.asked.iter().filter(|asked| asked.is_about(&section));
-        if is_asked(found, vector, asked) {
+        let mut asked = memory.asked.iter().filter(|asked| asked.is_about(&section));
+        if let Some(asked) = asked.find(|asked| says_the_same(found, vector, asked)) {
+            again.extend(asked.id.clone());
             continue;
         }
         let Some(change) = change(found, vector, &facts) else { continue };
@@ -110,9 +122,8 @@ pub fn propose(
 }
 
 /// Whether the same was asked before, whatever was answered.
-fn is_asked<'k>(found: &Found, vector: &[f32], mut asked: impl Iterator<Item = &'k Known>) -> bool {
-    let says = normal(&found.text);
-    asked.any(|asked| normal(&asked.text) == says || dedup::cosine(&asked.vector, vector) >= dedup::SAME)
+fn says_the_same(found: &Found, vector: &[f32], asked: &Known) -> bool {
+    normal(&asked.text) == normal(&found.text) || dedup::cosine(&asked.vector, vector) >= dedup::SAME
 }
 
 /// What it would do to a known fact; none where it is known already.
@@ -189,7 +200,6 @@ mod tests {
             author: "Anna".into(),
             said: said.into(),
             at: "2026-11-20T10:00:00Z".parse().unwrap(),
-            answers: false,
         }
     }
 
@@ -202,7 +212,7 @@ mod tests {
         let known =
             |texts: &[&str]| texts.iter().map(|text| Known::new(&table, Some("Anna"), text, None)).collect();
         let memory = Memory { facts: known(facts), asked: known(asked) };
-        propose(&turn(said), found, &memory, "rules", turn("").at, &table)
+        propose(&turn(said), found, &memory, "rules", turn("").at, &table, &mut Vec::new())
     }
 
     #[test]

@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::sentences::asks;
 use crate::format::log::{self, Event, EventKind, LogBlock, Resume};
 
 /// The file in the state directory.
@@ -39,8 +38,6 @@ pub struct Turn {
     pub said: String,
     /// When.
     pub at: Timestamp,
-    /// Whether what came before it asked something.
-    pub answers: bool,
 }
 
 impl Turn {
@@ -56,8 +53,6 @@ pub struct Place {
     offset: usize,
     line: usize,
     crlf: bool,
-    /// Whether what stands before it asked something.
-    asked: bool,
 }
 
 /// What is new in a log's bytes behind a place, and the place behind that.
@@ -81,16 +76,8 @@ pub fn turns(path: &str, bytes: &[u8], from: Option<Place>) -> (Vec<Turn>, Place
         }
     };
     let note = path.strip_suffix(".md").unwrap_or(path);
-    let mut asked = from.is_some_and(|from| from.asked);
-    let mut out = Vec::new();
-    for LogBlock { event, .. } in blocks {
-        let spoken = matches!(event.kind, EventKind::User | EventKind::Agent);
-        out.extend(turn(note, &event, asked));
-        if spoken {
-            asked = asks(event.said().trim());
-        }
-    }
-    (out, Place { offset: resume.offset, line: resume.line, crlf: resume.crlf, asked })
+    let out = blocks.iter().filter_map(|LogBlock { event, .. }| turn(note, event)).collect();
+    (out, Place { offset: resume.offset, line: resume.line, crlf: resume.crlf })
 }
 
 /// The place behind all that a log says now.
@@ -98,7 +85,7 @@ pub fn end(bytes: &[u8]) -> Place {
     turns("", bytes, None).1
 }
 
-fn turn(note: &str, event: &Event, answers: bool) -> Option<Turn> {
+fn turn(note: &str, event: &Event) -> Option<Turn> {
     let said = event.said();
     let fits = event.kind == EventKind::User && !said.trim().is_empty() && said.len() <= MAX_MESSAGE_BYTES;
     let id = event.id.as_ref().filter(|_| fits && !said.contains(log::INJECTED))?;
@@ -108,7 +95,6 @@ fn turn(note: &str, event: &Event, answers: bool) -> Option<Turn> {
         author: event.author.clone(),
         said: said.to_owned(),
         at: event.at,
-        answers,
     })
 }
 
@@ -189,7 +175,6 @@ mod tests {
             + &event(EventKind::Agent, "What do you drink?");
         let (turns_of_first, place) = turns("logs/a.md", first.as_bytes(), None);
         assert_eq!(turns_of_first.len(), 1);
-        assert!(!turns_of_first[0].answers);
         let whole = first
             + &event(EventKind::Tool, "I only drink tea")
             + &event(EventKind::User, "I only drink green tea")
@@ -197,7 +182,7 @@ mod tests {
             + &event(EventKind::Recall, "I live in Graz");
         let (new, after) = turns("logs/a.md", whole.as_bytes(), Some(place));
         assert_eq!(new.iter().map(|turn| turn.said.as_str()).collect::<Vec<_>>(), ["I only drink green tea"]);
-        assert!(new[0].answers && new[0].source().starts_with("logs/a#^"));
+        assert!(new[0].source().starts_with("logs/a#^"));
         assert_eq!(turns("logs/a.md", whole.as_bytes(), Some(after)).0, []);
         assert_eq!(turns("logs/a.md", b"cut", Some(after)).0, []);
     }
@@ -207,7 +192,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let mut places = Places::load(dir.path());
         assert!(places.is_first());
-        places.set("logs/a.md", Place { offset: 5, line: 2, crlf: false, asked: true });
+        places.set("logs/a.md", Place { offset: 5, line: 2, crlf: false });
         places.save().unwrap();
         let again = Places::load(dir.path());
         assert!(!again.is_first() && again.is_read("logs/a.md", 5) && !again.is_read("logs/a.md", 6));

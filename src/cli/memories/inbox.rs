@@ -167,8 +167,6 @@ struct Found {
     quote: String,
     #[serde(rename = "ref")]
     source: String,
-    /// The score of its admission, 0 to 1.
-    score: f64,
 }
 
 #[cfg(feature = "index")]
@@ -179,7 +177,7 @@ fn scan(
     since: Option<jiff::civil::Date>,
     dry: bool,
 ) -> CommandResult {
-    use crate::capture::{self, Learner, reading, rules};
+    use crate::capture::{Learner, reading, rules};
 
     let inbox = Inbox::new(workspace.memory());
     let mut learner = Learner::new(workspace.memory())?;
@@ -192,23 +190,24 @@ fn scan(
                 continue;
             }
             read += 1;
-            proposals.extend(learner.learn(&turn, rules::found(&turn.said, turn.answers), rules::NAME, now));
+            proposals.extend(learner.learn(&turn, rules::found(&turn.said, day), rules::NAME, now));
         }
     }
-    let found: Vec<Found> = proposals
+    let asking = learner.choose(proposals, &workspace.settings, now, &workspace.zone);
+    let found: Vec<Found> = asking
+        .lines
         .iter()
-        .map(|proposal| Found {
-            id: proposal.candidate.id.clone(),
-            category: proposal.candidate.category,
-            section: proposal.candidate.section.clone(),
-            text: proposal.candidate.text.clone(),
-            quote: proposal.candidate.quote.clone(),
-            source: proposal.candidate.source(),
-            score: proposal.scores.total(),
+        .map(|one| Found {
+            id: one.id.clone(),
+            category: one.category,
+            section: one.section.clone(),
+            text: one.text.clone(),
+            quote: one.quote.clone(),
+            source: one.source(),
         })
         .collect();
     if !dry {
-        inbox.ask(&capture::lines(proposals, &workspace.settings))?;
+        inbox.ask(&asking.lines, &asking.again)?;
         for (id, error) in inbox.settle(now)?.failed {
             context.ui.note(format!("`{id}` can't be kept: {error}"));
         }
@@ -219,6 +218,13 @@ fn scan(
     }
     let verb = if dry { "would be asked" } else { "asked" };
     context.ui.note(format!("{} of {read} messages: {} {verb}", count(&found), found.len()));
+    if asking.left > 0 {
+        let crate::config::Inbox { per_day, open } = workspace.settings.inbox;
+        context.ui.note(format!(
+            "{} more are not asked: at most {per_day} a day and {open} open (`[inbox]`)",
+            asking.left
+        ));
+    }
     Ok(Status::Fine)
 }
 

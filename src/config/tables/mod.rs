@@ -4,7 +4,7 @@
 //! No file is read here.
 //! - [`paths`], [`reminders`], [`notify`]: the notes, what is told, and to whom;
 //! - [`assistant`], [`brains`], [`allow`]: who answers, and what may run without asking; [`mcp`]: other people's servers;
-//! - [`doors`]: the bot, hooks, the page; [`capture`], [`summary`], [`rerank`], [`follow`]: what else a table switches on;
+//! - [`doors`]: the bot, hooks, the page; [`capture`], [`inbox`], [`summary`], [`rerank`], [`follow`]: what else a table switches on;
 //! - [`checks`], [`ids`]: what several of them share.
 
 pub mod allow;
@@ -15,6 +15,7 @@ mod checks;
 mod doors;
 pub(super) mod follow;
 pub(super) mod ids;
+mod inbox;
 pub(super) mod mcp;
 pub(super) mod notify;
 mod paths;
@@ -28,6 +29,7 @@ pub use capture::Capture;
 pub(crate) use checks::is_web;
 pub(super) use checks::within;
 pub use doors::{Discord, Hooks, KeepAttachments, Web};
+pub use inbox::Inbox;
 pub use mcp::McpServer;
 pub use notify::{Email, MailSecurity, Notify, NotifyKind, Ntfy, Quiet, Webhook, is_this_machine, is_topic};
 pub use paths::Paths;

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::capture::reading::{self, Place, Places, Turn};
-use crate::capture::{Inbox, Learner, Settled, lines, rules};
+use crate::capture::{Inbox, Learner, Settled, rules};
 use crate::daemon::part::{Board, Event, Part};
 use crate::format::candidate::State;
 use crate::vault::{NotePath, VaultError, WalkOptions};
@@ -203,14 +203,11 @@ impl CapturePart {
             let now = shared.clock.now();
             let mut proposals = Vec::new();
             for turn in &turns {
-                proposals.extend(learner.learn(
-                    turn,
-                    rules::found(&turn.said, turn.answers),
-                    rules::NAME,
-                    now,
-                ));
+                let day = shared.zone.tz().to_datetime(turn.at).date();
+                proposals.extend(learner.learn(turn, rules::found(&turn.said, day), rules::NAME, now));
             }
-            Inbox::new(shared.memory()).ask(&lines(proposals, &shared.settings)).map_err(words)
+            let asking = learner.choose(proposals, &shared.settings, now, &shared.zone);
+            Inbox::new(shared.memory()).ask(&asking.lines, &asking.again).map_err(words)
         });
         Ok(Learned::Asked(asked.await?.len()))
     }

@@ -1,0 +1,363 @@
+//! Finds English statements that are worth keeping for a year: who somebody is, whom and what they have, what they prefer,
+//! decided or promised, and what comes on a date that lies ahead.
+//!
+//! A sentence is cut into clauses, and a clause counts only where it begins as such a statement does ("my wife works …",
+//! "we decided to …"), with words such as `actually` passed over. So what is told, asked or praised in passing is left.
+//! The lists were chosen on one half of the conversations that `labels/README.md` names. Pure.
+
+use std::sync::LazyLock;
+
+use jiff::civil::Date;
+use regex_lite::Regex;
+
+use crate::capture::read::phrase::{holds, in_order, plain};
+use crate::format::candidate::Category;
+
+/// What a clause begins with, what follows it in other statements, and how sure that is.
+struct Opening {
+    category: Category,
+    weight: f64,
+    phrases: &'static [&'static str],
+    unless: &'static [&'static str],
+}
+
+#[rustfmt::skip]
+const OPENINGS: &[Opening] = &[
+    Opening { category: Category::Profile, weight: 0.95, unless: &["paying", "in"], phrases: &[
+        "my name is", "call me", "please call me", "you can call me", "i'm allergic", "i am allergic", "i'm vegan", "i'm a vegan",
+        "i'm vegetarian", "i'm a vegetarian", "i'm lactose intolerant", "i'm diabetic", "i have asthma", "i have diabetes",
+        "i have adhd", "i can't eat", "i can't drink", "i'm married", "i'm single", "i'm divorced", "i'm engaged", "i'm pregnant",
+        "i was diagnosed", "i've been diagnosed",
+    ] },
+    Opening { category: Category::Profile, weight: 0.95, unless: &[], phrases: &["i live in"] },
+    Opening { category: Category::Profile, weight: 0.9, unless: &["the", "different", "scratch", "home", "in", "into"], phrases: &[
+        "i live near", "i live on", "i live alone", "i live with", "i'm from", "i am from", "i'm based in", "i'm originally from",
+        "i was born", "i was raised", "i grew up in", "i moved to", "i've moved to", "i'm moving to", "we moved to",
+        "we're moving to", "i moved in", "we moved in", "i moved from", "i work as", "i work at", "i work for",
+        "i work from home", "i graduated", "i'm studying at", "i'm studying for my", "i'm majoring", "i majored", "my birthday is",
+        "my job is", "my hometown is", "my major is", "i come from", "i turned", "i quit my", "i retired", "i adopted",
+        "we adopted", "i got promoted", "i was promoted", "i got married", "we got married", "we're getting married",
+        "i got engaged", "we got engaged", "i got divorced", "i got accepted", "i was accepted", "i got hired", "i was hired",
+        "i got laid off", "i was laid off", "i got fired", "i lost my job", "lost my job", "i got a job", "i got the job",
+        "i got a new job", "i started a new job", "i started my new job", "i signed with", "i bought a house",
+        "we bought a house", "i bought a car", "i bought a new car", "we bought a new", "i opened my", "i opened a", "i opened an",
+        "i launched my", "i launched a", "i started my own", "i started a business", "i'm starting my own",
+        "we're expecting a", "we're expecting our", "i'm into", "i'm mostly into", "i joined", "i collect", "i volunteer",
+        "i teach", "i speak", "i'm training for", "i'm working as", "i'm working at", "i'm working for",
+    ] },
+    Opening { category: Category::Entities, weight: 0.8, unless: &["on", "about", "today"], phrases: &[
+        "i decided", "i've decided", "we decided", "we've decided", "we have decided", "we agreed", "we've agreed",
+        "our convention is", "our deadline is",
+    ] },
+    Opening { category: Category::Events, weight: 0.8, unless: &[], phrases: &["i promise", "i promised"] },
+    Opening { category: Category::Patterns, weight: 0.8, unless: &[], phrases: &[
+        "from now on", "i always use", "i never use", "always use", "never use", "please always", "please never",
+    ] },
+    Opening { category: Category::Preferences, weight: 0.9, unless: &["to", "how", "it", "that", "this", "the"], phrases: &[
+        "i prefer", "i tend to prefer", "i hate", "i can't stand", "i dislike", "i don't like", "i don't eat", "i don't drink",
+        "i never eat", "i never drink", "i only eat", "i only drink", "i eat only", "i drink only", "i've always loved",
+        "i'm a fan of", "i'm a big fan of", "i'm a huge fan of", "i've been a fan", "i've been a big fan",
+        "i've been a huge fan", "i'm not a fan of", "i'm not a big fan of", "i'm a sucker for", "i'm passionate about",
+        "my dream is", "i dream of",
+    ] },
+];
+
+/// What may stand anywhere in a sentence.
+#[rustfmt::skip]
+const HOLDING: &[(Category, &[&str])] = &[
+    (Category::Preferences, &[
+        "is my favorite", "is my favourite", "are my favorite", "my favorite … is", "my favourite … is", "my all time favorite",
+        "my favorites are", "is one of my favorite", "is one of my favorites", "are some of my favorite",
+        "one of my all time favorite",
+    ]),
+    (Category::Entities, &["his name is", "her name is", "their names are"]),
+];
+/// The same where a name ends so.
+const OF_NAMES: [&str; 2] = ["'s name is", "'s birthday is"];
+
+/// People and animals of a life.
+const KIN: &str = "mom|mum|mother|dad|father|parents|sister|sisters|brother|brothers|wife|husband|fiancé|fiancée|girlfriend|\
+    boyfriend|partner|son|sons|daughter|daughters|kids|children|twins|grandma|grandmother|grandpa|grandfather|niece|nephew|\
+    aunt|uncle|cousin|roommate|boss|coach|therapist|doctor|dentist|dog|dogs|cat|cats|puppy|kitten|pup|pet|pets|turtles|\
+    hamster|rabbit|parrot|horse|pig";
+/// What somebody is.
+const ROLES: &str = "student|teacher|nurse|engineer|developer|designer|manager|freelancer|freelance|writer|therapist|parent|\
+    mother|father|mom|dad|doctor|lawyer|specialist|consultant|analyst|owner|coach|artist|musician|photographer|scientist|\
+    researcher|graduate|accountant|chef|member|resident|native|veteran|woman|man|major|streamer";
+/// Words that are passed over.
+const ADVERBS: &[&str] = &[
+    "actually",
+    "also",
+    "just",
+    "really",
+    "currently",
+    "definitely",
+    "honestly",
+    "personally",
+    "recently",
+    "still",
+    "already",
+    "now",
+    "finally",
+    "even",
+    "only",
+    "usually",
+    "generally",
+    "absolutely",
+    "kind",
+    "of",
+    "always",
+];
+/// Words before a statement that say nothing.
+const FILLERS: &[&str] = &[
+    "and",
+    "but",
+    "so",
+    "well",
+    "yeah",
+    "yes",
+    "oh",
+    "hey",
+    "hi",
+    "plus",
+    "since",
+    "because",
+    "also",
+    "actually",
+    "personally",
+    "honestly",
+];
+/// Words behind which another clause begins where it has a subject of its own.
+const JOINTS: &[&str] =
+    &["and", "but", "because", "since", "so", "although", "though", "that", "while", "'cause", "cause"];
+/// How a clause about a plan begins.
+#[rustfmt::skip]
+const PLANS: &[&str] = &[
+    "i have a", "i have an", "i have my", "we have a", "we have our", "i've got a", "i've got an", "i'm flying", "i'm moving",
+    "i'm starting", "i'm hosting", "i'm running", "i'm leaving", "i'm traveling", "i'm having", "i'm throwing", "i'm organizing",
+    "i'm performing", "i'm meeting", "i'm visiting", "i'm taking", "i'm attending", "i'm going", "i'm getting",
+    "i'm volunteering", "i'm speaking", "i'm planning a", "we're planning a", "i'm planning an", "we're going", "we're having",
+    "we're hosting", "we're flying", "we're getting", "i'm competing", "i'm participating", "i'm heading", "we're heading",
+    "i'm seeing", "we're meeting", "we're moving", "i'm presenting",
+];
+const MONTHS: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
+
+struct Patterns {
+    kin: Regex,
+    role: Regex,
+    many: Regex,
+    lasting: Regex,
+    named: Regex,
+    ahead: Regex,
+    month: Regex,
+}
+
+static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
+    let pattern = |text: String| Regex::new(&text).expect("a constant pattern");
+    let (days, months) = ("(?:mon|tues|wednes|thurs|fri|satur|sun)day", MONTHS.join("|"));
+    let verbs = "works|lives|named|called|turned|graduated|hates|prefers|likes|loves|teaches|studies|moved|live|love|plays|\
+        (?:is|are) (?:called|named)|got (?:married|engaged)|passed away|was born|has a|\
+        is (?:allergic|getting|expecting|pregnant|vegan|vegetarian|an?)";
+    let count = r"(?:an?|one|two|three|four|five|\d+)";
+    Patterns {
+        kin: pattern(format!(r"^(?:my|our) (?:[^ ]+ ){{0,2}}(?:{KIN}) (?:(?:{}) )*(?:{verbs})(?: |$)", ADVERBS.join("|"))),
+        role: pattern(format!(r"^(?:i'm|i am) (?:[^ ]+ ){{0,2}}an? (?:.* )?(?:{ROLES})(?: |$)|^as an? (?:.* )?(?:{ROLES})$")),
+        many: pattern(format!(r"^(?:i|we) (?:do |also )?have {count} (?:[^ ]+ ){{0,2}}(?:kids?|child|children|sons?|daughters?|sisters?|brothers?|siblings|dogs?|cats?|pets|turtles|year old)(?: |$)")),
+        lasting: pattern(r"^(?:i've|i have|we've) been [a-z]+ing .*\bfor (?:about |almost |over |nearly |around |the past )?(?:a|\d+|two|three|four|five|six|seven|eight|nine|ten|many|several|some|a few) (?:years?|decades?)\b|^i started .* years ago".to_owned()),
+        named: pattern(format!(r"\b(?:[Mm]y|[Oo]ur) (?:\w+ )?(?:{KIN}),? [A-Z][a-z]+\b|\b[A-Z][a-z]+, my (?:\w+ )?(?:{KIN})\s*[,.;:!)]|\b(?:[Hh]ave|[Gg]ot|adopted|our) (?:an? |two |three )?(?:[\w-]+ )?(?:{KIN}) (?:named|called) [A-Z]")),
+        ahead: pattern(format!(r"\b(?:tomorrow|next (?:week|month|year|weekend|summer|spring|fall|autumn|winter|{days})|this (?:coming )?{days}|(?:on|by) (?:the )?(?:\d|{days})|in (?:two|three|four|a few|\d+) (?:days|weeks|months)|(?:weeks?|weekends?|months?) (?:later|from now))")),
+        month: pattern(format!(r"\b(?:on|by|in|in early|in mid|in late) (?:the )?(?:(\d{{1,2}})(?:st|nd|rd|th)? (?:of )?)?({months})(?: (\d{{1,2}})(?:st|nd|rd|th)?)?\b")),
+    }
+});
+
+/// What kind of statement a sentence makes that was said on a day, and how sure that is, 0 to 1; `None` for no statement.
+pub(super) fn judge(sentence: &str, day: Date) -> Option<(Category, f64)> {
+    let words = plain(&sentence.to_lowercase());
+    let clauses = clauses(sentence);
+    let mut out: Option<(Category, f64)> = None;
+    let mut take = |category: Category, weight: f64| {
+        if out.is_none_or(|(_, best)| weight > best) {
+            out = Some((category, weight));
+        }
+    };
+    for clause in &clauses {
+        for Opening { category, weight, phrases, unless } in OPENINGS {
+            let rest = phrases.iter().find_map(|phrase| behind(clause, phrase));
+            if rest.is_some_and(|rest| rest.first().is_none_or(|word| !unless.contains(word))) {
+                take(*category, *weight);
+            }
+        }
+        let joined = clause.join(" ");
+        for (pattern, category, weight) in [
+            (&PATTERNS.kin, Category::Entities, 0.9),
+            (&PATTERNS.many, Category::Profile, 0.9),
+            (&PATTERNS.role, Category::Profile, 0.9),
+            (&PATTERNS.lasting, Category::Profile, 0.8),
+        ] {
+            if pattern.is_match(&joined) && !(clause[0] == "as" && clause.len() > 7) {
+                take(category, weight);
+            }
+        }
+        if is_planned(clause) && is_ahead(&joined, day) {
+            take(Category::Events, 0.7);
+        }
+    }
+    for (category, phrases) in HOLDING {
+        let fits = |phrase: &&str| {
+            if phrase.contains('…') { in_order(&words, phrase) } else { holds(&words, phrase) }
+        };
+        if phrases.iter().any(fits) {
+            take(*category, 0.9);
+        }
+    }
+    if OF_NAMES.iter().any(|phrase| format!("{words} ").contains(&format!("{phrase} "))) {
+        take(Category::Entities, 0.9);
+    }
+    if PATTERNS.named.is_match(sentence) {
+        take(Category::Entities, 0.85);
+    }
+    out
+}
+
+/// The clauses of a sentence, each as its words in small letters.
+fn clauses(sentence: &str) -> Vec<Vec<String>> {
+    let lower = sentence.to_lowercase().replace('’', "'").replace(" - ", ",");
+    let mut out = Vec::new();
+    for part in lower.split([',', ';', ':', '(', ')', '–', '—', '…', '!', '.']) {
+        let words = plain(part);
+        let words: Vec<&str> = words.split(' ').filter(|word| !word.is_empty()).collect();
+        let mut clause: Vec<String> = Vec::new();
+        for (at, word) in words.iter().enumerate() {
+            let next = words.get(at + 1).map_or("", |next| next.split('\'').next().unwrap_or(""));
+            if JOINTS.contains(word) && matches!(next, "i" | "we" | "my" | "our") {
+                out.push(std::mem::take(&mut clause));
+            } else {
+                clause.push((*word).to_owned());
+            }
+        }
+        out.push(clause);
+    }
+    out.into_iter().map(without_fillers).filter(|clause| !clause.is_empty()).collect()
+}
+
+fn without_fillers(mut clause: Vec<String>) -> Vec<String> {
+    loop {
+        let is_said = clause.first().is_some_and(|word| word == "i")
+            && clause.get(1).is_some_and(|word| matches!(word.as_str(), "think" | "mean"));
+        if clause.len() > 4 && is_said {
+            clause.drain(..2);
+        } else if clause.len() > 3 && FILLERS.contains(&clause[0].as_str()) {
+            clause.remove(0);
+        } else {
+            return clause;
+        }
+    }
+}
+
+/// The words of a clause behind a phrase that it begins with; adverbs between are passed over.
+fn behind<'c>(clause: &'c [String], phrase: &str) -> Option<Vec<&'c str>> {
+    let mut words = clause.iter().map(String::as_str).peekable();
+    for part in phrase.split(' ') {
+        while words.next_if(|word| *word != part && ADVERBS.contains(word)).is_some() {}
+        words.next_if_eq(&part)?;
+    }
+    Some(words.collect())
+}
+
+fn is_planned(clause: &[String]) -> bool {
+    let is_own =
+        matches!(clause[0].as_str(), "my" | "our") && clause.iter().any(|word| word == "is" || word == "are");
+    is_own || PLANS.iter().any(|plan| behind(clause, plan).is_some())
+}
+
+/// Whether words name a time that lies ahead of a day. A month without a day is at most eight months ahead.
+fn is_ahead(words: &str, day: Date) -> bool {
+    let by_month = PATTERNS.month.captures(words).and_then(|groups| {
+        let month = MONTHS.iter().position(|month| groups.get(2).is_some_and(|it| it.as_str() == *month))?;
+        let of_month = groups.get(1).or(groups.get(3)).and_then(|it| it.as_str().parse::<i8>().ok());
+        let months = (i32::try_from(month).ok()? + 12 - (i32::from(day.month()) - 1)) % 12;
+        Some(match (months, of_month) {
+            (0, Some(of_month)) => of_month >= day.day(),
+            (months, _) => months <= 8,
+        })
+    });
+    by_month.unwrap_or_else(|| PATTERNS.ahead.is_match(words))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(sentence: &str) -> Option<Category> {
+        judge(sentence, jiff::civil::date(2026, 11, 22)).map(|(category, _)| category)
+    }
+
+    #[test]
+    fn what_lasts_is_a_statement() {
+        for (sentence, category) in [
+            ("I live in Graz, and my dog is called Rex.", Category::Profile),
+            ("Well, I actually work as a nurse.", Category::Profile),
+            ("I'm a retired teacher.", Category::Profile),
+            ("I have two kids.", Category::Profile),
+            ("My younger sister works for a brewery.", Category::Entities),
+            ("I walked there with my cat, Luna.", Category::Entities),
+            ("My sister's birthday is 3 May.", Category::Entities),
+            ("I prefer short answers.", Category::Preferences),
+            ("Green tea is my favorite!", Category::Preferences),
+            ("We decided to use SQLite for the cache.", Category::Entities),
+            ("I promise to bring the book.", Category::Events),
+            ("I've been playing the cello for six years.", Category::Profile),
+        ] {
+            assert_eq!(of(sentence), Some(category), "{sentence}");
+        }
+    }
+
+    #[test]
+    fn an_event_has_a_date_that_lies_ahead() {
+        for sentence in [
+            "I'm flying to Oslo next Friday.",
+            "We're hosting a party on 5 December.",
+            "My exam is on the 30th.",
+            "I have an appointment in March.",
+        ] {
+            assert_eq!(of(sentence), Some(Category::Events), "{sentence}");
+        }
+        for sentence in [
+            "We had a party on Friday.",
+            "I'm having fun.",
+            "Yesterday we went to the lake.",
+            "I have a photo of it from on 5 October.",
+            "I'm going over what we did in October.",
+        ] {
+            assert_eq!(of(sentence), None, "{sentence}");
+        }
+    }
+
+    #[test]
+    fn small_talk_and_tasks_are_none() {
+        for sentence in [
+            "I love it!",
+            "That sounds great, my friend.",
+            "I prefer it that way.",
+            "My build is failing again.",
+            "Thanks, I think you are right.",
+            "Write an email to my boss.",
+            "I went to the gym and it was fun.",
+        ] {
+            assert_eq!(of(sentence), None, "{sentence}");
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! `[inbox]`: how much is asked.
+
+use serde::Deserialize;
+
+use super::checks::within;
+use crate::config::ConfigError;
+
+/// How much a person is asked; the best of what was found comes first, and the rest is not asked.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Inbox {
+    /// So many questions on one day at most, 0 to 1000.
+    pub per_day: usize,
+    /// So many questions that nobody answered yet at most, 0 to 10,000.
+    pub open: usize,
+}
+
+impl Default for Inbox {
+    fn default() -> Self {
+        Self { per_day: 5, open: 20 }
+    }
+}
+
+impl Inbox {
+    pub(in crate::config) fn validate(&self) -> Result<(), (String, ConfigError)> {
+        within("inbox.per_day", self.per_day, 0, 1000)?;
+        within("inbox.open", self.open, 0, 10_000)
+    }
+}
