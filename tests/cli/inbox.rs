@@ -144,6 +144,30 @@ fn what_is_said_again_moves_its_question_up() {
 }
 
 #[test]
+fn what_is_kept_is_text() {
+    let vault = TestVault::new(&talk(&[
+        "Remember that ![[Secrets]] stays on my desk.",
+        "Remember that %% I like tea.",
+        "Remember that I pay \u{202e}tneg\u{e0041} to Bob.",
+        "Remember that - [ ] I sing on Mondays ^mine",
+    ]));
+    let _ = vault.run(&["inbox", "scan"]).ok();
+    let asked = list(&vault);
+    assert_eq!(asked.len(), 4, "{asked:?}");
+    for one in &asked {
+        let _ = vault.run(&["inbox", "keep", one["id"].as_str().unwrap()]).ok();
+    }
+    let memory = vault.read("MEMORY.md");
+    let words = |line: &str| line.split_once("] ").unwrap().1.split(" [[").next().unwrap().to_owned();
+    let mut kept: Vec<String> = memory.lines().filter(|line| line.starts_with("- [")).map(words).collect();
+    kept.sort();
+    assert_eq!(kept.len(), 4, "{memory}");
+    for sign in ["![[", "%%", "- [ ]", " ^mine", "\u{202e}", "\u{e0041}"] {
+        assert!(!memory.contains(sign), "{sign}: {memory}");
+    }
+}
+
+#[test]
 fn a_kept_line_is_a_fact_with_its_source_and_one_undo() {
     let vault = TestVault::new(TALK);
     let _ = vault.run(&["inbox", "scan"]).ok();

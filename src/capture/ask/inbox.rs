@@ -9,6 +9,7 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
+use super::inert::inert;
 use super::note;
 use crate::format::candidate::{
     self, AUTO, Candidate, Category, Change, HUMAN, InboxFile, Mark, Record, State,
@@ -214,9 +215,10 @@ impl<'a> Inbox<'a> {
         origin: &Origin,
     ) -> Result<Kept, InboxError> {
         let (file, mut line) = self.open(id)?;
-        if let Some(text) = text {
-            line.text = saying::checked(text).map_err(MemoryError::from)?;
-        }
+        line.text = match text {
+            Some(text) => saying::checked(text).map_err(MemoryError::from)?,
+            None => inert(&line.text),
+        };
         let link = format!("[[{}]]", line.source());
         let toward = match &line.change {
             Some(Change::Replaces(words)) => Toward::Replaces(words),
@@ -283,7 +285,7 @@ impl<'a> Inbox<'a> {
             let done = match line.mark {
                 Mark::Ticked => self.keep(&line.id, on, now, &origin).map(|kept| settled.kept.push(kept)),
                 Mark::Declined => self.decline(&line.id, &origin).map(|gone| settled.dropped.push(gone.id)),
-                Mark::Open if self.notes.is_kept(&line.text, &link)? => {
+                Mark::Open if self.notes.is_kept(&inert(&line.text), &link)? => {
                     self.keep(&line.id, on, now, &origin).map(|kept| settled.kept.push(kept))
                 }
                 Mark::Open => Ok(()),

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use super::admission::{self, Admission, Scores};
 use super::dedup::{self, Verdict};
 use crate::capture::Found;
+use crate::capture::ask::is_keepable;
 use crate::capture::read::quote;
 use crate::capture::read::reading::Turn;
 use crate::embed::Table;
@@ -114,7 +115,9 @@ pub fn propose(
         let has_secret = [&candidate.text, &candidate.quote]
             .iter()
             .any(|text| text.contains("[masked: ") || !redact::find(text).is_empty());
-        if admission > Admission::Out && candidate.is_writable() && !has_secret {
+        let can_be_kept =
+            candidate.is_writable() && is_keepable(&candidate.text, &candidate.section) && !has_secret;
+        if admission > Admission::Out && can_be_kept {
             out.push(Proposal { candidate, admission, scores });
         }
     }
@@ -254,6 +257,14 @@ mod tests {
         let about = Found { about: Some("Bob".into()), ..found(Category::Entities, "lives in Vienna", said) };
         let one = proposed(said, vec![about], &["lives in Graz"], &["lives in Vienna"]).pop().unwrap();
         assert_eq!((one.candidate.section.as_str(), one.candidate.change), ("Bob", None));
+    }
+
+    #[test]
+    fn what_can_not_be_kept_is_not_asked() {
+        for (said, asked) in [("I only drink green tea.", 1), ("I only drink\u{7} green tea.", 0)] {
+            let tea = found(Category::Preferences, said, said);
+            assert_eq!(proposed(said, vec![tea], &[], &[]).len(), asked, "{said:?}");
+        }
     }
 
     #[test]
