@@ -107,14 +107,8 @@ pub fn hold_reminders(
     clock: Timestamp,
     fire: bool,
 ) -> Result<usize, JournalError> {
-    let there: Vec<Reminder> = reminder::parse(now).reminders.into_iter().map(|line| line.reminder).collect();
-    let mut past = 0;
-    for line in reminder::parse(then).reminders {
-        if !there.contains(&line.reminder) {
-            past += usize::from(restored(journal, zone, &line.reminder, clock, fire)?);
-        }
-    }
-    Ok(past)
+    let lines = |bytes| reminder::parse(bytes).reminders.into_iter().map(|line| line.reminder).collect();
+    hold_each(lines(now), lines(then), |reminder: &Reminder| restored(journal, zone, reminder, clock, fire))
 }
 
 /// [`restored_commitment`] for each follow-up that `then` has and `now` lacks; says how many are past.
@@ -128,14 +122,19 @@ pub fn hold_commitments(
     clock: Timestamp,
     fire: bool,
 ) -> Result<usize, JournalError> {
-    let there = commitment::parse(now).blocks;
-    let mut past = 0;
-    for block in commitment::parse(then).blocks {
-        if there.iter().all(|old| old.commitment != block.commitment) {
-            past += usize::from(restored_commitment(journal, zone, &block.commitment, clock, fire)?);
-        }
-    }
-    Ok(past)
+    let blocks = |bytes| commitment::parse(bytes).blocks.into_iter().map(|block| block.commitment).collect();
+    hold_each(blocks(now), blocks(then), |one: &Commitment| {
+        restored_commitment(journal, zone, one, clock, fire)
+    })
+}
+
+/// Lets `hold` look at each of `then` that `now` lacks; says how many are past.
+fn hold_each<T: PartialEq>(
+    now: Vec<T>,
+    then: Vec<T>,
+    mut hold: impl FnMut(&T) -> Result<bool, JournalError>,
+) -> Result<usize, JournalError> {
+    then.iter().filter(|one| !now.contains(one)).try_fold(0, |past, one| Ok(past + usize::from(hold(one)?)))
 }
 
 /// The same for a follow-up: pending as it comes back, and not told of unless with `fire`.
