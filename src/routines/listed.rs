@@ -29,6 +29,9 @@ pub struct Listed {
     pub name: String,
     /// Its schedule, in its own words; none where it isn't understood.
     pub schedule: Option<String>,
+    /// Its schedule as a person says it.
+    #[serde(skip)]
+    pub words: Option<String>,
     /// Whether it is turned on.
     pub enabled: bool,
     /// When it comes next, RFC 3339; none where it doesn't.
@@ -84,6 +87,7 @@ pub fn list(workspace: &Workspace) -> Result<Vec<Listed>, ListError> {
             let shown = |at: Timestamp| rfc3339(at, workspace.zone.tz());
             Ok(Listed {
                 schedule: routine.map(|routine| routine.schedule.to_string()),
+                words: routine.map(|routine| routine.schedule.words()),
                 enabled: routine.is_some_and(|routine| routine.enabled),
                 next: at.map(shown),
                 last: ran.map(shown),

@@ -26,6 +26,23 @@ const MONTHS: [&str; 12] =
     ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const WEEKDAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 
+const LONG_MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+const LONG_WEEKDAYS: [&str; 7] =
+    ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+
 /// A field's name, its least and greatest number, and the names of its numbers from the least on.
 type Shape = (&'static str, u32, u32, &'static [&'static str]);
 
@@ -121,6 +138,43 @@ impl Cron {
         })
     }
 
+    /// The same in words: `on Monday to Friday at 08:00`.
+    pub fn words(&self) -> String {
+        let day =
+            match (self.any_day && self.days.count_ones() == 31, self.any_weekday && self.weekdays == 0x7f) {
+                (true, true) => "each day".to_owned(),
+                (true, false) => format!("on {}", weekdays(self.weekdays)),
+                (false, true) => days(self.days),
+                (false, false) if self.any_day || self.any_weekday => {
+                    format!("{} that is a {}", days(self.days), weekdays(self.weekdays))
+                }
+                (false, false) => format!("{} and on {}", days(self.days), weekdays(self.weekdays)),
+            };
+        let months = if self.months.count_ones() == 12 {
+            String::new()
+        } else {
+            format!(" in {}", list(named(self.months >> 1, &LONG_MONTHS)))
+        };
+        format!("{day}{months} {}", self.time())
+    }
+
+    /// The times of a day in words.
+    fn time(&self) -> String {
+        let all: Vec<u16> = self.minutes().collect();
+        let clock = |minute: u16| format!("{:02}:{:02}", minute / 60, minute % 60);
+        let step = all.windows(2).map(|pair| pair[1] - pair[0]).collect::<std::collections::BTreeSet<_>>();
+        match (all.len(), step.len(), step.first()) {
+            (0..=4, ..) => format!("at {}", list(all.into_iter().map(clock).collect())),
+            (count, 1, Some(step)) if usize::from(*step) * count == 24 * 60 => every(*step),
+            (_, 1, Some(step)) => {
+                format!("{} from {} to {}", every(*step), clock(all[0]), clock(all[all.len() - 1]))
+            }
+            (count, ..) => {
+                format!("{count} times from {} to {}", clock(all[0]), clock(all[all.len() - 1]))
+            }
+        }
+    }
+
     /// Whether only days are named that no month among them has: `31 2`.
     fn never_comes(&self) -> bool {
         const LONGEST: [u32; 12] = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
@@ -134,6 +188,46 @@ impl Cron {
 impl fmt::Display for Cron {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
+    }
+}
+
+/// `every hour`, `every 15 minutes`.
+fn every(minutes: u16) -> String {
+    match (minutes / 60, minutes % 60) {
+        (1, 0) => "every hour".to_owned(),
+        (hours, 0) => format!("every {hours} hours"),
+        (0, 1) => "every minute".to_owned(),
+        _ => format!("every {minutes} minutes"),
+    }
+}
+
+fn weekdays(set: u64) -> String {
+    match set {
+        0b011_1110 => "Monday to Friday".to_owned(),
+        0b100_0001 => "Saturday and Sunday".to_owned(),
+        // A week begins with Monday.
+        set => list(named((set | (set & 1) << 7) >> 1, &LONG_WEEKDAYS)),
+    }
+}
+
+fn days(set: u64) -> String {
+    let all: Vec<String> =
+        (1..=31).filter(|day| set >> day & 1 == 1).map(|day: u32| day.to_string()).collect();
+    let word = if all.len() == 1 { "day" } else { "days" };
+    format!("on {word} {} of the month", list(all))
+}
+
+/// The names whose bits are set, from the first bit on.
+fn named(set: u64, names: &[&str]) -> Vec<String> {
+    let has = |(at, name): (usize, &&str)| (set >> at & 1 == 1).then(|| (*name).to_owned());
+    names.iter().enumerate().filter_map(has).collect()
+}
+
+/// `a, b and c`.
+fn list(mut all: Vec<String>) -> String {
+    match (all.pop(), all.is_empty()) {
+        (Some(last), false) => format!("{} and {last}", all.join(", ")),
+        (last, _) => last.unwrap_or_default(),
     }
 }
 
@@ -186,5 +280,24 @@ mod tests {
         }
         assert!("0 8 29 2 *".parse::<Cron>().is_ok());
         assert!("0 8 31 2 mon".parse::<Cron>().is_ok(), "Mondays in February");
+    }
+
+    #[test]
+    fn a_schedule_is_said_in_words() {
+        for (text, words) in [
+            ("0 8 * * *", "each day at 08:00"),
+            ("30 8,18 * * 1-5", "on Monday to Friday at 08:30 and 18:30"),
+            ("0 9 * * 0,6", "on Saturday and Sunday at 09:00"),
+            ("0 9 * * sun,tue", "on Tuesday and Sunday at 09:00"),
+            ("*/15 * * * *", "each day every 15 minutes"),
+            ("0 * * * *", "each day every hour"),
+            ("0 8-20/2 * * *", "each day every 2 hours from 08:00 to 20:00"),
+            ("0 7 1,15 * *", "on days 1 and 15 of the month at 07:00"),
+            ("0 7 1 jan,jul *", "on day 1 of the month in January and July at 07:00"),
+            ("0 7 1 * mon", "on day 1 of the month and on Monday at 07:00"),
+            ("0,7,9,30 1,5 * * *", "each day 8 times from 01:00 to 05:30"),
+        ] {
+            assert_eq!(text.parse::<Cron>().unwrap().words(), words, "{text}");
+        }
     }
 }

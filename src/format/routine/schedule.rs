@@ -122,6 +122,16 @@ impl Schedule {
     }
 }
 
+impl Schedule {
+    /// As a person says it: cron's five fields in words, all else as it is written.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Cron(cron) => cron.words(),
+            other => other.to_string(),
+        }
+    }
+}
+
 impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
