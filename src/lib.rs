@@ -45,6 +45,7 @@ pub mod workspace;
 #[cfg(any(feature = "mcp", feature = "web"))]
 pub mod listen;
 
+pub mod instance;
 pub mod setup;
 
 pub mod confine;
@@ -65,12 +66,16 @@ pub mod agent;
 pub mod routines;
 
 pub mod capture;
+pub mod doctor;
 
 #[cfg(feature = "discord")]
 pub mod discord;
 
 #[cfg(feature = "mcp")]
 pub mod mcp;
+
+#[cfg(feature = "assistant")]
+pub mod toolbox;
 
 #[cfg(feature = "web")]
 pub mod web;

@@ -19,6 +19,15 @@ impl Workspace {
         self.outlets_with(Arc::new(console))
     }
 
+    /// Who is told, by the settings; with `json` standard output is one document, and the console's lines go beside it.
+    pub fn outlets_beside(&self, json: bool) -> Outlets {
+        if json {
+            self.outlets_with(Arc::new(Console::stderr(self.zone.tz().clone())))
+        } else {
+            self.outlets(false)
+        }
+    }
+
     /// Who is told, by the settings, with this console.
     #[expect(clippy::needless_pass_by_value, reason = "whoever makes a console hands it over")]
     pub fn outlets_with(&self, console: Arc<dyn Notifier>) -> Outlets {

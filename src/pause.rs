@@ -5,8 +5,10 @@
 //! a pause holds on every machine.
 
 use jiff::civil;
+use serde::Serialize;
 
 use crate::config::{self, FILE_NAME, PAUSE_REMINDERS, PAUSED_UNTIL, PausedUntil};
+use crate::reminders::rfc3339;
 use crate::vault::{EditError, NotePath, Operation, Origin, VaultError};
 use crate::workspace::Workspace;
 
@@ -25,6 +27,26 @@ pub enum PauseError {
     /// The settings can't be written.
     #[error(transparent)]
     Write(#[from] EditError),
+}
+
+/// How it stands, for programs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Paused {
+    /// Whether a pause holds.
+    pub paused: bool,
+    /// Its end in the vault's zone; none where it is to be resumed.
+    pub until: Option<String>,
+    /// Whether reminders wait too.
+    pub reminders: bool,
+}
+
+impl Paused {
+    /// How it stands by the settings of a workspace.
+    pub fn of(workspace: &Workspace) -> Self {
+        let pause = workspace.pause().filter(|_| workspace.is_paused());
+        let until = pause.and_then(|pause| pause.until).map(|at| rfc3339(at, workspace.zone.tz()));
+        Self { paused: pause.is_some(), until, reminders: pause.is_some_and(|pause| pause.reminders) }
+    }
 }
 
 /// Pauses until a local time, or until it is resumed; with `reminders`, these wait too. A pause that holds is replaced.
@@ -48,26 +70,25 @@ pub fn pause(
         values.extend(reminders.then(|| (PAUSE_REMINDERS, true.into())));
         config::with_values(&text, &values)
     })
+    .map(|_| ())
 }
 
-/// Ends a pause. Returns whether the settings named one.
+/// Ends a pause. Returns whether the settings on disk named one.
 ///
 /// # Errors
 /// The settings can't be read or written.
 pub fn resume(workspace: &Workspace, origin: &Origin) -> Result<bool, PauseError> {
-    if workspace.settings.paused_until.is_none() {
-        return Ok(false);
-    }
-    change(workspace, origin, "resumed", |text| config::without(text, &[PAUSED_UNTIL, PAUSE_REMINDERS]))?;
-    Ok(true)
+    // By the file: the settings of a workspace may be older than a pause.
+    change(workspace, origin, "resumed", |text| config::without(text, &[PAUSED_UNTIL, PAUSE_REMINDERS]))
 }
 
+/// Changes the settings on disk. Returns whether there was anything to change.
 fn change(
     workspace: &Workspace,
     origin: &Origin,
     subject: &str,
     edit: impl FnOnce(&str) -> Result<String, String>,
-) -> Result<(), PauseError> {
+) -> Result<bool, PauseError> {
     let path = workspace.note(FILE_NAME);
     let why = origin.why(subject);
     let before = match workspace.vault.read(&path) {
@@ -75,16 +96,19 @@ fn change(
             .map_err(|_| PauseError::Text(format!("`{FILE_NAME}` is not UTF-8 text")))?,
         Err(VaultError::NotFound(_)) => {
             let text = edit("").map_err(PauseError::Text)?;
+            if text.is_empty() {
+                return Ok(false);
+            }
             workspace.editor.create(&path, text.as_bytes(), &why)?;
-            return Ok(());
+            return Ok(true);
         }
         Err(error) => return Err(error.into()),
     };
     let after = edit(&before).map_err(PauseError::Text)?;
     if after == before {
-        return Ok(());
+        return Ok(false);
     }
-    replace(workspace, &path, before, after, &why)
+    replace(workspace, &path, before, after, &why).map(|()| true)
 }
 
 fn replace(

@@ -231,11 +231,13 @@ impl Workspace {
 
     /// The pause that the settings name, whether it is over or not.
     pub fn pause(&self) -> Option<Pause> {
-        let until = match self.settings.paused_until? {
-            PausedUntil::Resumed => None,
-            PausedUntil::At(local) => Some(resolve(&self.zone, local)),
-        };
-        Some(Pause { until, reminders: self.settings.pause_reminders })
+        pause_of(&self.settings, &self.zone)
+    }
+
+    /// The same by the settings on disk, which a daemon takes on a moment after they were changed.
+    pub fn pause_on_disk(&self) -> Option<Pause> {
+        Settings::load(self.vault.root())
+            .map_or_else(|_| self.pause(), |settings| pause_of(&settings, &self.zone))
     }
 
     /// Why nothing is done by itself here and now: another machine does it, or it is paused.
@@ -302,4 +304,12 @@ impl Workspace {
     pub fn task_settings(&self) -> Option<TaskSettings> {
         TaskSettings::of(&self.settings, &self.zone)
     }
+}
+
+fn pause_of(settings: &Settings, zone: &Zone) -> Option<Pause> {
+    let until = match settings.paused_until? {
+        PausedUntil::Resumed => None,
+        PausedUntil::At(local) => Some(resolve(zone, local)),
+    };
+    Some(Pause { until, reminders: settings.pause_reminders })
 }

@@ -104,6 +104,15 @@ impl From<crate::deliver::JournalError> for CommandError {
     }
 }
 
+impl From<crate::doctor::ReportError> for CommandError {
+    fn from(error: crate::doctor::ReportError) -> Self {
+        match error {
+            crate::doctor::ReportError::Notes(error) => error.into(),
+            crate::doctor::ReportError::Journal(error) => error.into(),
+        }
+    }
+}
+
 #[cfg(feature = "assistant")]
 impl From<crate::routines::ListError> for CommandError {
     fn from(error: crate::routines::ListError) -> Self {

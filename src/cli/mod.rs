@@ -34,6 +34,7 @@ mod init;
 mod logging;
 mod man;
 mod memories;
+mod mend;
 #[cfg(feature = "assistant")]
 mod permitted;
 mod reminders;

@@ -6,16 +6,10 @@ use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
 use super::part::Event;
-#[cfg(feature = "mcp")]
-use crate::agent::Colleagues;
 use crate::agent::approval::Approvals;
-#[cfg(unix)]
-use crate::agent::bash::BashTool;
-use crate::agent::skills::{SkillTool, Skills};
-use crate::agent::{Boxes, Engine, EngineParts, NoTools, Permits, Toolbox, VaultApprovals, VaultMemory};
+use crate::agent::{Engine, EngineParts, Permits, VaultApprovals, VaultMemory};
 use crate::brain::wire::Watch;
-#[cfg(feature = "mcp")]
-use crate::config::{McpServer, ToolGroup};
+use crate::toolbox::toolbox;
 use crate::turn::{Answer, Halt, Place, Responder, TurnJournal};
 use crate::workspace::Workspace;
 
@@ -95,67 +89,6 @@ fn engine(
         counted: false,
     };
     Engine::new(parts).map(Arc::new).map_err(|error| error.to_string())
-}
-
-/// What turns of the assistant may use, as the settings say: the vault's typed tools, over a workspace of their own, and
-/// other MCP servers. Brains may ask each other beside these turns.
-pub(crate) fn toolbox(
-    workspace: &Workspace,
-    turns: Option<(&Arc<TurnJournal>, &Arc<Permits>)>,
-) -> Arc<dyn Toolbox> {
-    toolbox_for(workspace, turns, ASSISTANT, &[], &[])
-}
-
-/// The purpose of a turn that is no routine's.
-pub(crate) const ASSISTANT: &str = "assistant";
-
-/// The same for `purpose`: [`ASSISTANT`], or `routine:NAME`; with these MCP servers, too, and only with these
-/// skills, where any are named.
-pub(crate) fn toolbox_for(
-    workspace: &Workspace,
-    turns: Option<(&Arc<TurnJournal>, &Arc<Permits>)>,
-    purpose: &str,
-    also: &[String],
-    only_skills: &[String],
-) -> Arc<dyn Toolbox> {
-    let groups = &workspace.settings.assistant.tools;
-    if groups.is_empty() {
-        return Arc::new(NoTools);
-    }
-    let mut boxes: Vec<Arc<dyn Toolbox>> = Vec::new();
-    #[cfg(feature = "mcp")]
-    if groups.contains(&ToolGroup::Vault)
-        && let Some(own) = again(workspace)
-    {
-        let beside = |(journal, permits)| Colleagues::beside(Arc::clone(journal), Arc::clone(permits));
-        boxes.push(Arc::new(crate::mcp::VaultTools::beside(own, turns.map(beside).unwrap_or_default())));
-    }
-    let skills = Arc::new(Skills::of(workspace).only(only_skills));
-    #[cfg(unix)]
-    if groups.contains(&ToolGroup::Bash) {
-        let bash = BashTool::of(workspace, Arc::clone(&skills));
-        boxes.extend(bash.map(|bash| Arc::new(bash) as Arc<dyn Toolbox>));
-    }
-    boxes.push(Arc::new(SkillTool::new(skills)));
-    #[cfg(all(feature = "mcp", unix))]
-    if let Some(own) = again(workspace) {
-        let is_meant = |server: &&McpServer| server.is_for(purpose) || also.contains(&server.name);
-        let servers: Vec<McpServer> = workspace.settings.mcp.iter().filter(is_meant).cloned().collect();
-        let servers = crate::agent::servers::Servers::of(Arc::new(own), servers);
-        boxes.extend(servers.map(|servers| Arc::new(servers) as Arc<dyn Toolbox>));
-    }
-    #[cfg(not(feature = "mcp"))]
-    let _ = (turns, purpose, also);
-    Arc::new(Boxes(boxes))
-}
-
-/// The same vault once more, for tools.
-#[cfg(feature = "mcp")]
-fn again(workspace: &Workspace) -> Option<Workspace> {
-    let (vault, dirs, clock) =
-        (workspace.vault.clone(), workspace.dirs.clone(), Arc::clone(&workspace.clock));
-    let opened = Workspace::open_in(vault, dirs, clock);
-    opened.inspect_err(|error| tracing::error!("the assistant lacks tools: {error}")).ok()
 }
 
 /// Asks one question for the page, as `ask` does: nothing of it is logged, and what has to be approved is left in the note.

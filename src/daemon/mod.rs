@@ -1,8 +1,7 @@
 //! The daemon: it watches the vault, and wires the rooms together.
 //!
-//! What the watcher says comes in; what the rooms do about it goes out, and one small file says how it went. [`serve`] takes
-//! the lock, watches, and runs one loop and the parts beside it:
-//! - [`lock`]: one daemon a vault; [`status`]: what it says of itself, each part in its own words;
+//! What the watcher says comes in; what the rooms do about it goes out, and one small file says how it went, each part in its
+//! own words. [`serve`] takes the lock of [`crate::instance`], watches, and runs one loop and the parts beside it:
 //! - [`passes`]: the loop, which looks once a minute ([`ticker`]) and whenever a watched note changes;
 //! - [`part`]: what a part is: a task that hears of the same events on a channel; [`parts`](mod@parts): one file a part;
 //! - [`assistant`]: whoever answers, for Discord's part, the routines' and the command line.
@@ -15,11 +14,9 @@
 
 #[cfg(feature = "assistant")]
 pub(crate) mod assistant;
-mod lock;
 mod part;
 mod parts;
 mod passes;
-mod status;
 mod ticker;
 
 use std::sync::Arc;
@@ -28,15 +25,12 @@ use std::time::Duration;
 use tokio::sync::{broadcast, mpsc};
 use tokio_util::sync::CancellationToken;
 
+use crate::instance::{DaemonLock, DaemonStatus, LockError};
 use crate::terminal::Ui;
 use crate::vault::{WatchEvent, WatchTimes, Watcher};
 use crate::workspace::Workspace;
 
-pub use self::lock::{DaemonLock, LockError};
 pub use self::part::{Board, Event, Part};
-#[cfg(feature = "assistant")]
-pub(crate) use self::parts::routines;
-pub use self::status::DaemonStatus;
 pub use self::ticker::Ticker;
 
 /// How long a stop may take before what is still running is left behind.

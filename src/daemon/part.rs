@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 
-use super::status::DaemonStatus;
+use crate::instance::DaemonStatus;
 use crate::vault::{NotePath, WatchEvent};
 use crate::workspace::Workspace;
 

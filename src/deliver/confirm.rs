@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::journal::{Journal, JournalError, NewMessage, Recipient};
-use super::notifier::MessageKind;
+use super::notifier::{MessageKind, Notifier, Outgoing, SendOutcome};
 use super::words::compose;
 
 /// Queues the confirmation of a reminder that was created or changed: `what` (`added`, `changed`,
@@ -34,6 +34,21 @@ pub fn notice(journal: &Journal, text: &str, now: Timestamp) -> Result<(), Journ
 pub fn notice_once(journal: &Journal, name: &str, text: &str, now: Timestamp) -> Result<bool, JournalError> {
     let message = new(MessageKind::Notice, text.to_owned(), now);
     journal.queue_once(name, &message, crate::deliver::split::DEFAULT_LIMIT, now)
+}
+
+/// Sends a test message at once, past the journal: a person looks whether it comes.
+///
+/// # Errors
+/// It didn't arrive, or nobody knows; the reason.
+pub async fn send_test(notifier: &dyn Notifier) -> Result<(), String> {
+    let key = format!("test:{}", ulid::Ulid::generate());
+    let text = "This is vault-agent: from now on you are told here what is due.";
+    match notifier.send(&Outgoing::whole(MessageKind::Notice, key, text)).await {
+        SendOutcome::Sent { .. } => Ok(()),
+        SendOutcome::Unknown { reason }
+        | SendOutcome::Retry { reason, .. }
+        | SendOutcome::Refused { reason } => Err(reason),
+    }
 }
 
 fn queue(journal: &Journal, kind: MessageKind, body: String, now: Timestamp) -> Result<(), JournalError> {

@@ -24,7 +24,7 @@ pub mod split;
 mod words;
 
 pub use self::answer::{Answers, Progress, send_answer, send_run};
-pub use self::confirm::{confirm, notice, notice_once};
+pub use self::confirm::{confirm, notice, notice_once, send_test};
 pub use self::journal::{Journal, JournalError};
 pub use self::notifier::{Fact, Lookup, MessageKind, Notifier, Outgoing, Scope, ScopeError, SendOutcome};
 #[cfg(feature = "email")]
@@ -35,4 +35,4 @@ pub use self::notifiers::{NtfyNotifier, SignedWebhook};
 pub use self::outlets::Outlets;
 pub use self::pass::{Memory, Mode, PassContext, PassError, PassReport, PassSettings, Upcoming, pass};
 pub use self::restored::{Held, hold_commitments, hold_reminders, restored, restored_commitment};
-pub use self::words::{Links, Telling, compose, link, phrase};
+pub use self::words::{Links, Telling, compose, instants, link, phrase};

@@ -153,7 +153,14 @@ impl From<crate::capture::InboxError> for Problem {
 
 impl From<crate::vault::VaultError> for Problem {
     fn from(error: crate::vault::VaultError) -> Self {
-        Self::failed(error)
-            .hint("is the vault's folder there? a disk that is away, or a sync that is at it, brings this")
+        use crate::vault::VaultError as Error;
+        match error {
+            Error::NotFound(_) => Self::not_found(error),
+            Error::Escapes(_) | Error::Loop(_) => Self::refused(403, error),
+            Error::NotAFile { .. } | Error::TooLarge { .. } | Error::Placeholder(_) => Self::changed(error),
+            error => Self::failed(error).hint(
+                "is the vault's folder there? a disk that is away, or a sync that is at it, brings this",
+            ),
+        }
     }
 }

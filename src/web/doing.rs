@@ -7,7 +7,9 @@ use jiff::SignedDuration;
 
 use super::answer::Problem;
 use super::visit::{Form, Visit};
+use crate::format::commitment::Status;
 use crate::format::reminder::Recur;
+use crate::memory::MemoryError;
 use crate::reminders::{Book, Changes, ReminderError, check_message, find, local_after};
 use crate::schedule;
 use crate::tasks::is_task_id;
@@ -51,6 +53,7 @@ impl<'v> Doing<'v> {
                 let written = self.book().move_next(id, to, self.visit.now, self.visit.origin())?;
                 format!("Moved: {}", written.line_text)
             }
+            "cancel" => format!("Cancelled: {}", self.close(id, Status::Cancelled)?),
             "edit" => self.edit(id, form)?,
             "remove" => {
                 self.unchanged(id, form)?;
@@ -85,6 +88,10 @@ impl<'v> Doing<'v> {
             let written = workspace.task_book(settings.as_ref()).done(id, None, now, self.visit.origin())?;
             return Ok(format!("Done in {}", written.place()));
         }
+        if self.is_follow_up(id)? {
+            let listed = self.close(id, Status::Delivered)?;
+            return Ok(format!("Done: {listed}"));
+        }
         self.unchanged(id, form)?;
         let file = self.book().read()?;
         let line = find(&file, id, &self.path)?;
@@ -97,6 +104,19 @@ impl<'v> Doing<'v> {
         Ok(format!("Done; it comes again {}", said.unwrap_or_else(|| "never".to_owned())))
     }
 
+    /// Whether a follow-up that waits has this id.
+    fn is_follow_up(&self, id: &str) -> Result<bool, Problem> {
+        let listed = self.visit.workspace.memory().ledger().list(false).map_err(MemoryError::from)?;
+        Ok(listed.iter().any(|one| one.id == id))
+    }
+
+    /// Closes a follow-up; what was promised.
+    fn close(&self, id: &str, as_what: Status) -> Result<String, Problem> {
+        let memory = self.visit.workspace.memory();
+        let closed = memory.ledger().set(id, as_what, &self.visit.origin()).map_err(MemoryError::from)?;
+        Ok(closed.text)
+    }
+
     fn snooze(&self, id: &str, form: &Form) -> Result<String, Problem> {
         let (workspace, now, origin) = (self.visit.workspace, self.visit.now, self.visit.origin());
         let local = match form.some("when") {
@@ -107,8 +127,7 @@ impl<'v> Doing<'v> {
         if is_task_id(id) {
             let settings = workspace.task_settings();
             workspace.task_book(settings.as_ref()).snooze(id, None, local, origin)?;
-        } else if workspace.postponed(id, local, &origin).map_err(crate::memory::MemoryError::from)?.is_none()
-        {
+        } else if workspace.postponed(id, local, &origin).map_err(MemoryError::from)?.is_none() {
             let is_told = |local| workspace.may_be_told(id, local);
             self.book().snooze(id, local, workspace.said_by(id).as_deref(), is_told, origin)?;
         }

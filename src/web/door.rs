@@ -5,12 +5,19 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::server::Invitation;
-
 /// The socket's name in the state directory.
 pub const SOCKET: &str = "page.sock";
 /// How long the daemon may take.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// An address that lets one browser in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Invitation {
+    /// The address with its code.
+    pub url: String,
+    /// Until when it is good, in the vault's zone.
+    pub expires: String,
+}
 
 /// What is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 //!
 //! A browser's request comes in; HTML, or JSON under the same address, goes out. It is a front door and owns no rule: each
 //! place calls the rooms that the command of its name calls. In the order in which a request takes:
-//! - [`server`]: the listener, and one-time addresses; [`door`]: how a command asks the daemon for it;
+//! - [`server`]: the listener, and one-time addresses; [`door`]: how a command asks the daemon for it; [`check`]: `doctor`'s look at it;
 //! - [`request`]: a request's way; [`shared`]: what all requests share; [`entry`]: host, origin, codes, sessions, form ids;
 //! - [`visit`], [`answer`]: what a place is given, and what it gives back; [`places`]: one file a place; [`doing`]: what is
 //!   done with something that is due; [`troubles`]: what doesn't work now;
@@ -11,27 +11,26 @@
 //! Never here: text of a note that isn't escaped or sanitized, a change without its form's claim on disk, a request to
 //! another host. Nothing blocks the listener: places run on threads of their own.
 
-#[allow(dead_code, reason = "the places that use all of it come next")]
 mod answer;
 mod assets;
+mod check;
 mod doing;
 pub mod door;
 mod entry;
 mod layout;
 mod live;
-#[allow(dead_code, reason = "the places that use all of it come next")]
 mod markdown;
-#[allow(dead_code, reason = "the places that use all of it come next")]
 mod parts;
 mod places;
 mod request;
 mod server;
 mod shared;
 mod troubles;
-#[allow(dead_code, reason = "the places that use all of it come next")]
 mod visit;
 
+pub use self::check::checks;
+pub use self::door::Invitation;
 pub use self::entry::store::{FILE_NAME, Session, Store, StoreError};
 pub use self::live::{Changed, Live};
-pub use self::server::{Invitation, Page, WebError};
+pub use self::server::{Page, WebError};
 pub use self::shared::Questions;

@@ -18,6 +18,33 @@ pub fn form(visit: &Visit<'_>, action: &str, what: &str, fields: &Markup, button
     }
 }
 
+/// As [`form`], for a page that was asked for by a form with [`form_id`]: with that one's id, so that the page fetched anew
+/// by Back holds the same form, and what was sent is known again.
+pub fn planned_form(visit: &Visit<'_>, action: &str, what: &str, fields: &Markup, button: &str) -> Markup {
+    let id = visit.query("form").filter(|id| is_form_id(id)).map_or_else(new_id, str::to_owned);
+    html! {
+        form method="post" action=(action) {
+            (hidden_with(visit, what, &id))
+            (fields)
+            button { (button) }
+        }
+    }
+}
+
+/// The id that a form which only asks for a plan hands to the plan's own form.
+pub fn form_id() -> Markup {
+    html! { input type="hidden" name="form" value=(new_id()); }
+}
+
+/// Whether a form may have this id.
+pub fn is_form_id(id: &str) -> bool {
+    (16..=64).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+fn new_id() -> String {
+    secret::random::<16>().unwrap_or_default()
+}
+
 /// A form that is one button.
 pub fn button(visit: &Visit<'_>, action: &str, what: &str, values: &[(&str, &str)], words: &str) -> Markup {
     let fields = html! { @for (name, value) in values { input type="hidden" name=(name) value=(value); } };
@@ -41,7 +68,10 @@ pub fn confirmed(
 }
 
 fn hidden(visit: &Visit<'_>, what: &str) -> Markup {
-    let id = secret::random::<16>().unwrap_or_default();
+    hidden_with(visit, what, &new_id())
+}
+
+fn hidden_with(visit: &Visit<'_>, what: &str, id: &str) -> Markup {
     html! {
         input type="hidden" name="do" value=(what);
         input type="hidden" name="form" value=(id);

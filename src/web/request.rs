@@ -16,6 +16,7 @@ use super::entry::codes::Tried;
 use super::entry::gate::{self, Called};
 use super::entry::store::{Claim, Session, StoreError};
 use super::layout;
+use super::parts::is_form_id;
 use super::places::{self, Place};
 use super::shared::Shared;
 use super::visit::{Form, Visit};
@@ -193,7 +194,7 @@ fn see(place: &Place, visit: &Visit<'_>, status: StatusCode) -> Response {
 /// Makes a change once, whatever is sent again.
 fn change(shared: &Shared, place: &Place, mut visit: Visit<'_>, form: Form) -> Result<Response, StoreError> {
     let id = form.get("form").to_owned();
-    if !(16..=64).contains(&id.len()) || !id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+    if !is_form_id(&id) {
         return Ok(problem(&visit, &Problem::bad("the form has no id: reload the page, and send it again")));
     }
     let _alone = shared.changes.lock().unwrap_or_else(PoisonError::into_inner);

@@ -2,13 +2,16 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 
+use super::door::Invitation;
 use super::entry::store::{Store, StoreError};
 use super::live::Live;
 use super::request;
@@ -16,6 +19,11 @@ use super::shared::{Questions, Shared};
 use crate::listen::Names;
 use crate::reminders::rfc3339;
 use crate::workspace::Workspace;
+
+/// A request's headers have to be there so soon after the connection, or the answer before.
+const HEADERS: Duration = Duration::from_secs(10);
+/// After a connection that could not be taken.
+const AGAIN: Duration = Duration::from_millis(200);
 
 /// The page can't be served.
 #[derive(Debug, thiserror::Error)]
@@ -34,15 +42,6 @@ pub enum WebError {
     /// The operating system gives no random numbers.
     #[error("can't make a code: {0}")]
     Code(std::io::Error),
-}
-
-/// An address that lets one browser in.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Invitation {
-    /// The address with its code.
-    pub url: String,
-    /// Until when it is good, in the vault's zone.
-    pub expires: String,
 }
 
 /// The page while it is served; dropped, it ends.
@@ -77,12 +76,7 @@ impl Page {
             Arc::new(Shared::new(ways, store, live.clone(), (workspace, reloads), questions, stop.clone()));
         tokio::spawn(live.follow_state(state, stop.clone()));
         let router = Router::new().fallback(request::handle).with_state(Arc::clone(&shared));
-        tokio::spawn(async move {
-            let served = axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned()).await;
-            if let Err(error) = served {
-                tracing::error!(%error, "the page ended");
-            }
-        });
+        tokio::spawn(serve(listener, router, stop));
         Ok(Self { shared, address })
     }
 
@@ -112,6 +106,45 @@ impl Page {
             None => format!("http://{}", self.address),
         };
         Ok(Invitation { url: format!("{base}/in?code={code}"), expires: rfc3339(until, workspace.zone.tz()) })
+    }
+}
+
+/// Takes connections until `stop`; those that are open then end their request first.
+async fn serve(listener: TcpListener, router: Router, stop: CancellationToken) {
+    loop {
+        let accepted = tokio::select! {
+            biased;
+            () = stop.cancelled() => return,
+            accepted = listener.accept() => accepted,
+        };
+        match accepted {
+            Ok((stream, _)) => drop(tokio::spawn(converse(stream, router.clone(), stop.clone()))),
+            Err(error) => {
+                // Too many files are open, or the connection ended already: the next one may do.
+                tracing::warn!(%error, "a connection was not taken");
+                tokio::time::sleep(AGAIN).await;
+            }
+        }
+    }
+}
+
+async fn converse(stream: TcpStream, router: Router, stop: CancellationToken) {
+    // Small answers shall not wait for an acknowledgement.
+    let _ = stream.set_nodelay(true);
+    let mut http = hyper::server::conn::http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(HEADERS);
+    let connection = http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+    let mut connection = std::pin::pin!(connection);
+    let ended = tokio::select! {
+        biased;
+        ended = connection.as_mut() => ended,
+        () = stop.cancelled() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "a connection ended");
     }
 }
 

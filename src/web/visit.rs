@@ -38,11 +38,6 @@ impl Form {
         self.first(name).map(str::trim).filter(|value| !value.is_empty())
     }
 
-    /// Every value of a name.
-    pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
-        self.0.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.as_str())
-    }
-
     fn first(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }

@@ -131,7 +131,7 @@ impl Session<'_> {
         let engine = Engine::new(EngineParts {
             workspace: Arc::clone(&self.workspace),
             journal: Arc::clone(&journal),
-            tools: daemon::assistant::toolbox(&self.workspace, Some((&journal, &permits))),
+            tools: crate::toolbox::toolbox(&self.workspace, Some((&journal, &permits))),
             approvals: self.approvals(),
             memory: Arc::new(VaultMemory::new(Arc::clone(&self.workspace))),
             permits,

@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::cli::when::Shown;
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::config::MEMORY;
 use crate::daemon;
 use crate::deliver::Console;
+use crate::deliver::instants::Shown;
 use crate::format::routine::Routine;
 use crate::routines::{self, Driven, EnableError, Note, RunError};
 use crate::schedule::Timetable;
+use crate::toolbox;
 use crate::turn::{Facts, TurnJournal};
 use crate::vault::Actor;
 use crate::workspace::Workspace;
@@ -180,7 +181,7 @@ fn run_now(context: &Context, workspace: &Arc<Workspace>, name: &str) -> Command
     let turns = Arc::new(TurnJournal::open(&workspace.dirs.state).map_err(CommandError::problem)?);
     let outlets = workspace.outlets_with(quiet);
     let approvals = Arc::new(crate::agent::VaultApprovals::left_behind(workspace));
-    let runner = daemon::routines::runner_with(workspace, turns, Arc::default(), approvals, outlets)?;
+    let runner = toolbox::runner_with(workspace, turns, Arc::default(), approvals, outlets)?;
     let key = routines::claim_now(workspace, runner.journal(), runner.turns(), &note)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let driven = runtime.block_on(async {

@@ -3,7 +3,7 @@
 use comfy_table::{Table, presets};
 
 use crate::agenda::Coming;
-use crate::cli::when::told;
+use crate::deliver::instants::told;
 use crate::terminal::printable;
 use crate::workspace::Workspace;
 

@@ -1,12 +1,9 @@
 //! `pause` and `resume`: nothing is done by itself, until a time or until it is resumed.
 
-use serde::Serialize;
-
 use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::pause::{self, PauseError};
-use crate::reminders::{ReminderError, rfc3339};
+use crate::pause::{self, PauseError, Paused};
+use crate::reminders::ReminderError;
 use crate::when;
-use crate::workspace::Workspace;
 
 /// Pauses all that is done without being asked for: routines, captures, summaries, words by a brain.
 ///
@@ -25,26 +22,6 @@ pub struct Args {
 /// Ends a pause.
 #[derive(Debug, clap::Args)]
 pub struct ResumeArgs {}
-
-/// How it stands, for programs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Paused {
-    /// Whether a pause holds.
-    pub paused: bool,
-    /// Its end in the vault's zone; none where it is to be resumed.
-    pub until: Option<String>,
-    /// Whether reminders wait too.
-    pub reminders: bool,
-}
-
-impl Paused {
-    /// How it stands by the settings of a workspace.
-    pub fn of(workspace: &Workspace) -> Self {
-        let pause = workspace.pause().filter(|_| workspace.is_paused());
-        let until = pause.and_then(|pause| pause.until).map(|at| rfc3339(at, workspace.zone.tz()));
-        Self { paused: pause.is_some(), until, reminders: pause.is_some_and(|pause| pause.reminders) }
-    }
-}
 
 /// Runs `pause`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::cli::{CommandError, CommandResult, Context, Status, init};
 use crate::daemon::{self, DaemonError};
+use crate::instance::{LockError, ONE_STATE};
 use crate::workspace::Workspace;
 
 /// Watches the vault and tells you what is due, until Ctrl-C; a missing or empty folder is made a vault.
@@ -48,17 +49,13 @@ fn open_or_make(context: &Context, dir: &Path) -> Result<Workspace, CommandError
     Ok(workspace)
 }
 
-/// What to do about two state directories for one vault.
-pub(in crate::cli) const ONE_STATE: &str = "two would tell you everything twice: stop the other one, or use its state directory \
-     (`VAULT_AGENT_STATE_DIR`, `XDG_STATE_HOME`)";
-
 impl From<DaemonError> for CommandError {
     fn from(error: DaemonError) -> Self {
         let hint = match &error {
-            DaemonError::Lock(daemon::LockError::Held(_)) => {
+            DaemonError::Lock(LockError::Held(_)) => {
                 Some("stop the other one first; `vault-agent status` tells what it is doing")
             }
-            DaemonError::Lock(daemon::LockError::Elsewhere(_)) => Some(ONE_STATE),
+            DaemonError::Lock(LockError::Elsewhere(_)) => Some(ONE_STATE),
             _ => None,
         };
         let mut out = Self::problem(error);

@@ -3,21 +3,14 @@
 use std::io::IsTerminal;
 use std::time::Duration;
 
-use jiff::Timestamp;
-use serde::Serialize;
-
 use super::next::next_lines;
-use super::pause::Paused;
-use crate::agenda::{Coming, coming};
-use crate::cli::when::{retold, told};
-use crate::cli::{CommandError, CommandResult, Context, Status, when};
+use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::config::{DISCORD_TOKEN_VARIABLE, MEMORY};
-use crate::daemon::{DaemonLock, DaemonStatus, LockError};
-use crate::deliver::journal::{OpenDelivery, Refusal};
+use crate::deliver::instants::{retold, told};
+use crate::doctor::{Report, ago, report};
 use crate::format::approval;
-use crate::reminders::rfc3339;
+use crate::instance::{LockError, ONE_STATE};
 use crate::tasks::Scanner;
-use crate::vault::VaultError;
 use crate::workspace::Workspace;
 
 /// What the daemon is doing, what comes next, and what could not be delivered.
@@ -33,94 +26,6 @@ pub struct Args {
 
 /// How often `--watch` looks.
 const EVERY: Duration = Duration::from_secs(1);
-
-/// The answer of `status --json`.
-#[derive(Debug, Serialize)]
-struct Report {
-    /// Whether a daemon serves this vault now.
-    running: bool,
-    /// What it last said of itself; without a running daemon, what the last one said.
-    daemon: Option<DaemonStatus>,
-    /// The next reminders, earliest first.
-    next: Vec<Coming>,
-    /// Deliveries that wait for another attempt, or were refused everywhere.
-    waiting: Vec<OpenDelivery>,
-    /// Places that refuse messages with the current settings.
-    refused: Vec<Refusal>,
-    /// What the assistant asks and nobody answered yet.
-    approvals: Vec<Asked>,
-    /// Why nothing fires on this machine, where another one does.
-    read_only: Option<String>,
-    /// Whether a pause holds.
-    pause: Paused,
-    /// The brains, as they are remembered.
-    #[cfg(feature = "assistant")]
-    brains: Vec<crate::cli::assistant::brain::Listed>,
-    /// The budgets of the day, with what is used of them.
-    #[cfg(feature = "assistant")]
-    budgets: Vec<crate::agent::budget::Budget>,
-    /// Other MCP servers, as they were when they were last used.
-    #[cfg(all(feature = "assistant", feature = "mcp", unix))]
-    mcp: Vec<Server>,
-    /// The routines.
-    #[cfg(feature = "assistant")]
-    routines: Vec<crate::routines::Listed>,
-    /// The daemon that serves this vault with another state directory; 0 where its number isn't known.
-    elsewhere: Option<u32>,
-    /// The files that no snapshot holds, with the reasons.
-    #[cfg(feature = "history")]
-    left_out: Vec<crate::history::LeftOut>,
-    /// What went at once from the folders in which coding agents keep their memories.
-    #[cfg(feature = "history")]
-    lost: Vec<crate::cli::snapshots::Loss>,
-}
-
-/// A question that waits for its answer.
-#[derive(Debug, Serialize)]
-struct Asked {
-    id: String,
-    /// The line in the note of approvals.
-    line: usize,
-    /// Until when it can be answered, in the vault's zone.
-    until: String,
-    brain: String,
-    run: String,
-}
-
-/// Another MCP server.
-#[cfg(all(feature = "assistant", feature = "mcp", unix))]
-#[derive(Debug, Serialize)]
-struct Server {
-    /// Its name.
-    name: String,
-    #[serde(flatten)]
-    seen: crate::agent::servers::health::Seen,
-}
-
-#[cfg(all(feature = "assistant", feature = "mcp", unix))]
-impl Server {
-    fn state(&self, now: Timestamp) -> String {
-        let when = |at: Option<Timestamp>| at.map_or_else(String::new, |at| ago(at, now));
-        match self.seen.is_well() {
-            None => "not used yet".to_owned(),
-            Some(true) => format!("answered {}", when(self.seen.last_ok)),
-            Some(false) => {
-                let why = crate::terminal::printable(
-                    self.seen.last_error.as_deref().unwrap_or("it is not known why"),
-                );
-                format!("failed {}: {why}", when(self.seen.failed))
-            }
-        }
-    }
-}
-
-#[cfg(all(feature = "assistant", feature = "mcp", unix))]
-fn servers(workspace: &Workspace) -> Vec<Server> {
-    let mut known = crate::agent::servers::health::Health::new(&workspace.dirs.state).load();
-    let mut server =
-        |name: &String| Server { name: name.clone(), seen: known.remove(name).unwrap_or_default() };
-    workspace.settings.mcp.iter().map(|one| server(&one.name)).collect()
-}
 
 /// Runs `status`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
@@ -163,66 +68,6 @@ fn watch(context: &Context, args: &Args) -> CommandResult {
         std::thread::sleep(context.clock.sleep(EVERY));
     }
     Ok(Status::Fine)
-}
-
-impl Report {
-    fn is_troubled(&self) -> bool {
-        let failed = self.daemon.as_ref().is_some_and(|daemon| daemon.last_error.is_some());
-        !self.waiting.is_empty()
-            || self.elsewhere.is_some()
-            || !self.refused.is_empty()
-            || self.running && failed
-    }
-}
-
-fn report(workspace: &Workspace, count: usize, scanner: &mut Scanner) -> Result<Report, CommandError> {
-    let settings = workspace.pass_settings();
-    let journal = workspace.journal()?;
-    Ok(Report {
-        running: DaemonLock::holder(&workspace.dirs.state).is_some(),
-        daemon: DaemonStatus::read(&workspace.dirs.state),
-        next: coming(workspace, count, scanner)?,
-        waiting: journal.open_deliveries()?,
-        refused: journal.refusals(&settings.notifiers)?,
-        approvals: asked(workspace)?,
-        read_only: settings.read_only,
-        pause: Paused::of(workspace),
-        #[cfg(feature = "assistant")]
-        brains: crate::cli::assistant::brain::listed(workspace),
-        #[cfg(feature = "assistant")]
-        budgets: crate::agent::budget::of_vault(workspace),
-        #[cfg(all(feature = "assistant", feature = "mcp", unix))]
-        mcp: servers(workspace),
-        #[cfg(feature = "assistant")]
-        routines: crate::routines::list(workspace)?,
-        elsewhere: DaemonLock::elsewhere(&workspace.dirs.state, workspace.vault.root()),
-        #[cfg(feature = "history")]
-        left_out: crate::history::left_out_in(&workspace.dirs.state),
-        #[cfg(feature = "history")]
-        lost: crate::cli::snapshots::recent(workspace),
-    })
-}
-
-/// The questions of the note of approvals that can still be answered.
-fn asked(workspace: &Workspace) -> Result<Vec<Asked>, CommandError> {
-    let bytes = match workspace.vault.read(&workspace.note(&workspace.settings.paths.approvals)) {
-        Ok(bytes) => bytes,
-        Err(VaultError::NotFound(_)) => return Ok(Vec::new()),
-        Err(error) => return Err(error.into()),
-    };
-    let now = workspace.clock.now();
-    let lines = approval::parse(&bytes).lines.into_iter();
-    let open = lines.filter(|line| {
-        line.approval.is_open() && line.approval.mark == approval::Mark::Open && line.approval.until > now
-    });
-    let asked = open.map(|line| Asked {
-        id: line.approval.id,
-        line: line.line,
-        until: rfc3339(line.approval.until, workspace.zone.tz()),
-        brain: line.approval.brain,
-        run: line.approval.run,
-    });
-    Ok(asked.collect())
 }
 
 /// The report for people.
@@ -322,16 +167,11 @@ fn daemon_lines(out: &mut Vec<String>, workspace: &Workspace, report: &Report) {
         (_, true) => out.push("daemon    starting".to_owned()),
         (_, false) if report.elsewhere.is_some() => {
             let pid = report.elsewhere.unwrap_or_default();
-            out.push(format!("daemon    {}: {}", LockError::Elsewhere(pid), super::run::ONE_STATE));
+            out.push(format!("daemon    {}: {}", LockError::Elsewhere(pid), ONE_STATE));
         }
         (_, false) => out.push(
             "daemon    not running: start it with `vault-agent run`, or install it with `vault-agent service install`"
                 .to_owned(),
         ),
     }
-}
-
-/// How long ago; a clock that went back is said.
-fn ago(then: Timestamp, now: Timestamp) -> String {
-    if then > now { "in the future: the clock went back".to_owned() } else { when::distance(then, now) }
 }

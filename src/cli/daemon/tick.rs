@@ -7,9 +7,9 @@ use crate::cli::context::runtime;
 use crate::cli::when::instant;
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::clock::ManualClock;
-use crate::daemon::{DaemonLock, LockError};
 use crate::deliver::pass::{PassContext, flush, pass};
-use crate::deliver::{Console, Journal, Memory, Mode, Outlets, PassReport, PassSettings};
+use crate::deliver::{Journal, Memory, Mode, Outlets, PassReport, PassSettings};
+use crate::instance::{DaemonLock, LockError, ONE_STATE};
 use crate::terminal::Ui;
 use crate::workspace::Workspace;
 
@@ -86,23 +86,14 @@ struct Report<'a> {
 async fn one_pass(ui: Ui, workspace: &Workspace, mode: Mode) -> Result<PassReport, CommandError> {
     if mode == Mode::Tick {
         if let Some(pid) = DaemonLock::elsewhere(&workspace.dirs.state, workspace.vault.root()) {
-            return Err(CommandError::problem(LockError::Elsewhere(pid)).hint(super::run::ONE_STATE));
+            return Err(CommandError::problem(LockError::Elsewhere(pid)).hint(ONE_STATE));
         }
         workspace.editor.recover()?;
     }
     let (journal, outlets, settings) =
-        (workspace.journal()?, outlets(ui, workspace), workspace.pass_settings());
+        (workspace.journal()?, workspace.outlets_beside(ui.json), workspace.pass_settings());
     let context = pass_context(workspace, &journal, &outlets, &settings);
     pass(&context, &mut Memory::default(), mode).await.map_err(CommandError::problem)
-}
-
-/// Where a tick tells what it tells: with `--json` standard output is one document, and the console's lines go beside it.
-pub(super) fn outlets(ui: Ui, workspace: &Workspace) -> Outlets {
-    if ui.json {
-        workspace.outlets_with(Arc::new(Console::stderr(workspace.zone.tz().clone())))
-    } else {
-        workspace.outlets(false)
-    }
 }
 
 fn pass_context<'a>(
@@ -125,7 +116,7 @@ async fn end(ui: Ui, workspace: &Arc<Workspace>, ran: bool) -> Result<PassReport
         return Ok(PassReport::default());
     }
     let (journal, outlets, settings) =
-        (workspace.journal()?, outlets(ui, workspace), workspace.pass_settings());
+        (workspace.journal()?, workspace.outlets_beside(ui.json), workspace.pass_settings());
     flush(&pass_context(workspace, &journal, &outlets, &settings)).await.map_err(CommandError::problem)
 }
 

@@ -8,6 +8,7 @@ use crate::cli::CommandError;
 use crate::daemon;
 use crate::routines::{self, Driven};
 use crate::terminal::Ui;
+use crate::toolbox;
 use crate::turn::TurnJournal;
 use crate::workspace::Workspace;
 
@@ -57,9 +58,9 @@ pub fn routines(ui: Ui, workspace: &Arc<Workspace>, rests: bool, dry: bool) -> R
     if looked.open.is_empty() {
         return Ok(ticked);
     }
-    let outlets = super::tick::outlets(ui, workspace);
+    let outlets = workspace.outlets_beside(ui.json);
     let approvals = Arc::new(crate::agent::VaultApprovals::left_open(workspace));
-    let runner = daemon::routines::runner_with(workspace, turns, Arc::default(), approvals, outlets)?;
+    let runner = toolbox::runner_with(workspace, turns, Arc::default(), approvals, outlets)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     for key in looked.open {
         let driven = runtime.block_on(async {

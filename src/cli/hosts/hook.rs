@@ -291,20 +291,11 @@ fn path(at: &At) -> Result<PathBuf, CommandError> {
     Ok(config_dir()?.join("settings.json"))
 }
 
-/// The host's settings for all of the user's projects.
-pub fn user_settings() -> Option<PathBuf> {
-    Some(config_dir().ok()?.join("settings.json"))
-}
-
 /// The host's own folder.
 fn config_dir() -> Result<PathBuf, CommandError> {
-    if let Some(dir) = std::env::var_os("CLAUDE_CONFIG_DIR").filter(|dir| !dir.is_empty()) {
-        return Ok(PathBuf::from(dir));
-    }
-    let home = etcetera::home_dir().map_err(|_| {
+    install::host_folder().ok_or_else(|| {
         CommandError::problem("no home directory is known").hint("name the file with `--settings FILE`")
-    })?;
-    Ok(home.join(".claude"))
+    })
 }
 
 fn utf8(path: &Path) -> Result<String, CommandError> {

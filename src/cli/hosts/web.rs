@@ -4,7 +4,8 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::daemon::{DaemonLock, assistant, stop_on_signals};
+use crate::daemon::{assistant, stop_on_signals};
+use crate::instance::DaemonLock;
 use crate::vault::{WatchEvent, Watcher};
 use crate::web::door::{self, Reply, Request};
 use crate::web::{Changed, Invitation, Live, Page, Store, StoreError, WebError};

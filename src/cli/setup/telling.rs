@@ -9,7 +9,7 @@ use crate::clock::Clock;
 use crate::config::{self, NotifyKind};
 #[cfg(any(feature = "push", feature = "email"))]
 use crate::deliver::{Links, Telling};
-use crate::deliver::{MessageKind, Notifier, Outgoing, SendOutcome};
+use crate::deliver::{Notifier, send_test};
 use crate::setup::Found;
 #[cfg(feature = "discord")]
 use crate::setup::Look;
@@ -18,15 +18,7 @@ use crate::setup::Trying;
 
 /// Sends a test message, and says where it is, or why it isn't.
 pub(super) async fn sent(notifier: &dyn Notifier, well: &str) -> Result<Found, String> {
-    let key = format!("setup:{}", ulid::Ulid::generate());
-    let text = "This is vault-agent: from now on you are told here what is due.";
-    let message = Outgoing::whole(MessageKind::Notice, key, text);
-    match notifier.send(&message).await {
-        SendOutcome::Sent { .. } => Ok(Found::Well(well.to_owned())),
-        SendOutcome::Unknown { reason }
-        | SendOutcome::Retry { reason, .. }
-        | SendOutcome::Refused { reason } => Err(reason),
-    }
+    send_test(notifier).await.map(|()| Found::Well(well.to_owned()))
 }
 
 /// Looks at what Discord has.

@@ -2,8 +2,7 @@
 //!
 //! - [`history`], [`diff`], [`audit`], [`restore`], [`undo`]: one file a command;
 //! - [`shared`]: opening the history, paths, pages and words of all of them;
-//! - [`lines`]: `history --lines`;
-//! - [`losses`]: what went at once from the folders of coding agents, for `status`.
+//! - [`lines`]: `history --lines`.
 //!
 //! Nothing is restored before it was shown.
 
@@ -11,9 +10,6 @@ pub(super) mod audit;
 pub(super) mod diff;
 pub(super) mod history;
 mod lines;
-mod losses;
 pub(super) mod restore;
 mod shared;
 pub(super) mod undo;
-
-pub(super) use losses::{Loss, recent};

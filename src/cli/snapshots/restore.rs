@@ -180,7 +180,7 @@ impl Restore<'_> {
     /// note that is still there.
     fn before_loss(&self, scopes: &[String]) -> Result<Option<(Point, Vec<String>)>, CommandError> {
         let [scope] = scopes else { return Ok(None) };
-        let losses = super::recent(self.workspace);
+        let losses = crate::doctor::losses::recent(self.workspace);
         let Some(loss) = losses.into_iter().find(|loss| loss.folder == *scope) else { return Ok(None) };
         let point = match &loss.before {
             Some(before) => self.history.point(before)?,

@@ -125,7 +125,7 @@ mod tests {
     use super::*;
     use crate::clock::SystemClock;
     use crate::config::Dirs;
-    use crate::daemon::status::DaemonStatus;
+    use crate::instance::DaemonStatus;
     use crate::vault::Vault;
 
     /// Lets the part work until its report is `wanted`; the runtime's clock jumps to whatever is waited for.

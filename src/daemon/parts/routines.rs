@@ -12,13 +12,12 @@ use tokio::sync::broadcast::{self, error::RecvError};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::{Permits, VaultApprovals, VaultMemory};
-use crate::brain::wire::Watch;
+use crate::agent::{Permits, VaultApprovals};
 #[cfg(feature = "discord")]
 use crate::daemon::assistant::Assistant;
 use crate::daemon::part::{Board, Event, Part};
 use crate::daemon::ticker::Ticker;
-use crate::routines::{self, Claimed, Driven, RunError, Runner, RunnerParts, ToolsOf};
+use crate::routines::{self, Claimed, Driven, RunError, Runner};
 use crate::turn::TurnJournal;
 use crate::workspace::Workspace;
 
@@ -117,39 +116,7 @@ pub(crate) fn runner(
     approvals: Arc<VaultApprovals>,
     json: bool,
 ) -> Result<Runner, RunError> {
-    runner_with(workspace, turns, permits, approvals, workspace.outlets(json))
-}
-
-/// What each routine may call.
-fn tools(workspace: &Arc<Workspace>, turns: &Arc<TurnJournal>, permits: &Arc<Permits>) -> ToolsOf {
-    let (workspace, turns, permits) = (Arc::clone(workspace), Arc::clone(turns), Arc::clone(permits));
-    Arc::new(move |name, routine| {
-        let (purpose, turns) = (format!("routine:{name}"), Some((&turns, &permits)));
-        crate::daemon::assistant::toolbox_for(&workspace, turns, &purpose, &routine.mcp, &routine.skills)
-    })
-}
-
-/// The same, telling these.
-///
-/// # Errors
-/// The delivery journal can't be used.
-pub(crate) fn runner_with(
-    workspace: &Arc<Workspace>,
-    turns: Arc<TurnJournal>,
-    permits: Arc<Permits>,
-    approvals: Arc<VaultApprovals>,
-    outlets: crate::deliver::Outlets,
-) -> Result<Runner, RunError> {
-    Runner::new(RunnerParts {
-        workspace: Arc::clone(workspace),
-        tools: tools(workspace, &turns, &permits),
-        turns,
-        approvals,
-        memory: Arc::new(VaultMemory::new(Arc::clone(workspace))),
-        permits,
-        watch: Watch::default(),
-        outlets,
-    })
+    crate::toolbox::runner_with(workspace, turns, permits, approvals, workspace.outlets(json))
 }
 
 /// What `/routine` does: lists routines, runs one, turns one on or off. A run asks through `assistant`, which hears

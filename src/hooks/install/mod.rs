@@ -13,3 +13,4 @@ pub mod memories;
 pub mod settings_file;
 
 pub use entries::{Caller, SettingsError, install, installed, is_all_ours, uninstall};
+pub use settings_file::{host_folder, user_settings};

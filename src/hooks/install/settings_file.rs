@@ -153,3 +153,16 @@ fn put(path: &Path, bytes: &[u8], permissions: Option<&Permissions>) -> io::Resu
     }
     written
 }
+
+/// The host's own folder; none where no home directory is known.
+pub fn host_folder() -> Option<PathBuf> {
+    if let Some(dir) = std::env::var_os("CLAUDE_CONFIG_DIR").filter(|dir| !dir.is_empty()) {
+        return Some(PathBuf::from(dir));
+    }
+    Some(etcetera::home_dir().ok()?.join(".claude"))
+}
+
+/// The host's settings for all of the user's projects.
+pub fn user_settings() -> Option<PathBuf> {
+    Some(host_folder()?.join("settings.json"))
+}

@@ -226,8 +226,11 @@ fn forms(visit: &Visit<'_>, entry: &Entry, lines: &HashMap<String, String>) -> M
         html! { label { span { (label) } input name=(name) value=(value(what, name, otherwise)) autocomplete="off"; } }
     };
     html! {
-        @if is_own || entry.kind == Kind::Task { (parts::button(visit, action, "done", &values, "Done")) }
+        @if is_own || entry.kind != Kind::Reminder { (parts::button(visit, action, "done", &values, "Done")) }
         @if is_own && entry.recur.is_some() { (parts::button(visit, action, "skip", &values, "Skip this one")) }
+        @if entry.kind == Kind::FollowUp {
+            (parts::confirmed(visit, action, "cancel", &values, "Cancel", "It stays in the note, as cancelled."))
+        }
         details.more id={ "change-" (id) } open[["snooze", "move", "edit"].iter().any(|what| mine(what))] {
             summary { "Change" }
             (parts::form(visit, action, "snooze", &html! { (hidden) (line("snooze", "when", "Snooze until (empty: 10 minutes)", "")) }, "Snooze"))

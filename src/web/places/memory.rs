@@ -1,10 +1,11 @@
 //! `/memory`: facts by section and scope, days, pins; added, changed, forgotten, pinned.
 
 use maud::{Markup, html};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::Place;
 use crate::format::struck;
+use crate::history::{Blame, Bound, LineOrigin};
 use crate::memory::{Listed, ListedDay, ListedSection, Meant, NewMemory, Scope};
 use crate::web::answer::{Done, Problem, View};
 use crate::web::parts;
@@ -23,7 +24,10 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
     match visit.query("shelf").unwrap_or("long") {
         "long" => {
             let sections = memory.list_long(scopes)?;
-            visit.view("Memory", &sections, |sections| html! { (head(visit)) (long(visit, sections)) })
+            let blame = blame(visit)?;
+            visit.view("Memory", &with_origins(&sections, blame.as_ref())?, |_| {
+                html! { (head(visit)) (long(visit, &sections, blame.as_ref())) }
+            })
         }
         "daily" => {
             let days = memory.list_daily(None, scopes)?;
@@ -52,6 +56,35 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
     }
 }
 
+/// Where the lines of the long memory come from, where that is asked for: it goes back through history.
+fn blame(visit: &Visit<'_>) -> Result<Option<Blame>, Problem> {
+    let (Some(_), Some(history)) = (visit.query("origins"), visit.workspace.history()?) else {
+        return Ok(None);
+    };
+    Ok(history.blame(&visit.workspace.memory().long_path(), None, Bound::default()).ok())
+}
+
+/// Where a line comes from.
+fn origin(blame: Option<&Blame>, line: usize) -> Option<&LineOrigin> {
+    let blame = blame?;
+    blame.origin(blame.lines.get(line.checked_sub(1)?)?)
+}
+
+/// The sections as `memory list --json` has them, and of each fact where it comes from.
+fn with_origins(sections: &[ListedSection], blame: Option<&Blame>) -> Result<Value, Problem> {
+    let mut data = serde_json::to_value(sections).map_err(Problem::failed)?;
+    for (section, shown) in sections.iter().zip(data.as_array_mut().into_iter().flatten()) {
+        for (one, shown) in
+            section.memories.iter().zip(shown["memories"].as_array_mut().into_iter().flatten())
+        {
+            if let Some(origin) = origin(blame, one.line) {
+                shown["origin"] = serde_json::to_value(origin).map_err(Problem::failed)?;
+            }
+        }
+    }
+    Ok(data)
+}
+
 fn head(visit: &Visit<'_>) -> Markup {
     let shelf = visit.query("shelf").unwrap_or("long");
     html! {
@@ -62,6 +95,9 @@ fn head(visit: &Visit<'_>) -> Markup {
             @if shelf == "long" {
                 @if visit.query("struck").is_some() { a href=(visit.address_with(&[("struck", "")])) { "Without struck ones" } }
                 @else { a href=(visit.address_with(&[("struck", "1")])) { "Also struck ones" } }
+                " "
+                @if visit.query("origins").is_some() { a href=(visit.address_with(&[("origins", "")])) { "Without where they came from" } }
+                @else { a href=(visit.address_with(&[("origins", "1")])) { "Where each came from" } }
             }
         }
         @if shelf != "daily" {
@@ -81,7 +117,7 @@ fn head(visit: &Visit<'_>) -> Markup {
     }
 }
 
-fn long(visit: &Visit<'_>, sections: &[ListedSection]) -> Markup {
+fn long(visit: &Visit<'_>, sections: &[ListedSection], blame: Option<&Blame>) -> Markup {
     let path = visit.workspace.memory().long_path();
     let with_struck = visit.query("struck").is_some();
     let all: Vec<(Option<&str>, &Listed)> = sections
@@ -94,7 +130,7 @@ fn long(visit: &Visit<'_>, sections: &[ListedSection]) -> Markup {
         @if all.is_empty() { (parts::empty("Nothing is remembered yet.")) }
         @for group in shown.chunk_by(|one, other| one.0 == other.0) {
             h2 { (group[0].0.unwrap_or("Without a section")) }
-            ul.plainlist { @for (_, one) in group { (fact(visit, path.as_str(), one)) } }
+            ul.plainlist { @for (_, one) in group { (fact(visit, path.as_str(), one, origin(blame, one.line))) } }
         }
         (parts::pager(visit, all.len(), PER_PAGE))
         p { (visit.note_link(path.as_str())) " " (visit.obsidian(path.as_str())) }
@@ -106,13 +142,13 @@ fn daily(visit: &Visit<'_>, days: &[ListedDay]) -> Markup {
         @if days.is_empty() { (parts::empty("No day has a note yet.")) }
         @for day in parts::page_of(visit, days, PER_PAGE / 4) {
             h2 { a href=(note_address(day.path.as_str())) { (day.date) } }
-            ul.plainlist { @for one in &day.memories { (fact(visit, day.path.as_str(), one)) } }
+            ul.plainlist { @for one in &day.memories { (fact(visit, day.path.as_str(), one, None)) } }
         }
         (parts::pager(visit, days.len(), PER_PAGE / 4))
     }
 }
 
-fn fact(visit: &Visit<'_>, path: &str, one: &Listed) -> Markup {
+fn fact(visit: &Visit<'_>, path: &str, one: &Listed, origin: Option<&LineOrigin>) -> Markup {
     let line = one.line.to_string();
     let values = [("path", path), ("line", line.as_str()), ("was", one.text.as_str())];
     let mine =
@@ -127,6 +163,7 @@ fn fact(visit: &Visit<'_>, path: &str, one: &Listed) -> Markup {
                         None => (one.text),
                     }
                     @if let Some(at) = &one.timestamp { " " span.soft { (at) } }
+                    @if let Some(origin) = origin { " " span.soft { "by " (origin.writer.as_str()) ": " (origin.subject) } }
                     @if one.scope != Scope::Global { " " (parts::badge(&one.scope.to_string(), "")) }
                 }
                 (parts::form(visit, "/memory", "edit", &html! {

@@ -5,6 +5,7 @@
 mod approvals;
 mod calendar;
 mod files;
+mod health;
 mod history;
 mod inbox;
 mod memory;
@@ -46,6 +47,7 @@ pub(super) const PLACES: &[Place] = &[
     usage::PLACE,
     search::PLACE,
     memory::PLACE,
+    health::PLACE,
     files::PLACE,
 ];
 

@@ -60,7 +60,7 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
     let now = match visit.workspace.vault.read(&path) {
         Ok(bytes) => Some(bytes),
         Err(VaultError::NotFound(_)) => None,
-        Err(error) => return Err(Problem::failed(error)),
+        Err(error) => return Err(error.into()),
     };
     let missing = || Problem::not_found(format!("there is no note {}", crate::format::quote(path.as_str())));
     let then = match (&point, &history) {

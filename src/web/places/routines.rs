@@ -1,19 +1,26 @@
 //! `/routines`: scheduled prompts, what ran and what it cost; on, off, now; and the pause of all that is done by itself.
 
+use std::sync::Arc;
+
 use jiff::SignedDuration;
 use maud::{Markup, html};
 use serde::Serialize;
+use tokio_util::sync::CancellationToken;
 
 use super::Place;
 use super::turns::cost_words;
+use crate::agent::VaultApprovals;
+use crate::deliver::Console;
 use crate::deliver::journal::Run;
 use crate::pause;
 use crate::reminders::rfc3339;
 use crate::routines::{self, EnableError, Listed, Note, Preview};
 use crate::schedule::Timetable;
+use crate::toolbox;
 use crate::turn::{Cost, Facts, TurnJournal};
 use crate::vault::Actor;
 use crate::web::answer::{Done, Problem, View};
+use crate::web::live::Changed;
 use crate::web::parts;
 use crate::web::visit::{Form, Visit, encoded};
 use crate::when;
@@ -88,7 +95,7 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
 
 /// Whether all that is done by itself waits, and the forms that change that.
 fn paused(visit: &Visit<'_>) -> Markup {
-    let pause = visit.workspace.pause().filter(|pause| pause.holds(visit.now));
+    let pause = visit.workspace.pause_on_disk().filter(|pause| pause.holds(visit.now));
     html! {
         section aria-label="Pause" {
             @if let Some(pause) = pause {
@@ -118,7 +125,7 @@ fn row(visit: &Visit<'_>, one: &Listed) -> Vec<Markup> {
     };
     vec![
         html! { a href={ "/routines/" (encoded(&one.name)) } { (one.name) } },
-        html! { (one.schedule.as_deref().unwrap_or("not understood")) },
+        html! { (one.words.as_deref().unwrap_or("not understood")) },
         state,
         html! { @if let Some(at) = one.at { (visit.at(at)) } },
         html! { @if let Some(at) = one.ran { (visit.at(at)) } },
@@ -163,13 +170,16 @@ fn one(visit: &Visit<'_>, note: &Note, listed: Listed) -> Result<View, Problem> 
                 p.refused { "Line " (problem.line) ": " (problem.reason) "; " (problem.suggestion) }
             }
             dl {
-                dt { "Schedule" } dd { (shown.listed.schedule.as_deref().unwrap_or("not understood")) }
+                dt { "Schedule" } dd {
+                    (shown.listed.words.as_deref().unwrap_or("not understood"))
+                    @if shown.listed.words != shown.listed.schedule && let Some(written) = &shown.listed.schedule { " (" code { (written) } ")" }
+                }
                 dt { "State" } dd { @if shown.listed.enabled { "on" } @else { "off" } }
                 dt { "The last 30 days" } dd { (shown.month_tokens) " tokens, " (format!("{:.4}", shown.month_usd)) " USD" }
             }
             (switch(visit, &shown.listed))
             (parts::confirmed(visit, "/routines", "run", &[("name", &shown.listed.name)], "Run now",
-                "It is asked within a minute, whatever its schedule says, if the daemon runs and nothing is paused."))
+                "It is asked at once, whatever its schedule says; a pause holds it back."))
             p { a href=(visit.address_with(&[("preview", "yes")])) { "What would it ask now?" } }
             @if let Some(preview) = &preview { (previewed(preview)) }
             h2 { "Prompt" } pre { (shown.prompt) }
@@ -236,17 +246,7 @@ fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
             let state = if is_on { "on" } else { "off" };
             Ok(Done::new(to(&note.name), format!("{} is {state}", note.name)))
         }
-        "run" => {
-            let note = routines::find(workspace, name)?;
-            let turns = TurnJournal::open(&workspace.dirs.state).map_err(Problem::failed)?;
-            let journal = workspace.journal().map_err(Problem::failed)?;
-            routines::claim_now(workspace, &journal, &turns, &note).map_err(Problem::failed)?;
-            let when = match workspace.at_rest() {
-                Some(why) => format!("waits: {why}"),
-                None => "runs within a minute, if the daemon runs".to_owned(),
-            };
-            Ok(Done::new(to(&note.name), format!("{} {when}", note.name)))
-        }
+        "run" => run(visit, &routines::find(workspace, name)?),
         "pause" => {
             let until = form.some("until").map(|text| when::parse_when(text, visit.now, &workspace.zone));
             let until = until.transpose().map_err(|error| Problem::bad(&error).hint(error.hint()))?;
@@ -260,4 +260,29 @@ fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
         }
         other => Err(Problem::no_such_action(other)),
     }
+}
+
+/// Claims a run and lets it go on beside this answer: a brain may take minutes. Ended meanwhile, it is the daemon's.
+fn run(visit: &Visit<'_>, note: &Note) -> Result<Done, Problem> {
+    let workspace = visit.workspace;
+    let to = format!("/routines/{}", encoded(&note.name));
+    let turns = Arc::new(TurnJournal::open(&workspace.dirs.state).map_err(Problem::failed)?);
+    let console = Arc::new(Console::stderr(workspace.zone.tz().clone()));
+    let (outlets, approvals) =
+        (workspace.outlets_with(console), Arc::new(VaultApprovals::left_behind(workspace)));
+    let runner = toolbox::runner_with(workspace, turns, Arc::default(), approvals, outlets);
+    let runner = runner.map_err(Problem::failed)?;
+    let key =
+        routines::claim_now(workspace, runner.journal(), runner.turns(), note).map_err(Problem::failed)?;
+    if let Some(why) = workspace.at_rest() {
+        return Ok(Done::new(to, format!("{} waits: {why}", note.name)));
+    }
+    let live = visit.live.clone();
+    visit.spawn(async move {
+        if let Err(error) = runner.drive(&key, &CancellationToken::new()).await {
+            tracing::error!("the run {key} failed: {error}");
+        }
+        live.tell(Changed::State);
+    });
+    Ok(Done::new(to, format!("{} runs now; what came of it stands below when it is done.", note.name)))
 }

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use maud::{Markup, html};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::{Place, nothing};
 use crate::search::{Answer, Asker, CheckedBy, Hit, IndexError, Query, RecallError};
@@ -30,7 +32,51 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
         RecallError::Index(error @ IndexError::Scope { .. }) => Problem::bad(error),
         error => Problem::failed(error),
     })?;
-    visit.view("Search", &answer, |answer| html! { (form(visit)) (hits(visit, answer)) })
+    let found = Found { why: answer.hits.iter().map(|hit| why(hit, text)).collect(), answer };
+    visit.view("Search", &found.data()?, |_| html! { (form(visit)) (hits(visit, &found)) })
+}
+
+/// An answer, and of each hit why it was found.
+struct Found {
+    answer: Answer,
+    why: Vec<Vec<Matched>>,
+}
+
+/// A word of the question that stands in a hit as it was typed.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct Matched {
+    word: String,
+    /// `text`, `heading`, `path`.
+    places: Vec<&'static str>,
+}
+
+impl Found {
+    /// As `search --json` has it, and of each hit what matched.
+    fn data(&self) -> Result<Value, Problem> {
+        let mut data = serde_json::to_value(&self.answer).map_err(Problem::failed)?;
+        for (hit, why) in data["hits"].as_array_mut().into_iter().flatten().zip(&self.why) {
+            hit["matched"] = serde_json::to_value(why).map_err(Problem::failed)?;
+        }
+        Ok(data)
+    }
+}
+
+/// Which words of a question stand in a hit, and where; filters and words that are to be missing aside.
+fn why(hit: &Hit, question: &str) -> Vec<Matched> {
+    let texts = [
+        ("text", &*hit.snippet),
+        ("heading", hit.section.as_deref().unwrap_or_default()),
+        ("path", &hit.path),
+    ];
+    let texts = texts.map(|(place, text)| (place, text.to_lowercase()));
+    let words = question.split_whitespace().filter(|word| !word.starts_with('-') && !word.contains(':'));
+    let words = words.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase());
+    let matched = |word: String| {
+        let places: Vec<&str> =
+            texts.iter().filter(|(_, text)| text.contains(&word)).map(|(place, _)| *place).collect();
+        (!word.is_empty() && !places.is_empty()).then_some(Matched { word, places })
+    };
+    words.filter_map(matched).collect()
 }
 
 fn form(visit: &Visit<'_>) -> Markup {
@@ -50,7 +96,8 @@ fn form(visit: &Visit<'_>) -> Markup {
     }
 }
 
-fn hits(visit: &Visit<'_>, answer: &Answer) -> Markup {
+fn hits(visit: &Visit<'_>, found: &Found) -> Markup {
+    let answer = &found.answer;
     let checked = match answer.freshness.checked_by {
         CheckedBy::Daemon => "the daemon follows the vault",
         CheckedBy::Scan => "every file was looked at just now",
@@ -65,15 +112,24 @@ fn hits(visit: &Visit<'_>, answer: &Answer) -> Markup {
             "."
         }
         @if answer.hits.is_empty() { (parts::empty("Nothing was found.")) }
-        @for hit in &answer.hits { (one(visit, hit)) }
+        @for (hit, why) in answer.hits.iter().zip(&found.why) { (one(visit, hit, why)) }
     }
 }
 
-fn one(visit: &Visit<'_>, hit: &Hit) -> Markup {
+fn one(visit: &Visit<'_>, hit: &Hit, why: &[Matched]) -> Markup {
     html! {
         article {
             h2 { a href={ (note_address(&hit.path)) "#L" (hit.line) } { (hit.path) ":" (hit.line) } }
             p { (hit.snippet) }
+            p.soft {
+                "Found by "
+                @if why.is_empty() { "another form of the words, or their meaning" }
+                @for (at, matched) in why.iter().enumerate() {
+                    @if at > 0 { "; " }
+                    mark { (matched.word) } " in its " (matched.places.join(" and "))
+                }
+                "."
+            }
             p.soft {
                 (parts::badge(hit.kind, ""))
                 @if let Some(section) = &hit.section { " " (section) }

@@ -81,6 +81,7 @@ fn written(visit: &Visit<'_>) -> Markup {
                     span { "A time and words make a reminder, anything else is a question" }
                     input name="write" value=(text) placeholder="tomorrow 9am: call Mum" autocomplete="off";
                 }
+                (parts::form_id())
                 button { "Go on" }
             }
         }
@@ -96,13 +97,13 @@ fn meant(visit: &Visit<'_>, text: &str) -> Markup {
     let question = html! { input type="hidden" name="question" value=(text); };
     html! {
         @if let Some((words, msg, when)) = said {
-            (parts::plan("Add this reminder?", &[format!("{words}: {msg}")], &parts::form(visit, "/", "add", &html! {
+            (parts::plan("Add this reminder?", &[format!("{words}: {msg}")], &parts::planned_form(visit, "/", "add", &html! {
                 input type="hidden" name="when" value=(when);
                 input type="hidden" name="message" value=(msg);
             }, "Add")))
         }
         @if let Some(problem) = why {
-            (parts::plan("Ask the assistant?", &[text.to_owned()], &parts::form(visit, "/", "ask", &question, "Ask")))
+            (parts::plan("Ask the assistant?", &[text.to_owned()], &parts::planned_form(visit, "/", "ask", &question, "Ask")))
             p.hint { "No reminder: " (problem.message) @for hint in &problem.hints { "; " (hint) } }
         }
     }

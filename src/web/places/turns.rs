@@ -6,7 +6,10 @@ use maud::{Markup, html};
 
 use super::Place;
 use super::history::{older, planned, undo, undo_plan};
+use crate::agent::remade::{RemadeError, remade};
+use crate::brain::{Message, Part, Request};
 use crate::history::Undone;
+use crate::toolbox;
 use crate::turn::journal::FILE_NAME;
 use crate::turn::{Called, Cost, ListedTurn, Step, Tool, TurnDetail, TurnJournal};
 use crate::web::answer::{Done, Problem, View};
@@ -78,6 +81,9 @@ fn one(visit: &Visit<'_>, journal: Option<&TurnJournal>) -> Result<View, Problem
         (Some(_), Some(history)) => Some(planned(&history, Undone::Turn(detail.turn.id.clone()))?),
         _ => None,
     };
+    if visit.query("request").is_some() {
+        return request(visit, journal, &detail.turn.id);
+    }
     visit.view("Turn", &detail, |detail| {
         html! {
             (facts(visit, detail))
@@ -100,6 +106,69 @@ fn one(visit: &Visit<'_>, journal: Option<&TurnJournal>) -> Result<View, Problem
     })
 }
 
+/// What the model was given, made again from the notes.
+fn request(visit: &Visit<'_>, journal: &TurnJournal, id: &str) -> Result<View, Problem> {
+    let tools = |purpose: &str, also: &[String]| toolbox::specs(visit.workspace, purpose, also);
+    let remade = remade(visit.workspace, Some(journal), id, &tools)?;
+    visit.view("What the model was given", &remade, |remade| {
+        html! {
+            p { a href={ "/turns/" (crate::web::visit::encoded(id)) } { "The turn" } }
+            p { (parts::badge(if remade.equal { "the same" } else { "not the same" }, if remade.equal { "good" } else { "warn" })) " " (remade.words()) }
+            @if let Some(request) = &remade.request { (asked(request)) }
+        }
+    })
+}
+
+/// A request: what it says of the assistant, each message, each tool.
+fn asked(request: &Request) -> Markup {
+    html! {
+        h2 { "Instructions" }
+        @if request.system.is_empty() { (parts::empty("None.")) }
+        @if !request.system.is_empty() { pre { (request.system) } }
+        h2 { "Messages" }
+        @for message in &request.messages { (message_of(message)) }
+        h2 { "Tools" }
+        @if request.tools.is_empty() { (parts::empty("None.")) }
+        @for tool in &request.tools {
+            details.more { summary { (tool.name) } p { (tool.description) } pre { (format!("{:#}", tool.schema)) } }
+        }
+    }
+}
+
+fn message_of(message: &Message) -> Markup {
+    html! {
+        @match message {
+            Message::User { parts } => {
+                h3 { "Given" }
+                @for part in parts {
+                    @match part {
+                        Part::Text { text } => pre { (text) },
+                        Part::Image { media_type, base64 } => p.soft { (media_type) ", " (base64.len() / 4 * 3) " bytes" },
+                    }
+                }
+            }
+            Message::Assistant { text, tool_calls, .. } => {
+                h3 { "Answered" }
+                @if !text.is_empty() { pre { (text) } }
+                @for call in tool_calls { p { "Called " code { (call.name) } } (long(&call.arguments)) }
+            }
+            Message::ToolResults { results } => {
+                h3 { "Tools said" }
+                @for result in results { (long(&result.text)) }
+            }
+        }
+    }
+}
+
+impl From<RemadeError> for Problem {
+    fn from(error: RemadeError) -> Self {
+        match error {
+            RemadeError::Unknown(_) | RemadeError::NotAsked(_) => Self::not_found(error),
+            error => Self::failed(error),
+        }
+    }
+}
+
 fn facts(visit: &Visit<'_>, detail: &TurnDetail) -> Markup {
     let turn = &detail.turn;
     let log = detail.block.split_once("#^").map(|(path, _)| format!("{path}.md"));
@@ -114,7 +183,7 @@ fn facts(visit: &Visit<'_>, detail: &TurnDetail) -> Markup {
             @if let Some(hash) = &detail.request_hash {
                 dt { "Request" } dd {
                     code { (hash) } br;
-                    "made again from the notes by " code { "vault-agent turns " (turn.id) " --request" }
+                    a href=(visit.address_with(&[("request", "yes")])) { "What the model was given" }
                 }
             }
             @if !detail.summaries.is_empty() { dt { "Summaries" } dd { (detail.summaries.join(", ")) } }

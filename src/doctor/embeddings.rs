@@ -10,7 +10,7 @@ use crate::workspace::Workspace;
 const LIMIT: Duration = Duration::from_secs(10);
 
 /// Asks the model for the vector of one word; the built-in one always has it.
-pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
+pub fn checks(workspace: &Workspace) -> Vec<Check> {
     let named = &workspace.settings.embed.provider;
     let fix = "see `[embed]` in vault-agent.toml; until then the built-in vectors answer";
     let provider = match embed::open(&workspace.settings, workspace.vault.root()) {

@@ -1,11 +1,14 @@
-//! `doctor`: what is wrong, and how to mend it.
+//! `doctor` and `status`: what is wrong and how to mend it, and how everything stands.
 //!
-//! Each check looks at one thing and says so even where all is well, so that a person sees what was
-//! looked at. A check never changes anything and never ends the others; what `--fix` mends is mended before ([`mend`]).
+//! A workspace comes in; findings and a report go out, for the command line and the page alike. Each check looks at one
+//! thing and says so even where all is well, so that a person sees what was looked at. A check changes nothing and never
+//! ends the others.
 //!
-//! - `machine`, `confine`, `rooms`, `embeddings`: the machine, the box for commands, history and index, the vectors' model;
+//! - `machine`, `confine`, `rooms`: the machine, the box for commands, history and index;
 //! - `notes`, `notify`, `routines`: the notes, who is told, scheduled prompts;
-//! - `brains`, `servers`, `discord`, `page`, `sessions`: the assistant, other MCP servers, the bot, the page, coding agents.
+//! - `brains`, `servers`, `sessions`: the assistant, other MCP servers, coding agents; [`discord`], [`embeddings`]: the bot
+//!   and the vectors' model, which ask over the network, so front doors choose when;
+//! - `status`: the report of `status`; [`losses`]: what went at once from the folders of coding agents.
 
 #[cfg(feature = "assistant")]
 mod brains;
@@ -14,34 +17,31 @@ mod confine;
 mod discord;
 #[cfg(feature = "index")]
 mod embeddings;
+#[cfg(feature = "history")]
+pub mod losses;
 mod machine;
-mod mend;
 mod notes;
 mod notify;
-#[cfg(all(unix, feature = "web"))]
-mod page;
 mod rooms;
 #[cfg(feature = "assistant")]
 mod routines;
 #[cfg(feature = "assistant")]
 mod servers;
 mod sessions;
+mod status;
 
 use serde::Serialize;
 
-use super::context::Context;
-use super::error::{CommandResult, Status};
 use crate::config::ConfigError;
 use crate::workspace::Workspace;
 
-/// Looks at the vault, the machine and the daemon, and says what is wrong and how to mend it.
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    /// Mends first what needs no decision, and says what it did: rights of secret files, edits that a crash cut short,
-    /// a damaged index, a missing time zone.
-    #[arg(long)]
-    fix: bool,
-}
+#[cfg(feature = "discord")]
+pub use self::discord::checks as discord;
+#[cfg(feature = "index")]
+pub use self::embeddings::checks as embeddings;
+#[cfg(all(feature = "assistant", feature = "mcp", unix))]
+pub use self::status::Server;
+pub use self::status::{Report, ReportError, ago, report};
 
 /// How a check ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -85,21 +85,11 @@ impl Check {
     }
 }
 
-/// Runs `doctor`: exit code 1 where a check failed.
-pub fn run(context: &Context, args: &Args) -> CommandResult {
-    let mended = if args.fix { mend::mend(context)? } else { Vec::new() };
-    let found = match crate::workspace::Workspace::open(&context.vault_dir()?, context.clock.clone()) {
-        Ok(workspace) => examine(&workspace),
-        Err(error) => vec![settings_failure(&error)],
-    };
-    let checks: Vec<Check> = mended.into_iter().chain(found).collect();
-    context.ui.json(&checks);
-    checks.iter().for_each(|check| show(context, check));
-    let failed = checks.iter().any(|check| check.status == Outcome::Fail);
-    Ok(if failed { Status::Problem } else { Status::Fine })
-}
+/// A check that a front door adds: of its own, or one that asks over the network.
+pub type Further = fn(&Workspace) -> Vec<Check>;
 
-fn examine(workspace: &Workspace) -> Vec<Check> {
+/// All checks, in the order in which they are shown.
+pub fn examine(workspace: &Workspace, further: &[Further]) -> Vec<Check> {
     let mut checks = vec![Check::ok("settings", "vault-agent.toml is understood")];
     checks.extend(machine::checks(workspace));
     checks.extend(notify::checks(workspace));
@@ -112,34 +102,16 @@ fn examine(workspace: &Workspace) -> Vec<Check> {
     #[cfg(feature = "assistant")]
     checks.extend(routines::checks(workspace));
     checks.extend(confine::checks());
-    #[cfg(feature = "discord")]
-    checks.extend(discord::checks(workspace));
-    #[cfg(all(unix, feature = "web"))]
-    checks.extend(page::checks(workspace));
+    checks.extend(further.iter().flat_map(|check| check(workspace)));
     #[cfg(feature = "history")]
     checks.extend(rooms::history(workspace));
     #[cfg(feature = "index")]
     checks.extend(rooms::index(workspace));
-    #[cfg(feature = "index")]
-    checks.extend(embeddings::checks(workspace));
     checks
 }
 
-fn settings_failure(error: &ConfigError) -> Check {
+/// What is said of settings that aren't understood.
+pub fn settings_failure(error: &ConfigError) -> Check {
     let fix = error.suggestion.clone().unwrap_or_else(|| "mend the line that is named".to_owned());
     Check::fail("settings", error.to_string(), fix)
-}
-
-fn show(context: &Context, check: &Check) {
-    use anstyle::AnsiColor::{Green, Red, Yellow};
-    let (mark, colour) = match check.status {
-        Outcome::Ok => ("ok  ", Green),
-        Outcome::Warn => ("warn", Yellow),
-        Outcome::Fail => ("FAIL", Red),
-    };
-    let style = colour.on_default();
-    context.ui.line(format!("{style}{mark}{style:#} {:12} {}", check.check, check.detail));
-    if let Some(fix) = &check.fix {
-        context.ui.line(format!("     {:12} -> {fix}", ""));
-    }
 }

@@ -1,11 +1,11 @@
 //! What `doctor --fix` mends: only what needs no decision of a person and can't lose a thing.
 
-use super::Check;
 use crate::cli::context::Context;
 use crate::cli::error::CommandError;
 use crate::cli::init;
 use crate::config;
-use crate::daemon::DaemonLock;
+use crate::doctor::Check;
+use crate::instance::DaemonLock;
 use crate::workspace::Workspace;
 
 /// Mends what can be mended, and says what was done; what couldn't be is a warning.

@@ -1,8 +1,7 @@
 //! Checks of coding agents' sessions: what keeps them has to be called.
 
 use super::Check;
-use crate::cli::hosts::hook::user_settings;
-use crate::hooks::install::installed;
+use crate::hooks::install::{installed, user_settings};
 use crate::workspace::Workspace;
 
 /// Whether sessions that are to be kept are; nothing where that isn't wanted.

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use crate::cli::when::{Shown, told};
+use crate::deliver::instants::{Shown, told};
 use crate::history::Filter;
 use crate::vault::NotePath;
 use crate::workspace::Workspace;
@@ -24,7 +24,7 @@ const SNAPSHOTS: usize = 100;
 
 /// Notes of one folder that went at once, and aren't back.
 #[derive(Debug, Serialize)]
-pub(in crate::cli) struct Loss {
+pub struct Loss {
     /// The folder.
     pub folder: String,
     /// How many notes went.
@@ -49,7 +49,7 @@ struct Gone {
 
 impl Loss {
     /// What happened, and how it is undone.
-    pub(in crate::cli) fn words(&self, workspace: &Workspace) -> String {
+    pub fn words(&self, workspace: &Workspace) -> String {
         let when = told(self.instant, workspace.clock.now(), workspace.zone.tz());
         let folder = &self.folder;
         format!(
@@ -60,7 +60,7 @@ impl Loss {
 }
 
 /// What went in the last week and isn't back, newest first.
-pub(in crate::cli) fn recent(workspace: &Workspace) -> Vec<Loss> {
+pub fn recent(workspace: &Workspace) -> Vec<Loss> {
     let Ok(Some(history)) = workspace.history() else { return Vec::new() };
     if !workspace.dirs.state.join("history.git").exists() {
         return Vec::new();

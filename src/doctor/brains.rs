@@ -1,8 +1,7 @@
 //! Checks of the brains, asking none of them: keys, addresses, cooldowns.
 
 use super::Check;
-use crate::agent::setup;
-use crate::cli::assistant::brain;
+use crate::agent::{brains, setup};
 use crate::config::{BashMode, BrainKind, ToolGroup};
 use crate::workspace::Workspace;
 
@@ -27,7 +26,7 @@ pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
             checks.push(Check::warn("brain", detail, fix));
         }
     }
-    for (listed, brain) in brain::listed(workspace).into_iter().zip(&prepared) {
+    for (listed, brain) in brains::listed(workspace).into_iter().zip(&prepared) {
         let name = &listed.name;
         let program = brain.settings.command().into_iter().next();
         if let Some(program) = program.filter(|program| !is_there(program)) {

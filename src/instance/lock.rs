@@ -15,6 +15,10 @@ use rustix::fs::FlockOperation;
 /// The lock's file, in the state directory.
 pub const FILE_NAME: &str = "lock";
 
+/// What to do about two state directories for one vault.
+pub const ONE_STATE: &str = "two would tell you everything twice: stop the other one, or use its state directory \
+     (`VAULT_AGENT_STATE_DIR`, `XDG_STATE_HOME`)";
+
 /// The right to be this vault's daemon, for as long as the value lives.
 #[derive(Debug)]
 pub struct DaemonLock {

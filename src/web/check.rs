@@ -1,12 +1,13 @@
-//! Looks at the page: where it listens, and who is let in.
+//! `doctor`'s check of the page: where it listens, and who is let in.
 
-use super::Check;
-use crate::daemon::DaemonLock;
-use crate::web::{FILE_NAME, Store, door};
+use super::door;
+use super::entry::store::{FILE_NAME, Store};
+use crate::doctor::Check;
+use crate::instance::DaemonLock;
 use crate::workspace::Workspace;
 
 /// The check.
-pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
+pub fn checks(workspace: &Workspace) -> Vec<Check> {
     let (web, state) = (&workspace.settings.web, &workspace.dirs.state);
     let daemon = DaemonLock::holder(state).is_some();
     if web.enabled && daemon && !door::socket(state).exists() {

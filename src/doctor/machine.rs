@@ -5,9 +5,9 @@ use std::path::Path;
 use jiff::{SignedDuration, Timestamp};
 
 use super::Check;
-use crate::cli::when::told;
 use crate::config::{DISCORD_TOKEN_VARIABLE, NotifyKind, WEBHOOK_VARIABLE, secret};
-use crate::daemon::{DaemonLock, DaemonStatus, LockError};
+use crate::deliver::instants::told;
+use crate::instance::{DaemonLock, DaemonStatus, LockError, ONE_STATE};
 use crate::schedule::{self, second_opinion};
 use crate::workspace::Workspace;
 
@@ -69,11 +69,7 @@ fn try_write(dir: &Path) -> std::io::Result<()> {
 
 fn daemon(workspace: &Workspace) -> Check {
     if let Some(pid) = DaemonLock::elsewhere(&workspace.dirs.state, workspace.vault.root()) {
-        return Check::fail(
-            "daemon",
-            LockError::Elsewhere(pid).to_string(),
-            crate::cli::daemon::run::ONE_STATE,
-        );
+        return Check::fail("daemon", LockError::Elsewhere(pid).to_string(), ONE_STATE);
     }
     let Some(pid) = DaemonLock::holder(&workspace.dirs.state) else {
         return Check::warn(

@@ -1,0 +1,129 @@
+//! The brains of the settings as they are remembered: for `brain list`, `status`, `doctor` and the page. Asks none of them.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde::Serialize;
+
+use super::budget::{self, Budget};
+use super::setup::{self, Prepared};
+use crate::brain::Class;
+use crate::brain::failover::{self, Rest};
+use crate::brain::health::{Health, Store};
+use crate::deliver::instants::Shown;
+use crate::workspace::Workspace;
+
+/// One brain of `brain list --json`.
+#[derive(Debug, Clone, Serialize)]
+pub struct Listed {
+    /// Its name.
+    pub name: String,
+    /// What it speaks.
+    pub kind: &'static str,
+    /// Its model.
+    pub model: String,
+    /// Its server.
+    pub url: String,
+    /// Whether it would be asked now.
+    pub ok: bool,
+    /// Until when it is left alone.
+    pub cooldown_until: Option<Shown>,
+    /// Why it isn't asked.
+    pub class: Option<Class>,
+    /// Its own budget of the day, where it has one.
+    pub budget: Option<Budget>,
+    /// When it answered last.
+    pub last_ok: Option<Shown>,
+    /// When it failed last.
+    pub last_failed: Option<Shown>,
+    /// What it said when it failed last, or what is wrong with its key.
+    pub last_error: Option<String>,
+}
+
+/// All brains of the settings as they are remembered; asks nobody.
+pub fn listed(workspace: &Workspace) -> Vec<Listed> {
+    let health = Store::new(&workspace.dirs.state).load();
+    let (now, zone) = (workspace.clock.now(), workspace.zone.tz());
+    let brains = setup::prepare(&workspace.settings, workspace.vault.root());
+    let budgets = budget::of_vault(workspace);
+    let midnight = budget::midnight(workspace, 1).map(|at| Shown::new(at, zone));
+    let one = |brain: &Prepared| {
+        let mut listed = Listed::of(brain, &health, now, zone);
+        let own = budgets.iter().find(|budget| budget.brain.as_deref() == Some(brain.name()));
+        if own.is_some_and(Budget::is_used_up) && listed.class.is_none() {
+            listed.ok = false;
+            listed.cooldown_until.clone_from(&midnight);
+        }
+        listed.budget = own.cloned();
+        listed
+    };
+    brains.iter().map(one).collect()
+}
+
+impl Listed {
+    /// One brain as it is remembered, without its budget.
+    pub fn of(brain: &Prepared, health: &Health, now: Timestamp, zone: &TimeZone) -> Self {
+        let seen = health.seen.get(brain.name());
+        let (class, until) = match failover::rest(health, &brain.link, now) {
+            _ if brain.lacks_key() => (Some(Class::Auth), None),
+            Rest::Free => (None, None),
+            Rest::Until(class, until) => (Some(class), Some(until)),
+            Rest::Off(class) => (Some(class), None),
+        };
+        Self {
+            name: brain.name().to_owned(),
+            kind: brain.settings.kind.as_str(),
+            model: brain.settings.model.clone(),
+            url: without_password(&brain.url),
+            ok: class.is_none(),
+            cooldown_until: until.map(|until| Shown::new(until, zone)),
+            class,
+            budget: None,
+            last_ok: seen.and_then(|seen| seen.last_ok).map(|at| Shown::new(at, zone)),
+            last_failed: seen.and_then(|seen| seen.failed).map(|at| Shown::new(at, zone)),
+            last_error: brain.problem.clone().or_else(|| seen.and_then(|seen| seen.last_error.clone())),
+        }
+    }
+
+    /// Whether its last call failed.
+    pub fn fails(&self) -> bool {
+        let at = |when: &Option<Shown>| when.as_ref().map(Shown::at);
+        at(&self.last_failed) > at(&self.last_ok)
+    }
+
+    /// How it is now, in a few words.
+    pub fn state(&self, now: Timestamp) -> String {
+        let Some(class) = self.class else {
+            if let (Some(budget), Some(until)) = (&self.budget, &self.cooldown_until) {
+                return format!("rests until {}: {} is used up", until.told(now), budget.words());
+            }
+            let error = self.last_error.as_deref().unwrap_or("no reason was given");
+            return match (&self.last_ok, &self.last_failed) {
+                (None, Some(at)) => format!("fails: no answer yet, last tried {}: {error}", at.told(now)),
+                (Some(_), Some(at)) if self.fails() => format!("fails since {}: {error}", at.told(now)),
+                (Some(at), _) => format!("well, last answer {}", at.told(now)),
+                (None, None) => "not asked yet".to_owned(),
+            };
+        };
+        let until = match (&self.cooldown_until, class) {
+            (Some(until), _) => format!("rests until {}", until.told(now)),
+            (None, Class::UnknownModel) => "off until its settings change".to_owned(),
+            (None, _) => "off until its key or its settings change".to_owned(),
+        };
+        format!(
+            "{until} ({}){}",
+            class.name(),
+            self.last_error.as_ref().map(|e| format!(": {e}")).unwrap_or_default()
+        )
+    }
+}
+
+/// An address without the name and password that `doctor` warns of.
+fn without_password(url: &str) -> String {
+    match reqwest::Url::parse(url) {
+        Ok(mut parsed) if !parsed.username().is_empty() || parsed.password().is_some() => {
+            let _ = parsed.set_username("").and_then(|()| parsed.set_password(None));
+            parsed.into()
+        }
+        _ => url.to_owned(),
+    }
+}

@@ -1,0 +1,53 @@
+//! `doctor`: what is wrong, and how to mend it. What `--fix` mends is mended before ([`super::mend`]).
+
+use super::context::Context;
+use super::error::{CommandResult, Status};
+use super::mend;
+use crate::doctor::{Check, Further, Outcome, examine, settings_failure};
+
+/// Looks at the vault, the machine and the daemon, and says what is wrong and how to mend it.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Mends first what needs no decision, and says what it did: rights of secret files, edits that a crash cut short,
+    /// a damaged index, a missing time zone.
+    #[arg(long)]
+    fix: bool,
+}
+
+/// Checks that aren't `doctor`'s own.
+const FURTHER: &[Further] = &[
+    #[cfg(feature = "discord")]
+    crate::doctor::discord,
+    #[cfg(feature = "index")]
+    crate::doctor::embeddings,
+    #[cfg(all(unix, feature = "web"))]
+    crate::web::checks,
+];
+
+/// Runs `doctor`: exit code 1 where a check failed.
+pub fn run(context: &Context, args: &Args) -> CommandResult {
+    let mended = if args.fix { mend::mend(context)? } else { Vec::new() };
+    let found = match crate::workspace::Workspace::open(&context.vault_dir()?, context.clock.clone()) {
+        Ok(workspace) => examine(&workspace, FURTHER),
+        Err(error) => vec![settings_failure(&error)],
+    };
+    let checks: Vec<Check> = mended.into_iter().chain(found).collect();
+    context.ui.json(&checks);
+    checks.iter().for_each(|check| show(context, check));
+    let failed = checks.iter().any(|check| check.status == Outcome::Fail);
+    Ok(if failed { Status::Problem } else { Status::Fine })
+}
+
+fn show(context: &Context, check: &Check) {
+    use anstyle::AnsiColor::{Green, Red, Yellow};
+    let (mark, colour) = match check.status {
+        Outcome::Ok => ("ok  ", Green),
+        Outcome::Warn => ("warn", Yellow),
+        Outcome::Fail => ("FAIL", Red),
+    };
+    let style = colour.on_default();
+    context.ui.line(format!("{style}{mark}{style:#} {:12} {}", check.check, check.detail));
+    if let Some(fix) = &check.fix {
+        context.ui.line(format!("     {:12} -> {fix}", ""));
+    }
+}

@@ -1,0 +1,200 @@
+//! What the daemon does, what comes next, what waits: for `status` and the page.
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::agenda::{Coming, coming};
+use crate::deliver::JournalError;
+use crate::deliver::instants;
+use crate::deliver::journal::{OpenDelivery, Refusal};
+use crate::format::approval;
+use crate::instance::{DaemonLock, DaemonStatus};
+use crate::pause::Paused;
+use crate::reminders::rfc3339;
+use crate::tasks::Scanner;
+use crate::vault::VaultError;
+use crate::workspace::Workspace;
+
+/// Why there is no report.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// Notes can't be read.
+    #[error(transparent)]
+    Notes(#[from] VaultError),
+    /// The delivery journal can't be read.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+}
+
+#[cfg(feature = "assistant")]
+impl From<crate::routines::ListError> for ReportError {
+    fn from(error: crate::routines::ListError) -> Self {
+        match error {
+            crate::routines::ListError::Notes(error) => Self::Notes(error),
+            crate::routines::ListError::Journal(error) => Self::Journal(error),
+        }
+    }
+}
+
+/// The answer of `status --json`.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// Whether a daemon serves this vault now.
+    pub running: bool,
+    /// What it last said of itself; without a running daemon, what the last one said.
+    pub daemon: Option<DaemonStatus>,
+    /// The next reminders, earliest first.
+    pub next: Vec<Coming>,
+    /// Deliveries that wait for another attempt, or were refused everywhere.
+    pub waiting: Vec<OpenDelivery>,
+    /// Places that refuse messages with the current settings.
+    pub refused: Vec<Refusal>,
+    /// What the assistant asks and nobody answered yet.
+    pub approvals: Vec<Asked>,
+    /// Why nothing fires on this machine, where another one does.
+    pub read_only: Option<String>,
+    /// Whether a pause holds.
+    pub pause: Paused,
+    /// The brains, as they are remembered.
+    #[cfg(feature = "assistant")]
+    pub brains: Vec<crate::agent::brains::Listed>,
+    /// The budgets of the day, with what is used of them.
+    #[cfg(feature = "assistant")]
+    pub budgets: Vec<crate::agent::budget::Budget>,
+    /// Other MCP servers, as they were when they were last used.
+    #[cfg(all(feature = "assistant", feature = "mcp", unix))]
+    pub mcp: Vec<Server>,
+    /// The routines.
+    #[cfg(feature = "assistant")]
+    pub routines: Vec<crate::routines::Listed>,
+    /// The daemon that serves this vault with another state directory; 0 where its number isn't known.
+    pub elsewhere: Option<u32>,
+    /// The files that no snapshot holds, with the reasons.
+    #[cfg(feature = "history")]
+    pub left_out: Vec<crate::history::LeftOut>,
+    /// What went at once from the folders in which coding agents keep their memories.
+    #[cfg(feature = "history")]
+    pub lost: Vec<super::losses::Loss>,
+}
+
+/// A question that waits for its answer.
+#[derive(Debug, Serialize)]
+pub struct Asked {
+    /// Its id.
+    pub id: String,
+    /// The line in the note of approvals.
+    pub line: usize,
+    /// Until when it can be answered, in the vault's zone.
+    pub until: String,
+    /// The brain that asks.
+    pub brain: String,
+    /// What it wants to run.
+    pub run: String,
+}
+
+/// Another MCP server.
+#[cfg(all(feature = "assistant", feature = "mcp", unix))]
+#[derive(Debug, Serialize)]
+pub struct Server {
+    /// Its name.
+    pub name: String,
+    /// What is remembered of it.
+    #[serde(flatten)]
+    pub seen: crate::agent::servers::health::Seen,
+}
+
+#[cfg(all(feature = "assistant", feature = "mcp", unix))]
+impl Server {
+    /// How it is, in a few words.
+    pub fn state(&self, now: Timestamp) -> String {
+        let when = |at: Option<Timestamp>| at.map_or_else(String::new, |at| ago(at, now));
+        match self.seen.is_well() {
+            None => "not used yet".to_owned(),
+            Some(true) => format!("answered {}", when(self.seen.last_ok)),
+            Some(false) => {
+                let why = crate::terminal::printable(
+                    self.seen.last_error.as_deref().unwrap_or("it is not known why"),
+                );
+                format!("failed {}: {why}", when(self.seen.failed))
+            }
+        }
+    }
+}
+
+#[cfg(all(feature = "assistant", feature = "mcp", unix))]
+fn servers(workspace: &Workspace) -> Vec<Server> {
+    let mut known = crate::agent::servers::health::Health::new(&workspace.dirs.state).load();
+    let mut server =
+        |name: &String| Server { name: name.clone(), seen: known.remove(name).unwrap_or_default() };
+    workspace.settings.mcp.iter().map(|one| server(&one.name)).collect()
+}
+
+impl Report {
+    /// Whether something waits or doesn't work.
+    pub fn is_troubled(&self) -> bool {
+        let failed = self.daemon.as_ref().is_some_and(|daemon| daemon.last_error.is_some());
+        !self.waiting.is_empty()
+            || self.elsewhere.is_some()
+            || !self.refused.is_empty()
+            || self.running && failed
+    }
+}
+
+/// How everything stands; `count` of what comes next.
+///
+/// # Errors
+/// The notes or the delivery journal can't be read.
+pub fn report(workspace: &Workspace, count: usize, scanner: &mut Scanner) -> Result<Report, ReportError> {
+    let settings = workspace.pass_settings();
+    let journal = workspace.journal()?;
+    Ok(Report {
+        running: DaemonLock::holder(&workspace.dirs.state).is_some(),
+        daemon: DaemonStatus::read(&workspace.dirs.state),
+        next: coming(workspace, count, scanner)?,
+        waiting: journal.open_deliveries()?,
+        refused: journal.refusals(&settings.notifiers)?,
+        approvals: asked(workspace)?,
+        read_only: settings.read_only,
+        pause: Paused::of(workspace),
+        #[cfg(feature = "assistant")]
+        brains: crate::agent::brains::listed(workspace),
+        #[cfg(feature = "assistant")]
+        budgets: crate::agent::budget::of_vault(workspace),
+        #[cfg(all(feature = "assistant", feature = "mcp", unix))]
+        mcp: servers(workspace),
+        #[cfg(feature = "assistant")]
+        routines: crate::routines::list(workspace)?,
+        elsewhere: DaemonLock::elsewhere(&workspace.dirs.state, workspace.vault.root()),
+        #[cfg(feature = "history")]
+        left_out: crate::history::left_out_in(&workspace.dirs.state),
+        #[cfg(feature = "history")]
+        lost: super::losses::recent(workspace),
+    })
+}
+
+/// The questions of the note of approvals that can still be answered.
+fn asked(workspace: &Workspace) -> Result<Vec<Asked>, VaultError> {
+    let bytes = match workspace.vault.read(&workspace.note(&workspace.settings.paths.approvals)) {
+        Ok(bytes) => bytes,
+        Err(VaultError::NotFound(_)) => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let now = workspace.clock.now();
+    let lines = approval::parse(&bytes).lines.into_iter();
+    let open = lines.filter(|line| {
+        line.approval.is_open() && line.approval.mark == approval::Mark::Open && line.approval.until > now
+    });
+    let asked = open.map(|line| Asked {
+        id: line.approval.id,
+        line: line.line,
+        until: rfc3339(line.approval.until, workspace.zone.tz()),
+        brain: line.approval.brain,
+        run: line.approval.run,
+    });
+    Ok(asked.collect())
+}
+
+/// How long ago; a clock that went back is said.
+pub fn ago(then: Timestamp, now: Timestamp) -> String {
+    if then > now { "in the future: the clock went back".to_owned() } else { instants::distance(then, now) }
+}

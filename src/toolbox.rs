@@ -1,0 +1,115 @@
+//! From the settings to the tools that turns of the assistant may use, and to what runs of routines are made with.
+//!
+//! The vault's typed tools stand in `mcp`, beside what other hosts may call; the shell, skills and other MCP servers in
+//! `agent`. Front doors ask for the toolbox of a purpose: the assistant's, or a routine's.
+
+use std::sync::Arc;
+
+#[cfg(feature = "mcp")]
+use crate::agent::Colleagues;
+#[cfg(unix)]
+use crate::agent::bash::BashTool;
+use crate::agent::remade::ASSISTANT;
+use crate::agent::skills::{SkillTool, Skills};
+use crate::agent::{Boxes, NoTools, Permits, Toolbox, VaultApprovals, VaultMemory};
+use crate::brain::ToolSpec;
+use crate::brain::wire::Watch;
+#[cfg(feature = "mcp")]
+use crate::config::McpServer;
+use crate::config::ToolGroup;
+use crate::deliver::Outlets;
+use crate::routines::{RunError, Runner, RunnerParts, ToolsOf};
+use crate::turn::TurnJournal;
+use crate::workspace::Workspace;
+
+/// What turns of the assistant may use, as the settings say: the vault's typed tools, over a workspace of their own, and
+/// other MCP servers. Brains may ask each other beside these turns.
+pub fn toolbox(workspace: &Workspace, turns: Option<(&Arc<TurnJournal>, &Arc<Permits>)>) -> Arc<dyn Toolbox> {
+    toolbox_for(workspace, turns, ASSISTANT, &[], &[])
+}
+
+/// The same for `purpose`: [`ASSISTANT`], or `routine:NAME`; with these MCP servers, too, and only with these
+/// skills, where any are named.
+pub fn toolbox_for(
+    workspace: &Workspace,
+    turns: Option<(&Arc<TurnJournal>, &Arc<Permits>)>,
+    purpose: &str,
+    also: &[String],
+    only_skills: &[String],
+) -> Arc<dyn Toolbox> {
+    let groups = &workspace.settings.assistant.tools;
+    if groups.is_empty() {
+        return Arc::new(NoTools);
+    }
+    let mut boxes: Vec<Arc<dyn Toolbox>> = Vec::new();
+    #[cfg(feature = "mcp")]
+    if groups.contains(&ToolGroup::Vault)
+        && let Some(own) = again(workspace)
+    {
+        let beside = |(journal, permits)| Colleagues::beside(Arc::clone(journal), Arc::clone(permits));
+        boxes.push(Arc::new(crate::mcp::VaultTools::beside(own, turns.map(beside).unwrap_or_default())));
+    }
+    let skills = Arc::new(Skills::of(workspace).only(only_skills));
+    #[cfg(unix)]
+    if groups.contains(&ToolGroup::Bash) {
+        let bash = BashTool::of(workspace, Arc::clone(&skills));
+        boxes.extend(bash.map(|bash| Arc::new(bash) as Arc<dyn Toolbox>));
+    }
+    boxes.push(Arc::new(SkillTool::new(skills)));
+    #[cfg(all(feature = "mcp", unix))]
+    if let Some(own) = again(workspace) {
+        let is_meant = |server: &&McpServer| server.is_for(purpose) || also.contains(&server.name);
+        let servers: Vec<McpServer> = workspace.settings.mcp.iter().filter(is_meant).cloned().collect();
+        let servers = crate::agent::servers::Servers::of(Arc::new(own), servers);
+        boxes.extend(servers.map(|servers| Arc::new(servers) as Arc<dyn Toolbox>));
+    }
+    #[cfg(not(feature = "mcp"))]
+    let _ = (turns, purpose, also);
+    Arc::new(Boxes(boxes))
+}
+
+/// What a brain is told of the tools of `purpose`, with these MCP servers.
+pub fn specs(workspace: &Workspace, purpose: &str, also: &[String]) -> Vec<ToolSpec> {
+    toolbox_for(workspace, None, purpose, also, &[]).specs()
+}
+
+/// The same vault once more, for tools.
+#[cfg(feature = "mcp")]
+fn again(workspace: &Workspace) -> Option<Workspace> {
+    let (vault, dirs, clock) =
+        (workspace.vault.clone(), workspace.dirs.clone(), Arc::clone(&workspace.clock));
+    let opened = Workspace::open_in(vault, dirs, clock);
+    opened.inspect_err(|error| tracing::error!("the assistant lacks tools: {error}")).ok()
+}
+
+/// What each routine may call.
+fn tools(workspace: &Arc<Workspace>, turns: &Arc<TurnJournal>, permits: &Arc<Permits>) -> ToolsOf {
+    let (workspace, turns, permits) = (Arc::clone(workspace), Arc::clone(turns), Arc::clone(permits));
+    Arc::new(move |name, routine| {
+        let (purpose, turns) = (format!("routine:{name}"), Some((&turns, &permits)));
+        toolbox_for(&workspace, turns, &purpose, &routine.mcp, &routine.skills)
+    })
+}
+
+/// What the runs of a vault are made with, telling these.
+///
+/// # Errors
+/// The delivery journal can't be used.
+pub fn runner_with(
+    workspace: &Arc<Workspace>,
+    turns: Arc<TurnJournal>,
+    permits: Arc<Permits>,
+    approvals: Arc<VaultApprovals>,
+    outlets: Outlets,
+) -> Result<Runner, RunError> {
+    Runner::new(RunnerParts {
+        workspace: Arc::clone(workspace),
+        tools: tools(workspace, &turns, &permits),
+        turns,
+        approvals,
+        memory: Arc::new(VaultMemory::new(Arc::clone(workspace))),
+        permits,
+        watch: Watch::default(),
+        outlets,
+    })
+}

@@ -1,0 +1,263 @@
+//! `/health`: the findings of `doctor` with a button where one mends them, the report of `status`, and the page's sessions.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use maud::{Markup, html};
+use serde::Serialize;
+
+use super::Place;
+use crate::brain::health::Store;
+use crate::config::NotifyKind;
+use crate::deliver::instants::retold;
+use crate::deliver::{Console, Notifier, send_test};
+use crate::doctor::{self, Check, Further, Outcome, Report, ago};
+use crate::history::Look;
+use crate::search::Recall;
+use crate::tasks::Scanner;
+use crate::web::answer::{Done, Problem, View};
+use crate::web::entry::store::Session;
+use crate::web::live::Changed;
+use crate::web::visit::{Form, Visit};
+use crate::web::{check, parts};
+use crate::workspace::Workspace;
+
+pub(super) const PLACE: Place = Place { name: "health", title: "Health", is_listed: true, see, act };
+
+/// So many of what comes next stand in the JSON, as in `status`.
+const NEXT: usize = 5;
+/// The longest that a test message may take: other changes wait meanwhile.
+const PATIENCE: Duration = Duration::from_secs(8);
+
+/// The JSON of the page: that of `doctor`, of `status` and of `web sessions`.
+#[derive(Debug, Serialize)]
+struct Health {
+    checks: Vec<Check>,
+    status: Report,
+    sessions: Vec<Session>,
+}
+
+fn see(visit: &Visit<'_>) -> Result<View, Problem> {
+    let workspace = visit.workspace;
+    let health = Health {
+        checks: doctor::examine(workspace, &further(visit)),
+        status: doctor::report(workspace, NEXT, &mut Scanner::default()).map_err(Problem::failed)?,
+        sessions: visit.store.sessions(visit.now).map_err(Problem::failed)?,
+    };
+    let verified = visit.query("verify").map(|_| verified(visit)).transpose()?;
+    visit.view("Health", &health, |health| {
+        html! {
+            @if let Some(verified) = &verified { (verified) }
+            h2 { "Findings" }
+            (findings(visit, &health.checks))
+            p { a href="/health?ask=network" { "Ask Discord and the vectors' model too" } " · "
+                a href="/health?verify=history" { "Verify the whole history" } }
+            (daemon(visit, &health.status))
+            h2 { "Who is told" }
+            (notifiers(visit))
+            h2 { "Brains" }
+            (brains(visit, &health.status))
+            h2 { "Other MCP servers" }
+            (servers(visit, &health.status))
+            h2 { "Index" }
+            p { "The index is made from the notes, and can be made anew at any time." }
+            (parts::button(visit, "/health", "reindex", &[], "Make it anew"))
+            h2 { "Browsers that are let in" }
+            (sessions(visit, &health.sessions))
+        }
+    })
+}
+
+/// What asks over the network does so only where a person wants it.
+fn further(visit: &Visit<'_>) -> Vec<Further> {
+    let mut further: Vec<Further> = Vec::new();
+    if visit.query("ask") == Some("network") {
+        #[cfg(feature = "discord")]
+        further.push(doctor::discord);
+        further.push(doctor::embeddings);
+    }
+    further.push(check::checks);
+    further
+}
+
+/// What is wrong stands first.
+fn findings(visit: &Visit<'_>, checks: &[Check]) -> Markup {
+    let mut sorted: Vec<&Check> = checks.iter().collect();
+    sorted.sort_by_key(|check| std::cmp::Reverse(check.status));
+    let row = |check: &&Check| {
+        let state = match check.status {
+            Outcome::Ok => parts::badge("fine", "good"),
+            Outcome::Warn => parts::badge("look", "warn"),
+            Outcome::Fail => parts::badge("broken", "bad"),
+        };
+        let fix = html! { @if let Some(fix) = &check.fix { (fix) " " (fixed_by(visit, check)) } };
+        vec![html! { (check.check) }, state, html! { (check.detail) }, fix]
+    };
+    let rows: Vec<Vec<Markup>> = sorted.iter().map(row).collect();
+    parts::table(&["What", "State", "Seen", "What to do"], &rows)
+}
+
+/// The button that does what a finding asks for, where there is one.
+fn fixed_by(visit: &Visit<'_>, check: &Check) -> Markup {
+    if check.status == Outcome::Ok {
+        return html! {};
+    }
+    match check.check {
+        "index" => parts::button(visit, "/health", "reindex", &[], "Make the index anew"),
+        "pause" => parts::button(visit, "/routines", "resume", &[], "Resume"),
+        "brain" => {
+            let name = check.detail.split_once(": ").map_or("", |(name, _)| name);
+            let known = visit.workspace.settings.brains.iter().any(|brain| brain.name == name);
+            html! { @if known { (parts::button(visit, "/health", "reset", &[("name", name)], "Forget the failure")) } }
+        }
+        _ => html! {},
+    }
+}
+
+fn daemon(visit: &Visit<'_>, status: &Report) -> Markup {
+    let said = |words: &str| retold(words, visit.now, visit.workspace.zone.tz());
+    html! {
+        h2 { "Daemon" }
+        @match status.daemon.as_ref().filter(|_| status.running) {
+            None => p { "No daemon runs: nothing is told, and no routine runs. Start " code { "vault-agent run" } "." },
+            Some(daemon) => dl {
+                dt { "Process" } dd { (daemon.pid) ", version " (daemon.version) ", since " (visit.at(daemon.started)) }
+                @if let Some(last) = daemon.last_pass { dt { "Last pass" } dd { (ago(last, visit.now)) ", " (daemon.took_ms) " ms" } }
+                dt { "Watcher" } dd { (daemon.watcher) }
+                @for (part, words) in &daemon.parts { dt { (part) } dd { (said(words)) } }
+                @for wrong in daemon.settings_error.iter().chain(&daemon.last_error) { dt { "Problem" } dd.late { (wrong) } }
+            },
+        }
+        @if let Some(reason) = &status.read_only { p { "This machine doesn't fire: " (reason) } }
+    }
+}
+
+fn notifiers(visit: &Visit<'_>) -> Markup {
+    let kinds = visit.workspace.settings.notify.all();
+    let row = |kind: &NotifyKind| {
+        let name = kind.as_str();
+        vec![
+            html! { (name) },
+            parts::button(visit, "/health", "test", &[("name", name)], &format!("Send a test by {name}")),
+        ]
+    };
+    parts::table(&["Way", ""], &kinds.iter().map(row).collect::<Vec<_>>())
+}
+
+fn brains(visit: &Visit<'_>, status: &Report) -> Markup {
+    if status.brains.is_empty() {
+        return parts::empty("No brain is set up; memory answers.");
+    }
+    let row = |brain: &crate::agent::brains::Listed| {
+        vec![
+            html! { (brain.name) },
+            html! { (brain.model) },
+            html! { (brain.state(visit.now)) },
+            html! { @if brain.class.is_some() { (parts::button(visit, "/health", "reset", &[("name", &brain.name)], "Ask it again")) } },
+        ]
+    };
+    parts::table(&["Brain", "Model", "State", ""], &status.brains.iter().map(row).collect::<Vec<_>>())
+}
+
+#[cfg(all(feature = "mcp", unix))]
+fn servers(visit: &Visit<'_>, status: &Report) -> Markup {
+    if status.mcp.is_empty() {
+        return parts::empty("None is set up.");
+    }
+    let row = |server: &doctor::Server| vec![html! { (server.name) }, html! { (server.state(visit.now)) }];
+    parts::table(&["Server", "State"], &status.mcp.iter().map(row).collect::<Vec<_>>())
+}
+
+#[cfg(not(all(feature = "mcp", unix)))]
+fn servers(_: &Visit<'_>, _: &Report) -> Markup {
+    parts::empty("This build uses none.")
+}
+
+fn sessions(visit: &Visit<'_>, sessions: &[Session]) -> Markup {
+    let row = |one: &Session| {
+        let words = if one.id == visit.session.id { "End this one" } else { "End" };
+        let question = "That browser is let in again by a new address of `vault-agent web`.";
+        vec![
+            html! { (one.browser) },
+            visit.at(one.began),
+            visit.at(one.ends),
+            parts::confirmed(visit, "/health", "end", &[("id", &one.id)], words, question),
+        ]
+    };
+    parts::table(&["Browser", "Since", "Until", ""], &sessions.iter().map(row).collect::<Vec<_>>())
+}
+
+/// What a look at all of the history finds.
+fn verified(visit: &Visit<'_>) -> Result<Markup, Problem> {
+    let found = super::history::open(visit)?.verify(Look::Whole)?;
+    let flaws: Vec<String> = found.flaws.iter().map(|flaw| flaw.detail.clone()).collect();
+    Ok(html! {
+        section.plan aria-label="History" {
+            h2 { "The whole history was read" }
+            @if flaws.is_empty() {
+                p { "It is whole, and as it was written." }
+            } @else {
+                ul { @for flaw in flaws.iter().take(50) { li.late { (flaw) } } }
+                p.hint { code { "vault-agent history verify" } " shows all, and says what to do." }
+            }
+        }
+    })
+}
+
+fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
+    let name = form.get("name");
+    match form.get("do") {
+        "test" => test(visit, name),
+        "reset" => {
+            let any = Store::new(&visit.workspace.dirs.state).reset(Some(name)).map_err(Problem::failed)?;
+            let said = if any { "is asked again" } else { "had nothing against it" };
+            Ok(Done::new("/health", format!("{name} {said}")))
+        }
+        "reindex" => {
+            let (workspace, live) = (Arc::clone(visit.workspace), visit.live.clone());
+            visit.spawn(async move {
+                let made = tokio::task::spawn_blocking(move || reindex(&workspace)).await;
+                match made.map_err(|error| error.to_string()).flatten() {
+                    Ok(files) => tracing::info!(files, "the index was made anew"),
+                    Err(error) => tracing::error!("the index could not be made anew: {error}"),
+                }
+                live.tell(Changed::State);
+            });
+            Ok(Done::new("/health", "The index is being made anew; the old one answers until it is done."))
+        }
+        "end" => {
+            let ended = visit.store.end(form.get("id")).map_err(Problem::failed)?;
+            let problem = || Problem::not_found("there is no such session");
+            ended
+                .then(|| Done::new("/health", "Ended: that browser is not let in any more."))
+                .ok_or_else(problem)
+        }
+        other => Err(Problem::no_such_action(other)),
+    }
+}
+
+fn test(visit: &Visit<'_>, name: &str) -> Result<Done, Problem> {
+    let kinds = visit.workspace.settings.notify.all();
+    let kind = kinds.into_iter().find(|kind| kind.as_str() == name);
+    let kind = kind.ok_or_else(|| Problem::bad("nobody is told by that"))?;
+    let console: Arc<dyn Notifier> = Arc::new(Console::stderr(visit.workspace.zone.tz().clone()));
+    let notifier = visit.workspace.notifier(kind, &console);
+    let notifier = notifier.map_err(|error| Problem::bad(&error).hints(error.suggestion.clone()))?;
+    let sent = visit.block_on(async { tokio::time::timeout(PATIENCE, send_test(notifier.as_ref())).await });
+    match sent {
+        Ok(Ok(())) => Ok(Done::new("/health", format!("A test message went out by {name}."))),
+        Ok(Err(reason)) => Err(Problem::bad(format!("{name}: {reason}"))),
+        Err(_) => Err(Problem::bad(format!("{name}: no answer within {} s", PATIENCE.as_secs()))),
+    }
+}
+
+/// Makes the index anew; how many files are in it.
+fn reindex(workspace: &Workspace) -> Result<usize, String> {
+    let words = |error: crate::search::IndexError| error.to_string();
+    let index = Arc::new(workspace.index().map_err(words)?);
+    let recall = Recall::new(index, &workspace.settings, Arc::clone(&workspace.clock));
+    let made = recall.index().reindex(&|_| {}, &AtomicBool::new(false)).map_err(words)?;
+    recall.remake().map_err(|error| error.to_string())?;
+    Ok(made.files)
+}
