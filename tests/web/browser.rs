@@ -33,7 +33,7 @@ const KEEPER: &str = r#"trap : INT HUP
 profile=$1; shift
 setsid "$@" & group=$!
 cat >/dev/null
-kill -KILL -- -$group
+kill -s KILL -- "-$group"
 wait $group 2>/dev/null
 rm -rf "$profile""#;
 
