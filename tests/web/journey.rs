@@ -49,6 +49,7 @@ fn journey(way: Way) {
 fn a_reminder_is_written(person: &Person<'_>) {
     person.go("/");
     person.keys_to("input[name=write]", &format!("friday 3pm: Ann's cake{ENTER}"));
+    person.tab.wait("section.plan");
     person.press("Add", "");
     person.is_told("Ann's cake");
     let note = person.sample.vault.read("Reminders.md");
@@ -105,6 +106,7 @@ fn an_operation_is_undone(person: &Person<'_>, visitor: &Visitor) {
     let id = all.as_array().unwrap().iter().find(saved).expect("what was saved")["id"].as_str().unwrap();
     person.go("/history");
     person.press_css(&format!("main a[href='/history/{id}']"));
+    person.tab.wait_for("Snapshot");
     person.press("What would taking it back change?", "");
     person.tab.wait_for("Taking this back would undo");
     assert!(person.sample.vault.read("MEMORY.md").contains("spare key"), "a look changes nothing");
@@ -162,6 +164,7 @@ fn ask(person: &Person<'_>, answer: &str) {
     person.sample.server.script(vec![call, Reply::text(answer)]);
     person.go("/");
     person.keys_to("input[name=write]", &format!("Run it, please{ENTER}"));
+    person.tab.wait("section.plan");
     person.press("Ask", "");
     person.sees(answer);
 }

@@ -32,9 +32,10 @@ fn the_pictures_of_the_documentation() {
     for place in places(&tab.source()) {
         let name = if place == "/" { "today" } else { &place[1..] };
         let path = match (name, &turn) {
-            ("notes", _) => "/notes/Projects/Garden.md?n=1".to_owned(),
+            ("notes", _) => "/notes/Projects/Garden.md?n=2".to_owned(),
             ("turns", Some(turn)) => format!("/turns/{turn}"),
             ("calendar", _) => "/calendar?month=2026-12".to_owned(),
+            ("routines", _) => "/routines/morning".to_owned(),
             ("search", _) => "/search?q=tomatoes".to_owned(),
             _ => place.clone(),
         };

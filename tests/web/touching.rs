@@ -1,7 +1,6 @@
 //! Each place as a person uses it: what is pressed, and what stands in the notes afterwards.
 
 use crate::sample::Sample;
-use crate::tab::Tab;
 
 const WEEK: &str = "/calendar?week=2026-12-01";
 
@@ -55,25 +54,4 @@ fn an_inbox_entry_is_kept_and_another_dropped() {
     let _ = visitor.submit(&visitor.form("/inbox", "drop", &tea)).is(303);
     let inbox = sample.vault.read("Inbox.md");
     assert!(!inbox.split("%%").next().unwrap().contains("green tea"), "{inbox}");
-}
-
-#[test]
-fn the_same_in_a_browser_without_scripts() {
-    let sample = Sample::still();
-    let served = sample.serve();
-    let Some(tab) = Tab::enter(&served) else { return };
-    tab.scripts(false);
-    tab.go(WEEK);
-    tab.press("Done", "Call Anna about the flat");
-    tab.wait(".said");
-    assert!(
-        !sample.vault.read("Reminders.md").contains("Call Anna"),
-        "{}",
-        sample.vault.read("Reminders.md")
-    );
-    tab.go("/inbox");
-    tab.press("Keep", "I live in Graz");
-    tab.wait(".said");
-    assert!(sample.vault.read("MEMORY.md").contains("I live in Graz"));
-    tab.scripts(true);
 }
