@@ -1,0 +1,78 @@
+//! What the page costs the daemon: memory and processor time at rest, without it and with three pages open (Linux).
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::time::{Duration, Instant};
+
+use crate::kept::Kept;
+use crate::large::Large;
+use crate::support::TestVault;
+use crate::times::Daemon;
+
+const OPEN: [&str; 3] = ["/", "/calendar", "/memory"];
+
+pub fn measure(notes: usize, quick: bool) {
+    let vault = Large { notes, reminders: 0, operations: 0, facts: 100 }.vault();
+    let (rest, idle) = if quick {
+        (Duration::ZERO, Duration::from_millis(50))
+    } else {
+        (Duration::from_secs(2), Duration::from_secs(20))
+    };
+    // One run that nothing is taken of: the index is made.
+    drop(vault.run(&["search", "topic"]).ok());
+    println!("\n{:<36} {:>9} {:>16}", "the daemon at rest", "RSS MB", "ms in 20 s");
+    let without = at_rest(&vault, false, rest, idle);
+    let with = at_rest(&vault, true, rest, idle);
+    println!("{:<36} {:>9.1} {:>16.1}", "more with three pages open", with.0 - without.0, with.1 - without.1);
+}
+
+fn at_rest(vault: &TestVault, with_page: bool, rest: Duration, idle: Duration) -> (f64, f64) {
+    let (daemon, visitor) = Daemon::start(vault, true, with_page);
+    let pid = daemon.0.id();
+    let _open: Vec<Kept> = visitor
+        .iter()
+        .flat_map(|visitor| OPEN.iter().map(move |path| (visitor, path)))
+        .map(|(visitor, path)| {
+            let mut kept = Kept::open(visitor);
+            drop(kept.get(path));
+            kept.follow()
+        })
+        .collect();
+    // What it does after its start is over when it has done nothing for a while.
+    let began = Instant::now();
+    loop {
+        let before = threads(pid);
+        std::thread::sleep(rest);
+        if since(&before, pid) < 2.0 || began.elapsed() > Duration::from_secs(120) {
+            break;
+        }
+    }
+    let before = threads(pid);
+    std::thread::sleep(idle);
+    let (memory, time) = (resident(pid), since(&before, pid));
+    let what = if with_page { "with three pages open" } else { "without the page" };
+    println!("{what:<36} {memory:>9.1} {time:>16.1}");
+    (memory, time)
+}
+
+/// Processor time of each thread in milliseconds.
+fn threads(pid: u32) -> BTreeMap<OsString, f64> {
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let of = |task: std::fs::DirEntry| {
+        let text = std::fs::read_to_string(task.path().join("schedstat")).ok()?;
+        Some((task.file_name(), text.split(' ').next()?.parse::<f64>().ok()? / 1e6))
+    };
+    tasks.filter_map(of).collect()
+}
+
+/// What they spent since.
+fn since(before: &BTreeMap<OsString, f64>, pid: u32) -> f64 {
+    threads(pid).iter().map(|(thread, now)| now - before.get(thread).copied().unwrap_or_default()).sum()
+}
+
+/// What the process holds, in megabytes.
+fn resident(pid: u32) -> f64 {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<f64>().ok()).unwrap_or_default() / 1024.0
+}
