@@ -107,8 +107,10 @@ pub fn hold_reminders(
     clock: Timestamp,
     fire: bool,
 ) -> Result<usize, JournalError> {
-    let lines = |bytes| reminder::parse(bytes).reminders.into_iter().map(|line| line.reminder).collect();
-    hold_each(lines(now), lines(then), |reminder: &Reminder| restored(journal, zone, reminder, clock, fire))
+    let lines = |bytes| -> Vec<Reminder> {
+        reminder::parse(bytes).reminders.into_iter().map(|line| line.reminder).collect()
+    };
+    hold_each(&lines(now), &lines(then), |reminder: &Reminder| restored(journal, zone, reminder, clock, fire))
 }
 
 /// [`restored_commitment`] for each follow-up that `then` has and `now` lacks; says how many are past.
@@ -122,16 +124,18 @@ pub fn hold_commitments(
     clock: Timestamp,
     fire: bool,
 ) -> Result<usize, JournalError> {
-    let blocks = |bytes| commitment::parse(bytes).blocks.into_iter().map(|block| block.commitment).collect();
-    hold_each(blocks(now), blocks(then), |one: &Commitment| {
+    let blocks = |bytes| -> Vec<Commitment> {
+        commitment::parse(bytes).blocks.into_iter().map(|block| block.commitment).collect()
+    };
+    hold_each(&blocks(now), &blocks(then), |one: &Commitment| {
         restored_commitment(journal, zone, one, clock, fire)
     })
 }
 
 /// Lets `hold` look at each of `then` that `now` lacks; says how many are past.
 fn hold_each<T: PartialEq>(
-    now: Vec<T>,
-    then: Vec<T>,
+    now: &[T],
+    then: &[T],
     mut hold: impl FnMut(&T) -> Result<bool, JournalError>,
 ) -> Result<usize, JournalError> {
     then.iter().filter(|one| !now.contains(one)).try_fold(0, |past, one| Ok(past + usize::from(hold(one)?)))
