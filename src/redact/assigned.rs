@@ -66,7 +66,7 @@ pub(super) fn of_member(name: &str, text: &str) -> Option<&'static str> {
 pub(super) fn find(text: &str, words: &[Range<usize>], found: &mut Vec<Found>) {
     let mut from = 0;
     for hit in words {
-        if hit.start < from || (&text[hit.clone()]).eq_ignore_ascii_case("pw") && !is_word(text, hit) {
+        if hit.start < from || text[hit.clone()].eq_ignore_ascii_case("pw") && !is_word(text, hit) {
             continue;
         }
         from = hit.end;

@@ -137,7 +137,7 @@ pub(super) fn is_password(value: &str) -> bool {
         && !is_code
         && !NAMES_WITH_DIGITS.iter().any(|name| lower.starts_with(name))
         && if letters == 0 { digits >= 6 && digits + signs == value.len() } else { digits + signs > 0 }
-        && !(is_name && signs == 0)
+        && (!is_name || signs > 0)
 }
 
 /// Whether a word of plain speech is a password: letters and digits, and more than a name with a number.

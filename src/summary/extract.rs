@@ -185,9 +185,7 @@ struct Topic {
 fn topics(said: &[Said], counts: &HashMap<String, usize>) -> String {
     let authors = authors(said);
     let mut found: HashMap<String, Topic> = HashMap::new();
-    let mut order = 0;
-    for word in said.iter().flat_map(|one| words(&one.text)) {
-        order += 1;
+    for (order, word) in said.iter().flat_map(|one| words(&one.text)).enumerate() {
         let Some(term) = topic_term(word.text, &authors) else { continue };
         let topic =
             found.entry(term).or_insert_with(|| Topic { shown: word.text.to_owned(), order, inside: (0, 0) });

@@ -1,7 +1,7 @@
 //! The inbox: a note with a line for each thing that could be remembered.
 //!
 //! - [`inbox`]: asking, and what a person's ticks and words do; [`note`]: the bytes of the note. Pure.
-//! [`inert`]: what was said as plain text.
+//! - [`inert`]: what was said as plain text.
 
 mod inbox;
 mod inert;
