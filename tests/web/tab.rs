@@ -64,8 +64,9 @@ impl Tab {
     /// A command of Chromium's own protocol.
     #[track_caller]
     pub fn cdp(&self, method: &str, parameters: Value) -> Value {
-        let command =
-            Command { path: "goog/cdp/execute", body: json!({"cmd": method, "params": parameters}) };
+        let mut body = json!({"cmd": method});
+        body["params"] = parameters;
+        let command = Command { path: "goog/cdp/execute", body };
         self.ask(async |b| b.driver.issue_cmd(command).await)
             .unwrap_or_else(|error| panic!("{method}: {error}"))
     }
