@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
+use serde::de::DeserializeOwned;
+
 use super::error::ConfigError;
-use super::settings::Settings;
 
 /// The span of a dotted key's value in the text.
 pub(super) fn key_span(text: &str, key: &str) -> Option<Range<usize>> {
@@ -28,14 +29,14 @@ pub(super) fn key_span(text: &str, key: &str) -> Option<Range<usize>> {
     value.map(toml::Spanned::span)
 }
 
-/// A TOML error in our words, with the nearest known name where a name is wrong.
-pub(super) fn explain(text: &str, error: &toml::de::Error) -> ConfigError {
+/// An error of reading TOML as a `T` in our words, with the nearest known name where a name is wrong.
+pub(super) fn explain<T: DeserializeOwned>(text: &str, error: &toml::de::Error) -> ConfigError {
     let message = error.message();
     let error_at = error.span().map(|span| span.start);
     let ours = match quoted(message).as_slice() {
         [wrong, known @ ..] if message.starts_with("unknown field") => {
             let said = ConfigError::new(format!("unknown key `{wrong}`"));
-            said.suggest(match (header_left_out(text, error), nearest(wrong, known)) {
+            said.suggest(match (header_left_out::<T>(text, error), nearest(wrong, known)) {
                 (Some(hint), _) => hint,
                 (None, Some(name)) => format!("did you mean `{name}`?"),
                 (None, None) => format!("known here: {}", known.join(", ")),
@@ -51,7 +52,7 @@ pub(super) fn explain(text: &str, error: &toml::de::Error) -> ConfigError {
         _ if message.starts_with("duplicate key") => {
             let said = ConfigError::new("this stands twice in the file");
             let first = error_line(text, error_at).and_then(|(lines, second)| first_of(&lines, second));
-            said.suggest(match (header_left_out(text, error), first) {
+            said.suggest(match (header_left_out::<T>(text, error), first) {
                 (Some(hint), _) => hint,
                 (None, Some(first)) => format!(
                     "line {first} has the first one: move what stands below this line there, and delete this line"
@@ -96,7 +97,7 @@ fn first_of(lines: &[&str], second: usize) -> Option<usize> {
 }
 
 /// What to do where the header above a wrong key is commented out and the key belongs to its table.
-fn header_left_out(text: &str, error: &toml::de::Error) -> Option<String> {
+fn header_left_out<T: DeserializeOwned>(text: &str, error: &toml::de::Error) -> Option<String> {
     let at = error.span()?.start;
     let before = text.get(..at)?;
     let is_header = |line: &&str| line.starts_with('[') || line.starts_with("#[");
@@ -110,7 +111,7 @@ fn header_left_out(text: &str, error: &toml::de::Error) -> Option<String> {
     };
     let header = line.trim_start_matches('#').split('#').next()?.trim();
     let number = before[..start].matches('\n').count() + 1;
-    let is_of_it = !toml::from_str::<Settings>(&with_header).err().is_some_and(is_same);
+    let is_of_it = !toml::from_str::<T>(&with_header).err().is_some_and(is_same);
     is_of_it.then(|| format!("line {number} begins its table: take the `#` before `{header}` away"))
 }
 

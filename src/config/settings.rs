@@ -302,7 +302,7 @@ impl Settings {
     /// As [`Settings::load`]; places are in `text`.
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let settings: Self = toml::from_str(text).map_err(|error| explain(text, &error))?;
+        let settings: Self = toml::from_str(text).map_err(|error| explain::<Self>(text, &error))?;
         settings.validate().map_err(|(key, error)| match key_span(text, &key) {
             Some(span) => error.at(text, span.start),
             None => error,
