@@ -12,13 +12,10 @@ use crate::deliver::outlets::Place;
 
 /// How far before the first attempt a lookup begins: clocks differ.
 const LOOKUP_SKEW: SignedDuration = SignedDuration::from_mins(10);
-
 /// A send that doesn't answer in this time has an unknown outcome.
 const SEND_TIMEOUT: Duration = Duration::from_secs(30);
-
 /// After so many failures in a row a place is left alone for the rest of the pass.
 const FAILURES: u32 = 3;
-
 /// How long an answer waits that its place refuses: permissions are mended by people.
 const ANSWER_PAUSE: Duration = Duration::from_secs(5 * 60);
 
@@ -49,9 +46,9 @@ pub(crate) struct Sender<'c> {
     now: Timestamp,
     deadline: Instant,
     failures: HashMap<Lane, u32>,
-    /// The recipients that took something in this pass: what waits for them was let go with the first message.
+    /// The recipients that took something in this pass, and for whom nothing waits any more.
     back: HashSet<Lane>,
-    /// Something that waited was let go, and is not looked at yet.
+    /// Something that waited was let go.
     pub has_released: bool,
     /// The time for sending is used up; the rest comes in the next pass.
     pub out_of_time: bool,
