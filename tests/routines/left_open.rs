@@ -98,7 +98,8 @@ fn a_no_a_deleted_line_and_the_end_of_the_time_are_heard_by_the_next_tick() {
     let minus = |note: &str| note.replace("- [ ] ap_", "- [-] ap_");
     let gone = |note: &str| note.lines().filter(|line| !line.contains("ap_")).collect::<Vec<_>>().join("\n");
     let same = |note: &str| note.to_owned();
-    let changes: [(&dyn Fn(&str) -> String, i64, &str); 4] = [
+    type Change<'a> = (&'a dyn Fn(&str) -> String, i64, &'a str);
+    let changes: [Change<'_>; 4] = [
         (&minus, 60, declined),
         (&gone, 60, declined),
         (&same, 1_900, "Nobody approved this in time"),

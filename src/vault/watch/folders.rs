@@ -13,6 +13,15 @@ use crate::vault::read::WalkOptions;
 /// So often the vault is walked after its folders have changed, until no more are new.
 const ROUNDS: usize = 10;
 
+/// Whether what was to be watched was not there, though it may be by now.
+fn is_gone(error: &notify::Error) -> bool {
+    match &error.kind {
+        notify::ErrorKind::PathNotFound => true,
+        notify::ErrorKind::Io(error) => error.kind() == std::io::ErrorKind::NotFound,
+        _ => false,
+    }
+}
+
 impl Watch {
     /// Sets a watch on every folder, from nothing.
     pub(super) fn watch_all(&mut self) -> Result<(), WatchError> {
@@ -111,8 +120,7 @@ impl Watch {
             (self.on)(WatchEvent::Error(
                 "the system allows no more watched folders, so changes are looked for once a minute; raise it with `sysctl fs.inotify.max_user_watches=524288`".to_owned(),
             ));
-        } else if matches!(error.kind, notify::ErrorKind::PathNotFound) || !self.vault.absolute(path).is_dir()
-        {
+        } else if is_gone(&error) || !self.vault.absolute(path).is_dir() {
             return false;
         } else {
             (self.on)(WatchEvent::Error(format!("the folder `{path}` can't be watched: {error}")));
