@@ -7,7 +7,7 @@ use crate::cli::context::runtime;
 use crate::cli::when::instant;
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::clock::ManualClock;
-use crate::deliver::pass::{PassContext, flush, pass};
+use crate::deliver::pass::{PassContext, pass};
 use crate::deliver::{Journal, Memory, Mode, Outlets, PassReport, PassSettings};
 use crate::instance::{DaemonLock, LockError, ONE_STATE};
 use crate::terminal::Ui;
@@ -117,7 +117,9 @@ async fn end(ui: Ui, workspace: &Arc<Workspace>, ran: bool) -> Result<PassReport
     }
     let (journal, outlets, settings) =
         (workspace.journal()?, workspace.outlets_beside(ui.json), workspace.pass_settings());
-    flush(&pass_context(workspace, &journal, &outlets, &settings)).await.map_err(CommandError::problem)
+    crate::deliver::pass::flush(&pass_context(workspace, &journal, &outlets, &settings))
+        .await
+        .map_err(CommandError::problem)
 }
 
 /// What became of the inbox's boxes.
