@@ -39,7 +39,8 @@ fn the_pictures_of_the_documentation() {
             ("search", _) => "/search?q=tomatoes".to_owned(),
             _ => place.clone(),
         };
-        shoot(name, &path, 1024, false);
+        // The longest words: a little narrower, to stay below the bound.
+        shoot(name, &path, if name == "health" { 940 } else { 1024 }, false);
     }
     shoot("today-dark", "/", 1024, true);
     shoot("today-phone", "/", 360, false);
