@@ -117,6 +117,9 @@ fn header_left_out<T: DeserializeOwned>(text: &str, error: &toml::de::Error) -> 
 
 /// How a value is written that has the wrong type.
 pub(super) fn form_of(message: &str) -> Option<&'static str> {
+    if message.starts_with("invalid value: integer `-") {
+        return Some("write a number of 0 or more");
+    }
     let expected = message.strip_prefix("invalid type: ")?.rsplit_once("expected ")?.1.lines().next()?;
     match expected {
         "a sequence" => Some("write a list, as in `[\"one\", \"two\"]`"),

@@ -28,6 +28,7 @@ fn errors_point_into_the_file() {
     insta::assert_snapshot!(problem("[discord]\nchannel_id = \"general\"\n"), @r#"Some((2, 14)) invalid value: string "general", expected an id, the number that Discord copies in developer mode | -"#);
     insta::assert_snapshot!(problem("timezone = 3\n"), @r#"Some((1, 12)) invalid type: integer `3`, expected a string | put it between quotes"#);
     insta::assert_snapshot!(problem("[assistant]\nday_tokens = \"1M\"\n"), @r#"Some((2, 14)) invalid type: string "1M", expected u64 | write a number, without quotes"#);
+    insta::assert_snapshot!(problem("[inbox]\nper_day = -3\n"), @"Some((2, 11)) invalid value: integer `-3`, expected usize | write a number of 0 or more");
     insta::assert_snapshot!(problem("[[mcp]]\nname = \"a\"\ntools = [\"x\"]\ncommand = \"x\"\n"), @r#"Some((4, 11)) invalid type: string "x", expected a sequence | write a list, as in `["one", "two"]`"#);
 }
 
