@@ -55,6 +55,8 @@ fn what_was_refused_stays_on_the_page_while_notes_change() {
         sample.vault.write("MEMORY.md", note.replace("is allergic to peanuts", words));
     };
     edit("is allergic to peanuts and sesame");
+    // The line that says so moves the page down: a click before it may miss the button.
+    tab.wait_text("#live", "what you typed is kept");
     tab.click("details[open] form:has(textarea) button");
     tab.wait_text("div.refused", "sesame");
     assert_eq!(tab.value(field), "eats no nuts at all");
