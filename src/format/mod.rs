@@ -36,6 +36,38 @@ pub(crate) mod yaml;
 pub use id::ReminderId;
 pub use lines::{Line, lines, live_lines};
 
+/// The English names of the months, from January on, as they stand in a sentence.
+pub(crate) const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+
+/// The same in lower case, as they are compared.
+pub(crate) const MONTHS_LOWER: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
+
 /// Something in a file that looks meant but isn't understood, said for the person who wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Finding {

@@ -11,6 +11,7 @@ use jiff::civil::Date;
 use regex_lite::Regex;
 
 use crate::capture::read::phrase::{holds, in_order, plain};
+use crate::format::MONTHS_LOWER;
 use crate::format::candidate::Category;
 
 /// What a clause begins with, what follows it in other statements, and how sure that is.
@@ -140,20 +141,6 @@ const PLANS: &[&str] = &[
     "we're hosting", "we're flying", "we're getting", "i'm competing", "i'm participating", "i'm heading", "we're heading",
     "i'm seeing", "we're meeting", "we're moving", "i'm presenting",
 ];
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
 
 struct Patterns {
     kin: Regex,
@@ -167,7 +154,7 @@ struct Patterns {
 
 static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
     let pattern = |text: String| Regex::new(&text).expect("a constant pattern");
-    let (days, months) = ("(?:mon|tues|wednes|thurs|fri|satur|sun)day", MONTHS.join("|"));
+    let (days, months) = ("(?:mon|tues|wednes|thurs|fri|satur|sun)day", MONTHS_LOWER.join("|"));
     let verbs = "works|lives|named|called|turned|graduated|hates|prefers|likes|loves|teaches|studies|moved|live|love|plays|\
         (?:is|are) (?:called|named)|got (?:married|engaged)|passed away|was born|has a|\
         is (?:allergic|getting|expecting|pregnant|vegan|vegetarian|an?)";
@@ -286,7 +273,8 @@ fn is_planned(clause: &[String]) -> bool {
 /// Whether words name a time that lies ahead of a day. A month without a day is at most eight months ahead.
 fn is_ahead(words: &str, day: Date) -> bool {
     let by_month = PATTERNS.month.captures(words).and_then(|groups| {
-        let month = MONTHS.iter().position(|month| groups.get(2).is_some_and(|it| it.as_str() == *month))?;
+        let month =
+            MONTHS_LOWER.iter().position(|month| groups.get(2).is_some_and(|it| it.as_str() == *month))?;
         let of_month = groups.get(1).or(groups.get(3)).and_then(|it| it.as_str().parse::<i8>().ok());
         let months = (i32::try_from(month).ok()? + 12 - (i32::from(day.month()) - 1)) % 12;
         Some(match (months, of_month) {

@@ -3,7 +3,7 @@
 use jiff::civil::Date;
 
 use super::{DateText, Recur, ReminderId};
-use crate::format::{nearest, quote};
+use crate::format::{MONTHS, nearest, quote};
 
 /// The keys of a reminder line, in canonical order.
 pub(super) const KEYS: [&str; 6] = ["date", "time", "recur", "day", "msg", "id"];
@@ -128,21 +128,6 @@ fn check_date(value: &str) -> Check {
         format!("write `date={date}`, or another real date"),
     ))
 }
-
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
 
 fn real(year: u32, month: u32, day: u32) -> Option<Date> {
     Date::new(i16::try_from(year).ok()?, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()

@@ -8,6 +8,8 @@ use std::{fmt, str::FromStr};
 
 use jiff::civil::Date;
 
+use crate::format;
+
 /// Five fields, understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cron {
@@ -26,20 +28,6 @@ const MONTHS: [&str; 12] =
     ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const WEEKDAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 
-const LONG_MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
 const LONG_WEEKDAYS: [&str; 7] =
     ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
@@ -153,7 +141,7 @@ impl Cron {
         let months = if self.months.count_ones() == 12 {
             String::new()
         } else {
-            format!(" in {}", list(named(self.months >> 1, &LONG_MONTHS)))
+            format!(" in {}", list(named(self.months >> 1, &format::MONTHS)))
         };
         format!("{day}{months} {}", self.time())
     }

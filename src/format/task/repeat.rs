@@ -3,6 +3,8 @@
 //! The words are those of rrule's English. What isn't understood is refused with a reason, and an end (`until`, `for 3
 //! times`) is too: Tasks doesn't keep to one. [`toast`] reads Reminder Toast's own, smaller language.
 
+use crate::format::MONTHS_LOWER;
+
 /// How often.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Every {
@@ -64,20 +66,6 @@ pub enum RepeatError {
 }
 
 const DAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
 
 /// A name that a word is, or begins with at least three letters.
 fn name(word: &str, names: &[&str]) -> Option<usize> {
@@ -196,7 +184,7 @@ impl<'a> Reader<'a> {
         let months = name(word, &DAYS).is_none();
         repeat.every = if months { Every::Year } else { Every::Week };
         loop {
-            let found = name(word, if months { &MONTHS } else { &DAYS });
+            let found = name(word, if months { &MONTHS_LOWER } else { &DAYS });
             let Some(number) = found.and_then(|at| u8::try_from(at).ok()) else {
                 return Err(RepeatError::Word(word.to_owned()));
             };
@@ -236,7 +224,7 @@ impl<'a> Reader<'a> {
                 repeat.weekdays.push(Weekday { day: u8::try_from(day).unwrap_or(0), nth: 0 });
             } else if word == "weekday" || word == "weekdays" {
                 repeat.weekdays = workdays();
-            } else if let Some(month) = name(word, &MONTHS) {
+            } else if let Some(month) = name(word, &MONTHS_LOWER) {
                 repeat.months.push(u8::try_from(month).unwrap_or(0) + 1);
             } else {
                 return Err(RepeatError::Word(word.to_owned()));

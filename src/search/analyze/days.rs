@@ -5,6 +5,7 @@
 
 use jiff::civil::Date;
 
+use crate::format::MONTHS_LOWER;
 use crate::search::analyze::stems::words;
 
 /// A day or month that a question names.
@@ -17,21 +18,6 @@ pub struct Named {
     /// The day, where it says one.
     pub day: Option<i8>,
 }
-
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
 
 /// The days and months that the words (lower case) name; `today` is what "yesterday" counts from.
 pub fn named_days(words: &[String], today: Date) -> Vec<Named> {
@@ -60,7 +46,7 @@ pub fn named_days(words: &[String], today: Date) -> Vec<Named> {
             }
             _ => {}
         }
-        let Some(month) = MONTHS.iter().position(|month| month == word) else { continue };
+        let Some(month) = MONTHS_LOWER.iter().position(|month| month == word) else { continue };
         let month = i8::try_from(month + 1).unwrap_or(1);
         let before = index.checked_sub(1);
         let with_of = before.filter(|at| words[*at] == "of").and_then(|at| at.checked_sub(1)).or(before);
