@@ -77,7 +77,7 @@ pub fn report(conversations: &[Conversation], blocks: usize) {
             zone: &TimeZone::UTC,
         };
         signals::signals(prompt, &mut Work::default(), &mut scores);
-        std::hint::black_box(scores.best(&corpus, &candidates, 24));
+        std::hint::black_box(scores.best(&corpus, &candidates, None, 24));
         whole.push(start.elapsed());
         let start = Instant::now();
         cosines.clear();

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::search::read::block;
 
 /// What is searched for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Query {
     /// As a person typed it; see [`crate::search::query::syntax`].
     pub text: String,
@@ -13,12 +13,15 @@ pub struct Query {
     pub scope: Option<String>,
     /// At most so many hits.
     pub limit: usize,
+    /// Whether only what has a word as it was typed, or a form of one, is found: nothing by similar words or by meaning.
+    #[serde(default)]
+    pub exact: bool,
 }
 
 impl Query {
     /// A query without a scope, for ten hits.
     pub fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), scope: None, limit: 10 }
+        Self { text: text.into(), scope: None, limit: 10, exact: false }
     }
 
     /// The same query for at most `limit` hits.
@@ -111,6 +114,10 @@ pub struct Hit {
     /// Whether it is pinned.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pinned: bool,
+    /// Whether neither it nor its headings have a word of the query as it was typed, or a form of one: it was found by similar
+    /// words or by meaning, and stands below all that have one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub alike: bool,
 }
 
 /// Who vouched that nothing newer is missed.

@@ -14,6 +14,7 @@ use vault_agent::vault::Vault;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod alike;
 mod damage;
 #[cfg(feature = "http")]
 mod endpoints;

@@ -14,7 +14,8 @@ use crate::search::{Answer, Asker, Hit, IndexError, Query, Reranked};
 
 /// Searches all notes, logs and memories.
 ///
-/// Words find their other forms too; exact ones come first. "Phrases" in quotes, `-not`, `prefix*`, and
+/// Words find their other forms too; exact ones come first. What has none of the words, but similar ones or a similar meaning,
+/// is marked ≈; of up to three words it stands below all that have one. "Phrases" in quotes, `-not`, `prefix*`, and
 /// `path:`, `tag:`, `section:`, `kind:`, `role:`, `before:2026-11-20`, `after:2026-11` narrow it down.
 /// Quote the whole query for the shell: 'theme -dark "side bar"'.
 #[derive(Debug, clap::Args)]
@@ -29,10 +30,13 @@ pub struct Args {
     /// At most so many hits.
     #[arg(long, short = 'n', default_value_t = 10)]
     limit: usize,
+    /// Only what has a word as it was typed, or a form of it: nothing by similar words or by meaning.
+    #[arg(long)]
+    exact: bool,
     /// Has the reranker of `[rerank]` in the settings put the first 50 hits in order: better, and slower.
     #[arg(long)]
     deep: bool,
-    /// Reads one JSON query a line, `{"id","query","limit","scope","deep"}`, and answers one a line, in order.
+    /// Reads one JSON query a line, `{"id","query","limit","scope","deep","exact"}`, and answers one a line, in order.
     #[arg(long, conflicts_with = "query")]
     stdin: bool,
 }
@@ -46,6 +50,8 @@ struct Line {
     scope: Option<String>,
     #[serde(default)]
     deep: bool,
+    #[serde(default)]
+    exact: bool,
 }
 
 #[derive(Debug, Default, Serialize)]
@@ -67,8 +73,12 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         // Many questions are worth the wait.
         return lines(context, args, &asker.waiting());
     }
-    let query =
-        Query { text: args.query.join(" "), scope: with_here(args.scope.as_deref())?, limit: args.limit };
+    let query = Query {
+        text: args.query.join(" "),
+        scope: with_here(args.scope.as_deref())?,
+        limit: args.limit,
+        exact: args.exact,
+    };
     let answer = if args.deep { asker.deep(&query)? } else { asker.search(&query)? };
     context.ui.json(&answer);
     for word in answer.notes.iter().chain(&answer.freshness.warnings) {
@@ -110,6 +120,7 @@ fn reply(asker: &Asker, args: &Args, asked: Line) -> Reply {
         text: asked.query,
         scope: with_here(scope.as_deref()).unwrap_or(scope),
         limit: asked.limit.unwrap_or(args.limit),
+        exact: asked.exact || args.exact,
     };
     let found = if asked.deep || args.deep { asker.deep(&query) } else { asker.search(&query) };
     match found {
@@ -145,7 +156,8 @@ fn show(context: &Context, answer: &Answer, root: &Path) {
             }
             None => place,
         };
-        context.ui.line(format!("{place}{section}{who}{when}{pin}"));
+        let alike = if hit.alike { "  ≈" } else { "" };
+        context.ui.line(format!("{place}{alike}{section}{who}{when}{pin}"));
         context.ui.line(format!("    {}", hit.snippet));
     }
     // What else was not searched stands in the notes, where it was said.

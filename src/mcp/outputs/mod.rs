@@ -66,6 +66,9 @@ pub struct Hit {
     pub score: f64,
     /// The part of its text that the query is about.
     pub snippet: String,
+    /// It has none of the query's words or their forms: similar words or a similar meaning.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub alike: bool,
 }
 
 impl From<search::Hit> for Hit {
@@ -80,6 +83,7 @@ impl From<search::Hit> for Hit {
             author: hit.author.as_deref().map(seen),
             score: hit.score,
             snippet: seen(&hit.snippet),
+            alike: hit.alike,
         }
     }
 }

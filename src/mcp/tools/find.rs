@@ -20,7 +20,7 @@ pub fn search(call: &Call<'_>) -> Outcome {
     let limit = usize::try_from(arguments.whole("limit").unwrap_or(5)).unwrap_or(5);
     let text = arguments.text("query").unwrap_or_default().to_owned();
     let visible = call.visible_scopes()?;
-    let query = Query { text, scope: Some(within(scope, &visible)), limit };
+    let query = Query { text, scope: Some(within(scope, &visible)), limit, exact: false };
     let asker = warm(call)?;
     let answer = if arguments.flag("deep") { asker.deep(&query)? } else { asker.search(&query)? };
     let mut notes = answer.notes;
@@ -122,7 +122,9 @@ fn shown(hits: &[Hit]) -> String {
             .map(|text| one_line(&text))
             .collect();
         let about = if about.is_empty() { String::new() } else { format!(" ({})", about.join(", ")) };
-        let _ = writeln!(out, "{}. {}:{}{about}: {}", at + 1, hit.path, hit.line, one_line(&hit.snippet));
+        let alike = if hit.alike { " ≈" } else { "" };
+        let _ =
+            writeln!(out, "{}. {}:{}{alike}{about}: {}", at + 1, hit.path, hit.line, one_line(&hit.snippet));
     }
     out
 }

@@ -47,7 +47,7 @@ pub struct Who {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Question {
-    Search { text: String, scope: Option<String>, limit: usize },
+    Search(Query),
     Recall { text: String, scope: Option<String>, most_chars: usize, expand: bool, without: Vec<String> },
 }
 
@@ -128,8 +128,8 @@ pub fn answer(recall: &Recall, me: &Who, line: &str) -> String {
 
 fn reply(recall: &Recall, question: Question) -> Result<Reply, RecallError> {
     Ok(match question {
-        Question::Search { text, scope, limit } => {
-            let answer = recall.search(&Query { text, scope, limit })?;
+        Question::Search(query) => {
+            let answer = recall.search(&query)?;
             Reply::Search { rest: Rest::of(&answer.hits), answer }
         }
         Question::Recall { text, scope, most_chars, expand, without } => {
@@ -201,8 +201,7 @@ impl Asker {
     /// # Errors
     /// As there.
     pub fn search(&self, query: &Query) -> Result<Answer, RecallError> {
-        let Query { text, scope, limit } = query.clone();
-        match self.ask(Question::Search { text, scope, limit }) {
+        match self.ask(Question::Search(query.clone())) {
             Some(Reply::Search { mut answer, rest }) => {
                 Rest::into(rest, &mut answer.hits);
                 Ok(answer)

@@ -38,7 +38,7 @@ pub(in crate::search) fn of_slots(
         // Blocks and slots of a note are in the same order.
         let Some(Stored { at, block, .. }) = note.block(ranked.slot - file.slots.start)? else { continue };
         if block.line == corpus.meta(ranked.slot).line && takes(at, &block)? {
-            let found = Found { at, score: ranked.score, file: note.file.clone(), block };
+            let found = Found { at, score: ranked.score, file: note.file.clone(), block, is_alike: false };
             finds.push(Find { ranked, found });
         }
     }
@@ -89,7 +89,7 @@ pub(in crate::search) fn pinned(
     if let Some(note) = snapshot.note(&snapshot.options().pinned)? {
         for Stored { at, block, .. } in note.blocks()? {
             if maker.is_pinned("", &block) && takes(at, &block)? {
-                found.push(Found { at, score: 0.0, file: note.file.clone(), block });
+                found.push(Found { at, score: 0.0, file: note.file.clone(), block, is_alike: false });
             }
         }
     }
@@ -105,7 +105,7 @@ pub(in crate::search) fn pinned(
         let Some(note) = snapshot.note(&file.path)? else { continue };
         for Stored { at, block, .. } in note.blocks()? {
             if maker.is_pinned(path, &block) && takes(at, &block)? {
-                found.push(Found { at, score: 0.0, file: note.file.clone(), block });
+                found.push(Found { at, score: 0.0, file: note.file.clone(), block, is_alike: false });
             }
         }
     }

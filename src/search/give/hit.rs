@@ -76,6 +76,7 @@ impl HitMaker {
             block_id: block.block_id,
             tags: block.tags,
             pinned,
+            alike: false,
         }
     }
 }

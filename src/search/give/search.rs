@@ -1,12 +1,14 @@
 //! What is asked for ([`Recall::search`]): turns and notes in one order.
 //!
-//! `merge` puts the blocks of notes, and notes and turns, into one order.
+//! `tiers` says what a block has of the typed words; `merge` puts the blocks of notes, and notes and turns, into one order.
 
 mod merge;
+mod tiers;
 
 use std::cell::{Cell, OnceCell};
 
 use jiff::Timestamp;
+use roaring::RoaringBitmap;
 
 use crate::memory::working::expired;
 use crate::search::give::ranked::{Ranked, Ranking};
@@ -26,10 +28,12 @@ use crate::search::retrieve::candidates::MANY;
 use crate::search::retrieve::mended::mended;
 use crate::search::retrieve::nearest;
 use crate::search::retrieve::scope::Scope;
+use crate::search::retrieve::typed::typed;
 use crate::search::store::corpus::neighbours::is_said;
 use crate::search::{Answer, Block, Found, Hit, IndexError, Kind, Query, Snapshot};
 use crate::vault::NotePath;
 use merge::{in_one, merge, spread};
+use tiers::{Tiers, missing};
 
 /// Of a corpus with more slots than this, room is kept between questions (16 bytes a slot) by a [resident](Recall::resident) one
 /// alone.
@@ -107,47 +111,46 @@ impl Recall {
         let prefixes = snapshot.scope(place.scope.as_deref())?;
         let candidates = candidates(state, &prefixes, &own);
         let text = if is_filtered { words_of(syntax, &place.text) } else { place.text.clone() };
-        let question = self.question(&text, Scope { corpus: &state.corpus, candidates });
+        let scope = Scope { corpus: &state.corpus, candidates };
+        let today = self.today();
+        let question = Question::new(&text, today);
         if question.words.is_empty() || limit == 0 || candidates.count == 0 {
             return give(snapshot, &place.text, Vec::new(), syntax.notes.clone());
         }
+        let typed = typed(scope, &question, place.exact);
+        let question = mended(question, scope, today);
         let asked = self.ask(&question.text, state, candidates);
         embedded.set(asked.embedded);
         let most = if is_filtered { usize::MAX } else { within.most(limit) };
         let notes = if candidates.has_notes {
-            let scope = Scope { corpus: &state.corpus, candidates };
             let sought = sought(scope, &question, &note_weights::WEIGHTS, false);
-            self.notes(state, candidates, &question, &asked, &sought, most)
+            self.notes(state, candidates, &question, &asked, &sought, typed.first(), most)
         } else {
             Vec::new()
         };
         let passes = |at, block: &Block| filters.as_ref().map_or(Ok(true), |filters| filters.pass(at, block));
         let takes = |at, block: &Block| Ok(within.has(&block.tags) && passes(at, block)?);
-        let mut in_notes = spread(snapshot, state, notes, limit, takes)?;
-        let found = if candidates.has_turns {
+        let only_word = tiers::without_only_word(&typed);
+        let without = only_word.as_ref().map(|syntax| snapshot.filters(syntax)).transpose()?;
+        let tiers = Tiers { typed: &typed, without };
+        let mut in_notes = spread(snapshot, state, notes, limit, &tiers, takes)?;
+        let mut turns = Vec::new();
+        if candidates.has_turns {
             let most = most.min(MOST_HITS);
-            let ranking = self.ranked(
-                state,
-                candidates,
-                &question,
-                &asked,
-                most,
-                in_notes.iter_mut().map(|(slot, found)| (*slot, &mut found.score)),
-            );
+            let scores = in_notes.iter_mut().map(|found| (found.slot, &mut found.found.score));
+            let ranking = self.ranked(state, candidates, &question, &asked, typed.first(), most, scores);
             let is_turn = |at, block: &Block| Ok(block.kind == Kind::Turn && takes(at, block)?);
-            let turns = finder::of_slots(snapshot, state, ranking, limit, is_turn)?;
-            merge(turns, in_notes, limit)
-        } else {
-            in_notes.into_iter().map(|(_, found)| found).collect()
-        };
-        let warnings = syntax.notes.iter().cloned().chain(asked.warning).collect();
+            turns = tiers.of_turns(finder::of_slots(snapshot, state, ranking, limit, is_turn)?);
+        }
+        let mut found = merge(turns, in_notes, typed.is_strict, limit);
+        found.retain(|found| !(place.exact && found.is_alike));
+        let mut warnings: Vec<String> = syntax.notes.iter().cloned().chain(asked.warning).collect();
+        warnings.extend(missing(&typed, &question, found.iter().any(|found| found.is_alike)));
         give(snapshot, &place.text, found, warnings)
     }
 
-    /// A question of now, as it was meant.
-    fn question(&self, text: &str, scope: Scope<'_>) -> Question {
-        let today = self.clock.now().to_zoned(self.zone.clone()).date();
-        mended(Question::new(text, today), scope, today)
+    fn today(&self) -> jiff::civil::Date {
+        self.clock.now().to_zoned(self.zone.clone()).date()
     }
 
     /// The notes that answer, best first.
@@ -158,6 +161,7 @@ impl Recall {
         question: &Question,
         asked: &QuestionVector,
         sought: &[Sought],
+        typed: Option<&RoaringBitmap>,
         most: usize,
     ) -> Vec<Answering> {
         let corpus = &state.corpus;
@@ -169,7 +173,7 @@ impl Recall {
         let vectors = vectors(state, asked);
         let nearest = vectors.filter(|_| candidates.count > MANY);
         let nearest = nearest.map(|vectors| asked.nearest.get_or_init(|| nearest::nearest(scope, vectors)));
-        Notes { scope, question, vectors, nearest, lists, sought, most }.rank()
+        Notes { scope, question, vectors, nearest, lists, sought, typed, most }.rank()
     }
 
     /// Ranks the blocks of a place, given as prefixes of paths; without a place, those that may be given unasked. What
@@ -191,7 +195,8 @@ impl Recall {
             candidates(state, prefixes, &own)
         };
         let scope = Scope { corpus: &state.corpus, candidates };
-        let question = self.question(text, scope);
+        let today = self.today();
+        let question = mended(Question::new(text, today), scope, today);
         if question.words.is_empty() || most == 0 || candidates.count == 0 {
             return Ranking::default();
         }
@@ -227,7 +232,7 @@ impl Recall {
         let corpus = &state.corpus;
         let (mut notes, mut further) = (Vec::new(), Vec::new());
         if candidates.has_notes {
-            for note in self.notes(state, candidates, question, asked, sought, most) {
+            for note in self.notes(state, candidates, question, asked, sought, None, most) {
                 let mut blocks = note.blocks.into_iter();
                 notes.extend(blocks.next().map(|(slot, _)| (slot, f64::from(note.score))));
                 further.extend(blocks.map(|(slot, own)| (slot, f64::from(own))));
@@ -239,20 +244,22 @@ impl Recall {
         let mut turns = Vec::new();
         if candidates.has_turns {
             let scores = notes.iter_mut().map(|(slot, score)| (*slot, score));
-            turns = self.ranked(state, candidates, question, asked, most, scores);
+            turns = self.ranked(state, candidates, question, asked, None, most, scores);
             turns.retain(|ranked| is_said(corpus, ranked.slot));
         }
         let ranked = |(slot, score)| Ranked { slot, score, sure: 0.0 };
         in_one(turns, notes.into_iter().map(ranked).collect(), |ranked| &mut ranked.score, most)
     }
 
-    /// The `most` best blocks, and the scores of `others`.
+    /// The `most` best turns, those of `first` before all others, and the scores of `others`.
+    #[expect(clippy::too_many_arguments, reason = "a question with all that is known of it")]
     fn ranked<'o>(
         &self,
         state: &State,
         candidates: &Candidates,
         question: &Question,
         asked: &QuestionVector,
+        first: Option<&RoaringBitmap>,
         most: usize,
         others: impl Iterator<Item = (u32, &'o mut f64)>,
     ) -> Vec<Ranked> {
@@ -279,7 +286,7 @@ impl Recall {
             zone: &self.zone,
         };
         signals::signals(prompt, &mut work, &mut scores);
-        let best = scores.best(corpus, candidates, most);
+        let best = scores.best(corpus, candidates, first, most);
         let ranked = |slot: u32| Ranked { slot, score: f64::from(scores.of(slot)), sure: 0.0 };
         let best = best.into_iter().map(ranked).collect();
         others.iter_mut().for_each(|(slot, score)| **score = f64::from(scores.of(*slot)));

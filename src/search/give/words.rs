@@ -95,6 +95,8 @@ pub struct Found {
     pub file: FileRow,
     /// What is known of it; `text` and `extra` are empty.
     pub block: Block,
+    /// Whether it has none of the words as they were typed.
+    pub is_alike: bool,
 }
 
 /// What a query found, best first.
@@ -235,7 +237,7 @@ impl Snapshot<'_> {
     /// tantivy's.
     pub fn hit(&self, maker: &mut HitMaker, mut found: Found) -> Result<Hit, IndexError> {
         found.block.text = self.text(found.at)?;
-        Ok(maker.hit(found.file.path, found.block, found.score))
+        Ok(Hit { alike: found.is_alike, ..maker.hit(found.file.path, found.block, found.score) })
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use roaring::RoaringBitmap;
+
 use crate::search::rank::signal::{SIGNALS, Signal, Weights};
 use crate::search::retrieve::candidates::{Candidates, MANY};
 use crate::search::store::corpus::blocks::Corpus;
@@ -162,16 +164,30 @@ impl Sink for Scores {
 }
 
 impl Scores {
-    /// The `most` best turns for which something speaks, best first; equals in the order of path and line.
-    pub fn best(&self, corpus: &Corpus, candidates: &Candidates, most: usize) -> Vec<u32> {
+    /// The `most` best turns for which something speaks, those of `first` before all others, then best first; equals in the order
+    /// of path and line.
+    pub fn best(
+        &self,
+        corpus: &Corpus,
+        candidates: &Candidates,
+        first: Option<&RoaringBitmap>,
+        most: usize,
+    ) -> Vec<u32> {
+        let is_first = |slot: u32| first.is_some_and(|first| first.contains(slot));
         let mut slots: Vec<u32> = match &self.listed {
-            Some(listed) if most <= listed.len() => listed.clone(),
+            Some(listed) if most <= listed.len() => {
+                // Few blocks may have a word that many similar ones keep off the list.
+                let few = first.filter(|first| first.len() <= listed.len() as u64);
+                let further = few.into_iter().flatten().filter(|slot| listed.binary_search(slot).is_err());
+                listed.iter().copied().chain(further).collect()
+            }
             _ => candidates.slots().collect(),
         };
-        slots.retain(|slot| self.speaks(*slot) && is_turn(corpus, *slot));
+        slots.retain(|slot| (self.speaks(*slot) || is_first(*slot)) && is_turn(corpus, *slot));
         let order = |a: &u32, b: &u32| {
             let place = |slot: u32| (&corpus.file_at(slot).path, corpus.meta(slot).line);
-            self.of(*b).total_cmp(&self.of(*a)).then_with(|| place(*a).cmp(&place(*b)))
+            let is_first = is_first(*b).cmp(&is_first(*a));
+            is_first.then_with(|| self.of(*b).total_cmp(&self.of(*a))).then_with(|| place(*a).cmp(&place(*b)))
         };
         if slots.len() > most && most > 0 {
             slots.select_nth_unstable_by(most - 1, order);

@@ -9,6 +9,8 @@
 
 use std::ops::Range;
 
+use roaring::RoaringBitmap;
+
 use crate::search::analyze::function_words;
 use crate::search::query::question::Question;
 use crate::search::rank::note_weights::{NoteWeights, WEIGHTS};
@@ -33,7 +35,7 @@ const STEPS: f32 = 256.0;
 pub(in crate::search) struct Answering {
     /// How well it answers.
     pub score: f32,
-    /// Its blocks' slots, best first, each with its own score.
+    /// Its blocks' slots, those with a typed word first, then the best first, each with its own score.
     pub blocks: Vec<(u32, f32)>,
 }
 
@@ -62,6 +64,8 @@ pub(in crate::search) struct Notes<'a> {
     pub lists: &'a [bool],
     /// What is looked for.
     pub sought: &'a [Sought],
+    /// The blocks with a word as it was typed, which come before all others; none where only the score counts.
+    pub typed: Option<&'a RoaringBitmap>,
     /// At most so many documents are wanted.
     pub most: usize,
 }
@@ -253,17 +257,32 @@ impl Notes<'_> {
         best.into_iter().chain(nearest).collect()
     }
 
-    /// The best documents; of equals all or those first in the order of their paths.
+    /// The best documents with a typed word, and the best others; of equals all or those first in the order of their paths.
     fn best(&self, units: &FastMap<Unit, f32>, most: usize) -> Vec<Unit> {
         let mut best: Vec<(Unit, f32)> = units.iter().map(|(unit, score)| (*unit, *score)).collect();
         let order = |a: &(Unit, f32), b: &(Unit, f32)| {
             b.1.total_cmp(&a.1).then_with(|| self.place(a.0).cmp(&self.place(b.0)))
         };
-        if best.len() > most {
-            best.select_nth_unstable_by(most, order);
-            best.truncate(most);
+        let mut alike = Vec::new();
+        if self.typed.is_some() {
+            (best, alike) = best.into_iter().partition(|(unit, _)| self.has_typed(*unit));
         }
-        best.into_iter().map(|(unit, _)| unit).collect()
+        for units in [&mut best, &mut alike] {
+            if units.len() > most {
+                units.select_nth_unstable_by(most, order);
+                units.truncate(most);
+            }
+        }
+        best.into_iter().chain(alike).map(|(unit, _)| unit).collect()
+    }
+
+    /// Whether a block of it has a word as it was typed.
+    fn has_typed(&self, unit: Unit) -> bool {
+        self.typed.is_some_and(|typed| typed.range_cardinality(self.slots(unit)) > 0)
+    }
+
+    fn is_typed(&self, slot: u32) -> bool {
+        self.typed.is_some_and(|typed| typed.contains(slot))
     }
 
     fn place(&self, unit: Unit) -> (&str, u32) {
@@ -308,14 +327,21 @@ impl Notes<'_> {
                 continue;
             }
             own.sort_by(|a, b| {
-                b.1.total_cmp(&a.1).then_with(|| corpus.meta(a.0).line.cmp(&corpus.meta(b.0).line))
+                let is_typed = self.is_typed(b.0).cmp(&self.is_typed(a.0));
+                is_typed
+                    .then_with(|| b.1.total_cmp(&a.1))
+                    .then_with(|| corpus.meta(a.0).line.cmp(&corpus.meta(b.0).line))
             });
             let whole = units.get(unit).copied().unwrap_or_default() / best_unit;
             let score = WEIGHTS.note * whole + WEIGHTS.block * words / best_block + nearest;
             out.push((*unit, Answering { score, blocks: own }));
         }
+        let is_typed = |answering: &Answering| self.is_typed(answering.blocks[0].0);
         out.sort_by(|(a, x), (b, y)| {
-            y.score.total_cmp(&x.score).then_with(|| self.place(*a).cmp(&self.place(*b)))
+            is_typed(y)
+                .cmp(&is_typed(x))
+                .then_with(|| y.score.total_cmp(&x.score))
+                .then_with(|| self.place(*a).cmp(&self.place(*b)))
         });
         out.into_iter().map(|(_, answering)| answering).collect()
     }

@@ -16,3 +16,4 @@ pub(in crate::search) mod filter;
 pub(in crate::search) mod mended;
 pub(in crate::search) mod nearest;
 pub(in crate::search) mod scope;
+pub(in crate::search) mod typed;

@@ -25,7 +25,8 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
     };
     let limit = visit.query("limit").map_or(Ok(HITS), str::parse);
     let limit = limit.map_err(|_| Problem::bad("`limit` is a number"))?.clamp(1, MOST);
-    let query = Query { text: text.to_owned(), scope: visit.query("scope").map(str::to_owned), limit };
+    let (scope, exact) = (visit.query("scope").map(str::to_owned), visit.query("exact").is_some());
+    let query = Query { text: text.to_owned(), scope, limit, exact };
     let asker = Asker::new(Arc::clone(visit.workspace)).leaving();
     let found = if visit.query("deep").is_some() { asker.deep(&query) } else { asker.search(&query) };
     let answer = found.map_err(|error| match error {
@@ -88,6 +89,7 @@ fn form(visit: &Visit<'_>) -> Markup {
                 label { span { "Only there (a folder, `logs`, `memory`, `project:ID`)" } input name="scope" value=(value("scope")) autocomplete="off"; }
                 button { "Search" }
             }
+            label { input type="checkbox" name="exact" value="yes" checked[visit.query("exact").is_some()]; " Only these words and their forms" }
         }
         details.more id="filters" {
             summary { "Filters" }
@@ -123,7 +125,8 @@ fn one(visit: &Visit<'_>, hit: &Hit, why: &[Matched]) -> Markup {
             p { (hit.snippet) }
             p.soft {
                 "Found by "
-                @if why.is_empty() { "another form of the words, or their meaning" }
+                @if hit.alike { "≈ similar words, or a similar meaning" }
+                @else if why.is_empty() { "another form of the words" }
                 @for (at, matched) in why.iter().enumerate() {
                     @if at > 0 { "; " }
                     mark { (matched.word) } " in its " (matched.places.join(" and "))

@@ -2,6 +2,8 @@
 //!
 //! Ranked notes and turns enter. Blocks leave, none with more score than the one before it.
 
+use super::tiers::{Placed, Tier, Tiers};
+use crate::embed::fast::FastSet;
 use crate::search::give::finder;
 use crate::search::give::finder::Find;
 use crate::search::give::ranked::Ranked;
@@ -11,69 +13,134 @@ use crate::search::retrieve::bm25::COMMENT;
 use crate::search::store::view::DocRef;
 use crate::search::{Block, Found, IndexError, Kind, Snapshot};
 
-/// The blocks of notes that `takes`, at most `limit`, each with its slot: the best one of each note, in the order of the
-/// notes, and behind them further ones, the best first. Comments are never a note's best block.
+/// The blocks of notes that `takes`, at most `limit`, tier by tier. In a tier the best one of each note comes first, in the
+/// order of the notes, and behind them further ones, the best first. Comments are never a note's best block.
 pub(super) fn spread(
     snapshot: &Snapshot<'_>,
     state: &State,
     notes: Vec<Answering>,
     limit: usize,
+    tiers: &Tiers<'_>,
     takes: impl Fn(DocRef, &Block) -> Result<bool, IndexError>,
-) -> Result<Vec<(u32, Found)>, IndexError> {
+) -> Result<Vec<Placed>, IndexError> {
     let find = |slot: u32, score: f64| {
         let found = finder::of_slots(snapshot, state, vec![Ranked { slot, score, sure: 0.0 }], 1, &takes)?;
-        Ok::<_, IndexError>(found.into_iter().next().map(|find| (slot, find.found)))
+        let Some(Find { found, .. }) = found.into_iter().next() else { return Ok(None) };
+        let tier = tiers.of(slot, found.at, &found.block)?;
+        Ok::<_, IndexError>(Some(Placed { slot, tier, found }))
     };
-    let (mut first, mut further, mut comments) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut typed, mut alike) = (Vec::new(), Vec::new());
     for note in notes {
-        if first.len() >= limit {
-            break;
-        }
-        let mut blocks = note.blocks.into_iter();
-        for (slot, own) in blocks.by_ref() {
-            match find(slot, f64::from(note.score))? {
-                Some((_, found)) if found.block.kind == Kind::Comment => {
-                    comments.push((slot, Found { score: f64::from(own) * COMMENT, ..found }));
-                }
-                Some(best) => {
-                    first.push(best);
-                    break;
-                }
-                None => {}
+        let is_first = |(slot, _): &(u32, f32)| tiers.typed.first().is_none_or(|first| first.contains(*slot));
+        let (of_words, others) = note.blocks.into_iter().partition::<Vec<_>, _>(is_first);
+        for (blocks, of) in [(of_words, &mut typed), (others, &mut alike)] {
+            if !blocks.is_empty() {
+                of.push(Answering { score: note.score, blocks });
             }
         }
-        further.extend(blocks.map(|(slot, own)| (slot, f64::from(own))));
     }
-    further.sort_by(|a, b| b.1.total_cmp(&a.1));
-    for (slot, score) in further {
-        if first.len() + comments.len() >= limit {
-            break;
-        }
-        match find(slot, score)? {
-            Some((_, found)) if found.block.kind == Kind::Comment => {
-                comments.push((slot, Found { score: score * COMMENT, ..found }));
-            }
-            found => first.extend(found),
-        }
-    }
-    comments.sort_by(|a, b| b.1.score.total_cmp(&a.1.score));
-    first.extend(comments);
-    first.truncate(limit);
+    let mut spread = Spread { find, limit, shown: FastSet::default(), out: Vec::new() };
+    let first = if tiers.typed.is_strict { Tier::Word } else { Tier::Alike };
+    let headings = spread.round(typed, first, state)?;
+    spread.round(headings, Tier::Heading, state)?;
+    spread.round(alike, Tier::Alike, state)?;
+    let mut placed = spread.out;
+    placed.truncate(limit);
     // Nothing scores more than what comes before it.
     let mut least = f64::MAX;
-    for (_, found) in &mut first {
+    for Placed { found, .. } in &mut placed {
         least = least.min(found.score);
         found.score = least;
     }
-    Ok(first)
+    Ok(placed)
 }
 
-/// Merges turns and blocks of notes. Each keep their order; where both go on, the better score by the ranking's measure is
-/// next.
-pub(super) fn merge(turns: Vec<Find>, notes: Vec<(u32, Found)>, limit: usize) -> Vec<Found> {
-    let turns = turns.into_iter().map(|find| find.found).collect();
-    let notes = notes.into_iter().map(|(_, found)| found).collect();
-    in_one(turns, notes, |found: &mut Found| &mut found.score, limit)
+/// Lists blocks of notes, a tier at a time.
+struct Spread<F> {
+    /// Reads the block in a slot, with this score.
+    find: F,
+    limit: usize,
+    /// The notes of which a block is listed.
+    shown: FastSet<u32>,
+    out: Vec<Placed>,
+}
+
+impl<F: Fn(u32, f64) -> Result<Option<Placed>, IndexError>> Spread<F> {
+    /// Lists the blocks of a tier, and returns those of later ones that were come upon.
+    fn round(
+        &mut self,
+        notes: Vec<Answering>,
+        tier: Tier,
+        state: &State,
+    ) -> Result<Vec<Answering>, IndexError> {
+        let (mut further, mut comments, mut later) = (Vec::new(), Vec::new(), Vec::new());
+        for note in notes {
+            if self.out.len() >= self.limit {
+                return Ok(Vec::new());
+            }
+            let Some((first, _)) = note.blocks.first() else { continue };
+            let number = state.corpus.meta(*first).file;
+            let mut of_later = Vec::new();
+            let mut blocks = note.blocks.into_iter();
+            while !self.shown.contains(&number)
+                && let Some((slot, own)) = blocks.next()
+            {
+                match (self.find)(slot, f64::from(note.score))? {
+                    Some(placed) if placed.tier > tier => of_later.push((slot, own)),
+                    Some(placed) if placed.found.block.kind == Kind::Comment => {
+                        comments.push(commented(placed, f64::from(own)));
+                    }
+                    Some(best) => {
+                        self.shown.insert(number);
+                        self.out.push(best);
+                    }
+                    None => {}
+                }
+            }
+            further.extend(blocks.map(|(slot, own)| (slot, own, note.score)));
+            if !of_later.is_empty() {
+                later.push(Answering { score: note.score, blocks: of_later });
+            }
+        }
+        further.sort_by(|a, b| b.1.total_cmp(&a.1));
+        for (slot, own, score) in further {
+            if self.out.len() + comments.len() >= self.limit {
+                break;
+            }
+            match (self.find)(slot, f64::from(own))? {
+                Some(placed) if placed.tier > tier => {
+                    later.push(Answering { score, blocks: vec![(slot, own)] })
+                }
+                Some(placed) if placed.found.block.kind == Kind::Comment => {
+                    comments.push(commented(placed, f64::from(own)));
+                }
+                placed => self.out.extend(placed),
+            }
+        }
+        comments.sort_by(|a, b| b.found.score.total_cmp(&a.found.score));
+        self.out.extend(comments);
+        Ok(later)
+    }
+}
+
+/// A comment, with the score that it has beside other text.
+fn commented(placed: Placed, own: f64) -> Placed {
+    Placed { found: Found { score: own * COMMENT, ..placed.found }, ..placed }
+}
+
+/// Merges turns and blocks of notes; where the query `is_strict`, those with a typed word first. Each keep their order; where both go on, the better score
+/// by the ranking's measure is next.
+pub(super) fn merge(turns: Vec<Placed>, notes: Vec<Placed>, is_strict: bool, limit: usize) -> Vec<Found> {
+    let is_typed = |placed: &Placed| !is_strict || placed.tier < Tier::Alike;
+    let (turns, alike_turns) = turns.into_iter().partition::<Vec<_>, _>(is_typed);
+    let (notes, alike_notes) = notes.into_iter().partition::<Vec<_>, _>(is_typed);
+    fn score(placed: &mut Placed) -> &mut f64 {
+        &mut placed.found.score
+    }
+    let mut found = in_one(turns, notes, score, limit);
+    found.extend(in_one(alike_turns, alike_notes, score, limit - found.len()));
+    let found_of = |placed: Placed| Found { is_alike: placed.tier == Tier::Alike, ..placed.found };
+    found.into_iter().map(found_of).collect()
 }
 
 /// The same of whatever has a `score`.

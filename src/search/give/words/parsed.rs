@@ -74,7 +74,7 @@ impl<'a> ParsedQuery<'a> {
                     }
                     (block.text, block.extra) = Default::default();
                 }
-                found.push(Found { at: scored.at, score: scored.score, file, block });
+                found.push(Found { at: scored.at, score: scored.score, file, block, is_alike: false });
             }
             if found.len() >= limit || exhausted {
                 return Ok(found);

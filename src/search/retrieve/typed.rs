@@ -1,0 +1,67 @@
+//! Which blocks have a word of the query as it was typed, or a form of it, in their text, title or headings.
+//!
+//! A scope and a query's terms enter. Slots leave, and the words that stand nowhere in the scope. All other blocks that
+//! an answer lists are look-alikes: they have similar words, or are near in meaning. Pure.
+
+use roaring::RoaringBitmap;
+
+use crate::search::analyze::function_words;
+use crate::search::cores::share;
+use crate::search::query::question::{QueryTerm, Question};
+use crate::search::retrieve::scope::Scope;
+
+/// A query of more words is a description.
+const FEW: usize = 3;
+
+/// The blocks that have a word of the query.
+#[derive(Debug, Default)]
+pub(in crate::search) struct Typed {
+    /// Their slots.
+    pub slots: RoaringBitmap,
+    /// The words that no block has, as typed, lower case.
+    pub missing: Vec<String>,
+    /// The only word, where the query has but one.
+    pub only: Option<String>,
+    /// Whether the blocks that have none of the words stand below all that have one: so it is where few words were typed. A
+    /// question, and a description in many words, is about what it means; blocks with one of its words may have less of that.
+    pub is_strict: bool,
+}
+
+impl Typed {
+    /// The slots that come before all others.
+    pub fn first(&self) -> Option<&RoaringBitmap> {
+        self.is_strict.then_some(&self.slots)
+    }
+}
+
+/// The blocks of a scope that have a word of the `question`, before its typing errors are mended. Function words count where
+/// there are no others. The order `is_strict` for few words, and where that `is_asked`.
+pub(in crate::search) fn typed(scope: Scope<'_>, question: &Question, is_asked: bool) -> Typed {
+    let skipped = function_words::of(&question.words);
+    let is_content = |asked: &&QueryTerm| !skipped.contains(&asked.word.as_str());
+    let mut words: Vec<&QueryTerm> = question.asked.iter().filter(is_content).collect();
+    if words.is_empty() {
+        words = question.asked.iter().collect();
+    }
+    let layers = share(scope.candidates.count, scope.corpus.parts(), |layer| {
+        let slots = |asked: &&QueryTerm| {
+            let mut slots = RoaringBitmap::new();
+            scope.each(layer, &asked.term, |slot, _, _| {
+                slots.insert(slot);
+            });
+            slots
+        };
+        words.iter().map(slots).collect::<Vec<_>>()
+    });
+    let mut found = Typed::default();
+    for (at, asked) in words.iter().enumerate() {
+        let is_missing = layers.iter().all(|layer| layer[at].is_empty());
+        layers.iter().for_each(|layer| found.slots |= &layer[at]);
+        if is_missing {
+            found.missing.push(asked.word.clone());
+        }
+    }
+    found.is_strict = is_asked || words.len() <= FEW && !question.text.trim_end().ends_with('?');
+    found.only = Some(words).filter(|words| words.len() == 1).map(|words| words[0].word.clone());
+    found
+}

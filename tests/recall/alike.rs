@@ -1,0 +1,128 @@
+//! What has a word as it was typed stands above all that merely resembles it, and the bounds of a query hold for both.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use vault_agent::search::{Answer, Hit, Query, Recall};
+
+use crate::open;
+
+/// Numbers from a seed, the same everywhere (a linear congruential generator with Knuth's factors).
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, most: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % most
+    }
+
+    fn word(&mut self) -> String {
+        let consonants = [b'b', b'd', b'g', b'k', b'l', b'm', b'n', b'p', b'r', b't'];
+        let vowels = [b'a', b'i', b'o', b'u'];
+        let letters =
+            (0..7).map(|at| if at % 2 == 0 { consonants[self.below(10)] } else { vowels[self.below(4)] });
+        String::from_utf8(letters.collect()).unwrap()
+    }
+}
+
+/// Notes and a log of made-up words, in short lines and long ones, below headings of such words; and the words, each with
+/// one that differs in its first letter alone.
+fn made_up(root: &Path) -> Vec<String> {
+    let mut numbers = Numbers(7);
+    let words: Vec<String> = (0..60).map(|_| numbers.word()).collect();
+    let alike = |word: &str| format!("z{}", &word[1..]);
+    let line = |numbers: &mut Numbers, most: usize| {
+        let some = |numbers: &mut Numbers| {
+            let word = &words[numbers.below(words.len())];
+            if numbers.below(3) == 0 { alike(word) } else { word.clone() }
+        };
+        (0..=numbers.below(most)).map(|_| some(numbers)).collect::<Vec<_>>().join(" ")
+    };
+    for note in 0..40 {
+        let mut text = format!("# {}\n", words[numbers.below(60)]);
+        for _ in 0..6 {
+            let most = [2, 4, 60][numbers.below(3)];
+            let _ = write!(text, "\n- {}\n", line(&mut numbers, most));
+        }
+        std::fs::write(root.join(format!("n{note}.md")), text).unwrap();
+    }
+    for (at, word) in words.iter().enumerate() {
+        std::fs::write(root.join(format!("short{at}.md")), format!("# S\n\n- {}\n", alike(word))).unwrap();
+    }
+    words
+}
+
+fn in_vault(fill: impl FnOnce(&Path)) -> (tempfile::TempDir, Recall) {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("vault");
+    std::fs::create_dir(&root).unwrap();
+    fill(&root);
+    let recall = open(&root, &dir.path().join("cache"));
+    (dir, recall)
+}
+
+fn texts(answer: &Answer) -> Vec<(&str, bool)> {
+    answer.hits.iter().map(|hit| (hit.text.as_str(), hit.alike)).collect()
+}
+
+#[test]
+fn each_line_with_the_word_stands_above_what_is_like_it() {
+    let mut words = Vec::new();
+    let (_dir, recall) = in_vault(|root| words = made_up(root));
+    for word in &words {
+        for limit in [3, 10, 500] {
+            let answer = recall.search(&Query::new(word).limit(limit)).unwrap();
+            let has = |hit: &&Hit| hit.text.split_whitespace().any(|own| own == word);
+            let with = answer.hits.iter().take_while(has).count();
+            let behind = &answer.hits[with..];
+            assert!(!behind.iter().any(|hit| has(&hit)), "{word}: {:?}", texts(&answer));
+            assert!(answer.hits[..with].iter().all(|hit| !hit.alike), "{word}");
+            let is_below = |hit: &Hit| hit.section.as_deref().is_some_and(|section| section.contains(word));
+            assert!(behind.iter().all(|hit| hit.alike != is_below(hit)), "{word}: {:?}", texts(&answer));
+            assert!(answer.notes.is_empty(), "{:?}", answer.notes);
+            let exact = recall.search(&Query { exact: true, ..Query::new(word).limit(limit) }).unwrap();
+            let typed = answer.hits.iter().filter(|hit| !hit.alike);
+            assert_eq!(exact.hits, typed.cloned().collect::<Vec<_>>(), "{word}");
+        }
+    }
+}
+
+#[test]
+fn a_word_that_stands_nowhere_is_named_and_what_is_like_it_is_marked() {
+    let (_dir, recall) = in_vault(|root| {
+        std::fs::write(root.join("a.md"), "- buy milk\n\n- the kettle whistles\n").unwrap();
+    });
+    let answer = recall.search(&Query::new("milkx")).unwrap();
+    assert_eq!(texts(&answer), [("buy milk", true)]);
+    assert_eq!(
+        answer.notes,
+        ["`milkx` stands nowhere here; hits marked ≈ have similar words or a similar meaning"]
+    );
+    let both = recall.search(&Query::new("milkx kettle")).unwrap();
+    assert_eq!(texts(&both), [("the kettle whistles", false), ("buy milk", true)]);
+    let exact = recall.search(&Query { exact: true, ..Query::new("milkx") }).unwrap();
+    assert!(exact.hits.is_empty());
+    // Another form of a word is the word.
+    assert_eq!(texts(&recall.search(&Query::new("kettles")).unwrap()), [("the kettle whistles", false)]);
+}
+
+#[test]
+fn the_bounds_of_a_query_hold_for_what_is_like_its_words() {
+    let (_dir, recall) = in_vault(|root| {
+        std::fs::create_dir(root.join("shop")).unwrap();
+        let text =
+            "- green tea with sugar\n\n- green tea alone\n\n- green leaves and black tea\n\n- kettles\n";
+        std::fs::write(root.join("tea.md"), text).unwrap();
+        std::fs::write(root.join("shop/list.md"), "- a kettle #buy\n\n- kettlebell rack\n").unwrap();
+    });
+    let found = |text: &str| {
+        let answer = recall.search(&Query::new(text).limit(50)).unwrap();
+        answer.hits.into_iter().map(|hit| hit.text).collect::<Vec<_>>()
+    };
+    assert_eq!(found("\"green tea\" -sugar"), ["green tea alone"]);
+    assert_eq!(found("kettle \"green tea\" -sugar"), ["green tea alone"]);
+    assert_eq!(found("kettle path:shop"), ["a kettle #buy", "kettlebell rack"]);
+    assert_eq!(found("kettle tag:buy"), ["a kettle #buy"]);
+    assert_eq!(found("kettle -kettlebell path:shop"), ["a kettle #buy"]);
+    assert!(found("kettle after:2026-01-01").is_empty());
+}
