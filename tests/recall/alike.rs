@@ -126,3 +126,17 @@ fn the_bounds_of_a_query_hold_for_what_is_like_its_words() {
     assert_eq!(found("kettle -kettlebell path:shop"), ["a kettle #buy"]);
     assert!(found("kettle after:2026-01-01").is_empty());
 }
+
+#[test]
+fn the_end_of_a_very_long_note_is_found() {
+    let (_dir, recall) = in_vault(|root| {
+        let mut text = String::new();
+        (0..66_000).for_each(|at| _ = writeln!(text, "- item {at}"));
+        std::fs::write(root.join("long.md"), text + "- the last kettle\n- another one\n").unwrap();
+    });
+    let answer = recall.search(&Query::new("kettle").limit(3)).unwrap();
+    assert_eq!(texts(&answer), [("the last kettle", false)]);
+    let first = recall.search(&Query::new("item 65999").limit(1)).unwrap();
+    assert_eq!(texts(&first), [("item 65999", false)]);
+    assert!(answer.notes.is_empty(), "{:?}", answer.notes);
+}
