@@ -35,6 +35,8 @@ pub mod embed;
 #[cfg(feature = "index")]
 pub mod rerank;
 
+pub mod machines;
+
 pub mod deliver;
 
 pub mod agenda;

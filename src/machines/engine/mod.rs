@@ -1,0 +1,128 @@
+//! Stores that can compare and swap: the [`Engine`] trait and the values that cross it.
+//!
+//! An engine holds a few thousand short texts under ASCII keys. It changes several of them at once or none, and only if
+//! each still stands as its caller saw it. Every value carries a nonce, so comparing by value is enough. An engine never
+//! repeats a change by itself: whether a change whose answer was lost took place is found out by reading.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+/// The longest value, in bytes.
+pub const MAX_VALUE: usize = 1024;
+/// The longest key, in bytes.
+pub const MAX_KEY: usize = 200;
+
+/// Texts by their keys.
+pub type Entries = BTreeMap<String, String>;
+
+/// One entry as it is expected, and as it is to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// At most [`MAX_KEY`] bytes, see [`is_key`].
+    pub key: String,
+    /// The value that stands there; `None` where the key must be absent.
+    pub expected: Option<String>,
+    /// The new value of at most [`MAX_VALUE`] bytes; `None` removes the key. A value that equals `expected` is a check alone.
+    pub value: Option<String>,
+}
+
+/// What became of a swap.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Swapped {
+    /// All changes were made.
+    Done,
+    /// Nothing was changed; what stands at the keys of the changes now, absent ones left out.
+    Lost(Entries),
+}
+
+/// Why an engine could not answer. Each text is one sentence for a person, without secrets.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EngineError {
+    /// The engine was not reached, so surely nothing was changed.
+    #[error("{0}")]
+    Unreachable(String),
+    /// The answer was lost: a change may have been made. The caller reads before it believes anything.
+    #[error("{0}")]
+    Unknown(String),
+    /// The engine refuses, until a person does something: no rights, no space, no repository, another vault's branch.
+    #[error("{0}")]
+    Refused(String),
+    /// The engine's content can't be read, or is older than what this machine has already seen there.
+    #[error("{0}")]
+    Broken(String),
+}
+
+/// A store that several machines share.
+#[async_trait]
+pub trait Engine: Send + Sync {
+    /// All entries whose keys begin with `prefix`; the empty prefix is everything.
+    ///
+    /// # Errors
+    /// The engine did not answer, or not with entries. Never [`EngineError::Unknown`].
+    async fn read(&self, prefix: &str) -> Result<Entries, EngineError>;
+
+    /// Makes all `changes` or none: all, if each key holds the value that is expected.
+    ///
+    /// # Errors
+    /// After [`EngineError::Unknown`] the changes may have been made; after any other error surely none was.
+    async fn swap(&self, changes: &[Change]) -> Result<Swapped, EngineError>;
+
+    /// Waits until something under `prefix` may have changed since this engine last read it, `at_most` so long: whether it may have.
+    ///
+    /// # Errors
+    /// The engine did not answer.
+    async fn changed(&self, prefix: &str, at_most: Duration) -> Result<bool, EngineError>;
+}
+
+/// Whether an engine takes `key`: 1 to [`MAX_KEY`] bytes of ASCII letters, digits and `-_.:@/`, whose parts between
+/// slashes are neither empty nor begin with a dot.
+pub fn is_key(key: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:@/".contains(&byte);
+    (1..=MAX_KEY).contains(&key.len())
+        && key.bytes().all(is_plain)
+        && key.split('/').all(|part| !part.is_empty() && !part.starts_with('.'))
+}
+
+/// Refuses changes that no engine takes, before anything is asked.
+///
+/// # Errors
+/// A key or a value is too long or has forbidden characters, or a key stands twice: [`EngineError::Refused`].
+pub fn check_changes(changes: &[Change]) -> Result<(), EngineError> {
+    let mut seen = std::collections::BTreeSet::new();
+    for change in changes {
+        let is_value = |value: &String| value.len() <= MAX_VALUE && !value.contains(['\n', '\r', '\0']);
+        let values_fit = [&change.expected, &change.value].into_iter().flatten().all(is_value);
+        if !is_key(&change.key) || !values_fit || !seen.insert(&change.key) {
+            let key: String = change.key.chars().filter(|c| !c.is_control()).take(MAX_KEY).collect();
+            return Err(EngineError::Refused(format!(
+                "the entry `{key}` is not one that machines may share"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// What stands in `entries` at the keys of `changes`.
+pub fn standing(entries: &Entries, changes: &[Change]) -> Entries {
+    changes
+        .iter()
+        .filter_map(|change| entries.get_key_value(&change.key))
+        .map(|(k, v)| (k.clone(), v.clone()))
+        .collect()
+}
+
+/// Makes `changes` to `entries`, all or none, as every engine does: whether they were made.
+pub fn apply(entries: &mut Entries, changes: &[Change]) -> bool {
+    if changes.iter().any(|change| entries.get(&change.key) != change.expected.as_ref()) {
+        return false;
+    }
+    for change in changes {
+        match &change.value {
+            Some(value) => entries.insert(change.key.clone(), value.clone()),
+            None => entries.remove(&change.key),
+        };
+    }
+    true
+}

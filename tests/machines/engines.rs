@@ -1,0 +1,63 @@
+//! What every engine promises, asked of each of them.
+
+use std::time::Duration;
+
+use vault_agent::machines::engine::{Change, Engine, EngineError, Swapped};
+
+use crate::memory::{Fault, MemoryEngine};
+
+/// A change of `key` from one value to another.
+pub fn change(key: &str, expected: Option<&str>, value: Option<&str>) -> Change {
+    Change { key: key.to_owned(), expected: expected.map(str::to_owned), value: value.map(str::to_owned) }
+}
+
+/// Two machines with connections to one empty store: what one changes the other sees, and who was wrong changes nothing.
+pub async fn keeps_its_promises(one: &dyn Engine, other: &dyn Engine) {
+    assert!(one.read("").await.unwrap().is_empty());
+    let first = [change("claim/a", None, Some(r#"{"by":"one"}"#)), change("lease", None, Some("1"))];
+    assert_eq!(one.swap(&first).await.unwrap(), Swapped::Done);
+
+    let late = [change("claim/b", None, Some("x")), change("claim/a", None, Some(r#"{"by":"other"}"#))];
+    let Swapped::Lost(stands) = other.swap(&late).await.unwrap() else { panic!("a claim was taken twice") };
+    assert_eq!(stands, [("claim/a".to_owned(), r#"{"by":"one"}"#.to_owned())].into());
+    assert_eq!(other.read("claim/").await.unwrap().len(), 1, "a part of a lost swap was made");
+
+    assert_eq!(other.swap(&[change("lease", Some("1"), Some("2"))]).await.unwrap(), Swapped::Done);
+    let Swapped::Lost(stands) = one.swap(&[change("lease", Some("1"), Some("3"))]).await.unwrap() else {
+        panic!("a lease was taken twice")
+    };
+    assert_eq!(stands["lease"], "2");
+    assert_eq!(one.swap(&[change("claim/a", Some(r#"{"by":"one"}"#), None)]).await.unwrap(), Swapped::Done);
+    let gone = one.swap(&[change("claim/a", Some("x"), Some("y"))]).await.unwrap();
+    assert_eq!(gone, Swapped::Lost([].into()));
+    assert_eq!(other.read("").await.unwrap(), [("lease".to_owned(), "2".to_owned())].into());
+
+    let strange = [change("../x", None, Some("1")), change("a", None, Some(&"x".repeat(2000)))];
+    for change in strange {
+        assert!(matches!(one.swap(&[change]).await, Err(EngineError::Refused(_))));
+    }
+    assert!(!other.changed("", Duration::ZERO).await.unwrap(), "nothing changed since it was read");
+    one.swap(&[change("claim/c", None, Some("1"))]).await.unwrap();
+    assert!(other.changed("", Duration::from_secs(10)).await.unwrap());
+}
+
+#[tokio::test]
+async fn the_engine_in_memory_keeps_its_promises_and_fails_as_told() {
+    let one = MemoryEngine::new();
+    let other = one.connection();
+    keeps_its_promises(&one, &other).await;
+
+    one.next([Fault::LostAnswer, Fault::LostRequest, Fault::Refused]);
+    let claim = [change("claim/d", None, Some("1"))];
+    assert!(matches!(one.swap(&claim).await, Err(EngineError::Unknown(_))));
+    assert_eq!(other.entries()["claim/d"], "1");
+    assert!(matches!(one.swap(&claim).await, Err(EngineError::Unknown(_))));
+    assert!(matches!(one.swap(&claim).await, Err(EngineError::Refused(_))));
+    one.cut(true);
+    assert!(matches!(one.read("").await, Err(EngineError::Unreachable(_))));
+    one.cut(false);
+    assert_eq!(
+        one.swap(&claim).await.unwrap(),
+        Swapped::Lost([("claim/d".to_owned(), "1".to_owned())].into())
+    );
+}

@@ -1,0 +1,142 @@
+//! An engine in memory whose connections fail as they are told to.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tokio::sync::Notify;
+use vault_agent::machines::engine::{
+    Change, Engine, EngineError, Entries, Swapped, apply, check_changes, standing,
+};
+
+/// What becomes of one call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// Nothing goes wrong.
+    None,
+    /// The engine isn't reached.
+    Unreachable,
+    /// The request is lost on its way, and the caller can't know.
+    LostRequest,
+    /// The change is made, and its answer is lost.
+    LostAnswer,
+    /// The engine refuses.
+    Refused,
+}
+
+/// The store itself, shared by the connections of all machines.
+#[derive(Debug, Default)]
+struct Store {
+    entries: Entries,
+    revision: u64,
+}
+
+/// One machine's connection to the store.
+#[derive(Debug, Clone)]
+pub struct MemoryEngine {
+    store: Arc<Mutex<Store>>,
+    change: Arc<Notify>,
+    seen: Arc<Mutex<u64>>,
+    faults: Arc<Mutex<VecDeque<Fault>>>,
+    cut: Arc<Mutex<bool>>,
+}
+
+impl MemoryEngine {
+    /// A new, empty store, and a connection to it.
+    pub fn new() -> Self {
+        Self {
+            store: Arc::default(),
+            change: Arc::default(),
+            seen: Arc::default(),
+            faults: Arc::default(),
+            cut: Arc::default(),
+        }
+    }
+
+    /// Another machine's connection to the same store, with faults of its own.
+    pub fn connection(&self) -> Self {
+        Self { store: self.store.clone(), change: self.change.clone(), ..Self::new() }
+    }
+
+    /// What becomes of the next calls, in order; later ones go well.
+    pub fn next(&self, faults: impl IntoIterator<Item = Fault>) {
+        self.faults.lock().unwrap().extend(faults);
+    }
+
+    /// Takes this connection away, or brings it back.
+    pub fn cut(&self, is_cut: bool) {
+        *self.cut.lock().unwrap() = is_cut;
+    }
+
+    /// All entries as they stand.
+    pub fn entries(&self) -> Entries {
+        self.store().entries.clone()
+    }
+
+    fn store(&self) -> MutexGuard<'_, Store> {
+        self.store.lock().unwrap()
+    }
+
+    fn fault(&self) -> Fault {
+        if *self.cut.lock().unwrap() {
+            return Fault::Unreachable;
+        }
+        self.faults.lock().unwrap().pop_front().unwrap_or(Fault::None)
+    }
+}
+
+#[async_trait]
+impl Engine for MemoryEngine {
+    async fn read(&self, prefix: &str) -> Result<Entries, EngineError> {
+        match self.fault() {
+            Fault::None => {}
+            Fault::Refused => return Err(EngineError::Refused("the store refuses".to_owned())),
+            _ => return Err(EngineError::Unreachable("the store is not reached".to_owned())),
+        }
+        let store = self.store();
+        *self.seen.lock().unwrap() = store.revision;
+        Ok(store
+            .entries
+            .iter()
+            .filter(|(key, _)| key.starts_with(prefix))
+            .map(|(k, v)| (k.clone(), v.clone()))
+            .collect())
+    }
+
+    async fn swap(&self, changes: &[Change]) -> Result<Swapped, EngineError> {
+        check_changes(changes)?;
+        let fault = self.fault();
+        let unknown = || EngineError::Unknown("the answer was lost".to_owned());
+        match fault {
+            Fault::Unreachable => {
+                return Err(EngineError::Unreachable("the store is not reached".to_owned()));
+            }
+            Fault::Refused => return Err(EngineError::Refused("the store refuses".to_owned())),
+            Fault::LostRequest => return Err(unknown()),
+            Fault::None | Fault::LostAnswer => {}
+        }
+        let mut store = self.store();
+        let is_done = apply(&mut store.entries, changes);
+        if is_done {
+            store.revision += 1;
+            self.change.notify_waiters();
+        }
+        match fault {
+            Fault::LostAnswer => Err(unknown()),
+            _ if is_done => Ok(Swapped::Done),
+            _ => Ok(Swapped::Lost(standing(&store.entries, changes))),
+        }
+    }
+
+    async fn changed(&self, _prefix: &str, at_most: Duration) -> Result<bool, EngineError> {
+        if self.fault() != Fault::None {
+            return Err(EngineError::Unreachable("the store is not reached".to_owned()));
+        }
+        let wait = self.change.notified();
+        if self.store().revision != *self.seen.lock().unwrap() {
+            return Ok(true);
+        }
+        Ok(tokio::time::timeout(at_most, wait).await.is_ok())
+    }
+}
