@@ -36,7 +36,7 @@ fn how_much_is_worth_keeping() {
         println!("{name}: {asked} of {} messages asked", messages.len());
     }
     let by_id: HashMap<&str, &Message> = all.iter().map(|message| (message.id.as_str(), message)).collect();
-    for set in ["fit", "drawn", "asked"] {
+    for set in ["fit", "fit-2", "drawn", "wide", "mixed", "asked", "asked-2"] {
         let of_set = labels().into_iter().filter(|(name, ..)| *name == set);
         let (mut asked, mut right, mut worth) = (0, 0, 0);
         for (_, id, label) in of_set {

@@ -9,7 +9,7 @@ use jiff::civil::Date;
 
 use super::{category, offers, statements};
 use crate::capture::Found;
-use crate::capture::read::phrase::{in_order, plain};
+use crate::capture::read::phrase::plain;
 use crate::capture::read::quote;
 use crate::capture::read::sentences::{as_said, sentences};
 use crate::format::candidate::Category;
@@ -24,11 +24,20 @@ const MAX_SENTENCE_CHARS: usize = 300;
 /// A longer message, in characters, is a task or pasted.
 const MAX_MESSAGE_CHARS: usize = 1000;
 
-/// What asks for remembering wherever it stands in a sentence.
+/// A longer message, in characters, can be a task, whose conditions are to be kept in mind as well.
+const MAX_NOTE_CHARS: usize = 200;
+
+/// What asks for remembering.
 const ASKS: &[&str] = &["remember that", "keep in mind that", "don't forget that", "for the record"];
 /// What does so at its beginning alone: `remember the …?` asks whether something is remembered.
 const BEGINNINGS: &[&str] =
     &["please remember", "remember i", "remember i'm", "remember my", "remember we", "remember our"];
+
+/// What may stand before it.
+const BEFORE_ASKS: &[&str] =
+    &["", "please", "and", "also", "but", "so", "oh", "hey", "hi", "ok", "okay", "can", "could", "you"];
+/// Words of the speaker.
+const OWN: &[&str] = &["i", "me", "my", "mine", "we", "us", "our"];
 
 /// What asks for remembering, and is no part of what is remembered.
 #[rustfmt::skip]
@@ -43,13 +52,14 @@ const LEADS: &[&str] = &[
 
 /// What a turn says that could be remembered, best first; `day` is when it was said.
 pub fn found(said: &str, day: Date) -> Vec<Found> {
-    let is_long = said.chars().count() > MAX_MESSAGE_CHARS;
+    let length = said.chars().count();
+    let (is_short, is_long) = (length <= MAX_NOTE_CHARS, length > MAX_MESSAGE_CHARS);
     let mut out: Vec<Found> = Vec::new();
     for sentence in sentences(said) {
         if !offers::may_last(&sentence, MAX_SENTENCE_CHARS) {
             continue;
         }
-        let Some((category, utility)) = judge(&sentence, day, is_long) else { continue };
+        let Some((category, utility)) = judge(&sentence, day, is_short, is_long) else { continue };
         let Some(quote) = as_said(said, &sentence).filter(|quoted| quote::stands(quoted, said)) else {
             continue;
         };
@@ -64,10 +74,12 @@ pub fn found(said: &str, day: Date) -> Vec<Found> {
 }
 
 /// What kind of fact a sentence says, and how useful it is, 0 to 1.
-fn judge(sentence: &str, day: Date, is_long: bool) -> Option<(Category, f64)> {
+fn judge(sentence: &str, day: Date, is_short: bool, is_long: bool) -> Option<(Category, f64)> {
     let words = plain(&sentence.to_lowercase());
     let begins = |start: &str| words.strip_prefix(start).is_some_and(|rest| rest.starts_with(' '));
-    if ASKS.iter().any(|phrase| in_order(&words, phrase)) || BEGINNINGS.iter().any(|start| begins(start)) {
+    if ASKS.iter().any(|ask| asks_to_remember(&words, ask, is_short))
+        || BEGINNINGS.iter().any(|start| begins(start))
+    {
         return Some((category::of(sentence), 1.0));
     }
     if is_long {
@@ -75,6 +87,19 @@ fn judge(sentence: &str, day: Date, is_long: bool) -> Option<(Category, f64)> {
     }
     let elsewhere = || offers::lasts_elsewhere(&words).then(|| (category::of(sentence), 0.9));
     statements::judge(sentence, day).or_else(elsewhere)
+}
+
+/// Whether `ask` stands in these words as a request: not "I remember that …" nor "it's helpful to remember that …". Amid a
+/// sentence, and in a message that isn't short, what is to be remembered has to be about the speaker.
+fn asks_to_remember(words: &str, ask: &str, is_short: bool) -> bool {
+    let Some((before, behind)) = words.split_once(ask) else { return false };
+    let is_own = |word: &str| OWN.contains(&word.split('\'').next().unwrap_or(word));
+    let before = before.trim_end();
+    let begins = before.split(' ').all(|word| BEFORE_ASKS.contains(&word)) || before.ends_with("you to");
+    let follows = behind.split(' ').nth(1).is_some_and(is_own);
+    let is_request = follows || (begins && (is_short || behind.split(' ').any(is_own)));
+    let is_told = !matches!(before.rsplit(' ').next(), Some("i" | "to")) || before.ends_with("you to");
+    behind.starts_with(' ') && is_told && is_request
 }
 
 /// The sentence without what asks for remembering it.
@@ -116,6 +141,11 @@ mod tests {
             ("Merk dir: Ich wohne in Graz.", Category::Profile, "Ich wohne in Graz."),
             ("Recuerda que vivo en Madrid.", Category::Profile, "vivo en Madrid."),
             ("请记住我住在上海。", Category::Profile, "我住在上海。"),
+            (
+                "Please remember that the dentist is Doctor Weber.",
+                Category::Events,
+                "the dentist is Doctor Weber.",
+            ),
             ("Call me Al, please.", Category::Profile, "Call me Al, please."),
         ] {
             assert_eq!(texts(said), [(category, text.to_owned())], "{said}");
@@ -130,6 +160,9 @@ mod tests {
             "```\nremember that I live in Graz\n```",
             "Do you remember that I live in Graz?",
             "Remember that my password is hunter2.",
+            "I remember that I paid less for it.",
+            "It helps to remember that we can learn.",
+            "Stay calm and remember that all will be well.",
             "Thanks!",
         ] {
             assert_eq!(texts(said), [], "{said}");

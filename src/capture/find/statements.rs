@@ -31,6 +31,9 @@ const OPENINGS: &[Opening] = &[
         "i was diagnosed", "i've been diagnosed",
     ] },
     Opening { category: Category::Profile, weight: 0.95, unless: &[], phrases: &["i live in"] },
+    Opening { category: Category::Profile, weight: 0.85, unless: &["something", "this", "it", "your", "that"], phrases: &[
+        "i'm part of", "i'm a part of",
+    ] },
     Opening { category: Category::Profile, weight: 0.9, unless: &["the", "different", "scratch", "home", "in", "into"], phrases: &[
         "i live near", "i live on", "i live alone", "i live with", "i'm from", "i am from", "i'm based in", "i'm originally from",
         "i was born", "i was raised", "i grew up in", "i moved to", "i've moved to", "i'm moving to", "we moved to",
@@ -44,13 +47,17 @@ const OPENINGS: &[Opening] = &[
         "we bought a house", "i bought a car", "i bought a new car", "we bought a new", "i opened my", "i opened a", "i opened an",
         "i launched my", "i launched a", "i started my own", "i started a business", "i'm starting my own",
         "we're expecting a", "we're expecting our", "i'm into", "i'm mostly into", "i joined", "i collect", "i volunteer",
-        "i teach", "i speak", "i'm training for", "i'm working as", "i'm working at", "i'm working for",
+        "i teach", "i speak", "i'm training for", "i'm working as", "i'm working at", "i'm working for", "i got a puppy",
+        "i got a kitten", "i got a dog", "i got a cat", "we got a puppy", "we got a kitten", "we got a dog", "we got a cat",
+        "i've been volunteering", "been volunteering", "i'm volunteering as",
+        "i'm volunteering at", "i started volunteering", "i started learning", "i started playing", "i own a", "i own an",
+        "i own two", "i'm running for", "i've applied to", "i applied to",
     ] },
     Opening { category: Category::Entities, weight: 0.8, unless: &["on", "about", "today"], phrases: &[
         "i decided", "i've decided", "we decided", "we've decided", "we have decided", "we agreed", "we've agreed",
         "our convention is", "our deadline is",
     ] },
-    Opening { category: Category::Events, weight: 0.8, unless: &[], phrases: &["i promise", "i promised"] },
+    Opening { category: Category::Events, weight: 0.8, unless: &[], phrases: &["i promise to", "i promise i", "i promised"] },
     Opening { category: Category::Patterns, weight: 0.8, unless: &[], phrases: &[
         "from now on", "i always use", "i never use", "always use", "never use", "please always", "please never",
     ] },
@@ -59,7 +66,8 @@ const OPENINGS: &[Opening] = &[
         "i never eat", "i never drink", "i only eat", "i only drink", "i eat only", "i drink only", "i've always loved",
         "i'm a fan of", "i'm a big fan of", "i'm a huge fan of", "i've been a fan", "i've been a big fan",
         "i've been a huge fan", "i'm not a fan of", "i'm not a big fan of", "i'm a sucker for", "i'm passionate about",
-        "my dream is", "i dream of",
+        "my dream is", "i dream of", "i try not to eat", "i can't have",
+        "i can't tolerate",
     ] },
 ];
 
@@ -69,10 +77,15 @@ const HOLDING: &[(Category, &[&str])] = &[
     (Category::Preferences, &[
         "is my favorite", "is my favourite", "are my favorite", "my favorite … is", "my favourite … is", "my all time favorite",
         "my favorites are", "is one of my favorite", "is one of my favorites", "are some of my favorite",
-        "one of my all time favorite",
+        "one of my all time favorite", "is my fave", "is one of my faves", "my fave … is", "is my passion",
+        "been my passion", "is my top pick", "are big fans of", "all big fans of", "i also enjoy",
+        "i don't like to", "it's been a dream", "it's been my dream", "my … allergy", "my … allergies", "my … intolerance",
     ]),
-    (Category::Entities, &["his name is", "her name is", "their names are"]),
+    (Category::Profile, &["i volunteer at", "i volunteer for", "my role as", "my new role as", "my job as", "since moving to"]),
+    (Category::Entities, &["his name is", "her name is", "their names are", "his name's", "her name's"]),
 ];
+/// What a clause begins with that says of something else, and not what it is.
+const POINTERS: [&str; 8] = ["this", "that", "these", "those", "it", "it's", "that's", "they"];
 /// The same where a name ends so.
 const OF_NAMES: [&str; 2] = ["'s name is", "'s birthday is"];
 
@@ -84,7 +97,9 @@ const KIN: &str = "mom|mum|mother|dad|father|parents|sister|sisters|brother|brot
 /// What somebody is.
 const ROLES: &str = "student|teacher|nurse|engineer|developer|designer|manager|freelancer|freelance|writer|therapist|parent|\
     mother|father|mom|dad|doctor|lawyer|specialist|consultant|analyst|owner|coach|artist|musician|photographer|scientist|\
-    researcher|graduate|accountant|chef|member|resident|native|veteran|woman|man|major|streamer";
+    researcher|graduate|accountant|chef|member|resident|native|veteran|woman|man|major|streamer|\
+    [a-z]*writer|author|blogger|gamer|founder|director|editor|instructor|professor|trainer|singer|dancer|athlete|runner|pilot|\
+    programmer|architect|librarian|barista|intern|introvert|solicitor|morning person|night owl|picky eater";
 /// Words that are passed over.
 const ADVERBS: &[&str] = &[
     "actually",
@@ -139,13 +154,20 @@ const PLANS: &[&str] = &[
     "i'm performing", "i'm meeting", "i'm visiting", "i'm taking", "i'm attending", "i'm going", "i'm getting",
     "i'm volunteering", "i'm speaking", "i'm planning a", "we're planning a", "i'm planning an", "we're going", "we're having",
     "we're hosting", "we're flying", "we're getting", "i'm competing", "i'm participating", "i'm heading", "we're heading",
-    "i'm seeing", "we're meeting", "we're moving", "i'm presenting",
+    "i'm seeing", "we're meeting", "we're moving", "i'm presenting", "i'm putting together", "i'm planning to attend",
+    "i'm planning to participate", "i'm planning to travel to", "i'm planning to visit",
+    "next week i have", "i'll be heading", "i'll be going", "i'll be traveling", "i'll be moving", "i'll be starting",
 ];
 
 struct Patterns {
     kin: Regex,
     role: Regex,
     many: Regex,
+    weekly: Regex,
+    course: Regex,
+    since_young: Regex,
+    own: Regex,
+    friend: Regex,
     lasting: Regex,
     named: Regex,
     ahead: Regex,
@@ -158,12 +180,18 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
     let verbs = "works|lives|named|called|turned|graduated|hates|prefers|likes|loves|teaches|studies|moved|live|love|plays|\
         (?:is|are) (?:called|named)|got (?:married|engaged)|passed away|was born|has a|\
         is (?:allergic|getting|expecting|pregnant|vegan|vegetarian|an?)";
+    let adverbs = ADVERBS.iter().map(|adverb| format!("{adverb} ")).collect::<Vec<_>>().join("|");
     let count = r"(?:an?|one|two|three|four|five|\d+)";
     Patterns {
-        kin: pattern(format!(r"^(?:my|our) (?:[^ ]+ ){{0,2}}(?:{KIN}) (?:(?:{}) )*(?:{verbs})(?: |$)", ADVERBS.join("|"))),
+        kin: pattern(format!(r"^(?:my|our) (?:[^ ]+ ){{0,2}}(?:{KIN}) (?:{adverbs})*(?:{verbs})(?: |$)")),
         role: pattern(format!(r"^(?:i'm|i am) (?:[^ ]+ ){{0,2}}an? (?:.* )?(?:{ROLES})(?: |$)|^as an? (?:.* )?(?:{ROLES})$")),
         many: pattern(format!(r"^(?:i|we) (?:do |also )?have {count} (?:[^ ]+ ){{0,2}}(?:kids?|child|children|sons?|daughters?|sisters?|brothers?|siblings|dogs?|cats?|pets|turtles|year old)(?: |$)")),
         lasting: pattern(r"^(?:i've|i have|we've) been [a-z]+ing .*\bfor (?:about |almost |over |nearly |around |the past )?(?:a|\d+|two|three|four|five|six|seven|eight|nine|ten|many|several|some|a few) (?:years?|decades?)\b|^i started .* years ago".to_owned()),
+        weekly: pattern(format!(r"^(?:[^ ]+ ){{0,3}}?(?:i|i've|we|we've) (?:{adverbs})*(?:been (?:taking|playing|going|attending|doing|practicing|teaching|volunteering|running|swimming|meal prepping|helping)|have|attend|play|go|water|take|teach|volunteer|started) .* on {days}s(?: |$)")),
+        course: pattern(format!(r"^(?:i|i've|we|we've) (?:{adverbs})*started .*\b(?:class|classes|lessons|course)\b")),
+        since_young: pattern(r"\b(?:i've|i have) .*\bsince (?:i was (?:a |little|young|\d)|childhood|high school|college)".to_owned()),
+        own: pattern(r"\b(?:run|running|have|having|opened|started|launched) my own (?:[a-z]+ )?(?:business|studio|store|shop|company|brand|agency|startup|bakery|restaurant|practice|firm)\b".to_owned()),
+        friend: pattern(format!(r"\b[Mm]y (?:\w+ )?(?:friend|colleague|coworker|neighbor|instructor|roommate),? [A-Z]\w+(?:,? who (?:is|has|got|just|recently|lives|works|moved)|,? who's|'s (?:wedding|birthday|graduation|debut|baby))|\b[Mm]y best friend,? [A-Z][a-z]+|\bI have an? (?:\w+ )?(?:friend|colleague|neighbor|{KIN}) who(?:'s| is| has| works| lives)")),
         named: pattern(format!(r"\b(?:[Mm]y|[Oo]ur) (?:\w+ )?(?:{KIN}),? [A-Z][a-z]+\b|\b[A-Z][a-z]+, my (?:\w+ )?(?:{KIN})\s*[,.;:!)]|\b(?:[Hh]ave|[Gg]ot|adopted|our) (?:an? |two |three )?(?:[\w-]+ )?(?:{KIN}) (?:named|called) [A-Z]")),
         ahead: pattern(format!(r"\b(?:tomorrow|next (?:week|month|year|weekend|summer|spring|fall|autumn|winter|{days})|this (?:coming )?{days}|(?:on|by) (?:the )?(?:\d|{days})|in (?:two|three|four|a few|\d+) (?:days|weeks|months)|(?:weeks?|weekends?|months?) (?:later|from now))")),
         month: pattern(format!(r"\b(?:on|by|in|in early|in mid|in late) (?:the )?(?:(\d{{1,2}})(?:st|nd|rd|th)? (?:of )?)?({months})(?: (\d{{1,2}})(?:st|nd|rd|th)?)?\b")),
@@ -193,6 +221,9 @@ pub(super) fn judge(sentence: &str, day: Date) -> Option<(Category, f64)> {
             (&PATTERNS.many, Category::Profile, 0.9),
             (&PATTERNS.role, Category::Profile, 0.9),
             (&PATTERNS.lasting, Category::Profile, 0.8),
+            (&PATTERNS.own, Category::Profile, 0.85),
+            (&PATTERNS.course, Category::Profile, 0.75),
+            (&PATTERNS.weekly, Category::Patterns, 0.75),
         ] {
             if pattern.is_match(&joined) && !(clause[0] == "as" && clause.len() > 7) {
                 take(category, weight);
@@ -206,14 +237,17 @@ pub(super) fn judge(sentence: &str, day: Date) -> Option<(Category, f64)> {
         let fits = |phrase: &&str| {
             if phrase.contains('…') { in_order(&words, phrase) } else { holds(&words, phrase) }
         };
-        if phrases.iter().any(fits) {
+        if phrases.iter().any(fits) && !clauses.iter().all(|clause| POINTERS.contains(&clause[0].as_str())) {
             take(*category, 0.9);
         }
     }
     if OF_NAMES.iter().any(|phrase| format!("{words} ").contains(&format!("{phrase} "))) {
         take(Category::Entities, 0.9);
     }
-    if PATTERNS.named.is_match(sentence) {
+    if PATTERNS.since_young.is_match(&words) {
+        take(Category::Profile, 0.85);
+    }
+    if PATTERNS.named.is_match(sentence) || PATTERNS.friend.is_match(sentence) {
         take(Category::Entities, 0.85);
     }
     out
@@ -307,6 +341,10 @@ mod tests {
             ("Green tea is my favorite!", Category::Preferences),
             ("We decided to use SQLite for the cache.", Category::Entities),
             ("I promise to bring the book.", Category::Events),
+            ("We play chess on Thursdays.", Category::Patterns),
+            ("I've just started taking salsa classes.", Category::Profile),
+            ("My friend David, who's a photographer, came too.", Category::Entities),
+            ("I've been dancing since I was a kid.", Category::Profile),
             ("I've been playing the cello for six years.", Category::Profile),
         ] {
             assert_eq!(of(sentence), Some(category), "{sentence}");
@@ -340,6 +378,9 @@ mod tests {
             "I love it!",
             "That sounds great, my friend.",
             "I prefer it that way.",
+            "This one is one of my favorites.",
+            "It works, I promise.",
+            "I'll try it on Sundays.",
             "My build is failing again.",
             "Thanks, I think you are right.",
             "Write an email to my boss.",
