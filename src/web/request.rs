@@ -169,6 +169,7 @@ fn at_place(
         path: path.to_owned(),
         questions: &shared.questions,
         live: &shared.live,
+        tasks: &shared.tasks,
         runtime,
     };
     let place = decoded.ok().and_then(|_| places::PLACES.iter().find(|place| place.name == name));

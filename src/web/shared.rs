@@ -9,6 +9,7 @@ use super::entry::codes::Codes;
 use super::entry::store::Store;
 use super::live::Live;
 use crate::listen::Names;
+use crate::tasks::Scanner;
 use crate::workspace::Workspace;
 
 /// How a question is asked: the answer as a person reads it, or a sentence on why there is none.
@@ -25,6 +26,8 @@ pub(super) struct Shared {
     pub stop: CancellationToken,
     /// Changes are made one after the other, so a form that is sent twice at once is sent twice in a row.
     pub changes: Mutex<()>,
+    /// The tasks of other plugins as they were read last.
+    pub tasks: Mutex<Scanner>,
     /// How questions are asked.
     pub questions: Questions,
     workspace: RwLock<Arc<Workspace>>,
@@ -42,8 +45,9 @@ impl Shared {
         stop: CancellationToken,
     ) -> Self {
         let store = Arc::new(store);
-        let (codes, changes, workspace) = (Codes::default(), Mutex::default(), RwLock::new(workspace));
-        Self { names, port, store, codes, live, stop, changes, questions, workspace, reloads }
+        let (codes, changes, tasks) = (Codes::default(), Mutex::default(), Mutex::default());
+        let workspace = RwLock::new(workspace);
+        Self { names, port, store, codes, live, stop, changes, tasks, questions, workspace, reloads }
     }
 
     /// The settings changed and are in force.

@@ -1,6 +1,6 @@
 //! One request as a place sees it: the vault, the address, what was typed, and ways to answer.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 use maud::{Markup, html};
@@ -12,6 +12,7 @@ use super::entry::store::{Session, Store};
 use super::live::Live;
 use super::shared::Questions;
 use crate::reminders::rfc3339;
+use crate::tasks::Scanner;
 use crate::vault::{Actor, NotePath, Origin};
 use crate::workspace::Workspace;
 
@@ -59,6 +60,8 @@ pub struct Visit<'a> {
     pub(super) questions: &'a Questions,
     /// Where open pages are told of changes.
     pub(super) live: &'a Live,
+    /// The tasks of other plugins as they were read last.
+    pub(super) tasks: &'a Mutex<Scanner>,
     /// What was refused just now: the form as it was sent, and why.
     pub(super) refused: Option<(Form, Problem)>,
     /// What came of the form that led here.
@@ -72,6 +75,11 @@ pub struct Visit<'a> {
 }
 
 impl Visit<'_> {
+    /// The tasks of other plugins as they were read last: whoever looks again reads changed notes alone.
+    pub fn tasks(&self) -> MutexGuard<'_, Scanner> {
+        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// A value of the address's query, trimmed; none where it is missing or blank.
     pub fn query(&self, name: &str) -> Option<&str> {
         self.query.some(name)

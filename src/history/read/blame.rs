@@ -222,6 +222,20 @@ impl History {
     /// # Errors
     /// There is no such note, or it or the history can't be read.
     pub fn blame(&self, path: &NotePath, at: Option<&Point>, bound: Bound) -> Result<Blame> {
+        self.blame_with_records(path, at, bound, 0).map(|(blame, _)| blame)
+    }
+
+    /// As [`History::blame`], with the newest `keep` snapshots of the note from that point back: both by one walk.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn blame_with_records(
+        &self,
+        path: &NotePath,
+        at: Option<&Point>,
+        bound: Bound,
+        keep: usize,
+    ) -> Result<(Blame, Vec<Record>)> {
         let missing = |at: String| HistoryError::NotInSnapshot { path: path.to_string(), at };
         let text = match at {
             Some(point) => {
@@ -234,8 +248,15 @@ impl History {
         };
         let shown = lines(&text);
         let mut trace = Trace::new(shown.len());
-        let mut walk =
-            Walk { history: self, current: None, path: path.to_string(), origins: Vec::new(), bound };
+        let mut walk = Walk {
+            history: self,
+            current: None,
+            path: path.to_string(),
+            origins: Vec::new(),
+            bound,
+            keep,
+            records: Vec::new(),
+        };
         if let Err(error) = walk.run(&text, at, &mut trace) {
             // A vault without a snapshot has lines all the same.
             if !matches!(error, HistoryError::Empty) {
@@ -248,7 +269,8 @@ impl History {
             origin: trace.origins[at],
         };
         let lines = shown.iter().enumerate().map(line).collect();
-        Ok(Blame { path: path.to_string(), lines, origins: walk.origins, complete: trace.left == 0 })
+        let blame = Blame { path: path.to_string(), lines, origins: walk.origins, complete: trace.left == 0 };
+        Ok((blame, walk.records))
     }
 }
 
@@ -261,43 +283,63 @@ struct Walk<'a> {
     path: String,
     origins: Vec<LineOrigin>,
     bound: Bound,
+    /// So many of the note's snapshots are kept.
+    keep: usize,
+    records: Vec<Record>,
 }
 
 impl Walk<'_> {
     fn run(&mut self, text: &[u8], at: Option<&Point>, trace: &mut Trace) -> Result<()> {
         let start = at.map(|point| point.commit.id);
         let filter = Filter { path: Some(self.path.clone()), ..Filter::default() };
-        let mut is_first = true;
-        let mut steps = 0;
-        let history = self.history;
-        history.log_between(&filter, start, None, |record| {
-            let Some(change) = record.changes.iter().find(|change| change.path == self.path) else {
-                return Ok(ControlFlow::Continue(()));
-            };
-            if std::mem::take(&mut is_first) {
-                let newest = change.new.map(|new| history.content(new.id)).transpose()?.unwrap_or_default();
-                if newest != text {
-                    self.take(LineOrigin::unrecorded(), &newest, text, trace);
-                }
-                self.current = Some(newest);
+        let (mut is_first, mut is_done, mut steps) = (true, false, 0);
+        self.history.log_between(&filter, start, None, |record| {
+            if !is_done {
+                is_done = self.trace_back(&record, text, trace, &mut is_first, &mut steps)?;
             }
-            let mut before = change.old;
-            if before.is_none() {
-                let renames = history.renames_of(&record, |path| path == self.path)?;
-                if let Some(rename) = renames.into_iter().find(|rename| rename.to == self.path) {
-                    before = record.changes.iter().find(|it| it.path == rename.from).and_then(|it| it.old);
-                    self.path = rename.from;
-                }
+            if self.records.len() < self.keep {
+                self.records.push(record);
             }
-            let old = before.map(|old| history.content(old.id)).transpose()?.unwrap_or_default();
-            steps += 1;
-            self.bound.bytes = self.bound.bytes.saturating_sub(old.len());
-            let new = self.current.take().unwrap_or_default();
-            self.take(LineOrigin::of(history, &record), &old, &new, trace);
-            self.current = Some(old);
-            let over = trace.left == 0 || steps >= self.bound.snapshots || self.bound.bytes == 0;
-            Ok(if over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+            let is_over = is_done && self.records.len() >= self.keep;
+            Ok(if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         })
+    }
+
+    /// Compares a snapshot with the one before it. Returns whether no older one is needed.
+    fn trace_back(
+        &mut self,
+        record: &Record,
+        text: &[u8],
+        trace: &mut Trace,
+        is_first: &mut bool,
+        steps: &mut usize,
+    ) -> Result<bool> {
+        let history = self.history;
+        let Some(change) = record.changes.iter().find(|change| change.path == self.path) else {
+            return Ok(false);
+        };
+        if std::mem::take(is_first) {
+            let newest = change.new.map(|new| history.content(new.id)).transpose()?.unwrap_or_default();
+            if newest != text {
+                self.take(LineOrigin::unrecorded(), &newest, text, trace);
+            }
+            self.current = Some(newest);
+        }
+        let mut before = change.old;
+        if before.is_none() {
+            let renames = history.renames_of(record, |path| path == self.path)?;
+            if let Some(rename) = renames.into_iter().find(|rename| rename.to == self.path) {
+                before = record.changes.iter().find(|it| it.path == rename.from).and_then(|it| it.old);
+                self.path = rename.from;
+            }
+        }
+        let old = before.map(|old| history.content(old.id)).transpose()?.unwrap_or_default();
+        *steps += 1;
+        self.bound.bytes = self.bound.bytes.saturating_sub(old.len());
+        let new = self.current.take().unwrap_or_default();
+        self.take(LineOrigin::of(history, record), &old, &new, trace);
+        self.current = Some(old);
+        Ok(trace.left == 0 || *steps >= self.bound.snapshots || self.bound.bytes == 0)
     }
 
     fn take(&mut self, origin: LineOrigin, old: &[u8], new: &[u8], trace: &mut Trace) {

@@ -9,7 +9,6 @@ use maud::{Markup, html};
 
 use super::Place;
 use crate::agenda::{self, Agenda, Entry, Kind, State};
-use crate::tasks::Scanner;
 use crate::web::answer::{Done, Problem, View};
 use crate::web::doing::Doing;
 use crate::web::parts;
@@ -48,7 +47,7 @@ fn asked(visit: &Visit<'_>) -> Result<Shown, Problem> {
 
 fn see(visit: &Visit<'_>) -> Result<View, Problem> {
     let shown = asked(visit)?;
-    let agenda = agenda::range(visit.workspace, shown.from, shown.to, &mut Scanner::default());
+    let agenda = agenda::range(visit.workspace, shown.from, shown.to, &mut visit.tasks());
     let agenda = agenda.map_err(Problem::failed)?;
     let title = if shown.is_week {
         format!("Week of {}", shown.from.strftime("%-d %B %Y"))

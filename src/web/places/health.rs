@@ -15,7 +15,6 @@ use crate::deliver::{Console, Notifier, send_test};
 use crate::doctor::{self, Check, Further, Outcome, Report, ago};
 use crate::history::Look;
 use crate::search::Recall;
-use crate::tasks::Scanner;
 use crate::web::answer::{Done, Problem, View};
 use crate::web::entry::store::Session;
 use crate::web::live::Changed;
@@ -42,7 +41,7 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
     let workspace = visit.workspace;
     let health = Health {
         checks: doctor::examine(workspace, &further(visit)),
-        status: doctor::report(workspace, NEXT, &mut Scanner::default()).map_err(Problem::failed)?,
+        status: doctor::report(workspace, NEXT, &mut visit.tasks()).map_err(Problem::failed)?,
         sessions: visit.store.sessions(visit.now).map_err(Problem::failed)?,
     };
     let verified = visit.query("verify").map(|_| verified(visit)).transpose()?;

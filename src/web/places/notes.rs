@@ -48,14 +48,23 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
         return Err(Problem::not_found(format!("`{path}` is not shown")));
     }
     let history = visit.workspace.history()?;
-    let filter = Filter { path: Some(path.to_string()), limit: Some(SNAPSHOTS), ..Filter::default() };
-    let snapshots = match &history {
-        Some(history) => {
-            let records = history.records(&filter)?;
-            records.iter().map(|record| history.entry(record, false)).collect::<Result<Vec<_>, _>>()?
-        }
-        None => Vec::new(),
-    };
+    let is_then = visit.query("at").is_some() || visit.query("n").is_some();
+    let (mut blame, mut snapshots) = (None, Vec::new());
+    if let Some(history) = &history {
+        // Of the note as it stands now, one walk through the history gives both.
+        let both = || history.blame_with_records(&path, None, Bound::default(), SNAPSHOTS).ok();
+        let records = match (!is_then).then(both).flatten() {
+            Some((of_now, records)) => {
+                blame = Some(of_now);
+                records
+            }
+            None => {
+                let path = Some(path.to_string());
+                history.records(&Filter { path, limit: Some(SNAPSHOTS), ..Filter::default() })?
+            }
+        };
+        snapshots = records.iter().map(|record| history.entry(record, false)).collect::<Result<_, _>>()?;
+    }
     let point = point(visit, history.as_deref(), &snapshots)?;
     let now = match visit.workspace.vault.read(&path) {
         Ok(bytes) => Some(bytes),
@@ -70,10 +79,9 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
     if then.is_none() && snapshots.is_empty() {
         return Err(missing());
     }
-    let blame = match (&history, &then) {
-        (Some(history), Some(_)) => history.blame(&path, point.as_ref(), Bound::default()).ok(),
-        _ => None,
-    };
+    if let (true, Some(history), Some(_)) = (is_then, &history, &then) {
+        blame = history.blame(&path, point.as_ref(), Bound::default()).ok();
+    }
     let shown = Shown {
         path: path.to_string(),
         at: point.as_ref().map(|point| point.commit.id.to_string()),

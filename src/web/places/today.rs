@@ -11,7 +11,6 @@ use crate::agenda::{Coming, coming};
 use crate::capture::Inbox;
 use crate::format::candidate::State;
 use crate::reminders::{Book, Draft, ReminderError, check_message};
-use crate::tasks::Scanner;
 use crate::web::answer::{Done, Problem, View};
 use crate::web::live::Changed;
 use crate::web::troubles::troubles;
@@ -40,7 +39,7 @@ struct Today {
 }
 
 fn see(visit: &Visit<'_>) -> Result<View, Problem> {
-    let mut next = coming(visit.workspace, MOST, &mut Scanner::default())?;
+    let mut next = coming(visit.workspace, MOST, &mut visit.tasks())?;
     next.retain(|one| one.instant <= visit.now + AHEAD);
     let open = Inbox::new(visit.workspace.memory()).list()?;
     let today = Today {
