@@ -120,7 +120,7 @@ impl Index {
             }
             for kind in Kind::ALL {
                 let term = tantivy::Term::from_field_text(store.fields.filter, &format!("kind:{kind}"));
-                let blocks = view::count_living(&view, &term)?;
+                let blocks = view.doc_freq(&term)?;
                 if blocks > 0 {
                     stats.by_kind.insert(kind.as_str().to_owned(), blocks);
                 }

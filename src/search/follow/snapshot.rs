@@ -123,8 +123,7 @@ impl Index {
         suspects.dedup_by(|a, b| a.path == b.path);
         snapshot.freshness.read_directly = 0;
         let committed = store.view(&snapshot.conn)?;
-        snapshot.view =
-            self.look_through(store, &snapshot.conn, committed, suspects, &mut snapshot.freshness)?;
+        snapshot.view = self.look_through(&snapshot.conn, committed, suspects, &mut snapshot.freshness)?;
         Ok(())
     }
 }

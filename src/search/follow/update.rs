@@ -100,7 +100,7 @@ impl Index {
                     Change::Touched(_) => {}
                 }
             }
-            let delta = Delta::build(&conn, &view, &store.fields, changes, &Target::Disk(store.segments()))?;
+            let delta = Delta::build(&conn, changes, &Target::Disk(store.segments()))?;
             fail::fail_point!("index-segment-written", |_| Err(IndexError::Interrupted));
             drop(conn);
             if !delta.is_empty() {
@@ -208,7 +208,7 @@ impl Index {
             warnings,
         };
         match suspects {
-            Ok(suspects) => view = self.look_through(store, &conn, view, suspects, &mut freshness)?,
+            Ok(suspects) => view = self.look_through(&conn, view, suspects, &mut freshness)?,
             Err(error @ (IndexError::Vault(_) | IndexError::VaultEmpty { .. })) => {
                 freshness.complete = false;
                 freshness.checked_by = CheckedBy::Nobody;
@@ -235,7 +235,6 @@ impl Index {
     /// `view` with the suspects as they are on disk, nothing committed.
     pub(in crate::search) fn look_through(
         &self,
-        store: &Store,
         conn: &Connection,
         view: Arc<View>,
         mut suspects: Vec<Suspect>,
@@ -255,7 +254,7 @@ impl Index {
             return Ok(view);
         }
         freshness.read_directly += changes.len();
-        let delta = Delta::build(conn, &view, &store.fields, changes, &Target::Memory)?;
+        let delta = Delta::build(conn, changes, &Target::Memory)?;
         Ok(Arc::new(delta.overlay(&view)?))
     }
 
@@ -293,7 +292,7 @@ impl Index {
         let suspects = scan::suspects(&conn, listing)?;
         let changes = scan::inspect(&self.vault, &self.options, suspects, self.now_ns());
         let empty = View::default();
-        let delta = Delta::build(&conn, &empty, &store.fields, changes, &Target::Memory)?;
+        let delta = Delta::build(&conn, changes, &Target::Memory)?;
         let view = Arc::new(delta.overlay(&empty)?);
         *read = Some((hash, Arc::clone(&view)));
         Ok((conn, view, freshness))

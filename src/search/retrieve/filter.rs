@@ -140,7 +140,7 @@ impl Sets<'_> {
     }
 
     fn with_prefix(&self, prefix: &str) -> Result<RoaringBitmap, IndexError> {
-        let words = prefixed(self.view, self.conn, self.fields.text, prefix)?;
+        let words = prefixed(self.view, self.fields.text, prefix)?;
         self.with_any(&words.into_iter().map(|(term, _)| term).collect::<Vec<_>>())
     }
 

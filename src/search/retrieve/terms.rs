@@ -6,7 +6,6 @@
 
 use std::collections::HashMap;
 
-use rusqlite::Connection;
 use tantivy::Term;
 use tantivy::schema::Field;
 
@@ -65,7 +64,6 @@ pub fn is_lone(word: &Word) -> bool {
 /// The scored terms of `items`; what was left out is said in `notes`, for a person.
 pub fn clauses(
     view: &View,
-    conn: &Connection,
     fields: &Fields,
     analyzer: &mut Analyzer,
     items: &[Item],
@@ -76,25 +74,25 @@ pub fn clauses(
     for item in items {
         let (Item::Words(text) | Item::Phrase(text) | Item::Prefix(text)) = item;
         if matches!(item, Item::Prefix(_)) {
-            notes.extend(expand(view, conn, fields, &mut found, &fold(text))?);
+            notes.extend(expand(view, fields, &mut found, &fold(text))?);
             continue;
         }
         for word in words(analyzer, text) {
             if is_lone(&word) {
-                notes.extend(expand(view, conn, fields, &mut found, &word.exact)?);
+                notes.extend(expand(view, fields, &mut found, &word.exact)?);
                 continue;
             }
             let plain = Fields::term(fields.text, &word.stem, false);
             let marked = Fields::term(fields.text, &word.stem, true);
-            let (of_plain, of_marked) = (view.doc_freq(conn, &plain)?, view.doc_freq(conn, &marked)?);
+            let (of_plain, of_marked) = (view.doc_freq(&plain)?, view.doc_freq(&marked)?);
             let group = idf((of_plain + of_marked).min(all), all);
             found.add(plain, group, of_plain);
             found.add(marked, group, of_marked);
             let exact = Fields::term(fields.text, &word.exact, false);
-            let of_exact = if word.exact == word.stem { of_plain } else { view.doc_freq(conn, &exact)? };
+            let of_exact = if word.exact == word.stem { of_plain } else { view.doc_freq(&exact)? };
             found.add(exact, EXACT * idf(of_exact, all), of_exact);
             let head = Fields::term(fields.head, &word.stem, false);
-            let of_head = view.doc_freq(conn, &head)?;
+            let of_head = view.doc_freq(&head)?;
             found.add(head, HEAD * idf(of_head, view.totals.sections), of_head);
         }
     }
@@ -130,12 +128,11 @@ impl ScoredTerms {
 /// Adds the living words that begin with `prefix`, and says so where they are not all.
 fn expand(
     view: &View,
-    conn: &Connection,
     fields: &Fields,
     found: &mut ScoredTerms,
     prefix: &str,
 ) -> Result<Option<String>, IndexError> {
-    let mut words = prefixed(view, conn, fields.text, prefix)?;
+    let mut words = prefixed(view, fields.text, prefix)?;
     words.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     let left_out = (words.len() > EXPANSIONS).then(|| {
         let count = words.len();
@@ -151,12 +148,7 @@ fn expand(
 }
 
 /// The living exact forms that begin with `prefix`, and how many documents hold each.
-pub fn prefixed(
-    view: &View,
-    conn: &Connection,
-    field: Field,
-    prefix: &str,
-) -> Result<Vec<(Term, u64)>, IndexError> {
+pub fn prefixed(view: &View, field: Field, prefix: &str) -> Result<Vec<(Term, u64)>, IndexError> {
     let mut counts: HashMap<Vec<u8>, u64> = HashMap::new();
     if prefix.is_empty() || prefix.starts_with(STEM) {
         return Ok(Vec::new());
@@ -177,7 +169,7 @@ pub fn prefixed(
     for (key, _) in counts {
         let Ok(text) = std::str::from_utf8(&key) else { continue };
         let term = Term::from_field_text(field, text);
-        let docs = view.doc_freq(conn, &term)?;
+        let docs = view.doc_freq(&term)?;
         if docs > 0 {
             living.push((term, docs));
         }

@@ -20,14 +20,11 @@ pub use files::{
     FileRow, Look, begins, each_file, each_look, file, file_by_id, knows, left_out, paths, put_file,
 };
 pub use runs::{
-    RunRow, SegmentRow, add_gone, block_counts, dead, gone, gone_in, places, put_run, put_segment, run_at,
-    runs_of, segments,
+    RunRow, SegmentRow, block_counts, dead, places, put_run, put_segment, run_at, runs_of, segments,
 };
 
 /// The tables. `runs` are stretches of a file's blocks that stand together in one segment; `dead` are
-/// stretches of documents whose file changed since; `gone` counts, for each term, the documents among
-/// them in a segment, so that document frequencies are those of the living. `changes` says which files each of the
-/// last commits wrote or forgot.
+/// stretches of documents whose file changed since. `changes` says which files each of the last commits wrote or forgot.
 const TABLES: &str = "
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE files (
@@ -42,7 +39,6 @@ CREATE TABLE runs (
 CREATE INDEX runs_file ON runs (file);
 CREATE UNIQUE INDEX runs_place ON runs (segment, start);
 CREATE TABLE dead (segment INTEGER, start INTEGER, count INTEGER, PRIMARY KEY (segment, start)) WITHOUT ROWID;
-CREATE TABLE gone (term BLOB, segment INTEGER, docs INTEGER NOT NULL, PRIMARY KEY (term, segment)) WITHOUT ROWID;
 CREATE TABLE changes (generation INTEGER, path TEXT, PRIMARY KEY (generation, path)) WITHOUT ROWID;
 CREATE TABLE pins (file INTEGER NOT NULL, path TEXT NOT NULL, block_id TEXT NOT NULL);
 ";
@@ -116,7 +112,7 @@ fn prepare(conn: &Connection) -> Result<(), IndexError> {
     Ok(())
 }
 
-/// Makes all tables anew; vectors stay.
+/// Makes all tables anew (`gone` is one of earlier versions); vectors stay.
 pub fn reset(conn: &Connection, fingerprint: &str) -> Result<(), IndexError> {
     for table in ["meta", "files", "segments", "runs", "dead", "gone", "changes", "pins"] {
         conn.execute_batch(&format!("DROP TABLE IF EXISTS {table}"))?;

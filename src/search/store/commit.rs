@@ -2,8 +2,7 @@
 //!
 //! One SQLite transaction is the commit. Whoever commits holds `write.lock`; whoever merges holds
 //! `merge.lock` and takes `write.lock` only for the transaction at the end, so that a large merge never
-//! makes a saved note wait. A merge changes no answer: documents keep their texts, dead ones leave
-//! together with their counts.
+//! makes a saved note wait. A merge changes no answer: documents keep their texts, dead ones leave.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -50,11 +49,6 @@ pub fn commit(conn: &mut Connection, delta: &Delta, now: i64) -> Result<u64, Ind
             run.start,
             run.count
         ])?;
-    }
-    for (segment, terms) in &delta.gone {
-        for (term, docs) in terms {
-            catalog::add_gone(&tx, term, *segment, *docs)?;
-        }
     }
     for file in &delta.removed {
         tx.prepare_cached("DELETE FROM files WHERE id = ?1")?.execute([file.id])?;
@@ -152,8 +146,6 @@ pub struct Merged {
     new: Option<file::NewSegment>,
     /// Where each run will stand: run, start, count.
     starts: Vec<(i64, u32, u32)>,
-    /// The dead documents that are left out, by term.
-    left: HashMap<Vec<u8>, i64>,
 }
 
 /// Merges the segments at the places `chosen` of `view`. `conn` must see the same snapshot.
@@ -165,7 +157,7 @@ pub fn merge(
     chosen: &[usize],
 ) -> Result<Merged, IndexError> {
     let rows = catalog::segments(conn)?;
-    let mut merged = Merged { old: Vec::new(), new: None, starts: Vec::new(), left: HashMap::new() };
+    let mut merged = Merged { old: Vec::new(), new: None, starts: Vec::new() };
     let (mut segments, mut filters) = (Vec::new(), Vec::new());
     let mut next = 0;
     for seg in chosen.iter().map(|n| &view.segs[*n]) {
@@ -175,9 +167,6 @@ pub fn merge(
         for (run, _, _, count) in catalog::places(conn, seg.id)? {
             merged.starts.push((run, next, count));
             next += count;
-        }
-        for (term, docs) in catalog::gone_in(conn, seg.id)? {
-            *merged.left.entry(term).or_default() += docs;
         }
         if seg.alive.as_ref().is_some_and(|alive| alive.len() == 0) {
             continue;
@@ -223,21 +212,9 @@ pub fn commit_merge(conn: &mut Connection, merged: &Merged, root: &Path) -> Resu
             tx.prepare_cached("INSERT INTO dead VALUES (?1, ?2, ?3)")?.execute(params![id, start, count])?;
         }
     }
-    let mut since: HashMap<Vec<u8>, i64> = HashMap::new();
     for row in &merged.old {
-        for (term, docs) in catalog::gone_in(&tx, row.id)? {
-            *since.entry(term).or_default() += docs;
-        }
-        for table in ["gone", "dead"] {
-            tx.execute(&format!("DELETE FROM {table} WHERE segment = ?1"), [row.id])?;
-        }
+        tx.execute("DELETE FROM dead WHERE segment = ?1", [row.id])?;
         tx.execute("DELETE FROM segments WHERE id = ?1", [row.id])?;
-    }
-    for (term, docs) in since {
-        let died = docs - merged.left.get(&term).copied().unwrap_or(0);
-        if died > 0 {
-            catalog::add_gone(&tx, &term, id, died)?;
-        }
     }
     let mut totals = catalog::totals(&tx)?;
     totals.generation += 1;

@@ -1,5 +1,4 @@
-//! From changed files to a change of the index: a new segment with the new blocks, the runs that die,
-//! and what that does to the statistics. Built without touching the committed index, so the same change
+//! From changed files to a change of the index: a new segment with the new blocks, and the runs that die. Built without touching the committed index, so the same change
 //! serves a commit and an answer over an index that can't be written.
 
 use std::collections::{HashMap, HashSet};
@@ -8,14 +7,12 @@ use std::sync::Arc;
 use rusqlite::Connection;
 
 use crate::search::IndexError;
-use crate::search::analyze::text::Analyzer;
 use crate::search::read::block::Note;
+use crate::search::store::catalog;
 use crate::search::store::catalog::{FileRow, RunRow};
 use crate::search::store::segment::file;
 use crate::search::store::segment::file::{NewRun, NewSegment, SegmentBuilder, Target, Texts};
-use crate::search::store::segment::schema::Fields;
 use crate::search::store::view::{MemoryRun, Seg, View};
-use crate::search::store::{catalog, view};
 
 /// What became of a file.
 #[derive(Debug)]
@@ -49,36 +46,25 @@ pub struct Delta {
     pub removed: Vec<FileRow>,
     /// Runs that die.
     pub hidden: Vec<RunRow>,
-    /// Documents that die, by segment and term.
-    pub gone: HashMap<i64, HashMap<Vec<u8>, i64>>,
     /// Where the new blocks are.
     pub segment: Option<NewSegment>,
 }
 
 impl Delta {
-    /// Works out the change that `changes` make to `view`.
-    pub fn build(
-        conn: &Connection,
-        view: &View,
-        fields: &Fields,
-        changes: Vec<Change>,
-        target: &Target,
-    ) -> Result<Self, IndexError> {
+    /// Works out the change that `changes` make to the index as `conn` sees it.
+    pub fn build(conn: &Connection, changes: Vec<Change>, target: &Target) -> Result<Self, IndexError> {
         let mut delta = Self::default();
-        let mut analyzer = Analyzer::new();
         let mut builder: Option<SegmentBuilder> = None;
         for change in changes {
             match change {
                 Change::Removed(file) => {
-                    delta.hide(conn, view, fields, &mut analyzer, &file)?;
+                    delta.hidden.extend(catalog::runs_of(conn, file.id)?);
                     delta.removed.push(file);
                 }
                 Change::Touched(file) => delta.files.push((file, None, Vec::new())),
                 Change::Content { file, note, append, pins } => {
                     if file.id != 0 && !append {
-                        // The dead blocks' terms follow from the names that they were indexed under.
-                        let known = catalog::file_by_id(conn, file.id)?;
-                        delta.hide(conn, view, fields, &mut analyzer, &known)?;
+                        delta.hidden.extend(catalog::runs_of(conn, file.id)?);
                     }
                     let run = if note.blocks.is_empty() {
                         None
@@ -95,28 +81,6 @@ impl Delta {
         }
         delta.segment = builder.map(SegmentBuilder::finish).transpose()?;
         Ok(delta)
-    }
-
-    /// All documents of `file` die.
-    fn hide(
-        &mut self,
-        conn: &Connection,
-        view: &View,
-        fields: &Fields,
-        analyzer: &mut Analyzer,
-        file: &FileRow,
-    ) -> Result<(), IndexError> {
-        for run in catalog::runs_of(conn, file.id)? {
-            let gone = self.gone.entry(run.segment).or_default();
-            count_terms(view, fields, analyzer, file, &run, &mut |term| match gone.get_mut(term) {
-                Some(count) => *count += 1,
-                None => {
-                    gone.insert(term.to_owned(), 1);
-                }
-            })?;
-            self.hidden.push(run);
-        }
-        Ok(())
     }
 
     /// Whether nothing changes.
@@ -150,9 +114,6 @@ impl Delta {
     pub fn overlay(&self, view: &View) -> Result<View, IndexError> {
         let mut after = view.clone();
         after.totals = self.totals(view.totals);
-        for (term, count) in self.gone.values().flatten() {
-            *after.gone.entry(term.clone()).or_default() += count;
-        }
         let mut dead: HashMap<i64, Vec<&RunRow>> = HashMap::new();
         for run in &self.hidden {
             dead.entry(run.segment).or_default().push(run);
@@ -196,27 +157,4 @@ impl Delta {
         }
         Ok(after)
     }
-}
-
-/// Hands each counted term of each document and section of `run` to `emit`.
-pub fn count_terms(
-    view: &View,
-    fields: &Fields,
-    analyzer: &mut Analyzer,
-    file: &FileRow,
-    run: &RunRow,
-    emit: &mut dyn FnMut(&[u8]),
-) -> Result<(), IndexError> {
-    let seg = view.segs.iter().find(|seg| seg.id == run.segment);
-    let seg = seg.ok_or_else(|| IndexError::Torn(format!("run {} has no segment", run.id)))?;
-    let texts = Texts::open(&seg.reader, 8)?;
-    let mut doc = run.start;
-    for section in file::sections_of(&view::unpack(run)?) {
-        for _ in section {
-            file::counted_in_text(analyzer, fields, &texts.stored(doc)?, emit);
-            doc += 1;
-        }
-        file::counted_in_head(analyzer, fields, file, section, emit);
-    }
-    Ok(())
 }

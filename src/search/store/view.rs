@@ -3,7 +3,8 @@
 //!
 //! tantivy's own counts hold dead documents until a merge; ours don't. So the same vault gives the same
 //! scores whatever its history: the number of documents, their lengths and each term's document
-//! frequency are those of the living alone.
+//! frequency are those of the living alone. Where a segment has dead documents, a frequency is counted by going through
+//! the term's postings.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -89,8 +90,6 @@ pub struct View {
     pub totals: Totals,
     /// The segments.
     pub segs: Vec<Arc<Seg>>,
-    /// Dead documents by term, beside those that the catalog counts.
-    pub gone: HashMap<Vec<u8>, i64>,
     /// Files that this view sees anew or not at any more, though the catalog has them.
     pub hidden: std::collections::HashSet<i64>,
 }
@@ -148,23 +147,21 @@ impl View {
             });
             segs.push(Arc::new(Seg { id: row.id, reader, texts, kept, alive, memory: Vec::new() }));
         }
-        Ok(Self { totals, segs, gone: HashMap::new(), hidden: std::collections::HashSet::new() })
+        Ok(Self { totals, segs, hidden: std::collections::HashSet::new() })
     }
 
     /// How many living documents (of `head`: sections) hold `term`.
-    pub fn doc_freq(&self, conn: &Connection, term: &Term) -> Result<u64, IndexError> {
-        let mut all = 0;
+    pub fn doc_freq(&self, term: &Term) -> Result<u64, IndexError> {
+        let mut living = 0;
         for seg in &self.segs {
-            let inverted = seg.reader.inverted_index(term.field())?;
-            all += u64::from(inverted.doc_freq(term).map_err(tantivy::TantivyError::from)?);
+            if seg.alive.is_none() {
+                let inverted = seg.reader.inverted_index(term.field())?;
+                living += u64::from(inverted.doc_freq(term).map_err(tantivy::TantivyError::from)?);
+            } else {
+                seg.each(term, |doc, _| living += u64::from(seg.is_alive(doc)))?;
+            }
         }
-        if all == 0 || self.gone.is_empty() && self.segs.iter().all(|seg| seg.alive.is_none()) {
-            return Ok(all);
-        }
-        let key = term_key(term);
-        let dead =
-            catalog::gone(conn, &key)?.saturating_add_signed(self.gone.get(&key).copied().unwrap_or(0));
-        Ok(all.saturating_sub(dead))
+        Ok(living)
     }
 
     /// The mean number of terms of a living document's `text`, or of a section's `head`.
@@ -218,20 +215,4 @@ pub fn unpack(run: &RunRow) -> Result<Vec<Block>, IndexError> {
 
 fn torn(run: &RunRow) -> IndexError {
     IndexError::Torn(format!("the blocks of run {}", run.id))
-}
-
-/// How `gone` names a term: its field's number, then its bytes.
-pub fn term_key(term: &Term) -> Vec<u8> {
-    let mut key = vec![term.field().field_id() as u8];
-    key.extend_from_slice(term.serialized_value_bytes());
-    key
-}
-
-/// How many living documents hold a term that is not counted in `gone`, by going through them.
-pub fn count_living(view: &View, term: &Term) -> Result<u64, IndexError> {
-    let mut living = 0;
-    for seg in &view.segs {
-        seg.each(term, |doc, _| living += u64::from(seg.is_alive(doc)))?;
-    }
-    Ok(living)
 }

@@ -48,7 +48,7 @@ impl<'a> ParsedQuery<'a> {
         let (conn, view, fields) = (snapshot.database(), snapshot.view(), snapshot.fields());
         let setting = Setting { zone: self.zone, prefixes: self.prefixes.clone() };
         let Syntax { items, notes, .. } = &mut self.syntax;
-        let clauses = terms::clauses(view, conn, fields, &mut self.analyzer, items, notes)?;
+        let clauses = terms::clauses(view, fields, &mut self.analyzer, items, notes)?;
         let allowed = filter::allowed(view, conn, fields, &mut self.analyzer, &self.syntax, &setting)?;
         let check = filter::needs_text(&self.syntax, &mut self.analyzer);
         let mut most = if check { limit.saturating_mul(4).max(64) } else { limit };

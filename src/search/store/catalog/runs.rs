@@ -1,4 +1,4 @@
-//! Where the blocks of files stand in the segments, which of them died, and how often a term was among the dead.
+//! Where the blocks of files stand in the segments, and which of them died.
 //!
 //! Rows of runs and segments enter and leave; numbers of documents are those of tantivy's segments.
 
@@ -110,29 +110,6 @@ pub fn dead(conn: &Connection) -> Result<HashMap<i64, Vec<(u32, u32)>>, IndexErr
         dead.entry(row.get(0)?).or_default().push((row.get(1)?, row.get(2)?));
     }
     Ok(dead)
-}
-
-/// How many dead documents hold `term` ([`crate::search::store::view::term_key`]).
-pub fn gone(conn: &Connection, term: &[u8]) -> Result<u64, IndexError> {
-    let mut find = conn.prepare_cached("SELECT sum(docs) FROM gone WHERE term = ?1")?;
-    let docs: Option<i64> = find.query_row([term], |row| row.get(0))?;
-    Ok(docs.unwrap_or(0).cast_unsigned())
-}
-
-/// Adds `docs` dead documents of `segment` to `term`.
-pub fn add_gone(conn: &Connection, term: &[u8], segment: i64, docs: i64) -> Result<(), IndexError> {
-    conn.prepare_cached(
-        "INSERT INTO gone VALUES (?1, ?2, ?3) ON CONFLICT (term, segment) DO UPDATE SET docs = docs + excluded.docs",
-    )?
-    .execute(params![term, segment, docs])?;
-    Ok(())
-}
-
-/// The dead documents of `segment` by term.
-pub fn gone_in(conn: &Connection, segment: i64) -> Result<HashMap<Vec<u8>, i64>, IndexError> {
-    let mut find = conn.prepare_cached("SELECT term, docs FROM gone WHERE segment = ?1")?;
-    let rows = find.query_map([segment], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// Inserts a run; its number.

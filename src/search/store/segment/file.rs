@@ -17,7 +17,6 @@ use tantivy::directory::{RamDirectory, TerminatingWrite, WritePtr};
 use tantivy::fieldnorm::{FieldNormReader, FieldNormsSerializer};
 use tantivy::index::SegmentComponent;
 use tantivy::postings::{FieldSerializer, InvertedIndexSerializer};
-use tantivy::schema::Field;
 use tantivy::store::StoreWriter;
 use tantivy::{Directory, Index, Segment};
 
@@ -25,7 +24,6 @@ use crate::search::IndexError;
 use crate::search::analyze::text;
 use crate::search::analyze::text::Analyzer;
 use crate::search::read::block::{Block, Kind, Note};
-use crate::search::store::catalog::FileRow;
 use crate::search::store::postings::{Postings, decode};
 use crate::search::store::seal;
 use crate::search::store::segment::directory::SegmentDirectory;
@@ -301,37 +299,6 @@ fn tag_filters(block: &Block, tags: &str) -> Vec<String> {
         }
     }
     filters
-}
-
-/// Hands every different term that counts in document frequencies to `emit`, as tantivy's term bytes
-/// behind the field's number: those of a block's stored text.
-pub fn counted_in_text(analyzer: &mut Analyzer, fields: &Fields, stored: &str, emit: &mut dyn FnMut(&[u8])) {
-    counted(analyzer, fields.text, stored, false, emit);
-}
-
-/// As [`counted_in_text`], those of the headings above a section of a file.
-pub fn counted_in_head(
-    analyzer: &mut Analyzer,
-    fields: &Fields,
-    file: &FileRow,
-    section: &[Block],
-    emit: &mut dyn FnMut(&[u8]),
-) {
-    let above = section.first().and_then(|block| block.section.as_deref());
-    counted(analyzer, fields.head, &block_head(&file.head, above), true, emit);
-}
-
-fn counted(analyzer: &mut Analyzer, field: Field, text: &str, stems: bool, emit: &mut dyn FnMut(&[u8])) {
-    let mut seen: HashSet<Vec<u8>> = HashSet::new();
-    schema::terms(analyzer, text, stems, &mut |term| {
-        let mut key = Vec::with_capacity(term.len() + 1);
-        key.push(field.field_id() as u8);
-        key.extend_from_slice(term.as_bytes());
-        if !seen.contains(&key) {
-            emit(&key);
-            seen.insert(key);
-        }
-    });
 }
 
 #[cfg(test)]
