@@ -14,6 +14,9 @@ fn main() -> ExitCode {
         return ExitCode::from(code);
     }
     vault_agent::confine::hide();
+    // The allocator asks for pages of 2 MB, of which a daemon at rest uses half: with the usual ones it holds 40 MB less.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::thread::disable_transparent_huge_pages(true);
     // Only test builds have failpoints; they are set by the environment variable `FAILPOINTS`.
     let _failpoints = fail::has_failpoints().then(fail::FailScenario::setup);
     ExitCode::from(vault_agent::cli::run(std::env::args_os()))
