@@ -23,7 +23,8 @@ use std::collections::HashSet;
 use jiff::{Timestamp, tz::TimeZone};
 
 use crate::format::id::ReminderId;
-use crate::format::reminder::RemindersFile;
+use crate::format::reminder::{Reminder, RemindersFile};
+use crate::vault::NotePath;
 
 pub use adopt::{Adopted, Kept, adopt};
 pub use book::{Book, Listed, Previewed, Written};
@@ -39,20 +40,29 @@ pub use snooze::local_after;
 pub fn new_id(file: &RemindersFile) -> Result<ReminderId, ReminderError> {
     let taken: HashSet<&ReminderId> =
         file.reminders.iter().filter_map(|line| line.reminder.id.as_ref()).collect();
-    random_id(|id| taken.contains(id))
-}
-
-/// A new random id that isn't `taken`.
-///
-/// # Errors
-/// The operating system gives no random numbers.
-pub fn random_id(taken: impl Fn(&ReminderId) -> bool) -> Result<ReminderId, ReminderError> {
     loop {
         let mut bytes = [0; 8];
         getrandom::fill(&mut bytes).map_err(|error| ReminderError::Random(error.to_string()))?;
         let id = ReminderId::from_random(bytes);
-        if !taken(&id) {
+        if !taken.contains(&id) {
             return Ok(id);
+        }
+    }
+}
+
+/// The id of a line that a person wrote without one: a hash of its note's path and of what it says (its fields, without a
+/// block id), so that each machine with a copy of the vault gives the same one. Of hashes that are `taken` the next is used.
+pub fn id_of_line(note: &NotePath, reminder: &Reminder, taken: impl Fn(&ReminderId) -> bool) -> ReminderId {
+    let says = Reminder { block_id: None, id: None, ..reminder.clone() }.to_line();
+    let mut hasher = blake3::Hasher::new_derive_key("vault-agent 2026-11-24 id of a reminder line");
+    hasher.update(note.as_str().as_bytes()).update(b"\n").update(says.as_bytes());
+    let mut hashes = hasher.finalize_xof();
+    loop {
+        let mut bytes = [0; 8];
+        hashes.fill(&mut bytes);
+        let id = ReminderId::from_random(bytes);
+        if !taken(&id) {
+            return id;
         }
     }
 }

@@ -361,3 +361,36 @@ fn a_note_of_utf_16_is_named_and_left_alone() {
         assert_eq!(std::fs::read(vault.path("Reminders.md")).unwrap(), bytes);
     }
 }
+
+#[test]
+fn two_machines_with_the_same_note_give_the_same_ids() {
+    let weekly = "- [ ] date=2026-12-01 time=09:30 recur=weekly msg=\"Water the plants\"\n";
+    let ahead = "- [ ] date=2026-12-24 time=18:00 recur=none msg=\"Goose\"\n";
+    let given = |text: &str| {
+        let mut world = World::new("2026-12-01T09:30:00Z", text);
+        world.tick();
+        world.read()
+    };
+    let note = given(&format!("{weekly}{ahead}"));
+    assert_eq!(note.matches(" id=rid_").count(), 2, "{note}");
+    assert_eq!(given(&format!("{weekly}{ahead}")), note);
+    // What stands around a line makes no other id of it; what it says does.
+    let among_others = given(&format!("# Reminders\n\n{ahead}\nsome words\n{weekly}"));
+    assert!(note.lines().all(|line| among_others.contains(line)), "{among_others}");
+    let other = given(&ahead.replace("Goose", "Duck"));
+    assert!(!other.contains(note.lines().last().unwrap().rsplit(' ').next().unwrap()), "{other}");
+}
+
+#[test]
+fn a_line_that_comes_again_beside_the_one_it_became_gets_an_id_of_its_own() {
+    let weekly = "- [ ] date=2026-12-08 time=09:30 recur=weekly msg=\"Water the plants\"\n";
+    let mut world = World::new("2026-12-01T09:30:00Z", weekly);
+    world.tick();
+    let named = world.read();
+    world.write(&format!("{named}{}", weekly.replace("08", "15")));
+    world.later(SignedDuration::from_secs(60)).tick();
+    let ids: Vec<String> =
+        world.read().lines().map(|line| line.rsplit(' ').next().unwrap().to_owned()).collect();
+    assert_eq!(ids.len(), 2);
+    assert!(ids[0].starts_with("id=rid_") && ids[1].starts_with("id=rid_") && ids[0] != ids[1], "{ids:?}");
+}

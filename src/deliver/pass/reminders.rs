@@ -11,7 +11,7 @@ use crate::deliver::journal::{self, LineHash, Row};
 use crate::deliver::notifier::{Fact, MessageKind};
 use crate::format::id::ReminderId;
 use crate::format::reminder::{self, Parsed, Recur, Reminder, ReminderLine};
-use crate::reminders::{IdAt, random_id};
+use crate::reminders::{IdAt, id_of_line};
 use crate::schedule::{Due, Moment, Next};
 
 /// What a reminder says, whatever the order of its fields and the white space between them.
@@ -130,10 +130,9 @@ impl Planner<'_> {
                 Some(lost) => lost,
                 none => none.insert(self.lost(&taken)?),
             };
-            let id = match reworded(lost, &line.reminder, due) {
-                Some(id) => id,
-                None => random_id(|id| taken.contains(id))?,
-            };
+            let id = reworded(lost, &line.reminder, due).unwrap_or_else(|| {
+                id_of_line(&self.context.settings.reminders, &line.reminder, |id| taken.contains(id))
+            });
             taken.insert(id);
             names.insert(hash, id);
             new.push((hash, id.to_string()));

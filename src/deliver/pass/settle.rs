@@ -17,7 +17,7 @@ use crate::deliver::notifier::MessageKind;
 use crate::format::commitment::{self, Commitment, Status};
 use crate::format::id::ReminderId;
 use crate::format::reminder::{self, Parsed};
-use crate::reminders::{random_id, rfc3339};
+use crate::reminders::{id_of_line, rfc3339};
 use crate::vault::{Actor, EditError, EditReport, NotePath, OpOutcome, Operation, Plan as Change, Why};
 
 /// A rewritten note is looked at again after this: an old buffer may have been saved over it.
@@ -294,7 +294,8 @@ impl Writer<'_> {
             let id = match known.filter(|id| !taken.contains(id)) {
                 Some(id) => id,
                 None => {
-                    let id = random_id(|id| taken.contains(id))?;
+                    let note = &self.context.settings.reminders;
+                    let id = id_of_line(note, &reminder, |id| taken.contains(id));
                     new.push((meaning, id.to_string()));
                     id
                 }
