@@ -2,4 +2,7 @@
 #![allow(missing_docs, clippy::print_stderr, clippy::unwrap_used)]
 
 mod engines;
+mod etcd;
+mod git;
 mod memory;
+mod parts;

@@ -4,11 +4,17 @@
 //! each still stands as its caller saw it. Every value carries a nonce, so comparing by value is enough. An engine never
 //! repeats a change by itself: whether a change whose answer was lost took place is found out by reading.
 
+#[cfg(feature = "http")]
+pub mod etcd;
+pub mod git;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use async_trait::async_trait;
 
+/// The most changes of one swap.
+pub const MAX_CHANGES: usize = 100;
 /// The longest value, in bytes.
 pub const MAX_VALUE: usize = 1024;
 /// The longest key, in bytes.
@@ -90,6 +96,9 @@ pub fn is_key(key: &str) -> bool {
 /// # Errors
 /// A key or a value is too long or has forbidden characters, or a key stands twice: [`EngineError::Refused`].
 pub fn check_changes(changes: &[Change]) -> Result<(), EngineError> {
+    if changes.len() > MAX_CHANGES {
+        return Err(EngineError::Refused(format!("more than {MAX_CHANGES} entries are changed at once")));
+    }
     let mut seen = std::collections::BTreeSet::new();
     for change in changes {
         let is_value = |value: &String| value.len() <= MAX_VALUE && !value.contains(['\n', '\r', '\0']);

@@ -1,0 +1,179 @@
+//! The engine on etcd: transactions of version 3 that compare values, through the JSON gateway of its servers.
+//!
+//! A cluster that was restored from a snapshot has forgotten claims. Its number or its revision tells, and this machine
+//! keeps both: it refuses such a cluster until a person says that it is to be taken as it is.
+//!
+//! - `wire`: bodies and answers. Pure; `client`: several endpoints; this file: the engine.
+
+mod client;
+mod wire;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use secrecy::SecretString;
+use serde_json::Value;
+use tokio::sync::Mutex;
+use tokio::time::timeout;
+
+use super::{Change, Engine, EngineError, Entries, Swapped, check_changes};
+use client::Endpoints;
+use wire::Header;
+
+/// What was seen, in the state directory.
+const SEEN: &str = "machines-etcd.json";
+
+/// Where an etcd engine works.
+#[derive(Debug)]
+pub struct EtcdPlace {
+    /// The endpoints, as the settings checked them; at least one.
+    pub endpoints: Vec<String>,
+    /// What stands before every key, without slashes at its ends.
+    pub prefix: String,
+    /// The user and the password, where the cluster wants them.
+    pub user: Option<(String, SecretString)>,
+    /// Certificates in PEM that are trusted besides the public ones.
+    pub authority: Option<Vec<u8>>,
+    /// The vault's state directory.
+    pub state: PathBuf,
+}
+
+/// A prefix of an etcd cluster.
+#[derive(Debug)]
+pub struct EtcdEngine {
+    inner: Mutex<Inner>,
+    prefix: String,
+}
+
+#[derive(Debug)]
+struct Inner {
+    endpoints: Endpoints,
+    file: PathBuf,
+    seen: Option<Header>,
+    /// The revision that the caller knows of; `None` before it read.
+    told: Option<u64>,
+}
+
+impl EtcdEngine {
+    /// An engine at `place`; nothing is asked yet.
+    ///
+    /// # Errors
+    /// The authority holds no certificate.
+    pub fn new(place: EtcdPlace) -> Result<Self, EngineError> {
+        let endpoints = Endpoints::new(place.endpoints, place.user, place.authority.as_deref())?;
+        let file = place.state.join(SEEN);
+        let seen = std::fs::read(&file).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let prefix = format!("/{}/", place.prefix);
+        Ok(Self { inner: Mutex::new(Inner { endpoints, file, seen, told: None }), prefix })
+    }
+
+    /// Forgets what was seen, so that a restored cluster is taken as it is: a person said so.
+    ///
+    /// # Errors
+    /// The state directory can't be written.
+    pub async fn forget(&self) -> Result<(), EngineError> {
+        let mut inner = self.inner.lock().await;
+        (inner.seen, inner.told) = (None, None);
+        match std::fs::remove_file(&inner.file) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(unwritten(&inner.file, &error)),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn unwritten(file: &std::path::Path, error: &std::io::Error) -> EngineError {
+    EngineError::Refused(format!("{} can't be written: {error}", file.display()))
+}
+
+impl Inner {
+    /// Refuses a cluster that fell behind, and remembers any other.
+    fn check(&mut self, answer: &Value) -> Result<Header, EngineError> {
+        let now = wire::header(answer).ok_or_else(|| {
+            EngineError::Broken("etcd: an answer doesn't say of which cluster it is".to_owned())
+        })?;
+        let told = |what: &str| {
+            Err(EngineError::Broken(format!(
+                "etcd: {what}: somebody restored a snapshot or made the cluster anew, and claims are forgotten"
+            )))
+        };
+        match self.seen {
+            Some(seen) if seen.cluster != now.cluster => {
+                return told("this is another cluster than the one that was known");
+            }
+            Some(seen) if seen.revision > now.revision => {
+                return told("the cluster fell behind what this machine has seen");
+            }
+            Some(seen) if seen == now => return Ok(now),
+            _ => {}
+        }
+        let new = self.file.with_extension(format!("{}.new", std::process::id()));
+        let bytes = serde_json::to_vec(&now).unwrap_or_default();
+        std::fs::write(&new, bytes)
+            .and_then(|()| std::fs::rename(&new, &self.file))
+            .map_err(|error| unwritten(&self.file, &error))?;
+        self.seen = Some(now);
+        Ok(now)
+    }
+
+    async fn range(&mut self, prefix: &str, count_only: bool) -> Result<(Value, Header), EngineError> {
+        let answer = self.endpoints.ask("kv/range", &wire::range(prefix, count_only), false).await?;
+        let header = self.check(&answer)?;
+        Ok((answer, header))
+    }
+}
+
+#[async_trait]
+impl Engine for EtcdEngine {
+    async fn read(&self, prefix: &str) -> Result<Entries, EngineError> {
+        let mut inner = self.inner.lock().await;
+        let (answer, header) = inner.range(&format!("{}{prefix}", self.prefix), false).await?;
+        let entries = wire::entries(&self.prefix, &answer)?;
+        inner.told = Some(header.revision);
+        Ok(entries)
+    }
+
+    async fn swap(&self, changes: &[Change]) -> Result<Swapped, EngineError> {
+        check_changes(changes)?;
+        let mut inner = self.inner.lock().await;
+        // A restored cluster must be known before anything is written to it.
+        inner.range(&self.prefix, true).await?;
+        let body = wire::transaction(&self.prefix, changes);
+        let answer = inner.endpoints.ask("kv/txn", &body, true).await?;
+        let header = inner.check(&answer).map_err(|error| EngineError::Unknown(error.to_string()))?;
+        match wire::made(&self.prefix, &answer).map_err(|error| EngineError::Broken(error.to_string()))? {
+            Some(stands) => Ok(Swapped::Lost(stands)),
+            None => {
+                if inner.told.is_some_and(|told| told + 1 == header.revision) {
+                    inner.told = Some(header.revision);
+                }
+                Ok(Swapped::Done)
+            }
+        }
+    }
+
+    async fn changed(&self, prefix: &str, at_most: Duration) -> Result<bool, EngineError> {
+        let prefix = format!("{}{prefix}", self.prefix);
+        let mut inner = self.inner.lock().await;
+        let Some(told) = inner.told else { return Ok(true) };
+        if at_most.is_zero() {
+            return Ok(inner.range(&prefix, true).await?.1.revision != told);
+        }
+        let body = wire::watch(&prefix, told + 1);
+        let opened = timeout(at_most, inner.endpoints.stream("watch", &body)).await;
+        let Ok(opened) = opened else { return Ok(false) };
+        let mut stream = opened?;
+        drop(inner);
+        let watching = async {
+            // Each message is an object on a line of its own; the first one says that the watch began.
+            while let Some(piece) = stream.chunk().await.ok().flatten() {
+                let text = String::from_utf8_lossy(&piece);
+                if ["\"events\"", "\"canceled\"", "\"error\""].iter().any(|word| text.contains(word)) {
+                    return;
+                }
+            }
+        };
+        // A stream that ended says nothing more, so something may have changed.
+        Ok(timeout(at_most, watching).await.is_ok())
+    }
+}

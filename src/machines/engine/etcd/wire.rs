@@ -1,0 +1,184 @@
+//! Bodies and answers of etcd's JSON gateway. Pure.
+
+use data_encoding::BASE64;
+use serde_json::{Value, json};
+
+use super::super::{Change, EngineError, Entries, MAX_VALUE, is_key};
+
+/// What every answer says of the cluster.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Header {
+    /// The cluster's number.
+    pub cluster: u64,
+    /// How many changes were made in it.
+    pub revision: u64,
+}
+
+/// What an error of the gateway means for a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Denied {
+    /// Nothing was changed, and another endpoint may be able.
+    Elsewhere(String),
+    /// The change may have been made.
+    Unsure(String),
+    /// The token is too old; with a new one it may be taken.
+    Token,
+    /// Refused until a person does something.
+    Refused(String),
+}
+
+/// Every key that begins with `prefix`.
+pub fn range(prefix: &str, count_only: bool) -> Value {
+    json!({ "key": coded(prefix), "range_end": coded_end(prefix), "count_only": count_only })
+}
+
+/// A watch of every key that begins with `prefix`, from a revision on.
+pub fn watch(prefix: &str, revision: u64) -> Value {
+    let range = json!({ "key": coded(prefix), "range_end": coded_end(prefix), "start_revision": revision.to_string() });
+    json!({ "create_request": range })
+}
+
+/// All `changes` under `prefix`, if each key holds what is expected; else what they hold.
+pub fn transaction(prefix: &str, changes: &[Change]) -> Value {
+    let key = |change: &Change| coded(&format!("{prefix}{}", change.key));
+    let compare = |change: &Change| match &change.expected {
+        Some(value) => {
+            json!({ "key": key(change), "target": "VALUE", "result": "EQUAL", "value": coded(value) })
+        }
+        None => json!({ "key": key(change), "target": "CREATE", "result": "EQUAL", "create_revision": "0" }),
+    };
+    let make = |change: &Change| match &change.value {
+        Some(value) => json!({ "request_put": { "key": key(change), "value": coded(value) } }),
+        None => json!({ "request_delete_range": { "key": key(change) } }),
+    };
+    let look = |change: &Change| json!({ "request_range": { "key": key(change) } });
+    json!({
+        "compare": changes.iter().map(compare).collect::<Vec<_>>(),
+        "success": changes.iter().map(make).collect::<Vec<_>>(),
+        "failure": changes.iter().map(look).collect::<Vec<_>>(),
+    })
+}
+
+fn coded(text: &str) -> String {
+    BASE64.encode(text.as_bytes())
+}
+
+/// The first key after all that begin with `prefix`, which is ASCII.
+fn coded_end(prefix: &str) -> String {
+    let mut end = prefix.as_bytes().to_vec();
+    if let Some(last) = end.last_mut() {
+        *last += 1;
+    }
+    BASE64.encode(&end)
+}
+
+/// The header of an answer.
+pub fn header(answer: &Value) -> Option<Header> {
+    let header = answer.get("header")?;
+    Some(Header { cluster: number(header.get("cluster_id")?)?, revision: number(header.get("revision")?)? })
+}
+
+/// The gateway writes large numbers as texts.
+fn number(value: &Value) -> Option<u64> {
+    value.as_u64().or_else(|| value.as_str()?.parse().ok())
+}
+
+/// The entries of an answer's `kvs`, without the prefix.
+///
+/// # Errors
+/// A key or a value is none that machines write.
+pub fn entries(prefix: &str, answer: &Value) -> Result<Entries, EngineError> {
+    let damaged = || {
+        EngineError::Broken(format!("etcd holds something else under `{prefix}` than what machines share"))
+    };
+    let text = |value: Option<&Value>| -> Option<String> {
+        match value {
+            Some(value) => String::from_utf8(BASE64.decode(value.as_str()?.as_bytes()).ok()?).ok(),
+            None => Some(String::new()),
+        }
+    };
+    let read = |pair: &Value| {
+        let key = text(pair.get("key"))?.strip_prefix(prefix)?.to_owned();
+        let value = text(pair.get("value"))?;
+        (is_key(&key) && value.len() <= MAX_VALUE).then_some((key, value))
+    };
+    let pairs = answer.get("kvs").and_then(Value::as_array);
+    pairs.into_iter().flatten().map(|pair| read(pair).ok_or_else(damaged)).collect()
+}
+
+/// Whether a transaction was made; else what stands at its keys.
+///
+/// # Errors
+/// As [`entries`].
+pub fn made(prefix: &str, answer: &Value) -> Result<Option<Entries>, EngineError> {
+    if answer.get("succeeded").and_then(Value::as_bool) == Some(true) {
+        return Ok(None);
+    }
+    let mut all = Entries::new();
+    for response in answer.get("responses").and_then(Value::as_array).into_iter().flatten() {
+        all.extend(entries(prefix, response.get("response_range").unwrap_or(&Value::Null))?);
+    }
+    Ok(Some(all))
+}
+
+/// What an answer that isn't of the 2xx kind means.
+pub fn denied(status: u16, body: &Value) -> Denied {
+    let words = ["error", "message"].iter().find_map(|name| body.get(name)?.as_str()).unwrap_or_default();
+    let plain: String = words.chars().filter(|c| !c.is_control()).take(200).collect();
+    let said = |told: &str| format!("etcd: {told}");
+    let is = |needle: &str| words.contains(needle);
+    match () {
+        () if is("invalid auth token") || is("revision of auth store is old") => Denied::Token,
+        () if is("permission denied") => {
+            Denied::Refused(said("the user may not read and write what machines share: give it the rights"))
+        }
+        () if is("user name is empty")
+            || is("authentication failed")
+            || is("invalid user")
+            || status == 401 =>
+        {
+            Denied::Refused(said(
+                "it wants a user and a password: set `user` and `password_file` in `[machines]`",
+            ))
+        }
+        () if is("space exceeded") => Denied::Refused(said("its space is full: compact and defragment it")),
+        () if is("no leader") || is("not leader") || is("too many requests") || is("not capable") => {
+            Denied::Elsewhere(said("most of its servers are not there"))
+        }
+        () if status == 404 => Denied::Refused(said("the endpoint has no gateway of version 3")),
+        () if status >= 500 || is("timed out") => Denied::Unsure(said("most of its servers don't answer")),
+        () => Denied::Refused(format!("etcd refuses with {status}: {plain}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_read_with_bounds() {
+        let pair = |key: &str, value: &str| json!({ "key": coded(key), "value": coded(value) });
+        let answer = json!({ "header": { "cluster_id": "14841639068965178418", "revision": "7" }, "kvs": [pair("p/a", "1")] });
+        assert_eq!(header(&answer), Some(Header { cluster: 14_841_639_068_965_178_418, revision: 7 }));
+        assert_eq!(entries("p/", &answer).unwrap(), [("a".to_owned(), "1".to_owned())].into());
+        for wrong in
+            [pair("p/../x", "1"), pair("q/a", "1"), pair("p/a", &"x".repeat(2000)), json!({ "key": "%" })]
+        {
+            assert!(entries("p/", &json!({ "kvs": [wrong] })).is_err());
+        }
+        assert_eq!(made("p/", &json!({ "succeeded": true })).unwrap(), None);
+        let lost = json!({ "responses": [{ "response_range": { "kvs": [pair("p/a", "1")] } }, { "response_range": {} }] });
+        assert_eq!(made("p/", &lost).unwrap().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_refusal_says_what_may_have_happened() {
+        let denied = |status, words: &str| denied(status, &json!({ "error": words, "code": 1 }));
+        assert_eq!(denied(401, "etcdserver: invalid auth token"), Denied::Token);
+        assert!(matches!(denied(503, "etcdserver: request timed out"), Denied::Unsure(_)));
+        assert!(matches!(denied(503, "etcdserver: no leader"), Denied::Elsewhere(_)));
+        assert!(matches!(denied(403, "etcdserver: permission denied"), Denied::Refused(_)));
+        assert!(matches!(denied(429, "etcdserver: mvcc: database space exceeded"), Denied::Refused(_)));
+        assert!(matches!(denied(400, "etcdserver: user name is empty"), Denied::Refused(_)));
+    }
+}

@@ -1,0 +1,203 @@
+//! The one file of a branch: all entries, and the line of descent by which a rewound branch is known. Pure.
+//!
+//! Each state has a generation, one more than the state that it replaced, and a nonce; the last [`RECENT`] nonces stand
+//! in the file. So whoever knows one of them can tell whether what stands there now came of it, and whether a push
+//! whose answer was lost took place, also when others have pushed since.
+
+use std::fmt::Write;
+
+use super::super::{EngineError, Entries, MAX_VALUE, is_key};
+
+/// The first line, without the version.
+const HEAD: &str = "vault-agent machines ";
+const VERSION: &str = "1";
+/// How many nonces stand in a file, its own first.
+pub const RECENT: usize = 64;
+/// The longest file that is read, in bytes.
+pub const MAX_BOOK: usize = 4 << 20;
+/// The most lines before the entries.
+const MAX_FIELDS: usize = 64;
+
+/// A state of the branch.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Book {
+    /// How many states there were, this one included; 0 is a branch that isn't there yet.
+    pub generation: u64,
+    /// Nonces, the state's own first.
+    pub recent: Vec<String>,
+    /// Whether the server forbids forced pushes, so that each commit is added to the one before.
+    pub grows: bool,
+    /// The branch that goes on from here; this one is closed then.
+    pub next: Option<String>,
+    /// Lines of newer versions, kept as they are.
+    pub other: Vec<String>,
+    /// What the machines share.
+    pub entries: Entries,
+}
+
+/// A state that this machine has seen.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Mark {
+    /// As in [`Book`].
+    pub generation: u64,
+    /// The state's own nonce.
+    pub nonce: String,
+}
+
+impl Book {
+    /// The file's text.
+    pub fn text(&self) -> String {
+        let mut text =
+            format!("{HEAD}{VERSION}\ngeneration {}\nrecent {}\n", self.generation, self.recent.join(" "));
+        if self.grows {
+            text += "grows yes\n";
+        }
+        if let Some(next) = &self.next {
+            let _ = writeln!(text, "next {next}");
+        }
+        for line in &self.other {
+            text += line;
+            text.push('\n');
+        }
+        text.push('\n');
+        for (key, value) in &self.entries {
+            let _ = writeln!(text, "{key} {value}");
+        }
+        text
+    }
+
+    /// Reads a file that anybody may have written.
+    ///
+    /// # Errors
+    /// It isn't ours, or is one of a newer version, or is damaged.
+    pub fn parse(bytes: &[u8]) -> Result<Self, EngineError> {
+        let foreign = || {
+            EngineError::Refused(
+                "the branch holds something else than what machines share: give them a repository of their own"
+                    .to_owned(),
+            )
+        };
+        let damaged = |what: &str| EngineError::Broken(format!("what the machines share is damaged: {what}"));
+        if bytes.len() > MAX_BOOK {
+            return Err(damaged("it is longer than 4 MiB"));
+        }
+        let text = std::str::from_utf8(bytes).map_err(|_| foreign())?;
+        let version = text.lines().next().and_then(|line| line.strip_prefix(HEAD)).ok_or_else(foreign)?;
+        if version != VERSION {
+            return Err(EngineError::Broken(
+                "what the machines share was written by a newer vault-agent: bring this machine to the same version"
+                    .to_owned(),
+            ));
+        }
+        let (head, body) = text.split_once("\n\n").ok_or_else(|| damaged("it has no entries"))?;
+        let mut book = Self::default();
+        for line in head.lines().skip(1).take(MAX_FIELDS) {
+            book.field(line).ok_or_else(|| damaged("its first lines can't be read"))?;
+        }
+        for line in body.lines() {
+            let (key, value) = line.split_once(' ').ok_or_else(|| damaged("an entry has no value"))?;
+            if !is_key(key) || value.len() > MAX_VALUE {
+                return Err(damaged("an entry is none that machines write"));
+            }
+            book.entries.insert(key.to_owned(), value.to_owned());
+        }
+        if book.generation == 0 || book.recent.is_empty() {
+            return Err(damaged("it doesn't say which state it is"));
+        }
+        Ok(book)
+    }
+
+    fn field(&mut self, line: &str) -> Option<()> {
+        let (name, value) = line.split_once(' ')?;
+        match name {
+            "generation" => self.generation = value.parse().ok()?,
+            "recent" => {
+                let is_nonce =
+                    |word: &str| word.len() <= 64 && word.bytes().all(|b| b.is_ascii_alphanumeric());
+                self.recent = value.split(' ').take(RECENT).map(str::to_owned).collect();
+                self.recent.iter().all(|word| is_nonce(word)).then_some(())?;
+            }
+            "grows" => self.grows = value == "yes",
+            "next" => self.next = Some(super::branch::is_branch(value).then(|| value.to_owned())?),
+            _ => self.other.push(line.to_owned()),
+        }
+        Some(())
+    }
+
+    /// The state that follows, with a nonce of its own.
+    pub fn following(&self, nonce: String) -> Self {
+        let mut recent = vec![nonce];
+        recent.extend(self.recent.iter().take(RECENT - 1).cloned());
+        Self { generation: self.generation + 1, recent, ..self.clone() }
+    }
+
+    /// What to remember of this state; none of a branch that isn't there.
+    pub fn mark(&self) -> Option<Mark> {
+        let nonce = self.recent.first()?.clone();
+        Some(Mark { generation: self.generation, nonce })
+    }
+
+    /// Whether this state came of the one that `mark` names; what is too long ago to know counts as yes.
+    pub fn came_of(&self, mark: &Mark) -> bool {
+        let Some(ago) = self.generation.checked_sub(mark.generation) else { return false };
+        match usize::try_from(ago).ok().and_then(|ago| self.recent.get(ago)) {
+            Some(nonce) => *nonce == mark.nonce,
+            None => ago >= RECENT as u64,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn book() -> Book {
+        let mut book = Book::default().following("aa".to_owned());
+        book.entries.insert("claim/x".to_owned(), r#"{"by":"a b"}"#.to_owned());
+        book.other.push("colour of a newer version".to_owned());
+        book
+    }
+
+    #[test]
+    fn a_state_is_read_as_it_was_written() {
+        let mut book = book().following("bb".to_owned());
+        (book.grows, book.next) = (true, Some("vault-agent-2026-12".to_owned()));
+        assert_eq!(Book::parse(book.text().as_bytes()).unwrap(), book);
+    }
+
+    #[test]
+    fn descent_is_known() {
+        let first = book();
+        let (ours, theirs) = (first.following("bb".to_owned()), first.following("cc".to_owned()));
+        let later = (0..70).fold(ours.clone(), |book, n| book.following(format!("n{n}")));
+        let mark = |book: &Book| book.mark().unwrap();
+        assert!(ours.came_of(&mark(&first)) && ours.came_of(&mark(&ours)) && later.came_of(&mark(&first)));
+        assert!(
+            !theirs.came_of(&mark(&ours)) && !first.came_of(&mark(&ours)) && !ours.came_of(&mark(&later))
+        );
+        assert!(!theirs.following("dd".to_owned()).came_of(&mark(&ours)));
+        assert!(!Book::default().came_of(&mark(&first)));
+    }
+
+    #[test]
+    fn foreign_newer_and_damaged_files_are_told_apart() {
+        let parse = |text: &str| Book::parse(text.as_bytes()).unwrap_err();
+        assert!(matches!(parse("# My project\n"), EngineError::Refused(_)));
+        assert!(matches!(Book::parse(&[0xff, 0xfe]).unwrap_err(), EngineError::Refused(_)));
+        assert!(matches!(parse("vault-agent machines 2\n\n"), EngineError::Broken(_)));
+        let good = book().text();
+        for (from, to) in [
+            ("generation 1", "generation -1"),
+            ("generation 1\n", ""),
+            ("recent aa", "recent a;b"),
+            ("claim/x", "../x"),
+            ("claim/x ", "claim/x"),
+            ("\n\n", "\n"),
+            ("recent aa\n", "recent aa\nnext -x\n"),
+        ] {
+            assert!(matches!(parse(&good.replace(from, to)), EngineError::Broken(_)), "{from} → {to}");
+        }
+        let long = good + &format!("k {}\n", "x".repeat(MAX_VALUE + 1));
+        assert!(matches!(parse(&long), EngineError::Broken(_)));
+    }
+}

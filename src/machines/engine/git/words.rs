@@ -1,0 +1,221 @@
+//! What a git's words mean: one sentence for a person, and whether anything may have happened. Pure.
+
+use super::super::EngineError;
+
+/// What became of a push.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pushed {
+    /// The server took it.
+    Taken,
+    /// Somebody else was first.
+    Late,
+    /// The server's rules forbid it, it seems.
+    Rejected,
+    /// Nobody knows.
+    Lost,
+}
+
+/// The kinds of refusals that are told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Unreachable,
+    /// The connection broke, perhaps after everything was sent.
+    Cut,
+    Refused,
+}
+
+/// Words of git, of ssh and of servers before anything was sent, and what a person is told. The first that fits counts.
+const KNOWN: &[(&[&str], Kind, &str)] = &[
+    (&["transport '", "protocol '"], Kind::Refused, "its protocol is not allowed: use https, ssh or file"),
+    (
+        &["host key verification failed", "remote host identification has changed"],
+        Kind::Refused,
+        "its host key is unknown or has changed: run `ssh` to it once by hand and compare the key",
+    ),
+    (
+        &["permission denied (", "too many authentication failures"],
+        Kind::Refused,
+        "it refuses this machine's ssh key: add the key there, and to the ssh agent here",
+    ),
+    (
+        &[
+            "could not read username",
+            "could not read password",
+            "authentication failed",
+            "terminal prompts disabled",
+            "returned error: 401",
+        ],
+        Kind::Refused,
+        "it asks for a password: store one with git's credential helper, since nobody is here to type it",
+    ),
+    (
+        &["returned error: 403", "write access to repository", "insufficient permission", "read-only"],
+        Kind::Refused,
+        "it lets this machine read, but not write",
+    ),
+    (
+        &[
+            "no space left",
+            "disk quota",
+            "file too large",
+            "exceeds maximum allowed",
+            "temporary object directory",
+        ],
+        Kind::Refused,
+        "it has no room for what machines share: its disk or its quota is full",
+    ),
+    (&["dubious ownership"], Kind::Refused, "the repository belongs to another user"),
+    (&["certificate"], Kind::Refused, "its certificate is not trusted"),
+    (
+        &[
+            "could not resolve",
+            "connection refused",
+            "no route to host",
+            "network is unreachable",
+            "failed to connect",
+            "couldn't connect",
+            "temporary failure in name",
+        ],
+        Kind::Unreachable,
+        "it is not reached",
+    ),
+    (
+        &["timed out", "connection reset", "hung up", "connection closed", "broken pipe"],
+        Kind::Cut,
+        "the connection broke",
+    ),
+    (
+        &[
+            "does not appear to be a git repository",
+            "repository not found",
+            "not a git repository",
+            "not found",
+            "does not exist",
+            "no such file or directory",
+        ],
+        Kind::Refused,
+        "there is no git repository: create one with `git init --bare`",
+    ),
+];
+
+/// What git, servers and hooks say where they forbid a push that isn't a fast-forward.
+const FORCE_FORBIDDEN: [&str; 5] =
+    ["non-fast-forward", "force push", "force-push", "protected branch", "hook declined"];
+/// What they say where somebody else was first, or is at it.
+const SOMEBODY_WAS_FIRST: [&str; 5] =
+    ["stale info", "fetch first", "cannot lock ref", "failed to update ref", "incorrect old value"];
+
+/// Whether a fetch failed because the branch isn't there yet.
+pub fn is_no_branch(words: &str) -> bool {
+    words.contains("couldn't find remote ref")
+}
+
+/// The error of a git that failed before it sent anything; `None` for words that are not known.
+pub fn before(remote: &str, words: &str) -> Option<EngineError> {
+    let small = words.to_lowercase();
+    let (_, kind, told) =
+        KNOWN.iter().find(|(needles, ..)| needles.iter().any(|needle| small.contains(needle)))?;
+    let sentence = format!("{}: {told}", shown(remote));
+    match kind {
+        Kind::Unreachable => Some(EngineError::Unreachable(sentence)),
+        Kind::Refused => Some(EngineError::Refused(sentence)),
+        Kind::Cut => None,
+    }
+}
+
+/// The error of a fetch.
+pub fn fetching(remote: &str, words: &str) -> EngineError {
+    before(remote, words)
+        .unwrap_or_else(|| EngineError::Unreachable(format!("{}: {}", shown(remote), last(words))))
+}
+
+/// What a push said in `--porcelain` form.
+pub fn pushed(is_ok: bool, out: &str) -> Pushed {
+    let lines: Vec<&str> = out.lines().filter(|line| line.contains("refs/")).collect();
+    if let Some(line) = lines.iter().find(|line| line.starts_with('!')) {
+        let is_unsure = line.contains("[remote failure]");
+        let is_first = SOMEBODY_WAS_FIRST.iter().any(|words| line.contains(words));
+        return match (is_unsure, is_first) {
+            (true, _) => Pushed::Lost,
+            (_, true) => Pushed::Late,
+            _ => Pushed::Rejected,
+        };
+    }
+    // "Up to date" is the answer of two who pushed one object; ours are never that.
+    let is_taken = |line: &&str| line.starts_with([' ', '+', '*']);
+    if is_ok && lines.iter().any(is_taken) { Pushed::Taken } else { Pushed::Lost }
+}
+
+/// Whether a server refused a push because it isn't a fast-forward.
+pub fn is_force_forbidden(out: &str, words: &str) -> bool {
+    let all = format!("{out}\n{words}").to_lowercase();
+    FORCE_FORBIDDEN.iter().any(|known| all.contains(known))
+}
+
+/// The error of a push that the server's rules forbid.
+pub fn forbidden(remote: &str, out: &str, words: &str) -> EngineError {
+    let all = format!("{words}\n{out}");
+    before(remote, &all).unwrap_or_else(|| {
+        let reason = out.lines().find(|line| line.starts_with('!')).map_or(words, |line| line);
+        EngineError::Refused(format!(
+            "{}: it refuses to store what machines share: {}",
+            shown(remote),
+            last(reason)
+        ))
+    })
+}
+
+/// The last line with words in it, without control characters and secrets, at most 200 characters.
+fn last(words: &str) -> String {
+    let line = words.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("git said nothing");
+    let plain: String = line.trim().chars().filter(|c| !c.is_control()).take(200).collect();
+    plain.split(' ').map(shown).collect::<Vec<_>>().join(" ")
+}
+
+/// An address without what stands before the host, where a password may be.
+pub fn shown(address: &str) -> String {
+    match address.split_once("://").and_then(|(scheme, rest)| Some((scheme, rest.split_once('@')?))) {
+        Some((scheme, (user, host))) => match user.split_once(':') {
+            Some((user, _)) => format!("{scheme}://{user}:***@{host}"),
+            None => address.to_owned(),
+        },
+        None => address.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_are_sentences_without_passwords() {
+        let told = |words: &str| fetching("https://me:secret@host/voice.git", words).to_string();
+        assert!(
+            told("fatal: could not read Username for 'https://host': terminal prompts disabled")
+                .contains("password")
+        );
+        assert!(told("fatal: repository 'https://host/voice.git/' not found").contains("git init --bare"));
+        assert!(
+            told("me@host: Permission denied (publickey).\nfatal: Could not read from remote repository.")
+                .contains("ssh key")
+        );
+        let strange = told("fatal: odd\u{1b}[31m thing at https://me:secret@host/x");
+        assert!(!strange.contains("secret") && !strange.contains('\u{1b}'), "{strange}");
+        assert!(matches!(
+            fetching("r", "ssh: connect to host h port 22: Connection refused"),
+            EngineError::Unreachable(_)
+        ));
+    }
+
+    #[test]
+    fn a_push_is_taken_rejected_or_lost() {
+        let line = |sign: &str| format!("To host\n{sign}\trefs/new:refs/heads/vault-agent\tx\nDone\n");
+        assert_eq!(pushed(true, &line("+")), Pushed::Taken);
+        assert_eq!(pushed(true, &line("*")), Pushed::Taken);
+        assert_eq!(pushed(true, &line("=")), Pushed::Lost);
+        assert_eq!(pushed(false, &line("!")), Pushed::Rejected);
+        assert_eq!(pushed(false, &line("!").replace('x', "[rejected] (stale info)")), Pushed::Late);
+        assert_eq!(pushed(false, &line("!").replace('x', "[remote failure] (no report)")), Pushed::Lost);
+        assert_eq!((pushed(false, ""), pushed(false, &line(" "))), (Pushed::Lost, Pushed::Lost));
+    }
+}

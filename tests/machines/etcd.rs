@@ -1,0 +1,184 @@
+//! The engine on etcd: three real servers of Debian's, some of them killed, stopped, restored or with users.
+#![cfg(feature = "http")]
+
+use std::time::Duration;
+
+use tempfile::TempDir;
+use vault_agent::machines::engine::etcd::{EtcdEngine, EtcdPlace};
+use vault_agent::machines::engine::{Change, Engine, EngineError, Entries, Swapped};
+
+use crate::engines::{change, keeps_its_promises};
+use crate::parts::{Etcd, are_here, etcd_over_tls};
+
+/// A machine: its state directory and its engine.
+struct Machine {
+    state: TempDir,
+    engine: EtcdEngine,
+}
+
+impl Machine {
+    fn new(etcd: &Etcd, user: Option<(&str, &str)>) -> Self {
+        Self::at(etcd, tempfile::tempdir().unwrap(), user)
+    }
+
+    fn at(etcd: &Etcd, state: TempDir, user: Option<(&str, &str)>) -> Self {
+        let place = EtcdPlace {
+            endpoints: etcd.endpoints(),
+            prefix: "vault-agent".to_owned(),
+            user: user.map(|(name, password)| (name.to_owned(), password.into())),
+            authority: None,
+            state: state.path().to_owned(),
+        };
+        Self { state, engine: EtcdEngine::new(place).unwrap() }
+    }
+}
+
+/// Asks until the engine is reached: an election may be under way.
+async fn read(engine: &EtcdEngine) -> Entries {
+    let start = std::time::Instant::now();
+    while start.elapsed() < Duration::from_secs(60) {
+        match engine.read("").await {
+            Ok(entries) => return entries,
+            Err(EngineError::Unreachable(_)) => {}
+            Err(error) => panic!("{error}"),
+        }
+    }
+    panic!("the cluster never answered");
+}
+
+/// Makes a change as the protocol does: what is unknown is read back before it is tried again.
+async fn swap(engine: &EtcdEngine, change: Change) {
+    let start = std::time::Instant::now();
+    while start.elapsed() < Duration::from_secs(60) {
+        match engine.swap(std::slice::from_ref(&change)).await {
+            Ok(Swapped::Done) => return,
+            Ok(Swapped::Lost(stands)) => {
+                assert_eq!(stands.get(&change.key), change.value.as_ref(), "somebody else changed it");
+                return;
+            }
+            Err(EngineError::Unreachable(_) | EngineError::Unknown(_)) => {}
+            Err(error) => panic!("{error}"),
+        }
+    }
+    panic!("the cluster never took it");
+}
+
+fn claim(name: &str) -> Change {
+    change(&format!("claim/{name}"), None, Some(&format!("by one, {name}")))
+}
+
+#[tokio::test]
+async fn two_machines_agree_while_servers_are_killed_and_stopped() {
+    if !are_here(&["etcd", "etcdctl"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut etcd = Etcd::start(folder.path());
+    let (one, other) = (Machine::new(&etcd, None), Machine::new(&etcd, None));
+    keeps_its_promises(&one.engine, &other.engine).await;
+
+    // A watch tells of a change as it happens, and of nothing where nothing happens.
+    other.engine.read("claim/").await.unwrap();
+    let (watched, ()) =
+        tokio::join!(other.engine.changed("claim/", Duration::from_secs(60)), swap(&one.engine, claim("w")));
+    assert!(watched.unwrap());
+    let entries = other.engine.read("").await.unwrap();
+    assert!(!other.engine.changed("", Duration::from_millis(300)).await.unwrap());
+
+    // One that is stopped, and one that is killed: the others go on.
+    etcd.pause(0, true);
+    swap(&one.engine, claim("stopped")).await;
+    etcd.pause(0, false);
+    etcd.kill(1);
+    swap(&one.engine, claim("killed")).await;
+    assert_eq!(read(&other.engine).await.len(), entries.len() + 2);
+
+    // Without a majority nothing is believed.
+    etcd.kill(2);
+    assert!(matches!(one.engine.read("").await, Err(EngineError::Unreachable(_))));
+    let error = one.engine.swap(&[claim("minority")]).await.unwrap_err();
+    assert!(matches!(error, EngineError::Unreachable(_) | EngineError::Unknown(_)), "{error:?}");
+    etcd.start_one(1);
+    etcd.start_one(2);
+    swap(&one.engine, claim("minority")).await;
+    assert_eq!(read(&other.engine).await["claim/minority"], "by one, minority");
+}
+
+#[tokio::test]
+async fn a_cluster_restored_from_a_snapshot_is_refused_until_a_person_says_so() {
+    if !are_here(&["etcd", "etcdctl"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut etcd = Etcd::start(folder.path());
+    let machine = Machine::new(&etcd, None);
+    swap(&machine.engine, claim("before")).await;
+    let snapshot = etcd.snapshot();
+    swap(&machine.engine, claim("after")).await;
+    etcd.restore(&snapshot);
+
+    // A machine that saw what was lost refuses, also with a new process; one that didn't can't know.
+    let Machine { state, engine } = machine;
+    assert!(matches!(engine.read("").await, Err(EngineError::Broken(_))));
+    let machine = Machine::at(&etcd, state, None);
+    assert!(matches!(machine.engine.read("").await, Err(EngineError::Broken(_))));
+    assert!(matches!(machine.engine.swap(&[claim("more")]).await, Err(EngineError::Broken(_))));
+    let stranger = Machine::new(&etcd, None);
+    assert_eq!(read(&stranger.engine).await.len(), 1, "the refused claim was written");
+    machine.engine.forget().await.unwrap();
+    assert_eq!(read(&machine.engine).await.len(), 1);
+
+    // Users: the right one is let in, a wrong password and nobody are told so in a sentence.
+    for args in [
+        ["user", "add", "root:geheim"].as_slice(),
+        &["user", "grant-role", "root", "root"],
+        &["user", "add", "me:secret"],
+        &["role", "add", "voice"],
+        &["role", "grant-permission", "voice", "--prefix=true", "readwrite", "/vault-agent/"],
+        &["user", "grant-role", "me", "voice"],
+        &["user", "add", "guest:guest"],
+        &["auth", "enable"],
+    ] {
+        let output = etcd.etcdctl(args);
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    let me = Machine::new(&etcd, Some(("me", "secret")));
+    swap(&me.engine, claim("me")).await;
+    assert_eq!(read(&me.engine).await.len(), 2);
+    for (user, told) in [
+        (None, "user and a password"),
+        (Some(("me", "wrong")), "password"),
+        (Some(("guest", "guest")), "rights"),
+    ] {
+        let error = Machine::new(&etcd, user).engine.read("").await.unwrap_err();
+        let is_told = matches!(&error, EngineError::Refused(why) if why.contains(told));
+        assert!(is_told && !error.to_string().contains("wrong"), "{user:?}: {error:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_certificate_is_checked() {
+    if !are_here(&["etcd"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (_server, address) = etcd_over_tls(folder.path());
+    let engine = |authority: Option<&[u8]>| {
+        EtcdEngine::new(EtcdPlace {
+            endpoints: vec![address.clone()],
+            prefix: "vault-agent".to_owned(),
+            user: None,
+            authority: authority.map(<[u8]>::to_vec),
+            state: folder.path().to_owned(),
+        })
+        .unwrap()
+    };
+    let trusting = engine(Some(include_bytes!("tls/cert.pem")));
+    let start = std::time::Instant::now();
+    while trusting.read("").await.is_err() {
+        assert!(start.elapsed() < Duration::from_secs(60), "etcd doesn't start");
+    }
+    swap(&trusting, claim("tls")).await;
+    let error = engine(None).read("").await.unwrap_err();
+    assert!(matches!(&error, EngineError::Refused(why) if why.contains("certificate")), "{error:?}");
+}

@@ -1,0 +1,290 @@
+//! The engine on a git server: bare repositories over file:// and over a real ssh, and all that can be wrong with them.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tempfile::TempDir;
+use vault_agent::clock::{Clock, ManualClock};
+use vault_agent::machines::engine::git::{GitEngine, GitPlace};
+use vault_agent::machines::engine::{Engine, EngineError, Swapped};
+
+use crate::engines::{change, keeps_its_promises};
+use crate::parts::{Ssh, are_here, bare, git};
+
+/// A machine: its state directory and its engine.
+struct Machine {
+    state: TempDir,
+    place: GitPlace,
+    clock: Arc<ManualClock>,
+    engine: GitEngine,
+}
+
+impl Machine {
+    fn new(remote: &str, ssh: Option<&str>) -> Self {
+        let state = tempfile::tempdir().unwrap();
+        let mut place = GitPlace::new(remote.to_owned(), state.path().to_owned());
+        place.ssh = ssh.map(str::to_owned);
+        let clock = Arc::new(ManualClock::new("2026-11-24T12:00:00Z".parse().unwrap()));
+        let engine = GitEngine::new(place.clone(), Arc::clone(&clock) as Arc<dyn Clock>);
+        Self { state, place, clock, engine }
+    }
+
+    /// The machine with a new process.
+    fn restarted(self) -> Self {
+        let engine = GitEngine::new(self.place.clone(), Arc::clone(&self.clock) as Arc<dyn Clock>);
+        Self { engine, ..self }
+    }
+}
+
+/// What a machine is told that can't read.
+async fn told(machine: Machine) -> EngineError {
+    machine.engine.read("").await.unwrap_err()
+}
+
+fn url(path: &Path) -> String {
+    format!("file://{}", path.display())
+}
+
+fn commits(repository: &Path, branch: &str) -> usize {
+    git(repository, &["rev-list", "--count", branch]).trim().parse().unwrap()
+}
+
+#[tokio::test]
+async fn two_machines_agree_over_a_file() {
+    if !are_here(&["git"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let repository = bare(folder.path(), &[]);
+    let (one, other) = (Machine::new(&url(&repository), None), Machine::new(&url(&repository), None));
+    keeps_its_promises(&one.engine, &other.engine).await;
+    assert_eq!(commits(&repository, "vault-agent"), 1, "the one commit is replaced");
+    // Others' changes of other keys don't make a swap lose.
+    for n in 0..3 {
+        let both = [(&one, "a"), (&other, "b")];
+        for (machine, name) in both {
+            let claim = [change(&format!("claim/{name}{n}"), None, Some("1"))];
+            assert_eq!(machine.engine.swap(&claim).await.unwrap(), Swapped::Done);
+        }
+    }
+    assert_eq!(one.restarted().engine.read("claim/").await.unwrap().len(), 7);
+}
+
+#[tokio::test]
+async fn of_two_who_push_at_once_one_wins() {
+    if !are_here(&["git"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let repository = bare(folder.path(), &[]);
+    let machines: Vec<Machine> = (0..3).map(|_| Machine::new(&url(&repository), None)).collect();
+    for round in 0..4 {
+        let key = format!("claim/{round}");
+        let swaps = machines.iter().enumerate().map(|(n, machine)| {
+            let claim = [change(&key, None, Some(&format!("{n}")))];
+            async move { machine.engine.swap(&claim).await.unwrap() }
+        });
+        let all = futures_util::future::join_all(swaps).await;
+        let winner = all.iter().position(|swapped| *swapped == Swapped::Done).unwrap();
+        let stands = Swapped::Lost([(key.clone(), winner.to_string())].into());
+        assert_eq!(all.iter().filter(|swapped| **swapped == stands).count(), 2, "{all:?}");
+    }
+}
+
+#[tokio::test]
+async fn two_machines_agree_over_ssh() {
+    if !are_here(&["git", "sshd", "ssh", "ssh-keygen"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let repository = bare(folder.path(), &[]);
+    let ssh = Ssh::start(folder.path());
+    let remote = format!("ssh://127.0.0.1:{}{}", ssh.port, repository.display());
+    let (one, other) = (Machine::new(&remote, Some(&ssh.command)), Machine::new(&remote, Some(&ssh.command)));
+    keeps_its_promises(&one.engine, &other.engine).await;
+
+    let error = told(Machine::new(&remote, Some(&ssh.without_key))).await;
+    assert!(matches!(&error, EngineError::Refused(why) if why.contains("ssh key")), "{error}");
+    let error =
+        told(Machine::new(&format!("ssh://127.0.0.1:{}/nowhere.git", ssh.port), Some(&ssh.command))).await;
+    assert!(matches!(&error, EngineError::Refused(why) if why.contains("git init --bare")), "{error}");
+    let stranger = ssh.command.replace("known_hosts", "nobody_known");
+    let error = told(Machine::new(&remote, Some(&stranger))).await;
+    assert!(matches!(&error, EngineError::Refused(why) if why.contains("host key")), "{error}");
+}
+
+#[tokio::test]
+async fn a_server_that_forbids_forced_pushes_gets_a_branch_for_each_month() {
+    if !are_here(&["git"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let repository = bare(folder.path(), &[("receive.denyNonFastForwards", "true")]);
+    let (one, other) = (Machine::new(&url(&repository), None), Machine::new(&url(&repository), None));
+    keeps_its_promises(&one.engine, &other.engine).await;
+
+    let branches = || git(&repository, &["for-each-ref", "--format=%(refname:short)"]);
+    assert_eq!(branches(), "vault-agent\nvault-agent-2026-11\n");
+    assert!(commits(&repository, "vault-agent-2026-11") > 1);
+    // Months go by for one of them alone: the other one finds the way.
+    one.clock.set("2026-12-01T00:00:00Z".parse().unwrap());
+    let swap = |n: &'static str| [change(&format!("claim/month{n}"), None, Some(n))];
+    assert_eq!(one.engine.swap(&swap("1")).await.unwrap(), Swapped::Done);
+    assert_eq!(commits(&repository, "vault-agent-2026-12"), 1);
+    assert_eq!(other.engine.swap(&swap("2")).await.unwrap(), Swapped::Done);
+    one.clock.set("2027-01-01T00:00:00Z".parse().unwrap());
+    assert_eq!(one.engine.swap(&swap("3")).await.unwrap(), Swapped::Done);
+    assert_eq!(branches(), "vault-agent-2026-12\nvault-agent-2027-01\n", "old months are gone");
+    one.clock.set("2027-02-01T00:00:00Z".parse().unwrap());
+    assert_eq!(one.engine.swap(&swap("4")).await.unwrap(), Swapped::Done);
+    assert_eq!(other.restarted().engine.read("claim/month").await.unwrap().len(), 4);
+    assert_eq!(Machine::new(&url(&repository), None).engine.read("claim/month").await.unwrap().len(), 4);
+}
+
+#[tokio::test]
+async fn a_push_whose_answer_is_lost_is_read_back() {
+    if !are_here(&["git", "sh"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let repository = bare(folder.path(), &[]);
+    let hook = repository.join("hooks/post-receive");
+    std::fs::create_dir_all(hook.parent().unwrap()).unwrap();
+    // The server has the new state, and the connection ends before it says so: its whole process group is killed.
+    let text = format!(
+        "#!/bin/sh\nif [ -e {0}/lose ]; then rm {0}/lose; kill -9 $PPID; fi\n",
+        folder.path().display()
+    );
+    std::fs::write(&hook, text).unwrap();
+    std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755)).unwrap();
+
+    let (one, other) = (Machine::new(&url(&repository), None), Machine::new(&url(&repository), None));
+    assert_eq!(one.engine.swap(&[change("claim/a", None, Some("1"))]).await.unwrap(), Swapped::Done);
+    std::fs::write(folder.path().join("lose"), "").unwrap();
+    let swapped = one.engine.swap(&[change("claim/b", None, Some("1"))]).await;
+    assert_eq!(swapped.unwrap(), Swapped::Done, "it stands there, whatever became of the answer");
+    assert!(!folder.path().join("lose").exists());
+    assert_eq!(other.engine.read("claim/").await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_a_remote_is_told_in_a_sentence() {
+    if !are_here(&["git"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let claim = [change("claim/a", None, Some("1"))];
+    let empty = Machine::new(&url(folder.path()), None).engine.read("").await.unwrap_err();
+    assert!(matches!(&empty, EngineError::Refused(why) if why.contains("git init --bare")), "{empty}");
+
+    let full = bare(folder.path(), &[("receive.maxInputSize", "10")]);
+    let error = Machine::new(&url(&full), None).engine.swap(&claim).await.unwrap_err();
+    assert!(matches!(&error, EngineError::Refused(why) if why.contains("full")), "{error}");
+
+    let for_others = tempfile::tempdir().unwrap();
+    let repository = bare(for_others.path(), &[]);
+    let work = for_others.path().join("work");
+    git(for_others.path(), &["clone", "--quiet", repository.to_str().unwrap(), work.to_str().unwrap()]);
+    git(&work, &["commit", "--quiet", "--allow-empty", "-m", "somebody's work"]);
+    git(&work, &["push", "--quiet", "origin", "HEAD:refs/heads/vault-agent"]);
+    for entries in [None, Some("# Somebody's file\n")] {
+        if let Some(text) = entries {
+            std::fs::write(work.join("entries"), text).unwrap();
+            git(&work, &["add", "entries"]);
+            git(&work, &["commit", "--quiet", "-m", "a file"]);
+            git(&work, &["push", "--quiet", "origin", "HEAD:refs/heads/vault-agent"]);
+        }
+        let before = git(&repository, &["rev-parse", "vault-agent"]);
+        let error = Machine::new(&url(&repository), None).engine.swap(&claim).await.unwrap_err();
+        assert!(matches!(&error, EngineError::Refused(why) if why.contains("something else")), "{error}");
+        assert_eq!(git(&repository, &["rev-parse", "vault-agent"]), before, "somebody's branch was written");
+    }
+    let error = Machine::new("ext::sh -c touch% x", None).engine.read("").await.unwrap_err();
+    assert!(matches!(&error, EngineError::Refused(why) if why.contains("not allowed")), "{error}");
+}
+
+#[tokio::test]
+async fn a_branch_that_somebody_rewound_is_refused_until_a_person_says_so() {
+    if !are_here(&["git"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let repository = bare(folder.path(), &[]);
+    let machine = Machine::new(&url(&repository), None);
+    let swap = |n: &str| [change(&format!("claim/{n}"), None, Some("1"))];
+    machine.engine.swap(&swap("a")).await.unwrap();
+    let old = git(&repository, &["rev-parse", "vault-agent"]);
+    git(&repository, &["update-ref", "refs/heads/kept", old.trim()]);
+    machine.engine.swap(&swap("b")).await.unwrap();
+    git(&repository, &["update-ref", "refs/heads/vault-agent", old.trim()]);
+
+    let machine = machine.restarted();
+    for _ in 0..2 {
+        assert!(matches!(machine.engine.read("").await, Err(EngineError::Broken(_))));
+        assert!(matches!(machine.engine.swap(&swap("c")).await, Err(EngineError::Broken(_))));
+    }
+    // Also when others went on from there, and when it is gone.
+    let other = Machine::new(&url(&repository), None);
+    for n in 0..3 {
+        other.engine.swap(&swap(&format!("other{n}"))).await.unwrap();
+    }
+    assert!(matches!(machine.engine.read("").await, Err(EngineError::Broken(_))));
+    machine.engine.forget().await.unwrap();
+    assert_eq!(machine.engine.read("").await.unwrap().len(), 4);
+    git(&repository, &["update-ref", "-d", "refs/heads/vault-agent"]);
+    assert!(matches!(machine.engine.read("").await, Err(EngineError::Broken(_))));
+}
+
+#[tokio::test]
+async fn a_remote_that_is_silent_is_given_up_and_nothing_of_it_runs_on() {
+    if !are_here(&["git", "sh"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("ssh");
+    std::fs::write(&script, "#!/bin/sh\nsleep 600 &\necho $! > \"$0.pid\"\nwait\n").unwrap();
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let machine = Machine::new("ssh://127.0.0.1/voice.git", None);
+    let mut place = machine.place.clone();
+    (place.ssh, place.patience) = (Some(script.display().to_string()), Duration::from_secs(3));
+    let engine = GitEngine::new(place, Arc::clone(&machine.clock) as Arc<dyn Clock>);
+    let error = engine.read("").await.unwrap_err();
+    assert!(
+        matches!(&error, EngineError::Unreachable(why) if why.contains("no answer within 3 s")),
+        "{error}"
+    );
+    // On a machine that is busy enough it was ended before it came so far.
+    let Ok(pid) = std::fs::read_to_string(folder.path().join("ssh.pid")) else { return };
+    let pid = rustix::process::Pid::from_raw(pid.trim().parse().unwrap()).unwrap();
+    // Killed; whoever adopted it may not have collected it yet.
+    let is_running = || {
+        let stat =
+            std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
+        !stat.is_empty() && !stat.contains(") Z ")
+    };
+    assert!(!cfg!(target_os = "linux") || !is_running(), "a child of git runs on");
+    assert!(machine.state.path().exists());
+}
+
+#[tokio::test]
+async fn no_hook_and_no_setting_of_the_users_runs() {
+    if !are_here(&["git", "sh"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let repository = bare(folder.path(), &[]);
+    let machine = Machine::new(&url(&repository), None);
+    machine.engine.read("").await.unwrap();
+    let hooks = machine.state.path().join("machines.git/hooks");
+    std::fs::create_dir_all(&hooks).unwrap();
+    let ran = folder.path().join("ran");
+    for name in ["pre-push", "reference-transaction", "post-index-change"] {
+        let hook = hooks.join(name);
+        std::fs::write(&hook, format!("#!/bin/sh\necho {name} >> {}\n", ran.display())).unwrap();
+        std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    machine.engine.swap(&[change("claim/a", None, Some("1"))]).await.unwrap();
+    assert!(!ran.exists(), "{}", std::fs::read_to_string(&ran).unwrap_or_default());
+}

@@ -1,0 +1,262 @@
+//! Real servers for the tests: a git repository, sshd and etcd, each on loopback and with a folder of its own.
+
+use std::io::{BufRead, BufReader};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// Whether all `programs` are on this machine. Where one is missing the test says that it is left out, or fails where
+/// `.ci/run` asks for all of them.
+pub fn are_here(programs: &[&str]) -> bool {
+    let missing: Vec<&&str> = programs.iter().filter(|name| find(name).is_none()).collect();
+    if missing.is_empty() {
+        return true;
+    }
+    let is_required = std::env::var("VAULT_AGENT_TEST_MACHINES").is_ok_and(|value| value == "required");
+    assert!(!is_required, "missing programs: {missing:?}");
+    eprintln!("left out: no {missing:?} on this machine");
+    false
+}
+
+/// Where a program is.
+pub fn find(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders =
+        std::env::split_paths(&path).chain([PathBuf::from("/usr/sbin"), PathBuf::from("/usr/lib/openssh")]);
+    folders.map(|folder| folder.join(name)).find(|path| path.is_file())
+}
+
+/// A port of loopback that nobody uses.
+pub fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// A process that ends with its test.
+pub struct Server(pub Child);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Runs git for a test: what it says.
+pub fn git(dir: &Path, args: &[&str]) -> String {
+    let mut command = Command::new("git");
+    command.args(["-c", "user.name=t", "-c", "user.email=t@t"]).args(args).current_dir(dir);
+    for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
+        command.env_remove(name);
+    }
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// A new bare repository with some settings.
+pub fn bare(folder: &Path, settings: &[(&str, &str)]) -> PathBuf {
+    let path = folder.join("voice.git");
+    git(folder, &["init", "--quiet", "--bare", path.to_str().unwrap()]);
+    for (key, value) in settings {
+        git(&path, &["config", key, value]);
+    }
+    path
+}
+
+/// An sshd of this user's on loopback, with a key of its own and one for whoever logs in.
+pub struct Ssh {
+    _server: Server,
+    /// Its port.
+    pub port: u16,
+    /// The command that logs in with the key.
+    pub command: String,
+    /// The command that knows no key.
+    pub without_key: String,
+}
+
+impl Ssh {
+    /// Starts it in `folder`.
+    pub fn start(folder: &Path) -> Self {
+        for key in ["host", "me"] {
+            let path = folder.join(key);
+            let made =
+                Command::new("ssh-keygen").args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(&path).status();
+            assert!(made.unwrap().success());
+        }
+        if rustix::process::geteuid().is_root() {
+            std::fs::create_dir_all("/run/sshd").unwrap();
+        }
+        let (at, port) = (folder.display(), free_port());
+        let config = format!(
+            "Port {port}\nListenAddress 127.0.0.1\nHostKey {at}/host\nAuthorizedKeysFile {at}/me.pub\nPidFile none\n\
+             StrictModes no\nUsePAM no\nPasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin yes\n\
+             LogLevel INFO\n"
+        );
+        std::fs::write(folder.join("sshd_config"), config).unwrap();
+        let mut child = Command::new(find("sshd").unwrap())
+            .args(["-D", "-e", "-f"])
+            .arg(folder.join("sshd_config"))
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let first = lines.find(|line| line.as_ref().is_ok_and(|line| line.contains("listening")));
+        assert!(first.is_some(), "sshd didn't start");
+        std::thread::spawn(move || lines.for_each(drop));
+        let known = std::fs::read_to_string(folder.join("host.pub")).unwrap();
+        std::fs::write(folder.join("known_hosts"), format!("[127.0.0.1]:{port} {known}")).unwrap();
+        let base = format!(
+            "ssh -F /dev/null -o BatchMode=yes -o IdentitiesOnly=yes -o IdentityAgent=none -o UserKnownHostsFile={at}/known_hosts"
+        );
+        Self {
+            _server: Server(child),
+            port,
+            command: format!("{base} -i {at}/me"),
+            without_key: format!("{base} -i {at}/nobody"),
+        }
+    }
+}
+
+/// Three real etcd servers that are one cluster.
+pub struct Etcd {
+    folder: PathBuf,
+    servers: Vec<Option<Server>>,
+    ports: Vec<(u16, u16)>,
+}
+
+impl Etcd {
+    /// Starts them in `folder`, and waits until they have a leader.
+    pub fn start(folder: &Path) -> Self {
+        let ports = (0..3).map(|_| (free_port(), free_port())).collect();
+        let mut etcd = Self { folder: folder.to_owned(), servers: vec![None, None, None], ports };
+        etcd.start_all();
+        etcd
+    }
+
+    fn start_all(&mut self) {
+        for at in 0..3 {
+            self.start_one(at);
+        }
+        let is_healthy = || self.etcdctl(&["endpoint", "health"]).status.success();
+        let start = std::time::Instant::now();
+        while !is_healthy() {
+            assert!(start.elapsed() < std::time::Duration::from_secs(60), "etcd has no leader");
+        }
+    }
+
+    /// Starts one that isn't there, with the data that it has.
+    pub fn start_one(&mut self, at: usize) {
+        let url = |port: u16| format!("http://127.0.0.1:{port}");
+        let cluster: Vec<String> = (0..3).map(|n| format!("n{n}={}", url(self.ports[n].1))).collect();
+        let (client, peer) = (url(self.ports[at].0), url(self.ports[at].1));
+        let log = std::fs::File::create(self.folder.join(format!("n{at}.log"))).unwrap();
+        let child = Command::new("etcd")
+            .args(["--name", &format!("n{at}"), "--data-dir"])
+            .arg(self.folder.join(format!("n{at}")))
+            .args(["--listen-client-urls", &client, "--advertise-client-urls", &client])
+            .args(["--listen-peer-urls", &peer, "--initial-advertise-peer-urls", &peer])
+            .args([
+                "--initial-cluster",
+                &cluster.join(","),
+                "--initial-cluster-state",
+                "new",
+                "--unsafe-no-fsync",
+            ])
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn()
+            .unwrap();
+        self.servers[at] = Some(Server(child));
+    }
+
+    /// What the settings would name.
+    pub fn endpoints(&self) -> Vec<String> {
+        self.ports.iter().map(|(port, _)| format!("http://127.0.0.1:{port}")).collect()
+    }
+
+    /// Kills one.
+    pub fn kill(&mut self, at: usize) {
+        self.servers[at] = None;
+    }
+
+    /// Stops one in the middle of its work, or lets it go on.
+    pub fn pause(&self, at: usize, is_paused: bool) {
+        use rustix::process::{Pid, Signal, kill_process};
+        let server = self.servers[at].as_ref().unwrap();
+        let pid = Pid::from_raw(i32::try_from(server.0.id()).unwrap()).unwrap();
+        kill_process(pid, if is_paused { Signal::STOP } else { Signal::CONT }).unwrap();
+    }
+
+    /// Runs `etcdctl` with all endpoints.
+    pub fn etcdctl(&self, args: &[&str]) -> std::process::Output {
+        let endpoints = self.endpoints().join(",");
+        let mut command = Command::new("etcdctl");
+        command.args(["--endpoints", &endpoints, "--command-timeout", "5s"]).env("ETCDCTL_API", "3");
+        command.args(args).output().unwrap()
+    }
+
+    /// Keeps a snapshot of what stands in the cluster now.
+    pub fn snapshot(&self) -> PathBuf {
+        let file = self.folder.join("snapshot");
+        let mut command = Command::new("etcdctl");
+        command
+            .args(["--endpoints", &self.endpoints()[0], "snapshot", "save"])
+            .arg(&file)
+            .env("ETCDCTL_API", "3");
+        assert!(command.output().unwrap().status.success());
+        file
+    }
+
+    /// Makes the whole cluster anew of a snapshot.
+    pub fn restore(&mut self, snapshot: &Path) {
+        let cluster: Vec<String> =
+            (0..3).map(|n| format!("n{n}=http://127.0.0.1:{}", self.ports[n].1)).collect();
+        for at in 0..3 {
+            self.kill(at);
+        }
+        for at in 0..3 {
+            let data = self.folder.join(format!("n{at}"));
+            std::fs::remove_dir_all(&data).unwrap();
+            let output = Command::new("etcdctl")
+                .args(["snapshot", "restore"])
+                .arg(snapshot)
+                .args(["--name", &format!("n{at}"), "--initial-cluster", &cluster.join(",")])
+                .args([
+                    "--initial-advertise-peer-urls",
+                    &format!("http://127.0.0.1:{}", self.ports[at].1),
+                    "--data-dir",
+                ])
+                .arg(&data)
+                .env("ETCDCTL_API", "3")
+                .output()
+                .unwrap();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        }
+        self.start_all();
+    }
+}
+
+/// One real etcd server over TLS: it, and its address.
+pub fn etcd_over_tls(folder: &Path) -> (Server, String) {
+    for (name, bytes) in
+        [("cert", include_bytes!("tls/cert.pem").as_slice()), ("key", include_bytes!("tls/key.pem"))]
+    {
+        std::fs::write(folder.join(name), bytes).unwrap();
+    }
+    let (client, peer) =
+        (format!("https://127.0.0.1:{}", free_port()), format!("http://127.0.0.1:{}", free_port()));
+    let child = Command::new("etcd")
+        .args(["--name", "tls", "--unsafe-no-fsync", "--data-dir"])
+        .arg(folder.join("data"))
+        .args(["--listen-client-urls", &client, "--advertise-client-urls", &client])
+        .args(["--listen-peer-urls", &peer, "--initial-advertise-peer-urls", &peer])
+        .args(["--initial-cluster", &format!("tls={peer}"), "--cert-file"])
+        .arg(folder.join("cert"))
+        .arg("--key-file")
+        .arg(folder.join("key"))
+        .stdout(Stdio::null())
+        .stderr(std::fs::File::create(folder.join("log")).unwrap())
+        .spawn()
+        .unwrap();
+    (Server(child), client)
+}
