@@ -26,6 +26,9 @@ pub mod transfer;
 #[cfg(feature = "history")]
 pub mod history;
 
+#[cfg(feature = "history")]
+pub mod conflicts;
+
 #[cfg(feature = "index")]
 pub mod search;
 

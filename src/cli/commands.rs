@@ -17,7 +17,7 @@ use super::index::{recall, reindex, search, stats};
 use super::memories::{inbox, memory};
 use super::reminders::{agenda, check, commitment, remind};
 #[cfg(feature = "history")]
-use super::snapshots::{audit, diff, history, restore, undo};
+use super::snapshots::{audit, conflicts, diff, history, restore, undo};
 use super::transfer::{export, import, migrate};
 use super::{completions, doctor, init, man, setup};
 
@@ -53,6 +53,8 @@ pub(super) enum Command {
     Undo(undo::Args),
     #[cfg(feature = "history")]
     Audit(audit::Args),
+    #[cfg(feature = "history")]
+    Conflicts(conflicts::Args),
     #[cfg(feature = "assistant")]
     Brain(brain::Args),
     #[cfg(feature = "assistant")]
@@ -131,6 +133,8 @@ pub(super) fn dispatch(command: &Command, context: &Context) -> CommandResult {
         Command::Undo(args) => undo::run(context, args),
         #[cfg(feature = "history")]
         Command::Audit(args) => audit::run(context, args),
+        #[cfg(feature = "history")]
+        Command::Conflicts(args) => conflicts::run(context, args),
         #[cfg(feature = "assistant")]
         Command::Brain(args) => brain::run(context, args),
         #[cfg(feature = "assistant")]

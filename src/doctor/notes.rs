@@ -131,7 +131,7 @@ fn copies(workspace: &Workspace) -> Vec<Check> {
             Check::warn(
                 "vault",
                 format!("`{path}` is a sync tool's conflict copy, and is not read"),
-                "bring it together with its original, then delete it",
+                "look at it with `vault-agent conflicts show`, and bring it in with `conflicts merge`",
             )
         })
         .collect();

@@ -10,6 +10,8 @@ use super::path::NotePath;
 pub const OPERATION: &str = "Operation";
 /// The trailer of a write that only makes ready what an operation does: `undo` passes over it.
 pub const BOOKKEEPING: &str = "Bookkeeping";
+/// The trailer of a write that brings a sync tool's conflict copy into its note: the copy is no reason to refuse it.
+pub const MERGES: &str = "Merges";
 
 /// Who is behind a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

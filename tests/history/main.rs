@@ -8,6 +8,7 @@ mod support;
 mod agent;
 mod auditing;
 mod cli;
+mod conflicts;
 mod crash;
 mod lines;
 mod properties;

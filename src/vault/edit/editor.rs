@@ -385,9 +385,10 @@ impl Editor {
         Ok(())
     }
 
-    /// Refuses a note with a conflicting copy beside it, unless it is being restored.
+    /// Refuses a note with a conflicting copy beside it, unless it is being restored or the copy brought into it.
     pub(super) fn check_copies(&self, task: &Task<'_>, dir: &std::os::fd::OwnedFd) -> Result<(), EditError> {
-        if task.why.actor != crate::vault::Actor::Restore {
+        let is_merge = task.why.trailers.iter().any(|(key, _)| key == crate::vault::MERGES);
+        if task.why.actor != crate::vault::Actor::Restore && !is_merge {
             lock(&self.copies).check(task.path, dir)?;
         }
         Ok(())

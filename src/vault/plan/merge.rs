@@ -13,14 +13,14 @@ use crate::format::changes::changes;
 
 /// A replacement of lines `old` of the base by lines `new` of the other side.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Hunk {
-    old: Range<usize>,
-    new: Range<usize>,
+pub(super) struct Hunk {
+    pub(super) old: Range<usize>,
+    pub(super) new: Range<usize>,
 }
 
 /// The lines with their terminators; a last one without gets one, so that adding after it is no
 /// change of it.
-fn lines(bytes: &[u8]) -> Vec<Cow<'_, [u8]>> {
+pub(super) fn lines(bytes: &[u8]) -> Vec<Cow<'_, [u8]>> {
     let mut lines: Vec<Cow<'_, [u8]>> =
         bytes.split_inclusive(|byte| *byte == b'\n').map(Cow::Borrowed).collect();
     if let Some(last) = lines.last_mut().filter(|last| !last.ends_with(b"\n")) {
@@ -29,7 +29,7 @@ fn lines(bytes: &[u8]) -> Vec<Cow<'_, [u8]>> {
     lines
 }
 
-fn hunks(base: &[Cow<'_, [u8]>], other: &[Cow<'_, [u8]>]) -> Vec<Hunk> {
+pub(super) fn hunks(base: &[Cow<'_, [u8]>], other: &[Cow<'_, [u8]>]) -> Vec<Hunk> {
     changes(base, other)
         .iter()
         .filter(|op| !matches!(op, DiffOp::Equal { .. }))
@@ -92,7 +92,7 @@ pub(in crate::vault) fn carry_over(base: &[u8], late: &[u8], ours: &[u8], now: &
 }
 
 /// The next part of the base that a change of either side, or several that overlap, stand for.
-fn region(left: &[Hunk], right: &[Hunk]) -> Option<Range<usize>> {
+pub(super) fn region(left: &[Hunk], right: &[Hunk]) -> Option<Range<usize>> {
     let first = [left.first(), right.first()]
         .into_iter()
         .flatten()
@@ -109,12 +109,12 @@ fn region(left: &[Hunk], right: &[Hunk]) -> Option<Range<usize>> {
 
 /// Whether a change is one of those that a region stands for: it begins in it, or both only insert at
 /// the same place.
-fn is_in(hunk: &Hunk, region: &Range<usize>) -> bool {
+pub(super) fn is_in(hunk: &Hunk, region: &Range<usize>) -> bool {
     hunk.old.start < region.end || hunk.old == *region
 }
 
 /// The lines that stand in place of `region` of the base on the side that `hunks` lead to.
-fn side<'a>(
+pub(super) fn side<'a>(
     base: &'a [Cow<'_, [u8]>],
     other: &'a [Cow<'_, [u8]>],
     hunks: &[Hunk],

@@ -6,8 +6,9 @@
 //!   replace; [`outcome`]: what became of each, as a value: the words for people stand with each caller;
 //! - [`lines`]: lines found by their content;
 //! - [`image`]: the bytes before and after an edit, and the way back from a torn mix of both;
-//! - [`merge`]: lines that somebody wrote into a file that had just been replaced, carried over.
+//! - [`both`]: two texts that came of one, brought together; [`merge`]: lines that somebody wrote into a file that had just been replaced, carried over.
 
+mod both;
 mod image;
 mod lines;
 mod merge;
@@ -15,6 +16,7 @@ pub(super) mod operations;
 mod outcome;
 mod splices;
 
+pub use both::{Both, Merged, merge_both};
 pub(super) use image::{Found, Guard, Script, classify};
 pub(super) use merge::carry_over;
 pub use operations::{Operation, apply};

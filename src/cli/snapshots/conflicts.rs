@@ -1,0 +1,203 @@
+//! `conflicts`: what sync tools left beside notes, listed, shown, and brought into the notes.
+
+use serde::Serialize;
+
+use super::shared::{diff_text, open, refresh, style, vault_path};
+use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::conflicts::{ConflictError, Copy, Plan, carry_out, copy_of, find, plan};
+use crate::history::{DiffStyle, FileDiff, History, HistoryError, Mode};
+use crate::vault::NotePath;
+use crate::workspace::Workspace;
+
+/// Brings what stands in a sync tool's conflict copy into its note.
+///
+/// Copies are known by the names that Syncthing, Dropbox, Nextcloud, iCloud and Obsidian Sync give them. Nothing is ever
+/// told from a copy, and while one lies beside a note nothing is written into the note.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Lists the conflict copies.
+    List,
+    /// Shows what merging a copy would make of its note, and changes nothing.
+    Show {
+        /// The copy's path.
+        #[arg(value_name = "COPY")]
+        copy: String,
+    },
+    /// Merges a copy into its note, line by line, and removes it; history keeps it, and `undo` takes all of it back.
+    ///
+    /// The base is the state of the note in history that the copy is closest to. Where both changed one line, both lines
+    /// stay, the note's first. What would change is shown before.
+    Merge {
+        /// The copy's path.
+        #[arg(value_name = "COPY")]
+        copy: String,
+        /// Asks no question.
+        #[arg(long)]
+        yes: bool,
+    },
+}
+
+/// A copy in the list.
+#[derive(Debug, Serialize)]
+struct Listed {
+    copy: String,
+    note: String,
+    /// Whether the name says that it is a copy; else it only ends in a number.
+    certain: bool,
+    has_note: bool,
+}
+
+/// A merge, done or planned.
+#[derive(Debug, Serialize)]
+struct Merge<'a> {
+    copy: &'a str,
+    note: &'a str,
+    /// When history kept the state that both came of.
+    base: Option<jiff::Timestamp>,
+    /// What becomes of the note.
+    diff: String,
+    /// Places where both lines stay.
+    both: Vec<Place>,
+    merged: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Place {
+    note: String,
+    copy: String,
+}
+
+impl From<ConflictError> for CommandError {
+    fn from(error: ConflictError) -> Self {
+        match error {
+            ConflictError::NoCopy(_) => {
+                Self::usage(error).hint("`vault-agent conflicts list` shows the copies")
+            }
+            ConflictError::Vault(error) => error.into(),
+            ConflictError::Edit(error) => error.into(),
+            ConflictError::History(error) => error.into(),
+            error => Self::problem(error),
+        }
+    }
+}
+
+/// Runs `conflicts`.
+pub fn run(context: &Context, args: &Args) -> CommandResult {
+    let workspace = context.workspace()?;
+    match &args.action {
+        Action::List => list(context, &workspace),
+        Action::Show { copy } => {
+            let (_, plan) = planned(context, &workspace, copy)?;
+            show(context, &plan);
+            context.ui.json(&document(&plan, false));
+            Ok(Status::Fine)
+        }
+        Action::Merge { copy, yes } => merge(context, &workspace, copy, *yes),
+    }
+}
+
+fn list(context: &Context, workspace: &Workspace) -> CommandResult {
+    let copies = find(&workspace.vault)?;
+    for Copy { copy, note, is_certain, has_note } in &copies {
+        let what = match (has_note, is_certain) {
+            (false, _) => format!("a copy of `{note}`, which isn't there"),
+            (true, true) => format!("a copy of `{note}`"),
+            (true, false) => format!("perhaps a copy of `{note}`; else rename it"),
+        };
+        context.ui.line(format!("{copy}: {what}"));
+    }
+    if copies.is_empty() {
+        context.ui.line("no conflict copies");
+    }
+    let listed = copies.iter().map(|copy| Listed {
+        copy: copy.copy.to_string(),
+        note: copy.note.to_string(),
+        certain: copy.is_certain,
+        has_note: copy.has_note,
+    });
+    context.ui.json(&listed.collect::<Vec<_>>());
+    Ok(Status::Fine)
+}
+
+/// What is to become of the copy that was typed; what people wrote is in history before.
+fn planned(
+    context: &Context,
+    workspace: &Workspace,
+    typed: &str,
+) -> Result<(std::sync::Arc<History>, Plan), CommandError> {
+    if !workspace.settings.history.enabled {
+        return Err(HistoryError::Disabled.into());
+    }
+    let history = open(workspace)?;
+    let path = vault_path(workspace, typed)?;
+    let path = NotePath::new(&path).map_err(|error| CommandError::usage(error.to_string()))?;
+    let copy = copy_of(&workspace.vault, &path).ok_or(ConflictError::NoCopy(path))?;
+    refresh(context, workspace, &history)?;
+    let plan = plan(&workspace.vault, &history, copy)?;
+    Ok((history, plan))
+}
+
+fn merge(context: &Context, workspace: &Workspace, typed: &str, is_agreed: bool) -> CommandResult {
+    let (_history, plan) = planned(context, workspace, typed)?;
+    show(context, &plan);
+    if !is_agreed {
+        if !context.ui.can_ask() {
+            return Err(CommandError::usage("nothing was merged: nobody can be asked here")
+                .hint("say yes with `--yes`"));
+        }
+        if !context.ui.confirm("Merge it?") {
+            context.ui.note("nothing was merged");
+            return Ok(Status::Fine);
+        }
+    }
+    let operation = format!("conflict-{:016x}", getrandom::u64().unwrap_or_default());
+    carry_out(&workspace.editor, &plan, &context.origin(), &operation)?;
+    context.ui.line(format!("merged {} into {}", plan.copy.copy, plan.copy.note));
+    context.ui.note("to take this back: `vault-agent undo`");
+    context.ui.json(&document(&plan, true));
+    Ok(Status::Fine)
+}
+
+fn show(context: &Context, plan: &Plan) {
+    let ui = context.ui;
+    match plan.base {
+        Some(base) => ui.line(format!("both came of the note as of {}", base.strftime("%Y-%m-%d %H:%M UTC"))),
+        None => ui.line("history has no state that both came of: no line is taken for removed"),
+    }
+    match plan.note_after == plan.note_before {
+        true => ui.line("the note has all of the copy already"),
+        false => ui.line(diff_text(&diff(plan), style())),
+    }
+    for both in &plan.both {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().to_owned();
+        ui.line(format!("changed in both, both stay:\n{}\n{}", text(&both.first), text(&both.second)));
+    }
+    ui.line(format!("remove {}", plan.copy.copy));
+}
+
+fn diff(plan: &Plan) -> FileDiff {
+    let side = |bytes: &[u8]| Some((Mode::File, bytes.to_vec()));
+    FileDiff { path: plan.copy.note.to_string(), old: side(&plan.note_before), new: side(&plan.note_after) }
+}
+
+fn document(plan: &Plan, merged: bool) -> Merge<'_> {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Merge {
+        copy: plan.copy.copy.as_str(),
+        note: plan.copy.note.as_str(),
+        base: plan.base,
+        diff: diff_text(&diff(plan), DiffStyle::Plain),
+        both: plan
+            .both
+            .iter()
+            .map(|both| Place { note: text(&both.first), copy: text(&both.second) })
+            .collect(),
+        merged,
+    }
+}

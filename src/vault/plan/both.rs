@@ -1,0 +1,160 @@
+//! Two texts that came of one brought together line by line, so that no line of a person is lost. Pure.
+//!
+//! Where the two changed different places both changes stand. Where they changed the same place, the lines of the first
+//! stand and those of the second follow that the first doesn't have.
+
+use std::collections::BTreeMap;
+
+use similar::DiffOp;
+
+use super::merge::{hunks, is_in, lines, region, side};
+use crate::format::changes::changes;
+
+/// Two texts brought together.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Merged {
+    /// The text.
+    pub bytes: Vec<u8>,
+    /// The places where both stand, one after the other, in their order.
+    pub both: Vec<Both>,
+}
+
+/// A place that both texts changed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Both {
+    /// The lines of the first text, with their terminators.
+    pub first: Vec<u8>,
+    /// The lines of the second one that follow.
+    pub second: Vec<u8>,
+}
+
+/// Brings together what changed from `base` to `first` and to `second`. Without a base only what both have is taken for
+/// old, so nothing is taken for removed.
+pub fn merge_both(base: Option<&[u8]>, first: &[u8], second: &[u8]) -> Merged {
+    let ends = first.ends_with(b"\n") || second.ends_with(b"\n");
+    let (first, second) = (lines(first), lines(second));
+    let base = base.map_or_else(
+        || {
+            let same = changes(&first, &second);
+            let same = same.iter().filter(|op| matches!(op, DiffOp::Equal { .. }));
+            same.flat_map(|op| first[op.old_range()].to_vec()).collect()
+        },
+        lines,
+    );
+    let (in_first, in_second) = (hunks(&base, &first), hunks(&base, &second));
+    let (mut left, mut right) = (in_first.as_slice(), in_second.as_slice());
+    let (mut merged, mut both, mut at): (Vec<&[u8]>, Vec<Both>, usize) = (Vec::new(), Vec::new(), 0);
+    while let Some(region) = region(left, right) {
+        let of_first = left.partition_point(|hunk| is_in(hunk, &region));
+        let of_second = right.partition_point(|hunk| is_in(hunk, &region));
+        merged.extend(base[at..region.start].iter().map(|line| &**line));
+        let first_side = side(&base, &first, &left[..of_first], &region);
+        let second_side = side(&base, &second, &right[..of_second], &region);
+        if of_first == 0 {
+            merged.extend(second_side);
+        } else {
+            let old: Vec<&[u8]> = base[region.clone()].iter().map(|line| &**line).collect();
+            let more = if of_second == 0 { Vec::new() } else { missing(&first_side, &second_side, &old) };
+            if !old.is_empty() && !first_side.is_empty() && !more.is_empty() {
+                both.push(Both { first: first_side.concat(), second: more.concat() });
+            }
+            merged.extend(first_side);
+            merged.extend(more);
+        }
+        at = region.end;
+        left = &left[of_first..];
+        right = &right[of_second..];
+    }
+    merged.extend(base[at..].iter().map(|line| &**line));
+    let mut bytes = merged.concat();
+    if !ends && bytes.ends_with(b"\n") {
+        bytes.pop();
+    }
+    Merged { bytes, both }
+}
+
+/// The lines of `second` that are neither `old` nor in `first`, each as often as it is missing.
+fn missing<'a>(first: &[&[u8]], second: &[&'a [u8]], old: &[&[u8]]) -> Vec<&'a [u8]> {
+    let mut there: BTreeMap<&[u8], usize> = BTreeMap::new();
+    for line in first {
+        *there.entry(line).or_default() += 1;
+    }
+    let is_missing = |line: &&&'a [u8]| {
+        let count = there.entry(line).or_default();
+        let is_there = *count > 0;
+        *count = count.saturating_sub(1);
+        !is_there && !old.contains(line)
+    };
+    let mut out: Vec<&'a [u8]> = Vec::new();
+    let mut is_missing = is_missing;
+    for line in second {
+        if is_missing(&line) {
+            out.push(line);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn merged(base: Option<&str>, first: &str, second: &str) -> (String, usize) {
+        let merged = merge_both(base.map(str::as_bytes), first.as_bytes(), second.as_bytes());
+        (String::from_utf8(merged.bytes).unwrap(), merged.both.len())
+    }
+
+    #[test]
+    fn changes_of_different_places_both_stand() {
+        let base = Some("a\nb\nc\nd\n");
+        assert_eq!(merged(base, "a\nB\nc\nd\n", "a\nb\nc\nd\ne\n"), ("a\nB\nc\nd\ne\n".to_owned(), 0));
+        assert_eq!(merged(base, "b\nc\nd\n", "a\nb\nc\n"), ("b\nc\n".to_owned(), 0));
+        assert_eq!(merged(base, "a\nb\nc\nd\n", "a\nd\n"), ("a\nd\n".to_owned(), 0));
+    }
+
+    #[test]
+    fn one_line_changed_twice_stands_twice() {
+        assert_eq!(merged(Some("a\nb\nc\n"), "a\nB\nc\n", "a\nbb\nc\n"), ("a\nB\nbb\nc\n".to_owned(), 1));
+        assert_eq!(merged(Some("a\n"), "a\nx\n", "a\ny\n"), ("a\nx\ny\n".to_owned(), 0));
+        assert_eq!(merged(Some("a\n"), "a\nx\n", "a\nx\n"), ("a\nx\n".to_owned(), 0));
+        assert_eq!(merged(Some("a\nb\n"), "a\n", "a\nbb\n"), ("a\nbb\n".to_owned(), 0));
+        assert_eq!(merged(Some("a\nb"), "a\nB", "a\nbb"), ("a\nB\nbb".to_owned(), 1));
+    }
+
+    #[test]
+    fn without_a_base_nothing_is_removed() {
+        assert_eq!(merged(None, "a\nx\nb\n", "a\nb\ny\n"), ("a\nx\nb\ny\n".to_owned(), 0));
+        assert_eq!(merged(None, "", "a\n"), ("a\n".to_owned(), 0));
+        assert_eq!(merged(None, "a\n", ""), ("a\n".to_owned(), 0));
+    }
+
+    proptest! {
+        #[test]
+        fn no_new_line_of_either_is_lost(
+            base in proptest::collection::vec("[a-f]", 0..8),
+            first in proptest::collection::vec("[a-j]", 0..8),
+            second in proptest::collection::vec("[a-j]", 0..8),
+            with_base: bool,
+        ) {
+            let text = |lines: &[String]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+            let whole = text(&base);
+            let once = merged(with_base.then_some(&*whole), &text(&first), &text(&second)).0;
+            let is_new = |line: &&String| !with_base || !base.contains(line);
+            for line in first.iter().chain(&second).filter(is_new) {
+                prop_assert!(once.lines().any(|other| other == line), "{line} is lost: {once}");
+            }
+            for line in once.lines() {
+                prop_assert!([&base, &first, &second].iter().any(|lines| lines.iter().any(|other| other == line)));
+            }
+        }
+
+        #[test]
+        fn a_text_and_itself_are_itself(lines in proptest::collection::vec("[a-c]", 0..8), base in "[a-c\n]{0,8}") {
+            let text = lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+            prop_assert_eq!(merged(None, &text, &text).0, text.clone());
+            prop_assert_eq!(merged(Some(&base), &text, &text).0, text);
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Conflict copies of sync tools: listed, shown, brought into their notes, and taken back.
+
+use crate::support::TestVault;
+
+const COPY: &str = "a.sync-conflict-20261121-093000-ABCDEFG.md";
+
+/// A vault whose history knows the note as `base`; then the note and a copy of it changed.
+fn diverged(base: &str, note: &str, copy: &str) -> TestVault {
+    let vault = TestVault::new(&format!("//- zone: Europe/London\n//- /a.md\n{base}"));
+    let _ = vault.run(&["history"]).ok();
+    vault.write("a.md", note);
+    vault.write(COPY, copy);
+    vault
+}
+
+#[test]
+fn a_copy_is_merged_as_one_operation_and_taken_back() {
+    let vault = diverged("one\ntwo\nthree\n", "one\n2\nthree\n", "one\nzwei\nthree\nfour\n");
+    let before = vault.tree();
+    let shown = vault.run(&["conflicts", "show", COPY]).ok();
+    assert!(shown.stdout.contains("+zwei") && shown.stdout.contains("both stay:\n2\nzwei"), "{shown:?}");
+    let asked = vault.run(&["conflicts", "merge", COPY]);
+    assert_eq!(
+        (asked.code, vault.tree()),
+        (2, before.clone()),
+        "without a yes nothing is written: {asked:?}"
+    );
+
+    let merged = vault.run(&["--json", "conflicts", "merge", "--yes", COPY]).ok().json();
+    assert_eq!(vault.read("a.md"), "one\n2\nzwei\nthree\nfour\n");
+    assert!(
+        !vault.has(COPY) && merged["merged"] == true && merged["both"][0]["copy"] == "zwei\n",
+        "{merged}"
+    );
+    let log = vault.run(&["history"]).ok();
+    assert!(log.stdout.contains(&format!("merged {COPY} into a.md")), "{log:?}");
+
+    let undone = vault.run(&["undo"]);
+    assert_eq!((undone.code, vault.tree()), (0, before), "one undo takes back all of it: {undone:?}");
+}
+
+#[test]
+fn what_both_have_removed_or_moved_on_with_stays_gone() {
+    let vault = diverged("one\ntwo\nthree\n", "one\ntwo\nthree\nnew here\n", "one\nthree\n");
+    let _ = vault.run(&["conflicts", "merge", "--yes", COPY]).ok();
+    assert_eq!(vault.read("a.md"), "one\nthree\nnew here\n");
+    // Without a history of the note no line is taken for removed.
+    let vault = TestVault::new("//- /a.md\none\ntwo\n");
+    vault.write(COPY, "one\nthree\n");
+    let shown = vault.run(&["conflicts", "show", COPY]).ok();
+    assert!(shown.stdout.contains("no line is taken for removed"), "{shown:?}");
+    let _ = vault.run(&["conflicts", "merge", "--yes", COPY]).ok();
+    assert_eq!(vault.read("a.md"), "one\ntwo\nthree\n");
+}
+
+#[test]
+fn copies_are_listed_by_the_names_of_each_tool() {
+    let vault = TestVault::new("//- /a.md\na\n//- /sub/b.md\nb\n");
+    for name in [
+        COPY,
+        "a (Ann's conflicted copy 2026-11-21).md",
+        "a (Conflicted copy laptop 202611210930).md",
+        "a 2.md",
+        "Chapter 2.md",
+        "sub/gone (conflicted copy 2026-11-21 093000).md",
+    ] {
+        vault.write(name, "x\n");
+    }
+    let listed = vault.run(&["--json", "conflicts", "list"]).ok().json();
+    let names: Vec<_> =
+        listed.as_array().unwrap().iter().map(|copy| copy["copy"].as_str().unwrap()).collect();
+    assert_eq!(names.len(), 5, "a number at the end of a name without a namesake is a name: {listed}");
+    let of =
+        |name: &str| listed.as_array().unwrap().iter().find(|copy| copy["copy"] == name).unwrap().clone();
+    assert_eq!((of("a 2.md")["certain"].clone(), of(COPY)["certain"].clone()), (false.into(), true.into()));
+    let gone = "sub/gone (conflicted copy 2026-11-21 093000).md";
+    assert_eq!(of(gone)["has_note"], false);
+    let run = vault.run(&["conflicts", "merge", "--yes", gone]);
+    assert!(run.code == 1 && run.stderr.contains("isn't there"), "{run:?}");
+    let run = vault.run(&["conflicts", "merge", "--yes", "a.md"]);
+    assert!(run.code == 2 && run.stderr.contains("is not named as a conflict copy"), "{run:?}");
+    // The other copies beside the note don't hold up one of them.
+    let _ = vault.run(&["conflicts", "merge", "--yes", "a 2.md"]).ok();
+    assert_eq!(vault.read("a.md"), "a\nx\n");
+}
+
+#[test]
+fn what_is_no_text_or_half_merged_is_left_alone() {
+    for (note, copy) in [
+        ("one\n".as_bytes(), [0xff, 0xfe, 0].as_slice()),
+        (b"one\n<<<<<<< HEAD\nb\n=======\nc\n>>>>>>> theirs\n", b"one\n"),
+    ] {
+        let vault = TestVault::new("//- /a.md\none\n");
+        vault.write("a.md", note);
+        vault.write(COPY, copy);
+        let run = vault.run(&["conflicts", "merge", "--yes", COPY]);
+        assert_eq!(run.code, 1, "{run:?}");
+        assert_eq!(std::fs::read(vault.path("a.md")).unwrap(), note);
+        assert_eq!(std::fs::read(vault.path(COPY)).unwrap(), copy);
+    }
+}
+
+#[test]
+fn without_a_history_nothing_is_removed() {
+    let vault = TestVault::new("//- /a.md\none\n");
+    vault.write("vault-agent.toml", "[history]\nenabled = false\n");
+    vault.write(COPY, "two\n");
+    let run = vault.run(&["conflicts", "merge", "--yes", COPY]);
+    assert!(run.code == 1 && vault.has(COPY), "{run:?}");
+}
+
+#[test]
+fn nothing_is_told_from_a_copy() {
+    let line = |id: &str| format!("- [ ] date=2026-12-01 time=09:00 recur=none msg=\"{id}\"\n");
+    let vault =
+        TestVault::new(&format!("//- now: 2026-12-01T09:30:00Z\n//- /Reminders.md\n{}", line("mine")));
+    vault.write("Reminders.sync-conflict-20261121-093000-ABCDEFG.md", line("strange"));
+    let run = vault.run(&["tick"]);
+    assert!(!run.stdout.contains("strange") && !run.stderr.contains("strange"), "{run:?}");
+}
