@@ -82,6 +82,26 @@ fn main() {
     });
     row("  with opening the repository", opened, one_git);
 
+    let many: Vec<String> = (0..notes.min(1_000)).map(note_name).collect();
+    let mut change_many = |root: &Path| {
+        for name in &many {
+            turn += 1;
+            std::fs::write(root.join(name), format!("changed for the {turn}th time\n")).unwrap();
+        }
+    };
+    let paths: BTreeSet<NotePath> = many.iter().map(|name| NotePath::new(name).unwrap()).collect();
+    let thousand_git = git.then(|| {
+        median(3, || {
+            change_many(&theirs);
+            time(|| git_commit(&theirs, "a thousand"))
+        })
+    });
+    let thousand = median(3, || {
+        change_many(&ours);
+        time(|| drop(history.snapshot_paths(&paths, Deletions::Hold).unwrap()))
+    });
+    row("snapshot after 1,000 changed notes", thousand, thousand_git);
+
     std::thread::sleep(Duration::from_millis(2_100));
     history.snapshot_all(Deletions::Hold).unwrap();
     let status = git.then(|| median(rounds, || time(|| git_run(&theirs, &["status", "--porcelain"]))));

@@ -393,11 +393,35 @@ fn what_a_power_cut_took_from_the_disk_comes_back_from_the_log() {
 }
 
 #[test]
+fn an_object_that_a_power_cut_tore_before_it_was_logged_is_written_anew() {
+    let mut room = Room::new();
+    room.write("a.md", "one\n");
+    room.snapshot();
+    room.write("b.md", "two\n");
+    let dir = room.history.dir().to_owned();
+    let log = dir.join("wal");
+    if !log.exists() {
+        eprintln!("no boot id on this system, so objects are synced one by one");
+        return;
+    }
+    // The note's object has its name and no content, and the log knows nothing of it.
+    let id = git2::Oid::hash_object(git2::ObjectType::Blob, b"two\n").unwrap().to_string();
+    std::fs::create_dir_all(dir.join("objects").join(&id[..2])).unwrap();
+    std::fs::write(dir.join("objects").join(&id[..2]).join(&id[2..]), "").unwrap();
+    let mut bytes = std::fs::read(&log).unwrap();
+    bytes[10] ^= 1;
+    std::fs::write(&log, bytes).unwrap();
+    room.reopen();
+    assert_eq!(room.snapshot().added, 1);
+    room.fsck();
+}
+
+#[test]
 fn a_first_snapshot_of_many_megabytes_is_whole() {
     let room = Room::new();
     let mut seed = 1_u64;
     for number in 0..1_500 {
-        // Text that hardly compresses, so that several packs are filled.
+        // Text that hardly compresses: more than a record of the log takes.
         let mut text = String::new();
         for _ in 0..600 {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -406,7 +430,9 @@ fn a_first_snapshot_of_many_megabytes_is_whole() {
         room.write(&format!("{}/{number}.md", number % 20), text);
     }
     assert_eq!(room.snapshot().added, 1_500);
-    assert!(std::fs::read_dir(room.history.dir().join("objects/pack")).unwrap().count() >= 4);
+    // It is durable without the log, which holds only that it was made.
+    let log = std::fs::metadata(room.history.dir().join("wal")).map_or(0, |log| log.len());
+    assert!(log < 1 << 20, "{log} bytes");
     assert!(room.snapshot().is_empty());
     room.fsck();
 }

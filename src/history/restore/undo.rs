@@ -15,9 +15,9 @@ use super::plan::{Skip, Step};
 use super::undo_plan::{Conflict, UndoPlan};
 use crate::history::error::Result;
 use crate::history::read::Record;
-use crate::history::store::{FileState, Message, UNDOES, failpoint, turn};
+use crate::history::store::{FileState, Message, ObjectWriter, UNDOES, failpoint, turn};
 use crate::history::take::pending::{self, PendingRestore, PendingStep, Undoing};
-use crate::history::take::{Deletions, Entry, EntryFile, History};
+use crate::history::take::{Deletions, History};
 use crate::vault::{Actor, BOOKKEEPING, Editor, NotePath, Why};
 
 /// So often an undo is worked out anew where a person is just typing.
@@ -82,12 +82,12 @@ impl History {
         let store = self.store();
         let lock = store.lock()?;
         let (head, tree) = store.head_tree()?;
-        let mut sink = store.sink(0)?;
+        let mut objects = ObjectWriter::new(&store);
         let mut steps = Vec::new();
         for (path, note) in &plan.notes {
             let mode = store.file(tree, path)?.map_or(note.mode, |file| file.mode);
             let mut state = |bytes: &Option<Vec<u8>>| {
-                let blob = bytes.as_ref().map(|bytes| sink.write(ObjectType::Blob, bytes)).transpose()?;
+                let blob = bytes.as_ref().map(|bytes| objects.write(ObjectType::Blob, bytes)).transpose()?;
                 Ok::<_, crate::history::HistoryError>(blob.map(|id| FileState { id, mode }.into()))
             };
             steps.push(PendingStep {
@@ -97,7 +97,7 @@ impl History {
             });
         }
         if let Some(head) = head {
-            store.keep_objects(&lock, head, &sink.take_written())?;
+            store.keep_objects(&lock, head, &objects.for_log()?)?;
         }
         let (subject, body) = words(&plan.writes);
         let undoes = plan.writes.iter().map(|write| write.commit.id.to_string()).collect();
@@ -169,7 +169,7 @@ impl History {
         let store = self.store();
         let lock = store.lock()?;
         let (head, base) = store.head_tree()?;
-        let (mut changes, mut seen) = (Vec::new(), Vec::new());
+        let mut changes = Vec::new();
         for step in noted.steps() {
             let Ok(path) = NotePath::new(&step.path) else { continue };
             let known = store.file(base, path.as_str())?;
@@ -182,9 +182,6 @@ impl History {
             };
             // What a snapshot holds of another hand is left to it.
             if self.keeps(&path) && stands && known != step.after && known == step.before {
-                let stat = self.vault().stat(&path).ok().flatten();
-                let entry = step.after.zip(stat).map(|(state, stat)| Entry::new(&stat, state, 0));
-                seen.push((step.path.clone(), entry));
                 changes.push((step.path, step.after));
             }
         }
@@ -192,9 +189,8 @@ impl History {
         let mut newest = head;
         let is_said = self.was_said_since(&store, head, &message, noted.began)?;
         if !is_said && (!noted.goes_back() || !changes.is_empty()) {
-            let tree = self.commit_undo(&store, &lock, (head, base), &changes, &message)?;
+            self.commit_undo(&store, &lock, (head, base), &changes, &message)?;
             newest = store.head()?;
-            EntryFile::new(self.dir()).append(seen.iter().map(|(path, at)| (path.as_str(), *at)), base, tree);
         }
         failpoint("history::restore-committed");
         pending::end(self.dir())?;

@@ -4,7 +4,7 @@
 //! vault's folder, or why something is written.
 //! - [`repository`]: the opened repository ([`Store`]); [`tree`] adds looking up, listing and changing trees to it, and
 //!   [`reconcile`] taking its lock and setting right what a killed process left;
-//! - [`object`], [`commit`], [`message`]: git's bytes, and the trailers that programs read;
+//! - [`object`]: the objects of one snapshot; [`commit`], [`message`]: git's bytes, and the trailers that programs read;
 //! - [`wal`]: one sync a snapshot; [`ledger`]: the list of snapshots outside of the repository;
 //! - [`git_locks`], [`disk`]: locks that were left behind, names made durable.
 
@@ -26,9 +26,8 @@ pub(super) use git_locks::Lock;
 pub(super) use ledger::Account;
 pub use message::{ACTOR, ALL_NOTES, BULK_DELETION, Message, NOTE, RESTORED_FROM, TRANSCRIPT, UNDOES};
 pub(super) use message::{CONVERSATION, LEFT_OUT, NAMED, TEMPLATE};
-pub use object::{FileState, Mode};
-pub(super) use object::{Sink, empty_tree, tree_or_empty};
+pub(super) use object::{ObjectWriter, empty_tree, tree_or_empty};
 pub(super) use reconcile::turn;
 pub(super) use repository::{BRANCH, Store};
-pub use tree::PathChange;
 pub(super) use tree::TreeChange;
+pub use tree::{FileState, Mode, PathChange};

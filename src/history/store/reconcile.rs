@@ -97,7 +97,7 @@ impl Store {
             Expected::At(end) if self.commit(end).is_ok() => Some(end),
             _ => None,
         };
-        let records = self.wal.borrow().records().unwrap_or_default();
+        let records = self.wal.records().unwrap_or_default();
         let logged = records.last().map(|record| record.head).filter(|id| self.commit(*id).is_ok());
         let follows = |id: &Oid| listed.is_none_or(|end| self.is_ancestor(end, *id).unwrap_or(false));
         let Some(end) = logged.filter(follows).or(listed) else { return Ok(()) };
@@ -162,7 +162,7 @@ impl Store {
     /// killed before it was listed. The write-ahead log knows; where there is none, it can only be the last.
     fn ours_since(&self, end: Option<Oid>, head: Oid) -> Option<Vec<Oid>> {
         let logged: Option<HashSet<Oid>> = wal::is_supported().then(|| {
-            let records = self.wal.borrow().records().unwrap_or_default();
+            let records = self.wal.records().unwrap_or_default();
             records.into_iter().map(|record| record.head).collect()
         });
         let mut ours = Vec::new();

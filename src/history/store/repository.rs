@@ -5,6 +5,7 @@
 //! the vault's own `.git`. A commit is durable before the branch points at it.
 
 use std::cell::RefCell;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
@@ -16,20 +17,17 @@ use super::disk::{failpoint, sync_dir};
 use super::git_locks::Lock;
 use super::ledger::{Known, Word};
 use super::message::Message;
-use super::object::{Sink, empty_tree};
+use super::object::{ObjectWriter, empty_tree};
 use super::wal::{self, Object, Wal};
 use crate::history::error::{HistoryError, Result};
 
 pub(crate) const BRANCH: &str = "refs/heads/main";
 
-/// More changed files than this go into a pack instead of loose objects.
-const PACK_FROM: usize = 1_000;
-
 /// The opened repository.
 pub(crate) struct Store {
     repo: Repository,
     dir: PathBuf,
-    pub(in crate::history) wal: RefCell<Wal>,
+    pub(in crate::history) wal: Wal,
     /// The list of snapshots, outside the repository.
     pub(in crate::history) known: Known,
     /// What was found that a person should hear of, until somebody asks.
@@ -43,7 +41,7 @@ type Identity = (u64, u64, i64, i64);
 
 fn identity(dir: &Path) -> Option<Identity> {
     use std::os::unix::fs::MetadataExt;
-    let config = std::fs::metadata(dir.join("config")).ok()?;
+    let config = fs::metadata(dir.join("config")).ok()?;
     Some((config.dev(), config.ino(), config.ctime(), config.ctime_nsec()))
 }
 
@@ -52,7 +50,7 @@ impl Store {
     pub(crate) fn open(dir: &Path) -> Result<Self> {
         leave_user_settings_alone();
         // Missing, or emptied by a power cut.
-        if std::fs::metadata(dir.join("HEAD")).map_or(true, |head| head.len() == 0) {
+        if fs::metadata(dir.join("HEAD")).map_or(true, |head| head.len() == 0) {
             Self::make_whole(dir)?;
         }
         let repo = Repository::open_bare(dir).map_err(|source| HistoryError::Git {
@@ -63,12 +61,12 @@ impl Store {
         let store = Self {
             repo,
             dir: dir.to_owned(),
-            wal: RefCell::new(Wal::new(dir)),
+            wal: Wal::new(dir),
             known: Known::new(dir),
             notice: RefCell::default(),
             identity: identity(dir),
         };
-        if store.wal.borrow().is_from_before() {
+        if store.wal.is_from_before() {
             store.replay()?;
         }
         if store.branch_is_torn() {
@@ -82,32 +80,51 @@ impl Store {
         self.identity.is_some() && self.identity == identity(&self.dir)
     }
 
-    /// After a power cut: what the log holds is written anew, since any of it may be torn.
+    /// After a power cut: loose objects that are torn are removed, and those of the log are written anew.
     fn replay(&self) -> Result<()> {
         let lock = self.lock_only()?;
         // Another process may have been quicker.
-        if !self.wal.borrow().is_from_before() {
+        if !self.wal.is_from_before() {
             return Ok(());
         }
-        let records = self.wal.borrow().records()?;
-        for (kind, bytes) in records.iter().flat_map(|record| &record.objects) {
-            let id = Oid::hash_object(*kind, bytes).map_err(self.git("hash an object"))?;
-            let hex = id.to_string();
-            // libgit2 takes a file that is there for one that is whole.
-            let _ = std::fs::remove_file(self.dir.join("objects").join(&hex[..2]).join(&hex[2..]));
-        }
+        let records = self.wal.records()?;
         let odb = self.repo.odb().map_err(self.git("open the objects"))?;
+        for (id, path) in self.loose_objects()? {
+            // libgit2 takes a file that is there for one that is whole, and never writes it again.
+            if fs::read(&path).is_ok() && odb.read(id).is_err() {
+                let _ = fs::remove_file(path);
+            }
+        }
         odb.refresh().map_err(self.git("read the objects anew"))?;
         for (kind, bytes) in records.iter().flat_map(|record| &record.objects) {
             odb.write(*kind, bytes).map_err(self.git("write an object"))?;
         }
         if let Some(last) = records.last() {
             // The branch's file may be empty now, which libgit2 refuses to replace.
-            let _ = std::fs::remove_file(self.dir.join(BRANCH));
+            let _ = fs::remove_file(self.dir.join(BRANCH));
             self.set_branch(last.head)?;
         }
         tracing::info!(records = records.len(), "the history was completed after an interruption");
         self.checkpoint(&lock)
+    }
+
+    /// Every loose object with its file.
+    pub(in crate::history) fn loose_objects(&self) -> Result<Vec<(Oid, PathBuf)>> {
+        let mut out = Vec::new();
+        let objects = self.dir.join("objects");
+        for folder in fs::read_dir(&objects).map_err(HistoryError::io("list", &objects))?.flatten() {
+            let begin = folder.file_name().to_string_lossy().into_owned();
+            for file in fs::read_dir(folder.path()).into_iter().flatten().flatten() {
+                let hex = format!("{begin}{}", file.file_name().to_string_lossy());
+                if begin.len() == 2
+                    && hex.len() == 40
+                    && let Ok(id) = Oid::from_str(&hex)
+                {
+                    out.push((id, file.path()));
+                }
+            }
+        }
+        Ok(out)
     }
 
     /// Makes everything durable and starts the log over. The lock must be held.
@@ -115,7 +132,7 @@ impl Store {
         // The log may be all that knows a snapshot as ours.
         self.reconcile(lock)?;
         wal::sync_everything(&self.dir)?;
-        self.wal.borrow_mut().reset()
+        self.wal.reset()
     }
 
     /// Makes a repository, or what is missing of one whose objects are there.
@@ -124,13 +141,13 @@ impl Store {
             if dir.exists() {
                 // What is left of one that somebody deleted.
                 let aside = dir.with_extension(format!("{}.old", std::process::id()));
-                std::fs::rename(dir, &aside).map_err(HistoryError::io("move away", dir))?;
+                fs::rename(dir, &aside).map_err(HistoryError::io("move away", dir))?;
             }
             return Self::create(dir);
         }
         let write = || {
-            std::fs::create_dir_all(dir.join("refs"))?;
-            std::fs::write(dir.join("HEAD"), format!("ref: {BRANCH}\n"))
+            fs::create_dir_all(dir.join("refs"))?;
+            fs::write(dir.join("HEAD"), format!("ref: {BRANCH}\n"))
         };
         write().map_err(HistoryError::io("mend", dir))
     }
@@ -138,9 +155,9 @@ impl Store {
     /// Made under another name and moved into place, so that a kill leaves none or a whole one.
     fn create(dir: &Path) -> Result<()> {
         let parent = dir.parent().unwrap_or(Path::new("."));
-        std::fs::create_dir_all(parent).map_err(HistoryError::io("create", parent))?;
+        fs::create_dir_all(parent).map_err(HistoryError::io("create", parent))?;
         let new = parent.join(format!(".history-{}.new", std::process::id()));
-        let _ = std::fs::remove_dir_all(&new);
+        let _ = fs::remove_dir_all(&new);
         let git =
             |source| HistoryError::Git { doing: "create the history".into(), dir: dir.to_owned(), source };
         let mut options = git2::RepositoryInitOptions::new();
@@ -157,10 +174,10 @@ impl Store {
         set("gc.auto", "0")?;
         drop(repo);
         failpoint("history::created");
-        match std::fs::rename(&new, dir) {
+        match fs::rename(&new, dir) {
             Ok(()) => sync_dir(parent),
             // Another process was first.
-            Err(_) if dir.join("HEAD").exists() => drop(std::fs::remove_dir_all(&new)),
+            Err(_) if dir.join("HEAD").exists() => drop(fs::remove_dir_all(&new)),
             Err(error) => return Err(HistoryError::io("create", dir)(error)),
         }
         Ok(())
@@ -186,7 +203,7 @@ impl Store {
 
     /// Whether the branch's file is there and holds no id: it was emptied or cut.
     pub(super) fn branch_is_torn(&self) -> bool {
-        std::fs::read(self.dir.join(BRANCH)).is_ok_and(|bytes| {
+        fs::read(self.dir.join(BRANCH)).is_ok_and(|bytes| {
             let id = bytes.trim_ascii();
             !id.starts_with(b"ref:") && (id.len() != 40 || !id.iter().all(u8::is_ascii_hexdigit))
         })
@@ -259,12 +276,6 @@ impl Store {
         Ok(blob.content().to_owned())
     }
 
-    /// Where objects for a snapshot of `changed` files go.
-    pub(crate) fn sink(&self, changed: usize) -> Result<Sink<'_>> {
-        let odb = self.repo.odb().map_err(self.git("open the objects"))?;
-        Ok(if changed >= PACK_FROM { Sink::pack(odb, &self.dir) } else { Sink::loose(odb, &self.dir) })
-    }
-
     /// Writes a commit of `tree` after `parent` and moves the branch to it. The lock must be held.
     #[expect(clippy::too_many_arguments, reason = "the parts of a commit")]
     pub(crate) fn commit_tree(
@@ -275,16 +286,15 @@ impl Store {
         message: &Message,
         at: Timestamp,
         zone: &TimeZone,
-        mut sink: Sink<'_>,
+        mut objects: ObjectWriter<'_>,
     ) -> Result<Oid> {
         if tree == empty_tree() {
-            sink.write(ObjectType::Tree, b"")?;
+            objects.write(ObjectType::Tree, b"")?;
         }
         let bytes = commit::encode(parent.as_slice(), tree, message, at, zone);
-        let id = sink.write(ObjectType::Commit, &bytes)?;
-        sink.finish()?;
+        let id = objects.write(ObjectType::Commit, &bytes)?;
         failpoint("history::objects-written");
-        self.move_branch(lock, id, &sink.take_written())?;
+        self.move_branch(lock, id, &objects.for_log()?)?;
         failpoint("history::branch-moved");
         Ok(id)
     }
@@ -293,14 +303,13 @@ impl Store {
     /// be held.
     pub(crate) fn move_branch(&self, lock: &Lock, id: Oid, objects: &[Object]) -> Result<()> {
         if wal::is_supported() {
-            let mut wal = self.wal.borrow_mut();
-            wal.append(id, objects)?;
+            self.wal.append(id, objects)?;
             failpoint("history::logged");
         }
         self.set_branch(id)?;
         failpoint("history::branch-set");
         self.known.add(Word::Kept, &[id])?;
-        if self.wal.borrow().is_full() {
+        if self.wal.is_full() {
             self.checkpoint(lock)?;
         }
         Ok(())
@@ -308,7 +317,7 @@ impl Store {
 
     /// Makes objects durable that no snapshot holds yet. The lock must be held.
     pub(crate) fn keep_objects(&self, _lock: &Lock, head: Oid, objects: &[Object]) -> Result<()> {
-        if wal::is_supported() { self.wal.borrow_mut().append(head, objects) } else { Ok(()) }
+        if wal::is_supported() { self.wal.append(head, objects) } else { Ok(()) }
     }
 
     pub(super) fn set_branch(&self, id: Oid) -> Result<()> {
@@ -331,9 +340,9 @@ impl Store {
         zone: &TimeZone,
     ) -> Result<()> {
         let bytes = commit::encode(&[past, own], tree, message, at, zone);
-        let mut sink = self.sink(0)?;
-        let id = sink.write(ObjectType::Commit, &bytes)?;
-        self.move_branch(lock, id, &sink.take_written())
+        let mut objects = ObjectWriter::new(self);
+        let id = objects.write(ObjectType::Commit, &bytes)?;
+        self.move_branch(lock, id, &objects.for_log()?)
     }
 
     /// Whether `old` is `new` or one of its ancestors.

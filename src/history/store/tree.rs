@@ -1,12 +1,79 @@
-//! Trees: the files of a snapshot looked up, listed, compared, and made anew with changes.
+//! Trees of snapshots: looked up, listed, compared, and made anew with changes.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
-use git2::{ObjectType, Oid};
+use git2::{ErrorClass, ErrorCode, ObjectType, Oid, TreeBuilder};
 
-use super::object::{FileState, Mode, Sink, TreeEntries, TreeNode, empty_tree};
+use super::object::{ObjectWriter, empty_tree};
 use super::repository::Store;
 use crate::history::error::Result;
+
+/// The mode of a folder in a tree.
+const FOLDER: i32 = 0o040_000;
+
+/// The kinds of files that a snapshot holds, as git writes their modes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Mode {
+    /// An ordinary file.
+    File,
+    /// A file whose owner may execute it.
+    Executable,
+    /// A symbolic link; its content is the target.
+    Link,
+}
+
+impl Mode {
+    pub(crate) fn octal(self) -> &'static str {
+        match self {
+            Self::File => "100644",
+            Self::Executable => "100755",
+            Self::Link => "120000",
+        }
+    }
+
+    pub(crate) fn from_raw(raw: i32) -> Option<Self> {
+        match raw {
+            0o100_644 | 0o100_664 => Some(Self::File),
+            0o100_755 => Some(Self::Executable),
+            0o120_000 => Some(Self::Link),
+            _ => None,
+        }
+    }
+
+    fn raw(self) -> i32 {
+        match self {
+            Self::File => 0o100_644,
+            Self::Executable => 0o100_755,
+            Self::Link => 0o120_000,
+        }
+    }
+}
+
+/// One file as a snapshot holds it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FileState {
+    /// The content's hash.
+    pub id: Oid,
+    /// Its kind.
+    pub mode: Mode,
+}
+
+/// A file or a folder in a tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TreeNode {
+    File(FileState),
+    Folder(Oid),
+}
+
+impl TreeNode {
+    fn of(entry: &git2::TreeEntry<'_>) -> Option<Self> {
+        match entry.kind() {
+            Some(ObjectType::Tree) => Some(Self::Folder(entry.id())),
+            _ => Some(Self::File(FileState { id: entry.id(), mode: Mode::from_raw(entry.filemode())? })),
+        }
+    }
+}
 
 /// One change of a tree: the new state of a path, `None` to remove it.
 pub(crate) type TreeChange = (String, Option<FileState>);
@@ -23,12 +90,10 @@ pub struct PathChange {
 }
 
 impl Store {
-    fn tree(&self, id: Oid) -> Result<TreeEntries> {
-        if id == empty_tree() {
-            return Ok(TreeEntries::default());
-        }
-        let tree = self.repo().find_tree(id).map_err(self.damaged(id))?;
-        Ok(TreeEntries::read(&tree))
+    /// A tree; none for the empty one, which need not be there as an object.
+    fn tree(&self, id: Oid) -> Result<Option<git2::Tree<'_>>> {
+        let read = |id| self.repo().find_tree(id).map_err(self.damaged(id));
+        (id != empty_tree()).then_some(id).map(read).transpose()
     }
 
     /// The file at `path` in a tree.
@@ -41,39 +106,23 @@ impl Store {
 
     /// The file or folder at `path` in a tree.
     pub(crate) fn node(&self, tree: Oid, path: &str) -> Result<Option<TreeNode>> {
-        let mut at = tree;
-        if at == empty_tree() {
-            return Ok(None);
-        }
-        let mut parts = path.split('/').peekable();
-        while let Some(part) = parts.next() {
-            let folder = self.repo().find_tree(at).map_err(self.damaged(at))?;
-            let Some(entry) = folder.get_name_bytes(part.as_bytes()) else { return Ok(None) };
-            let is_folder = entry.kind() == Some(ObjectType::Tree);
-            if parts.peek().is_none() {
-                return Ok(if is_folder {
-                    Some(TreeNode::Folder(entry.id()))
-                } else {
-                    Mode::from_raw(entry.filemode())
-                        .map(|mode| TreeNode::File(FileState { id: entry.id(), mode }))
-                });
+        let Some(root) = self.tree(tree)? else { return Ok(None) };
+        match root.get_path(Path::new(path)) {
+            Ok(entry) => Ok(TreeNode::of(&entry)),
+            // A folder whose object is missing is not found either, by another part of libgit2.
+            Err(error) if error.code() == ErrorCode::NotFound && error.class() == ErrorClass::Tree => {
+                Ok(None)
             }
-            if !is_folder {
-                return Ok(None);
-            }
-            at = entry.id();
+            Err(error) => Err(self.damaged(tree)(error)),
         }
-        Ok(None)
     }
 
     /// Every file of a tree, by path.
     pub(crate) fn files(&self, tree: Oid) -> Result<BTreeMap<String, FileState>> {
         let mut out = BTreeMap::new();
-        if tree != empty_tree() {
-            self.collect(tree, "", &mut |path, state| {
-                out.insert(path, state);
-            })?;
-        }
+        self.collect(tree, "", &mut |path, state| {
+            out.insert(path, state);
+        })?;
         Ok(out)
     }
 
@@ -91,16 +140,13 @@ impl Store {
     }
 
     fn collect(&self, tree: Oid, prefix: &str, take: &mut impl FnMut(String, FileState)) -> Result<()> {
-        let folder = self.repo().find_tree(tree).map_err(self.damaged(tree))?;
+        let Some(folder) = self.tree(tree)? else { return Ok(()) };
         for entry in folder.iter() {
             let path = format!("{prefix}{}", String::from_utf8_lossy(entry.name_bytes()));
-            match entry.kind() {
-                Some(ObjectType::Tree) => self.collect(entry.id(), &format!("{path}/"), take)?,
-                _ => {
-                    if let Some(mode) = Mode::from_raw(entry.filemode()) {
-                        take(path, FileState { id: entry.id(), mode });
-                    }
-                }
+            match TreeNode::of(&entry) {
+                Some(TreeNode::Folder(id)) => self.collect(id, &format!("{path}/"), take)?,
+                Some(TreeNode::File(state)) => take(path, state),
+                None => {}
             }
         }
         Ok(())
@@ -108,57 +154,51 @@ impl Store {
 
     /// The paths that differ between two trees, ordered; equal folders are not entered.
     pub(crate) fn changes(&self, old: Oid, new: Oid) -> Result<Vec<PathChange>> {
-        let mut out = Vec::new();
-        self.compare(Some(old), Some(new), "", &mut out)?;
+        let trees = (self.tree(old)?, self.tree(new)?);
+        let mut options = git2::DiffOptions::new();
+        options.include_typechange(true);
+        let diff = self.repo().diff_tree_to_tree(trees.0.as_ref(), trees.1.as_ref(), Some(&mut options));
+        let diff = diff.map_err(self.damaged(new))?;
+        let state = |file: git2::DiffFile<'_>| {
+            let mode = i32::try_from(u32::from(file.mode())).ok().and_then(Mode::from_raw)?;
+            file.exists().then(|| FileState { id: file.id(), mode })
+        };
+        let mut out: Vec<PathChange> = diff
+            .deltas()
+            .map(|delta| {
+                let path =
+                    delta.new_file().path_bytes().or(delta.old_file().path_bytes()).unwrap_or_default();
+                let path = String::from_utf8_lossy(path).into_owned();
+                PathChange { path, old: state(delta.old_file()), new: state(delta.new_file()) }
+            })
+            .filter(|change| change.old != change.new)
+            .collect();
         out.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         Ok(out)
     }
 
-    fn compare(
-        &self,
-        old: Option<Oid>,
-        new: Option<Oid>,
-        prefix: &str,
-        out: &mut Vec<PathChange>,
-    ) -> Result<()> {
-        if old == new {
-            return Ok(());
-        }
-        let read = |id: Option<Oid>| id.map_or(Ok(TreeEntries::default()), |id| self.tree(id));
-        for (name, old, new) in TreeEntries::differences(&read(old)?, &read(new)?) {
-            let path = format!("{prefix}{}", String::from_utf8_lossy(&name));
-            let folders = [old, new].map(|node| match node {
-                Some(TreeNode::Folder(id)) => Some(id),
-                _ => None,
-            });
-            let files = [old, new].map(|node| match node {
-                Some(TreeNode::File(file)) => Some(file),
-                _ => None,
-            });
-            if files[0] != files[1] {
-                out.push(PathChange { path: path.clone(), old: files[0], new: files[1] });
-            }
-            self.compare(folders[0], folders[1], &format!("{path}/"), out)?;
-        }
-        Ok(())
-    }
-
     /// The tree that `base` becomes with `changes`. A folder that ends up empty goes; a file gives way
     /// to a folder of its name and the other way round.
-    pub(crate) fn update_tree(&self, base: Oid, changes: &[TreeChange], sink: &mut Sink<'_>) -> Result<Oid> {
+    pub(crate) fn update_tree(
+        &self,
+        base: Oid,
+        changes: &[TreeChange],
+        objects: &mut ObjectWriter<'_>,
+    ) -> Result<Oid> {
         let mut sorted: Vec<(&str, Option<FileState>)> =
             changes.iter().map(|(p, s)| (p.as_str(), *s)).collect();
         sorted.sort_by(|a, b| a.0.cmp(b.0));
-        Ok(self.update_folder(Some(base), &sorted, sink)?.unwrap_or_else(empty_tree))
+        Ok(self.update_folder(base, &sorted, objects)?.unwrap_or_else(empty_tree))
     }
 
     fn update_folder(
         &self,
-        base: Option<Oid>,
+        base: Oid,
         changes: &[(&str, Option<FileState>)],
-        sink: &mut Sink<'_>,
+        objects: &mut ObjectWriter<'_>,
     ) -> Result<Option<Oid>> {
-        let mut entries = base.map_or(Ok(TreeEntries::default()), |base| self.tree(base))?;
+        let base = self.tree(base)?;
+        let mut builder = self.repo().treebuilder(base.as_ref()).map_err(self.git("change a tree"))?;
         let mut folders: BTreeMap<&str, Vec<(&str, Option<FileState>)>> = BTreeMap::new();
         let mut files = Vec::new();
         for (path, state) in changes {
@@ -169,40 +209,47 @@ impl Store {
         }
         // Removals first: a name may change from file to folder in one snapshot.
         for (name, _) in files.iter().filter(|(_, state)| state.is_none()) {
-            if entries.is_file(name.as_bytes()) {
-                entries.set(name.as_bytes(), None);
+            if matches!(self.entry(&builder, name)?, Some(TreeNode::File(_))) {
+                self.set(&mut builder, name, None)?;
             }
         }
         for (name, inside) in folders {
-            let base = entries.folder(name.as_bytes());
-            let only_removals = inside.iter().all(|(_, state)| state.is_none());
-            if base.is_none() && only_removals {
-                continue;
-            }
-            let folder = self.update_folder(base, &inside, sink)?;
-            entries.set(name.as_bytes(), folder.map(TreeNode::Folder));
+            let folder = match self.entry(&builder, name)? {
+                Some(TreeNode::Folder(id)) => id,
+                _ if inside.iter().all(|(_, state)| state.is_none()) => continue,
+                _ => empty_tree(),
+            };
+            let folder = self.update_folder(folder, &inside, objects)?;
+            self.set(&mut builder, name, folder.map(|id| (id, FOLDER)))?;
         }
         for (name, state) in files {
             if let Some(state) = state {
-                entries.set(name.as_bytes(), Some(TreeNode::File(state)));
+                self.set(&mut builder, name, Some((state.id, state.mode.raw())))?;
             }
         }
-        if entries.is_empty() {
-            return Ok(None);
-        }
-        sink.write(ObjectType::Tree, &entries.encode()).map(Some)
+        if builder.is_empty() { Ok(None) } else { objects.write_tree(&builder).map(Some) }
+    }
+
+    fn entry(&self, builder: &TreeBuilder<'_>, name: &str) -> Result<Option<TreeNode>> {
+        let entry = builder.get(name).map_err(self.git("read a tree"))?;
+        Ok(entry.as_ref().and_then(TreeNode::of))
+    }
+
+    fn set(&self, builder: &mut TreeBuilder<'_>, name: &str, entry: Option<(Oid, i32)>) -> Result<()> {
+        let done = match entry {
+            Some((id, mode)) => builder.insert(name, id, mode).map(drop),
+            None if self.entry(builder, name)?.is_some() => builder.remove(name),
+            None => Ok(()),
+        };
+        done.map_err(self.git("change a tree"))
     }
 
     /// How many files a tree has, counted up to `limit`.
     pub(crate) fn count_up_to(&self, tree: Oid, limit: usize) -> Result<usize> {
-        if tree == empty_tree() {
-            return Ok(0);
-        }
         let mut count = 0;
         let mut folders = vec![tree];
         while let Some(id) = folders.pop() {
-            let folder = self.repo().find_tree(id).map_err(self.damaged(id))?;
-            for entry in folder.iter() {
+            for entry in self.tree(id)?.iter().flat_map(git2::Tree::iter) {
                 match entry.kind() {
                     Some(ObjectType::Tree) => folders.push(entry.id()),
                     _ => count += 1,

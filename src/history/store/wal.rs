@@ -11,7 +11,7 @@
 //! Only Linux has a boot id to tell the two apart; elsewhere libgit2 syncs each object.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{Seek, SeekFrom, Write};
+use std::io::Read;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -20,18 +20,17 @@ use git2::{ObjectType, Oid};
 use crate::history::error::{HistoryError, Result};
 
 const MAGIC: &[u8; 8] = b"vawal001";
-/// The magic, the boot id (RFC 9562 text), and a random number that tells this log from the one before
-/// it, for a process that remembers where that one ended.
-const HEAD: u64 = 8 + 36 + 8;
+/// The magic, the boot id (RFC 9562 text), and eight bytes that earlier versions used.
+const HEAD: usize = 8 + 36 + 8;
 /// The length of a record and the hash of what follows.
-const RECORD_HEAD: u64 = 4 + 32;
-/// The log starts over beyond this, in bytes.
-const FULL: u64 = 4 << 20;
+const RECORD_HEAD: usize = 4 + 32;
+/// The log starts over beyond this, in bytes: it is read as a whole before a record is added.
+const FULL: u64 = 1 << 20;
 
 /// An object as it goes into a record.
 pub(crate) type Object = (ObjectType, Vec<u8>);
 
-/// What a record says: the branch, and the objects that came with it.
+/// The branch after a snapshot, and the objects that came with it.
 pub(crate) struct Record {
     pub head: Oid,
     pub objects: Vec<Object>,
@@ -39,13 +38,7 @@ pub(crate) struct Record {
 
 /// The log of one repository. The repository's lock must be held while it is used.
 #[derive(Debug)]
-pub(crate) struct Wal {
-    path: PathBuf,
-    /// Where the last whole record ends, as far as this process has looked.
-    end: u64,
-    /// The log that `end` belongs to.
-    generation: [u8; 8],
-}
+pub(crate) struct Wal(PathBuf);
 
 /// Whether this system has what the log needs.
 pub(crate) fn is_supported() -> bool {
@@ -59,13 +52,13 @@ fn boot_id() -> Option<[u8; 36]> {
 
 impl Wal {
     pub(crate) fn new(dir: &Path) -> Self {
-        Self { path: dir.join("wal"), end: 0, generation: [0; 8] }
+        Self(dir.join("wal"))
     }
 
     /// Whether the log was written before the machine was last started: its records must be replayed.
     pub(crate) fn is_from_before(&self) -> bool {
-        let mut head = [0; HEAD as usize];
-        let read = File::open(&self.path).and_then(|file| file.read_exact_at(&mut head, 0));
+        let mut head = [0; HEAD];
+        let read = File::open(&self.0).and_then(|file| file.read_exact_at(&mut head, 0));
         match (read, boot_id()) {
             (Ok(()), Some(boot)) => head[..8] == *MAGIC && head[8..44] != boot,
             _ => false,
@@ -74,73 +67,48 @@ impl Wal {
 
     /// All whole records, oldest first.
     pub(crate) fn records(&self) -> Result<Vec<Record>> {
-        let bytes = fs::read(&self.path).map_err(HistoryError::io("read", &self.path))?;
-        let mut rest = bytes.get(HEAD as usize..).unwrap_or_default();
-        let mut out = Vec::new();
-        while let Some((record, after)) = decode(rest) {
-            out.push(record);
-            rest = after;
-        }
-        Ok(out)
+        let bytes = fs::read(&self.0).map_err(HistoryError::io("read", &self.0))?;
+        Ok(whole(&bytes).0)
     }
 
-    /// Adds a record, durably.
-    pub(crate) fn append(&mut self, head: Oid, objects: &[Object]) -> Result<()> {
-        let path = self.path.clone();
-        let mut add = || -> std::io::Result<()> {
+    /// Adds a record, durably. What a killed process left of one is cut off first.
+    pub(crate) fn append(&self, head: Oid, objects: &[Object]) -> Result<()> {
+        let add = || -> std::io::Result<()> {
             let mut file =
-                OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&self.path)?;
-            let length = file.metadata()?.len();
-            if length < HEAD {
+                OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&self.0)?;
+            let mut bytes = Vec::new();
+            file.read_to_end(&mut bytes)?;
+            if bytes.len() < HEAD {
                 self.start(&mut file)?;
-            } else {
-                let mut generation = [0; 8];
-                file.read_exact_at(&mut generation, HEAD - 8)?;
-                if generation != self.generation || length < self.end {
-                    (self.generation, self.end) = (generation, HEAD);
-                }
-                if length != self.end {
-                    // Another process has written, or was killed while it did.
-                    self.end = whole(&file, self.end, length)?;
-                    file.set_len(self.end)?;
-                }
             }
-            let record = encode(head, objects);
-            file.write_all_at(&record, self.end)?;
-            file.sync_data()?;
-            self.end += record.len() as u64;
-            Ok(())
+            let end = whole(&bytes).1 as u64;
+            file.set_len(end)?;
+            file.write_all_at(&encode(head, objects), end)?;
+            file.sync_data()
         };
-        add().map_err(HistoryError::io("write", &path))
+        add().map_err(HistoryError::io("write", &self.0))
     }
 
     /// Whether it is time to start over.
     pub(crate) fn is_full(&self) -> bool {
-        self.end > FULL
+        fs::metadata(&self.0).is_ok_and(|metadata| metadata.len() > FULL)
     }
 
     /// Starts over. Everything that the records hold must be durable by now.
-    pub(crate) fn reset(&mut self) -> Result<()> {
-        let path = self.path.clone();
-        let mut begin = || -> std::io::Result<()> {
-            let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(&self.path)?;
-            self.start(&mut file)
-        };
-        begin().map_err(HistoryError::io("write", &path))
+    pub(crate) fn reset(&self) -> Result<()> {
+        let begin =
+            || self.start(&mut OpenOptions::new().write(true).create(true).truncate(true).open(&self.0)?);
+        begin().map_err(HistoryError::io("write", &self.0))
     }
 
-    fn start(&mut self, file: &mut File) -> std::io::Result<()> {
+    fn start(&self, file: &mut File) -> std::io::Result<()> {
+        let mut head = [0; HEAD];
+        head[..8].copy_from_slice(MAGIC);
+        head[8..44].copy_from_slice(&boot_id().unwrap_or([b'-'; 36]));
         file.set_len(0)?;
-        file.seek(SeekFrom::Start(0))?;
-        file.write_all(MAGIC)?;
-        file.write_all(&boot_id().unwrap_or([b'-'; 36]))?;
-        getrandom::fill(&mut self.generation).map_err(|error| std::io::Error::other(error.to_string()))?;
-        file.write_all(&self.generation)?;
+        file.write_all_at(&head, 0)?;
         file.sync_all()?;
-        self.end = HEAD;
-        if let Some(dir) = self.path.parent() {
-            super::disk::sync_dir(dir);
-        }
+        self.0.parent().map(super::disk::sync_dir);
         Ok(())
     }
 }
@@ -156,25 +124,15 @@ pub(crate) fn sync_everything(dir: &Path) -> Result<()> {
     sync().map_err(HistoryError::io("sync", dir))
 }
 
-/// The end of the last whole record in `from..to`. Only the last one can be torn: whoever writes after
-/// it cuts it off first.
-fn whole(file: &File, from: u64, to: u64) -> std::io::Result<u64> {
-    let mut at = from;
-    let mut last = None;
-    while at + RECORD_HEAD <= to {
-        let mut head = [0; RECORD_HEAD as usize];
-        file.read_exact_at(&mut head, at)?;
-        let length = u64::from(u32::from_le_bytes([head[0], head[1], head[2], head[3]]));
-        if at + RECORD_HEAD + length > to {
-            break;
-        }
-        last = Some((at, length));
-        at += RECORD_HEAD + length;
+/// The whole records of a log, and where the last of them ends.
+fn whole(bytes: &[u8]) -> (Vec<Record>, usize) {
+    let mut out = Vec::new();
+    let mut end = HEAD;
+    while let Some((record, length)) = bytes.get(end..).and_then(decode) {
+        out.push(record);
+        end += length;
     }
-    let Some((begin, length)) = last else { return Ok(at) };
-    let mut record = vec![0; usize::try_from(RECORD_HEAD + length).unwrap_or(0)];
-    file.read_exact_at(&mut record, begin)?;
-    Ok(if decode(&record).is_some() { at } else { begin })
+    (out, end)
 }
 
 fn encode(head: Oid, objects: &[Object]) -> Vec<u8> {
@@ -191,17 +149,18 @@ fn encode(head: Oid, objects: &[Object]) -> Vec<u8> {
         payload.extend(u32::try_from(bytes.len()).unwrap_or(u32::MAX).to_le_bytes());
         payload.extend(bytes);
     }
-    let mut out = Vec::with_capacity(payload.len() + RECORD_HEAD as usize);
+    let mut out = Vec::with_capacity(payload.len() + RECORD_HEAD);
     out.extend(u32::try_from(payload.len()).unwrap_or(u32::MAX).to_le_bytes());
     out.extend(blake3::hash(&payload).as_bytes());
     out.extend(payload);
     out
 }
 
-fn decode(bytes: &[u8]) -> Option<(Record, &[u8])> {
+/// The record at the beginning of `bytes`, with its length.
+fn decode(bytes: &[u8]) -> Option<(Record, usize)> {
     let length = u32::from_le_bytes(bytes.get(..4)?.try_into().ok()?) as usize;
-    let hash = bytes.get(4..RECORD_HEAD as usize)?;
-    let payload = bytes.get(RECORD_HEAD as usize..)?.get(..length)?;
+    let hash = bytes.get(4..RECORD_HEAD)?;
+    let payload = bytes.get(RECORD_HEAD..)?.get(..length)?;
     if blake3::hash(payload).as_bytes() != hash {
         return None;
     }
@@ -219,7 +178,7 @@ fn decode(bytes: &[u8]) -> Option<(Record, &[u8])> {
         objects.push((kind, content.to_vec()));
         rest = &after[4 + size..];
     }
-    Some((Record { head, objects }, &bytes[RECORD_HEAD as usize + length..]))
+    Some((Record { head, objects }, RECORD_HEAD + length))
 }
 
 #[cfg(test)]
@@ -237,13 +196,13 @@ mod tests {
     #[test]
     fn a_torn_record_is_cut_off_and_what_follows_is_found() {
         let dir = tempfile::tempdir().unwrap();
-        let mut wal = Wal::new(dir.path());
+        let wal = Wal::new(dir.path());
         wal.append(id("1"), &[(ObjectType::Blob, b"one".to_vec())]).unwrap();
         wal.append(id("2"), &[]).unwrap();
         let whole = fs::read(dir.path().join("wal")).unwrap();
-        for cut in HEAD as usize..whole.len() {
+        for cut in HEAD..whole.len() {
             fs::write(dir.path().join("wal"), &whole[..cut]).unwrap();
-            let mut other = Wal::new(dir.path());
+            let other = Wal::new(dir.path());
             other.append(id("3"), &[(ObjectType::Tree, Vec::new())]).unwrap();
             let found = heads(&other);
             assert_eq!(found.last(), Some(&id("3")), "cut at {cut}");
@@ -254,7 +213,7 @@ mod tests {
     #[test]
     fn two_processes_follow_each_other_across_a_new_log() {
         let dir = tempfile::tempdir().unwrap();
-        let (mut one, mut other) = (Wal::new(dir.path()), Wal::new(dir.path()));
+        let (one, other) = (Wal::new(dir.path()), Wal::new(dir.path()));
         one.append(id("1"), &[(ObjectType::Blob, vec![b'x'; 90])]).unwrap();
         other.append(id("2"), &[]).unwrap();
         one.append(id("3"), &[]).unwrap();
@@ -271,7 +230,7 @@ mod tests {
     #[test]
     fn only_a_log_from_before_the_last_start_is_replayed() {
         let dir = tempfile::tempdir().unwrap();
-        let mut wal = Wal::new(dir.path());
+        let wal = Wal::new(dir.path());
         assert!(!wal.is_from_before());
         wal.append(id("1"), &[]).unwrap();
         assert!(!wal.is_from_before());

@@ -24,8 +24,8 @@ mod subjects;
 mod transcript;
 
 pub use deletions::{Deletions, Held};
+pub(super) use entries::EntryFile;
 pub use entries::RACY_NS;
-pub(super) use entries::{Entry, EntryFile};
 pub use history::History;
 pub use left_out::left_out_in;
 pub use pending::PendingRestore;

@@ -7,7 +7,6 @@ use std::sync::{MutexGuard, PoisonError};
 use git2::{ObjectType, Oid};
 use jiff::Timestamp;
 
-use super::entries::{Entry, EntryFile};
 use super::history::History;
 use super::left_out;
 use super::scan::{LeftOut, Scanner};
@@ -15,10 +14,10 @@ use super::select::Verdict;
 use super::snapshot::{At, Snapshot};
 use crate::format::summary;
 use crate::history::error::{HistoryError, Result};
-use crate::history::store::Message;
-use crate::history::store::{CONVERSATION, LEFT_OUT, TEMPLATE, TRANSCRIPT};
-use crate::history::store::{FileState, Mode, tree_or_empty};
-use crate::history::store::{Lock, Store, TreeChange};
+use crate::history::store::{
+    CONVERSATION, FileState, LEFT_OUT, Lock, Message, Mode, ObjectWriter, Store, TEMPLATE, TRANSCRIPT,
+    TreeChange, tree_or_empty,
+};
 use crate::vault::{Actor, BOOKKEEPING, Change, ChangeObserver, NotePath, OPERATION, Why};
 
 impl History {
@@ -52,20 +51,20 @@ impl History {
         let (head, base) = store.head_tree()?;
         let message = Message::new(change.why, [path.as_str()]);
         let known = store.file(base, path.as_str())?;
-        let mut sink = store.sink(0)?;
+        let mut objects = ObjectWriter::new(&store);
         let mode = match known {
             Some(FileState { mode: Mode::Executable, .. }) => Mode::Executable,
             _ => Mode::File,
         };
         let mut state = |bytes: Option<&[u8]>| {
-            let blob = bytes.map(|bytes| sink.write(ObjectType::Blob, bytes)).transpose()?;
+            let blob = bytes.map(|bytes| objects.write(ObjectType::Blob, bytes)).transpose()?;
             Ok::<_, HistoryError>(blob.map(|id| FileState { id, mode }))
         };
         let (before, after) = (state(change.before)?, state(change.after)?);
         if known == after && self.is_told_again(&store, head, &message)? {
             return Ok(());
         }
-        let mut at = At { head, tree: base, sink: Some(sink) };
+        let mut at = At { head, tree: base, objects: Some(objects) };
         let mut snapshot = Snapshot::default();
         if known == after
             && known != before
@@ -79,14 +78,7 @@ impl History {
             let changes = vec![(path.to_string(), before)];
             self.commit_theirs(&store, &lock, &mut at, changes, &mut snapshot)?;
         }
-        self.commit(&store, &lock, &mut at, &[(path.to_string(), after)], &message, &mut snapshot)?;
-        let entry = after.and_then(|state| {
-            let stat = self.vault().stat(&path).ok()??;
-            // Whoever wrote after the agent did it now: never trust this without a second look.
-            Some(Entry::new(&stat, state, 0))
-        });
-        EntryFile::new(self.dir()).append([(path.as_str(), entry)], base, at.tree);
-        Ok(())
+        self.commit(&store, &lock, &mut at, &[(path.to_string(), after)], &message, &mut snapshot)
     }
 
     /// Says that the agent wrote a note that no snapshot holds, in a snapshot that changes nothing: else `undo` would take
@@ -106,7 +98,7 @@ impl History {
         if head.is_none() || self.is_told_again(&store, head, &message)? {
             return Ok(());
         }
-        let mut at = At { head, tree, sink: None };
+        let mut at = At { head, tree, objects: None };
         self.commit_always(&store, &lock, &mut at, &message, &mut Snapshot::default())
     }
 
@@ -129,13 +121,10 @@ impl History {
         let lock = store.lock()?;
         let (head, base) = store.head_tree()?;
         let scanner = Scanner { store: &store, vault: self.vault(), selection: self.selection(), base };
-        let (scan, sink) = scanner.some(paths)?;
+        let (scan, objects) = scanner.some(paths)?;
         let message = Message::new(why, scan.changed.iter().map(|(path, _)| path.as_str()));
-        let mut at = At { head, tree: base, sink: Some(sink) };
-        self.commit(&store, &lock, &mut at, &scan.changed, &message, &mut Snapshot::default())?;
-        let seen = scan.seen.iter().map(|(path, entry)| (path.as_str(), *entry));
-        EntryFile::new(self.dir()).append(seen, base, at.tree);
-        Ok(())
+        let mut at = At { head, tree: base, objects: Some(objects) };
+        self.commit(&store, &lock, &mut at, &scan.changed, &message, &mut Snapshot::default())
     }
 
     /// The notes of the writes that are to be one commit, while that goes on.
@@ -180,7 +169,7 @@ impl History {
         Ok(false)
     }
 
-    /// A commit for `message`, also where nothing of the tree changes. Returns the new tree.
+    /// A commit for `message`, also where nothing of the tree changes.
     pub(in crate::history) fn commit_undo(
         &self,
         store: &Store,
@@ -188,12 +177,11 @@ impl History {
         (head, base): (Option<Oid>, Oid),
         changes: &[TreeChange],
         message: &Message,
-    ) -> Result<Oid> {
-        let mut sink = store.sink(0)?;
-        let tree = store.update_tree(base, changes, &mut sink)?;
-        let mut at = At { head, tree, sink: Some(sink) };
-        self.commit_always(store, lock, &mut at, message, &mut Snapshot::default())?;
-        Ok(tree)
+    ) -> Result<()> {
+        let mut objects = ObjectWriter::new(store);
+        let tree = store.update_tree(base, changes, &mut objects)?;
+        let mut at = At { head, tree, objects: Some(objects) };
+        self.commit_always(store, lock, &mut at, message, &mut Snapshot::default())
     }
 
     /// Whether one of the last commits made exactly this change of the note.

@@ -12,9 +12,7 @@ use super::entries::{Entries, Entry};
 use super::select::{Selection, Verdict};
 use crate::clock::{Clock, SystemClock};
 use crate::history::error::{HistoryError, Result};
-use crate::history::store::Store;
-use crate::history::store::TreeChange;
-use crate::history::store::{FileState, Mode, Sink};
+use crate::history::store::{FileState, Mode, ObjectWriter, Store, TreeChange};
 use crate::vault::{NotePath, SkipReason, Stat, Vault, VaultError, WalkOptions};
 
 /// A file that no snapshot holds, with the reason in words.
@@ -67,20 +65,20 @@ pub(crate) struct Scanner<'a> {
 
 impl Scanner<'_> {
     /// Compares the whole vault with the last snapshot. `entries` spare reading what hasn't changed.
-    pub(crate) fn full<'s>(&'s self, entries: &Entries) -> Result<(Scan, Sink<'s>)> {
-        self.compare(entries, |changed| self.store.sink(changed))
+    pub(crate) fn full<'s>(&'s self, entries: &Entries) -> Result<(Scan, ObjectWriter<'s>)> {
+        self.compare(entries, ObjectWriter::new(self.store))
     }
 
     /// As [`Scanner::full`], writing nothing.
     pub(crate) fn look_only(&self, entries: &Entries) -> Result<Scan> {
-        Ok(self.compare(entries, |_| Ok(Sink::Nowhere))?.0)
+        Ok(self.compare(entries, ObjectWriter::dry(self.store))?.0)
     }
 
     fn compare<'s>(
         &'s self,
         entries: &Entries,
-        open: impl FnOnce(usize) -> Result<Sink<'s>>,
-    ) -> Result<(Scan, Sink<'s>)> {
+        mut objects: ObjectWriter<'s>,
+    ) -> Result<(Scan, ObjectWriter<'s>)> {
         if !self.vault.is_present() {
             return Err(HistoryError::VaultGone(self.vault.root().to_owned()));
         }
@@ -129,14 +127,13 @@ impl Scanner<'_> {
         for skipped in walk.skipped {
             self.skipped(&skipped.path, &skipped.reason, &mut scan, &mut present, &mut candidates);
         }
-        let mut sink = open(candidates.len())?;
         for mut candidate in candidates {
             if candidate.mode == Mode::Link {
                 present.add(candidate.path.as_str());
                 let at = known.binary_search_by(|known| known.path.cmp(candidate.path.as_str()));
                 candidate.known = at.ok().map(|at| known[at].state);
             }
-            self.read(&candidate, &mut sink, &mut scan)?;
+            self.read(&candidate, &mut objects, &mut scan)?;
         }
         for path in unseen {
             if !present.covers(path) && self.selection.verdict(path) == Verdict::Keep {
@@ -144,11 +141,11 @@ impl Scanner<'_> {
                 scan.seen.push((path.to_owned(), None));
             }
         }
-        Ok((scan, sink))
+        Ok((scan, objects))
     }
 
     /// Compares the given paths with the last snapshot. A path may be a file, a folder or gone.
-    pub(crate) fn some<'s>(&'s self, paths: &BTreeSet<NotePath>) -> Result<(Scan, Sink<'s>)> {
+    pub(crate) fn some<'s>(&'s self, paths: &BTreeSet<NotePath>) -> Result<(Scan, ObjectWriter<'s>)> {
         if !self.vault.is_present() {
             return Err(HistoryError::VaultGone(self.vault.root().to_owned()));
         }
@@ -157,14 +154,14 @@ impl Scanner<'_> {
         for path in paths {
             self.look(path, &mut scan, &mut candidates)?;
         }
-        let mut sink = self.store.sink(candidates.len())?;
+        let mut objects = ObjectWriter::new(self.store);
         for mut candidate in candidates {
             candidate.known = self.store.file(self.base, candidate.path.as_str())?;
-            self.read(&candidate, &mut sink, &mut scan)?;
+            self.read(&candidate, &mut objects, &mut scan)?;
         }
         scan.deleted.sort_unstable();
         scan.deleted.dedup();
-        Ok((scan, sink))
+        Ok((scan, objects))
     }
 
     fn look(&self, path: &NotePath, scan: &mut Scan, candidates: &mut Vec<Candidate>) -> Result<()> {
@@ -291,7 +288,7 @@ impl Scanner<'_> {
         metadata.is_symlink().then(|| Candidate { path: path.clone(), stat, mode: Mode::Link, known: None })
     }
 
-    fn read(&self, file: &Candidate, sink: &mut Sink<'_>, scan: &mut Scan) -> Result<()> {
+    fn read(&self, file: &Candidate, objects: &mut ObjectWriter<'_>, scan: &mut Scan) -> Result<()> {
         let path = &file.path;
         let read_at = i64::try_from(SystemClock.now().as_nanosecond()).unwrap_or(0);
         let bytes = match file.mode {
@@ -315,7 +312,7 @@ impl Scanner<'_> {
                 return Ok(());
             }
         }
-        let state = FileState { id: sink.write(ObjectType::Blob, &bytes)?, mode: file.mode };
+        let state = FileState { id: objects.write(ObjectType::Blob, &bytes)?, mode: file.mode };
         scan.seen.push((path.to_string(), Some(Entry::new(&file.stat, state, read_at))));
         scan.changed.push((path.to_string(), Some(state)));
         Ok(())

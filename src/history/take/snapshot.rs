@@ -15,12 +15,7 @@ use super::pending::{self, PendingRestore};
 use super::scan::{LeftOut, Scan, Scanner};
 use super::subjects::{Fact, bulk, human};
 use crate::history::error::Result;
-use crate::history::store::Lock;
-use crate::history::store::Message;
-use crate::history::store::Sink;
-use crate::history::store::Store;
-use crate::history::store::TreeChange;
-use crate::history::store::failpoint;
+use crate::history::store::{Lock, Message, ObjectWriter, Store, TreeChange, failpoint};
 use crate::vault::NotePath;
 
 /// What a snapshot did.
@@ -53,13 +48,12 @@ impl History {
         let file = EntryFile::new(&self.dir);
         let mut entries = file.load();
         let scanner = Scanner { store: &store, vault: &self.vault, selection: &self.selection, base };
-        let (mut scan, sink) = scanner.full(&entries)?;
+        let (mut scan, objects) = scanner.full(&entries)?;
         failpoint("history::scanned");
         let seen = std::mem::take(&mut scan.seen);
-        let done = self.commit_scan(&store, &lock, head, base, scan, sink, deletions)?;
+        let done = self.commit_scan(&store, &lock, head, base, scan, objects, deletions)?;
         left_out::all(&self.dir, &done.snapshot.left_out)?;
-        let stale = entries.tree != Some(done.tree) || !seen.is_empty() || entries.is_wasteful();
-        if stale {
+        if entries.tree != Some(done.tree) || !seen.is_empty() {
             self.learn(&store, &mut entries, seen, &done)?;
             file.rewrite(&entries);
         }
@@ -78,15 +72,9 @@ impl History {
         let lock = store.lock()?;
         let (head, base) = store.head_tree()?;
         let scanner = Scanner { store: &store, vault: &self.vault, selection: &self.selection, base };
-        let (mut scan, sink) = scanner.some(paths)?;
-        let mut seen = std::mem::take(&mut scan.seen);
-        let done = self.commit_scan(&store, &lock, head, base, scan, sink, deletions)?;
+        let (scan, objects) = scanner.some(paths)?;
+        let done = self.commit_scan(&store, &lock, head, base, scan, objects, deletions)?;
         left_out::looked_at(&self.dir, paths, &done.snapshot.left_out)?;
-        seen.retain(|(path, _)| !done.held.contains(path));
-        if !seen.is_empty() {
-            let seen = seen.iter().map(|(path, entry)| (path.as_str(), *entry));
-            EntryFile::new(&self.dir).append(seen, base, done.tree);
-        }
         Ok(done.snapshot)
     }
 
@@ -129,7 +117,7 @@ impl History {
         head: Option<Oid>,
         base: Oid,
         mut scan: Scan,
-        sink: Sink<'s>,
+        objects: ObjectWriter<'s>,
         deletions: Deletions,
     ) -> Result<Done> {
         let mut snapshot = Snapshot { left_out: std::mem::take(&mut scan.left_out), ..Snapshot::default() };
@@ -138,7 +126,7 @@ impl History {
         let held = self.hold(store, base, &scan, &renamed, deletions)?;
         let mut waits: BTreeSet<String> = held.iter().flat_map(|held| held.deleted.iter().cloned()).collect();
         scan.deleted.retain(|path| !waits.contains(path));
-        let mut at = At { head, tree: base, sink: Some(sink) };
+        let mut at = At { head, tree: base, objects: Some(objects) };
         let restored = pending::load(&self.dir)?;
         let targets = restored.as_ref().map(PendingRestore::targets).unwrap_or_default();
         let (ours, theirs): (Vec<_>, Vec<_>) = scan
@@ -221,9 +209,9 @@ impl History {
                 (_, None) => snapshot.deleted += 1,
             }
         }
-        let mut sink = at.sink.take().map_or_else(|| store.sink(0), Ok)?;
-        let tree = store.update_tree(at.tree, changes, &mut sink)?;
-        at.sink = Some(sink);
+        let mut objects = at.objects.take().unwrap_or_else(|| ObjectWriter::new(store));
+        let tree = store.update_tree(at.tree, changes, &mut objects)?;
+        at.objects = Some(objects);
         if tree == at.tree {
             return Ok(());
         }
@@ -239,8 +227,8 @@ impl History {
         message: &Message,
         snapshot: &mut Snapshot,
     ) -> Result<()> {
-        let sink = at.sink.take().map_or_else(|| store.sink(0), Ok)?;
-        let id = store.commit_tree(lock, at.head, at.tree, message, self.clock.now(), &self.zone, sink)?;
+        let objects = at.objects.take().unwrap_or_else(|| ObjectWriter::new(store));
+        let id = store.commit_tree(lock, at.head, at.tree, message, self.clock.now(), &self.zone, objects)?;
         self.mine.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
         at.head = Some(id);
         snapshot.commits.push(id.to_string());
@@ -260,7 +248,7 @@ impl History {
 pub(in crate::history) struct At<'r> {
     pub head: Option<Oid>,
     pub tree: Oid,
-    pub sink: Option<Sink<'r>>,
+    pub objects: Option<ObjectWriter<'r>>,
 }
 
 struct Done {

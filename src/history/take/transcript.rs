@@ -15,11 +15,9 @@ use super::snapshot::{At, Snapshot};
 use super::subjects::plural;
 use crate::format::log::{self, LogPath, SESSIONS, SessionPath};
 use crate::history::error::Result;
-use crate::history::store::Lock;
-use crate::history::store::Store;
-use crate::history::store::TreeChange;
-use crate::history::store::{CONVERSATION, Message, NAMED, TRANSCRIPT};
-use crate::history::store::{FileState, Mode};
+use crate::history::store::{
+    CONVERSATION, FileState, Lock, Message, Mode, NAMED, ObjectWriter, Store, TRANSCRIPT, TreeChange,
+};
 use crate::vault::{Actor, Why};
 
 /// A log with what the bot added, and nothing that a person did.
@@ -116,9 +114,7 @@ impl History {
         for (path, _) in changes.iter().filter(|(_, state)| state.is_none()) {
             gone.extend(store.file(at.tree, path)?.map(|state| state.id));
         }
-        let mut sink = at.sink.take().map_or_else(|| store.sink(0), Ok)?;
-        // What was just written can be read from a pack once the pack is whole.
-        sink.finish()?;
+        let mut objects = at.objects.take().unwrap_or_else(|| ObjectWriter::new(store));
         let (mut logged, mut theirs) =
             ([Actor::Discord, Actor::Hook, Actor::Assistant].map(Logged::by), Vec::new());
         for (path, state) in changes {
@@ -133,7 +129,7 @@ impl History {
                 theirs.push((path, state));
                 continue;
             };
-            let without = FileState { id: sink.write(ObjectType::Blob, &grown.bytes)?, ..new };
+            let without = FileState { id: objects.write(ObjectType::Blob, &grown.bytes)?, ..new };
             if without != new {
                 theirs.push((path.clone(), state));
             }
@@ -141,7 +137,7 @@ impl History {
                 logged.add(path, own.conversation, without, grown.events);
             }
         }
-        at.sink = Some(sink);
+        at.objects = Some(objects);
         for logged in logged.iter().filter(|logged| !logged.changes.is_empty()) {
             self.commit(store, lock, at, &logged.changes, &logged.message(), snapshot)?;
         }

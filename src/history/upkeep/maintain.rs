@@ -59,7 +59,7 @@ impl History {
         let lock = store.lock()?;
         let mut report = MaintenanceReport::default();
         remove_leftovers(store.dir());
-        let loose = loose_objects(store.dir())?;
+        let loose = store.loose_objects()?;
         if loose.len() >= policy.loose {
             pack(&store, loose.iter().map(|(id, _)| *id))?;
             failpoint("history::packed");
@@ -109,27 +109,6 @@ fn pack(store: &Store, ids: impl Iterator<Item = Oid>) -> Result<PathBuf> {
     let name = builder.name().map_err(git)?.unwrap_or_default().to_owned();
     sync_dir(&folder);
     Ok(folder.join(format!("pack-{name}.idx")))
-}
-
-/// Every loose object with its file.
-fn loose_objects(dir: &Path) -> Result<Vec<(Oid, PathBuf)>> {
-    let mut out = Vec::new();
-    let objects = dir.join("objects");
-    for folder in fs::read_dir(&objects).map_err(HistoryError::io("list", &objects))?.flatten() {
-        let name = folder.file_name().to_string_lossy().into_owned();
-        if name.len() != 2 || !name.bytes().all(|b| b.is_ascii_hexdigit()) {
-            continue;
-        }
-        for file in fs::read_dir(folder.path()).into_iter().flatten().flatten() {
-            let rest = file.file_name().to_string_lossy().into_owned();
-            if rest.len() == 38
-                && let Ok(id) = Oid::from_str(&format!("{name}{rest}"))
-            {
-                out.push((id, file.path()));
-            }
-        }
-    }
-    Ok(out)
 }
 
 fn small_packs(dir: &Path, max: u64) -> Result<Vec<PathBuf>> {
