@@ -40,6 +40,10 @@ pub(super) const LISTS: &[(&str, &str)] = &[
     ("LATER", "for_next_time|next_time|for_the_next_time|for_the_future|for_future_reference|for_future_sessions|for_future_conversations|for_future_chats|for_future_interactions|for_our_next_*|for_our_future_*|for_later_sessions|in_future_sessions|in_future_conversations|in_future_chats|in_the_future|across_sessions|across_conversations|from_on|going_forward|moving_forward|so_i_can_recall|so_i_know|so_i_will_know|so_i_remember|so_i_can_remember|so_that_i_do_not_have_to_ask|so_i_do_not_have_to_ask|so_i_will_remember|so_that_i_remember|so_that_i_can_recall|so_that_i_will|in_our_next_*|in_the_next_conversation|in_the_next_session|in_later_sessions|for_next_session|for_the_next_session|for_the_next_conversation"),
     ("DONE", "set|created|scheduled|added|saved|in_place|active|all_set|confirmed|updated|set_up|booked|recorded|on"),
     ("SETS", "set|created|scheduled|added|made|put|saved|got|placed|set_up|put_in|have|registered|recorded|booked|queued"),
+    ("SAVING", "saving|storing|adding|noting|recording|writing"),
+    ("FACTS", "preference|preferences|fact|facts|detail|details|information|info|one"),
+    ("NOTED", "noted|recorded|remembered|saved|stored"),
+    ("ITS", "reminder|reminders|follow_up|follow_ups|alarm|commitment|commitments"),
     ("LEGT", "gespeichert|abgelegt|hinterlegt|notiert|eingetragen|hinzugefügt|geschrieben|festgehalten|vermerkt|aufgenommen|gemerkt|abgespeichert|gesichert|verewigt|aufgeschrieben|ergänzt"),
     ("ORT", "gedächtnis|langzeitgedächtnis|deinem_vault|ihrem_vault|deinen_vault|im_vault|den_vault|memory.md|tagesnotiz|tagesnotizen|deinen_notizen|ihren_notizen|deine_notizen|ihre_notizen|deinen_erinnerungen|deine_erinnerungen|ihren_erinnerungen|ihre_erinnerungen|meinen_notizen|meine_notizen|deinem_tresor|deinem_tagebuch|deine_aufgaben|deinen_wiedervorlagen"),
     ("LIEU", "votre_mémoire|ta_mémoire|ma_mémoire|la_mémoire|mémoire_à_long_terme|mémoire_persistante|votre_coffre|ton_coffre|le_coffre|votre_vault|ton_vault|le_vault|vos_notes|tes_notes|mes_notes|vos_rappels|tes_rappels|memory.md|la_note_du_jour|votre_note_du_jour|ta_note_du_jour|vos_engagements|votre_journal|ton_journal"),
@@ -47,61 +51,65 @@ pub(super) const LISTS: &[(&str, &str)] = &[
     ("LUOGO", "tua_memoria|mia_memoria|sua_memoria|la_memoria|in_memoria|nella_memoria|memoria_a_lungo_termine|tuo_vault|tue_note|tuoi_promemoria|tuoi_appunti|memory.md|sua_memória|tua_memória|minha_memória|na_memória|memória_de_longo_prazo|seu_vault|suas_notas|seus_lembretes|tuas_notas|teu_vault"),
 ];
 
-/// English. The first that fits decides nothing for the others: a sentence claims if any does.
+/// English: what was done or is promised, and a place of the person's, a fact about them, or a reminder. The first that
+/// fits decides nothing for the others: a sentence claims if any does.
 #[rustfmt::skip]
 pub(super) const ENGLISH: &[(Care, &[&str])] = &[
     (Care::Sure, &[
-        "i have? %SAVED %THAT … %INTO %OWN … %NOTES $", "i have? %SAVED %THAT … %INTO %SHELF $",
-        "i have? %SAVED %THAT … to memory $", "i have? %SAVED %INTO %OWN %NOTES $", "i have? %SAVED %INTO %SHELF $",
+        "i will always? remember that|this|it|these|those|everything|both? .",
+        "i will always? remember all? of? %THAT %LATER", "i have? %SAVED %THAT … %INTO %OWN … %NOTES $",
+        "i have? %SAVED %THAT … %INTO %SHELF $",
+        "i have? %SAVED … %INTO your|the|today's daily_note|daily_notes|journal $",
         "i have? %SAVED %THAT … as a|an long_term? memory|pinned_memory|reminder|commitment|follow_up $",
-        "i will always? remember that|how|when|where you|your", "i will not forget that you|your",
-        "i will always? remember that|this|it|these|those|everything|both .", "i will always? remember all? of? that|this|it|these|those %LATER",
-        
-        "i have remembered|remember|memorized|memorised that|this|it|your|you", "consider it|that|this remembered|saved|noted",
-        "^ %KEPT %THAT? … %INTO %OWN … %NOTES $", "^ %KEPT %THAT? … %INTO %SHELF $", "^ %KEPT %THAT? to memory $",
-        "^ made a? mental? note of? that|this|it? … %INTO %OWN … %NOTES $",
-        "%THAT … is|are|has|have|was been? %KEPT … %INTO %OWN … %NOTES $",
-        "i have? updated|amended|edited memory.md",
-        "that|this|it|both is|are been? %INTO %OWN … %NOTES $", "that|this|it is in %SHELF $",
-        "i have got? it|that|this %KEPT … in|to memory $", "i have got? it|that|this %KEPT … %INTO %OWN … %NOTES $", "count on me to remember", "i have got? it|that|this on_file|noted_down|noted|saved|stored|remembered for_you|down_for_you|in_your|in_my|on_file",
-        "i have updated|refreshed|adjusted my|your long_term? memory|memories|memory_file $", "your memory has|is been? updated|refreshed", "that|this fact|information|info|detail|preference|one is %INTO %OWN … %NOTES $", "your … %MINE is %INTO %OWN … %NOTES $",
-        "i have? %SAVED … %INTO your|the|today's daily_note|daily_notes|journal $", "i have? %KEPT your … %MINE … in|to|into memory $", "your … %MINE is|has|are|have been? %KEPT in|to|into memory $",
-        "i have? committed %THAT … to memory", "i have? remembered … for_next_time", "i will keep %THAT … in_mind %LATER",
-        "i will keep that|this|it in_my|in_your memory|vault|notes", "your vault knows",
-        "i have? marked|flagged|tagged %THAT … to_remember|as_something_to_remember",
     ]),
     (Care::Place, &[
-        "i have? made|taken|took a? mental? note | you", "i have? made|taken|took a? mental? note to remind|ask|tell you", "i will always? remember … %MINE", "i will always? remember your|you", "^ memory updated|created|added .", "^ information|info|preference|preferences|fact|facts %KEPT",
-        "i will bring that|this|it up %LATER", "i have? %KEPT your … %MINE", "i have? %KEPT … your … %MINE", "i have? noted|recorded|saved|stored|remembered down? that you %FACT", "i have? recorded|saved|stored|remembered down? that you|your|we",
-        "i have? made|taken|took|jotted|written|kept|left a? mental? note down? that you|your|we", "i have? made|taken|took|kept a? mental? note of your|our", "i have? made|taken a? mental? note of that|this|it .",
-        "i have? saved|created|added|made|left|written a? note|memory about|that|of|on your|you", "^ noted|saved|stored|recorded|remembered that? | you|your",
-        "^ noted|saved|stored|recorded|remembered that you|your", "^ noted|saved|stored|recorded|remembered your … %MINE", "your … %MINE is|are|has|have been? %KEPT $", 
-        "i will always? remember … from_on|next_time|going_forward|in_the_future|in_future_*|for_you", "i will keep that|this|it in_mind %LATER",
+        "i will always? remember that? you|your|how|when|where", "i will always? remember … %MINE",
+        "i will always? remember … prefers|likes|loves|hates|lives|dislikes", "i will always? remember … %LATER",
+        "i have? remember|memorized that|this|it|your|you", "%KEPT … your … %MINE", "%KEPT down? that? you %FACT",
+        "note down? that|about|of you|your|we|our", "a note | you", "your … %MINE is|are|has|have been? %KEPT $",
+        "i … %KEPT %THAT … %LATER", "^ %KEPT %THAT? … %LATER", "%THAT … %KEPT … %LATER",
+        "keep %THAT in_mind|noted %LATER",
     ]),
     (Care::Timed, &[
-        "i will remind|ping|nudge|notify|message you", "i will follow_up|check_in_with_you|check_in_on|check_back|circle_back|get_back_to_you", "you will get|receive|have|see a|the|your … reminder|nudge|ping|notification $", "you will be reminded|pinged|notified|nudged", "i will send|give|drop you a reminder|nudge|ping|message|note $",
-        "i have? %SETS a|an|the|your|another|you_a|that|two|both … reminder|reminders|follow_up|follow_ups|commitment|commitments|nudge|alarm $",
-        "i have? changed|moved|updated|rescheduled|postponed|shifted|snoozed|pushed the|your|that … reminder|reminders|follow_up $",
-        "i will bring that|this|it up", "your|the|a|new|that reminder|follow_up|alarm … is|are|has|have|was been? %DONE", "your|the|a|new|that … reminder|follow_up|alarm is|are|has|have|was been? %DONE", "^ reminder|reminders|alarm %DONE", "i have? tracked|logged|recorded %THAT … as a commitment|follow_up",
+        "i will remind|ping|nudge|notify|message you",
+        "i will follow_up|check_in_with_you|check_in_on|check_back|circle_back|get_back_to_you|bring_that_up|bring_this_up|bring_it_up",
+        "you will be reminded|pinged|nudged|notified",
+        "you will get|receive|have|see … reminder|nudge|ping|notification $",
+        "i have? %SETS a|an|the|your|that|another|you_a|two|both … %ITS $", "%ITS … is|are|has|have|was been? %DONE",
+        "^ %ITS %DONE",
     ]),
     (Care::Any, &[
-        "i have? %SAVED … %INTO %OWN %NOTES $", "i have? %SAVED … %INTO %SHELF $", "i have? %KEPT … to memory $", "i have? %KEPT that|this|it|both|everything|your … in|into memory $",
-        "i will %SAVE %THAT … %INTO %OWN %NOTES $", "i will %SAVE %THAT … %INTO %SHELF $", "i will %SAVE %THAT … to memory $", "i will set|create|add|schedule a|the|another|that … reminder $",
-        "i am? saving|storing|adding|noting|recording %THAT … %INTO %OWN %NOTES $", "i am? saving|storing|adding|recording that|this|it to memory $", "i am setting|creating|scheduling|adding a|the|your|that reminder $", "%THAT fact|facts|detail|details is|are %INTO %SHELF $", "^ memory has|is been? updated", "^ updated memory $", "^ updated my|your memory $", "your … is|are|has|have been? %KEPT %INTO %SHELF $",
-        "^ %KEPT … %INTO %OWN %NOTES $", "^ %KEPT … to memory $", "^ %KEPT in memory %LATER", "and %KEPT in memory %LATER", "and %KEPT … to memory $", "and %KEPT … %INTO %OWN %NOTES $",
-        "%THAT is|has|are|have|was been? %KEPT … to memory $", "your … is|has|are|have been? %KEPT in memory $", "i have? %KEPT %THAT … %LATER", "^ %KEPT %LATER", "%THAT is|has|are|have been? %KEPT %LATER",
-        "i have? created|saved|stored|added|made|recorded a|two|three|some new? long_term? memory|memories $", "i have? %KEPT both|the|these|those|this|that|all … fact|facts $",
-        "i will always? remember .", "i have? remembered|memorized|memorised", "^ memory saved .", "i have? noted|written|jotted down that", "i have? noted|saved|stored|recorded|logged *'s … %MINE", "is|are|has|have been? %KEPT %INTO %OWN %NOTES $", "that|this|it|everything|both is|are|has|have|was been? %KEPT … %INTO %SHELF $", "%MINE is|are|has|have been? %KEPT in|to|into memory $", "that|this|it is saved|noted|remembered|recorded in memory .", "i have? %KEPT the|this|that … preference|preferences|fact|detail|information $", "your favourite*|favorite* … is|are|has|have been? %KEPT $", "i have? made|taken a? mental? note of that|this|it $", "your … is|are|has|have been? %KEPT in|to|into memory $", "i have? updated|added … to memory $", "%THAT will be %KEPT %LATER", "i will always? remember that|this|it|both|everything|all|these|those", "i will not forget that|this|it|your|about_it",
-        "i will remind you to|about|on|at|when|in|every|again|before|by|the|a|an|this", "i will remind you .", 
-        "i have? %SETS a|an|the|your|that|another|you_a … reminder|reminders $", "^ reminder|reminders %DONE", "^ reminder is|has been? %DONE", "i have? updated the vault|memory with your|that|this", "^ new memory|fact|preference entry? saved|stored|created|added|recorded", "^ memory entry created|saved|added|updated", "the|this|that preference|preferences|information|fact|detail is|has|have been? %KEPT %INTO %SHELF $", "i have? set it|this|that to remind you", "%THAT will be … %INTO %OWN %NOTES $", "i have * %THAT … to|into %OWN … %NOTES $", "^ saving|storing|adding that|this|it? to memory $", "i will always? remember … prefers|likes|loves|hates|lives|dislikes", "your|the … reminder is|has been? %DONE .", "a|your … reminder has been %DONE",
-        "your|the … reminder is|has been? %DONE for|at|on", "^ done? | reminder|reminders %DONE", "i have? marked|changed|moved|updated|cancelled|canceled|deleted|removed|completed|rescheduled the|your … reminder|follow_up|commitment $",
-        "i have? pinned that|this|it .", "i have? pinned that|this|it for_you|for_next_time|as_a_memory", "%THAT is|has|have been? pinned for_you|in_your", "^ remembered .", "your follow_up|commitment is|has been? %DONE", "i have? scheduled|set a|the|your follow_up for|on|at",
+        "%SAVED … %INTO %OWN … %NOTES $", "%SAVED … %INTO %SHELF $", "i … %SAVED … to memory $",
+        "i … %KEPT … in|into memory $", "^ %KEPT … to memory $", "and %KEPT … to memory $",
+        "%THAT|%MINE|%FACTS … %KEPT … to memory $",
+        "%THAT|%MINE|%FACTS is|are|has|have been? %NOTED in|into memory .", "your … %KEPT … to|in|into memory $",
+        "i will|am? %SAVE|%SAVING … %INTO %OWN … %NOTES $", "i will|am? %SAVE|%SAVING … %INTO %SHELF $",
+        "i will|am? %SAVE|%SAVING %THAT … to memory $", "^ %SAVING %THAT? … to memory $",
+        "%THAT|%MINE|%FACTS … is|are %INTO %OWN … %NOTES $", "%THAT|%FACTS is|are %INTO %SHELF $",
+        "updated|refreshed|amended|edited my|your? long_term? memory|memories|memory_file|memory.md $",
+        "updated the vault|memory with your|that|this", "your memory has|is been? updated|refreshed",
+        "^ new? memory|fact|preference entry? updated|created|added|saved|stored|recorded",
+        "i will always? remember that|this|it|these|everything|both|all", "i will always? remember .",
+        "i will not forget that|this|it|you|your|about_it", "i have? remembered|memorized|memorised",
+        "^ remembered .", "count on me to remember", "consider it|that|this %KEPT", "%NOTED … that you|your|we",
+        "i have? noted|written|jotted down that", "%KEPT *'s … %MINE", "i … note of that|this|it $",
+        "i have? %KEPT … %FACTS $", "keep %THAT in_my|in_your memory|vault|notes",
+        "have got? it|that|this noted|saved|stored|on_file|down_for_you|in_your|in_my",
+        "a|new|two|three|some long_term? memory|memories about|that|of|for",
+        "i have? created|saved|stored|added|made|recorded a|new|two|three|some long_term? memory|memories $",
+        "i will remind you to|about|on|at|when|in|every|again|before|by|the|a|an|this", "i will remind you .",
+        "i have? %SETS a|an|the|your|that|another|you_a|two|both … %ITS $", "^ %ITS is|has been? %DONE",
+        "^ %ITS %DONE", "your|a … %ITS is|has|have been? %DONE $", "the … %ITS is|has|have been? %DONE .",
+        "%ITS is|has|have been? %DONE for|at|on",
+        "i have? changed|moved|updated|rescheduled|postponed|shifted|snoozed|pushed|cancelled|canceled|deleted|removed|completed|marked the|your … %ITS $",
+        "pinned for_you|for_next_time|as_a_memory|in_your", "i have? pinned that|this|it .",
     ]),
     (Care::Alone, &[
-        "^ %BARE that|this|it|them|both|all? .", "i have? %BARE that|this|it|them|both|all down? .", "all|it|that|this|everything is|has|have|are been? %BARE .", "^ all %BARE .", "i have got? it|that|this %BARE .", "that|this|it is in memory .",
+        "^ all? %BARE %THAT? .", "i have? %BARE %THAT .", "%THAT is|has|have|are been? %BARE .",
     ]),
     (Care::Asked, &[
-        "^ %KEPT that|this|it|them|down|both|all? .", "i have? %KEPT that|this|it|them|both|all down? .", "all|it|that|this|everything is|has|have|are been? %KEPT .", "^ all %KEPT .", "i will keep that|this|it|them in_mind .",
+        "^ all? %KEPT %THAT? .", "i have? %KEPT %THAT .", "%THAT is|has|have|are been? %KEPT .",
+        "keep %THAT in_mind .",
     ]),
 ];
 
@@ -175,37 +183,11 @@ pub(super) const NO: &[&str] = &[
 ];
 
 /// Denials that stand anywhere in their clause, and signs of what happens in general.
+#[rustfmt::skip]
 pub(super) const NO_AFTER: &[&str] = &[
-    "nicht",
-    "kein",
-    "keine",
-    "keinen",
-    "keiner",
-    "nichts",
-    "nie",
-    "niemals",
-    "wird",
-    "werden",
-    "könnte",
-    "kann",
-    "niet",
-    "geen",
-    "nooit",
-    "wordt",
-    "worden",
-    "inte",
-    "aldrig",
-    "ikke",
-    "aldri",
-    "lagras",
-    "sparas",
-    "नहीं",
-    "değil",
-    "misin",
-    "mısın",
-    "mıyım",
-    "miyim",
-    "wurden_früher",
+    "nicht", "kein", "keine", "keinen", "keiner", "nichts", "nie", "niemals", "wird", "werden", "könnte", "kann",
+    "niet", "geen", "nooit", "wordt", "worden", "inte", "aldrig", "ikke", "aldri", "lagras", "sparas", "नहीं",
+    "değil", "misin", "mısın", "mıyım", "miyim", "wurden_früher",
 ];
 
 /// Conditions and times that are still to come; they count anywhere before a pattern.
@@ -222,31 +204,10 @@ pub(super) const OFFER: &[&str] = &[
 ];
 
 /// Denials, conditions and questions of the languages without spaces.
+#[rustfmt::skip]
 pub(super) const NO_DENSE: &[&str] = &[
-    "没有",
-    "沒有",
-    "没能",
-    "未能",
-    "无法",
-    "無法",
-    "不会记",
-    "如果",
-    "要不要",
-    "是否",
-    "吗",
-    "嗎",
-    "需要我",
-    "ません",
-    "ない",
-    "もし",
-    "ますか",
-    "ましょうか",
-    "않",
-    "못",
-    "만약",
-    "까요",
-    "ไม่",
-    "ถ้า",
+    "没有", "沒有", "没能", "未能", "无法", "無法", "不会记", "如果", "要不要", "是否", "吗", "嗎", "需要我", "ません", "ない", "もし", "ますか", "ましょうか",
+    "않", "못", "만약", "까요", "ไม่", "ถ้า",
 ];
 
 /// Words of programs and documents: what was saved there is no memory.
@@ -259,28 +220,10 @@ pub(super) const WORK: &[&str] = &[
 ];
 
 /// The same for languages without spaces.
+#[rustfmt::skip]
 pub(super) const WORK_DENSE: &[&str] = &[
-    "文件",
-    "代码",
-    "代碼",
-    "数据库",
-    "資料庫",
-    "表中",
-    "函数",
-    "变量",
-    "内存",
-    "ファイル",
-    "データベース",
-    "コード",
-    "関数",
-    "テーブル",
-    "テスト",
-    "파일",
-    "데이터베이스",
-    "테이블",
-    "코드",
-    "함수",
-    "ไฟล์",
+    "文件", "代码", "代碼", "数据库", "資料庫", "表中", "函数", "变量", "内存", "ファイル", "データベース", "コード", "関数", "テーブル", "テスト", "파일",
+    "데이터베이스", "테이블", "코드", "함수", "ไฟล์",
 ];
 
 /// Words that come after a noun has ended.
