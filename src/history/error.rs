@@ -1,4 +1,4 @@
-//! What can go wrong with the history, in words for people.
+//! Errors of the history, in words for people.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ pub enum HistoryError {
     /// libgit2 refused.
     #[error("can't {doing} in `{}`: {}", dir.display(), source.message())]
     Git {
-        /// What was tried, as a verb phrase.
+        /// The operation that failed, as a verb phrase.
         doing: String,
         /// The repository.
         dir: PathBuf,
@@ -21,7 +21,7 @@ pub enum HistoryError {
     /// The operating system refused.
     #[error("can't {doing} `{}`: {source}", path.display())]
     Io {
-        /// What was tried, as a verb.
+        /// The operation that failed, as a verb.
         doing: &'static str,
         /// The file or folder.
         path: PathBuf,
@@ -93,7 +93,7 @@ pub enum HistoryError {
     NotUndoable {
         /// The snapshot's short id.
         id: String,
-        /// What it says.
+        /// The message.
         subject: String,
     },
     /// The snapshot was taken back before.
@@ -101,7 +101,7 @@ pub enum HistoryError {
     UndoneAlready {
         /// The snapshot's short id.
         id: String,
-        /// What it says.
+        /// The message.
         subject: String,
     },
     /// No write that stands was made for that turn.

@@ -1,6 +1,7 @@
-//! Every change explained, anything brought back: a bare git repository in the state directory that plain git can read.
+//! The history of the vault: snapshots, restore, undo and audit, in a bare git repository in the state directory that plain
+//! git can read.
 //!
-//! What the agent writes is one commit a write, with what and why; what people changed before it is a commit of its own
+//! Each write of the agent is one commit that says what and why; changes by people before it are a commit of their own
 //! first. Notes and the editing engine's word of a write come in; commits go out, and from them lists, differences,
 //! restored notes and proofs. In the order in which it happens:
 //! - [`store`]: the repository itself: objects, trees, commits, its locks, and the list of snapshots kept outside of it;

@@ -1,4 +1,4 @@
-//! Where a hook works and for whom: the vault, the time, the scopes that its session may see.
+//! A hook's context: the vault, the time, the scopes that its session may see.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::vault::Actor;
 /// The host, as scopes, logs and history name it.
 pub(super) const CLIENT: &str = crate::format::log::SESSIONS;
 
-/// Where a hook works.
+/// A hook's context.
 #[derive(Debug, Clone)]
 pub struct Place {
     /// The vault's folder, or why none is known.
@@ -22,7 +22,7 @@ pub struct Place {
     pub clock: Arc<dyn Clock>,
 }
 
-/// What makes a memory the same one: lines move when a note is edited, words stay.
+/// A memory's key: its words, since lines move when a note is edited.
 #[cfg(feature = "index")]
 pub(super) fn memory_name(path: &str, text: &str) -> String {
     format!("{path}\n{text}")
@@ -44,7 +44,7 @@ pub(super) fn scopes(input: &Input) -> Vec<Scope> {
     accessible(&scope(input), Some(CLIENT)).into_iter().chain(before).collect()
 }
 
-/// Who writes, when a hook does.
+/// The actor of a hook's writes.
 pub(super) fn origin(input: &Input) -> Origin {
     Origin::new(Actor::Hook).client(CLIENT).conversation(input.session())
 }

@@ -1,4 +1,4 @@
-//! What can go wrong in a hook. It is a line in the log, and the host goes on.
+//! Errors of a hook. Each is a line in the log, and the host goes on.
 
 use std::io;
 

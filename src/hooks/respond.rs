@@ -1,4 +1,4 @@
-//! From the host's message to the line that answers it, within the timeout.
+//! Answers the host's message with one line, within the timeout.
 //!
 //! [`respond`] reads the message on a thread that is left behind when the time is up, hands it to the file of its event,
 //! and keeps the session's log afterwards. It never fails: what goes wrong is a line in the hooks' log.

@@ -5,7 +5,7 @@
 //! and Danish, Polish and Czech, Russian and Ukrainian, Turkish, Greek, Arabic, Hebrew, Hindi, Vietnamese and
 //! Indonesian, Chinese, Japanese, Korean, Thai.
 
-/// Who says one of these wants what was said before.
+/// A prompt with one of these asks for something that was said before.
 #[rustfmt::skip]
 pub const FORCING: &[&str] = &[
     "remember", "remembered", "recall", "do you know my", "did i tell you", "did i say", "did i mention",
@@ -114,7 +114,7 @@ pub const CONFIRMATIONS: &[&str] = &[
     "ครับ", "ค่ะ", "โอเค", "ตกลง", "ดี", "ดีมาก", "ต่อ", "ทำต่อ", "ได้",
 ];
 
-/// Who uses one of these asks, with a question mark or without.
+/// A prompt with one of these asks, with a question mark or without.
 #[rustfmt::skip]
 pub const QUESTIONS: &[&str] = &[
     "who", "whom", "whose", "what", "what's", "where", "where's", "when", "when's", "why", "which", "how",
@@ -135,7 +135,7 @@ pub const QUESTIONS: &[&str] = &[
     "อะไร", "ที่ไหน", "เมื่อไร", "เมื่อไหร่", "ทำไม", "อย่างไร",
 ];
 
-/// What the host itself puts in a prompt's place begins so.
+/// A text that the host itself puts in a prompt's place begins so.
 #[rustfmt::skip]
 pub const HOST_MARKS: &[&str] = &[
     "<command-name>", "<command-message>", "<local-command-", "<bash-input>", "<bash-stdout>",

@@ -1,4 +1,4 @@
-//! Where each line of a note comes from: the snapshot that has it first, with its time, its writer and its reason.
+//! The origin of each line of a note (blame): the snapshot that has it first, with its time, its writer and its reason.
 //!
 //! The note's snapshots are read newest first, each compared with the one before it; a line that the older one lacks comes
 //! from the newer one. The work is bounded ([`Bound`]): a line that is older than what was looked at is said to be so.
@@ -32,7 +32,7 @@ impl Default for Bound {
     }
 }
 
-/// Who wrote a line.
+/// The writer of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Writer {
@@ -49,7 +49,7 @@ pub enum Writer {
 }
 
 impl Writer {
-    /// Who is behind a snapshot.
+    /// The kind of writer that made a snapshot.
     pub fn of(message: &Message) -> Self {
         match message.actor() {
             "human" | "cli" | "page" => Self::Person,
@@ -82,11 +82,11 @@ pub struct LineOrigin {
     /// The same as an instant.
     #[serde(skip)]
     pub at: Option<Timestamp>,
-    /// Who wrote.
+    /// The writer.
     pub writer: Writer,
     /// The front door that the change came through: the snapshot's `Actor:`.
     pub actor: String,
-    /// What was done, in words.
+    /// The subject of the commit.
     pub subject: String,
     /// The program that asked for it.
     pub client: Option<String>,
@@ -114,7 +114,7 @@ impl LineOrigin {
         }
     }
 
-    /// What stands in the vault and in no snapshot yet.
+    /// A line that stands in the vault and in no snapshot yet.
     fn unrecorded() -> Self {
         Self {
             snapshot: None,
@@ -155,7 +155,7 @@ pub struct Blame {
 }
 
 impl Blame {
-    /// Where a line comes from, if it is known.
+    /// The origin of a line, if it is known.
     pub fn origin(&self, line: &BlamedLine) -> Option<&LineOrigin> {
         self.origins.get(line.origin?)
     }
@@ -190,7 +190,7 @@ impl Trace {
     }
 }
 
-/// Where each line of `new` stands in `old`; line ends don't count.
+/// The place in `old` of each line of `new`; line ends don't count.
 fn stand_in(old: &[&[u8]], new: &[&[u8]]) -> Vec<Option<usize>> {
     let same = |a: &&[u8], b: &&[u8]| body(a) == body(b);
     let head = old.iter().zip(new).take_while(|(a, b)| same(a, b)).count();
@@ -217,7 +217,7 @@ fn stand_in(old: &[&[u8]], new: &[&[u8]]) -> Vec<Option<usize>> {
 }
 
 impl History {
-    /// Where each line of a note comes from: of the note as it stands in the vault, or as it was at a point.
+    /// The origin of each line of a note: as it stands in the vault, or as it was at a point.
     ///
     /// # Errors
     /// There is no such note, or it or the history can't be read.

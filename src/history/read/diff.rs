@@ -217,7 +217,7 @@ impl History {
         Ok(FileDiff { path: change.path.clone(), old: side(change.old)?, new: side(change.new)? })
     }
 
-    /// What differs between two snapshots, at or under `paths` (all where there are none).
+    /// The differences between two snapshots, at or under `paths` (all where there are none).
     ///
     /// # Errors
     /// An object is damaged.

@@ -16,9 +16,9 @@ pub struct Entry {
     pub id: String,
     /// When, in the vault's zone: RFC 3339.
     pub time: String,
-    /// Who.
+    /// The writer.
     pub actor: String,
-    /// What, in one line.
+    /// The subject, in one line.
     pub subject: String,
     /// More words.
     pub body: Option<String>,
@@ -26,7 +26,7 @@ pub struct Entry {
     pub trailers: BTreeMap<String, Value>,
     /// The files that it changed.
     pub paths: Vec<String>,
-    /// What changed, as a unified diff, where that was asked for.
+    /// The changes as a unified diff, where that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub patch: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Reading the history: the life of a note, of a reminder, of one actor.
+//! The log: commits filtered by note, by reminder, by actor, by words, newest first.
 //!
 //! Commits are read newest first, one after the other; their messages carry the names of the notes that
 //! they touched, so that most questions need no tree. The life of one reminder over fifty thousand
@@ -46,7 +46,7 @@ pub struct Filter {
 pub struct Record {
     /// The commit.
     pub commit: Commit,
-    /// What changed, ordered by path.
+    /// The changes, ordered by path.
     pub changes: Vec<PathChange>,
 }
 
@@ -245,7 +245,7 @@ fn head_matches(commit: &Commit, filter: &Filter, grep: Option<&str>) -> bool {
         && grep.is_none_or(|words| commit.message.render().to_lowercase().contains(words))
 }
 
-/// What a commit's message says about which notes it touched.
+/// The answer of a commit's message to the question whether it touched a note.
 enum Named {
     Yes,
     No,

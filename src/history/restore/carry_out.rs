@@ -1,8 +1,8 @@
-//! Bringing back a file, a folder or the whole vault as it was.
+//! Carries out a restore of a file, a folder or the whole vault.
 //!
 //! First a [plan](super::plan), which is pure: the target snapshot against the present. Then the present is a snapshot
 //! of its own, so that the restore can be undone; then every file is written through the editing engine
-//! with the content it is expected to have, so that what somebody types meanwhile wins; then one commit
+//! with the content it is expected to have, so that a person's edit meanwhile wins; then one commit
 //! says what was restored. A restore that is killed has left a note, and the next one finishes it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -29,7 +29,7 @@ use crate::history::take::plural;
 use crate::history::take::{Rename, pairs};
 use crate::vault::{Actor, Editor, NotePath, Why};
 
-/// What a restore did.
+/// The result of a restore.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct RestoreReport {
     /// The snapshot that was restored from.
@@ -46,12 +46,12 @@ pub struct RestoreReport {
     pub skipped: Vec<Skip>,
 }
 
-/// What becomes of a restore that was interrupted.
+/// The treatment of a restore that was interrupted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Interrupted {
     /// The rest is restored too.
     Finish,
-    /// What was restored goes back to what it was before.
+    /// Restored files go back to their state before.
     RollBack,
 }
 
@@ -78,7 +78,7 @@ impl History {
         Ok(files)
     }
 
-    /// What restoring `scopes` to `point` would do; nothing is recorded or written.
+    /// The plan of restoring `scopes` to `point`; nothing is recorded or written.
     ///
     /// # Errors
     /// Nothing of `scopes` is in that snapshot or in the vault, or something can't be read.
@@ -230,7 +230,7 @@ impl History {
         self.finish_under_way(editor, what)
     }
 
-    /// As [`History::finish_pending`], for whoever has the turn.
+    /// As [`History::finish_pending`], for a caller that holds the operation lock.
     pub(super) fn finish_under_way(
         &self,
         editor: &Editor,
@@ -308,7 +308,7 @@ impl History {
         stopped.is_some()
     }
 
-    /// What counts as restored is what a fresh look at the vault has found.
+    /// A file counts as restored if a fresh scan of the vault finds it so.
     fn confirm(&self, steps: &[Step], report: &mut RestoreReport) -> Result<()> {
         let store = self.store();
         let (_, tree) = store.head_tree()?;

@@ -1,4 +1,4 @@
-//! Which snapshot is meant where nobody names one: how a deleted or spoilt note is found again.
+//! The snapshot that a restore takes by default: the last one before a note was deleted or spoilt.
 
 use super::plan::Plan;
 use crate::history::error::{HistoryError, Result};

@@ -1,4 +1,4 @@
-//! Bringing back one line (a reminder by its id, or any line by its place) or one section.
+//! Restores one line (a reminder by its id, or any line by its place) or one section in a text.
 //!
 //! Pure. The line goes back beside its old neighbours where those still stand, replaces what now has the
 //! same id, and is added at the end where nothing of its surroundings is left.

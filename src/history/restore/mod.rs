@@ -4,7 +4,7 @@
 //! about to be written noted first. The newest state is a snapshot before anything is replaced, so a restore can be undone.
 //! - [`plan`]: the target against the present. Pure;
 //! - [`carry_out`], [`put`]: carrying it out, one file after the other;
-//! - [`default_point`]: which snapshot is meant where nobody names one;
+//! - [`default_point`]: the snapshot that a restore takes by default;
 //! - [`undo_plan`]: what an undo takes back, and the conflict that is shown where a person changed the same lines;
 //!   [`take_back`]: one change taken back from a text, pure; [`undo`]: carrying it out, as one commit;
 //! - [`part`]: one reminder, one line or one section, planned and carried out; [`line`], [`section`]: the text of it. Pure.

@@ -1,7 +1,7 @@
-//! Bringing back a part of a note: a line, a reminder by its id, or a section.
+//! Plans and carries out a restore of a part of a note: a line, a reminder by its id, or a section.
 //!
-//! The plan is a value that is shown first. Carrying it out works it out again from the note's newest bytes, so that what
-//! somebody types meanwhile stays.
+//! The plan is a value that is shown first. Carrying it out works it out again from the note's newest bytes, so that a
+//! person's edit meanwhile stays.
 
 use std::ops::ControlFlow;
 
@@ -13,14 +13,14 @@ use crate::history::store::{Mode, RESTORED_FROM};
 use crate::history::take::{Deletions, History};
 use crate::vault::{Actor, Editor, NotePath, Plan as EditPlan, VaultError, Why};
 
-/// What bringing back a part of a note is going to do.
+/// The plan of restoring a part of a note.
 #[derive(Debug, Clone)]
 pub struct PartPlan {
     /// The note.
     pub path: NotePath,
     /// Which part.
     pub target: LineTarget,
-    /// Where it is taken from.
+    /// The snapshot that it is taken from.
     pub point: Point,
     /// The note's text there.
     source: Vec<u8>,
@@ -36,7 +36,7 @@ impl PartPlan {
         self.now == self.after
     }
 
-    /// What it changes.
+    /// Its changes.
     pub fn diff(&self) -> FileDiff {
         let file = |bytes: &[u8]| Some((Mode::File, bytes.to_vec()));
         FileDiff { path: self.path.to_string(), old: file(&self.now), new: file(&self.after) }

@@ -1,4 +1,4 @@
-//! What a restore is going to do: the target snapshot against the present, without touching either.
+//! The plan of a restore: the target snapshot against the present, without touching either.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,7 +28,7 @@ pub struct Skip {
     pub reason: String,
 }
 
-/// What a restore is going to do.
+/// The plan of a restore.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plan {
     /// Every file that is written or removed, ordered by path.

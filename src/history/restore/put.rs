@@ -1,4 +1,4 @@
-//! One file of a restore put in its place: a note through the editing engine, a link in one step.
+//! Writes one file of a restore: a note through the editing engine, a link in one step.
 
 use std::path::Path;
 
@@ -144,7 +144,7 @@ pub(super) fn link_target(place: &Path) -> Vec<u8> {
     std::os::unix::ffi::OsStrExt::as_bytes(target.as_os_str()).to_vec()
 }
 
-/// Sets or clears the right to execute, for whoever may read.
+/// Sets or clears the right to execute, for every class of users that may read.
 fn set_mode(place: &Path, mode: Mode) {
     use std::os::unix::fs::PermissionsExt;
     let Ok(metadata) = std::fs::symlink_metadata(place) else { return };

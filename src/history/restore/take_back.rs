@@ -1,4 +1,4 @@
-//! One change taken back from a text that has changed since. Pure.
+//! Reverts one change in a text that has changed since. Pure.
 //!
 //! A three-way merge first, and where that finds lines side by side that it can't tell apart, line by line by content (what
 //! the agent added goes if it still stands there exactly once, what it removed comes back beside its old neighbour). If
@@ -101,7 +101,7 @@ fn by_content(before: &[u8], after: &[u8], current: &[u8]) -> Option<Vec<u8>> {
     Some(text.concat())
 }
 
-/// Where `run` stands in `text`, if it does so exactly once; line ends don't count.
+/// The place of `run` in `text`, if it stands there exactly once; line ends don't count.
 fn find(text: &[Vec<u8>], run: &[&[u8]]) -> Option<usize> {
     let is_at = |at: usize| run.iter().zip(&text[at..]).all(|(a, b)| body(a) == body(b));
     let last = text.len().checked_sub(run.len())?;

@@ -1,8 +1,8 @@
-//! Carrying out an [`UndoPlan`]: every note, then one commit; or nothing.
+//! Carries out an [`UndoPlan`]: every note, then one commit; or nothing.
 //!
-//! What is about to be written is noted first, so that an undo that is killed is finished by whoever comes next
+//! The writes are saved before the first of them, so that the next command finishes an undo that was killed
 //! ([`History::finish_pending`]), and so that a snapshot which comes between takes nothing of it for a person's. A note that
-//! somebody changes at this very moment wins: what was written of the undo goes back, and the undo is worked out anew
+//! a person changes at this very moment wins: the notes that the undo wrote go back, and it is worked out anew
 //! from what stands there then.
 
 use std::collections::HashSet;
@@ -23,7 +23,7 @@ use crate::vault::{Actor, BOOKKEEPING, Editor, NotePath, Why};
 /// So often an undo is worked out anew where a person is just typing.
 const ATTEMPTS: usize = 3;
 
-/// What an undo did.
+/// The result of an undo.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct UndoReport {
     /// The commits that were taken back, newest first.
@@ -32,7 +32,7 @@ pub struct UndoReport {
     pub notes: Vec<String>,
     /// Notes that could not be written; then no note was.
     pub skipped: Vec<Skip>,
-    /// Where it can't be done without a person; these operations stay as they are.
+    /// Conflicts that need a person; these operations stay as they are.
     pub conflicts: Vec<Conflict>,
     /// The snapshot that holds the result.
     pub snapshot: Option<String>,
@@ -121,7 +121,7 @@ impl History {
         report.skipped
     }
 
-    /// Puts back what an undo had written, where nobody has changed it since.
+    /// Puts back what an undo had written, where it was not changed since.
     fn roll_undo_back(&self, editor: &Editor, noted: &PendingRestore) -> Result<()> {
         let back = noted.reversed();
         pending::begin(self.dir(), &back)?;

@@ -1,7 +1,7 @@
-//! What an undo takes back: the plan, made without writing anything, so that it can be shown before it is carried out.
+//! The plan of an undo, made without writing anything, so that it can be shown before it is carried out.
 //!
 //! The log is read from the newest snapshot back; writes that share an [`OPERATION`] are one. Each write is taken back from
-//! the note as it is now ([`take_back`]). An operation of which one write can't be taken back stays as a whole: somebody has
+//! the note as it is now ([`take_back`]). An operation of which one write can't be taken back stays as a whole: a person has
 //! changed the same lines since, or one of its notes is in no snapshot.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -20,7 +20,7 @@ use crate::vault::{NotePath, OPERATION, VaultError};
 /// An operation's first write is looked for among so many that came before the last one found.
 const OPERATION_REACH: usize = 64;
 
-/// What is to be taken back.
+/// The writes to be taken back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Undone {
     /// The agent's last operations, so many.
@@ -42,24 +42,24 @@ impl From<usize> for Undone {
 pub struct Conflict {
     /// The commit's short id.
     pub commit: String,
-    /// What it did.
+    /// Its changes.
     pub subject: String,
     /// The note.
     pub path: String,
     /// Why, in words.
     pub reason: String,
-    /// What the agent had changed, as a diff; empty where no snapshot holds it.
+    /// The agent's change as a diff; empty where no snapshot holds it.
     pub diff: String,
 }
 
-/// What an undo is going to do.
+/// The plan of an undo.
 #[derive(Debug, Clone, Default)]
 pub struct UndoPlan {
     /// The writes that are taken back, newest first.
     pub writes: Vec<Record>,
     /// Each note now and afterwards.
     pub notes: BTreeMap<String, NoteUndo>,
-    /// Where it can't be done; these operations stay as they are.
+    /// Conflicts; these operations stay as they are.
     pub conflicts: Vec<Conflict>,
 }
 
@@ -77,9 +77,9 @@ pub struct NoteUndo {
 /// One operation of an [`UndoPlan`], for people and programs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct OperationUndo {
-    /// What it did, in words.
+    /// Its subject.
     pub subject: String,
-    /// Who did it.
+    /// Its writer.
     pub actor: String,
     /// When it was done: the time of its last write.
     pub at: jiff::Timestamp,
@@ -124,7 +124,7 @@ impl UndoPlan {
         units.iter().map(|(_, writes)| OperationUndo::of(writes)).collect()
     }
 
-    /// What becomes of each note, in the order of their paths.
+    /// The change of each note, in the order of their paths.
     pub fn diffs(&self) -> Vec<FileDiff> {
         let side = |note: &NoteUndo, bytes: &Option<Vec<u8>>| bytes.clone().map(|bytes| (note.mode, bytes));
         let diff = |(path, note): (&String, &NoteUndo)| FileDiff {
@@ -136,7 +136,7 @@ impl UndoPlan {
     }
 }
 
-/// What is taken back together, or not at all.
+/// The operations: each is taken back as a whole, or not at all.
 fn unit(record: &Record) -> String {
     record.commit.message.trailer(OPERATION).map_or_else(|| record.commit.id.to_string(), str::to_owned)
 }

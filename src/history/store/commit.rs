@@ -12,7 +12,7 @@ pub struct Commit {
     pub id: Oid,
     /// The commit before it.
     pub parent: Option<Oid>,
-    /// What the vault looked like.
+    /// The vault's state.
     pub tree: Oid,
     /// When it was made.
     pub time: Timestamp,

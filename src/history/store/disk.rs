@@ -1,4 +1,4 @@
-//! What this room needs of the disk: names that are durable, and the places where a test may end the process.
+//! Durable directory entries, and failpoints where a test may end the process.
 
 use std::fs::File;
 use std::path::Path;

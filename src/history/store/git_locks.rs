@@ -1,7 +1,7 @@
-//! Locks of git's that a killed process left behind.
+//! Removal of git's lock files that a killed process left behind.
 //!
-//! Whoever writes `NAME` in a git repository first makes `NAME.lock`. If it is killed there, the file
-//! stays, and nobody can write `NAME` again. Our own processes write under the repository's lock alone,
+//! A program that writes `NAME` in a git repository first makes `NAME.lock`. If it is killed there, the file
+//! stays, and no program can write `NAME` again. Our own processes write under the repository's lock alone,
 //! which the kernel takes back when its holder ends: who holds that one and finds a `.lock` knows that none
 //! of ours is at work. A person's own git may be. Its lock stays as long as a process has it open, or as
 //! long as it is young and a git that works in this repository lives.
@@ -27,7 +27,7 @@ impl Lock {
 /// Some gits close a lock before they are done with it, but none of them for longer.
 #[cfg(target_os = "linux")]
 const GRACE: Duration = Duration::from_secs(60);
-/// Where nobody can say which process has a file open, an older lock counts as left behind.
+/// On systems that can't list open files, an older lock counts as left behind.
 #[cfg(not(target_os = "linux"))]
 const GRACE: Duration = Duration::from_secs(3);
 

@@ -16,7 +16,7 @@ use super::wal;
 use crate::clock::{Clock, SystemClock};
 use crate::history::error::{HistoryError, Result};
 
-/// What a line says of its id.
+/// The kind of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Word {
     /// We made this snapshot.
@@ -25,7 +25,7 @@ pub(crate) enum Word {
     Adopted,
     /// The repository was gone, and with it this snapshot, its last.
     Anew,
-    /// The branch was found here, where nobody of ours had put it.
+    /// The branch was found here, moved by another program.
     Moved,
     /// The branch was gone, and was put back here.
     PutBack,
@@ -68,13 +68,13 @@ impl Line {
         Some(Self { at: at.parse().ok()?, word, id: Oid::from_str(id).ok().filter(|_| whole)? })
     }
 
-    /// Where the branch ends after this line.
+    /// The branch's end after this line.
     fn end(&self) -> Option<Oid> {
         (self.word != Word::Anew && !self.id.is_zero()).then_some(self.id)
     }
 }
 
-/// Where the branch should end.
+/// The end that the branch should have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Expected {
     /// There is no list yet.
@@ -95,7 +95,7 @@ impl Known {
         Self(dir.with_extension("log"))
     }
 
-    /// Where the branch should end.
+    /// The end that the branch should have.
     pub(crate) fn expected(&self) -> Result<Expected> {
         /// More than the longest line, twice.
         const TAIL: u64 = 256;
@@ -153,7 +153,7 @@ impl Known {
     }
 }
 
-/// What the list says as a whole.
+/// The list as a whole, evaluated.
 #[derive(Debug, Default)]
 pub(crate) struct Account {
     /// The snapshots that must be there, in order.

@@ -1,4 +1,4 @@
-//! The repository's lock, and what whoever takes it sets right first.
+//! Reconciliation: the process that takes the repository's lock repairs the traces of a killed one first.
 //!
 //! Two things are looked at each time, for a few microseconds: git's own locks, which a killed process
 //! leaves behind ([`locks`]), and whether the branch still ends where our list of snapshots ends
@@ -21,7 +21,7 @@ use super::repository::{BRANCH, Store};
 use super::wal;
 use crate::history::error::{HistoryError, Result};
 
-/// Its lock is held by whoever restores or undoes. (A name that ends in `.lock` is git's.)
+/// Its lock is held during a restore or an undo. (A name that ends in `.lock` is git's.)
 const UNDER_WAY: &str = "under-way";
 /// How long another process is waited for.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(30);

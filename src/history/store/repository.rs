@@ -30,13 +30,13 @@ pub(crate) struct Store {
     pub(in crate::history) wal: Wal,
     /// The list of snapshots, outside the repository.
     pub(in crate::history) known: Known,
-    /// What was found that a person should hear of, until somebody asks.
+    /// A message for the person, until it is fetched.
     pub(in crate::history) notice: RefCell<Option<String>>,
     /// Which folder was opened: one that was made anew in its place is another.
     identity: Option<Identity>,
 }
 
-/// Device, number and last change of the repository's settings, which nobody changes.
+/// Device, number and last change of the repository's settings, which never change.
 type Identity = (u64, u64, i64, i64);
 
 fn identity(dir: &Path) -> Option<Identity> {
@@ -139,7 +139,7 @@ impl Store {
     fn make_whole(dir: &Path) -> Result<()> {
         if !dir.join("objects").is_dir() {
             if dir.exists() {
-                // What is left of one that somebody deleted.
+                // The rest of one that was deleted.
                 let aside = dir.with_extension(format!("{}.old", std::process::id()));
                 fs::rename(dir, &aside).map_err(HistoryError::io("move away", dir))?;
             }

@@ -1,4 +1,4 @@
-//! One sync a snapshot: a write-ahead log for loose objects and the branch.
+//! The write-ahead log for loose objects and the branch: one sync for each snapshot.
 //!
 //! Git's own way is to sync each loose object, its folder and the branch: ten waits for the disk for one
 //! changed note. Here objects and branch are written without waiting, and the same bytes go into one

@@ -1,7 +1,7 @@
 //! Many files that are gone at once: renamed, deleted on purpose, or a folder that isn't all there.
 //!
 //! More than twenty and more than a tenth of the known files, or all of them, wait for a person's word.
-//! What only has another path is none of them.
+//! A file that only has another path is none of them.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -18,7 +18,7 @@ use crate::history::store::Store;
 /// As many deletions at once are a commit of their own, flagged.
 pub(super) const BULK: usize = 20;
 
-/// What becomes of many deletions at once.
+/// The treatment of many deletions at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Deletions {
     /// More than 20 and more than a tenth of the known files, or all of them, wait for a person's word.

@@ -106,7 +106,7 @@ impl History {
         // The store has no state that a panic could leave half-changed: it reads the disk anew.
         let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
         if !store.is_current() {
-            // Somebody has deleted the repository, or put another one in its place.
+            // The repository was deleted, or another one was put in its place.
             match Store::open(&self.dir) {
                 Ok(opened) => {
                     *store = opened;
@@ -118,7 +118,7 @@ impl History {
         store
     }
 
-    /// What a person should hear of the repository, once: that it was gone, or changed by others.
+    /// A message for the person about the repository, returned once: that it was gone, or changed by another program.
     pub fn take_notice(&self) -> Option<String> {
         self.store().notice.take()
     }

@@ -1,4 +1,4 @@
-//! What a restore or an undo is about to write, noted before it begins.
+//! The journal of a restore or an undo: the writes that it is about to make, saved before the first of them.
 //!
 //! While the note exists, a snapshot that finds a file in the state which the restore gives it knows
 //! that it was the restore and not a person (what an undo wrote it leaves to its end, which is one commit); and after a
@@ -33,12 +33,12 @@ pub struct PendingRestore {
     pub began: Timestamp,
     /// Every file that it writes or removes.
     pub steps: Vec<PendingStep>,
-    /// What it takes back, where it is an undo.
+    /// The commits that it reverts, where it is an undo.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undoing: Option<Undoing>,
 }
 
-/// What makes a pending restore an undo.
+/// The part of a pending restore that makes it an undo.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Undoing {
     /// The commits that are taken back, newest first; none where an undo that could not be done goes back itself.
@@ -110,7 +110,7 @@ pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
     }
 }
 
-/// Written beside, synced and renamed: whoever reads sees the old or the new note, never half of one.
+/// Written beside, synced and renamed: a reader sees the old or the new file, never half of one.
 pub(crate) fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<()> {
     let bytes = serde_json::to_vec(value).unwrap_or_default();
     if fs::read(path).is_ok_and(|old| old == bytes) {

@@ -1,4 +1,4 @@
-//! What the agent wrote: one commit a write, as the editing engine tells of it.
+//! Commits of the agent's writes: one for each write that the editing engine reports.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
@@ -207,7 +207,7 @@ impl History {
         Ok(false)
     }
 
-    /// Where the note really lies, links resolved: that is the path that snapshots know.
+    /// The note's path with links resolved, as snapshots know it.
     fn real_path(&self, path: &NotePath) -> NotePath {
         std::fs::canonicalize(self.vault().absolute(path))
             .ok()

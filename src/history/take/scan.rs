@@ -1,4 +1,4 @@
-//! From the vault's files to tree changes: what is there, what changed, what is left out.
+//! Scans the vault's files for changes against the last snapshot, and for files that must be left out.
 //!
 //! Reads files, writes blobs, moves no branch. What can't be read is never taken for deleted: it keeps
 //! the state that the last snapshot knows, and is listed with the reason.
@@ -24,14 +24,14 @@ pub struct LeftOut {
     pub reason: String,
 }
 
-/// What a look at the vault found.
+/// The result of a scan.
 #[derive(Debug, Default)]
 pub(crate) struct Scan {
     /// New and changed files.
     pub changed: Vec<TreeChange>,
     /// Files that are gone.
     pub deleted: Vec<String>,
-    /// What the entry file should learn; `None` for a path that is gone.
+    /// New entries for the entry file; `None` for a path that is gone.
     pub seen: Vec<(String, Option<Entry>)>,
     pub left_out: Vec<LeftOut>,
     /// How many files the last snapshot knows; counted by a full scan only.
@@ -319,7 +319,7 @@ impl Scanner<'_> {
     }
 }
 
-/// What must not be taken for deleted.
+/// Paths that must not be taken for deleted.
 #[derive(Default)]
 struct Present {
     files: BTreeSet<Box<str>>,

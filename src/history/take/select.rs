@@ -1,4 +1,4 @@
-//! Which files a snapshot keeps. Pure: it looks at paths and sizes only.
+//! Selection of the files that a snapshot keeps. Pure: it looks at paths and sizes only.
 //!
 //! Notes, canvases, bases and settings always; attachments if asked; what `[history] include` adds and
 //! `exclude` takes away, where an exclusion never hides a note that the agent itself writes. Names that
@@ -43,7 +43,7 @@ const ATTACHMENTS: [&str; 27] = [
 ];
 /// Folders that are never kept, at any depth.
 const NEVER_FOLDERS: [&str; 5] = [".trash", ".stversions", ".stfolder", ".sync", "node_modules"];
-/// What Obsidian rewrites all the time and nobody wants back.
+/// Files that Obsidian rewrites all the time and that are not worth restoring.
 const NEVER_FILES: [&str; 6] = [
     ".obsidian/workspace.json",
     ".obsidian/workspace-mobile.json",
@@ -66,7 +66,7 @@ pub struct Selection {
     own: Vec<String>,
 }
 
-/// What happens to a path.
+/// The treatment of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// It is kept.
@@ -119,7 +119,7 @@ impl Selection {
         format!("{bytes} bytes; `[history] max_file_bytes` is {}", self.max_file_bytes)
     }
 
-    /// What happens to the file at `path`.
+    /// The treatment of the file at `path`.
     pub fn verdict(&self, path: &str) -> Verdict {
         if self.own.iter().any(|own| own == path) {
             return Verdict::Keep;

@@ -18,7 +18,7 @@ use crate::history::error::Result;
 use crate::history::store::{Lock, Message, ObjectWriter, Store, TreeChange, failpoint};
 use crate::vault::NotePath;
 
-/// What a snapshot did.
+/// The result of a snapshot.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Snapshot {
     /// The new commits' ids, oldest first; none where nothing had changed.
@@ -31,7 +31,7 @@ pub struct Snapshot {
     pub deleted: usize,
     /// Deletions that were not recorded and wait for a person's word.
     pub held: Option<Held>,
-    /// What was looked at and left out.
+    /// The files that were looked at and left out.
     pub left_out: Vec<LeftOut>,
 }
 
@@ -174,7 +174,7 @@ impl History {
         self.commit(store, lock, at, &changes, &message, snapshot)
     }
 
-    /// What no snapshot holds, as of the last look at it.
+    /// The files that no snapshot holds, as of the last scan.
     ///
     /// # Errors
     /// The list can't be read.
@@ -235,7 +235,7 @@ impl History {
         Ok(())
     }
 
-    /// What is being restored right now, or was when a restore was interrupted.
+    /// The restore that is under way, or that was interrupted.
     ///
     /// # Errors
     /// The note about it can't be read.
@@ -244,7 +244,7 @@ impl History {
     }
 }
 
-/// Where a run of commits stands.
+/// The state between the commits of one snapshot.
 pub(in crate::history) struct At<'r> {
     pub head: Option<Oid>,
     pub tree: Oid,

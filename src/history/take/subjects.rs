@@ -8,7 +8,7 @@ use crate::history::store::TreeChange;
 use crate::history::store::{BULK_DELETION, Message, RESTORED_FROM};
 use crate::vault::{Actor, Why};
 
-/// What became of one path.
+/// The change of one path.
 pub(crate) struct Fact {
     pub path: String,
     pub old: Option<FileState>,

@@ -1,4 +1,4 @@
-//! What the bot, the hooks and the assistant added to their logs, told from what people changed in them.
+//! Commits of logs: text that the bot, the hooks and the assistant appended, separated from changes by people.
 //!
 //! The bot (and, of coding agents' sessions, a hook) appends what is said without a word to history (a commit a message would cost more than the
 //! message), and the next snapshot finds it. The logs themselves say what it was: whole events, byte for
@@ -27,7 +27,7 @@ struct Grown {
     events: usize,
 }
 
-/// What the bot made of the log `old` on the way to `new`; none where it added nothing.
+/// The text that the bot appended to the log `old` on the way to `new`; none where it added nothing.
 fn grown(old: Option<&[u8]>, new: &[u8]) -> Option<Grown> {
     let log = log::parse(new);
     let mut bytes = match old {
@@ -164,7 +164,7 @@ impl History {
         (!project.contains('/') && !name.contains('/')).then(|| format!("{SESSIONS}/{project}"))
     }
 
-    /// What we added to the file at `path`; a log that a person moved there counts as theirs.
+    /// The text that we added to the file at `path`; a log that a person moved there counts as theirs.
     fn grown(
         &self,
         store: &Store,

@@ -1,4 +1,4 @@
-//! The history of an opened vault, itself opened only when somebody needs it.
+//! The history of an opened vault, itself opened at its first use.
 //!
 //! Most commands read a note and end; opening a repository would cost them more than their work. The
 //! first edit, or the first question, opens it.

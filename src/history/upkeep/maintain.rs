@@ -32,7 +32,7 @@ impl Default for PackPolicy {
     }
 }
 
-/// What was packed.
+/// The result of packing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MaintenanceReport {
     /// How many loose objects went into a pack.

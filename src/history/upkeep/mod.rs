@@ -1,9 +1,9 @@
-//! What the daemon does for the history beside its other work.
+//! Background work on the history, done by the daemon.
 //!
 //! - [`snapshotter`]: when a snapshot is taken;
 //! - [`maintain`]: packing now and then;
 //! - [`remote`]: pushing and fetching with the user's own git, and when a failed push is tried again;
-//! - [`lazy`]: a history that is opened when somebody first needs it.
+//! - [`lazy`]: a history that is opened at its first use.
 
 mod lazy;
 mod maintain;

@@ -45,7 +45,7 @@ fn git(dir: &Path, args: &[&str]) -> Result<()> {
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::piped());
-    // Nobody is there to answer; a hook or a repository around the caller is none of ours.
+    // No person is there to answer; a hook or a repository around the caller is none of ours.
     command.env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C");
     for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE"] {
         command.env_remove(name);
@@ -63,7 +63,7 @@ fn git(dir: &Path, args: &[&str]) -> Result<()> {
     Err(HistoryError::Remote { command: args[0].to_owned(), detail: without_password(&last.join("; ")) })
 }
 
-/// A URL's password is nobody's business in a log.
+/// Masks a URL's password, which must not stand in a log.
 fn without_password(text: &str) -> String {
     let words = text.split(' ').map(|word| {
         let Some((scheme, rest)) = word.split_once("://") else { return word.to_owned() };

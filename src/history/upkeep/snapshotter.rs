@@ -19,15 +19,15 @@ use crate::vault::NotePath;
 
 /// So long must it be quiet.
 const QUIET: SignedDuration = SignedDuration::from_secs(2);
-/// At least so often, whoever types.
+/// The longest time between two snapshots while a person types.
 const AT_LEAST: SignedDuration = SignedDuration::from_mins(5);
 /// The whole vault is compared so often.
 const SWEEP: SignedDuration = SignedDuration::from_hours(1);
 
-/// What failed is tried again after so long.
+/// The time until a failed snapshot is tried again.
 const RETRY: SignedDuration = SignedDuration::from_secs(30);
 
-/// What is to be done now.
+/// The work that is due now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Work {
     /// Compare these.
@@ -177,7 +177,7 @@ impl Snapshotter {
         Ok(Some(snapshot))
     }
 
-    /// What a person should hear of the repository, once.
+    /// A message for the person about the repository, returned once.
     pub fn take_notice(&self) -> Option<String> {
         self.history.take_notice()
     }

@@ -1,4 +1,4 @@
-//! What the history proves, commit by commit.
+//! The audit: checks of the agent's promises against the history, commit by commit.
 //!
 //! Logs were only ever appended to; each write of the agent touched only what its trailers say; every
 //! one-off reminder that the scheduler removed has a delivery; ids never changed. Each breach is named
@@ -48,7 +48,7 @@ pub struct Violation {
     pub commit: String,
     /// When.
     pub time: Timestamp,
-    /// Who, as the commit says.
+    /// The actor that the commit names.
     pub actor: String,
     /// Which promise: `append-only`, `only-what-it-says`, `delivered` or `ids`.
     pub rule: &'static str,
@@ -56,11 +56,11 @@ pub struct Violation {
     pub path: String,
     /// The 1-based line, in the state after the commit, or before it where the line is gone.
     pub line: usize,
-    /// What happened, in words.
+    /// The violation, in words.
     pub detail: String,
 }
 
-/// What an audit found.
+/// The result of an audit.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct AuditReport {
     /// How many commits were looked at.
@@ -71,7 +71,7 @@ pub struct AuditReport {
     pub violations: Vec<Violation>,
 }
 
-/// What the audit asks about a delivery.
+/// The delivery journal's answer about a delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliveryRecord<'a> {
     /// The reminder's id.

@@ -47,20 +47,20 @@ pub struct Flaw {
     pub id: String,
     /// The file whose text it is, or the folder.
     pub path: Option<String>,
-    /// What is wrong, in words.
+    /// The fault, in words.
     pub detail: String,
 }
 
-/// What a look found.
+/// The result of a verification.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Verification {
     /// How many snapshots were looked at.
     pub snapshots: usize,
     /// How many objects: snapshots, folders, texts.
     pub objects: usize,
-    /// What is wrong.
+    /// The faults.
     pub flaws: Vec<Flaw>,
-    /// What bounds the proof: since when there is a list, when the history began anew.
+    /// The limits of the proof: since when there is a list, when the history began anew.
     pub notes: Vec<String>,
 }
 
@@ -134,7 +134,7 @@ impl Walk<'_> {
         self.found.flaws.push(Flaw { kind, id, path: path.map(str::to_owned), detail });
     }
 
-    /// What the list can't speak of.
+    /// Notes the limits of the proof.
     fn bounds(&mut self, account: &Account, show: &impl Fn(Timestamp) -> String) {
         let notes = &mut self.found.notes;
         if let Some(at) = account.accepted {
@@ -176,7 +176,7 @@ impl Walk<'_> {
         }
     }
 
-    /// What makes plain git show another history than ours.
+    /// Notes everything that makes plain git show another history than ours.
     fn foreign(&mut self) {
         let dir = self.store.dir();
         let head = std::fs::read_to_string(dir.join("HEAD")).unwrap_or_default();

@@ -25,7 +25,7 @@ pub struct Book {
     project: String,
     /// The names of what it holds, and of what the logs hold that it goes on from.
     known: HashSet<u128>,
-    /// What stands behind its last whole event.
+    /// The bytes behind its last whole event.
     torn: Vec<u8>,
     /// Whether it is new, or goes on from another.
     may_go_on: bool,
@@ -103,7 +103,7 @@ impl Book {
         self.text.len()
     }
 
-    /// What is called after the first thing that is said in it.
+    /// Gives it a title: its first message.
     pub fn call(&mut self, title: impl FnOnce() -> String) {
         if self.header.title.is_none() {
             self.header.title = Some(title()).filter(|title| !title.is_empty());
@@ -168,7 +168,7 @@ impl Book {
     }
 }
 
-/// What a log holds.
+/// The contents of a log.
 #[derive(Debug, Default)]
 struct Held {
     names: HashSet<u128>,

@@ -1,4 +1,4 @@
-//! What one line of a host's transcript adds to a session's log. Pure.
+//! Parsing of one line of a host's transcript into the pieces that a session's log gets. Pure.
 //!
 //! A line is one JSON object. Its text, tool calls and results become pieces, each with a name of its own that is made
 //! of the entry's id and of what it says: the same entry gives the same names, however often it is written or read.
@@ -29,7 +29,7 @@ pub struct Entry {
     pub agent: Option<String>,
     /// Whether it is a prompt that begins a turn.
     pub is_prompt: bool,
-    /// What it adds, in order.
+    /// The pieces that it adds, in order.
     pub pieces: Vec<Piece>,
 }
 
@@ -38,11 +38,11 @@ pub struct Entry {
 pub struct Piece {
     /// Its name: 80 bits.
     pub name: u128,
-    /// What it is.
+    /// Its kind.
     pub what: What,
 }
 
-/// What a piece is.
+/// The kind of a piece.
 #[derive(Debug, Clone, PartialEq)]
 pub enum What {
     /// Something that was said.
@@ -51,12 +51,12 @@ pub enum What {
         kind: EventKind,
         /// The model, or who speaks for the host.
         author: String,
-        /// What.
+        /// The kind.
         parts: Vec<Part>,
     },
     /// A tool is called.
     Call {
-        /// What its result will name.
+        /// The id that its result will name.
         id: String,
         /// The tool.
         tool: String,
@@ -67,7 +67,7 @@ pub enum What {
     Result {
         /// The call.
         call: String,
-        /// What it answered.
+        /// Its answer.
         parts: Vec<Part>,
         /// Whether it failed.
         failed: bool,
@@ -116,7 +116,7 @@ fn is_by_user(piece: &Piece) -> bool {
     matches!(piece.what, What::Said { kind: EventKind::User, .. })
 }
 
-/// What tells an entry from every other: its id, of a copy the first one's.
+/// The identity of an entry: its id, of a copy the first one's.
 fn salt(entry: &Value) -> String {
     let id = entry["forkedFrom"]["messageUuid"].as_str().or(entry["uuid"].as_str());
     match id {
@@ -195,7 +195,7 @@ impl Part {
     }
 }
 
-/// What a `content` holds that is either a text or a list of blocks.
+/// The parts of a `content` that is either a text or a list of blocks.
 fn parts(content: &Value) -> Vec<Part> {
     match content {
         Value::String(text) => vec![Part::Text(text.clone())],

@@ -1,4 +1,4 @@
-//! What is too large for a log, or no text: files beside it, named by their SHA-256.
+//! Attachments of a log: results that are too large for it, or no text, as files beside it, named by their SHA-256.
 
 use sha2::{Digest, Sha256};
 

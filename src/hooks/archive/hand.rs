@@ -1,5 +1,5 @@
-//! Who keeps a session when a hook is called: the daemon where there is one; else the hook itself, as far as its time
-//! goes; and for what is left, a process beside it that nobody waits for.
+//! Chooses the process that archives a session: the daemon if one runs; else the hook itself, as far as its time
+//! goes; and for what is left, a process beside it that the hook does not wait for.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -19,14 +19,14 @@ use crate::workspace::Workspace;
 /// A request as it goes over the daemon's socket.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Handed {
-    /// What is to be kept.
+    /// The session to be archived.
     pub archive: Request,
 }
 
-/// What the daemon answers to one.
+/// The daemon's answer.
 pub const TAKEN: &str = "{\"taken\":true}";
 
-/// What a host's message asks for, if it names a transcript.
+/// The session that a host's message asks to archive, if it names a transcript.
 pub fn request(event: Event, input: &Input) -> Option<Request> {
     let transcript = input.transcript(home().as_deref())?;
     let named = [SCOPE_VARIABLE, PROJECT_VARIABLE].iter().any(|name| std::env::var_os(name).is_some());
@@ -117,7 +117,7 @@ fn hand_over(_: &Workspace, _: &Request, _: Duration) -> bool {
     false
 }
 
-/// Starts a process of its own for what is left. Nobody waits for it.
+/// Starts a process of its own for what is left. The hook does not wait for it.
 pub fn beside(vault: &Path, request: &Request) {
     let Ok(program) = std::env::current_exe() else { return };
     let mut command = Command::new(program);

@@ -20,9 +20,9 @@ pub struct Lines {
 pub struct Line<'a> {
     /// Its bytes without the line break; none of a line that is too long.
     pub bytes: &'a [u8],
-    /// Where it begins.
+    /// Its offset.
     pub start: u64,
-    /// Where the next one begins.
+    /// The next line's offset.
     pub end: u64,
     /// Whether it ends with a line break: the last one may still grow.
     pub is_ended: bool,

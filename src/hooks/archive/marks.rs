@@ -1,4 +1,4 @@
-//! What a log says of itself: the names of its pieces, and which log it goes on from.
+//! Markers in a log: the names of its pieces, and the log that it goes on from.
 
 use std::io::{BufRead, BufReader};
 

@@ -6,7 +6,7 @@
 //! stand in [`files`] beside the log, secrets are [masked](crate::redact). One line of the transcript is held at a time.
 //!
 //! The logs themselves say what they hold, so everything may be killed at any time, done twice, or at once by two.
-//! What a killed hook has left undone, the next event does: of the same session, or of another ([`sweep`]).
+//! The next event finishes the work of a killed hook: an event of the same session, or of another ([`sweep`]).
 //!
 //! - `entry`: what one line of a transcript becomes in the log; `lines`: the lines of a file that grows;
 //! - `state`: how far each transcript was read; `marks`: what a log says of itself;
@@ -50,10 +50,10 @@ pub struct Request {
     pub session: String,
     /// The host's transcript.
     pub transcript: PathBuf,
-    /// Where the assistant works, for a transcript that doesn't say so.
+    /// The assistant's folder, for a transcript that doesn't say so.
     #[serde(default)]
     pub cwd: Option<PathBuf>,
-    /// The folder of a new log, for whoever was told of it by the environment.
+    /// The folder of a new log, where the environment names it.
     #[serde(default)]
     pub project: Option<String>,
     /// Whether nothing more will come: calls without a result are logged.
@@ -64,7 +64,7 @@ pub struct Request {
     pub compacting: bool,
 }
 
-/// What was done.
+/// The result of a pass.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Report {
     /// Logs that were added to, and how many events each got.
@@ -93,7 +93,7 @@ pub fn archive(
 ) -> Result<Report, ArchiveError> {
     let states = States::new(&workspace.dirs.state);
     let _lock = lock(&workspace.dirs.state, &request.session, until)?;
-    // From the first event on, sessions that nobody speaks for are looked after.
+    // From the first event on, sessions without events of their own are archived, too.
     states.since();
     let mut report = Report::default();
     read_on(workspace, request, &request.transcript, None, until, &mut report)?;
@@ -108,7 +108,7 @@ pub fn is_any_known(workspace: &Workspace) -> bool {
     !States::new(&workspace.dirs.state).all().is_empty()
 }
 
-/// Looks after sessions that nobody else does: those that were read before and have grown, and those beside
+/// Archives sessions that have no event of their own: those that were read before and have grown, and those beside
 /// `transcript` that are kept. One that fails is left to the next time.
 pub fn sweep(workspace: &Workspace, transcript: Option<&Path>, until: Option<Instant>) -> Report {
     let states = States::new(&workspace.dirs.state);

@@ -1,4 +1,4 @@
-//! One reading of a transcript: from its lines to the logs of the session and of its sub-agents.
+//! Reads a transcript once: from its lines to the logs of the session and of its sub-agents.
 //!
 //! A tool's call waits for its result, and the two are one event. Reading goes on at the first call that has none yet,
 //! so nothing is forgotten between two readings; a call that never gets one is logged when the next prompt comes, or
@@ -59,7 +59,7 @@ struct Open {
 /// How far a reading came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reached {
-    /// Where the next one goes on, in bytes.
+    /// The offset at which the next pass goes on, in bytes.
     pub offset: u64,
     /// Whether this is all that there is.
     pub is_all: bool,
@@ -321,7 +321,7 @@ impl<'w> Pass<'w> {
     }
 }
 
-/// What is said, without its words.
+/// The kind of a message, without its words.
 struct Said {
     name: u128,
     at: Timestamp,

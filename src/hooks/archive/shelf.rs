@@ -1,4 +1,4 @@
-//! Where sessions' logs stand: `logs/claude-code/PROJECT/SESSION.md`, a sub-agent's beside it, and large results and
+//! Paths of sessions' logs: `logs/claude-code/PROJECT/SESSION.md`, a sub-agent's beside it, and large results and
 //! pictures in `files/`.
 //!
 //! A session keeps its log wherever that was moved to below the surface's folder; a new one begins in the folder of

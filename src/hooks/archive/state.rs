@@ -16,7 +16,7 @@ const MOST_BYTES: u64 = 64 << 10;
 /// So many bytes before the place where reading left off tell that the file is still the same.
 const CHECKED: u64 = 256;
 
-/// What is known of a transcript.
+/// The read state of a transcript.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Known {
@@ -24,7 +24,7 @@ pub struct Known {
     pub transcript: PathBuf,
     /// Whose it is.
     pub session: String,
-    /// Where reading goes on, in bytes.
+    /// The offset at which reading goes on, in bytes.
     pub offset: u64,
     /// Hash of what stands before that.
     pub check: String,
@@ -32,7 +32,7 @@ pub struct Known {
     pub length: u64,
 }
 
-/// Where it is kept.
+/// The folder of the read states.
 #[derive(Debug, Clone)]
 pub struct States {
     dir: PathBuf,
@@ -44,7 +44,7 @@ impl States {
         Self { dir: state.join("sessions") }
     }
 
-    /// What is known of a transcript; nothing where it was replaced or its file is gone, torn or strange.
+    /// The read state of a transcript; empty where it was replaced or the state's file is gone, torn or strange.
     pub fn load(&self, transcript: &Path) -> Known {
         let known = read(&self.path(transcript)).filter(|known| {
             known.transcript == transcript

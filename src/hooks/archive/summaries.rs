@@ -2,7 +2,7 @@
 //! the session starts again.
 //!
 //! They are extracts, which need no model and can't fail; a daemon's brains write better ones ([`crate::summary`]).
-//! What no summary covers yet comes as an extract that is made on the spot.
+//! Text that no summary covers yet comes as an extract that is made on the spot.
 
 use std::time::Instant;
 
@@ -46,7 +46,7 @@ pub fn condense(workspace: &Workspace, session: &str, until: Option<Instant>) ->
     }
 }
 
-/// What is known of a session that goes on after a compaction; none where it isn't kept.
+/// A short form of a session that goes on after a compaction; none where it isn't archived.
 pub fn given_back(workspace: &Workspace, session: &str) -> Option<String> {
     let summaries = Summaries::of(workspace);
     let name = name_of(workspace, &summaries, session)?;

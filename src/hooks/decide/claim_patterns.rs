@@ -240,7 +240,7 @@ pub(super) const FILLERS: &[&str] = &[
     "jetzt", "auch", "gerade", "bereits", "schon", "nun", "soeben", "hiermit", "natürlich", "gerne", "bien", "aussi", "déjà", "maintenant", "ya", "también", "ahora", "già", "anche", "já", "também", "al", "ook", "nu", "już", "też", "уже", "также",
 ];
 
-/// What names a time, so that a reminder is one.
+/// Words that name a time: beside them a reminder is one.
 #[rustfmt::skip]
 pub(super) const TIMES: &[&str] = &[
     "tomorrow", "tonight", "today", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "mondays", "tuesdays", "wednesdays", "thursdays", "fridays", "saturdays", "sundays", "weekday*", "weekend*", "morning", "evening", "afternoon", "noon", "midnight", "week", "weeks", "weekly", "month", "months", "monthly", "yearly", "daily", "hour", "hours", "minutes", "days", "year", "january", "february", "march", "april", "june", "july", "august", "september", "october", "november", "december", "am", "pm", "o'clock", "later",

@@ -1,4 +1,4 @@
-//! What an assistant says it has saved.
+//! Claims of an assistant to have saved something, found in its answers.
 //!
 //! "Saved it" with nothing saved is what users of agent memories complain of. A claim is a sentence in the
 //! assistant's own words (no code, no quotation, no question, no offer, no denial) that says that something
@@ -23,7 +23,7 @@ const GAP: usize = 10;
 /// A longer sentence is a listing.
 const MAX_SENTENCE_CHARS: usize = 120;
 
-/// What an answer was about, as far as it is known: the more, the less a claim has to say.
+/// The subject of an answer, as far as it is known: the more is known, the less a claim has to say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum About {
     /// Work: "Saved!" may mean a file.
@@ -179,7 +179,7 @@ fn parsed(pattern: &str) -> Vec<Element<'_>> {
         .collect()
 }
 
-/// Where the pattern ends that begins at `at`, if it fits there.
+/// The end of the pattern that begins at `at`, if it fits there.
 fn fits(pattern: &[Element<'_>], words: &[&str], at: usize) -> Option<usize> {
     let Some((element, rest)) = pattern.split_first() else { return Some(at) };
     let here = || fits(rest, words, at);

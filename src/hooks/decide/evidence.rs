@@ -1,4 +1,4 @@
-//! What a turn did that bears an assistant's claim out: a write of our own tools or commands, or one to a note
+//! Evidence for an assistant's claim in its turn: a write of our own tools or commands, or one to a note
 //! of the vault. A file elsewhere is no memory, whatever its name.
 
 use std::path::{Component, Path};
@@ -51,7 +51,7 @@ const WANTED: &[&str] = &[
     "メモして", "リマインド", "忘れないで", "기억해", "메모해", "알려줘", "จำไว้", "เตือน",
 ];
 
-/// What a turn was about, as far as it bears on short answers.
+/// The subject of a turn, as far as it bears on short answers.
 pub(in crate::hooks) fn about(turn: &Turn) -> About {
     let prompt = plain(&turn.prompt.to_lowercase());
     if WANTED.iter().any(|phrase| in_order(&prompt, phrase)) {

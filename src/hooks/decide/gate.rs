@@ -17,7 +17,7 @@ const SHORT_IDEOGRAPHS: usize = 6;
 /// Small talk isn't longer than this.
 const LONGEST_TALK: usize = 120;
 
-/// What the gate says.
+/// The gate's verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gate {
     /// Look.
@@ -69,7 +69,7 @@ pub fn gate(prompt: &str) -> Gate {
     Gate::Open
 }
 
-/// Whether a text that somebody hands over to be recalled for is worth a look: one that is too short for a hook may be
+/// Whether a text that is handed over to be recalled for is worth a look: one that is too short for a hook may be
 /// just the word that is meant.
 pub fn is_worth_a_look(text: &str) -> bool {
     matches!(gate(text), Gate::Open | Gate::Shut(Idle::Short))

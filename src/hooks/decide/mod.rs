@@ -5,7 +5,7 @@
 //! - [`evidence`]: what a turn did that bears such a claim out;
 //! - [`summary`]: what a conversation was about, extracted and not invented.
 //!
-//! What looks worth saving is decided in [`crate::capture::offers`].
+//! [`crate::capture::offers`] decides whether something is worth saving.
 
 mod claim_patterns;
 pub mod claims;

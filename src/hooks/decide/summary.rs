@@ -1,4 +1,4 @@
-//! What a conversation was about, extracted and not invented: for working memory, and for the day's note.
+//! Summaries of a conversation by extraction: for working memory, and for the day's note.
 //!
 //! The second source document wants what was worked on, decisions, preferences, open threads and files, with
 //! values verbatim. There is no model here, so sentences and paths are taken as they were said. Pure.
@@ -50,7 +50,7 @@ pub fn working(transcript: &Transcript, cwd: Option<&Path>, most: usize) -> Stri
     out.text.trim_end().to_owned()
 }
 
-/// What a session was about, in a few words: its title, else its first prompt that says something.
+/// A session's topic in a few words: its title, else its first prompt that says something.
 pub fn topic(head: &Transcript, tail: &Transcript, most: usize) -> Option<String> {
     let title = tail.title.as_ref().or(head.title.as_ref()).map(String::as_str);
     let prompts = head.turns.iter().chain(&tail.turns).map(|turn| turn.prompt.as_str());
@@ -66,7 +66,7 @@ fn is_about_something(prompt: &str) -> bool {
     gate(prompt) == Gate::Open
 }
 
-/// What was asked and not answered, what the assistant asked back, and what either calls open.
+/// Open questions: asked and not answered, asked back by the assistant, or called open by either.
 fn open(turns: &[&Turn]) -> Vec<String> {
     let mut found = Vec::new();
     if let Some(last) = turns.last() {

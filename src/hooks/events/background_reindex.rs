@@ -1,6 +1,6 @@
-//! An index that is far behind can't be brought up within a hook's patience: it is done beside it.
+//! Starts a process that brings an index up to date which is too far behind for the time of a hook.
 //!
-//! Without a daemon nobody else would do it, and every prompt would be late. The process of its own runs one
+//! Without a daemon nothing else would do it, and every prompt would be late. The process of its own runs one
 //! `recall`, which brings index and ranking up to date and ends; at most one is started in ten minutes, and
 //! none beside a daemon.
 
@@ -13,7 +13,7 @@ use crate::search::follow::live;
 
 const MIN_INTERVAL: Duration = Duration::from_secs(600);
 
-/// Starts it, unless it was started just now or a daemon is at work. Nobody waits for it.
+/// Starts it, unless it was started just now or a daemon is at work. The hook does not wait for it.
 pub(crate) fn bring_up(vault: &Path) {
     let Ok(dirs) = Dirs::for_vault(vault) else { return };
     let mark = dirs.cache.join("hooks-behind");

@@ -1,4 +1,4 @@
-//! A conversation is about to be compacted: what it was about goes into working memory, where the user has
+//! The event before a compaction: a summary of the conversation goes into working memory, where the user has
 //! turned that on. Hosts take no text after a compaction, so it comes back when the session starts again.
 
 use crate::hooks::context::{home, origin};

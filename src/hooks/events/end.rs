@@ -1,4 +1,4 @@
-//! A session ends: one line in the day's note says what it was about and which memories served in it.
+//! The event at a session's end: one line in the day's note with its topic and the memories that served in it.
 
 use super::session::Sessions;
 use crate::format::invisible;

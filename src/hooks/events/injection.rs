@@ -1,4 +1,4 @@
-//! Memories in the words in which a model gets them: marked as untrusted, quoted as JSON, within a budget.
+//! Formats memories for a model: marked as untrusted, quoted as JSON, within a budget.
 //!
 //! The same memories give the same bytes: no times, no scores, no counters. A `<` inside a note comes out as
 //! `\u003c`, so that no note can close the frame that the host puts around a hook's words.

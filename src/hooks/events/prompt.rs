@@ -1,4 +1,4 @@
-//! The user sent a prompt: the few memories that bear on it, if any do.
+//! The event of a prompt: the few memories that bear on it, if any do.
 
 use std::sync::Arc;
 
@@ -113,7 +113,7 @@ fn by_words(workspace: &Workspace, index: &Index, prompt: &str) -> Result<Vec<Hi
     Ok(hits)
 }
 
-/// What makes a memory the same one: lines move when a note is edited, words stay.
+/// A memory's key: its words, since lines move when a note is edited.
 fn name(hit: &Hit) -> String {
     crate::hooks::context::memory_name(&hit.path, &hit.text)
 }

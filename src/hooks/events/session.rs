@@ -1,4 +1,4 @@
-//! What a conversation was given so far, so that it isn't given the same again soon.
+//! Session state: the memories that a conversation was given, so that it isn't given the same again soon.
 //!
 //! One small file a conversation, in the cache directory, named by a hash of the conversation's id. Nothing
 //! in it is needed: without it a memory may be given once more, or an offer made once more. It holds hashes
@@ -19,17 +19,17 @@ const MOST_BYTES: u64 = 256 << 10;
 const MOST_LINKS: usize = 40;
 const MOST_HASHES: usize = 256;
 
-/// What is known of one conversation.
+/// The state of one conversation.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Session {
     /// Prompts that were looked into; the first is turn 1.
     pub turn: u64,
-    /// What was given, and in which turn (0: when the session started).
+    /// The memories that were given, each with its turn (0: when the session started).
     pub given: Vec<(String, u64)>,
     /// Links to what was given, each once, in order.
     pub links: Vec<String>,
-    /// What was offered for saving.
+    /// The offers that were made.
     pub offered: Vec<String>,
     /// Claims that the assistant was asked about.
     pub asked: Vec<String>,
@@ -67,7 +67,7 @@ impl Session {
         first_time(&mut self.asked, claim)
     }
 
-    /// What was given is out of the model's sight (a compaction): it may be given again at once.
+    /// Forgets the memories that were given: after a compaction each may be given again at once.
     pub fn forget_given(&mut self) {
         self.given.clear();
     }
@@ -92,7 +92,7 @@ fn hash(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex()[..16].to_owned()
 }
 
-/// Where conversations are kept.
+/// The folder of the conversations' states.
 #[derive(Debug, Clone)]
 pub struct Sessions {
     dir: PathBuf,
@@ -104,7 +104,7 @@ impl Sessions {
         Self { dir: cache.join("hooks") }
     }
 
-    /// What is known of a conversation; nothing where its file is missing, torn or strange.
+    /// The state of a conversation; empty where its file is missing, torn or strange.
     pub fn load(&self, id: &str) -> Session {
         let read = || {
             let mut text = Vec::new();

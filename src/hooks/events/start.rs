@@ -1,5 +1,5 @@
-//! A session starts, goes on or was compacted: who the user is, what they were at, and what is known of the
-//! project.
+//! The event at a session's start, or after a compaction: the context that the model gets (the user's profile, working
+//! memory, memories of the project).
 
 #[cfg(feature = "assistant")]
 use std::time::{Duration, Instant};
@@ -52,7 +52,7 @@ pub(in crate::hooks) fn run(workspace: &Workspace, input: &Input) -> Result<Answ
     Ok(text.map_or_else(Answer::nothing, Answer::context))
 }
 
-/// What a compaction has taken out of the model's sight, in short, of a session that is kept.
+/// A short form of the conversation before a compaction, of a session that is archived.
 fn lost(workspace: &Workspace, input: &Input) -> Option<String> {
     if input.source.as_deref() != Some("compact") || !workspace.settings.hooks.archive {
         return None;
@@ -136,7 +136,7 @@ fn memory(path: String, line: usize, text: String, pinned: bool) -> Memory {
     }
 }
 
-/// What a pin says and where: the block that it links to, else its own words.
+/// A pin's text and its place: the block that it links to, else its own words.
 fn pinned(workspace: &Workspace, pins: &NotePath, pin: &Pin) -> (String, usize, String) {
     let own = || (pins.to_string(), pin.line, pin.text.clone());
     let Some(Target { block_id: Some(id), .. }) = &pin.target else { return own() };

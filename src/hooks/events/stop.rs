@@ -1,4 +1,5 @@
-//! The assistant has answered: is what it says it saved in the vault, and is something worth saving?
+//! The event after an answer: claims to have saved something are checked against the vault, and facts worth saving are
+//! offered.
 
 use jiff::SignedDuration;
 
@@ -78,7 +79,7 @@ fn is_true<'k>(claim: &str, turn: &Turn, kept: impl Iterator<Item = &'k str> + C
     own_words || is_kept(&format!("{claim} {}", turn.prompt), kept)
 }
 
-/// What the assistant is told.
+/// The message to the assistant.
 fn reason(workspace: &Workspace, claim: &str) -> String {
     let paths = &workspace.settings.paths;
     format!(

@@ -1,6 +1,6 @@
 //! The events of a session, by our names and the host's.
 
-/// What happens at the host.
+/// An event of the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Event {
     /// A session starts, goes on, was cleared, or was compacted.

@@ -1,4 +1,4 @@
-//! What the host says on standard input when something happens.
+//! The host's message on standard input when something happens.
 //!
 //! Claude Code writes one JSON object. Every field may be missing or null, and fields that are not known
 //! here are passed over: a newer host must not be stopped by an older program.
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-/// Nobody types more than this; a longer input is no prompt.
+/// A person types no more than this; a longer input is no prompt.
 const MOST_BYTES: u64 = 8 << 20;
 
 /// One message of the host.
@@ -23,7 +23,7 @@ pub struct Input {
     pub cwd: Option<PathBuf>,
     /// The event's name, as the host calls it.
     pub hook_event_name: Option<String>,
-    /// What the user typed (user-prompt-submit).
+    /// The user's prompt (user-prompt-submit).
     pub prompt: Option<String>,
     /// Why a session starts: `startup`, `resume`, `clear` or `compact`.
     pub source: Option<String>,
@@ -33,7 +33,7 @@ pub struct Input {
     pub last_assistant_message: Option<String>,
     /// Why a session ends: `clear`, `logout`, `prompt_input_exit`, `other`.
     pub reason: Option<String>,
-    /// Who asked for a compaction: `manual` or `auto`.
+    /// The cause of a compaction: `manual` or `auto`.
     pub trigger: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What a hook answers, in the host's format.
+//! A hook's answer, in the host's format.
 //!
 //! An answer is one line of JSON on standard output with exit code 0, or nothing at all. Claude Code cuts
 //! what hooks add at 10,000 characters, so the whole line stays below that, counted as the host counts
@@ -11,7 +11,7 @@ use super::event::Event;
 /// The host's own limit for one hook's output.
 pub const HOST_LIMIT: usize = 10_000;
 
-/// What a hook says.
+/// A hook's answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Answer {
     /// Text that is put before the model.

@@ -1,6 +1,6 @@
-//! The host waits for a hook, so a hook never waits for anything longer than its patience.
+//! Runs a hook's work with a timeout, since the host waits for it.
 //!
-//! The work runs on a thread of its own; who asked gets its answer, or learns that it failed or is late,
+//! The work runs on a thread of its own; the caller gets its answer, or learns that it failed or is late,
 //! and goes on. A late thread is left behind and ends with the process.
 
 use std::sync::mpsc::{self, RecvTimeoutError};

@@ -1,4 +1,4 @@
-//! Hooks without a process: hosts that can call a tool of an MCP server that is connected anyway call ours.
+//! The hook tool of our MCP server: hosts that are connected to the server call it instead of starting a process.
 //!
 //! The tool is in no list: it is for the host, not for the model. Its arguments are the host's message, filled in by
 //! the host as texts; its answer is what the command would have printed. Pure.

@@ -21,7 +21,7 @@ const HEAD: u64 = 256 << 10;
 /// One prompt and all that the assistant did about it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Turn {
-    /// What the user typed; empty where the transcript was cut before it.
+    /// The user's prompt; empty where the transcript was cut before it.
     pub prompt: String,
     /// When, as the host wrote it.
     pub time: Option<jiff::Timestamp>,
@@ -43,12 +43,12 @@ pub struct Call {
     id: String,
 }
 
-/// What was read of a conversation.
+/// The part of a conversation that was read.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Transcript {
     /// Its turns, oldest first.
     pub turns: Vec<Turn>,
-    /// What the host calls it, where it gave it a name.
+    /// The host's name for it, if it has one.
     pub title: Option<String>,
 }
 

@@ -25,9 +25,9 @@ pub enum SettingsError {
     /// Something has another shape than the host's settings.
     #[error("{what} at line {line}, column {column} should be {wanted}")]
     Shape {
-        /// What.
+        /// The kind.
         what: String,
-        /// What it should be.
+        /// The kind that is expected.
         wanted: &'static str,
         /// The line, from 1.
         line: usize,
@@ -182,7 +182,7 @@ struct Entry {
     does: Does,
 }
 
-/// What an entry of ours does.
+/// The action of an entry of ours.
 enum Does {
     /// Runs this command, which stands there.
     Run(String, Range<usize>),
@@ -244,7 +244,7 @@ fn entries(root: &Node) -> Vec<Entry> {
     found
 }
 
-/// What a hook does, if it is ours.
+/// The action of a hook, if it is ours.
 fn does(hook: &Node) -> Option<(Event, Does)> {
     let text = |name: &str| hook.get(name).and_then(Node::text);
     if text("tool") == Some(tool::TOOL) {
@@ -332,7 +332,7 @@ fn next_update(
     Ok(own.get(1).map(|second| (removal(&root, second), String::new())))
 }
 
-/// Where a new entry of `event` goes, and its text.
+/// The place of a new entry of `event`, and its text.
 fn addition(
     body: &str,
     event: Event,

@@ -11,11 +11,11 @@ use jsonc_parser::{CollectOptions, ParseOptions, ast};
 pub struct Node {
     /// Its bytes.
     pub span: Range<usize>,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
 }
 
-/// What a value is.
+/// The kind of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kind {
     /// `{…}`
@@ -47,7 +47,7 @@ pub struct JsonError {
     pub line: usize,
     /// The column, from 1.
     pub column: usize,
-    /// What is wrong there.
+    /// The fault there.
     pub reason: String,
 }
 

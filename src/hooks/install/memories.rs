@@ -1,4 +1,4 @@
-//! What Claude Code remembers by itself: where it keeps that, and how its settings move it into the vault.
+//! Claude Code's own memories: their folder, and the setting that moves it into the vault.
 //!
 //! The host has one folder of Markdown a project, and a setting that names another ([`KEY`]). It is believed in the
 //! person's own settings of the project (`.claude/settings.local.json`), not in those that are shared; it has to be an
@@ -90,7 +90,7 @@ pub fn name(scope: &Scope, project: &Path) -> String {
     }
 }
 
-/// Where the host keeps a project's memories by itself; none where it hashes the name.
+/// The host's own folder of a project's memories; none where it hashes the name.
 pub fn usual(config: &Path, project: &Path) -> Option<PathBuf> {
     let text = project.to_str()?;
     let name: String = text

@@ -127,7 +127,7 @@ impl SettingsFile {
 }
 
 /// Writes a file in one step, with the permissions of the one that it replaces or keeps. Until it has them
-/// nobody but its owner reads it.
+/// only its owner reads it.
 fn put(path: &Path, bytes: &[u8], permissions: Option<&Permissions>) -> io::Result<()> {
     let mut name = std::ffi::OsString::from(".");
     name.push(path.file_name().unwrap_or_default());

@@ -1,4 +1,4 @@
-//! What `entries` promises, case by case.
+//! Tests of the entries of a settings file, case by case.
 
 use super::*;
 
