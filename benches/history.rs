@@ -2,8 +2,8 @@
 //!
 //! The peer is what the Obsidian git plugin and gitwatch do: `git add -A && git commit` in a work tree of
 //! the same files, with an index and the untracked cache. Ours is a snapshot of the same change, synced
-//! to disk before it returns. Sizes: `NOTES` (10,000), `COMMITS` (50,000). Ratios above 1 are faster
-//! than git; none is asserted, they are printed.
+//! to disk before it returns. A second peer is libgit2 alone, each object synced. Sizes: `NOTES` (10,000),
+//! `COMMITS` (50,000). Ratios above 1 are faster than the peer; none is asserted, they are printed.
 //!
 //! `cargo bench --bench history`, or with `NOTES=100000`.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
@@ -82,6 +82,13 @@ fn main() {
     });
     row("  with opening the repository", opened, one_git);
 
+    let plain = Plain::new(&temp.path().join("plain.git"), &ours, notes);
+    let one_plain = median(rounds * 3, || {
+        change(&ours);
+        time(|| plain.commit(&ours, std::slice::from_ref(&changed)))
+    });
+    row("  against plain git2, each object synced", one, Some(one_plain));
+
     let many: Vec<String> = (0..notes.min(1_000)).map(note_name).collect();
     let mut change_many = |root: &Path| {
         for name in &many {
@@ -101,6 +108,11 @@ fn main() {
         time(|| drop(history.snapshot_paths(&paths, Deletions::Hold).unwrap()))
     });
     row("snapshot after 1,000 changed notes", thousand, thousand_git);
+    let thousand_plain = median(3, || {
+        change_many(&ours);
+        time(|| plain.commit(&ours, &many))
+    });
+    row("  against plain git2, each object synced", thousand, Some(thousand_plain));
 
     std::thread::sleep(Duration::from_millis(2_100));
     history.snapshot_all(Deletions::Hold).unwrap();
@@ -110,6 +122,47 @@ fn main() {
 
     println!("peak memory up to here: {} MB", peak_memory());
     life_of_one(temp.path(), commits);
+}
+
+/// A snapshot as libgit2 alone makes it: an index, `core.fsyncObjectFiles`, one commit.
+struct Plain(git2::Repository);
+
+impl Plain {
+    fn new(dir: &Path, root: &Path, notes: usize) -> Self {
+        let repo = git2::Repository::init_bare(dir).unwrap();
+        let plain = Self(repo);
+        plain.commit(root, &(0..notes).map(note_name).collect::<Vec<_>>());
+        plain.0.config().unwrap().set_bool("core.fsyncObjectFiles", true).unwrap();
+        Self(git2::Repository::open_bare(dir).unwrap())
+    }
+
+    fn commit(&self, root: &Path, paths: &[String]) {
+        let mut index = self.0.index().unwrap();
+        for path in paths {
+            let zero = git2::IndexTime::new(0, 0);
+            let entry = git2::IndexEntry {
+                ctime: zero,
+                mtime: zero,
+                dev: 0,
+                ino: 0,
+                mode: 0o100_644,
+                uid: 0,
+                gid: 0,
+                file_size: 0,
+                id: git2::Oid::ZERO_SHA1,
+                flags: 0,
+                flags_extended: 0,
+                path: path.clone().into_bytes(),
+            };
+            index.add_frombuffer(&entry, &std::fs::read(root.join(path)).unwrap()).unwrap();
+        }
+        let tree = self.0.find_tree(index.write_tree().unwrap()).unwrap();
+        index.write().unwrap();
+        let who = git2::Signature::now("x", "x@example.invalid").unwrap();
+        let parent = self.0.head().ok().map(|head| head.peel_to_commit().unwrap());
+        let parents: Vec<&git2::Commit<'_>> = parent.iter().collect();
+        self.0.commit(Some("HEAD"), &who, &who, "changed", &tree, &parents).unwrap();
+    }
 }
 
 /// `history --id` over many commits, packed as maintenance leaves them.

@@ -1,4 +1,4 @@
-//! Hooks of coding agents: what a host tells us when something happens, and what we answer.
+//! Hooks of coding agents: a host's events and our answers.
 //!
 //! `vault-agent hook EVENT` is one short process an event. The host's message comes in; one line in the host's format goes
 //! out, or nothing. **Whatever goes wrong, the host goes on**: the cause is a line in a log, the exit code is 0. What
@@ -7,11 +7,12 @@
 //! - [`respond`](respond()): the message is read on a thread that is left behind after 300 ms;
 //! - [`host`]: the host's events, messages, transcripts and the format of answers, and the timeout;
 //! - [`events`]: one file an event;
-//! - [`decide`]: decisions about words. Pure; the words themselves stand in [`words`];
+//! - [`decide`]: decisions about words. Pure; the words themselves stand in [`word_lists`];
 //! - [`archive`]: with `[hooks] archive = true`, what was said and done as a log, after the answer and with what is left of
 //!   the time;
 //! - [`mod@install`]: our entries in the host's settings file;
-//! - [`context`], [`error`], [`log`]: the session's vault and scopes, what can go wrong, and where that is written.
+//! - [`context`], [`error`], [`log`]: the session's vault and scopes, errors, and the file that they are written to;
+//!   [`json_file`]: small state files.
 
 pub mod archive;
 mod context;
@@ -20,12 +21,13 @@ mod error;
 mod events;
 mod host;
 pub mod install;
+mod json_file;
 mod log;
 mod respond;
-mod words;
+mod word_lists;
 
 pub use self::context::Place;
-pub use self::decide::{claims, gate};
+pub use self::decide::{claims, recall_gate};
 pub use self::error::HookError;
 #[cfg(feature = "index")]
 pub(crate) use self::events::background_reindex;

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use fail::fail_point;
 
 use super::context::Place;
-use super::decide::gate::{Gate, gate};
+use super::decide::recall_gate::{Gate, gate};
 use super::error::HookError;
 #[cfg(feature = "index")]
 use super::events::{background_reindex, prompt, start};
@@ -64,12 +64,12 @@ fn keep(event: Event, place: &Place, input: &Input, time: Duration) {
         return;
     }
     let (at, said) = (place.clone(), input.clone());
-    let kept = within(time, move || archive::hand::see_to(event, &at, &said, time));
+    let kept = within(time, move || archive::delegate::archive_within(event, &at, &said, time));
     match kept.map_err(HookError::from).and_then(|kept| kept) {
         Ok(()) => {}
         Err(HookError::NoAnswer(NoAnswer::Late(_))) => {
-            if let Some(request) = archive::hand::request(event, input) {
-                archive::hand::beside(vault, &request);
+            if let Some(request) = archive::delegate::request(event, input) {
+                archive::delegate::beside(vault, &request);
             }
         }
         Err(error) => note(event, place, &error),

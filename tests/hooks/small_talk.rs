@@ -1,6 +1,6 @@
 //! Prompts that get nothing, and prompts that do: by their words alone.
 
-use vault_agent::hooks::gate::{Gate, Idle, gate};
+use vault_agent::hooks::recall_gate::{Gate, Idle, gate};
 
 #[test]
 fn greetings_get_nothing_in_any_language() {

@@ -8,7 +8,7 @@ use super::agent_memories::{self, Kept, Wish};
 use super::hook_server;
 use super::host_file::{MEND, show_change};
 use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::hooks::archive::hand::condense;
+use crate::hooks::archive::delegate::condense;
 use crate::hooks::archive::{ArchiveError, Report, Request, archive, is_any_known, sweep};
 use crate::hooks::install::{self, Caller, SettingsError};
 use crate::hooks::settings_file::SettingsFile;

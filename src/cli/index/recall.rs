@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::cli::memories::with_here;
 use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::hooks::{background_reindex, gate::is_worth_a_look};
+use crate::hooks::{background_reindex, recall_gate::is_worth_a_look};
 use crate::search::{Asker, Freshness, Hit, RecallError};
 
 /// Gives the memories that help with a question or a prompt: two or three lines, or `NONE`.

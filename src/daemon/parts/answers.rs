@@ -2,7 +2,7 @@
 //!
 //! The protocol is [`crate::search::give::ask`]'s. A question is answered on a thread of its own, so a long one holds up
 //! nobody, and at most [`AT_ONCE`] at a time, so a flood costs the askers alone: they answer themselves. Hooks hand over
-//! here, too, which session of a coding agent has gone on ([`crate::hooks::archive::hand`]).
+//! here, too, which session of a coding agent has gone on ([`crate::hooks::archive::delegate`]).
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
-use crate::hooks::archive::hand::{self, Handed};
+use crate::hooks::archive::delegate::{self, ArchiveMessage};
 use crate::search::Recall;
 use crate::search::give::ask;
 use crate::search::give::ask::{LONGEST_LINE, Who};
@@ -106,14 +106,14 @@ async fn converse(stream: UnixStream, workspace: Arc<Workspace>, recall: Arc<Rec
             _ => return Ok(()),
         }
         let (workspace, recall) = (Arc::clone(&workspace), Arc::clone(&recall));
-        if let Ok(Handed { archive }) = serde_json::from_str(&line) {
+        if let Ok(ArchiveMessage { archive }) = serde_json::from_str(&line) {
             // Taken is enough for a hook; its thread goes on after the answer.
             tokio::task::spawn_blocking(move || {
-                if let Err(error) = hand::keep(&workspace, &archive) {
+                if let Err(error) = delegate::keep(&workspace, &archive) {
                     tracing::warn!("a coding agent's session is not kept: {error}");
                 }
             });
-            write.write_all(format!("{}\n", hand::TAKEN).as_bytes()).await?;
+            write.write_all(format!("{}\n", delegate::ACCEPTED).as_bytes()).await?;
             continue;
         }
         let answered = tokio::task::spawn_blocking(move || {

@@ -5,7 +5,7 @@
 
 use std::ops::ControlFlow;
 
-use super::carry_out::RestoreReport;
+use super::execute::RestoreReport;
 use super::line::{LineTarget, put_line_back};
 use crate::history::error::{HistoryError, Result};
 use crate::history::read::{FileDiff, Filter, Point};

@@ -10,12 +10,12 @@ use std::collections::HashSet;
 use git2::ObjectType;
 use serde::Serialize;
 
-use super::carry_out::{Interrupted, RestoreReport};
+use super::execute::{Interrupted, RestoreReport};
 use super::plan::{Skip, Step};
 use super::undo_plan::{Conflict, UndoPlan};
 use crate::history::error::Result;
 use crate::history::read::Record;
-use crate::history::store::{FileState, Message, ObjectWriter, UNDOES, failpoint, turn};
+use crate::history::store::{FileState, Message, ObjectWriter, UNDOES, failpoint, operation_lock};
 use crate::history::take::pending::{self, PendingRestore, PendingStep, Undoing};
 use crate::history::take::{Deletions, History};
 use crate::vault::{Actor, BOOKKEEPING, Editor, NotePath, Why};
@@ -44,7 +44,7 @@ impl History {
     /// # Errors
     /// Another process restores or undoes; the history can't be written.
     pub fn undo(&self, editor: &Editor, plan: &UndoPlan) -> Result<UndoReport> {
-        let _turn = turn(self.dir())?;
+        let _lock = operation_lock(self.dir())?;
         match self.finish_under_way(editor, Interrupted::Finish)? {
             Some(_) => self.carry_out_undo(editor, self.plan_of(plan.writes.clone())?),
             None => self.carry_out_undo(editor, plan.clone()),

@@ -1,7 +1,7 @@
 //! The plan of an undo, made without writing anything, so that it can be shown before it is carried out.
 //!
 //! The log is read from the newest snapshot back; writes that share an [`OPERATION`] are one. Each write is taken back from
-//! the note as it is now ([`take_back`]). An operation of which one write can't be taken back stays as a whole: a person has
+//! the note as it is now ([`revert`](super::revert)). An operation of which one write can't be taken back stays as a whole: a person has
 //! changed the same lines since, or one of its notes is in no snapshot.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 
 use serde::Serialize;
 
-use super::take_back::take_back;
+use super::revert::take_back;
 use crate::history::error::{HistoryError, Result};
 use crate::history::read::{DiffStyle, FileDiff, render};
 use crate::history::read::{Filter, Record};

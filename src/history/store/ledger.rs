@@ -18,7 +18,7 @@ use crate::history::error::{HistoryError, Result};
 
 /// The kind of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Word {
+pub(crate) enum LineKind {
     /// We made this snapshot.
     Kept,
     /// It was there when the list began, or came from a remote.
@@ -35,7 +35,7 @@ pub(crate) enum Word {
     Accepted,
 }
 
-impl Word {
+impl LineKind {
     const ALL: [(Self, &'static str); 7] = [
         (Self::Kept, "kept"),
         (Self::Adopted, "adopted"),
@@ -47,7 +47,7 @@ impl Word {
     ];
 
     fn as_str(self) -> &'static str {
-        Self::ALL.iter().find(|(word, _)| *word == self).map_or("", |(_, text)| text)
+        Self::ALL.iter().find(|(kind, _)| *kind == self).map_or("", |(_, text)| text)
     }
 }
 
@@ -55,7 +55,7 @@ impl Word {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Line {
     pub at: Timestamp,
-    pub word: Word,
+    pub kind: LineKind,
     pub id: Oid,
 }
 
@@ -63,14 +63,14 @@ impl Line {
     fn parse(text: &[u8]) -> Option<Self> {
         let mut words = std::str::from_utf8(text).ok()?.split(' ');
         let (at, word, id) = (words.next()?, words.next()?, words.next()?);
-        let word = Word::ALL.iter().find(|(_, text)| *text == word)?.0;
+        let kind = LineKind::ALL.iter().find(|(_, text)| *text == word)?.0;
         let whole = id.len() == 40 && words.next().is_none();
-        Some(Self { at: at.parse().ok()?, word, id: Oid::from_str(id).ok().filter(|_| whole)? })
+        Some(Self { at: at.parse().ok()?, kind, id: Oid::from_str(id).ok().filter(|_| whole)? })
     }
 
     /// The branch's end after this line.
     fn end(&self) -> Option<Oid> {
-        (self.word != Word::Anew && !self.id.is_zero()).then_some(self.id)
+        (self.kind != LineKind::Anew && !self.id.is_zero()).then_some(self.id)
     }
 }
 
@@ -87,9 +87,9 @@ pub(crate) enum Expected {
 
 /// The list of one repository. Only who holds the repository's lock adds to it.
 #[derive(Debug)]
-pub(crate) struct Known(PathBuf);
+pub(crate) struct Ledger(PathBuf);
 
-impl Known {
+impl Ledger {
     /// The list of the repository `dir`.
     pub(crate) fn new(dir: &Path) -> Self {
         Self(dir.with_extension("log"))
@@ -131,9 +131,9 @@ impl Known {
     }
 
     /// Adds a line for each id. On Linux it is the write-ahead log that brings back what a power cut takes.
-    pub(crate) fn add(&self, word: Word, ids: &[Oid]) -> Result<()> {
+    pub(crate) fn add(&self, kind: LineKind, ids: &[Oid]) -> Result<()> {
         let second = Timestamp::from_second(SystemClock.now().as_second()).unwrap_or_default();
-        let text: String = ids.iter().map(|id| format!("{second} {} {id}\n", word.as_str())).collect();
+        let text: String = ids.iter().map(|id| format!("{second} {} {id}\n", kind.as_str())).collect();
         let add = || -> std::io::Result<()> {
             let mut options = OpenOptions::new();
             options.read(true).append(true).create(true);
@@ -177,21 +177,21 @@ impl Account {
         let mut out = Self::default();
         let mut end = None;
         for line in lines {
-            match line.word {
-                Word::Kept => out.ids.push(line.id),
-                Word::Adopted => {
+            match line.kind {
+                LineKind::Kept => out.ids.push(line.id),
+                LineKind::Adopted => {
                     out.adopted.get_or_insert(line.at);
                     out.ids.push(line.id);
                 }
-                Word::Anew => {
+                LineKind::Anew => {
                     let mut anew = std::mem::take(&mut out.anew);
                     anew.push(line.at);
                     out = Self { anew, ..Self::default() };
                 }
-                Word::Moved => out.moved.push((line.at, end, line.id)),
-                Word::PutBack => out.put_back.push(line.at),
-                Word::Mended => out.mended.push(line.at),
-                Word::Accepted => {
+                LineKind::Moved => out.moved.push((line.at, end, line.id)),
+                LineKind::PutBack => out.put_back.push(line.at),
+                LineKind::Mended => out.mended.push(line.at),
+                LineKind::Accepted => {
                     let anew = std::mem::take(&mut out.anew);
                     out = Self { anew, accepted: Some(line.at), ..Self::default() };
                 }
@@ -213,39 +213,44 @@ mod tests {
     #[test]
     fn the_list_says_where_the_branch_ends_and_bears_a_torn_end() {
         let dir = tempfile::tempdir().unwrap();
-        let known = Known::new(&dir.path().join("history.git"));
+        let known = Ledger::new(&dir.path().join("history.git"));
         assert_eq!(known.expected().unwrap(), Expected::NoList);
-        known.add(Word::Kept, &[id("1"), id("2")]).unwrap();
+        known.add(LineKind::Kept, &[id("1"), id("2")]).unwrap();
         assert_eq!(known.expected().unwrap(), Expected::At(id("2")));
         let whole = fs::read(&known.0).unwrap();
         for cut in whole.len() / 2..whole.len() - 1 {
             fs::write(&known.0, &whole[..cut]).unwrap();
             assert_eq!(known.expected().unwrap(), Expected::At(id("1")), "cut at {cut}");
-            known.add(Word::Kept, &[id("3")]).unwrap();
+            known.add(LineKind::Kept, &[id("3")]).unwrap();
             assert_eq!(Account::of(&known.lines().unwrap()).ids, [id("1"), id("3")], "cut at {cut}");
         }
         // What a power cut makes of the end of a file.
         fs::write(&known.0, [&whole[..], &[0; 600]].concat()).unwrap();
         assert_eq!(known.expected().unwrap(), Expected::At(id("2")));
-        known.add(Word::Anew, &[id("2")]).unwrap();
+        known.add(LineKind::Anew, &[id("2")]).unwrap();
         assert_eq!(known.expected().unwrap(), Expected::Nothing);
     }
 
     #[test]
     fn an_account_begins_anew_where_a_person_or_an_empty_folder_says_so() {
         let at: Timestamp = "2026-12-01T09:30:00Z".parse().unwrap();
-        let line = |word, text: &str| Line { at, word, id: id(text) };
-        let mut lines = vec![line(Word::Adopted, "1"), line(Word::Kept, "2"), line(Word::Moved, "3")];
+        let line = |kind, text: &str| Line { at, kind, id: id(text) };
+        let mut lines =
+            vec![line(LineKind::Adopted, "1"), line(LineKind::Kept, "2"), line(LineKind::Moved, "3")];
         let account = Account::of(&lines);
         assert_eq!((account.ids.len(), account.adopted), (2, Some(at)));
         assert_eq!(account.moved, [(at, Some(id("2")), id("3"))]);
-        lines.extend([line(Word::Accepted, "3"), line(Word::Adopted, "3"), line(Word::Kept, "4")]);
+        lines.extend([
+            line(LineKind::Accepted, "3"),
+            line(LineKind::Adopted, "3"),
+            line(LineKind::Kept, "4"),
+        ]);
         let account = Account::of(&lines);
         assert_eq!(
             (account.ids, account.moved.len(), account.accepted),
             (vec![id("3"), id("4")], 0, Some(at))
         );
-        lines.push(line(Word::Anew, "4"));
+        lines.push(line(LineKind::Anew, "4"));
         let account = Account::of(&lines);
         assert_eq!((account.ids.len(), account.anew.len()), (0, 1));
     }

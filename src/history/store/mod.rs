@@ -6,10 +6,10 @@
 //!   [`reconcile`] taking its lock and setting right what a killed process left;
 //! - [`object`]: the objects of one snapshot; [`commit`], [`message`]: git's bytes, and the trailers that programs read;
 //! - [`wal`]: one sync a snapshot; [`ledger`]: the list of snapshots outside of the repository;
-//! - [`git_locks`], [`disk`]: locks that were left behind, names made durable.
+//! - [`git_locks`], [`durability`]: locks that were left behind, names made durable.
 
 mod commit;
-mod disk;
+mod durability;
 mod git_locks;
 mod ledger;
 mod message;
@@ -21,13 +21,13 @@ mod wal;
 
 pub use commit::Commit;
 pub(super) use commit::short_id;
-pub(super) use disk::{failpoint, sync_dir};
+pub(super) use durability::{failpoint, sync_dir};
 pub(super) use git_locks::Lock;
 pub(super) use ledger::Account;
 pub use message::{ACTOR, ALL_NOTES, BULK_DELETION, Message, NOTE, RESTORED_FROM, TRANSCRIPT, UNDOES};
 pub(super) use message::{CONVERSATION, LEFT_OUT, NAMED, TEMPLATE};
 pub(super) use object::{ObjectWriter, empty_tree, tree_or_empty};
-pub(super) use reconcile::turn;
+pub(super) use reconcile::operation_lock;
 pub(super) use repository::{BRANCH, Store};
 pub(super) use tree::TreeChange;
 pub use tree::{FileState, Mode, PathChange};

@@ -2,7 +2,7 @@
 //!
 //! Two things are looked at each time, for a few microseconds: git's own locks, which a killed process
 //! leaves behind ([`locks`]), and whether the branch still ends where our list of snapshots ends
-//! ([`known`](crate::history::store::ledger)). What an interruption of ours explains is mended; what nothing explains is
+//! ([`ledger`](crate::history::store::ledger)). What an interruption of ours explains is mended; what nothing explains is
 //! written down, said, and left as it is.
 
 use std::collections::HashSet;
@@ -16,7 +16,7 @@ use git2::Oid;
 use super::commit::short_id;
 use super::git_locks as locks;
 use super::git_locks::Lock;
-use super::ledger::{Expected, Word};
+use super::ledger::{Expected, LineKind};
 use super::repository::{BRANCH, Store};
 use super::wal;
 use crate::history::error::{HistoryError, Result};
@@ -58,7 +58,7 @@ impl Store {
         if self.branch_is_torn() {
             self.mend_branch()?;
         }
-        let (expected, head) = (self.known.expected()?, self.head()?);
+        let (expected, head) = (self.ledger.expected()?, self.head()?);
         match (expected, head) {
             (Expected::NoList, Some(head)) => self.adopt(lock, head),
             (Expected::NoList | Expected::Nothing, None) => Ok(()),
@@ -69,23 +69,23 @@ impl Store {
                     short_id(end)
                 ));
                 self.set_branch(end)?;
-                self.known.add(Word::PutBack, &[end])
+                self.ledger.add(LineKind::PutBack, &[end])
             }
             (Expected::At(end), None) => {
                 self.say("the history was gone (`history.git`): a new one begins".to_owned());
-                self.known.add(Word::Anew, &[end])
+                self.ledger.add(LineKind::Anew, &[end])
             }
             (Expected::At(_) | Expected::Nothing, Some(head)) => {
                 let end = if let Expected::At(end) = expected { Some(end) } else { None };
                 if let Some(ours) = self.ours_since(end, head) {
-                    return self.known.add(Word::Kept, &ours);
+                    return self.ledger.add(LineKind::Kept, &ours);
                 }
                 self.say(format!(
                     "the history was changed by another program: it ends at {} where {} was; `vault-agent history verify` says more",
                     short_id(head),
                     end.map_or_else(|| "nothing".to_owned(), short_id)
                 ));
-                self.known.add(Word::Moved, &[head])
+                self.ledger.add(LineKind::Moved, &[head])
             }
         }
     }
@@ -93,7 +93,7 @@ impl Store {
     /// Writes the branch's file anew: the newest snapshot is the last one in the write-ahead log that follows the end of the
     /// list, else the end of the list. Where neither is known, the file is left to a person.
     fn mend_branch(&self) -> Result<()> {
-        let listed = match self.known.expected()? {
+        let listed = match self.ledger.expected()? {
             Expected::At(end) if self.commit(end).is_ok() => Some(end),
             _ => None,
         };
@@ -110,14 +110,14 @@ impl Store {
             short_id(end)
         ));
         if listed != Some(end) {
-            self.known.add(Word::Kept, &self.ours_since(listed, end).unwrap_or_else(|| vec![end]))?;
+            self.ledger.add(LineKind::Kept, &self.ours_since(listed, end).unwrap_or_else(|| vec![end]))?;
         }
-        self.known.add(Word::Mended, &[end])
+        self.ledger.add(LineKind::Mended, &[end])
     }
 
     /// Lists all snapshots up to `head` that aren't listed yet, as found.
     pub(in crate::history) fn adopt(&self, _lock: &Lock, head: Oid) -> Result<()> {
-        let listed: HashSet<Oid> = self.known.lines()?.iter().map(|line| line.id).collect();
+        let listed: HashSet<Oid> = self.ledger.lines()?.iter().map(|line| line.id).collect();
         let mut found = Vec::new();
         self.ancestry(head, |id| {
             if !listed.contains(&id) {
@@ -126,7 +126,7 @@ impl Store {
             ControlFlow::Continue(())
         });
         found.reverse();
-        self.known.add(Word::Adopted, &found)
+        self.ledger.add(LineKind::Adopted, &found)
     }
 
     /// Takes the history as it is: from now on it is what counts.
@@ -140,8 +140,8 @@ impl Store {
             });
         }
         found.reverse();
-        self.known.add(Word::Accepted, &[head.unwrap_or(Oid::ZERO_SHA1)])?;
-        self.known.add(Word::Adopted, &found)
+        self.ledger.add(LineKind::Accepted, &[head.unwrap_or(Oid::ZERO_SHA1)])?;
+        self.ledger.add(LineKind::Adopted, &found)
     }
 
     /// Shows `take` every commit that can be reached and read from `head`, newest first, each once.
@@ -218,7 +218,7 @@ fn locked(file: &File, path: &Path, waiting: &mut Waiting) -> Result<bool> {
 }
 
 /// The turn to restore or to undo in the repository `dir`, until it is dropped.
-pub(in crate::history) fn turn(dir: &Path) -> Result<File> {
+pub(in crate::history) fn operation_lock(dir: &Path) -> Result<File> {
     let path = dir.join(UNDER_WAY);
     let file = File::options().create(true).truncate(false).write(true).open(&path);
     let file = file.map_err(HistoryError::io("lock", &path))?;

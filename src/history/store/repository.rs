@@ -13,9 +13,9 @@ use git2::{ObjectType, Oid, Repository};
 use jiff::{Timestamp, tz::TimeZone};
 
 use super::commit::{self, Commit};
-use super::disk::{failpoint, sync_dir};
+use super::durability::{failpoint, sync_dir};
 use super::git_locks::Lock;
-use super::ledger::{Known, Word};
+use super::ledger::{Ledger, LineKind};
 use super::message::Message;
 use super::object::{ObjectWriter, empty_tree};
 use super::wal::{self, Object, Wal};
@@ -29,7 +29,7 @@ pub(crate) struct Store {
     dir: PathBuf,
     pub(in crate::history) wal: Wal,
     /// The list of snapshots, outside the repository.
-    pub(in crate::history) known: Known,
+    pub(in crate::history) ledger: Ledger,
     /// A message for the person, until it is fetched.
     pub(in crate::history) notice: RefCell<Option<String>>,
     /// Which folder was opened: one that was made anew in its place is another.
@@ -62,7 +62,7 @@ impl Store {
             repo,
             dir: dir.to_owned(),
             wal: Wal::new(dir),
-            known: Known::new(dir),
+            ledger: Ledger::new(dir),
             notice: RefCell::default(),
             identity: identity(dir),
         };
@@ -308,7 +308,7 @@ impl Store {
         }
         self.set_branch(id)?;
         failpoint("history::branch-set");
-        self.known.add(Word::Kept, &[id])?;
+        self.ledger.add(LineKind::Kept, &[id])?;
         if self.wal.is_full() {
             self.checkpoint(lock)?;
         }

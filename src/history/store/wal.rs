@@ -108,7 +108,7 @@ impl Wal {
         file.set_len(0)?;
         file.write_all_at(&head, 0)?;
         file.sync_all()?;
-        self.0.parent().map(super::disk::sync_dir);
+        self.0.parent().map(super::durability::sync_dir);
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! Whether the history is whole, and still the one that was written.
 //!
 //! Three looks, each deeper than the one before. All compare the branch with the list of snapshots that is
-//! kept outside the repository ([`known`](crate::history::store::ledger)) and find what makes plain git show another history
+//! kept outside the repository ([`ledger`](crate::history::store::ledger)) and find what makes plain git show another history
 //! than ours. Then the objects: that those of the newest snapshot and of the last thousand are there
 //! ([`Look::Recent`]); that all are there ([`Look::Present`]); that all are there, can be read, and are what
 //! their ids say ([`Look::Whole`]). Nothing is changed, but for what the next snapshot would set right
@@ -75,7 +75,7 @@ impl History {
         let store = Store::open(self.dir())?;
         let (head, account) = {
             let _lock = store.lock()?;
-            (store.head()?, Account::of(&store.known.lines()?))
+            (store.head()?, Account::of(&store.ledger.lines()?))
         };
         let show = |at: Timestamp| show(at, self.zone());
         let mut walk = Walk {

@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::format::log::{EventKind, INJECTED};
-use crate::hooks::words::HOST_MARKS;
+use crate::hooks::word_lists::HOST_MARKS;
 
 /// One line, understood.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,12 +39,12 @@ pub struct Piece {
     /// Its name: 80 bits.
     pub name: u128,
     /// Its kind.
-    pub what: What,
+    pub what: PieceKind,
 }
 
 /// The kind of a piece.
 #[derive(Debug, Clone, PartialEq)]
-pub enum What {
+pub enum PieceKind {
     /// Something that was said.
     Said {
         /// By whom.
@@ -113,7 +113,7 @@ pub fn read(line: &[u8]) -> Option<Entry> {
 }
 
 fn is_by_user(piece: &Piece) -> bool {
-    matches!(piece.what, What::Said { kind: EventKind::User, .. })
+    matches!(piece.what, PieceKind::Said { kind: EventKind::User, .. })
 }
 
 /// The identity of an entry: its id, of a copy the first one's.
@@ -132,7 +132,7 @@ struct Pieces {
 }
 
 impl Pieces {
-    fn add(&mut self, what: What) {
+    fn add(&mut self, what: PieceKind) {
         let mut hasher = blake3::Hasher::new();
         let mut part = |text: &str| {
             hasher.update(&(text.len() as u64).to_le_bytes());
@@ -141,16 +141,16 @@ impl Pieces {
         part(&self.salt);
         part(&self.found.len().to_string());
         match &what {
-            What::Said { kind, parts, .. } => {
+            PieceKind::Said { kind, parts, .. } => {
                 part(kind.as_str());
                 parts.iter().for_each(|one| part(one.raw()));
             }
-            What::Call { id, tool, arguments } => {
+            PieceKind::Call { id, tool, arguments } => {
                 for one in [id, tool, &arguments.to_string()] {
                     part(one);
                 }
             }
-            What::Result { call, parts, .. } => {
+            PieceKind::Result { call, parts, .. } => {
                 part(call);
                 parts.iter().for_each(|one| part(one.raw()));
             }
@@ -162,7 +162,7 @@ impl Pieces {
 
     fn say(&mut self, kind: EventKind, author: &str, parts: Vec<Part>) {
         if parts.iter().any(|part| !part.raw().trim().is_empty()) {
-            self.add(What::Said { kind, author: author.to_owned(), parts });
+            self.add(PieceKind::Said { kind, author: author.to_owned(), parts });
         }
     }
 }
@@ -247,7 +247,7 @@ fn result(block: &Value, pieces: &mut Pieces) {
         Value::Null => Vec::new(),
         other => vec![Part::Text(other.to_string())],
     };
-    pieces.add(What::Result { call, parts, failed });
+    pieces.add(PieceKind::Result { call, parts, failed });
 }
 
 fn assistant(entry: &Value, pieces: &mut Pieces) {
@@ -263,7 +263,7 @@ fn assistant(entry: &Value, pieces: &mut Pieces) {
     for block in message["content"].as_array().into_iter().flatten() {
         let name = |key: &str| block[key].as_str().unwrap_or_default().to_owned();
         match block["type"].as_str().unwrap_or_default() {
-            "tool_use" | "server_tool_use" | "mcp_tool_use" => pieces.add(What::Call {
+            "tool_use" | "server_tool_use" | "mcp_tool_use" => pieces.add(PieceKind::Call {
                 id: name("id"),
                 tool: name("name"),
                 arguments: block["input"].clone(),
@@ -310,9 +310,9 @@ mod tests {
         let entry = read(line.as_bytes()).unwrap();
         let show = |parts: &[Part]| parts.iter().map(Part::raw).collect::<Vec<_>>().join("|");
         let piece = |piece: &Piece| match &piece.what {
-            What::Said { kind, author, parts } => format!("{kind} {author}: {}", show(parts)),
-            What::Call { id, tool, arguments } => format!("call {id} {tool} {arguments}"),
-            What::Result { call, parts, failed } => format!("result {call} {failed} {}", show(parts)),
+            PieceKind::Said { kind, author, parts } => format!("{kind} {author}: {}", show(parts)),
+            PieceKind::Call { id, tool, arguments } => format!("call {id} {tool} {arguments}"),
+            PieceKind::Result { call, parts, failed } => format!("result {call} {failed} {}", show(parts)),
         };
         entry.pieces.iter().map(piece).collect()
     }

@@ -2,25 +2,25 @@
 //! compacts a conversation or forgets it.
 //!
 //! The host writes a transcript; a hook says that there is more of it, and a [`pass`] reads on from where the last one
-//! left off and appends what is new to `logs/claude-code/PROJECT/SESSION.md` ([`book`], [`shelf`]). Results over 16 KB
-//! stand in [`files`] beside the log, secrets are [masked](crate::redact). One line of the transcript is held at a time.
+//! left off and appends what is new to `logs/claude-code/PROJECT/SESSION.md` ([`session_log`], [`log_paths`]). Results over 16 KB
+//! stand in [`attachments`] beside the log, secrets are [masked](crate::redact). One line of the transcript is held at a time.
 //!
 //! The logs themselves say what they hold, so everything may be killed at any time, done twice, or at once by two.
 //! The next event finishes the work of a killed hook: an event of the same session, or of another ([`sweep`]).
 //!
-//! - `entry`: what one line of a transcript becomes in the log; `lines`: the lines of a file that grows;
-//! - `state`: how far each transcript was read; `marks`: what a log says of itself;
-//! - `summaries`: summaries before a compaction; `hand`: who keeps a session.
+//! - `entry`: what one line of a transcript becomes in the log; `line_reader`: the lines of a file that grows;
+//! - `read_state`: how far each transcript was read; `log_markers`: what a log says of itself;
+//! - `summaries`: summaries before a compaction; `delegate`: the process that archives a session.
 
-mod book;
+mod attachments;
+pub mod delegate;
 pub mod entry;
-mod files;
-pub mod hand;
-mod lines;
-mod marks;
+mod line_reader;
+mod log_markers;
+pub mod log_paths;
 mod pass;
-pub mod shelf;
-mod state;
+mod read_state;
+mod session_log;
 #[cfg(feature = "assistant")]
 pub mod summaries;
 
@@ -32,9 +32,9 @@ use serde::{Deserialize, Serialize};
 
 pub use super::error::ArchiveError;
 use crate::workspace::Workspace;
+use log_paths::{LogPaths, log_name};
 use pass::Pass;
-use shelf::{Shelf, log_name};
-use state::States;
+use read_state::ReadStates;
 
 /// How often a lock that another hook holds is tried.
 const LOCK_RETRY: Duration = Duration::from_millis(3);
@@ -91,7 +91,7 @@ pub fn archive(
     request: &Request,
     until: Option<Instant>,
 ) -> Result<Report, ArchiveError> {
-    let states = States::new(&workspace.dirs.state);
+    let states = ReadStates::new(&workspace.dirs.state);
     let _lock = lock(&workspace.dirs.state, &request.session, until)?;
     // From the first event on, sessions without events of their own are archived, too.
     states.since();
@@ -105,13 +105,13 @@ pub fn archive(
 
 /// Whether any session is known here: one that was kept before, and whose transcript is there.
 pub fn is_any_known(workspace: &Workspace) -> bool {
-    !States::new(&workspace.dirs.state).all().is_empty()
+    !ReadStates::new(&workspace.dirs.state).all().is_empty()
 }
 
 /// Archives sessions that have no event of their own: those that were read before and have grown, and those beside
 /// `transcript` that are kept. One that fails is left to the next time.
 pub fn sweep(workspace: &Workspace, transcript: Option<&Path>, until: Option<Instant>) -> Report {
-    let states = States::new(&workspace.dirs.state);
+    let states = ReadStates::new(&workspace.dirs.state);
     let (since, now) = (states.since(), SystemTime::now());
     let mut known = std::collections::HashSet::new();
     let mut grown = Vec::new();
@@ -135,7 +135,7 @@ pub fn sweep(workspace: &Workspace, transcript: Option<&Path>, until: Option<Ins
             Some(_) => {}
         }
     }
-    let shelf = Shelf::of(workspace);
+    let log_paths = LogPaths::of(workspace);
     for path in transcript.and_then(Path::parent).map(transcripts).unwrap_or_default() {
         let Some((age, meta)) = age(&path) else { continue };
         if known.contains(&path) || is_sub_agent(&path) || age > STATE_EXPIRY {
@@ -143,7 +143,9 @@ pub fn sweep(workspace: &Workspace, transcript: Option<&Path>, until: Option<Ins
         }
         let request = Request { ended: age > IDLE_END, ..Request::of(&path) };
         let written = meta.modified().ok();
-        let log = shelf.find(&log_name(&request.session, None)).map(|(_, log)| shelf.vault().absolute(&log));
+        let log = log_paths
+            .find(&log_name(&request.session, None))
+            .map(|(_, log)| log_paths.vault().absolute(&log));
         let after = match log {
             Some(log) => std::fs::metadata(log).and_then(|meta| meta.modified()).ok(),
             None => since,
@@ -178,7 +180,7 @@ fn read_on(
     until: Option<Instant>,
     report: &mut Report,
 ) -> Result<(), ArchiveError> {
-    let states = States::new(&workspace.dirs.state);
+    let states = ReadStates::new(&workspace.dirs.state);
     let Ok(meta) = std::fs::metadata(transcript) else { return Ok(()) };
     let known = states.load(transcript);
     if known.length == meta.len() && known.offset > 0 && (!request.ended || known.offset == meta.len()) {
@@ -200,7 +202,7 @@ fn read_on(
 }
 
 /// The transcripts of a session's sub-agents, with their names: in the session's own folder, or beside it.
-fn sub_agents(request: &Request, states: &States) -> Vec<(String, PathBuf)> {
+fn sub_agents(request: &Request, states: &ReadStates) -> Vec<(String, PathBuf)> {
     let folder = request.transcript.with_extension("").join("subagents");
     let mut found = transcripts(&folder);
     // Files of sessions that were over before this one began are none of its.
@@ -225,7 +227,7 @@ fn is_sub_agent(path: &Path) -> bool {
 }
 
 fn is_of(transcript: &Path, session: &str) -> bool {
-    let Ok(mut lines) = lines::Lines::open(transcript, 0) else { return false };
+    let Ok(mut lines) = line_reader::LineReader::open(transcript, 0) else { return false };
     let Ok(Some(line)) = lines.next() else { return false };
     entry::read(line.bytes).is_some_and(|entry| entry.session.as_deref() == Some(session))
 }

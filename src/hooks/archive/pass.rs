@@ -11,12 +11,12 @@ use jiff::Timestamp;
 
 use crate::format::log::{EventKind, tool_content_with};
 use crate::hooks::archive::Request;
-use crate::hooks::archive::book::Book;
+use crate::hooks::archive::attachments::{Kept, keep};
 use crate::hooks::archive::entry;
-use crate::hooks::archive::entry::{Entry, Part, Piece, What};
-use crate::hooks::archive::files::{Kept, keep};
-use crate::hooks::archive::lines::Lines;
-use crate::hooks::archive::shelf::{Shelf, log_name, project_of};
+use crate::hooks::archive::entry::{Entry, Part, Piece, PieceKind};
+use crate::hooks::archive::line_reader::LineReader;
+use crate::hooks::archive::log_paths::{LogPaths, log_name, project_of};
+use crate::hooks::archive::session_log::SessionLog;
 use crate::hooks::error::ArchiveError;
 use crate::redact::Redactor;
 use crate::vault::NotePath;
@@ -33,12 +33,12 @@ const TITLE: usize = 80;
 pub struct Pass<'w> {
     workspace: &'w Workspace,
     request: &'w Request,
-    shelf: Shelf,
+    log_paths: LogPaths,
     mask: Redactor,
     /// The sub-agent that the transcript is of.
     agent: Option<String>,
     project: Option<String>,
-    books: BTreeMap<Option<String>, Book>,
+    logs: BTreeMap<Option<String>, SessionLog>,
     /// Calls without a result, in their order, by their ids.
     open: Vec<Open>,
     heads: Option<std::collections::HashMap<u128, NotePath>>,
@@ -71,11 +71,11 @@ impl<'w> Pass<'w> {
         Self {
             workspace,
             request,
-            shelf: Shelf::of(workspace),
+            log_paths: LogPaths::of(workspace),
             mask: workspace.settings.hooks.redactor(),
             agent,
             project: request.project.clone(),
-            books: BTreeMap::new(),
+            logs: BTreeMap::new(),
             open: Vec::new(),
             heads: None,
             last: workspace.clock.now(),
@@ -93,7 +93,7 @@ impl<'w> Pass<'w> {
         go_on: &dyn Fn() -> bool,
         saved: &mut dyn FnMut(u64),
     ) -> Result<Reached, ArchiveError> {
-        let mut lines = Lines::open(transcript, from).map_err(ArchiveError::Transcript)?;
+        let mut lines = LineReader::open(transcript, from).map_err(ArchiveError::Transcript)?;
         let (mut at, mut count) = (from, 0);
         while let Some(line) = lines.next().map_err(ArchiveError::Transcript)? {
             count += 1;
@@ -106,7 +106,7 @@ impl<'w> Pass<'w> {
                 None => {}
             }
             at = if is_ended { end } else { start };
-            let is_full = self.books.values().map(Book::waiting).sum::<usize>() >= BATCH;
+            let is_full = self.logs.values().map(SessionLog::waiting).sum::<usize>() >= BATCH;
             if is_full {
                 self.flush()?;
                 saved(self.resume(at));
@@ -125,7 +125,7 @@ impl<'w> Pass<'w> {
 
     /// The logs that were added to, and how many events each got.
     pub fn added(&self) -> impl Iterator<Item = (&NotePath, usize)> {
-        self.books.values().filter(|book| book.added() > 0).map(|book| (book.path(), book.added()))
+        self.logs.values().filter(|log| log.added() > 0).map(|log| (log.path(), log.added()))
     }
 
     fn resume(&self, at: u64) -> u64 {
@@ -144,13 +144,13 @@ impl<'w> Pass<'w> {
         name[6..].copy_from_slice(&blake3::hash(what.as_bytes()).as_bytes()[..10]);
         let name = u128::from_be_bytes(name);
         if !self.is_known(&agent, name, at)? {
-            self.book(&agent)?.add(name, EventKind::System, at, "", what);
+            self.log_of(&agent)?.add(name, EventKind::System, at, "", what);
         }
         Ok(())
     }
 
     fn flush(&mut self) -> Result<(), ArchiveError> {
-        self.books.values_mut().try_for_each(|book| book.flush(&self.workspace.editor))
+        self.logs.values_mut().try_for_each(|log| log.flush(&self.workspace.editor))
     }
 
     fn take(&mut self, entry: Entry, line: u64) -> Result<(), ArchiveError> {
@@ -167,15 +167,15 @@ impl<'w> Pass<'w> {
         }
         for Piece { name, what } in entry.pieces {
             match what {
-                What::Said { kind, author, parts } => {
+                PieceKind::Said { kind, author, parts } => {
                     self.say(&agent, &Said { name, at, kind, author }, &parts)?;
                 }
-                What::Call { id, tool, arguments } => {
+                PieceKind::Call { id, tool, arguments } => {
                     if !self.open.iter().any(|call| call.name == name) {
                         self.open.push(Open { line, agent: agent.clone(), at, name, id, tool, arguments });
                     }
                 }
-                What::Result { call, parts, failed } => {
+                PieceKind::Result { call, parts, failed } => {
                     let open = self.open.iter().position(|open| open.id == call && open.agent == agent);
                     let open = open.map(|place| self.open.remove(place));
                     self.answer(&agent, name, at, open, &parts, failed)?;
@@ -197,11 +197,11 @@ impl<'w> Pass<'w> {
             });
         }
         let content = lines.join("\n");
-        let book = self.book(agent)?;
+        let log = self.log_of(agent)?;
         if said.kind == EventKind::User {
-            book.call(|| crate::capture::sentences::one_line(&content, TITLE));
+            log.call(|| crate::capture::sentences::one_line(&content, TITLE));
         }
-        book.add(said.name, said.kind, said.at, &said.author, content);
+        log.add(said.name, said.kind, said.at, &said.author, content);
         Ok(())
     }
 
@@ -244,7 +244,7 @@ impl<'w> Pass<'w> {
         };
         let arguments = self.shortened(agent, arguments, "arguments", &mut notes)?;
         let content = tool_content_with(&arguments, &result, &notes);
-        self.book(agent)?.add(name, EventKind::Tool, at, &tool, content);
+        self.log_of(agent)?.add(name, EventKind::Tool, at, &tool, content);
         Ok(())
     }
 
@@ -262,7 +262,7 @@ impl<'w> Pass<'w> {
             let arguments =
                 self.shortened(&call.agent, call.arguments.to_string(), "arguments", &mut notes)?;
             let content = tool_content_with(&arguments, "", &notes);
-            self.book(&call.agent)?.add(call.name, EventKind::Tool, call.at, &call.tool, content);
+            self.log_of(&call.agent)?.add(call.name, EventKind::Tool, call.at, &call.tool, content);
         }
         Ok(())
     }
@@ -275,49 +275,49 @@ impl<'w> Pass<'w> {
         what: &str,
         notes: &mut Vec<String>,
     ) -> Result<String, ArchiveError> {
-        let Some(short) = crate::hooks::archive::files::shortened(&text) else { return Ok(text) };
+        let Some(short) = crate::hooks::archive::attachments::shortened(&text) else { return Ok(text) };
         let link = self.keep(agent, &Kept::text(text))?;
         notes.push(format!("the whole {what}: {link}"));
         Ok(short)
     }
 
     fn keep(&mut self, agent: &Option<String>, file: &Kept) -> Result<String, ArchiveError> {
-        let project = self.book(agent)?.project().to_owned();
-        keep(&self.workspace.editor, &self.shelf, &project, file)
+        let project = self.log_of(agent)?.project().to_owned();
+        keep(&self.workspace.editor, &self.log_paths, &project, file)
     }
 
-    fn book(&mut self, agent: &Option<String>) -> Result<&mut Book, ArchiveError> {
-        if !self.books.contains_key(agent) {
+    fn log_of(&mut self, agent: &Option<String>) -> Result<&mut SessionLog, ArchiveError> {
+        if !self.logs.contains_key(agent) {
             let name = log_name(&self.request.session, agent.as_deref());
             let project = self.project.get_or_insert_with(|| match &self.request.cwd {
                 Some(cwd) => project_of(cwd),
                 None => "unknown".to_owned(),
             });
-            let book = Book::open(&self.shelf, project, &name)?;
-            self.books.insert(agent.clone(), book);
+            let log = SessionLog::open(&self.log_paths, project, &name)?;
+            self.logs.insert(agent.clone(), log);
         }
-        Ok(self.books.get_mut(agent).expect("it was put there just now"))
+        Ok(self.logs.get_mut(agent).expect("it was put there just now"))
     }
 
     /// Whether a piece is in the log, or in one that the session goes on from.
     fn is_known(&mut self, agent: &Option<String>, name: u128, at: Timestamp) -> Result<bool, ArchiveError> {
-        let book = self.book(agent)?;
-        if book.knows(name) {
+        let log = self.log_of(agent)?;
+        if log.knows(name) {
             return Ok(true);
         }
-        if !book.may_go_on() {
+        if !log.may_go_on() {
             return Ok(false);
         }
-        let project = book.project().to_owned();
-        let heads = self.heads.get_or_insert_with(|| self.shelf.heads(&project));
+        let project = log.project().to_owned();
+        let heads = self.heads.get_or_insert_with(|| self.log_paths.heads(&project));
         let Some(other) = heads.remove(&name) else { return Ok(false) };
-        let shelf = self.shelf.clone();
-        let book = self.book(agent)?;
-        if other == *book.path() {
+        let log_paths = self.log_paths.clone();
+        let log = self.log_of(agent)?;
+        if other == *log.path() {
             return Ok(false);
         }
-        book.go_on_from(&shelf, &other, at)?;
-        Ok(book.knows(name))
+        log.go_on_from(&log_paths, &other, at)?;
+        Ok(log.knows(name))
     }
 }
 

@@ -7,7 +7,7 @@
 use std::time::Instant;
 
 use crate::format::log;
-use crate::hooks::archive::shelf::{Shelf, log_name};
+use crate::hooks::archive::log_paths::{LogPaths, log_name};
 use crate::hooks::host::HOST_LIMIT;
 use crate::summary::extract::extract;
 use crate::summary::{LogName, Look, Material, Summaries, SummaryError, Text};
@@ -92,7 +92,7 @@ fn beginning(text: &str, most: usize) -> Option<String> {
 }
 
 fn name_of(workspace: &Workspace, summaries: &Summaries<'_>, session: &str) -> Option<LogName> {
-    let (_, path) = Shelf::of(workspace).find(&log_name(session, None))?;
+    let (_, path) = LogPaths::of(workspace).find(&log_name(session, None))?;
     summaries.log_of(&path)
 }
 

@@ -1,6 +1,6 @@
 //! Decisions about words. Pure: texts in, verdicts and extracts out.
 //!
-//! - [`gate`]: whether a prompt is worth a look into memory;
+//! - [`recall_gate`]: whether a prompt is worth a look into memory;
 //! - [`claims`], [`claim_patterns`]: what an assistant says it has saved;
 //! - [`evidence`]: what a turn did that bears such a claim out;
 //! - [`summary`]: what a conversation was about, extracted and not invented.
@@ -10,7 +10,7 @@
 mod claim_patterns;
 pub mod claims;
 mod evidence;
-pub mod gate;
+pub mod recall_gate;
 mod summary;
 
 pub(super) use evidence::{about, backs, was_written};

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use super::gate::{Gate, gate};
+use super::recall_gate::{Gate, gate};
 use crate::capture::offers::offers;
 use crate::capture::phrase::{in_order, plain};
 use crate::capture::sentences::{asks, looks_secret, one_line, sentences};

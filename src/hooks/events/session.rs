@@ -4,17 +4,16 @@
 //! in it is needed: without it a memory may be given once more, or an offer made once more. It holds hashes
 //! and links, never a prompt.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+
+use crate::hooks::json_file;
 
 /// A memory is not given again for so many turns.
 pub const TURNS_APART: u64 = 8;
 /// More files than this are swept, the oldest first.
 const MOST_FILES: usize = 200;
-/// A larger file is none of ours.
-const MOST_BYTES: u64 = 256 << 10;
 /// The longest lists that are kept.
 const MOST_LINKS: usize = 40;
 const MOST_HASHES: usize = 256;
@@ -106,12 +105,7 @@ impl Sessions {
 
     /// The state of a conversation; empty where its file is missing, torn or strange.
     pub fn load(&self, id: &str) -> Session {
-        let read = || {
-            let mut text = Vec::new();
-            std::fs::File::open(self.path(id)).ok()?.take(MOST_BYTES).read_to_end(&mut text).ok()?;
-            serde_json::from_slice(&text).ok()
-        };
-        read().unwrap_or_default()
+        json_file::load(&self.path(id)).unwrap_or_default()
     }
 
     /// Keeps what is known of a conversation.
@@ -119,11 +113,7 @@ impl Sessions {
     /// # Errors
     /// The file can't be written.
     pub fn save(&self, id: &str, session: &Session) -> std::io::Result<()> {
-        std::fs::create_dir_all(&self.dir)?;
-        let path = self.path(id);
-        let new = path.with_extension(format!("new-{}", std::process::id()));
-        std::fs::write(&new, serde_json::to_vec(session)?)?;
-        std::fs::rename(&new, &path)
+        json_file::save(&self.path(id), session)
     }
 
     /// Removes the oldest files where there are too many.

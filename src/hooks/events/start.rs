@@ -61,7 +61,7 @@ fn lost(workspace: &Workspace, input: &Input) -> Option<String> {
     {
         // What the hook before the compaction had no time for, or was killed at, is read first.
         let until = Some(Instant::now() + READ_ON);
-        if let Some(request) = crate::hooks::archive::hand::request(Event::SessionStart, input)
+        if let Some(request) = crate::hooks::archive::delegate::request(Event::SessionStart, input)
             && let Err(error) = crate::hooks::archive::archive(workspace, &request, until)
         {
             tracing::debug!(%error, "a session comes back as its log is");

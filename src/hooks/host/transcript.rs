@@ -11,7 +11,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::hooks::words::HOST_MARKS;
+use crate::hooks::word_lists::HOST_MARKS;
 
 /// So much is read from the end.
 const TAIL: u64 = 1 << 20;

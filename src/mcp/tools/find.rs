@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::{Answer, Call, Outcome, one_line};
-use crate::hooks::gate::is_worth_a_look;
+use crate::hooks::recall_gate::is_worth_a_look;
 use crate::mcp::failure::Failure;
 use crate::mcp::outputs::{Recalled, Searched};
 use crate::memory::Scope;

@@ -18,13 +18,13 @@ use crate::workspace::Workspace;
 
 /// A request as it goes over the daemon's socket.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Handed {
+pub struct ArchiveMessage {
     /// The session to be archived.
     pub archive: Request,
 }
 
 /// The daemon's answer.
-pub const TAKEN: &str = "{\"taken\":true}";
+pub const ACCEPTED: &str = "{\"taken\":true}";
 
 /// The session that a host's message asks to archive, if it names a transcript.
 pub fn request(event: Event, input: &Input) -> Option<Request> {
@@ -35,7 +35,7 @@ pub fn request(event: Event, input: &Input) -> Option<Request> {
             "" => Request::of(&transcript).session,
             session => session.to_owned(),
         },
-        project: input.cwd.as_deref().filter(|_| named).map(crate::hooks::archive::shelf::project_of),
+        project: input.cwd.as_deref().filter(|_| named).map(crate::hooks::archive::log_paths::project_of),
         cwd: input.cwd.clone(),
         ended: event == Event::SessionEnd,
         compacting: event == Event::PreCompact,
@@ -47,12 +47,12 @@ pub fn request(event: Event, input: &Input) -> Option<Request> {
 ///
 /// # Errors
 /// The vault or the transcript can't be used. Being late is none.
-pub fn see_to(event: Event, place: &Place, input: &Input, time: Duration) -> Result<(), HookError> {
+pub fn archive_within(event: Event, place: &Place, input: &Input, time: Duration) -> Result<(), HookError> {
     let until = Instant::now() + time;
     let Some(request) = request(event, input) else { return Ok(()) };
     let dir = place.vault.clone().map_err(HookError::NoVault)?;
     let workspace = Workspace::open(&dir, Arc::clone(&place.clock))?;
-    if !workspace.settings.hooks.archive || hand_over(&workspace, &request, time) {
+    if !workspace.settings.hooks.archive || send_to_daemon(&workspace, &request, time) {
         return Ok(());
     }
     // A thread that is late is ended with the process, wherever it is; so it stops a little before.
@@ -104,16 +104,16 @@ pub fn condense(workspace: &Workspace, request: &Request, until: Option<Instant>
 
 /// Asks the daemon; whether it has taken it.
 #[cfg(all(unix, feature = "index"))]
-fn hand_over(workspace: &Workspace, request: &Request, time: Duration) -> bool {
+fn send_to_daemon(workspace: &Workspace, request: &Request, time: Duration) -> bool {
     use crate::search::give::ask;
 
     let socket = ask::socket(&workspace.dirs.state);
-    let Ok(line) = serde_json::to_string(&Handed { archive: request.clone() }) else { return false };
-    ask::exchange(&socket, &line, time / 3).is_ok_and(|reply| reply.trim_end() == TAKEN)
+    let Ok(line) = serde_json::to_string(&ArchiveMessage { archive: request.clone() }) else { return false };
+    ask::exchange(&socket, &line, time / 3).is_ok_and(|reply| reply.trim_end() == ACCEPTED)
 }
 
 #[cfg(not(all(unix, feature = "index")))]
-fn hand_over(_: &Workspace, _: &Request, _: Duration) -> bool {
+fn send_to_daemon(_: &Workspace, _: &Request, _: Duration) -> bool {
     false
 }
 

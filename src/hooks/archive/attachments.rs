@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::hooks::archive::shelf::Shelf;
+use crate::hooks::archive::log_paths::LogPaths;
 use crate::hooks::error::ArchiveError;
 use crate::vault::Editor;
 
@@ -45,9 +45,14 @@ impl Kept {
 ///
 /// # Errors
 /// It can't be written.
-pub fn keep(editor: &Editor, shelf: &Shelf, project: &str, file: &Kept) -> Result<String, ArchiveError> {
+pub fn keep(
+    editor: &Editor,
+    log_paths: &LogPaths,
+    project: &str,
+    file: &Kept,
+) -> Result<String, ArchiveError> {
     let hash = data_encoding::HEXLOWER.encode(&Sha256::digest(&file.bytes));
-    let path = shelf.file(project, &format!("{hash}.{}", file.extension))?;
+    let path = log_paths.file(project, &format!("{hash}.{}", file.extension))?;
     // One write makes it, whole or not at all; one that is there already is the same.
     editor.append(&path, &file.bytes, &[])?;
     let shown = if matches!(file.extension, "txt" | "bin") { "" } else { "!" };

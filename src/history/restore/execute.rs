@@ -12,13 +12,13 @@ use std::sync::atomic::Ordering;
 use serde::Serialize;
 
 use super::plan::{Plan, Skip, Step, plan_renamed};
-use super::put::{StepError, link_target};
+use super::write_file::{StepError, link_target};
 use crate::history::error::{HistoryError, Result};
 use crate::history::read::Filter;
 use crate::history::read::{FileDiff, within};
 use crate::history::read::{Point, show};
 use crate::history::store::{FileState, Mode};
-use crate::history::store::{failpoint, turn};
+use crate::history::store::{failpoint, operation_lock};
 use crate::history::take::Deletions;
 use crate::history::take::EntryFile;
 use crate::history::take::History;
@@ -177,7 +177,7 @@ impl History {
         scopes: &[String],
         exact: bool,
     ) -> Result<RestoreReport> {
-        let _turn = turn(self.dir())?;
+        let _lock = operation_lock(self.dir())?;
         self.finish_under_way(editor, Interrupted::Finish)?;
         let mut present = self.present()?;
         if !present.is_empty() {
@@ -226,7 +226,7 @@ impl History {
         if pending::load(self.dir())?.is_none() {
             return Ok(None);
         }
-        let _turn = turn(self.dir())?;
+        let _lock = operation_lock(self.dir())?;
         self.finish_under_way(editor, what)
     }
 

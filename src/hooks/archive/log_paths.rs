@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use crate::hooks::archive::marks;
+use crate::hooks::archive::log_markers;
 use crate::hooks::context::CLIENT;
 use crate::memory::{Scope, derive};
 use crate::vault::{NotePath, PathError, Vault};
@@ -20,12 +20,12 @@ const MOST_HEADS: usize = 1000;
 
 /// The folder of one surface's logs.
 #[derive(Debug, Clone)]
-pub struct Shelf {
+pub struct LogPaths {
     vault: Vault,
     folder: String,
 }
 
-impl Shelf {
+impl LogPaths {
     /// Of a workspace.
     pub fn of(workspace: &Workspace) -> Self {
         let logs = workspace.settings.paths.logs.trim_end_matches('/');
@@ -57,7 +57,7 @@ impl Shelf {
     /// The path of a file beside the logs.
     ///
     /// # Errors
-    /// As [`Shelf::log`].
+    /// As [`LogPaths::log`].
     pub fn file(&self, project: &str, name: &str) -> Result<NotePath, PathError> {
         NotePath::new(&format!("{}/{project}/files/{name}", self.folder))
     }
@@ -81,7 +81,7 @@ impl Shelf {
             .collect();
         logs.sort_by_key(|(modified, _)| std::cmp::Reverse(*modified));
         logs.truncate(MOST_HEADS);
-        let head = |path: NotePath| Some((marks::first(&self.vault, &path)?, path));
+        let head = |path: NotePath| Some((log_markers::first(&self.vault, &path)?, path));
         logs.into_iter().rev().filter_map(|(_, path)| head(path)).collect()
     }
 }

@@ -2,11 +2,11 @@
 //!
 //! After the retrieval gate of memory-lancedb-pro (notes on memory systems, §5.1): words about memory force
 //! a look; greetings, commands, confirmations, signs without words and very short texts that ask nothing get
-//! none. `recall` and the MCP tool `memory_recall` ask it too ([`is_worth_a_look`]). The words stand in [`crate::hooks::words`], by language.
+//! none. `recall` and the MCP tool `memory_recall` ask it too ([`is_worth_a_look`]). The words stand in [`crate::hooks::word_lists`], by language.
 
 use crate::capture::phrase::{holds, is_dense, plain};
 
-use crate::hooks::words::{
+use crate::hooks::word_lists::{
     CONFIRMATIONS, FORCING, GREETINGS, HOST_MARKS, PROGRAMS, QUESTIONS, WORDY_PROGRAMS,
 };
 

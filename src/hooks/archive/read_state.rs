@@ -11,15 +11,15 @@ use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
-/// A larger file is none of ours.
-const MOST_BYTES: u64 = 64 << 10;
+use crate::hooks::json_file;
+
 /// So many bytes before the place where reading left off tell that the file is still the same.
 const CHECKED: u64 = 256;
 
 /// The read state of a transcript.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Known {
+pub struct ReadState {
     /// The transcript.
     pub transcript: PathBuf,
     /// Whose it is.
@@ -34,23 +34,23 @@ pub struct Known {
 
 /// The folder of the read states.
 #[derive(Debug, Clone)]
-pub struct States {
+pub struct ReadStates {
     dir: PathBuf,
 }
 
-impl States {
+impl ReadStates {
     /// In the state directory `state`.
     pub fn new(state: &Path) -> Self {
         Self { dir: state.join("sessions") }
     }
 
     /// The read state of a transcript; empty where it was replaced or the state's file is gone, torn or strange.
-    pub fn load(&self, transcript: &Path) -> Known {
-        let known = read(&self.path(transcript)).filter(|known| {
+    pub fn load(&self, transcript: &Path) -> ReadState {
+        let known = json_file::load(&self.path(transcript)).filter(|known: &ReadState| {
             known.transcript == transcript
                 && check(transcript, known.offset).is_ok_and(|check| check == known.check)
         });
-        known.unwrap_or_else(|| Known { transcript: transcript.to_owned(), ..Known::default() })
+        known.unwrap_or_else(|| ReadState { transcript: transcript.to_owned(), ..ReadState::default() })
     }
 
     /// Keeps that a transcript was read up to `offset`, and all of it as long as it was `length` long.
@@ -58,18 +58,14 @@ impl States {
     /// # Errors
     /// It can't be written.
     pub fn save(&self, transcript: &Path, session: &str, offset: u64, length: u64) -> io::Result<()> {
-        let known = Known {
+        let known = ReadState {
             transcript: transcript.to_owned(),
             session: session.to_owned(),
             offset,
             check: check(transcript, offset)?,
             length,
         };
-        std::fs::create_dir_all(&self.dir)?;
-        let path = self.path(transcript);
-        let new = path.with_extension(format!("new-{}", std::process::id()));
-        std::fs::write(&new, serde_json::to_vec(&known)?)?;
-        std::fs::rename(new, path)
+        json_file::save(&self.path(transcript), &known)
     }
 
     /// Forgets a transcript.
@@ -78,10 +74,10 @@ impl States {
     }
 
     /// All that is known.
-    pub fn all(&self) -> Vec<Known> {
+    pub fn all(&self) -> Vec<ReadState> {
         let entries = std::fs::read_dir(&self.dir).into_iter().flatten().flatten();
         let files = entries.filter(|entry| entry.path().extension().is_some_and(|name| name == "json"));
-        files.filter_map(|entry| read(&entry.path())).collect()
+        files.filter_map(|entry| json_file::load(&entry.path())).collect()
     }
 
     /// Since when sessions are kept: from the first call on.
@@ -98,12 +94,6 @@ impl States {
         let name = blake3::hash(transcript.as_os_str().as_encoded_bytes()).to_hex();
         self.dir.join(format!("{}.json", &name[..16]))
     }
-}
-
-fn read(path: &Path) -> Option<Known> {
-    let mut text = Vec::new();
-    File::open(path).ok()?.take(MOST_BYTES).read_to_end(&mut text).ok()?;
-    serde_json::from_slice(&text).ok()
 }
 
 /// Hash of the bytes before `offset`.
@@ -123,7 +113,7 @@ mod tests {
     #[test]
     fn a_replaced_transcript_is_read_from_its_beginning() {
         let temp = tempfile::tempdir().unwrap();
-        let (states, path) = (States::new(temp.path()), temp.path().join("t.jsonl"));
+        let (states, path) = (ReadStates::new(temp.path()), temp.path().join("t.jsonl"));
         std::fs::write(&path, "one\ntwo\n").unwrap();
         assert_eq!(states.load(&path).offset, 0);
         states.save(&path, "s", 4, 8).unwrap();

@@ -9,7 +9,7 @@ const MAX_LINE_BYTES: u64 = 64 << 20;
 
 /// A file being read.
 #[derive(Debug)]
-pub struct Lines {
+pub struct LineReader {
     file: BufReader<File>,
     at: u64,
     line: Vec<u8>,
@@ -30,7 +30,7 @@ pub struct Line<'a> {
     pub is_long: bool,
 }
 
-impl Lines {
+impl LineReader {
     /// The lines of the file at `path` from byte `from` on; from its beginning where it is shorter.
     ///
     /// # Errors
@@ -99,7 +99,7 @@ mod tests {
         let path = temp.path().join("t");
         std::fs::write(&path, "one\n\nthree").unwrap();
         let from = |from| {
-            let mut lines = Lines::open(&path, from).unwrap();
+            let mut lines = LineReader::open(&path, from).unwrap();
             let mut out = Vec::new();
             while let Some(line) = lines.next().unwrap() {
                 out.push((
@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(from(5), all[2..]);
         assert_eq!(from(11), all, "a file that was begun anew");
         assert!(from(10).is_empty());
-        assert!(Lines::open(temp.path(), 0).is_err());
+        assert!(LineReader::open(temp.path(), 0).is_err());
     }
 
     #[test]
@@ -126,7 +126,7 @@ mod tests {
         let path = temp.path().join("t");
         let long = vec![b'x'; usize::try_from(MAX_LINE_BYTES).unwrap() + 7];
         std::fs::write(&path, [b"a\n", &long[..], b"\nb\n"].concat()).unwrap();
-        let mut lines = Lines::open(&path, 2).unwrap();
+        let mut lines = LineReader::open(&path, 2).unwrap();
         let line = lines.next().unwrap().unwrap();
         assert_eq!(
             (line.bytes.len(), line.start, line.end, line.is_ended),

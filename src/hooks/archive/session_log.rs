@@ -10,8 +10,8 @@ use jiff::Timestamp;
 use ulid::Ulid;
 
 use crate::format::log::{self, Event, EventKind, LogHeader};
-use crate::hooks::archive::marks::{GOES_ON, each_line, goes_on_from, name_in};
-use crate::hooks::archive::shelf::Shelf;
+use crate::hooks::archive::log_markers::{GOES_ON, each_line, goes_on_from, name_in};
+use crate::hooks::archive::log_paths::LogPaths;
 use crate::hooks::error::ArchiveError;
 use crate::vault::{Editor, NotePath, Vault};
 
@@ -20,7 +20,7 @@ const MOST_TORN: usize = 32 << 20;
 
 /// A log being written.
 #[derive(Debug)]
-pub struct Book {
+pub struct SessionLog {
     path: NotePath,
     project: String,
     /// The names of what it holds, and of what the logs hold that it goes on from.
@@ -34,24 +34,24 @@ pub struct Book {
     added: usize,
 }
 
-impl Book {
+impl SessionLog {
     /// Opens the log called `name`; where there is none, one that will stand in the folder of `project`.
     ///
     /// # Errors
     /// The log can't be read.
-    pub fn open(shelf: &Shelf, project: &str, name: &str) -> Result<Self, ArchiveError> {
-        let found = shelf.find(name);
+    pub fn open(log_paths: &LogPaths, project: &str, name: &str) -> Result<Self, ArchiveError> {
+        let found = log_paths.find(name);
         let is_there = found.is_some();
         let (project, path) = match found {
             Some(found) => found,
-            None => (project.to_owned(), shelf.log(project, name)?),
+            None => (project.to_owned(), log_paths.log(project, name)?),
         };
         let header = LogHeader {
             surface: crate::hooks::context::CLIENT.to_owned(),
             context_id: project.clone(),
             ..LogHeader::default()
         };
-        let mut book = Self {
+        let mut log = Self {
             path,
             project,
             known: HashSet::new(),
@@ -62,15 +62,15 @@ impl Book {
             added: 0,
         };
         if is_there {
-            let held = Held::of(shelf.vault(), &book.path)?;
-            (book.known, book.torn, book.may_go_on) = (held.names, held.torn, !held.from.is_empty());
+            let held = Held::of(log_paths.vault(), &log.path)?;
+            (log.known, log.torn, log.may_go_on) = (held.names, held.torn, !held.from.is_empty());
             for target in held.from {
-                if let Some(path) = shelf.linked(&target) {
-                    book.learn(shelf, &path)?;
+                if let Some(path) = log_paths.linked(&target) {
+                    log.learn(log_paths, &path)?;
                 }
             }
         }
-        Ok(book)
+        Ok(log)
     }
 
     /// The folder that it stands in.
@@ -126,8 +126,13 @@ impl Book {
     ///
     /// # Errors
     /// That log can't be read.
-    pub fn go_on_from(&mut self, shelf: &Shelf, other: &NotePath, at: Timestamp) -> Result<(), ArchiveError> {
-        self.learn(shelf, other)?;
+    pub fn go_on_from(
+        &mut self,
+        log_paths: &LogPaths,
+        other: &NotePath,
+        at: Timestamp,
+    ) -> Result<(), ArchiveError> {
+        self.learn(log_paths, other)?;
         let target = other.as_str().trim_end_matches(".md");
         let mut bytes = [0; 16];
         bytes[6..]
@@ -139,9 +144,9 @@ impl Book {
         Ok(())
     }
 
-    fn learn(&mut self, shelf: &Shelf, other: &NotePath) -> Result<(), ArchiveError> {
-        if *other != self.path && shelf.vault().exists(other) {
-            self.known.extend(Held::of(shelf.vault(), other)?.names);
+    fn learn(&mut self, log_paths: &LogPaths, other: &NotePath) -> Result<(), ArchiveError> {
+        if *other != self.path && log_paths.vault().exists(other) {
+            self.known.extend(Held::of(log_paths.vault(), other)?.names);
         }
         Ok(())
     }

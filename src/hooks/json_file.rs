@@ -1,0 +1,29 @@
+//! Small state files in JSON: read whole with a bound, replaced in one step, worth nothing when they are lost.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::Path;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// A larger file is none of ours, in bytes.
+const MAX_BYTES: u64 = 256 << 10;
+
+/// The value in the file at `path`; none where the file is missing, torn or strange.
+pub fn load<T: DeserializeOwned>(path: &Path) -> Option<T> {
+    let mut text = Vec::new();
+    File::open(path).ok()?.take(MAX_BYTES).read_to_end(&mut text).ok()?;
+    serde_json::from_slice(&text).ok()
+}
+
+/// Replaces the file at `path` in one step, and makes its folder where there is none.
+///
+/// # Errors
+/// The file can't be written.
+pub fn save<T: Serialize>(path: &Path, value: &T) -> io::Result<()> {
+    path.parent().map_or(Ok(()), fs::create_dir_all)?;
+    let new = path.with_extension(format!("new-{}", std::process::id()));
+    fs::write(&new, serde_json::to_vec(value)?)?;
+    fs::rename(new, path)
+}
