@@ -168,19 +168,18 @@ impl History {
         grep: Option<&str>,
     ) -> Result<(Option<Oid>, Option<Record>)> {
         let store = self.store();
-        let odb = store.repo().odb().map_err(store.git("open the objects"))?;
         if let Some(wanted) = &filter.id
-            && let Some(parent) = store.skip_unless(&odb, id, |message| may_live(message, wanted))?
+            && let Some(parent) = store.skip_unless(id, |message| may_live(message, wanted))?
         {
             return Ok((parent, None));
         }
-        let commit = store.commit_from(&odb, id)?;
+        let commit = store.commit(id)?;
         let parent = commit.parent;
         if !head_matches(&commit, filter, grep) {
             return Ok((parent, None));
         }
         let before = || -> Result<Oid> {
-            let parent = parent.map(|id| store.commit_from(&odb, id)).transpose()?;
+            let parent = parent.map(|id| store.commit(id)).transpose()?;
             Ok(tree_or_empty(parent.map(|parent| parent.tree)))
         };
         if !paths.is_empty() && !touches(&store, &commit, paths, &before)? {

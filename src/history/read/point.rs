@@ -115,11 +115,10 @@ fn by_prefix(store: &Store, head: Oid, text: &str) -> Result<Option<Commit>> {
         return Ok(None);
     }
     let prefix = text.to_ascii_lowercase();
-    let odb = store.repo().odb().map_err(store.git("open the objects"))?;
     let mut found: Option<Commit> = None;
     let mut next = Some(head);
     while let Some(id) = next {
-        let commit = store.commit_from(&odb, id)?;
+        let commit = store.commit(id)?;
         next = commit.parent;
         if id.to_string().starts_with(&prefix) {
             if found.is_some() {
@@ -133,11 +132,10 @@ fn by_prefix(store: &Store, head: Oid, text: &str) -> Result<Option<Commit>> {
 
 /// The newest commit up to `time`, or the first commit's time where there is none.
 fn at_time(store: &Store, head: Oid, time: Timestamp) -> Result<std::result::Result<Commit, Timestamp>> {
-    let odb = store.repo().odb().map_err(store.git("open the objects"))?;
     let mut next = Some(head);
     let mut first = time;
     while let Some(id) = next {
-        let commit = store.commit_from(&odb, id)?;
+        let commit = store.commit(id)?;
         // Commits carry whole seconds: one made within the second that was asked for counts.
         if commit.time.as_second() <= time.as_second() {
             return Ok(Ok(commit));

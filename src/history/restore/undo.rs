@@ -15,7 +15,7 @@ use super::plan::{Skip, Step};
 use super::undo_plan::{Conflict, UndoPlan};
 use crate::history::error::Result;
 use crate::history::read::Record;
-use crate::history::store::{FileState, Message, ObjectWriter, UNDOES, failpoint, operation_lock};
+use crate::history::store::{FileState, Message, UNDOES, failpoint, operation_lock};
 use crate::history::take::pending::{self, PendingRestore, PendingStep, Undoing};
 use crate::history::take::{Deletions, History};
 use crate::vault::{Actor, BOOKKEEPING, Editor, NotePath, Why};
@@ -82,7 +82,7 @@ impl History {
         let store = self.store();
         let lock = store.lock()?;
         let (head, tree) = store.head_tree()?;
-        let mut objects = ObjectWriter::new(&store);
+        let mut objects = store.objects();
         let mut steps = Vec::new();
         for (path, note) in &plan.notes {
             let mode = store.file(tree, path)?.map_or(note.mode, |file| file.mode);

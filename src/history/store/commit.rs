@@ -43,11 +43,10 @@ pub(crate) fn encode(
 pub(crate) fn parse(id: Oid, bytes: &[u8]) -> Option<Commit> {
     let split = memchr::memmem::find(bytes, b"\n\n")?;
     let head = std::str::from_utf8(&bytes[..split]).ok()?;
-    let (mut tree, mut parent, mut seconds) = (None, None, None);
+    let (mut tree, mut seconds) = (None, None);
     for line in head.lines() {
         match line.split_once(' ') {
             Some(("tree", hex)) => tree = Oid::from_str(hex).ok(),
-            Some(("parent", hex)) if parent.is_none() => parent = Oid::from_str(hex).ok(),
             Some(("committer", who)) => {
                 seconds = who.rsplit(' ').nth(1).and_then(|seconds| seconds.parse::<i64>().ok());
             }
@@ -56,11 +55,18 @@ pub(crate) fn parse(id: Oid, bytes: &[u8]) -> Option<Commit> {
     }
     Some(Commit {
         id,
-        parent,
+        parent: parents(bytes).next(),
         tree: tree?,
         time: Timestamp::from_second(seconds?).ok()?,
         message: Message::parse(&String::from_utf8_lossy(&bytes[split + 2..])),
     })
+}
+
+/// The parents that a commit's bytes name.
+pub(crate) fn parents(bytes: &[u8]) -> impl Iterator<Item = Oid> {
+    let lines = bytes.split(|byte| *byte == b'\n').take_while(|line| !line.is_empty());
+    let ids = lines.filter_map(|line| std::str::from_utf8(line.strip_prefix(b"parent ")?).ok());
+    ids.filter_map(|hex| Oid::from_str(hex).ok())
 }
 
 /// The first ten digits of an id, as `history` shows it.

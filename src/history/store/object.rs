@@ -4,18 +4,17 @@
 //! each); [`ObjectWriter::for_log`] hands out what one record of the log has to hold. A snapshot that is larger than a
 //! record should be (the first one of a vault) is synced as a whole instead.
 
-use git2::{ObjectType, Oid};
+use git2::{ObjectType, Oid, Repository};
 
-use super::repository::Store;
 use super::wal::{self, Object};
-use crate::history::error::Result;
+use crate::history::error::{HistoryError, Result};
 
 /// Objects of more bytes together are synced to the disk instead of being written into the log, too.
 const MAX_RECORD_BYTES: usize = 4 << 20;
 
 /// Writes the objects of one snapshot.
 pub(crate) struct ObjectWriter<'r> {
-    store: &'r Store,
+    repo: &'r Repository,
     /// Whether nothing is written and only the ids are wanted.
     is_dry: bool,
     written: Vec<Object>,
@@ -24,31 +23,32 @@ pub(crate) struct ObjectWriter<'r> {
 }
 
 impl<'r> ObjectWriter<'r> {
-    pub(crate) fn new(store: &'r Store) -> Self {
-        Self { store, is_dry: false, written: Vec::new(), size: 0 }
-    }
-
-    /// One that only says which ids the objects would have.
-    pub(crate) fn dry(store: &'r Store) -> Self {
-        Self { is_dry: true, ..Self::new(store) }
+    /// Writes into `repo`; with `is_dry` nothing is written, and only the ids are wanted.
+    pub(super) fn new(repo: &'r Repository, is_dry: bool) -> Self {
+        Self { repo, is_dry, written: Vec::new(), size: 0 }
     }
 
     pub(crate) fn write(&mut self, kind: ObjectType, bytes: &[u8]) -> Result<Oid> {
         if self.is_dry {
-            return Oid::hash_object(kind, bytes).map_err(self.store.git("hash an object"));
+            return Oid::hash_object(kind, bytes).map_err(self.failed("hash an object"));
         }
-        let odb = self.store.repo().odb().map_err(self.store.git("open the objects"))?;
-        let id = odb.write(kind, bytes).map_err(self.store.git("write an object"))?;
+        let written = self.repo.odb().and_then(|odb| odb.write(kind, bytes));
+        let id = written.map_err(self.failed("write an object"))?;
         self.remember(kind, bytes);
         Ok(id)
     }
 
     /// Writes the tree that `builder` describes.
     pub(super) fn write_tree(&mut self, builder: &git2::TreeBuilder<'_>) -> Result<Oid> {
-        let id = builder.write().map_err(self.store.git("write a tree"))?;
-        let odb = self.store.repo().odb().map_err(self.store.git("open the objects"))?;
-        self.remember(ObjectType::Tree, odb.read(id).map_err(self.store.damaged(id))?.data());
+        let id = builder.write().map_err(self.failed("write a tree"))?;
+        let odb = self.repo.odb().map_err(self.failed("open the objects"))?;
+        self.remember(ObjectType::Tree, odb.read(id).map_err(self.failed("read a new tree"))?.data());
         Ok(id)
+    }
+
+    fn failed(&self, doing: &str) -> impl FnOnce(git2::Error) -> HistoryError {
+        let (doing, dir) = (doing.to_owned(), self.repo.path().to_owned());
+        move |source| HistoryError::Git { doing, dir, source }
     }
 
     fn remember(&mut self, kind: ObjectType, bytes: &[u8]) {
@@ -63,7 +63,7 @@ impl<'r> ObjectWriter<'r> {
     /// The objects that the log has to hold before the branch moves; none where they are durable already.
     pub(crate) fn for_log(self) -> Result<Vec<Object>> {
         if self.size > MAX_RECORD_BYTES {
-            wal::sync_everything(self.store.dir())?;
+            wal::sync_everything(self.repo.path())?;
         }
         Ok(self.written)
     }

@@ -226,15 +226,9 @@ impl Store {
         }
     }
 
-    /// A commit's facts, parsed from its bytes.
+    /// A commit's facts, parsed from its bytes: libgit2's own commits believe `info/grafts` and `shallow`.
     pub(crate) fn commit(&self, id: Oid) -> Result<Commit> {
-        let odb = self.repo.odb().map_err(self.git("open the objects"))?;
-        self.commit_from(&odb, id)
-    }
-
-    pub(crate) fn commit_from(&self, odb: &git2::Odb<'_>, id: Oid) -> Result<Commit> {
-        let object = odb.read(id).map_err(self.damaged(id))?;
-        commit::parse(id, object.data()).ok_or_else(|| HistoryError::Damaged {
+        self.read(id, |bytes| commit::parse(id, bytes))?.ok_or_else(|| HistoryError::Damaged {
             dir: self.dir.clone(),
             id: id.to_string(),
             detail: "not a commit".into(),
@@ -243,37 +237,40 @@ impl Store {
 
     /// All parents of a commit.
     pub(in crate::history) fn parents(&self, id: Oid) -> Result<Vec<Oid>> {
-        let odb = self.repo.odb().map_err(self.git("open the objects"))?;
-        let object = odb.read(id).map_err(self.damaged(id))?;
-        let lines = object.data().split(|byte| *byte == b'\n').take_while(|line| !line.is_empty());
-        let parents = lines.filter_map(|line| line.strip_prefix(b"parent "));
-        Ok(parents.filter_map(|hex| Oid::from_str(std::str::from_utf8(hex).ok()?).ok()).collect())
+        self.read(id, |bytes| commit::parents(bytes).collect())
     }
 
     /// The parent of a commit whose message `may` rules out; `None` where it doesn't.
     pub(crate) fn skip_unless(
         &self,
-        odb: &git2::Odb<'_>,
         id: Oid,
         may: impl FnOnce(&[u8]) -> bool,
     ) -> Result<Option<Option<Oid>>> {
-        let object = odb.read(id).map_err(self.damaged(id))?;
-        let bytes = object.data();
-        let Some(split) = memchr::memmem::find(bytes, b"\n\n") else { return Ok(None) };
-        if may(&bytes[split + 1..]) {
-            return Ok(None);
-        }
-        let mut lines = bytes[..split].split(|byte| *byte == b'\n');
-        let parent = lines.find_map(|line| line.strip_prefix(b"parent "));
-        let parent =
-            parent.and_then(|hex| std::str::from_utf8(hex).ok()).and_then(|hex| Oid::from_str(hex).ok());
-        Ok(Some(parent))
+        self.read(id, |bytes| {
+            let message = memchr::memmem::find(bytes, b"\n\n")? + 1;
+            (!may(&bytes[message..])).then(|| commit::parents(bytes).next())
+        })
+    }
+
+    fn read<T>(&self, id: Oid, take: impl FnOnce(&[u8]) -> T) -> Result<T> {
+        let odb = self.repo.odb().map_err(self.git("open the objects"))?;
+        Ok(take(odb.read(id).map_err(self.damaged(id))?.data()))
     }
 
     /// The content of a file.
     pub(crate) fn blob(&self, id: Oid) -> Result<Vec<u8>> {
         let blob = self.repo.find_blob(id).map_err(self.damaged(id))?;
         Ok(blob.content().to_owned())
+    }
+
+    /// A writer for the objects of a snapshot.
+    pub(crate) fn objects(&self) -> ObjectWriter<'_> {
+        ObjectWriter::new(&self.repo, false)
+    }
+
+    /// A writer that writes nothing and only says which ids objects would have.
+    pub(crate) fn dry_objects(&self) -> ObjectWriter<'_> {
+        ObjectWriter::new(&self.repo, true)
     }
 
     /// Writes a commit of `tree` after `parent` and moves the branch to it. The lock must be held.
@@ -340,7 +337,7 @@ impl Store {
         zone: &TimeZone,
     ) -> Result<()> {
         let bytes = commit::encode(&[past, own], tree, message, at, zone);
-        let mut objects = ObjectWriter::new(self);
+        let mut objects = self.objects();
         let id = objects.write(ObjectType::Commit, &bytes)?;
         self.move_branch(lock, id, &objects.for_log()?)
     }

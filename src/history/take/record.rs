@@ -15,8 +15,8 @@ use super::snapshot::{At, Snapshot};
 use crate::format::summary;
 use crate::history::error::{HistoryError, Result};
 use crate::history::store::{
-    CONVERSATION, FileState, LEFT_OUT, Lock, Message, Mode, ObjectWriter, Store, TEMPLATE, TRANSCRIPT,
-    TreeChange, tree_or_empty,
+    CONVERSATION, FileState, LEFT_OUT, Lock, Message, Mode, Store, TEMPLATE, TRANSCRIPT, TreeChange,
+    tree_or_empty,
 };
 use crate::vault::{Actor, BOOKKEEPING, Change, ChangeObserver, NotePath, OPERATION, Why};
 
@@ -51,7 +51,7 @@ impl History {
         let (head, base) = store.head_tree()?;
         let message = Message::new(change.why, [path.as_str()]);
         let known = store.file(base, path.as_str())?;
-        let mut objects = ObjectWriter::new(&store);
+        let mut objects = store.objects();
         let mode = match known {
             Some(FileState { mode: Mode::Executable, .. }) => Mode::Executable,
             _ => Mode::File,
@@ -178,7 +178,7 @@ impl History {
         changes: &[TreeChange],
         message: &Message,
     ) -> Result<()> {
-        let mut objects = ObjectWriter::new(store);
+        let mut objects = store.objects();
         let tree = store.update_tree(base, changes, &mut objects)?;
         let mut at = At { head, tree, objects: Some(objects) };
         self.commit_always(store, lock, &mut at, message, &mut Snapshot::default())

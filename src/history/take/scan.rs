@@ -66,12 +66,12 @@ pub(crate) struct Scanner<'a> {
 impl Scanner<'_> {
     /// Compares the whole vault with the last snapshot. `entries` spare reading what hasn't changed.
     pub(crate) fn full<'s>(&'s self, entries: &Entries) -> Result<(Scan, ObjectWriter<'s>)> {
-        self.compare(entries, ObjectWriter::new(self.store))
+        self.compare(entries, self.store.objects())
     }
 
     /// As [`Scanner::full`], writing nothing.
     pub(crate) fn look_only(&self, entries: &Entries) -> Result<Scan> {
-        Ok(self.compare(entries, ObjectWriter::dry(self.store))?.0)
+        Ok(self.compare(entries, self.store.dry_objects())?.0)
     }
 
     fn compare<'s>(
@@ -154,7 +154,7 @@ impl Scanner<'_> {
         for path in paths {
             self.look(path, &mut scan, &mut candidates)?;
         }
-        let mut objects = ObjectWriter::new(self.store);
+        let mut objects = self.store.objects();
         for mut candidate in candidates {
             candidate.known = self.store.file(self.base, candidate.path.as_str())?;
             self.read(&candidate, &mut objects, &mut scan)?;

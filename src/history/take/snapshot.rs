@@ -209,7 +209,7 @@ impl History {
                 (_, None) => snapshot.deleted += 1,
             }
         }
-        let mut objects = at.objects.take().unwrap_or_else(|| ObjectWriter::new(store));
+        let mut objects = at.objects.take().unwrap_or_else(|| store.objects());
         let tree = store.update_tree(at.tree, changes, &mut objects)?;
         at.objects = Some(objects);
         if tree == at.tree {
@@ -227,7 +227,7 @@ impl History {
         message: &Message,
         snapshot: &mut Snapshot,
     ) -> Result<()> {
-        let objects = at.objects.take().unwrap_or_else(|| ObjectWriter::new(store));
+        let objects = at.objects.take().unwrap_or_else(|| store.objects());
         let id = store.commit_tree(lock, at.head, at.tree, message, self.clock.now(), &self.zone, objects)?;
         self.mine.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
         at.head = Some(id);

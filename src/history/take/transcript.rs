@@ -16,7 +16,7 @@ use super::subjects::plural;
 use crate::format::log::{self, LogPath, SESSIONS, SessionPath};
 use crate::history::error::Result;
 use crate::history::store::{
-    CONVERSATION, FileState, Lock, Message, Mode, NAMED, ObjectWriter, Store, TRANSCRIPT, TreeChange,
+    CONVERSATION, FileState, Lock, Message, Mode, NAMED, Store, TRANSCRIPT, TreeChange,
 };
 use crate::vault::{Actor, Why};
 
@@ -114,7 +114,7 @@ impl History {
         for (path, _) in changes.iter().filter(|(_, state)| state.is_none()) {
             gone.extend(store.file(at.tree, path)?.map(|state| state.id));
         }
-        let mut objects = at.objects.take().unwrap_or_else(|| ObjectWriter::new(store));
+        let mut objects = at.objects.take().unwrap_or_else(|| store.objects());
         let (mut logged, mut theirs) =
             ([Actor::Discord, Actor::Hook, Actor::Assistant].map(Logged::by), Vec::new());
         for (path, state) in changes {
