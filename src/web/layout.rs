@@ -23,6 +23,7 @@ pub(super) fn page(visit: &Visit<'_>, title: &str, body: &Markup) -> Markup {
         &html! {
             @if let Some(problem) = refused { (refusal(problem)) }
             @if let Some(said) = &visit.said { p.said role="status" { (said) } }
+            @if let Some(words) = visit.workspace.at_rest() { p.hint { "At rest: " (words) ". " a href="/routines" { "Pause and resume" } } }
             (body)
         },
     )

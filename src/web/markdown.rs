@@ -3,7 +3,9 @@
 //! The text is untrusted. Raw HTML in it is shown as text, links to anything but the web, mail, Obsidian and the page's
 //! own addresses are dead, pictures are those of the vault, and a sanitizer looks at the whole again.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use ammonia::Builder;
@@ -20,6 +22,7 @@ pub fn render(text: &str, folder: &str) -> Markup {
         | Options::ENABLE_FOOTNOTES
         | Options::ENABLE_WIKILINKS
         | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS;
+    let text = &*without_comments(text, options);
     let events = Parser::new_ext(text, options).map(|event| match event {
         Event::Html(raw) | Event::InlineHtml(raw) => Event::Text(raw),
         // A box that can't be ticked here is a sign, which a screen reader says.
@@ -45,6 +48,30 @@ pub fn render(text: &str, folder: &str) -> Markup {
     let mut out = String::with_capacity(text.len() * 3 / 2);
     html::push_html(&mut out, events);
     PreEscaped(sanitizer().clean(&out).to_string())
+}
+
+/// A note's text without Obsidian's comments (`%% … %%`), which don't show where a note is read; in code they are text.
+fn without_comments(text: &str, options: Options) -> Cow<'_, str> {
+    if !text.contains("%%") {
+        return Cow::Borrowed(text);
+    }
+    let code = Parser::new_ext(text, options).into_offset_iter().filter_map(|(event, range)| {
+        matches!(event, Event::Code(_) | Event::Start(Tag::CodeBlock(_))).then_some(range)
+    });
+    let code: Vec<Range<usize>> = code.collect();
+    let mut marks = text.match_indices("%%").map(|(at, _)| at);
+    let is_code = |at: usize| {
+        let next = code.partition_point(|range| range.end <= at);
+        code.get(next).is_some_and(|range| range.contains(&at))
+    };
+    let mut marks = std::iter::from_fn(|| marks.find(|at| !is_code(*at)));
+    let (mut out, mut from) = (String::with_capacity(text.len()), 0);
+    while let Some(start) = marks.next() {
+        out.push_str(&text[from..start]);
+        from = marks.next().map_or(text.len(), |end| end + 2);
+    }
+    out.push_str(&text[from..]);
+    Cow::Owned(out)
 }
 
 /// A note's first heading stands below the page's own.
@@ -155,6 +182,17 @@ mod tests {
                     && !html.contains("file:"),
                 "{link}: {html}"
             );
+        }
+    }
+
+    #[test]
+    fn comments_do_not_show_but_in_code() {
+        let text = "a %%b%% c\n\n%%\n## Sample\n- x\n%%\n\n`%%d%%` e\n\n```\n%%f%%\n```\n\n%% to the end";
+        let html = render(text, "").into_string();
+        for (part, shows) in
+            [("a  c", true), ("Sample", false), ("%%d%%", true), ("%%f%%", true), ("to the end", false)]
+        {
+            assert_eq!(html.contains(part), shows, "{part}: {html}");
         }
     }
 

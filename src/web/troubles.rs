@@ -7,13 +7,30 @@ use super::visit::Visit;
 use crate::agent::setup;
 use crate::brain::failover::{self, Rest};
 use crate::brain::health::Store;
+use crate::config::Settings;
+use crate::format::reminder;
 use crate::vault::conflict;
 use crate::when;
+
+/// So many lines that are no reminders are named.
+const MOST: usize = 5;
 
 /// What doesn't work now.
 pub(super) fn troubles(visit: &Visit<'_>) -> Result<Vec<String>, Problem> {
     let workspace = visit.workspace;
     let mut out = Vec::new();
+    if let Err(error) = Settings::load(workspace.vault.root()) {
+        out.push(format!("the settings are not as on disk, where they can't be used: {error}"));
+    }
+    let path = workspace.note(&workspace.settings.paths.reminders);
+    let missed =
+        workspace.vault.read(&path).map_or_else(|_| Vec::new(), |bytes| reminder::parse(&bytes).near_misses);
+    for finding in missed.iter().take(MOST) {
+        out.push(format!(
+            "`{path}:{}` is no reminder: {}; {}",
+            finding.line, finding.reason, finding.suggestion
+        ));
+    }
     let settings = workspace.pass_settings();
     let journal = workspace.journal().map_err(Problem::failed)?;
     for refusal in journal.refusals(&settings.notifiers).map_err(Problem::failed)? {

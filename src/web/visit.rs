@@ -19,6 +19,9 @@ use crate::workspace::Workspace;
 /// What a path of an address may hold as it is.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
+/// So many lines of a note are on one page.
+pub(super) const LINES_PER_PAGE: usize = 300;
+
 /// Names and values, as a query or a form has them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Form(Vec<(String, String)>);
@@ -171,6 +174,13 @@ impl Visit<'_> {
 /// The address of a note's page.
 pub fn note_address(path: &str) -> String {
     format!("/notes/{}", encoded(path))
+}
+
+/// Where a line of a note stands on the page.
+pub fn line_address(path: &str, line: usize) -> String {
+    let page = line.saturating_sub(1) / LINES_PER_PAGE + 1;
+    let page = if page > 1 { format!("?page={page}") } else { String::new() };
+    format!("{}{page}#L{line}", note_address(path))
 }
 
 /// A path as it stands in an address.

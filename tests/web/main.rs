@@ -27,6 +27,7 @@ mod http;
 mod journey;
 mod large;
 mod lives;
+mod looking;
 mod odd;
 mod pictures;
 mod sample;

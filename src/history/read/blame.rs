@@ -100,7 +100,9 @@ impl LineOrigin {
     fn of(history: &History, record: &Record) -> Self {
         let message = &record.commit.message;
         let value = |key: &str| message.trailer(key).map(str::to_owned);
+        // A call of the shell has its number behind the turn.
         let turn = message.trailer(CONVERSATION).and_then(|it| it.strip_prefix("turn "));
+        let turn = turn.and_then(|it| it.split(' ').next());
         Self {
             snapshot: Some(short_id(record.commit.id)),
             time: Some(rfc3339(record.commit.time, history.zone())),

@@ -122,7 +122,7 @@ fn daemon(visit: &Visit<'_>, status: &Report) -> Markup {
             None => p { "No daemon runs: nothing is told, and no routine runs. Start " code { "vault-agent run" } "." },
             Some(daemon) => dl {
                 dt { "Process" } dd { (daemon.pid) ", version " (daemon.version) ", since " (visit.at(daemon.started)) }
-                @if let Some(last) = daemon.last_pass { dt { "Last pass" } dd { (ago(last, visit.now)) ", " (daemon.took_ms) " ms" } }
+                @if let Some(last) = daemon.last_pass { dt { "Last pass" } dd { (ago(last.min(visit.now), visit.now)) ", " (daemon.took_ms) " ms" } }
                 dt { "Watcher" } dd { (daemon.watcher) }
                 @for (part, words) in &daemon.parts { dt { (part) } dd { (said(words)) } }
                 @for wrong in daemon.settings_error.iter().chain(&daemon.last_error) { dt { "Problem" } dd.late { (wrong) } }

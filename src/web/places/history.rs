@@ -188,7 +188,7 @@ fn trailer(name: &str, value: &TrailerValue) -> Markup {
         @for value in all.iter().take(PER_PAGE) {
             div {
                 @match (name, value.strip_prefix("turn ")) {
-                    ("Conversation", Some(turn)) => a href={ "/turns/" (turn) } { (value) },
+                    ("Conversation", Some(turn)) => a href={ "/turns/" (turn.split(' ').next().unwrap_or(turn)) } { (value) },
                     ("Undoes" | "Restored-From", _) => a href={ "/history/" (value) } { (value) },
                     _ => (value),
                 }

@@ -37,7 +37,9 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
 }
 
 fn entry(visit: &Visit<'_>, one: &Listed) -> Markup {
+    // As a link of the note: without its ending, with the block behind it.
     let log = one.source.split('#').next().unwrap_or_default();
+    let log = if log.ends_with(".md") { log.to_owned() } else { format!("{log}.md") };
     html! {
         article id=(one.id) {
             h2 { (one.text) }
@@ -45,7 +47,7 @@ fn entry(visit: &Visit<'_>, one: &Listed) -> Markup {
                 (parts::badge(&one.category.to_string(), "")) " for " (one.section)
                 @if let Some(by) = &one.by { ", found by " (by) }
             }
-            blockquote { p { (one.quote) } p { a href=(note_address(log)) { (one.source) } } }
+            blockquote { p { (one.quote) } p { a href=(note_address(&log)) { (one.source) } } }
             @if let Some(old) = &one.replaces { p { "Instead of: " (old) } }
             @if let Some(old) = &one.joins { p { "Beside: " (old) } }
             @match one.state {

@@ -9,7 +9,7 @@ use crate::history::{Blame, Bound, LineOrigin};
 use crate::memory::{Listed, ListedDay, ListedSection, Meant, NewMemory, Scope};
 use crate::web::answer::{Done, Problem, View};
 use crate::web::parts;
-use crate::web::visit::{Form, Visit, note_address};
+use crate::web::visit::{Form, Visit, line_address, note_address};
 
 pub(super) const PLACE: Place = Place { name: "memory", title: "Memory", is_listed: true, see, act };
 
@@ -174,7 +174,7 @@ fn fact(visit: &Visit<'_>, path: &str, one: &Listed, origin: Option<&LineOrigin>
                 }, "Change"))
                 (parts::button(visit, "/memory", "pin-line", &values, "Pin"))
                 (parts::confirmed(visit, "/memory", "forget", &values, "Forget", "It goes from the note; history keeps it."))
-                a href={ (note_address(path)) "#L" (line) } { "Where it stands, and who wrote it" }
+                a href=(line_address(path, one.line)) { "Where it stands, and who wrote it" }
             }
         }
     }

@@ -1,4 +1,7 @@
-//! `/notes/PATH`: a note as it reads, where its lines come from, how it was, and parts of it brought back.
+//! `/notes/PATH`: a note as it reads, where its lines come from, how it was, and parts of it brought back. A folder is listed
+//! ([`folders`]).
+
+mod folders;
 
 use maud::{Markup, html};
 use serde::Serialize;
@@ -12,19 +15,15 @@ use crate::history::{
 };
 use crate::vault::{NotePath, VaultError};
 use crate::web::answer::{Done, Problem, View};
-use crate::web::visit::{Form, Visit, note_address};
+use crate::web::visit::{Form, LINES_PER_PAGE, Visit, note_address};
 use crate::web::{markdown, parts};
 
 pub(super) const PLACE: Place = Place { name: "notes", title: "Notes", is_listed: true, see, act };
 
 /// So many snapshots are on the slider.
 const SNAPSHOTS: usize = 100;
-/// So many lines on one page.
-const PER_PAGE: usize = 300;
 /// Of a longer note only the lines are shown.
 const MOST_READ: usize = 200_000;
-/// So many changes are looked through for notes that changed lately.
-const LATELY: usize = 60;
 
 /// A note, as programs read it.
 #[derive(Debug, Serialize)]
@@ -41,11 +40,14 @@ struct Shown {
 
 fn see(visit: &Visit<'_>) -> Result<View, Problem> {
     if visit.rest.is_empty() {
-        return lately(visit);
+        return folders::lately(visit);
     }
-    let path = visit.note_path(&visit.rest)?;
+    let path = visit.note_path(visit.rest.trim_end_matches('/'))?;
     if path.is_hidden() {
         return Err(Problem::not_found(format!("`{path}` is not shown")));
+    }
+    if let Some(folder) = folders::Folder::read(visit, path.as_str()) {
+        return visit.view(path.as_str(), &folder, |folder| folder.shown());
     }
     let history = visit.workspace.history()?;
     let is_then = visit.query("at").is_some() || visit.query("n").is_some();
@@ -90,7 +92,7 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
         snapshots,
     };
     let plan = plan_of(visit, history.as_deref(), &path, point.as_ref())?;
-    visit.view(path.as_str(), &shown, |shown| page(visit, shown, &text(now.as_ref()), plan.as_ref()))
+    visit.view(path.as_str(), &shown, |shown| page(visit, shown, now.as_ref(), plan.as_ref()))
 }
 
 /// The snapshot that is asked for: by its place on the slider (0 is now), or by an id or a time.
@@ -109,11 +111,12 @@ fn point(
     Ok(entry.map(|entry| history.point(&entry.id)).transpose()?)
 }
 
-fn page(visit: &Visit<'_>, shown: &Shown, now: &str, plan: Option<&Planned>) -> Markup {
+fn page(visit: &Visit<'_>, shown: &Shown, bytes: Option<&Vec<u8>>, plan: Option<&Planned>) -> Markup {
+    let now = text(bytes);
     let folder = shown.path.rsplit_once('/').map_or("", |(folder, _)| folder);
     html! {
         p.soft { (visit.obsidian(&shown.path)) " · " a href={ "/history?note=" (crate::web::visit::encoded(&shown.path)) } { "All its changes" } }
-        @if let Some(plan) = plan { (planned(visit, plan)) }
+        @if let Some(plan) = plan { (planned(visit, plan, bytes.map_or(&[], Vec::as_slice))) }
         (slider(visit, shown))
         @if let Some(at) = &shown.at {
             h2 { "Then and now" }
@@ -123,8 +126,8 @@ fn page(visit: &Visit<'_>, shown: &Shown, now: &str, plan: Option<&Planned>) -> 
                 a href=(visit.address_with(&[("plan", "note"), ("at", at), ("n", "")])) { "Bring the note back as it was" }
             }
             @if shown.text == now { (parts::empty("It is as it was.")) }
-            @else if visit.query("view") == Some("side") { (side_by_side(&shown.text, now)) }
-            @else { (parts::diff(&shown.text, now)) }
+            @else if visit.query("view") == Some("side") { (side_by_side(&shown.text, &now)) }
+            @else { (parts::diff(&shown.text, &now)) }
         }
         h2 { "As it reads" }
         @if shown.text.len() > MOST_READ { (parts::empty("It is too long to be shown as it reads; its lines are below.")) }
@@ -163,7 +166,7 @@ fn lines(visit: &Visit<'_>, shown: &Shown) -> Markup {
     let row = |line: &BlamedLine| {
         let origin = blame.origin(line);
         vec![
-            html! { (line.line) },
+            html! { span id={ "L" (line.line) } { (line.line) } },
             html! { code { (line.text) } },
             html! { (writer(origin)) },
             html! { (when(visit, origin)) },
@@ -174,10 +177,11 @@ fn lines(visit: &Visit<'_>, shown: &Shown) -> Markup {
             },
         ]
     };
-    let rows: Vec<Vec<Markup>> = parts::page_of(visit, &blame.lines, PER_PAGE).iter().map(row).collect();
+    let rows: Vec<Vec<Markup>> =
+        parts::page_of(visit, &blame.lines, LINES_PER_PAGE).iter().map(row).collect();
     html! {
         (parts::table(&["Line", "Text", "Who", "Since", ""], &rows))
-        (parts::pager(visit, blame.lines.len(), PER_PAGE))
+        (parts::pager(visit, blame.lines.len(), LINES_PER_PAGE))
         @if !blame.complete { p.soft { "Lines without a time are older than the snapshots that were looked at." } }
     }
 }
@@ -205,8 +209,11 @@ fn when(visit: &Visit<'_>, origin: Option<&LineOrigin>) -> Markup {
 /// Links that bring one section back.
 fn section_links(visit: &Visit<'_>, shown: &Shown) -> Markup {
     let Some(at) = &shown.at else { return html! {} };
-    let headings: Vec<String> =
-        sections(shown.text.as_bytes()).into_iter().map(|section| section.heading).take(PER_PAGE).collect();
+    let headings: Vec<String> = sections(shown.text.as_bytes())
+        .into_iter()
+        .map(|section| section.heading)
+        .take(LINES_PER_PAGE)
+        .collect();
     html! {
         @if !headings.is_empty() {
             h2 { "Sections" }
@@ -251,7 +258,12 @@ fn plan_of(
     Ok(Some(Planned::Part(what.to_owned(), Box::new(plan))))
 }
 
-fn planned(visit: &Visit<'_>, planned: &Planned) -> Markup {
+/// What tells a note's content from another, for a form.
+fn fingerprint(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex()[..16].to_owned()
+}
+
+fn planned(visit: &Visit<'_>, planned: &Planned, now: &[u8]) -> Markup {
     let (point, part, lines, diffs) = match planned {
         Planned::Note(point, plan, diffs) => {
             let skipped = plan.blocked.iter().map(|skip| format!("{}: {}", skip.path, skip.reason));
@@ -264,7 +276,8 @@ fn planned(visit: &Visit<'_>, planned: &Planned) -> Markup {
         }
     };
     let id = point.commit.id.to_string();
-    let values = [("part", part), ("at", id.as_str()), ("path", visit.rest.as_str())];
+    let was = fingerprint(now);
+    let values = [("part", part), ("at", id.as_str()), ("path", visit.rest.as_str()), ("was", was.as_str())];
     html! {
         @if lines.is_empty() {
             (parts::empty("Nothing would change: that is there as it was."))
@@ -298,30 +311,6 @@ fn side_by_side(then: &str, now: &str) -> Markup {
     html! { div.diff { (parts::table(&["Then", "Now"], &rows)) } }
 }
 
-/// The notes that changed lately.
-fn lately(visit: &Visit<'_>) -> Result<View, Problem> {
-    let mut paths: Vec<String> = Vec::new();
-    if let Some(history) = visit.workspace.history()? {
-        let filter = Filter { limit: Some(LATELY), ..Filter::default() };
-        for record in history.records(&filter)? {
-            let new = record.changes.iter().filter(|change| change.new.is_some()).map(|change| &change.path);
-            for path in new.take(LATELY) {
-                if !paths.contains(path) && paths.len() < LATELY {
-                    paths.push(path.clone());
-                }
-            }
-        }
-    }
-    visit.view("Notes", &paths, |paths| {
-        html! {
-            form.row method="get" action="/search" { (parts::field(visit, "", "q", "Words of a note", "")) button { "Search" } }
-            h2 { "Changed lately" }
-            @if paths.is_empty() { (parts::empty("No snapshot knows of a change.")) }
-            ul.plainlist { @for path in paths { li { (visit.note_link(path)) } } }
-        }
-    })
-}
-
 fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
     if form.get("do") != "restore" {
         return Err(Problem::no_such_action(form.get("do")));
@@ -329,13 +318,17 @@ fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
     let (history, workspace) = (open(visit)?, visit.workspace);
     let path = visit.note_path(form.get("path"))?;
     let point = history.point(form.get("at"))?;
+    let now = workspace.vault.read(&path).unwrap_or_default();
+    if form.get("was") != fingerprint(&now) {
+        let message = format!("`{path}` is not as it was when the plan was made; nothing was brought back");
+        return Err(Problem::changed(message).hint("look at the plan again: it is made anew"));
+    }
     let done = |said: &str| Ok(Done::new(note_address(path.as_str()), format!("{said} {path} is back")));
     let hold = |now: &[u8], then: &[u8]| {
         workspace.hold_missed(path.as_str(), now, then, false).map_err(Problem::failed).map(drop)
     };
     if form.get("part") == "note" {
         history.snapshot_all(Deletions::Hold)?;
-        let now = workspace.vault.read(&path).unwrap_or_default();
         hold(&now, &history.read_at(&point.commit, path.as_str())?.unwrap_or_default())?;
         let report = history.restore(&workspace.editor, &point, &[path.to_string()], false)?;
         if let Some(skip) = report.skipped.first() {

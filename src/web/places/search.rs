@@ -10,7 +10,7 @@ use super::{Place, nothing};
 use crate::search::{Answer, Asker, CheckedBy, Hit, IndexError, Query, RecallError};
 use crate::web::answer::{Problem, View};
 use crate::web::parts;
-use crate::web::visit::{Visit, note_address};
+use crate::web::visit::{Visit, line_address};
 
 pub(super) const PLACE: Place = Place { name: "search", title: "Search", is_listed: true, see, act: nothing };
 
@@ -121,7 +121,7 @@ fn hits(visit: &Visit<'_>, found: &Found) -> Markup {
 fn one(visit: &Visit<'_>, hit: &Hit, why: &[Matched]) -> Markup {
     html! {
         article {
-            h2 { a href={ (note_address(&hit.path)) "#L" (hit.line) } { (hit.path) ":" (hit.line) } }
+            h2 { a href=(line_address(&hit.path, hit.line as usize)) { (hit.path) ":" (hit.line) } }
             p { (hit.snippet) }
             p.soft {
                 "Found by "

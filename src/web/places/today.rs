@@ -2,26 +2,28 @@
 
 use std::sync::Arc;
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, ToSpan};
 use maud::{Markup, html};
 use serde::Serialize;
 
 use super::{Place, approvals};
-use crate::agenda::{Coming, coming};
+use crate::agenda::{self, Entry, State};
 use crate::capture::Inbox;
-use crate::format::candidate::State;
+use crate::format::candidate;
 use crate::reminders::{Book, Draft, ReminderError, check_message};
 use crate::web::answer::{Done, Problem, View};
 use crate::web::live::Changed;
 use crate::web::troubles::troubles;
 use crate::web::visit::{Form, Visit};
 use crate::web::{markdown, parts};
-use crate::when;
+use crate::when::{self, WhenError};
 
 pub(super) const PLACE: Place = Place { name: "", title: "Today", is_listed: true, see, act };
 
 /// So far ahead.
 const AHEAD: SignedDuration = SignedDuration::from_hours(7 * 24);
+/// So many days back what is late is looked for.
+const BEHIND: i64 = 30;
 /// So many at most.
 const MOST: usize = 100;
 /// The longest question, in characters.
@@ -29,7 +31,12 @@ const MOST_QUESTION: usize = 20_000;
 
 #[derive(Debug, Serialize)]
 struct Today {
-    next: Vec<Coming>,
+    /// What comes within a week, as `agenda --json` has it.
+    next: Vec<Entry>,
+    /// What was due within a month and is neither told nor done.
+    late: Vec<Entry>,
+    /// Whether there is more than is listed.
+    more: bool,
     /// What the assistant asks and nobody answered yet.
     approvals: usize,
     /// What could be remembered and nobody decided yet.
@@ -39,22 +46,44 @@ struct Today {
 }
 
 fn see(visit: &Visit<'_>) -> Result<View, Problem> {
-    let mut next = coming(visit.workspace, MOST, &mut visit.tasks())?;
-    next.retain(|one| one.instant <= visit.now + AHEAD);
+    let today = visit.workspace.zone.tz().to_datetime(visit.now).date();
+    let (from, to) = (today.saturating_sub(BEHIND.days()), today.saturating_add(7.days()));
+    let agenda = agenda::range(visit.workspace, from, to, &mut visit.tasks()).map_err(Problem::failed)?;
+    let (mut next, mut late) = (agenda.entries, Vec::new());
+    next.retain(|entry| {
+        entry.state != State::Late || {
+            late.push(entry.clone());
+            false
+        }
+    });
+    next.retain(|entry| entry.state == State::Coming && entry.instant <= visit.now + AHEAD);
+    let more = agenda.more || next.len() > MOST || late.len() > MOST;
+    next.truncate(MOST);
+    late.reverse();
+    late.truncate(MOST);
     let open = Inbox::new(visit.workspace.memory()).list()?;
+    let mut problems = troubles(visit)?;
+    problems.extend(agenda.problems);
     let today = Today {
         next,
+        late,
+        more,
         approvals: approvals::waiting(visit)?,
-        inbox: open.iter().filter(|one| one.state == State::Open).count(),
-        problems: troubles(visit)?,
+        inbox: open.iter().filter(|one| one.state == candidate::State::Open).count(),
+        problems,
     };
     visit.view("Today", &today, |today| {
         html! {
             (written(visit))
             (asked(visit))
             (waiting(today))
+            @if !today.late.is_empty() {
+                h2 { "Late" }
+                (list(visit, &today.late))
+            }
             h2 { "Within 7 days" }
             (list(visit, &today.next))
+            @if today.more { p.soft { "There is more: " a href="/calendar" { "the calendar" } " has all." } }
         }
     })
 }
@@ -94,37 +123,63 @@ fn meant(visit: &Visit<'_>, text: &str) -> Markup {
         Err(problem) => (None, Some(problem)),
     };
     let question = html! { input type="hidden" name="question" value=(text); };
+    let may_ask = said.as_ref().is_none_or(|said| said.is_behind);
     html! {
-        @if let Some((words, msg, when)) = said {
-            (parts::plan("Add this reminder?", &[format!("{words}: {msg}")], &parts::planned_form(visit, "/", "add", &html! {
+        @if let Some(Understood { said, msg, when, .. }) = said {
+            (parts::plan("Add this reminder?", &[format!("{said}: {msg}")], &parts::planned_form(visit, "/", "add", &html! {
                 input type="hidden" name="when" value=(when);
                 input type="hidden" name="message" value=(msg);
             }, "Add")))
         }
-        @if let Some(problem) = why {
+        @if may_ask {
             (parts::plan("Ask the assistant?", &[text.to_owned()], &parts::planned_form(visit, "/", "ask", &question, "Ask")))
+        }
+        @if let Some(problem) = why {
             p.hint { "No reminder: " (problem.message) @for hint in &problem.hints { "; " (hint) } }
         }
     }
 }
 
-/// What a written line means: the time in words, the message, and the time as it was written. The time stands before a
-/// colon, or is the longest beginning that is a time.
-fn understood(visit: &Visit<'_>, text: &str) -> Result<(String, String, String), Problem> {
+/// A written line as a reminder.
+struct Understood {
+    /// The time in words.
+    said: String,
+    msg: String,
+    /// The time as it was written.
+    when: String,
+    /// Whether the time stands behind the message, as it may in a question.
+    is_behind: bool,
+}
+
+/// What a written line means. The time stands before a colon, or is the longest beginning that is a time, or the longest
+/// end.
+fn understood(visit: &Visit<'_>, text: &str) -> Result<Understood, Problem> {
     let (now, zone) = (visit.now, &visit.workspace.zone);
-    let colon = text.match_indices(": ").map(|(at, _)| (at, at + 2));
-    let words = text.match_indices(' ').map(|(at, _)| (at, at + 1)).collect::<Vec<_>>().into_iter().rev();
-    for (end, begin) in colon.chain(words) {
-        let (when, msg) = (text[..end].trim(), text[begin..].trim());
-        let Ok(meaning) = when::read(when, now, zone) else { continue };
+    let colon = text.match_indices(": ").map(|(at, _)| (at, at + 2, false));
+    let spaces: Vec<usize> = text.match_indices(' ').map(|(at, _)| at).collect();
+    let beginnings = spaces.iter().rev().map(|at| (*at, at + 1, false));
+    let ends = spaces.iter().map(|at| (*at, at + 1, true));
+    let mut why = None;
+    for (end, begin, is_behind) in colon.chain(beginnings).chain(ends) {
+        let (before, behind) = (text[..end].trim(), text[begin..].trim());
+        let (when, msg) = if is_behind { (behind, before) } else { (before, behind) };
         if msg.is_empty() {
             continue;
         }
-        check_message(msg)?;
-        let said = when::said_with(meaning.local, meaning.recur, now, zone);
-        return Ok((said, msg.to_owned(), when.to_owned()));
+        match when::read(when, now, zone) {
+            Ok(meaning) => {
+                check_message(msg)?;
+                let said = when::said_with(meaning.local, meaning.recur, now, zone);
+                return Ok(Understood { said, msg: msg.to_owned(), when: when.to_owned(), is_behind });
+            }
+            Err(error @ WhenError::Ambiguous { .. }) => why = why.or(Some(error)),
+            Err(_) => {}
+        }
     }
-    Err(Problem::bad("it begins with no time").hint("write it as in `tomorrow 9am: call Mum`"))
+    Err(match why {
+        Some(error) => ReminderError::from(error).into(),
+        None => Problem::bad("it names no time").hint("write it as in `tomorrow 9am: call Mum`"),
+    })
 }
 
 /// A question with its answer, where one was asked just now.
@@ -135,22 +190,42 @@ fn asked(visit: &Visit<'_>) -> Markup {
         section aria-label="Answer" {
             h2 { "Answer" }
             @match answer {
-                Some(answer) => (markdown::render(&answer, "")),
+                Some(answer) => (answered(&answer)),
                 None => p.soft role="status" { "The assistant is asked; the answer comes here. If vault-agent was ended meanwhile, ask again." },
             }
         }
     }
 }
 
-fn list(visit: &Visit<'_>, next: &[Coming]) -> Markup {
+/// An answer, and what it took as a line below it.
+fn answered(answer: &str) -> Markup {
+    let (said, facts) = answer.trim_end().rsplit_once('\n').unwrap_or(("", answer));
+    let facts = facts.strip_prefix("%% ").and_then(|facts| facts.strip_suffix(" %%"));
+    html! {
+        (markdown::render(if facts.is_some() { said } else { answer }, ""))
+        @if let Some(facts) = facts { p.soft { (facts) } }
+    }
+}
+
+fn list(visit: &Visit<'_>, next: &[Entry]) -> Markup {
     if next.is_empty() {
         return parts::empty("Nothing is due.");
     }
-    let rows: Vec<Vec<Markup>> = next
-        .iter()
-        .map(|one| vec![visit.at(one.instant), html! { (one.msg) }, visit.note_link(&one.path)])
-        .collect();
-    parts::table(&["When", "What", "Note"], &rows)
+    let row = |one: &Entry| {
+        let day = format!("/calendar?week={}", one.date);
+        vec![
+            html! { a href=(day) { (visit.at(one.instant)) } },
+            html! {
+                (one.msg)
+                @if one.times > 1 { ", " (one.times) " times" }
+                @if let Some(recur) = &one.recur { " " (parts::badge(recur, "")) }
+            },
+            html! { (parts::badge(one.kind.as_str(), "")) },
+            visit.note_link(&one.path),
+        ]
+    };
+    let rows: Vec<Vec<Markup>> = next.iter().map(row).collect();
+    parts::table(&["When", "What", "Kind", "Note"], &rows)
 }
 
 fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {

@@ -1,0 +1,105 @@
+//! `/notes` and `/notes/FOLDER`: the folders and notes of a folder, and at the top the notes that changed lately.
+//!
+//! Names alone are read; what is hidden and what is a link is left out.
+
+use maud::{Markup, html};
+use serde::Serialize;
+
+use crate::history::Filter;
+use crate::web::answer::{Problem, View};
+use crate::web::parts;
+use crate::web::visit::{Visit, note_address};
+
+/// So many changes are looked through for notes that changed lately.
+const LATELY: usize = 60;
+/// So many names of a folder are listed.
+const MOST: usize = 2_000;
+
+/// What stands in a folder.
+#[derive(Debug, Serialize)]
+pub(super) struct Folder {
+    /// From the vault's root; empty for that itself.
+    path: String,
+    /// The folders in it, by path, in the order of their names.
+    folders: Vec<String>,
+    /// The notes in it, by path, in the order of their names.
+    notes: Vec<String>,
+    /// Whether there are more than are listed.
+    more: bool,
+}
+
+impl Folder {
+    /// The folder at a path of the vault; none where there is no folder.
+    pub fn read(visit: &Visit<'_>, path: &str) -> Option<Self> {
+        let root = std::fs::canonicalize(visit.workspace.vault.root()).ok()?;
+        let at = if path.is_empty() { root.clone() } else { root.join(path) };
+        // No link on the way may lead out of the vault.
+        if std::fs::canonicalize(&at).ok()? != at || !at.is_dir() {
+            return None;
+        }
+        let mut folder = Self { path: path.to_owned(), folders: Vec::new(), notes: Vec::new(), more: false };
+        for entry in std::fs::read_dir(at).ok()?.flatten() {
+            let (Ok(name), Ok(kind)) = (entry.file_name().into_string(), entry.file_type()) else { continue };
+            let inside = if path.is_empty() { name.clone() } else { format!("{path}/{name}") };
+            if name.starts_with('.') {
+            } else if kind.is_dir() {
+                folder.folders.push(inside);
+            } else if kind.is_file() && name.ends_with(".md") {
+                folder.notes.push(inside);
+            }
+        }
+        for names in [&mut folder.folders, &mut folder.notes] {
+            names.sort_unstable();
+            folder.more |= names.len() > MOST;
+            names.truncate(MOST);
+        }
+        Some(folder)
+    }
+
+    /// As a list of links.
+    pub fn shown(&self) -> Markup {
+        let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
+        html! {
+            @if let Some((above, _)) = self.path.rsplit_once('/') { p { a href=(note_address(above)) { "Up to " (above) } } }
+            @else if !self.path.is_empty() { p { a href="/notes" { "All notes" } } }
+            @if self.folders.is_empty() && self.notes.is_empty() { (parts::empty("No note stands here.")) }
+            ul.plainlist {
+                @for folder in &self.folders { li { a href=(note_address(folder)) { (name(folder)) "/" } } }
+                @for note in &self.notes { li { a href=(note_address(note)) { (name(note)) } } }
+            }
+            @if self.more { p.soft { "There is more; search finds it." } }
+        }
+    }
+}
+
+/// The notes that changed lately, and what stands at the top of the vault.
+#[derive(Debug, Serialize)]
+struct Top {
+    lately: Vec<String>,
+    top: Option<Folder>,
+}
+
+/// The page of all notes.
+pub(super) fn lately(visit: &Visit<'_>) -> Result<View, Problem> {
+    let mut lately: Vec<String> = Vec::new();
+    if let Some(history) = visit.workspace.history()? {
+        let filter = Filter { limit: Some(LATELY), ..Filter::default() };
+        for record in history.records(&filter)? {
+            let new = record.changes.iter().filter(|change| change.new.is_some()).map(|change| &change.path);
+            for path in new.filter(|path| path.ends_with(".md")).take(LATELY) {
+                if !lately.contains(path) && lately.len() < LATELY {
+                    lately.push(path.clone());
+                }
+            }
+        }
+    }
+    visit.view("Notes", &Top { lately, top: Folder::read(visit, "") }, |top| {
+        html! {
+            form.row method="get" action="/search" { (parts::field(visit, "", "q", "Words of a note", "")) button { "Search" } }
+            @if let Some(folder) = &top.top { h2 { "Folders" } (folder.shown()) }
+            h2 { "Changed lately" }
+            @if top.lately.is_empty() { (parts::empty("No snapshot knows of a change.")) }
+            ul.plainlist { @for path in &top.lately { li { (visit.note_link(path)) } } }
+        }
+    })
+}

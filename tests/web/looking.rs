@@ -1,0 +1,150 @@
+//! What a person looks for from the first page: what comes, what is late, what waits; and links that lead there.
+
+use crate::http::encoded;
+use crate::sample::Sample;
+use crate::served::{LISTEN, Served};
+use crate::support::TestVault;
+
+const NOTES: &str = "\
+//- now: 2026-12-01T09:30:00Z
+//- /Reminders.md
+- [ ] date=2026-11-30 time=09:00 recur=none msg=\"Call the bank\" id=rid_AAAAAAAAAAAA
+- [ ] date=2026-12-02 time=08:00 recur=daily msg=\"Pills\" id=rid_BBBBBBBBBBBB
+- [ ] date=someday time=08:00 recur=none msg=\"Odd\"
+//- /COMMITMENTS.md
+# Follow-ups
+
+---
+id: c-2026-12-01-001
+status: pending
+due: 2026-12-03T17:00:00Z
+scope: user:100000000000000000
+created: 2026-11-20T14:00:00Z
+---
+Ask Bob about the key
+//- /routines/morning.md
+---
+schedule: daily 07:00
+enabled: true
+scope: console
+---
+What is due today?
+//- /Projects/deep/plan.md
+# Plan
+
+one
+two
+//- /Projects/overview.md
+# Overview
+";
+
+fn served(settings: &str) -> (TestVault, Served) {
+    let vault = TestVault::new(NOTES);
+    vault.write("vault-agent.toml", format!("{settings}{LISTEN}"));
+    let served = Served::start(&vault);
+    (vault, served)
+}
+
+#[test]
+fn today_has_all_that_comes_what_is_late_and_what_is_wrong() {
+    let (_vault, served) = served("");
+    let today = served.visitor().json("/");
+    let of = |list: &str| -> Vec<String> {
+        let all = today[list].as_array().unwrap().iter();
+        all.map(|one| format!("{} {} {}", one["date"], one["kind"], one["msg"]).replace('"', "")).collect()
+    };
+    assert_eq!(of("late"), ["2026-11-30 reminder Call the bank"]);
+    let next = of("next");
+    assert_eq!(next.iter().filter(|one| one.ends_with("Pills")).count(), 7, "{next:?}");
+    assert_eq!(next.iter().filter(|one| one.contains("routine")).count(), 7, "{next:?}");
+    assert!(next.contains(&"2026-12-03 follow-up Ask Bob about the key".to_owned()), "{next:?}");
+    let problems = today["problems"].to_string();
+    assert!(problems.contains("Reminders.md:3") && problems.contains("someday"), "{problems}");
+}
+
+#[test]
+fn a_pause_and_settings_that_are_refused_are_told_on_the_first_page() {
+    let (vault, served) = served("paused_until = \"2027-01-04T08:00\"\npause_reminders = true\n");
+    let visitor = served.visitor();
+    for place in ["/", "/calendar", "/memory"] {
+        let page = visitor.get(place).is(200).text();
+        assert!(page.contains("paused until") && page.contains("2027-01-04"), "{place}: {page}");
+    }
+    vault.write("vault-agent.toml", format!("timezoned = \"UTC\"\n{LISTEN}"));
+    assert!(visitor.get("/").is(200).text().contains("timezoned"));
+}
+
+#[test]
+fn a_time_may_stand_behind_the_words_and_two_meanings_are_both_said() {
+    let (vault, served) = served("");
+    let visitor = served.visitor();
+    let written = |text: &str| visitor.get(&format!("/?write={}", encoded(text))).is(200).text();
+    let page = written("call mum tomorrow at 9:00");
+    assert!(page.contains("Add this reminder?") && page.contains("Ask the assistant?"), "{page}");
+    visitor
+        .submit(&visitor.form(&format!("/?write={}", encoded("call mum tomorrow at 9:00")), "add", ""))
+        .is(303);
+    assert!(vault.read("Reminders.md").contains("date=2026-12-02 time=09:00 recur=none msg=\"call mum\""));
+    let page = written("next friday call bob");
+    assert!(page.contains("can be") && !page.contains("Add this reminder?"), "{page}");
+    assert!(!written("tomorrow 9am: call mum").contains("Ask the assistant?"));
+    // A question as long as may be asked arrives.
+    assert!(written(&"why ".repeat(4_000)).contains("Ask the assistant?"));
+}
+
+#[test]
+fn folders_are_listed_and_no_link_leads_out_of_the_vault() {
+    let (vault, served) = served("");
+    let visitor = served.visitor();
+    let all = visitor.json("/notes");
+    assert!(all["top"]["folders"].to_string().contains("\"Projects\""), "{all}");
+    let folder = visitor.json("/notes/Projects");
+    assert_eq!(folder["folders"], serde_json::json!(["Projects/deep"]));
+    assert_eq!(folder["notes"], serde_json::json!(["Projects/overview.md"]));
+    assert!(visitor.get("/notes/Projects/").is(200).text().contains("/notes/Projects/deep"));
+    std::os::unix::fs::symlink("/", vault.root().join("outside")).unwrap();
+    let reply = visitor.get("/notes/outside/etc");
+    assert!(!reply.text().contains("passwd"), "{}", reply.text());
+}
+
+#[test]
+fn a_restore_whose_plan_is_old_brings_nothing_back() {
+    let sample = Sample::new();
+    let served = sample.serve();
+    let visitor = served.visitor();
+    let snapshots = visitor.json("/notes/Projects/Garden.md");
+    let oldest =
+        snapshots["snapshots"].as_array().unwrap().last().unwrap()["id"].as_str().unwrap().to_owned();
+    let plan = format!("/notes/Projects/Garden.md?plan=note&at={oldest}");
+    let form = visitor.form(&plan, "restore", "");
+    let now = sample.vault.read("Projects/Garden.md") + "a new line\n";
+    sample.vault.write("Projects/Garden.md", &now);
+    let refused = visitor.submit(&form).is(409).text();
+    assert!(refused.contains("not as it was"), "{refused}");
+    assert_eq!(sample.vault.read("Projects/Garden.md"), now);
+    visitor.submit(&visitor.form(&plan, "restore", "")).is(303);
+    assert!(sample.vault.read("Projects/Garden.md").contains("each morning"));
+}
+
+#[test]
+fn links_to_where_something_was_said_and_done_lead_there() {
+    let sample = Sample::new();
+    let served = sample.serve();
+    let visitor = served.visitor();
+    let links = |page: &str, to: &str| -> Vec<String> {
+        let all = page.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next());
+        all.filter(|link| link.starts_with(to)).map(str::to_owned).collect()
+    };
+    let inbox = visitor.get("/inbox?all=1").is(200).text();
+    let logs = links(&inbox, "/notes/logs/");
+    assert!(!logs.is_empty(), "{inbox}");
+    logs.iter().for_each(|link| drop(visitor.get(link).is(200)));
+    // Where a line is further down it is on a later page.
+    let long: String = (1..=700).map(|at| format!("line {at}\n\n")).collect();
+    sample.vault.write("long.md", long);
+    let found = visitor.get("/search?q=%22line%20450%22").is(200).text();
+    let link = links(&found, "/notes/long.md").remove(0);
+    assert_eq!(link, "/notes/long.md?page=3#L899");
+    let _ = sample.vault.run(&["history"]).ok();
+    assert!(visitor.get("/notes/long.md?page=3").is(200).text().contains("id=\"L899\""));
+}
