@@ -15,7 +15,7 @@ pub(super) const CLIENT: &str = crate::format::log::SESSIONS;
 
 /// A hook's context.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct HookContext {
     /// The vault's folder, or why none is known.
     pub vault: Result<PathBuf, String>,
     /// The time.

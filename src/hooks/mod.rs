@@ -26,7 +26,7 @@ mod log;
 mod respond;
 mod word_lists;
 
-pub use self::context::Place;
+pub use self::context::HookContext;
 pub use self::decide::{claims, recall_gate};
 pub use self::error::HookError;
 #[cfg(feature = "index")]

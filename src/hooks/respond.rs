@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use fail::fail_point;
 
-use super::context::Place;
+use super::context::HookContext;
 use super::decide::recall_gate::{Gate, gate};
 use super::error::HookError;
 #[cfg(feature = "index")]
@@ -30,7 +30,7 @@ const AT_LEAST: Duration = Duration::from_millis(20);
 
 /// The line that answers the host's message on `stdin`, empty where there is nothing to say; never an error,
 /// and hardly later than the patience.
-pub fn respond(event: Event, place: &Place, stdin: impl Read + Send + 'static) -> String {
+pub fn respond(event: Event, place: &HookContext, stdin: impl Read + Send + 'static) -> String {
     let (begun, patience) = (Instant::now(), patience::from_env());
     let heard: Arc<OnceLock<Input>> = Arc::default();
     let (hears, at) = (Arc::clone(&heard), place.clone());
@@ -57,7 +57,7 @@ pub fn respond(event: Event, place: &Place, stdin: impl Read + Send + 'static) -
 }
 
 /// Keeps the session, where the settings want that. What isn't done in time is done by a process beside this one.
-fn keep(event: Event, place: &Place, input: &Input, time: Duration) {
+fn keep(event: Event, place: &HookContext, input: &Input, time: Duration) {
     // Settings that can't be read are the answer's to report, where it needs any.
     let Ok(vault) = &place.vault else { return };
     if !Settings::load(vault).is_ok_and(|settings| settings.hooks.archive) {
@@ -77,14 +77,14 @@ fn keep(event: Event, place: &Place, input: &Input, time: Duration) {
 }
 
 /// A line in the log.
-fn note(event: Event, place: &Place, error: &HookError) {
+fn note(event: Event, place: &HookContext, error: &HookError) {
     if let Some(dir) = log_dir(place.vault.as_deref().ok()) {
         log::note(&dir, place.clock.now(), event, &error.to_string());
     }
 }
 
 /// Answers one message.
-fn answer(event: Event, place: &Place, input: &Input) -> Result<Answer, HookError> {
+fn answer(event: Event, place: &HookContext, input: &Input) -> Result<Answer, HookError> {
     // Small talk is most of what comes: nothing is opened for it.
     if event == Event::UserPromptSubmit && gate(input.prompt.as_deref().unwrap_or_default()) != Gate::Open
         || event == Event::Stop && input.stop_hook_active == Some(true)

@@ -12,7 +12,7 @@ use crate::hooks::archive::delegate::condense;
 use crate::hooks::archive::{ArchiveError, Report, Request, archive, is_any_known, sweep};
 use crate::hooks::install::{self, Caller, SettingsError};
 use crate::hooks::settings_file::SettingsFile;
-use crate::hooks::{self, Event, Place, memories};
+use crate::hooks::{self, Event, HookContext, memories};
 
 /// Answers a coding agent's hooks: reads the host's JSON on standard input, answers in its format.
 ///
@@ -175,7 +175,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 /// One answer to the host, or silence.
 fn answer(context: &Context, event: Event) {
     let vault = context.vault_dir().map_err(|error| error.to_string());
-    let place = Place { vault, clock: Arc::clone(&context.clock) };
+    let place = HookContext { vault, clock: Arc::clone(&context.clock) };
     let line = hooks::respond(event, &place, io::stdin());
     if !line.is_empty() {
         let mut out = io::stdout().lock();

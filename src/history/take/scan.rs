@@ -48,7 +48,7 @@ struct Candidate {
 }
 
 /// A file of the last snapshot, with what is remembered of reading it.
-struct Known<'a> {
+struct TrackedFile<'a> {
     path: &'a str,
     state: FileState,
     entry: Option<&'a Entry>,
@@ -85,13 +85,16 @@ impl Scanner<'_> {
         let all = WalkOptions { hidden: true, exclude: trash(), ..WalkOptions::every_file() };
         let walk = self.vault.walk(&all)?;
         let from_tree;
-        let known: Vec<Known<'_>> = if entries.tree == Some(self.base) {
+        let known: Vec<TrackedFile<'_>> = if entries.tree == Some(self.base) {
             let known = entries.map.iter();
-            known.map(|(path, entry)| Known { path, state: entry.state, entry: Some(entry) }).collect()
+            known.map(|(path, entry)| TrackedFile { path, state: entry.state, entry: Some(entry) }).collect()
         } else {
             from_tree = self.store.files(self.base)?;
             let entry = |path: &String| entries.map.get(path.as_str());
-            from_tree.iter().map(|(path, state)| Known { path, state: *state, entry: entry(path) }).collect()
+            from_tree
+                .iter()
+                .map(|(path, state)| TrackedFile { path, state: *state, entry: entry(path) })
+                .collect()
         };
         let mut scan = Scan { known: Some(known.len()), ..Scan::default() };
         let mut present = Present::default();
@@ -106,7 +109,7 @@ impl Scanner<'_> {
             }
             let before = rest.next_if(|known| known.path == path.as_str());
             let mode = mode_of(&stat);
-            if let Some(Known { state, entry: Some(entry), .. }) = before
+            if let Some(TrackedFile { state, entry: Some(entry), .. }) = before
                 && entry.state == *state
                 && entry.proves(&stat, mode)
                 && !stat.is_placeholder

@@ -13,12 +13,12 @@ const SHOWN: usize = 2048;
 
 /// A file to be kept.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct Attachment {
     bytes: Vec<u8>,
     extension: &'static str,
 }
 
-impl Kept {
+impl Attachment {
     /// A text.
     pub fn text(text: String) -> Self {
         Self { bytes: text.into_bytes(), extension: "txt" }
@@ -49,7 +49,7 @@ pub fn keep(
     editor: &Editor,
     log_paths: &LogPaths,
     project: &str,
-    file: &Kept,
+    file: &Attachment,
 ) -> Result<String, ArchiveError> {
     let hash = data_encoding::HEXLOWER.encode(&Sha256::digest(&file.bytes));
     let path = log_paths.file(project, &format!("{hash}.{}", file.extension))?;
@@ -91,7 +91,10 @@ mod tests {
 
     #[test]
     fn base64_is_decoded() {
-        assert_eq!(Kept::decode("image/png", "aGk=\n"), Kept { bytes: b"hi".to_vec(), extension: "png" });
-        assert_eq!(Kept::decode("image/png", "%%"), Kept::text("%%".to_owned()));
+        assert_eq!(
+            Attachment::decode("image/png", "aGk=\n"),
+            Attachment { bytes: b"hi".to_vec(), extension: "png" }
+        );
+        assert_eq!(Attachment::decode("image/png", "%%"), Attachment::text("%%".to_owned()));
     }
 }

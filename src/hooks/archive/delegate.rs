@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use crate::hooks::archive::{Report, Request, archive, sweep};
-use crate::hooks::context::{Place, home};
+use crate::hooks::context::{HookContext, home};
 use crate::hooks::error::{ArchiveError, HookError};
 use crate::hooks::host::Event;
 use crate::hooks::host::input::Input;
@@ -47,7 +47,12 @@ pub fn request(event: Event, input: &Input) -> Option<Request> {
 ///
 /// # Errors
 /// The vault or the transcript can't be used. Being late is none.
-pub fn archive_within(event: Event, place: &Place, input: &Input, time: Duration) -> Result<(), HookError> {
+pub fn archive_within(
+    event: Event,
+    place: &HookContext,
+    input: &Input,
+    time: Duration,
+) -> Result<(), HookError> {
     let until = Instant::now() + time;
     let Some(request) = request(event, input) else { return Ok(()) };
     let dir = place.vault.clone().map_err(HookError::NoVault)?;

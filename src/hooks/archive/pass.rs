@@ -11,7 +11,7 @@ use jiff::Timestamp;
 
 use crate::format::log::{EventKind, tool_content_with};
 use crate::hooks::archive::Request;
-use crate::hooks::archive::attachments::{Kept, keep};
+use crate::hooks::archive::attachments::{Attachment, keep};
 use crate::hooks::archive::entry;
 use crate::hooks::archive::entry::{Entry, Part, Piece, PieceKind};
 use crate::hooks::archive::line_reader::LineReader;
@@ -193,7 +193,7 @@ impl<'w> Pass<'w> {
         for part in parts {
             lines.push(match part {
                 Part::Text(text) => self.mask.apply(text).into_owned(),
-                Part::Data { media, base64 } => self.keep(agent, &Kept::decode(media, base64))?,
+                Part::Data { media, base64 } => self.keep(agent, &Attachment::decode(media, base64))?,
             });
         }
         let content = lines.join("\n");
@@ -225,7 +225,7 @@ impl<'w> Pass<'w> {
             match part {
                 Part::Text(text) => texts.push(self.mask.apply(text)),
                 Part::Data { media, base64 } => {
-                    let link = self.keep(agent, &Kept::decode(media, base64))?;
+                    let link = self.keep(agent, &Attachment::decode(media, base64))?;
                     notes.push(format!("a part of the result is {link}"));
                 }
             }
@@ -276,12 +276,12 @@ impl<'w> Pass<'w> {
         notes: &mut Vec<String>,
     ) -> Result<String, ArchiveError> {
         let Some(short) = crate::hooks::archive::attachments::shortened(&text) else { return Ok(text) };
-        let link = self.keep(agent, &Kept::text(text))?;
+        let link = self.keep(agent, &Attachment::text(text))?;
         notes.push(format!("the whole {what}: {link}"));
         Ok(short)
     }
 
-    fn keep(&mut self, agent: &Option<String>, file: &Kept) -> Result<String, ArchiveError> {
+    fn keep(&mut self, agent: &Option<String>, file: &Attachment) -> Result<String, ArchiveError> {
         let project = self.log_of(agent)?.project().to_owned();
         keep(&self.workspace.editor, &self.log_paths, &project, file)
     }

@@ -62,7 +62,7 @@ impl SessionLog {
             added: 0,
         };
         if is_there {
-            let held = Held::of(log_paths.vault(), &log.path)?;
+            let held = LogContents::of(log_paths.vault(), &log.path)?;
             (log.known, log.torn, log.may_go_on) = (held.names, held.torn, !held.from.is_empty());
             for target in held.from {
                 if let Some(path) = log_paths.linked(&target) {
@@ -146,7 +146,7 @@ impl SessionLog {
 
     fn learn(&mut self, log_paths: &LogPaths, other: &NotePath) -> Result<(), ArchiveError> {
         if *other != self.path && log_paths.vault().exists(other) {
-            self.known.extend(Held::of(log_paths.vault(), other)?.names);
+            self.known.extend(LogContents::of(log_paths.vault(), other)?.names);
         }
         Ok(())
     }
@@ -175,14 +175,14 @@ impl SessionLog {
 
 /// The contents of a log.
 #[derive(Debug, Default)]
-struct Held {
+struct LogContents {
     names: HashSet<u128>,
     torn: Vec<u8>,
     /// The targets of the links to logs that it goes on from.
     from: Vec<String>,
 }
 
-impl Held {
+impl LogContents {
     fn of(vault: &Vault, path: &NotePath) -> Result<Self, ArchiveError> {
         let mut held = Self::default();
         let mut is_person = false;

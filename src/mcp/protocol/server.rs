@@ -70,7 +70,7 @@ impl Server {
             .blocking(move |desk| {
                 let Some((event, message)) = hooks::tool::message(&given) else { return Ok(String::new()) };
                 let workspace = desk.workspace();
-                let place = hooks::Place {
+                let place = hooks::HookContext {
                     vault: Ok(workspace.vault.root().to_owned()),
                     clock: Arc::clone(&workspace.clock),
                 };
