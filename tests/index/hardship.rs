@@ -43,6 +43,24 @@ fn a_read_only_cache_is_searched_with_what_is_newer_and_says_so() {
 }
 
 #[test]
+fn a_crash_in_a_checkpoint_is_no_damage() {
+    let vault = TestVault::of("//- a.md\nfirst\n//- b.md\nsecond\n");
+    {
+        let _gate = no_failpoints();
+        assert_eq!(vault.find("first").len(), 1);
+    }
+    vault.write("a.md", "third");
+    // The end of a process makes the checkpoint: the database's file is another, and its seal is not written.
+    failing("index-checkpoint-middle", || assert_eq!(vault.find("third").len(), 1));
+    let _gate = no_failpoints();
+    for _ in 0..2 {
+        let answer = vault.index().search(&Query::new("third")).unwrap();
+        assert_eq!((answer.hits.len(), answer.freshness.read_directly), (1, 0));
+        assert!(answer.freshness.warnings.is_empty(), "{:?}", answer.freshness);
+    }
+}
+
+#[test]
 fn a_full_cache_disk_is_an_error_and_search_reads_the_notes() {
     let vault = TestVault::of("//- a.md\nfirst\n//- b.md\nsecond\n");
     {

@@ -20,7 +20,7 @@ use crate::search::store::{catalog, commit};
 use anew::drop_logs;
 pub use anew::{mend, wipe};
 pub use certain::boot_id;
-use certain::quick_check;
+use certain::{check_unfinished, quick_check};
 
 /// How the cache can be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -167,7 +167,7 @@ impl Store {
             }
         };
         let sealed = match found {
-            SealState::Whole { sealed, .. } => Some(sealed),
+            SealState::Whole { sealed, .. } | SealState::Changing(sealed) => Some(sealed),
             SealState::Damaged => return Err(IndexError::Torn(format!("`{DATABASE}` is not what it was"))),
             SealState::Unsealed => None,
             SealState::Nothing => {
@@ -176,6 +176,9 @@ impl Store {
             }
         };
         let conn = catalog::open(&database, true)?;
+        if let SealState::Changing(_) = found {
+            check_unfinished(&conn)?;
+        }
         if sealed.is_none() {
             // One of an older version keeps its vectors.
             quick_check(&conn)?;
@@ -193,7 +196,7 @@ impl Store {
             }
         } else if let Some(sealed) = sealed {
             store.check_commit(sealed, making.is_some())?;
-            if let SealState::Whole { moved: true, .. } = found {
+            if let SealState::Whole { moved: true, .. } | SealState::Changing(_) = found {
                 store.seal_again(false)?;
             }
             drop(making);

@@ -4,7 +4,8 @@
 //! file of which the file system still says the same is trusted without a look at its bytes; any other is summed up, and
 //! so are all after a start of the machine. What never changes (segments, recall's layers) is sealed by whoever lists it.
 //! The database changes, but its file only at checkpoints, which are made here alone, under the write lock:
-//! `index.seal` holds its seal, and which commit was the last, as a damaged log of SQLite's loses commits in silence.
+//! `index.seal` holds its seal, and which commit was the last, as a damaged log of SQLite's loses commits in silence. While
+//! a checkpoint changes the file, the seal says so: who finds that after a crash has SQLite look at its file.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -18,6 +19,7 @@ use crate::search::IndexError;
 pub const DATABASE: &str = "index.sqlite";
 const NAME: &str = "index.seal";
 const VERSION: &str = "vault-agent seal 1";
+const CHANGING: &str = "changing";
 
 /// What a file was when it was whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,6 +139,8 @@ pub struct Sealed {
     pub database: Seal,
     /// Which making of the index, and which commit of it, was the last.
     pub commit: (i64, u64),
+    /// Whether a checkpoint was changing the database's file when it was written.
+    pub is_changing: bool,
 }
 
 /// How the database's file is.
@@ -148,11 +152,13 @@ pub enum SealState {
     Unsealed,
     /// It is not what it was.
     Damaged,
+    /// A checkpoint changed it and didn't end: SQLite knows whether it is whole.
+    Changing(Sealed),
     /// It is as sealed.
     Whole {
         /// Its seal, as it is now.
         sealed: Sealed,
-        /// Whether it is another file with the same bytes.
+        /// Whether it is to be sealed again: it is another file with the same bytes, or was about to change.
         moved: bool,
     },
 }
@@ -170,8 +176,9 @@ impl Sealed {
         };
         let Some(sealed) = Self::parse(&text) else { return SealState::Damaged };
         match sealed.database.check(&root.join(DATABASE), deep) {
-            Verdict::Known => SealState::Whole { sealed, moved: false },
+            Verdict::Known => SealState::Whole { sealed, moved: sealed.is_changing },
             Verdict::Same(database) => SealState::Whole { sealed: Self { database, ..sealed }, moved: true },
+            Verdict::Damaged if sealed.is_changing => SealState::Changing(sealed),
             Verdict::Damaged => SealState::Damaged,
         }
     }
@@ -188,7 +195,8 @@ impl Sealed {
         }
         let database = lines.next()?.parse().ok()?;
         let (epoch, generation) = lines.next()?.split_once(' ')?;
-        Some(Self { database, commit: (epoch.parse().ok()?, generation.parse().ok()?) })
+        let commit = (epoch.parse().ok()?, generation.parse().ok()?);
+        Some(Self { database, commit, is_changing: lines.next() == Some(CHANGING) })
     }
 
     /// Writes it under `root`; the write lock is held.
@@ -197,7 +205,8 @@ impl Sealed {
     /// The disk's.
     pub fn write(&self, root: &Path) -> Result<(), IndexError> {
         let (epoch, generation) = self.commit;
-        let text = signed(&format!("{VERSION}\n{}\n{epoch} {generation}", self.database));
+        let changing = if self.is_changing { format!("\n{CHANGING}") } else { String::new() };
+        let text = signed(&format!("{VERSION}\n{}\n{epoch} {generation}{changing}", self.database));
         let path = root.join(NAME);
         replace(&path, &text).map_err(|error| IndexError::cache(&path, error))
     }

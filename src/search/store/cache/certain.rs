@@ -68,6 +68,9 @@ impl Store {
     /// The disk's.
     pub fn checkpoint(&self) -> Result<(), IndexError> {
         let conn = self.conn()?;
+        if let Some(sealed) = Sealed::read(&self.root) {
+            Sealed { is_changing: true, ..sealed }.write(&self.root)?;
+        }
         conn.busy_timeout(std::time::Duration::ZERO)?;
         let done = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         conn.busy_timeout(catalog::PATIENCE)?;
@@ -75,9 +78,10 @@ impl Store {
         if let Err(error) = done {
             tracing::debug!(%error, "no checkpoint");
         }
+        fail::fail_point!("index-checkpoint-middle", |_| Err(IndexError::Interrupted));
         let path = self.root.join(DATABASE);
         let database = Seal::of(&path).map_err(|error| IndexError::cache(&path, error))?;
-        Sealed { database, commit: last_commit(&conn)? }.write(&self.root)
+        Sealed { database, commit: last_commit(&conn)?, is_changing: false }.write(&self.root)
     }
 
     /// Looks at every byte of the cache.
@@ -130,6 +134,15 @@ fn last_commit(conn: &Connection) -> Result<(i64, u64), IndexError> {
 pub(super) fn quick_check(conn: &Connection) -> Result<(), IndexError> {
     let verdict: String = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
     if verdict == "ok" { Ok(()) } else { Err(IndexError::Torn(verdict)) }
+}
+
+/// Whether a checkpoint that didn't end left the database whole: SQLite finishes it from its log. After a start of the
+/// machine neither may be what was written.
+pub(super) fn check_unfinished(conn: &Connection) -> Result<(), IndexError> {
+    if catalog::get::<String>(conn, "boot")? != Some(boot_id()) {
+        return Err(IndexError::Torn(format!("`{DATABASE}` is not what it was")));
+    }
+    quick_check(conn)
 }
 
 /// Which start of the machine this is; empty where the system doesn't say.
