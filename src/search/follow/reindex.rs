@@ -14,7 +14,7 @@ use crate::search::follow::scan;
 use crate::search::follow::scan::Unread;
 use crate::search::read::file;
 use crate::search::store::cache::{Mode, Store};
-use crate::search::store::catalog::{FileRow, RunRow, SegmentRow, Totals};
+use crate::search::store::catalog::{FileRow, SegmentRow, Totals};
 use crate::search::store::delta::Change;
 use crate::search::store::segment::file::{NewRun, SegmentBuilder, Target};
 use crate::search::store::{cache, catalog, commit};
@@ -304,18 +304,7 @@ fn gather(
             totals.text_terms += run.text_terms;
             totals.head_terms += run.head_terms;
             totals.sections += run.sections;
-            let row = RunRow {
-                id: 0,
-                file: id,
-                segment,
-                start: run.start,
-                count: run.count,
-                text_terms: run.text_terms,
-                head_terms: run.head_terms,
-                sections: run.sections,
-                blocks: run.blocks,
-            };
-            catalog::put_run(conn, &row).map(drop)
+            catalog::put_run(conn, &run.row(id, segment)).map(drop)
         }
     }
 }

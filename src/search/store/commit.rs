@@ -14,7 +14,7 @@ use tantivy::fastfield::AliveBitSet;
 
 use crate::search::IndexError;
 use crate::search::store::catalog;
-use crate::search::store::catalog::{RunRow, SegmentRow};
+use crate::search::store::catalog::SegmentRow;
 use crate::search::store::delta::Delta;
 use crate::search::store::segment::directory::SegmentDirectory;
 use crate::search::store::segment::file::SegmentFiles;
@@ -59,20 +59,7 @@ pub fn commit(conn: &mut Connection, delta: &Delta, now: i64) -> Result<u64, Ind
         let known = file.id != 0;
         let id = catalog::put_file(&tx, file)?;
         if let Some(run) = run {
-            catalog::put_run(
-                &tx,
-                &RunRow {
-                    id: 0,
-                    file: id,
-                    segment,
-                    start: run.start,
-                    count: run.count,
-                    text_terms: run.text_terms,
-                    head_terms: run.head_terms,
-                    sections: run.sections,
-                    blocks: run.blocks.clone(),
-                },
-            )?;
+            catalog::put_run(&tx, &run.row(id, segment))?;
         }
         put_pins(&tx, id, pins, known && run.is_some())?;
     }

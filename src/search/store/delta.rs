@@ -135,20 +135,7 @@ impl Delta {
         if let Some(segment) = &self.segment {
             let memory = self.files.iter().filter_map(|(file, run, _)| {
                 let run = run.as_ref()?;
-                Some(MemoryRun {
-                    file: file.clone(),
-                    run: RunRow {
-                        id: 0,
-                        file: file.id,
-                        segment: 0,
-                        start: run.start,
-                        count: run.count,
-                        text_terms: run.text_terms,
-                        head_terms: run.head_terms,
-                        sections: run.sections,
-                        blocks: run.blocks.clone(),
-                    },
-                })
+                Some(MemoryRun { file: file.clone(), run: run.row(file.id, 0) })
             });
             let reader = file::read_new(segment)?;
             let texts = Arc::new(Texts::open(&reader, 8)?);

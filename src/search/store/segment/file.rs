@@ -24,6 +24,7 @@ use crate::search::IndexError;
 use crate::search::analyze::text;
 use crate::search::analyze::text::Analyzer;
 use crate::search::read::block::{Block, Kind, Note};
+use crate::search::store::catalog::RunRow;
 use crate::search::store::postings::{Postings, decode};
 use crate::search::store::seal;
 use crate::search::store::segment::directory::SegmentDirectory;
@@ -55,6 +56,24 @@ pub struct NewRun {
     pub sections: u64,
     /// The packed blocks.
     pub blocks: Vec<u8>,
+}
+
+impl NewRun {
+    /// The row of the catalog that says where it stands: in `segment`, of `file`.
+    pub fn row(&self, file: i64, segment: i64) -> RunRow {
+        let Self { start, count, text_terms, head_terms, sections, .. } = *self;
+        RunRow {
+            id: 0,
+            file,
+            segment,
+            start,
+            count,
+            text_terms,
+            head_terms,
+            sections,
+            blocks: self.blocks.clone(),
+        }
+    }
 }
 
 /// A written segment.
