@@ -153,6 +153,11 @@ impl Index {
         self.stopping.store(true, Ordering::Relaxed);
     }
 
+    /// No question is expected soon: what the next ones can make again is given back.
+    pub(in crate::search) fn rest(&self) {
+        self.store.read().unwrap_or_else(PoisonError::into_inner).rest();
+    }
+
     pub(in crate::search) fn now_ns(&self) -> i64 {
         i64::try_from(self.clock.now().as_nanosecond()).unwrap_or(i64::MAX)
     }

@@ -20,6 +20,7 @@ use crate::search::rank::signals::{Candidates, Work};
 use crate::search::retrieve::nearest::Nearest;
 use crate::search::store::corpus::blocks::{Corpus, names_of, without_names};
 use crate::search::store::corpus::matrix::{Matrix, Probe};
+use crate::search::store::corpus::memory::Words;
 use crate::search::store::stamp::Stamp;
 use crate::search::{Index, IndexError};
 use crate::workspace::Workspace;
@@ -176,6 +177,8 @@ impl Recall {
     pub fn rest(&self) {
         *self.work() = None;
         self.save();
+        self.write().corpus.words = Words::default();
+        self.index.rest();
     }
 
     /// On a workspace's index, which is opened.

@@ -363,6 +363,7 @@ fn follow(shared: &Arc<Shared>, tasks: &mpsc::Receiver<Task>, lock: Lock) {
                     if let Err(error) = merged {
                         tracing::warn!(%error, "segments could not be merged");
                     }
+                    shared.index.rest();
                 })
                 .ok();
         }

@@ -267,6 +267,18 @@ impl Store {
         Ok(Pooled { store: self, conn: Some(conn) })
     }
 
+    /// Gives back what is kept for questions that come at the same time: connections but one, and the pages of the
+    /// database that it has in memory.
+    pub fn rest(&self) {
+        let mut pool = guard(&self.pool);
+        pool.truncate(1);
+        for conn in pool.iter() {
+            if let Err(error) = conn.execute_batch("PRAGMA shrink_memory") {
+                tracing::debug!(%error, "no memory is given back");
+            }
+        }
+    }
+
     /// The view that `conn`'s open transaction sees.
     pub fn view(&self, conn: &Connection) -> Result<Arc<View>, IndexError> {
         if self.files.is_none() {
