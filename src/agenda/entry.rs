@@ -60,6 +60,8 @@ impl Kind {
 pub enum State {
     /// It will be told, or run.
     Coming,
+    /// A further time of another plugin's task: it comes once the time before it is done.
+    IfDone,
     /// Its time has come, and it is not told yet.
     Late,
     /// It was told.
@@ -75,6 +77,7 @@ impl State {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Coming => "coming",
+            Self::IfDone => "if done",
             Self::Late => "late",
             Self::Told => "told",
             Self::NotTold => "not told",

@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
 
 use super::entry::{Agenda, AgendaError, Entry, Kind, MOST_ENTRIES, State};
 use super::past::past;
@@ -16,6 +16,9 @@ use crate::schedule::{self, Moment};
 use crate::tasks::Scanner;
 use crate::vault::VaultError;
 use crate::workspace::Workspace;
+
+/// So far ahead the repeats of other plugins' tasks are worked out, one by one, as their plugins would write them.
+const TASKS_AHEAD_DAYS: i64 = 400;
 
 /// What comes and came on the days from `from` to `to`, both included. Who asks again keeps the scanner.
 ///
@@ -126,27 +129,31 @@ fn tasks(
         Ok(problems) => agenda.problems.extend(problems),
         Err(error) => return agenda.problems.push(error.to_string()),
     }
+    let tz = workspace.zone.tz();
+    let until =
+        tz.to_datetime(window.to).min(tz.to_datetime(window.now).saturating_add(TASKS_AHEAD_DAYS.days()));
     for (path, found) in scanner.tasks() {
+        let entry = |id: Option<String>, state: State, at: Timestamp| Entry {
+            path: path.to_owned(),
+            line: Some(found.line),
+            recur: found.task.repeat.clone(),
+            state,
+            ..Entry::new(Kind::Task, id, found.task.words.clone(), at, tz)
+        };
         for telling in &found.task.tellings {
             let at = schedule::resolve(&workspace.zone, telling.at);
             if !window.holds(at) || known.contains(&journal::key(&found.id, telling.at, None)) {
                 continue;
             }
-            agenda.entries.push(Entry {
-                path: path.to_owned(),
-                line: Some(found.line),
-                recur: found.task.repeat.clone(),
-                // What is past and was told by nobody was due before tasks were told, or waits.
-                state: if at > window.now { State::Coming } else { State::Late },
-                ..Entry::new(
-                    Kind::Task,
-                    Some(found.id.clone()),
-                    found.task.words.clone(),
-                    at,
-                    workspace.zone.tz(),
-                )
-            });
+            // What is past and was told by nobody was due before tasks were told, or waits.
+            let state = if at > window.now { State::Coming } else { State::Late };
+            agenda.entries.push(entry(Some(found.id.clone()), state, at));
         }
+        // A form would be about the time that stands in the note, so these have no id.
+        let later = scanner.later(&workspace.vault, path, found, until).into_iter();
+        let later = later.map(|local| schedule::resolve(&workspace.zone, local));
+        let shown = later.filter(|at| *at > window.now && window.holds(*at));
+        agenda.entries.extend(shown.map(|at| entry(None, State::IfDone, at)));
     }
 }
 

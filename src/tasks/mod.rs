@@ -4,6 +4,7 @@
 //!   it keeps is worth nothing: without it, all notes are read.
 //! - [`plugins`] reads what the plugins' own settings change.
 //! - [`Meant`] says which task; [`change`] is what Done and Snooze make of a note, as its plugin would: pure.
+//! - [`Scanner::later`] works out the further times of a task that comes again.
 //! - [`offer`] counts what forms that aren't on hold.
 //! - [`TaskBook`] lists tasks, and does those changes through the editing engine, one edit each.
 //!
@@ -19,6 +20,7 @@ mod meant;
 mod note;
 mod offer;
 mod plugins;
+mod repeats;
 mod scanner;
 
 use jiff::civil::Time;

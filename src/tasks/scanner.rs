@@ -4,9 +4,11 @@ use std::collections::{HashMap, HashSet};
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use jiff::Timestamp;
+use jiff::civil::DateTime;
 use rayon::prelude::*;
 
-use super::{TaskSettings, plugins, task_id};
+use super::meant::Meant;
+use super::{TaskSettings, plugins, repeats, task_id};
 use crate::format::task::{self, Placed, Rules, Task};
 use crate::vault::{Entry, NotePath, Stat, Vault, VaultError, WalkOptions};
 
@@ -19,6 +21,8 @@ pub struct Found {
     pub line: usize,
     /// What it says.
     pub task: Task,
+    /// The line itself, of one that comes again; nothing where the task is a note.
+    text: Vec<u8>,
     /// When it was first seen, where that was after the note itself was: somebody may still be typing it.
     pub new: Option<Timestamp>,
 }
@@ -94,7 +98,8 @@ impl Scanner {
                     Some(old) => old.new,
                     None => before.map(|_| now),
                 };
-                Found { id, line: placed.line, task: placed.task, new }
+                let text = if placed.task.repeat.is_some() { placed.text } else { Vec::new() };
+                Found { id, line: placed.line, task: placed.task, text, new }
             })
             .collect();
         self.notes.insert(path.as_str().to_owned(), Seen { stat, tasks });
@@ -108,6 +113,17 @@ impl Scanner {
             .into_iter()
             .flat_map(|path| self.notes[path].tasks.iter().map(|task| (path.as_str(), task)))
             .collect()
+    }
+
+    /// The local times before `until` at which a task is told after those that its note says now, were each done on its day.
+    pub fn later(&self, vault: &Vault, path: &str, found: &Found, until: DateTime) -> Vec<DateTime> {
+        let comes_again = found.task.repeat.is_some()
+            && found.task.tellings.first().is_some_and(|telling| telling.at < until);
+        let (Some(rules), true) = (&self.rules, comes_again) else { return Vec::new() };
+        let note = || vault.read(&NotePath::new(path).ok()?).ok();
+        let bytes = if found.text.is_empty() { note() } else { Some(found.text.clone()) };
+        let meant = Meant { path, id: &found.id, due: None };
+        bytes.map_or_else(Vec::new, |bytes| repeats::later(meant, &found.task, &bytes, rules, until))
     }
 
     /// Tasks' global filter as it was read; what it lets through is a scope of its own.

@@ -58,6 +58,41 @@ fn what_is_past_says_when_and_by_which_way_it_was_told() {
     assert_eq!(text, "Tue 1 Dec 2026\n  09:00  Pay rent  told by console, 10 min late\n");
 }
 
+/// Repeats of other plugins' tasks: none comes before the one before it is done.
+#[test]
+fn tasks_of_other_plugins_come_again_if_they_are_done() {
+    let vault = TestVault::new(concat!(
+        "//- now: 2026-12-01T08:00:00Z\n//- /Home.md\n",
+        "- [ ] Water the ferns 🔁 every week 📅 2026-12-02\n",
+        "- [ ] Filter 🔁 every 10 days when done 📅 2026-12-20\n",
+        "- [ ] Rent (@2026-12-01 18:00)\n",
+    ));
+    vault.write(
+        "vault-agent.toml",
+        "[reminders]\nalso = [\"tasks\", \"reminder\"]\ndefault_time = \"09:00\"\n",
+    );
+    let month = vault.run(&["--json", "agenda", "--month", "2026-12"]).ok().json();
+    assert_eq!(
+        shown(&month),
+        [
+            "2026-12-01 18:00 Rent coming",
+            "2026-12-02 09:00 Water the ferns coming",
+            "2026-12-09 09:00 Water the ferns if-done",
+            "2026-12-16 09:00 Water the ferns if-done",
+            "2026-12-20 09:00 Filter coming",
+            "2026-12-23 09:00 Water the ferns if-done",
+            "2026-12-30 09:00 Water the ferns if-done",
+            "2026-12-30 09:00 Filter if-done",
+        ]
+    );
+    let later = &month["entries"][2];
+    assert_eq!((&later["id"], &later["recur"]), (&serde_json::Value::Null, &"every week".into()));
+    let january = vault.run(&["agenda", "--week", "2027-01-04"]).ok().stdout;
+    assert!(january.contains("Water the ferns (every week)  task  if done"), "{january}");
+    // Far ahead they aren't worked out, and nothing hangs.
+    assert!(shown(&vault.run(&["--json", "agenda", "--month", "2031-01"]).ok().json()).is_empty());
+}
+
 #[test]
 fn follow_ups_and_routines_are_in_it() {
     let vault = TestVault::new("//- now: 2026-12-01T08:00:00Z\n");

@@ -135,7 +135,7 @@ fn class(entry: &Entry) -> &'static str {
     match entry.state {
         State::Late | State::NotTold => "late",
         State::Told | State::Ran => "done",
-        State::Coming => "",
+        State::Coming | State::IfDone => "",
     }
 }
 
@@ -192,7 +192,11 @@ fn head(visit: &Visit<'_>, entry: &Entry) -> Markup {
             time datetime=(entry.at) { (entry.time) } " " strong { (entry.msg) } (times(entry)) " "
             @if entry.kind != Kind::Reminder { (parts::badge(entry.kind.as_str(), "")) " " }
             @if let Some(recur) = &entry.recur { span.soft { (recur) } " " }
-            @if entry.state != State::Coming { (parts::badge(entry.state.as_str(), if class(entry) == "late" { "bad" } else { "good" })) " " }
+            @match entry.state {
+                State::Coming => {}
+                State::IfDone => { span.soft title="It comes once the time before it is done" { "if done" } " " }
+                _ => { (parts::badge(entry.state.as_str(), if class(entry) == "late" { "bad" } else { "good" })) " " }
+            }
             @if let Some(told) = &entry.told { span.soft { (told_words(told)) } " " }
             @if !entry.path.is_empty() { (visit.note_link(&entry.path)) }
         }

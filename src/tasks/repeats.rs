@@ -1,0 +1,60 @@
+//! The further times of a task that comes again, as its plugin would write them were each done on its day. Pure.
+
+use jiff::civil::DateTime;
+
+use super::change;
+use super::meant::Meant;
+use crate::format::task::{Rules, Task};
+
+/// No more times than these are looked for: two years of a daily task.
+const MOST: usize = 800;
+
+/// When the task is told again after what its note says now, before `until` and in order. `bytes` is its line, or the note
+/// that it is; nothing where its rule isn't understood.
+pub fn later(meant: Meant<'_>, task: &Task, bytes: &[u8], rules: &Rules, until: DateTime) -> Vec<DateTime> {
+    let (mut bytes, mut tellings) = (bytes.to_vec(), task.tellings.clone());
+    let mut out = Vec::new();
+    for _ in 0..MOST {
+        let (Some(first), Some(last)) = (tellings.first(), tellings.last()) else { break };
+        let this = Meant { due: Some(first.at), ..meant };
+        let Ok(changed) = change::done(&bytes, &this, rules, last.at) else { break };
+        let Some(next) = (Meant { due: None, ..meant }).find(&changed.bytes, rules) else { break };
+        let goes_on = next.task.tellings.first().is_some_and(|next| first.at < next.at && next.at < until);
+        if !goes_on {
+            break;
+        }
+        out.extend(next.task.tellings.iter().map(|telling| telling.at).filter(|at| *at < until));
+        bytes = if next.text.is_empty() { changed.bytes } else { next.text };
+        tellings = next.task.tellings;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::task::{self, Format};
+    use crate::tasks::task_id;
+
+    fn times(line: &str, until: &str) -> Vec<String> {
+        let rules = Rules { on: Format::ALL.to_vec(), ..Rules::default() };
+        let found = task::read_line(line, &rules).unwrap();
+        let id = task_id("a.md", &found.words);
+        let meant = Meant { path: "a.md", id: &id, due: None };
+        later(meant, &found, line.as_bytes(), &rules, until.parse().unwrap())
+            .iter()
+            .map(ToString::to_string)
+            .collect()
+    }
+
+    #[test]
+    fn each_time_is_what_the_plugin_would_write() {
+        let rent = times("- [ ] Rent 🔁 every month on the 1st 📅 2026-12-01", "2027-03-02T00:00");
+        assert_eq!(rent.len(), 3, "{rent:?}");
+        assert!(rent[0].starts_with("2027-01-01T") && rent[2].starts_with("2027-03-01T"), "{rent:?}");
+        let toast = times("- [ ] Water [repeat:: every week] [due:: 2026-12-02]", "2026-12-20T00:00");
+        assert_eq!(toast.len(), 2, "{toast:?}");
+        assert!(times("- [ ] Once 📅 2026-12-01", "2027-12-01T00:00").is_empty());
+        assert!(times("- [ ] Odd 🔁 every blue moon 📅 2026-12-01", "2027-12-01T00:00").is_empty());
+    }
+}
