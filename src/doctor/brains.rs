@@ -1,6 +1,6 @@
 //! Checks of the brains, asking none of them: keys, addresses, cooldowns.
 
-use super::Check;
+use super::{Check, Mend};
 use crate::agent::{brains, setup};
 use crate::config::{BashMode, BrainKind, ToolGroup};
 use crate::workspace::Workspace;
@@ -57,7 +57,8 @@ pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
             let fix = format!(
                 "ask it with `vault-agent brain test {name}`; `vault-agent brain reset {name}` forgets the failure"
             );
-            checks.push(Check::warn("brain", format!("{name}: {}", listed.state(now)), fix));
+            let check = Check::warn("brain", format!("{name}: {}", listed.state(now)), fix);
+            checks.push(check.mended_by(Mend::ForgetFailure(name.clone())));
         } else if listed.fails() {
             let fix = format!("see what it answers: `vault-agent brain test {name}`");
             let detail = format!("{name}: {}", listed.state(now));

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::Check;
+use super::{Check, Mend};
 use crate::config::{DISCORD_TOKEN_VARIABLE, NotifyKind, WEBHOOK_VARIABLE, secret};
 use crate::deliver::instants::told;
 use crate::instance::{DaemonLock, DaemonStatus, LockError, ONE_STATE};
@@ -149,7 +149,7 @@ fn firing(workspace: &Workspace) -> Option<Check> {
         return Some(Check::warn("firing", reason, "that is as set; change `[schedule] host` to fire here"));
     }
     let reason = workspace.at_rest()?;
-    Some(Check::warn("pause", reason, "that is as set; `vault-agent resume` ends it"))
+    Some(Check::warn("pause", reason, "that is as set; `vault-agent resume` ends it").mended_by(Mend::Resume))
 }
 
 fn secrets(workspace: &Workspace) -> Option<Check> {

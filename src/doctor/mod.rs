@@ -66,22 +66,48 @@ pub struct Check {
     pub detail: String,
     /// What to do, where something is wrong.
     pub fix: Option<String>,
+    /// What of that a front door can do itself.
+    #[serde(skip)]
+    pub mend: Option<Mend>,
+}
+
+/// What mends a finding and needs no more than a person's word.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Mend {
+    /// The index is made anew.
+    Reindex,
+    /// The pause ends.
+    Resume,
+    /// A brain is asked again.
+    ForgetFailure(String),
+    /// A restore or an undo that was interrupted is finished, or taken back.
+    Interrupted,
+    /// Notes that are gone come back, or are recorded as gone.
+    Gone,
+    /// All of history is read, and its flaws are shown.
+    Verify,
 }
 
 impl Check {
     /// All is well.
     pub fn ok(check: &'static str, detail: impl Into<String>) -> Self {
-        Self { check, status: Outcome::Ok, detail: detail.into(), fix: None }
+        Self { check, status: Outcome::Ok, detail: detail.into(), fix: None, mend: None }
     }
 
     /// It works, but a person should look.
     pub fn warn(check: &'static str, detail: impl Into<String>, fix: impl Into<String>) -> Self {
-        Self { check, status: Outcome::Warn, detail: detail.into(), fix: Some(fix.into()) }
+        Self { check, status: Outcome::Warn, detail: detail.into(), fix: Some(fix.into()), mend: None }
     }
 
     /// It doesn't work.
     pub fn fail(check: &'static str, detail: impl Into<String>, fix: impl Into<String>) -> Self {
-        Self { check, status: Outcome::Fail, detail: detail.into(), fix: Some(fix.into()) }
+        Self { check, status: Outcome::Fail, detail: detail.into(), fix: Some(fix.into()), mend: None }
+    }
+
+    /// With what mends it.
+    #[must_use]
+    pub fn mended_by(self, mend: Mend) -> Self {
+        Self { mend: Some(mend), ..self }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Checks of what the rooms keep beside the notes: history and index.
 
 #[cfg(any(feature = "history", feature = "index"))]
-use super::Check;
+use super::{Check, Mend};
 
 /// At most so many files of one kind are shown.
 #[cfg(feature = "history")]
@@ -24,18 +24,21 @@ pub(super) fn history(workspace: &crate::workspace::Workspace) -> Vec<Check> {
             "history",
             format!("{} of {} files are gone since {}, too many to believe", held.deleted.len(), held.known, held.since),
             "bring them back with `vault-agent restore`, or say that it is meant with `vault-agent history --accept-deletions`",
-        )),
+        ).mended_by(Mend::Gone)),
         Ok(None) => {}
         Err(error) => checks.push(Check::warn("history", error.to_string(), "the next full snapshot writes it anew")),
     }
     if let Ok(Some(pending)) = history.pending_restore() {
         let what = if pending.undoing.is_some() { "an undo" } else { "a restore" };
         let detail = format!("{what} was interrupted ({})", pending.subject);
-        checks.push(Check::warn(
-            "history",
-            detail,
-            "finish it with `vault-agent restore`, or take it back with `--roll-back`",
-        ));
+        checks.push(
+            Check::warn(
+                "history",
+                detail,
+                "finish it with `vault-agent restore`, or take it back with `--roll-back`",
+            )
+            .mended_by(Mend::Interrupted),
+        );
     }
     let left_out = history.left_out().unwrap_or_default();
     checks.extend(left_out.iter().take(SHOWN).map(|file| {
@@ -66,8 +69,12 @@ fn probe(history: &crate::history::History) -> Vec<Check> {
         Err(error) => return vec![Check::fail("history", error.to_string(), "look at `history.git`")],
     };
     let fix = "`vault-agent history verify` shows all, and says what to do";
-    let mut checks: Vec<Check> =
-        found.flaws.iter().take(SHOWN).map(|flaw| Check::fail("history", flaw.detail.clone(), fix)).collect();
+    let mut checks: Vec<Check> = found
+        .flaws
+        .iter()
+        .take(SHOWN)
+        .map(|flaw| Check::fail("history", flaw.detail.clone(), fix).mended_by(Mend::Verify))
+        .collect();
     if found.flaws.len() > SHOWN {
         checks.push(Check::fail("history", format!("{} more flaws", found.flaws.len() - SHOWN), fix));
     }
@@ -82,12 +89,18 @@ pub(super) fn index(workspace: &crate::workspace::Workspace) -> Vec<Check> {
 
     let index = match workspace.index() {
         Ok(index) => index,
-        Err(error) => return vec![Check::fail("index", error.to_string(), "run `vault-agent reindex`")],
+        Err(error) => {
+            return vec![
+                Check::fail("index", error.to_string(), "run `vault-agent reindex`").mended_by(Mend::Reindex),
+            ];
+        }
     };
     let health = index.health();
     let clock = std::sync::Arc::clone(&workspace.clock);
     let damage = crate::search::Recall::new(std::sync::Arc::new(index), &workspace.settings, clock).damage();
-    let damage = damage.map(|words| Check::warn("index", words, "run `vault-agent reindex`, or just ask"));
+    let damage = damage.map(|words| {
+        Check::warn("index", words, "run `vault-agent reindex`, or just ask").mended_by(Mend::Reindex)
+    });
     let checks = health.into_iter().map(|finding| Check {
         check: "index",
         status: match finding.status {
@@ -96,6 +109,7 @@ pub(super) fn index(workspace: &crate::workspace::Workspace) -> Vec<Check> {
             Severity::Fail => Outcome::Fail,
         },
         detail: finding.detail,
+        mend: (finding.status != Severity::Ok && finding.fix.contains("reindex")).then_some(Mend::Reindex),
         fix: Some(finding.fix).filter(|fix| !fix.is_empty()),
     });
     checks.chain(damage).collect()

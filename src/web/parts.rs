@@ -18,7 +18,7 @@ pub fn form(visit: &Visit<'_>, action: &str, what: &str, fields: &Markup, button
     }
 }
 
-/// As [`form`], for a page that was asked for by a form with [`form_id`]: with that one's id, so that the page fetched anew
+/// As [`form`], for a page that was asked for by a form with [`form_id`] or by [`to_plan`]: with that one's id, so that the page fetched anew
 /// by Back holds the same form, and what was sent is known again.
 pub fn planned_form(visit: &Visit<'_>, action: &str, what: &str, fields: &Markup, button: &str) -> Markup {
     let id = visit.query("form").filter(|id| is_form_id(id)).map_or_else(new_id, str::to_owned);
@@ -29,6 +29,12 @@ pub fn planned_form(visit: &Visit<'_>, action: &str, what: &str, fields: &Markup
             button { (button) }
         }
     }
+}
+
+/// The address of a plan on this page, with the id that [`planned_form`] gives to the form of the plan.
+pub fn to_plan(visit: &Visit<'_>, changes: &[(&str, &str)]) -> String {
+    let id = new_id();
+    visit.address_with(&[changes, &[("form", id.as_str())]].concat())
 }
 
 /// The id that a form which only asks for a plan hands to the plan's own form.
@@ -47,7 +53,7 @@ fn new_id() -> String {
 
 /// A form that is one button.
 pub fn button(visit: &Visit<'_>, action: &str, what: &str, values: &[(&str, &str)], words: &str) -> Markup {
-    let fields = html! { @for (name, value) in values { input type="hidden" name=(name) value=(value); } };
+    let fields = hidden_values(values);
     html! {
         form.one method="post" action=(action) { (hidden(visit, what)) (fields) button { (words) } }
     }
@@ -65,6 +71,11 @@ pub fn confirmed(
     html! {
         details.ask { summary { (words) } p { (question) } (button(visit, action, what, values, words)) }
     }
+}
+
+/// Values that a form carries along.
+pub fn hidden_values(values: &[(&str, &str)]) -> Markup {
+    html! { @for (name, value) in values { input type="hidden" name=(name) value=(value); } }
 }
 
 fn hidden(visit: &Visit<'_>, what: &str) -> Markup {

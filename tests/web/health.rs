@@ -45,3 +45,49 @@ fn a_turn_shows_what_the_model_was_given() {
     assert!(page.contains("What is due today? Answer in five lines.") && page.contains("the same"), "{page}");
     visitor.get("/turns/none?request=yes").is(404);
 }
+
+#[test]
+fn a_finding_is_mended_by_its_button() {
+    let vault = TestVault::new("");
+    vault.write("vault-agent.toml", LISTEN);
+    for number in 0..50 {
+        vault.write(&format!("{number}.md"), number.to_string());
+    }
+    drop(vault.run(&["history"]).ok());
+    let remove =
+        || (0..40).for_each(|number| std::fs::remove_file(vault.path(&format!("{number}.md"))).unwrap());
+    remove();
+    drop(vault.run(&["history"]).ok());
+    let served = Served::start(&vault);
+    let visitor = served.visitor();
+    let page = visitor.get("/health").is(200).text();
+    assert!(page.contains("files are gone since"), "{page}");
+    visitor.submit(&visitor.form("/health", "bring-back", "")).is(303);
+    assert_eq!(vault.read("7.md"), "7");
+    assert!(!visitor.get("/health").is(200).text().contains("files are gone since"));
+    remove();
+    drop(vault.run(&["history"]).ok());
+    visitor.submit(&visitor.form("/health", "accept", "")).is(303);
+    assert!(!vault.has("7.md"));
+    assert!(!visitor.get("/health").is(200).text().contains("files are gone since"));
+    // A restore that was killed is finished, or taken back.
+    let commit = visitor.json("/history")[0]["id"].as_str().unwrap().to_owned();
+    let stored = |text: &str| {
+        let id = git2::Oid::hash_object(git2::ObjectType::Blob, text.as_bytes()).unwrap().to_string();
+        serde_json::json!(["100644", id])
+    };
+    let note = vault.state().join("history.git/restore.json");
+    let interrupt = || {
+        let pending = serde_json::json!({
+            "from": commit, "subject": "restored: 1 file", "began": vault.now(),
+            "steps": [{ "path": "45.md", "before": stored("45"), "after": stored("7") }],
+        });
+        std::fs::write(&note, pending.to_string()).unwrap();
+    };
+    interrupt();
+    visitor.submit(&visitor.form("/health", "finish", "")).is(303);
+    assert_eq!((vault.read("45.md").as_str(), note.exists()), ("7", false));
+    interrupt();
+    visitor.submit(&visitor.form("/health", "roll-back", "")).is(303);
+    assert_eq!((vault.read("45.md").as_str(), note.exists()), ("45", false));
+}

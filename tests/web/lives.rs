@@ -53,6 +53,27 @@ fn a_line_a_section_and_the_note_come_back_after_their_plan() {
     assert!(vault.read("a.md").contains("spoilt"));
 }
 
+/// A page that Back fetches anew holds the form that was sent: it is known, and nothing is undone twice.
+#[test]
+fn a_plan_has_one_form_however_often_it_is_fetched() {
+    let vault = vault();
+    drop(vault.run(&["memory", "save", "tea at five"]).ok());
+    let served = Served::start(&vault);
+    let visitor = served.visitor();
+    let saved = visitor.json("/history")[0]["id"].as_str().unwrap().to_owned();
+    let page = visitor.get(&format!("/history/{saved}")).is(200).text();
+    let link = page.split("href=\"").find(|link| link.contains("plan=undo")).expect("a link to the plan");
+    let plan = link.split('"').next().unwrap().replace("&amp;", "&");
+    let form = visitor.form(&plan, "undo", &saved);
+    let again = visitor.form(&plan, "undo", &saved);
+    assert_eq!(form.get("form"), again.get("form"));
+    let _ = visitor.submit(&form).is(303);
+    let _ = visitor.submit(&again).is(303);
+    // Another look is another plan.
+    let other = visitor.get(&format!("/history/{saved}")).is(200).text();
+    assert!(!other.contains(form.get("form").unwrap()), "{other}");
+}
+
 #[test]
 fn what_cannot_be_taken_back_is_said_and_is_no_failure() {
     let vault = vault();

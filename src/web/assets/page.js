@@ -20,7 +20,7 @@
   // A page out of the browser's memory has forms that may be used up.
   addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 
-  const plain = (node) => node.innerHTML.replace(/(name="form" value=")[^"]*/g, "$1").replaceAll(' open=""', "");
+  const plain = (node) => node.innerHTML.replace(/(name="form" value="|[?&;]form=)[^"&]*/g, "$1").replaceAll(' open=""', "");
   // What an element is, before and after it was exchanged.
   const key = (node) => node.id || node.tagName + plain(node) + plain(node.parentElement);
 

@@ -219,7 +219,7 @@ fn forms(visit: &Visit<'_>, entry: &Entry, lines: &HashMap<String, String>) -> M
     let values = [("id", id), ("was", was)];
     let action = &visit.address_with(&[]);
     let mine = |what: &str| visit.typed(what, "id") == Some(id);
-    let hidden = html! { @for (name, value) in values { input type="hidden" name=(name) value=(value); } };
+    let hidden = parts::hidden_values(&values);
     let value = |what: &str, name: &str, otherwise: &str| {
         visit.typed(what, name).filter(|_| mine(what)).unwrap_or(otherwise).to_owned()
     };

@@ -7,7 +7,7 @@ use std::time::Duration;
 use maud::{Markup, html};
 use serde::Serialize;
 
-use super::Place;
+use super::{Place, mends};
 use crate::brain::health::Store;
 use crate::config::NotifyKind;
 use crate::deliver::instants::retold;
@@ -90,28 +90,11 @@ fn findings(visit: &Visit<'_>, checks: &[Check]) -> Markup {
             Outcome::Warn => parts::badge("look", "warn"),
             Outcome::Fail => parts::badge("broken", "bad"),
         };
-        let fix = html! { @if let Some(fix) = &check.fix { (fix) " " (fixed_by(visit, check)) } };
+        let fix = html! { @if let Some(fix) = &check.fix { (fix) " " (mends::buttons(visit, check)) } };
         vec![html! { (check.check) }, state, html! { (check.detail) }, fix]
     };
     let rows: Vec<Vec<Markup>> = sorted.iter().map(row).collect();
     parts::table(&["What", "State", "Seen", "What to do"], &rows)
-}
-
-/// The button that does what a finding asks for, where there is one.
-fn fixed_by(visit: &Visit<'_>, check: &Check) -> Markup {
-    if check.status == Outcome::Ok {
-        return html! {};
-    }
-    match check.check {
-        "index" => parts::button(visit, "/health", "reindex", &[], "Make the index anew"),
-        "pause" => parts::button(visit, "/routines", "resume", &[], "Resume"),
-        "brain" => {
-            let name = check.detail.split_once(": ").map_or("", |(name, _)| name);
-            let known = visit.workspace.settings.brains.iter().any(|brain| brain.name == name);
-            html! { @if known { (parts::button(visit, "/health", "reset", &[("name", name)], "Forget the failure")) } }
-        }
-        _ => html! {},
-    }
 }
 
 fn daemon(visit: &Visit<'_>, status: &Report) -> Markup {
@@ -205,6 +188,9 @@ fn verified(visit: &Visit<'_>) -> Result<Markup, Problem> {
 }
 
 fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
+    if let Some(done) = mends::act(visit, form)? {
+        return Ok(done);
+    }
     let name = form.get("name");
     match form.get("do") {
         "test" => test(visit, name),

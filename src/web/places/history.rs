@@ -168,7 +168,7 @@ fn one(visit: &Visit<'_>, history: &History) -> Result<View, Problem> {
             @if let Some(body) = &entry.body { pre { (body) } }
             @match &plan {
                 Some(plan) => { (undo_plan(visit, plan, "/history", &[("id", &entry.id)])) }
-                None => p { a href=(visit.address_with(&[("plan", "undo")])) { "What would taking it back change?" } },
+                None => p { a href=(parts::to_plan(visit, &[("plan", "undo")])) { "What would taking it back change?" } },
             }
             @for diff in &diffs {
                 h2 { (visit.note_link(&diff.path)) }
@@ -245,7 +245,7 @@ pub(super) fn undo_plan(
                     h3 { (diff.path) }
                     (parts::diff(&text(diff.old.as_ref().map(|(_, bytes)| bytes)), &text(diff.new.as_ref().map(|(_, bytes)| bytes))))
                 }
-                (parts::button(visit, action, "undo", values, "Take it back"))
+                (parts::planned_form(visit, action, "undo", &parts::hidden_values(values), "Take it back"))
             }))
         }
     }

@@ -9,6 +9,7 @@ mod health;
 mod history;
 mod inbox;
 mod memory;
+mod mends;
 mod notes;
 mod routines;
 mod search;

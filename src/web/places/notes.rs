@@ -123,7 +123,7 @@ fn page(visit: &Visit<'_>, shown: &Shown, bytes: Option<&Vec<u8>>, plan: Option<
             p {
                 a href=(visit.address_with(&[("view", "")])) { "One below the other" } " · "
                 a href=(visit.address_with(&[("view", "side")])) { "Side by side" } " · "
-                a href=(visit.address_with(&[("plan", "note"), ("at", at), ("n", "")])) { "Bring the note back as it was" }
+                a href=(parts::to_plan(visit, &[("plan", "note"), ("at", at), ("n", "")])) { "Bring the note back as it was" }
             }
             @if shown.text == now { (parts::empty("It is as it was.")) }
             @else if visit.query("view") == Some("side") { (side_by_side(&shown.text, &now)) }
@@ -172,7 +172,7 @@ fn lines(visit: &Visit<'_>, shown: &Shown) -> Markup {
             html! { (when(visit, origin)) },
             html! {
                 @if let Some(at) = &shown.at {
-                    a href=(visit.address_with(&[("plan", &format!("line:{}", line.line)), ("at", at), ("n", "")])) { "Bring back" }
+                    a href=(parts::to_plan(visit, &[("plan", &format!("line:{}", line.line)), ("at", at), ("n", "")])) { "Bring back" }
                 }
             },
         ]
@@ -219,7 +219,7 @@ fn section_links(visit: &Visit<'_>, shown: &Shown) -> Markup {
             h2 { "Sections" }
             ul {
                 @for heading in &headings {
-                    li { a href=(visit.address_with(&[("plan", &format!("section:{heading}")), ("at", at), ("n", "")])) { "Bring back " (heading) } }
+                    li { a href=(parts::to_plan(visit, &[("plan", &format!("section:{heading}")), ("at", at), ("n", "")])) { "Bring back " (heading) } }
                 }
             }
         }
@@ -286,7 +286,7 @@ fn planned(visit: &Visit<'_>, planned: &Planned, now: &[u8]) -> Markup {
                 @for diff in &diffs {
                     (parts::diff(&text(diff.old.as_ref().map(|(_, bytes)| bytes)), &text(diff.new.as_ref().map(|(_, bytes)| bytes))))
                 }
-                (parts::button(visit, "/notes", "restore", &values, "Bring it back"))
+                (parts::planned_form(visit, "/notes", "restore", &parts::hidden_values(&values), "Bring it back"))
             }))
         }
     }

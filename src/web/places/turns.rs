@@ -92,7 +92,7 @@ fn one(visit: &Visit<'_>, journal: Option<&TurnJournal>) -> Result<View, Problem
             h2 { "What it changed" }
             @match &plan {
                 Some(plan) => { (undo_plan(visit, plan, "/turns", &[("id", &detail.turn.id)])) }
-                None => p { a href=(visit.address_with(&[("plan", "undo")])) { "What would taking it all back change?" } },
+                None => p { a href=(parts::to_plan(visit, &[("plan", "undo")])) { "What would taking it all back change?" } },
             }
             (memory(detail))
             h2 { "Tools" }
