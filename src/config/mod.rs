@@ -9,7 +9,7 @@
 //! - [`settings`]: the file as values; [`tables`]: one file a table; [`capturing`]: what follows from several of them; [`pause`]: its
 //!   keys for a pause;
 //! - [`edit`], [`put`]: the changes that the program makes to the file. Pure;
-//! - [`dirs`], [`secret`]: directories, secrets; [`error`], [`explain`]: what can be wrong, and where;
+//! - [`dirs`], [`secret`]: directories, secrets; [`error`], [`explain`], [`stray`]: what can be wrong, and where;
 //! - [`mcp_hosts`]: `[[mcp]]` in the words of programs that start servers themselves.
 
 mod capturing;
@@ -23,6 +23,7 @@ mod pause;
 mod put;
 mod secret;
 mod settings;
+mod stray;
 mod tables;
 
 pub use self::dirs::{CACHE_VARIABLE, Dirs, STATE_VARIABLE, find_vault, is_vault};
@@ -37,6 +38,7 @@ pub use self::secret::{
     SIGNED_URL_VARIABLE, WEBHOOK_VARIABLE, make_private, secret,
 };
 pub use self::settings::{Edit, EditStrategyName, Embed, History, Index, Memory, Recall, Schedule, Settings};
+pub use self::stray::{Stray, strays};
 pub(crate) use self::tables::is_web;
 pub use self::tables::{
     Assistant, AttachmentKind, BashMode, Brain, BrainKind, Capture, Category, Discord, Email, Hooks, Inbox,

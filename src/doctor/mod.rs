@@ -32,7 +32,7 @@ mod status;
 
 use serde::Serialize;
 
-use crate::config::ConfigError;
+use crate::config::{ConfigError, FILE_NAME, Stray, strays};
 use crate::workspace::Workspace;
 
 #[cfg(feature = "discord")]
@@ -116,7 +116,7 @@ pub type Further = fn(&Workspace) -> Vec<Check>;
 
 /// All checks, in the order in which they are shown.
 pub fn examine(workspace: &Workspace, further: &[Further]) -> Vec<Check> {
-    let mut checks = vec![Check::ok("settings", "vault-agent.toml is understood")];
+    let mut checks = settings(workspace);
     checks.extend(machine::checks(workspace));
     checks.extend(notify::checks(workspace));
     checks.extend(notes::checks(workspace));
@@ -134,6 +134,26 @@ pub fn examine(workspace: &Workspace, further: &[Further]) -> Vec<Check> {
     #[cfg(feature = "index")]
     checks.extend(rooms::index(workspace));
     checks
+}
+
+/// The settings are understood; whether they say what was meant is another question.
+fn settings(workspace: &Workspace) -> Vec<Check> {
+    let read = workspace.vault.read(&workspace.note(FILE_NAME)).unwrap_or_default();
+    let warn = |stray: Stray| {
+        let table =
+            stray.table.map_or_else(|| "the top of the file".to_owned(), |table| format!("`[{table}]`"));
+        let (line, key, header) = (stray.line, stray.key, stray.header);
+        let detail = format!(
+            "{FILE_NAME}:{line}: `{key}` counts for {table}: the `{header}` above it is commented out"
+        );
+        Check::warn(
+            "settings",
+            detail,
+            format!("take the `#` from `{header}`, or move the line to where it belongs"),
+        )
+    };
+    let strays: Vec<Check> = strays(&String::from_utf8_lossy(&read)).into_iter().map(warn).collect();
+    if strays.is_empty() { vec![Check::ok("settings", format!("{FILE_NAME} is understood"))] } else { strays }
 }
 
 /// What is said of settings that aren't understood.

@@ -42,6 +42,21 @@ fn broken_settings_fail_and_say_where() {
     assert!(check(&report, "settings")["detail"].as_str().unwrap().contains("vault-agent.toml:1:12"));
 }
 
+/// The key is taken from the comment, its header isn't: it counts for the table above.
+#[test]
+fn a_key_under_a_commented_header_is_told() {
+    let settings =
+        "[history]\nmax_file_bytes = 1000\n\n# [web]\n# listen = \"127.0.0.1:8790\"\nenabled = true\n";
+    let vault = TestVault::new("");
+    vault.write("vault-agent.toml", settings);
+    let report = vault.run(&["--json", "doctor"]).json();
+    let found = check(&report, "settings");
+    assert_eq!(found["status"], "warn");
+    let words = "vault-agent.toml:6: `enabled` counts for `[history]`: the `[web]` above it is commented out";
+    assert_eq!(found["detail"], words);
+    assert_eq!(found["fix"], "take the `#` from `[web]`, or move the line to where it belongs");
+}
+
 #[cfg(all(feature = "index", feature = "http"))]
 #[test]
 fn a_model_for_vectors_that_gives_none_is_said() {
