@@ -10,7 +10,7 @@ use tokio::sync::broadcast::{self, error::RecvError};
 use tokio_util::sync::CancellationToken;
 
 use crate::daemon::part::{Board, Event, Part};
-use crate::search::follow::live::Follower;
+use crate::search::follow::live::{Follower, Following};
 use crate::workspace::Workspace;
 
 /// How often `status` hears of the index, at most.
@@ -36,7 +36,7 @@ impl Part for IndexPart {
         let mut follower = start(&workspace)?;
         let mut said = String::new();
         loop {
-            let words = describe(&follower);
+            let words = describe(follower.following());
             if words != said {
                 board.say("index", &*words);
                 said = words;
@@ -77,13 +77,30 @@ fn start(workspace: &Workspace) -> anyhow::Result<Follower> {
     Ok(Follower::start(Arc::new(workspace.index()?))?)
 }
 
-fn describe(follower: &Follower) -> String {
-    let following = follower.following();
+fn describe(following: Following) -> String {
     match (following.error, following.following) {
         (Some(error), _) => error,
         (None, false) => "catching up".to_owned(),
         (None, true) if following.behind == 0 => "follows every change".to_owned(),
         (None, true) if following.behind == 1 => "1 file is being indexed".to_owned(),
         (None, true) => format!("{} files are being indexed", following.behind),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_said_how_far_the_index_is_behind() {
+        let at = |following: bool, behind: usize| {
+            describe(Following { following, behind, ..Following::default() })
+        };
+        assert_eq!(at(false, 3), "catching up");
+        assert_eq!(at(true, 0), "follows every change");
+        assert_eq!(at(true, 1), "1 file is being indexed");
+        assert_eq!(at(true, 2), "2 files are being indexed");
+        let error = Some("its disk is full".to_owned());
+        assert_eq!(describe(Following { error, ..Following::default() }), "its disk is full");
     }
 }

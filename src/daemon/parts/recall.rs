@@ -128,6 +128,15 @@ mod tests {
     use crate::instance::DaemonStatus;
     use crate::vault::Vault;
 
+    #[test]
+    fn a_vault_without_vectors_to_make_says_so() {
+        use crate::search::follow::reconcile::Reconciled;
+        assert_eq!(words(&Ok(Reconciled::default())), "none needed");
+        let mut some = Reconciled::default();
+        some.counts.ok = 2;
+        assert_eq!(words(&Ok(some)), "2 embedded, 0 pending, 0 failed");
+    }
+
     /// Lets the part work until its report is `wanted`; the runtime's clock jumps to whatever is waited for.
     async fn until(board: &Board, wanted: &str) -> Duration {
         let from = tokio::time::Instant::now();
