@@ -27,6 +27,15 @@ pub struct Found {
     pub new: Option<Timestamp>,
 }
 
+impl Found {
+    /// What is told of it, and when: another where a person, a plugin or a form changed that.
+    pub fn standing(&self) -> String {
+        let times: Vec<String> = self.task.tellings.iter().map(|telling| telling.at.to_string()).collect();
+        let repeat = self.task.repeat.as_ref().map_or_else(String::new, |repeat| format!(" ({repeat})"));
+        format!("{} {}{repeat}", times.join(", "), self.task.words)
+    }
+}
+
 #[derive(Debug)]
 struct Seen {
     stat: Stat,

@@ -156,8 +156,9 @@ impl From<crate::vault::VaultError> for Problem {
         use crate::vault::VaultError as Error;
         match error {
             Error::NotFound(_) => Self::not_found(error),
+            Error::NotAFile { path, what } => Self::not_found(format!("`{path}` is {what}, and no note")),
             Error::Escapes(_) | Error::Loop(_) => Self::refused(403, error),
-            Error::NotAFile { .. } | Error::TooLarge { .. } | Error::Placeholder(_) => Self::changed(error),
+            Error::TooLarge { .. } | Error::Placeholder(_) => Self::changed(error),
             error => Self::failed(error).hint(
                 "is the vault's folder there? a disk that is away, or a sync that is at it, brings this",
             ),

@@ -4,6 +4,7 @@
 //! now, nothing is done, and the answer says what stands there.
 
 use jiff::SignedDuration;
+use jiff::civil::DateTime;
 
 use super::answer::Problem;
 use super::visit::{Form, Visit};
@@ -43,12 +44,12 @@ impl<'v> Doing<'v> {
             "done" => self.done(id, form)?,
             "snooze" => self.snooze(id, form)?,
             "skip" => {
-                self.unchanged(id, form)?;
+                self.is_next(id, form)?;
                 let written = self.book().skip_next(id, self.visit.now, self.visit.origin())?;
                 format!("Skipped; it goes on with: {}", written.line_text)
             }
             "move" => {
-                self.unchanged(id, form)?;
+                self.is_next(id, form)?;
                 let to = self.when(form.get("when"))?.local;
                 let written = self.book().move_next(id, to, self.visit.now, self.visit.origin())?;
                 format!("Moved: {}", written.line_text)
@@ -72,7 +73,8 @@ impl<'v> Doing<'v> {
 
     /// Refuses a form whose line is another by now.
     fn unchanged(&self, id: &str, form: &Form) -> Result<(), Problem> {
-        let Some(was) = form.some("was") else { return Ok(()) };
+        let was =
+            form.some("was").ok_or_else(|| Problem::bad("the form doesn't say which line it is about"))?;
         let file = self.book().read()?;
         let line = String::from_utf8_lossy(&find(&file, id, &self.path)?.text).into_owned();
         if line.trim() == was {
@@ -81,11 +83,45 @@ impl<'v> Doing<'v> {
         Err(Problem::changed("the line was changed meanwhile").hint(format!("it is now: {line}")))
     }
 
+    /// As [`Self::unchanged`], for a form about the next time of a reminder.
+    fn is_next(&self, id: &str, form: &Form) -> Result<(), Problem> {
+        self.unchanged(id, form)?;
+        let file = self.book().read()?;
+        let reminder = &find(&file, id, &self.path)?.reminder;
+        let next = schedule::next_occurrence(&self.visit.workspace.zone, reminder, self.visit.now);
+        let next = next.map_or_else(String::new, |next| minute(next.local));
+        match form.some("at") {
+            Some(at) if at != next => Err(Problem::changed("that isn't its next time").hint(format!(
+                "its next time is {}; only that one can be left out or moved",
+                next.replace('T', " ")
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses a form about a task of another plugin that is another by now; the local time that the form is about.
+    fn task(&self, id: &str, form: &Form) -> Result<Option<DateTime>, Problem> {
+        let (workspace, was) = (self.visit.workspace, form.get("was"));
+        let mut scanner = self.visit.tasks();
+        if let Some(settings) = workspace.task_settings() {
+            scanner.look(&workspace.vault, &settings, self.visit.now).map_err(Problem::failed)?;
+        }
+        let all = scanner.tasks();
+        let mut standing = all.iter().filter(|(_, found)| found.id == id).map(|(_, found)| found.standing());
+        match standing.next() {
+            Some(now) if now != was && standing.all(|other| other != was) => {
+                Err(Problem::changed("the task was changed meanwhile").hint(format!("it is now: {now}")))
+            }
+            // What is there no more is told by whoever looks for it.
+            _ => Ok(form.some("at").and_then(|at| at.parse().ok())),
+        }
+    }
+
     fn done(&self, id: &str, form: &Form) -> Result<String, Problem> {
         let (workspace, now) = (self.visit.workspace, self.visit.now);
         if is_task_id(id) {
-            let settings = workspace.task_settings();
-            let written = workspace.task_book(settings.as_ref()).done(id, None, now, self.visit.origin())?;
+            let (due, settings) = (self.task(id, form)?, workspace.task_settings());
+            let written = workspace.task_book(settings.as_ref()).done(id, due, now, self.visit.origin())?;
             return Ok(format!("Done in {}", written.place()));
         }
         if self.is_follow_up(id)? {
@@ -101,7 +137,12 @@ impl<'v> Doing<'v> {
         }
         let next = schedule::next_occurrence(&workspace.zone, &line.reminder, now);
         let said = next.map(|next| when::said_with(next.local, line.reminder.recur, now, &workspace.zone));
-        Ok(format!("Done; it comes again {}", said.unwrap_or_else(|| "never".to_owned())))
+        let said = said.unwrap_or_else(|| "never".to_owned());
+        if schedule::due(&workspace.zone, &line.reminder, now).is_none() {
+            return Err(Problem::bad(format!("it isn't due yet, and comes {said}"))
+                .hint("`Skip this one` leaves that time out"));
+        }
+        Ok(format!("Done; it comes again {said}"))
     }
 
     /// Whether a follow-up that waits has this id.
@@ -125,10 +166,11 @@ impl<'v> Doing<'v> {
         };
         let said = when::said_with(local, Recur::None, now, &workspace.zone);
         if is_task_id(id) {
-            let settings = workspace.task_settings();
-            workspace.task_book(settings.as_ref()).snooze(id, None, local, origin)?;
+            let (due, settings) = (self.task(id, form)?, workspace.task_settings());
+            workspace.task_book(settings.as_ref()).snooze(id, due, local, origin)?;
         } else if workspace.postponed(id, local, &origin).map_err(MemoryError::from)?.is_none() {
             let is_told = |local| workspace.may_be_told(id, local);
+            self.unchanged(id, form)?;
             self.book().snooze(id, local, workspace.said_by(id).as_deref(), is_told, origin)?;
         }
         Ok(format!("Snoozed until {said}"))
@@ -148,4 +190,9 @@ impl<'v> Doing<'v> {
         let written = self.book().change(id, &changes, self.visit.origin())?;
         Ok(format!("Changed: {}", written.line_text))
     }
+}
+
+/// `2026-12-01T09:30`: a local time as forms have it.
+fn minute(local: DateTime) -> String {
+    local.strftime("%Y-%m-%dT%H:%M").to_string()
 }

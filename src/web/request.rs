@@ -178,6 +178,9 @@ fn at_place(
         return problem(&visit, &Problem::not_found("there is no such page"));
     };
     match form {
+        None if visit.query("page").is_some_and(|page| !page.parse().is_ok_and(|page: usize| page > 0)) => {
+            problem(&visit, &Problem::bad("that is no page of the list: pages count from 1"))
+        }
         None => see(place, &visit, StatusCode::OK),
         Some(form) => {
             change(shared, place, visit, form).unwrap_or_else(|error| Problem::failed(error).into_json())
@@ -193,14 +196,19 @@ fn see(place: &Place, visit: &Visit<'_>, status: StatusCode) -> Response {
 }
 
 /// Makes a change once, whatever is sent again.
-fn change(shared: &Shared, place: &Place, mut visit: Visit<'_>, form: Form) -> Result<Response, StoreError> {
+fn change(shared: &Shared, place: &Place, visit: Visit<'_>, form: Form) -> Result<Response, StoreError> {
     let id = form.get("form").to_owned();
     if !is_form_id(&id) {
         return Ok(problem(&visit, &Problem::bad("the form has no id: reload the page, and send it again")));
     }
     let _alone = shared.changes.lock().unwrap_or_else(PoisonError::into_inner);
-    match shared.store.claim(&id, &visit.session.id, visit.now)? {
+    match shared.store.claim(&id, &visit.session.id, &form.words(), visit.now)? {
         Claim::New => {}
+        Claim::Other => {
+            let found = Problem::changed("this form was sent before, with other words")
+                .hint("what it did then stands; what you typed is kept here, to be sent once more");
+            return Ok(refused(place, visit, form, found));
+        }
         Claim::Done(to, said) => return Ok(gone_to(&visit, &Done { to, said }, &id)),
         Claim::Open => {
             let words =
@@ -219,14 +227,19 @@ fn change(shared: &Shared, place: &Place, mut visit: Visit<'_>, form: Form) -> R
         }
         Err(found) => {
             shared.store.release(&id)?;
-            if visit.wants_json {
-                return Ok(problem(&visit, &found));
-            }
-            let status = StatusCode::from_u16(found.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-            visit.refused = Some((form, found));
-            Ok(see(place, &visit, status))
+            Ok(refused(place, visit, form, found))
         }
     }
+}
+
+/// The page of a form that was refused, with what was typed.
+fn refused(place: &Place, mut visit: Visit<'_>, form: Form, found: Problem) -> Response {
+    if visit.wants_json {
+        return problem(&visit, &found);
+    }
+    let status = found.code();
+    visit.refused = Some((form, found));
+    see(place, &visit, status)
 }
 
 /// The answer to a change: where it is seen.

@@ -11,6 +11,7 @@ use super::answer::{Problem, View};
 use super::entry::store::{Session, Store};
 use super::live::Live;
 use super::shared::Questions;
+use crate::listen::secret;
 use crate::reminders::rfc3339;
 use crate::tasks::Scanner;
 use crate::vault::{Actor, NotePath, Origin};
@@ -40,6 +41,12 @@ impl Form {
     /// The first value of a name, trimmed; none where it is missing or blank.
     pub fn some(&self, name: &str) -> Option<&str> {
         self.first(name).map(str::trim).filter(|value| !value.is_empty())
+    }
+
+    /// A hash of what it says, without its id and its token.
+    pub(super) fn words(&self) -> String {
+        let own = self.0.iter().filter(|(name, _)| !matches!(name.as_str(), "form" | "token"));
+        secret::hash(&form_urlencoded::Serializer::new(String::new()).extend_pairs(own).finish())
     }
 
     fn first(&self, name: &str) -> Option<&str> {

@@ -120,3 +120,36 @@ fn a_change_that_was_killed_is_made_once_or_not_at_all() {
         drop(served);
     }
 }
+
+/// A run that a form began is claimed on disk: killed beside its answer it ends once, and the form begins no second one.
+#[test]
+fn a_run_that_was_killed_ends_once() {
+    let sample = Sample::still();
+    let answer = || crate::models::Reply::text("Nothing today.");
+    sample.server.script(vec![answer(), answer()]);
+    let served = sample.serve();
+    let visitor = served.visitor();
+    let runs = |visitor: &Visitor| visitor.json("/routines/morning")["runs"].as_array().map_or(0, Vec::len);
+    let before = runs(&visitor);
+    // Before the run is claimed: there is none.
+    let form = visitor.form("/routines/morning", "run", "morning");
+    served.kill();
+    let (served, visitor) = killed(&sample, &visitor, &form, "web::claimed");
+    assert_eq!(visitor.submit(&form).status, 409);
+    assert_eq!(runs(&visitor), before);
+    // In its midst: whoever passes next ends it.
+    let form = visitor.form("/routines/morning", "run", "morning");
+    served.kill();
+    let served = Served::start_with(&sample.vault, &[("FAILPOINTS", "routines::after-question=pause")]);
+    let visitor = moved(&visitor, &served);
+    let _ = visitor.submit(&form).is(303);
+    until("the run is claimed", || runs(&visitor) == before + 1);
+    served.kill();
+    drop(sample.vault.run(&["tick"]).ok());
+    let served = Served::start(&sample.vault);
+    let visitor = moved(&visitor, &served);
+    let all = visitor.json("/routines/morning");
+    assert_eq!(all["runs"][0]["answer"], "Nothing today.", "{all}");
+    let _ = visitor.submit(&form).is(303);
+    assert_eq!(runs(&visitor), before + 1, "the form began a second run");
+}

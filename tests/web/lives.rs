@@ -106,3 +106,27 @@ fn a_routine_is_switched_and_everything_paused() {
     let _ = visitor.submit(&visitor.form("/routines", "resume", "")).is(303);
     assert!(vault.read("vault-agent.toml").contains("#paused_until = \"resumed\""));
 }
+
+#[test]
+fn a_hit_says_what_was_found_where_and_a_fact_who_wrote_it() {
+    let vault = vault();
+    vault.write("Kitchen.md", "# Kitchen\n\n## Oven\nThe oven needs a new seal.\n");
+    drop(vault.run(&["memory", "save", "tea at five"]).ok());
+    let served = Served::start(&vault);
+    let visitor = served.visitor();
+    let found = visitor.json("/search?q=oven+seal");
+    let hit = &found["hits"][0];
+    assert_eq!(hit["path"], "Kitchen.md", "{found}");
+    let places = serde_json::json!([
+        { "word": "oven", "places": ["text", "heading"] },
+        { "word": "seal", "places": ["text"] },
+    ]);
+    assert_eq!(hit["matched"], places, "{found}");
+    let page = visitor.get("/search?q=oven+seal").is(200).text();
+    assert!(page.contains("<mark>oven</mark> in its text and heading"), "{page}");
+    let facts = visitor.json("/memory?origins=1");
+    let memories =
+        facts.as_array().unwrap().iter().flat_map(|section| section["memories"].as_array().unwrap());
+    let fact = memories.into_iter().find(|one| one["text"] == "tea at five").expect("the fact");
+    assert_eq!(fact["origin"]["actor"], "cli", "{fact}");
+}

@@ -1,6 +1,8 @@
 //! Each place as a person uses it: what is pressed, and what stands in the notes afterwards.
 
 use crate::sample::Sample;
+use crate::served::{LISTEN, Served};
+use crate::support::TestVault;
 
 const WEEK: &str = "/calendar?week=2026-12-01";
 
@@ -54,4 +56,79 @@ fn an_inbox_entry_is_kept_and_another_dropped() {
     let _ = visitor.submit(&visitor.form("/inbox", "drop", &tea)).is(303);
     let inbox = sample.vault.read("Inbox.md");
     assert!(!inbox.split("%%").next().unwrap().contains("green tea"), "{inbox}");
+}
+
+/// A form is about the next time of its line, and stands under that one alone.
+#[test]
+fn a_later_week_has_no_form_that_would_hit_an_earlier_time() {
+    let sample = Sample::still();
+    let served = sample.serve();
+    let visitor = served.visitor();
+    let bins = |week: &str| {
+        let forms = visitor.forms(&format!("/calendar?week={week}"));
+        forms.into_iter().filter(|form| form.holds("rid_BBBBBBBBBBBB")).collect::<Vec<_>>()
+    };
+    let next = bins("2026-12-01");
+    assert!(next.iter().any(|form| form.get("do") == Some("skip")));
+    // It repeats, and isn't due: there is nothing that could be done.
+    assert!(next.iter().all(|form| form.get("do") != Some("done")), "{next:#?}");
+    assert!(bins("2026-12-15").is_empty());
+    // A form that names another time, or no line, changes nothing.
+    let before = sample.vault.read("Reminders.md");
+    let skip = visitor.form("/calendar?week=2026-12-01", "skip", "rid_BBBBBBBBBBBB");
+    let later = visitor.submit(&skip.clone().with("at", "2026-12-16T08:30")).is(409).text();
+    assert!(later.contains("only that one can be left out"), "{later}");
+    let _ = visitor.submit(&skip.clone().with("was", "")).is(400);
+    let done = visitor.submit(&skip.clone().with("do", "done")).is(400).text();
+    assert!(done.contains("due yet"), "{done}");
+    assert_eq!(sample.vault.read("Reminders.md"), before);
+}
+
+#[test]
+fn a_form_about_a_task_that_was_changed_is_refused() {
+    let vault = TestVault::new(
+        "//- now: 2026-12-01T08:00:00Z\n//- /Home.md\n- [ ] Water 🔁 every day 📅 2026-12-01\n- [ ] Call 📅 2026-12-03\n",
+    );
+    vault.write("vault-agent.toml", format!("{LISTEN}\n[reminders]\nalso = [\"tasks\"]\n"));
+    let served = Served::start(&vault);
+    let visitor = served.visitor();
+    let forms = visitor.forms(WEEK);
+    let form = |what: &str, words: &str| {
+        forms.iter().find(|form| form.get("do") == Some(what) && form.holds(words)).cloned().expect("a form")
+    };
+    // The same form out of two windows ticks one day.
+    let water = form("done", "Water");
+    visitor.submit(&water).is(303);
+    let again = visitor.submit(&water.clone().with("form", "aaaaaaaaaaaaaaaaaaaaaa")).is(409).text();
+    assert!(again.contains("changed meanwhile") && again.contains("2026-12-02"), "{again}");
+    assert_eq!(vault.read("Home.md").matches("[x]").count(), 1);
+    // A date that was changed in the note isn't overwritten.
+    let snooze = form("snooze", "Call");
+    vault.write("Home.md", "- [ ] Call 📅 2026-12-20\n");
+    let late = visitor.submit(&snooze.with("when", "2026-12-05 10:00")).is(409).text();
+    assert!(late.contains("2026-12-20"), "{late}");
+    assert_eq!(vault.read("Home.md"), "- [ ] Call 📅 2026-12-20\n");
+}
+
+/// What was sent is known by its id; other words under it are kept, and not done silently nor dropped.
+#[test]
+fn a_form_sent_again_with_other_words_is_refused() {
+    let sample = Sample::still();
+    let served = sample.serve();
+    let visitor = served.visitor();
+    let add = visitor.form("/memory", "add", "");
+    visitor.submit(&add.clone().with("text", "the key hangs in the hall")).is(303);
+    visitor.submit(&add.clone().with("text", "the key hangs in the hall")).is(303);
+    let other = visitor.submit(&add.clone().with("text", "the lamp is broken")).is(409).text();
+    assert!(other.contains("with other words") && other.contains("the lamp is broken"), "{other}");
+    assert!(!sample.vault.read("MEMORY.md").contains("lamp"));
+}
+
+#[test]
+fn what_is_no_page_is_told_as_such() {
+    let sample = Sample::still();
+    let served = sample.serve();
+    let visitor = served.visitor();
+    visitor.get("/history?page=-1").is(400);
+    visitor.get("/history?page=0").is(400);
 }

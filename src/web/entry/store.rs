@@ -31,7 +31,8 @@ CREATE TABLE IF NOT EXISTS forms (
     session    TEXT NOT NULL,      -- the session's id
     at_ms      INTEGER NOT NULL,
     goes_to    TEXT,               -- where its answer is shown; NULL while the change isn't made
-    said       TEXT
+    said       TEXT,
+    words      TEXT                -- a hash of what was sent; NULL in older files
 ) STRICT;";
 
 /// The page's state can't be used.
@@ -64,6 +65,8 @@ pub(in crate::web) enum Claim {
     Done(String, String),
     /// It was sent before, and nothing is known of what came of it.
     Open,
+    /// It was sent before with other words.
+    Other,
 }
 
 /// The sessions and form ids of one vault.
@@ -86,6 +89,9 @@ impl Store {
             connection.busy_timeout(std::time::Duration::from_secs(10))?;
             connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;")?;
             connection.execute_batch(SCHEMA)?;
+            if !connection.prepare("SELECT * FROM forms")?.column_names().any(|name| name == "words") {
+                connection.execute_batch("ALTER TABLE forms ADD COLUMN words TEXT")?;
+            }
             Ok(connection)
         };
         let connection = opened().map_err(wrap)?;
@@ -145,17 +151,26 @@ impl Store {
         self.with(|it| it.execute("DELETE FROM sessions WHERE id = ?1", [id]).map(|count| count > 0))
     }
 
-    /// Claims a form's id, unless it was sent before.
-    pub(in crate::web) fn claim(&self, id: &str, session: &str, now: Timestamp) -> Result<Claim, StoreError> {
+    /// Claims a form's id, unless it was sent before; `words` is a hash of what the form says.
+    pub(in crate::web) fn claim(
+        &self,
+        id: &str,
+        session: &str,
+        words: &str,
+        now: Timestamp,
+    ) -> Result<Claim, StoreError> {
         self.with(|it| {
             it.execute("DELETE FROM forms WHERE at_ms < ?1", [ms(now - FORMS)])?;
-            let sql = "INSERT OR IGNORE INTO forms (id, session, at_ms) VALUES (?1, ?2, ?3)";
-            if it.execute(sql, params![id, session, ms(now)])? == 1 {
+            let sql = "INSERT OR IGNORE INTO forms (id, session, at_ms, words) VALUES (?1, ?2, ?3, ?4)";
+            if it.execute(sql, params![id, session, ms(now), words])? == 1 {
                 return Ok(Claim::New);
             }
-            let sql = "SELECT goes_to, said FROM forms WHERE id = ?1";
-            let (to, said): (Option<String>, Option<String>) =
-                it.query_row(sql, [id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let sql = "SELECT goes_to, said, words FROM forms WHERE id = ?1";
+            let (to, said, before): (Option<String>, Option<String>, Option<String>) =
+                it.query_row(sql, [id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+            if before.is_some_and(|before| before != words) {
+                return Ok(Claim::Other);
+            }
             Ok(to.map_or(Claim::Open, |to| Claim::Done(to, said.unwrap_or_default())))
         })
     }
@@ -215,13 +230,14 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let now: Timestamp = "2026-12-01T09:00:00Z".parse().unwrap();
         let store = Store::open(temp.path()).unwrap();
-        assert_eq!(store.claim("a", "s", now).unwrap(), Claim::New);
-        assert_eq!(store.claim("a", "s", now).unwrap(), Claim::Open);
+        assert_eq!(store.claim("a", "s", "w", now).unwrap(), Claim::New);
+        assert_eq!(store.claim("a", "s", "w", now).unwrap(), Claim::Open);
         store.release("a").unwrap();
-        assert_eq!(store.claim("a", "s", now).unwrap(), Claim::New);
+        assert_eq!(store.claim("a", "s", "w", now).unwrap(), Claim::New);
         store.finish("a", "/", "added").unwrap();
         store.release("a").unwrap();
-        assert_eq!(store.claim("a", "s", now).unwrap(), Claim::Done("/".into(), "added".into()));
+        assert_eq!(store.claim("a", "s", "w", now).unwrap(), Claim::Done("/".into(), "added".into()));
+        assert_eq!(store.claim("a", "s", "other", now).unwrap(), Claim::Other);
         assert_eq!(store.said("a", "s").unwrap().as_deref(), Some("added"));
         assert_eq!(store.said("a", "another").unwrap(), None);
     }

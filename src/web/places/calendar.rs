@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::collections::HashMap;
 
 use jiff::civil::Date;
-use jiff::{Span, ToSpan};
+use jiff::{Span, Timestamp, ToSpan};
 use maud::{Markup, html};
 
 use super::Place;
 use crate::agenda::{self, Agenda, Entry, Kind, State};
+use crate::schedule::Moment;
 use crate::web::answer::{Done, Problem, View};
 use crate::web::doing::Doing;
 use crate::web::parts;
@@ -149,7 +150,9 @@ fn week(visit: &Visit<'_>, shown: &Shown, agenda: &Agenda) -> Markup {
     // A form is about the next occurrence of its line, so it stands there alone.
     let mut next: HashMap<&str, usize> = HashMap::new();
     for (at, entry) in agenda.entries.iter().enumerate() {
-        if let (Some(id), State::Coming | State::Late) = (&entry.id, entry.state) {
+        if let (Some(id), State::Coming | State::Late) = (&entry.id, entry.state)
+            && lines.is_next(entry)
+        {
             next.entry(id).or_insert(at);
         }
     }
@@ -174,16 +177,35 @@ fn week(visit: &Visit<'_>, shown: &Shown, agenda: &Agenda) -> Markup {
     }
 }
 
-/// The lines of the reminders that are there now, by their ids.
-fn lines(visit: &Visit<'_>) -> HashMap<String, String> {
-    let read = Doing::new(visit).book().read();
-    let lines = read.map(|file| file.reminders).unwrap_or_default();
+/// What forms are about: the lines of reminders and tasks as they stand now.
+#[derive(Default)]
+struct Lines {
+    /// By id; the first of tasks with the same words.
+    standing: HashMap<String, String>,
+    /// The next times of reminders.
+    next: HashMap<String, Timestamp>,
+}
+
+fn lines(visit: &Visit<'_>) -> Lines {
+    let mut lines = Lines::default();
+    let moment = Moment::new(&visit.workspace.zone, visit.now);
+    for line in Doing::new(visit).book().read().map(|file| file.reminders).unwrap_or_default() {
+        let Some(id) = line.reminder.id.as_ref().map(ToString::to_string) else { continue };
+        lines.next.extend(moment.next(&line.reminder).map(|next| (id.clone(), next.at)));
+        lines.standing.insert(id, String::from_utf8_lossy(&line.text).trim().to_owned());
+    }
+    for (_, found) in visit.tasks().tasks() {
+        lines.standing.entry(found.id.clone()).or_insert_with(|| found.standing());
+    }
     lines
-        .into_iter()
-        .filter_map(|line| {
-            Some((line.reminder.id?.to_string(), String::from_utf8_lossy(&line.text).trim().to_owned()))
-        })
-        .collect()
+}
+
+impl Lines {
+    /// Whether an entry is what a form of its line would be about: what is late, or the very next.
+    fn is_next(&self, entry: &Entry) -> bool {
+        let next = entry.id.as_ref().and_then(|id| self.next.get(id));
+        entry.state == State::Late || entry.kind != Kind::Reminder || next == Some(&entry.instant)
+    }
 }
 
 fn head(visit: &Visit<'_>, entry: &Entry) -> Markup {
@@ -213,10 +235,11 @@ fn told_words(told: &agenda::Told) -> String {
 }
 
 /// What can be done with it; the forms lead back to this week.
-fn forms(visit: &Visit<'_>, entry: &Entry, lines: &HashMap<String, String>) -> Markup {
+fn forms(visit: &Visit<'_>, entry: &Entry, lines: &Lines) -> Markup {
     let Some(id) = entry.id.as_deref().filter(|_| entry.kind != Kind::Routine) else { return html! {} };
-    let was = lines.get(id).map_or("", String::as_str);
-    let values = [("id", id), ("was", was)];
+    let was = lines.standing.get(id).map_or("", String::as_str);
+    let at = format!("{}T{}", entry.date, entry.time);
+    let values = [("id", id), ("was", was), ("at", at.as_str())];
     let action = &visit.address_with(&[]);
     let mine = |what: &str| visit.typed(what, "id") == Some(id);
     let hidden = parts::hidden_values(&values);
@@ -224,21 +247,24 @@ fn forms(visit: &Visit<'_>, entry: &Entry, lines: &HashMap<String, String>) -> M
         visit.typed(what, name).filter(|_| mine(what)).unwrap_or(otherwise).to_owned()
     };
     let is_own = entry.kind == Kind::Reminder && !was.is_empty();
+    let is_coming = is_own && entry.state == State::Coming;
     let time = format!("{} {}", entry.date, entry.time);
     let line = |what: &str, name: &str, label: &str, otherwise: &str| {
         html! { label { span { (label) } input name=(name) value=(value(what, name, otherwise)) autocomplete="off"; } }
     };
     html! {
-        @if is_own || entry.kind != Kind::Reminder { (parts::button(visit, action, "done", &values, "Done")) }
-        @if is_own && entry.recur.is_some() { (parts::button(visit, action, "skip", &values, "Skip this one")) }
+        @if entry.kind != Kind::Reminder || (is_own && (entry.recur.is_none() || entry.state == State::Late)) { (parts::button(visit, action, "done", &values, "Done")) }
+        @if is_coming && entry.recur.is_some() { (parts::button(visit, action, "skip", &values, "Skip this one")) }
         @if entry.kind == Kind::FollowUp {
             (parts::confirmed(visit, action, "cancel", &values, "Cancel", "It stays in the note, as cancelled."))
         }
         details.more id={ "change-" (id) } open[["snooze", "move", "edit"].iter().any(|what| mine(what))] {
             summary { "Change" }
             (parts::form(visit, action, "snooze", &html! { (hidden) (line("snooze", "when", "Snooze until (empty: 10 minutes)", "")) }, "Snooze"))
-            @if is_own {
+            @if is_coming {
                 (parts::form(visit, action, "move", &html! { (hidden) (line("move", "when", "Move this one to", &time)) }, "Move"))
+            }
+            @if is_own {
                 (parts::form(visit, action, "edit", &html! {
                     (hidden)
                     (line("edit", "message", "What it says", &entry.msg))

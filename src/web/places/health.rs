@@ -7,13 +7,14 @@ use std::time::Duration;
 use maud::{Markup, html};
 use serde::Serialize;
 
-use super::{Place, mends};
+use super::Place;
+use super::history::open;
 use crate::brain::health::Store;
 use crate::config::NotifyKind;
 use crate::deliver::instants::retold;
 use crate::deliver::{Console, Notifier, send_test};
-use crate::doctor::{self, Check, Further, Outcome, Report, ago};
-use crate::history::Look;
+use crate::doctor::{self, Check, Further, Mend, Outcome, Report, ago};
+use crate::history::{Deletions, Interrupted, Look, RestoreReport};
 use crate::search::Recall;
 use crate::web::answer::{Done, Problem, View};
 use crate::web::entry::store::Session;
@@ -90,11 +91,73 @@ fn findings(visit: &Visit<'_>, checks: &[Check]) -> Markup {
             Outcome::Warn => parts::badge("look", "warn"),
             Outcome::Fail => parts::badge("broken", "bad"),
         };
-        let fix = html! { @if let Some(fix) = &check.fix { (fix) " " (mends::buttons(visit, check)) } };
+        let fix = html! { @if let Some(fix) = &check.fix { (fix) " " (mending(visit, check)) } };
         vec![html! { (check.check) }, state, html! { (check.detail) }, fix]
     };
     let rows: Vec<Vec<Markup>> = sorted.iter().map(row).collect();
     parts::table(&["What", "State", "Seen", "What to do"], &rows)
+}
+
+/// The buttons that do what a finding asks for, where a form can.
+fn mending(visit: &Visit<'_>, check: &Check) -> Markup {
+    let button = |action: &str, what: &str, words: &str| parts::button(visit, action, what, &[], words);
+    match &check.mend {
+        None => html! {},
+        Some(Mend::Reindex) => button("/health", "reindex", "Make the index anew"),
+        Some(Mend::Resume) => button("/routines", "resume", "Resume"),
+        Some(Mend::ForgetFailure(name)) => {
+            parts::button(visit, "/health", "reset", &[("name", name)], "Forget the failure")
+        }
+        Some(Mend::Interrupted) => html! {
+            (button("/health", "finish", "Finish it"))
+            (button("/health", "roll-back", "Take it back"))
+        },
+        Some(Mend::Gone) => html! {
+            (parts::confirmed(visit, "/health", "bring-back", &[], "Bring them back", "They come back as the last snapshot has them."))
+            (parts::confirmed(visit, "/health", "accept", &[], "They are meant to be gone", "History records it, and keeps what they said."))
+        },
+        Some(Mend::Verify) => html! { a href="/health?verify=history" { "Verify the whole history" } },
+    }
+}
+
+/// Does what a form of [`mending`] asks for; none where it asks for something else.
+fn mend(visit: &Visit<'_>, form: &Form) -> Result<Option<Done>, Problem> {
+    let said = match form.get("do") {
+        "finish" => pending(visit, Interrupted::Finish)?,
+        "roll-back" => pending(visit, Interrupted::RollBack)?,
+        "bring-back" => bring_back(visit)?,
+        "accept" => {
+            let snapshot = open(visit)?.snapshot_all(Deletions::Accept)?;
+            format!("Recorded: {} files are gone", snapshot.deleted)
+        }
+        _ => return Ok(None),
+    };
+    Ok(Some(Done::new("/health", said)))
+}
+
+fn pending(visit: &Visit<'_>, what: Interrupted) -> Result<String, Problem> {
+    let report = open(visit)?.finish_pending(&visit.workspace.editor, what)?;
+    report.map_or_else(|| Ok("Nothing was interrupted".to_owned()), |report| written(&report))
+}
+
+/// Notes that are gone and that nobody accepted as gone, as they were in the last snapshot.
+fn bring_back(visit: &Visit<'_>) -> Result<String, Problem> {
+    let (history, workspace) = (open(visit)?, visit.workspace);
+    let Some(held) = history.held()? else { return Ok("None of them is gone any more".to_owned()) };
+    let point = history.newest()?;
+    for path in &held.deleted {
+        let then = history.read_at(&point.commit, path)?.unwrap_or_default();
+        let now = workspace.vault.read(&workspace.note(path)).unwrap_or_default();
+        workspace.hold_missed(path, &now, &then, false).map_err(Problem::failed)?;
+    }
+    written(&history.restore(&workspace.editor, &point, &held.deleted, false)?)
+}
+
+fn written(report: &RestoreReport) -> Result<String, Problem> {
+    if let Some(skip) = report.skipped.first() {
+        return Err(Problem::changed(format!("`{}`: {}", skip.path, skip.reason)));
+    }
+    Ok(format!("{} files were written, {} removed", report.restored.len(), report.deleted.len()))
 }
 
 fn daemon(visit: &Visit<'_>, status: &Report) -> Markup {
@@ -172,7 +235,7 @@ fn sessions(visit: &Visit<'_>, sessions: &[Session]) -> Markup {
 
 /// What a look at all of the history finds.
 fn verified(visit: &Visit<'_>) -> Result<Markup, Problem> {
-    let found = super::history::open(visit)?.verify(Look::Whole)?;
+    let found = open(visit)?.verify(Look::Whole)?;
     let flaws: Vec<String> = found.flaws.iter().map(|flaw| flaw.detail.clone()).collect();
     Ok(html! {
         section.plan aria-label="History" {
@@ -188,7 +251,7 @@ fn verified(visit: &Visit<'_>) -> Result<Markup, Problem> {
 }
 
 fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
-    if let Some(done) = mends::act(visit, form)? {
+    if let Some(done) = mend(visit, form)? {
         return Ok(done);
     }
     let name = form.get("name");

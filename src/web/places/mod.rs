@@ -9,7 +9,6 @@ mod health;
 mod history;
 mod inbox;
 mod memory;
-mod mends;
 mod notes;
 mod routines;
 mod search;

@@ -257,7 +257,7 @@ fn ask(visit: &Visit<'_>, form: &str, question: &str) -> Result<Done, Problem> {
         return Err(Problem::bad(format!("the question is longer than {MOST_QUESTION} characters")));
     }
     let id = format!("answer{form}");
-    visit.store.claim(&id, &visit.session.id, visit.now).map_err(Problem::failed)?;
+    visit.store.claim(&id, &visit.session.id, "", visit.now).map_err(Problem::failed)?;
     let asked = (visit.questions)(Arc::clone(visit.workspace), question.to_owned());
     let (store, live, to) = (Arc::clone(visit.store), visit.live.clone(), format!("/?answer={id}"));
     let goes_to = to.clone();
