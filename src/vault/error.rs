@@ -127,7 +127,9 @@ pub enum Refusal {
         path: NotePath,
     },
     /// A sync tool has put a second version beside it.
-    #[error("`{copy}` is a conflicting copy of `{path}`; bring the two together, then delete the copy")]
+    #[error(
+        "`{copy}` is a conflicting copy of `{path}`; `vault-agent conflicts merge` brings the two together"
+    )]
     ConflictCopy {
         /// Which note.
         path: NotePath,

@@ -57,7 +57,10 @@ pub(super) fn troubles(visit: &Visit<'_>) -> Result<Vec<String>, Problem> {
         }
     }
     out.extend(copies(visit).into_iter().map(|path| {
-        format!("`{path}` is a sync tool's copy of a note of ours: what stands in it is not told")
+        format!(
+            "`{path}` is a sync tool's copy of a note of ours: what stands in it is not told; \
+             `vault-agent conflicts merge` brings it in"
+        )
     }));
     Ok(out)
 }

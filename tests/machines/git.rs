@@ -24,7 +24,7 @@ struct Machine {
 impl Machine {
     fn new(remote: &str, ssh: Option<&str>) -> Self {
         let state = tempfile::tempdir().unwrap();
-        let mut place = GitPlace::new(remote.to_owned(), state.path().to_owned());
+        let mut place = GitPlace::new(remote, state.path().to_owned()).unwrap();
         place.ssh = ssh.map(str::to_owned);
         let clock = Arc::new(ManualClock::new("2026-11-24T12:00:00Z".parse().unwrap()));
         let engine = GitEngine::new(place.clone(), Arc::clone(&clock) as Arc<dyn Clock>);
@@ -201,7 +201,12 @@ async fn what_is_wrong_with_a_remote_is_told_in_a_sentence() {
         assert!(matches!(&error, EngineError::Refused(why) if why.contains("something else")), "{error}");
         assert_eq!(git(&repository, &["rev-parse", "vault-agent"]), before, "somebody's branch was written");
     }
-    let error = Machine::new("ext::sh -c touch% x", None).engine.read("").await.unwrap_err();
+    // Such an address gets no place; git itself refuses it, too.
+    let strange = "ext::sh -c touch% x";
+    assert!(matches!(GitPlace::new(strange, folder.path().to_owned()), Err(EngineError::Refused(_))));
+    let mut machine = Machine::new(&url(&repository), None);
+    machine.place.remote = strange.to_owned();
+    let error = told(machine.restarted()).await;
     assert!(matches!(&error, EngineError::Refused(why) if why.contains("not allowed")), "{error}");
 }
 

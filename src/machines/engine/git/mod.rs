@@ -4,9 +4,10 @@
 //! old one is closed by a commit that names the new one, so both are never written. A state names the states before it
 //! (`book`), so a branch that somebody rewound is refused, and a push whose answer was lost is found again.
 //!
-//! - `book`: the file of a state; `branch`: names; `words`: what git's words mean. Pure;
+//! - `book`: the file of a state; `branch`: names; [`address`]: which remotes there may be; `words`: what git's words mean. Pure;
 //! - `command`: runs git; `remote`: fetch and push; this file: the engine.
 
+pub mod address;
 mod book;
 mod branch;
 mod command;
@@ -59,8 +60,13 @@ pub struct GitPlace {
 
 impl GitPlace {
     /// The usual place of `remote`, for the vault whose state directory is `state`.
-    pub fn new(remote: String, state: PathBuf) -> Self {
-        Self { remote, state, ssh: None, patience: command::PATIENCE }
+    ///
+    /// # Errors
+    /// The remote's address is none that may be used, see [`address::check`].
+    pub fn new(remote: &str, state: PathBuf) -> Result<Self, EngineError> {
+        let refused = |why| EngineError::Refused(format!("`{}` {why}", words::shown(remote)));
+        address::check(remote).map_err(refused)?;
+        Ok(Self { remote: remote.to_owned(), state, ssh: None, patience: command::PATIENCE })
     }
 }
 

@@ -1,0 +1,108 @@
+//! Which addresses a git server may have: https, ssh and file, and nothing in them that git or ssh would take for an
+//! option, a command or a password. Pure.
+
+/// The longest address, in bytes.
+const MAX_ADDRESS: usize = 1000;
+
+/// Checks a remote's address.
+///
+/// # Errors
+/// What is wrong with it, and what to write, as the end of a sentence that begins with the address.
+pub fn check(remote: &str) -> Result<(), &'static str> {
+    const FORM: &str = "is no address: write `https://`, `ssh://` or `file://` and all that follows";
+    if remote.len() > MAX_ADDRESS || !remote.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err("has characters that no address has, or is too long");
+    }
+    let (scheme, rest) = remote.split_once("://").ok_or(FORM)?;
+    let (authority, path) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
+    if path.len() < 2 {
+        return Err("names no repository after the host");
+    }
+    match scheme {
+        "file" if authority.is_empty() => return Ok(()),
+        "file" => {
+            return Err("names a host: a file's address has three slashes, as in `file:///srv/voice.git`");
+        }
+        "https" | "ssh" => {}
+        _ => return Err(FORM),
+    }
+    let (user, host) = authority.rsplit_once('@').unwrap_or(("", authority));
+    if user.contains(':') {
+        return Err("holds a password: leave it to git's credential helper or the ssh agent");
+    }
+    let is_plain =
+        |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte));
+    let (name, port) = match host.strip_prefix('[').and_then(|inner| inner.split_once(']')) {
+        Some((address, port)) if address.parse::<std::net::Ipv6Addr>().is_ok() => {
+            ("v6", port.strip_prefix(':'))
+        }
+        Some(_) => return Err("has no host that is one"),
+        None => host.split_once(':').map_or((host, None), |(name, port)| (name, Some(port))),
+    };
+    let is_port = port.is_none_or(|port| port.parse::<u16>().is_ok_and(|port| port > 0));
+    if name.is_empty() || !is_plain(name) || name.starts_with('-') || !is_port {
+        return Err("has no host that is one");
+    }
+    if !is_plain(user) || user.starts_with('-') {
+        return Err("has no user that is one");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check;
+
+    #[test]
+    fn plain_addresses_are_taken() {
+        for remote in [
+            "ssh://me@host/~/voice.git",
+            "ssh://host:2222/srv/voice.git",
+            "ssh://me@[::1]:22/voice.git",
+            "https://git.example.org/me/voice.git",
+            "https://me@git.example.org/voice%20machines.git",
+            "file:///srv/voice.git",
+        ] {
+            assert_eq!(check(remote), Ok(()), "{remote}");
+        }
+    }
+
+    #[test]
+    fn options_commands_passwords_and_other_protocols_are_refused() {
+        for remote in [
+            "",
+            "-oProxyCommand=x",
+            "--upload-pack=x",
+            "ext::sh -c x",
+            "ext::sh",
+            "fd::3",
+            "host:voice.git",
+            "/srv/voice.git",
+            "git://host/voice.git",
+            "http://host/voice.git",
+            "SSH://host/voice.git",
+            "ssh://-oProxyCommand=x/voice.git",
+            "ssh://-oProxyCommand=x@host/voice.git",
+            "ssh://me@-oProxyCommand=x/voice.git",
+            "ssh://host%20x/voice.git",
+            "ssh://me%h@host/voice.git",
+            "ssh://host;x/voice.git",
+            "ssh://$(x)/voice.git",
+            "ssh://host:-1/voice.git",
+            "ssh://host:0/voice.git",
+            "ssh://[-x]/voice.git",
+            "ssh://@/voice.git",
+            "ssh:///voice.git",
+            "ssh://host",
+            "ssh://host/",
+            "https://me:secret@host/voice.git",
+            "file://host/voice.git",
+            "file://./voice.git",
+            "https://host/voice.git\n--upload-pack=x",
+            "https://host/vo ice.git",
+            "https://hóst/voice.git",
+        ] {
+            assert!(check(remote).is_err(), "{remote}");
+        }
+    }
+}
