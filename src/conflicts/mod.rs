@@ -1,6 +1,6 @@
 //! Conflict copies of sync tools, brought into their notes: a plan that is shown first, and one operation that can be undone.
 //!
-//! A copy is known by its name. What it holds is brought in line by line (`merge_both`), from the state of the note that
+//! A copy is known by its name. What it holds is brought in line by line (`three_way_merge`), from the state of the note that
 //! history knows and that both came of ([`base`]). The note is written first, then the copy removed: whoever is killed in
 //! between does it again, and nothing comes twice. History keeps the copy.
 //!
@@ -13,8 +13,8 @@ use std::ops::ControlFlow;
 
 use crate::history::{Filter, History, HistoryError};
 use crate::vault::{
-    Both, EditError, Editor, MERGES, NotePath, OPERATION, OpOutcome, Operation, Origin, Vault, VaultError,
-    WalkOptions, conflict, merge_both,
+    EditError, Editor, MERGES, NotePath, OPERATION, OpOutcome, Operation, Origin, Overlap, Vault, VaultError,
+    WalkOptions, conflict, three_way_merge,
 };
 
 /// So many states of a note are looked at for the one that a copy came of.
@@ -47,7 +47,7 @@ pub struct Plan {
     /// The copy's bytes.
     pub copy_before: Vec<u8>,
     /// Places that both changed.
-    pub both: Vec<Both>,
+    pub overlaps: Vec<Overlap>,
 }
 
 /// Why a copy can't be brought into its note.
@@ -127,14 +127,14 @@ pub fn plan(vault: &Vault, history: &History, copy: Copy) -> Result<Plan, Confli
     let chosen = base::choose(states.iter().map(|(_, bytes)| bytes.as_slice()), &copy_before);
     let base = chosen.map(|at| base::with_line_ends_of(&note_before, &states[at].1));
     let merged =
-        merge_both(base.as_deref(), &note_before, &base::with_line_ends_of(&note_before, &copy_before));
+        three_way_merge(base.as_deref(), &note_before, &base::with_line_ends_of(&note_before, &copy_before));
     Ok(Plan {
         copy,
         base: chosen.map(|at| states[at].0),
         note_before,
         note_after: merged.bytes,
         copy_before,
-        both: merged.both,
+        overlaps: merged.overlaps,
     })
 }
 
@@ -161,12 +161,7 @@ fn states(
 ///
 /// # Errors
 /// One of the two was changed since it was planned, or can't be written. Then the copy is still there.
-pub fn carry_out(
-    editor: &Editor,
-    plan: &Plan,
-    origin: &Origin,
-    operation: &str,
-) -> Result<(), ConflictError> {
+pub fn execute(editor: &Editor, plan: &Plan, origin: &Origin, operation: &str) -> Result<(), ConflictError> {
     let why = |subject: String| {
         origin.why(subject).trailer(OPERATION, operation).trailer(MERGES, plan.copy.copy.to_string())
     };

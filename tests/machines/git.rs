@@ -116,6 +116,55 @@ async fn two_machines_agree_over_ssh() {
 }
 
 #[tokio::test]
+async fn a_look_and_a_change_send_little() {
+    if !are_here(&["git", "sshd", "ssh", "ssh-keygen"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let repository = bare(folder.path(), &[]);
+    let ssh = Ssh::start(folder.path());
+    let remote = format!("ssh://127.0.0.1:{}{}", ssh.port, repository.display());
+    let log = folder.path().join("log");
+    let command = format!("{} -v -E {}", ssh.command, log.display());
+    let (one, other) = (Machine::new(&remote, Some(&command)), Machine::new(&remote, Some(&command)));
+    // 500 claims of 300 bytes that don't compress well.
+    let mut number = 1_u64;
+    let mut digits = || {
+        number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        format!("{:016x}", number ^ (number >> 33))
+    };
+    for round in 0..5 {
+        let value = |_| (0..19).map(|_| digits()).collect::<String>();
+        let values: Vec<String> = (0..100).map(value).collect();
+        let claim = |(n, value): (usize, &String)| change(&format!("claim/{round}-{n}"), None, Some(value));
+        let claims: Vec<_> = values.iter().enumerate().map(claim).collect();
+        assert_eq!(one.engine.swap(&claims).await.unwrap(), Swapped::Done);
+    }
+    assert_eq!(other.engine.read("").await.unwrap().len(), 500);
+    // What the last connection sent and received, as ssh counts it.
+    let transferred = || {
+        let text = std::fs::read_to_string(&log).unwrap();
+        let line = text.lines().rev().find(|line| line.contains("Transferred: sent")).unwrap().to_owned();
+        std::fs::remove_file(&log).unwrap();
+        let numbers = line.split([' ', ',']).filter_map(|word| word.parse::<u64>().ok());
+        numbers.take(2).collect::<Vec<_>>()
+    };
+    assert!(transferred()[1] > 50_000, "the first look takes all");
+    assert!(!other.engine.changed("", Duration::ZERO).await.unwrap());
+    let idle = transferred();
+    assert_eq!(one.engine.swap(&[change("lease", None, Some("1"))]).await.unwrap(), Swapped::Done);
+    let push = transferred();
+    assert!(other.engine.changed("", Duration::ZERO).await.unwrap());
+    let fetch = transferred();
+    for bytes in [&idle, &push, &fetch] {
+        assert!(
+            bytes.iter().all(|count| *count < 20_000),
+            "sent, received: idle {idle:?}, push {push:?}, fetch {fetch:?}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn a_server_that_forbids_forced_pushes_gets_a_branch_for_each_month() {
     if !are_here(&["git"]) {
         return;

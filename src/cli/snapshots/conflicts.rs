@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::shared::{diff_text, open, refresh, style, vault_path};
 use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::conflicts::{ConflictError, Copy, Plan, carry_out, copy_of, find, plan};
+use crate::conflicts::{ConflictError, Copy, Plan, copy_of, execute, find, plan};
 use crate::history::{DiffStyle, FileDiff, History, HistoryError, Mode};
 use crate::vault::NotePath;
 use crate::workspace::Workspace;
@@ -157,7 +157,7 @@ fn merge(context: &Context, workspace: &Workspace, typed: &str, is_agreed: bool)
         }
     }
     let operation = format!("conflict-{:016x}", getrandom::u64().unwrap_or_default());
-    carry_out(&workspace.editor, &plan, &context.origin(), &operation)?;
+    execute(&workspace.editor, &plan, &context.origin(), &operation)?;
     context.ui.line(format!("merged {} into {}", plan.copy.copy, plan.copy.note));
     context.ui.note("to take this back: `vault-agent undo`");
     context.ui.json(&document(&plan, true));
@@ -174,7 +174,7 @@ fn show(context: &Context, plan: &Plan) {
         true => ui.line("the note has all of the copy already"),
         false => ui.line(diff_text(&diff(plan), style())),
     }
-    for both in &plan.both {
+    for both in &plan.overlaps {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().to_owned();
         ui.line(format!("changed in both, both stay:\n{}\n{}", text(&both.first), text(&both.second)));
     }
@@ -194,7 +194,7 @@ fn document(plan: &Plan, merged: bool) -> Merge<'_> {
         base: plan.base,
         diff: diff_text(&diff(plan), DiffStyle::Plain),
         both: plan
-            .both
+            .overlaps
             .iter()
             .map(|both| Place { note: text(&both.first), copy: text(&both.second) })
             .collect(),

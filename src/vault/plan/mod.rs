@@ -6,18 +6,18 @@
 //!   replace; [`outcome`]: what became of each, as a value: the words for people stand with each caller;
 //! - [`lines`]: lines found by their content;
 //! - [`image`]: the bytes before and after an edit, and the way back from a torn mix of both;
-//! - [`both`]: two texts that came of one, brought together; [`merge`]: lines that somebody wrote into a file that had just been replaced, carried over.
+//! - [`three_way`]: two texts that came of one, brought together; [`merge`]: lines that somebody wrote into a file that had just been replaced, carried over.
 
-mod both;
 mod image;
 mod lines;
 mod merge;
 pub(super) mod operations;
 mod outcome;
 mod splices;
+mod three_way;
 
-pub use both::{Both, Merged, merge_both};
 pub(super) use image::{Found, Guard, Script, classify};
 pub(super) use merge::carry_over;
 pub use operations::{Operation, apply};
 pub use outcome::{DropReason, OpOutcome};
+pub use three_way::{Merged, Overlap, three_way_merge};

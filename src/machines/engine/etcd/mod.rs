@@ -52,7 +52,7 @@ struct Inner {
     file: PathBuf,
     seen: Option<Header>,
     /// The revision that the caller knows of; `None` before it read.
-    told: Option<u64>,
+    last_read: Option<u64>,
 }
 
 impl EtcdEngine {
@@ -65,7 +65,7 @@ impl EtcdEngine {
         let file = place.state.join(SEEN);
         let seen = std::fs::read(&file).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
         let prefix = format!("/{}/", place.prefix);
-        Ok(Self { inner: Mutex::new(Inner { endpoints, file, seen, told: None }), prefix })
+        Ok(Self { inner: Mutex::new(Inner { endpoints, file, seen, last_read: None }), prefix })
     }
 
     /// Forgets what was seen, so that a restored cluster is taken as it is: a person said so.
@@ -74,7 +74,7 @@ impl EtcdEngine {
     /// The state directory can't be written.
     pub async fn forget(&self) -> Result<(), EngineError> {
         let mut inner = self.inner.lock().await;
-        (inner.seen, inner.told) = (None, None);
+        (inner.seen, inner.last_read) = (None, None);
         match std::fs::remove_file(&inner.file) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(unwritten(&inner.file, &error)),
             _ => Ok(()),
@@ -129,7 +129,7 @@ impl Engine for EtcdEngine {
         let mut inner = self.inner.lock().await;
         let (answer, header) = inner.range(&format!("{}{prefix}", self.prefix), false).await?;
         let entries = wire::entries(&self.prefix, &answer)?;
-        inner.told = Some(header.revision);
+        inner.last_read = Some(header.revision);
         Ok(entries)
     }
 
@@ -144,8 +144,8 @@ impl Engine for EtcdEngine {
         match wire::made(&self.prefix, &answer).map_err(|error| EngineError::Broken(error.to_string()))? {
             Some(stands) => Ok(Swapped::Lost(stands)),
             None => {
-                if inner.told.is_some_and(|told| told + 1 == header.revision) {
-                    inner.told = Some(header.revision);
+                if inner.last_read.is_some_and(|read| read + 1 == header.revision) {
+                    inner.last_read = Some(header.revision);
                 }
                 Ok(Swapped::Done)
             }
@@ -155,11 +155,11 @@ impl Engine for EtcdEngine {
     async fn changed(&self, prefix: &str, at_most: Duration) -> Result<bool, EngineError> {
         let prefix = format!("{}{prefix}", self.prefix);
         let mut inner = self.inner.lock().await;
-        let Some(told) = inner.told else { return Ok(true) };
+        let Some(last_read) = inner.last_read else { return Ok(true) };
         if at_most.is_zero() {
-            return Ok(inner.range(&prefix, true).await?.1.revision != told);
+            return Ok(inner.range(&prefix, true).await?.1.revision != last_read);
         }
-        let body = wire::watch(&prefix, told + 1);
+        let body = wire::watch(&prefix, last_read + 1);
         let opened = timeout(at_most, inner.endpoints.stream("watch", &body)).await;
         let Ok(opened) = opened else { return Ok(false) };
         let mut stream = opened?;

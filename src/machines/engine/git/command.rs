@@ -14,7 +14,7 @@ use tokio::sync::OnceCell;
 use tokio::time::timeout;
 
 use super::super::EngineError;
-use super::book::MAX_BOOK;
+use super::state_file::MAX_FILE_BYTES;
 
 /// How long one git may take.
 pub const PATIENCE: Duration = Duration::from_secs(15);
@@ -90,6 +90,15 @@ impl Git {
         if said.is_ok { Ok(()) } else { Err(cant(said.words)) }
     }
 
+    /// Marks a commit of the repository as the edge of what is known of the remote's history, until the mark is dropped.
+    /// A push sends only what differs from such a commit, also where the new one doesn't come of it.
+    pub fn edge(&self, id: &str) -> Option<Edge> {
+        let path = self.dir.join("shallow");
+        // Git's own marks stay as they are.
+        let is_free = !path.exists();
+        (is_free && std::fs::write(&path, format!("{id}\n")).is_ok()).then_some(Edge(path))
+    }
+
     /// Runs git over the repository alone, with no remote.
     ///
     /// # Errors
@@ -158,6 +167,16 @@ impl Git {
     }
 }
 
+/// A mark that is taken away when it is dropped, see [`Git::edge`].
+#[derive(Debug)]
+pub struct Edge(PathBuf);
+
+impl Drop for Edge {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
 /// Ends a process with its whole group when it is dropped.
 struct Group(Option<Pid>);
 
@@ -176,7 +195,7 @@ async fn ended(mut command: Command, input: &[u8], patience: Duration) -> Result
     let mut child = command.spawn().map_err(cant)?;
     let mut group = Group(child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)));
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-    let out = tokio::spawn(read(stdout, MAX_BOOK as u64 + 4096));
+    let out = tokio::spawn(read(stdout, MAX_FILE_BYTES as u64 + 4096));
     let words = tokio::spawn(read(stderr, MAX_WORDS));
     let status = timeout(patience, async {
         if let Some(mut stdin) = stdin {

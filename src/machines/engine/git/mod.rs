@@ -2,17 +2,18 @@
 //!
 //! Where a server forbids forced pushes each commit is added to the one before, and each month begins a new branch: the
 //! old one is closed by a commit that names the new one, so both are never written. A state names the states before it
-//! (`book`), so a branch that somebody rewound is refused, and a push whose answer was lost is found again.
+//! (`state_file`), so a branch that somebody rewound is refused, and a push whose answer was lost is found again.
 //!
-//! - `book`: the file of a state; `branch`: names; [`address`]: which remotes there may be; `words`: what git's words mean. Pure;
-//! - `command`: runs git; `remote`: fetch and push; this file: the engine.
+//! - `state_file`: the file of a state; `branch`: names; [`address`]: which remotes there may be; `errors`: what git's messages mean. Pure;
+//! - `command`: runs git; `remote`: fetch and push; `seen`: what was seen, on disk; this file: the engine.
 
 pub mod address;
-mod book;
 mod branch;
 mod command;
+mod errors;
 mod remote;
-mod words;
+mod seen;
+mod state_file;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -23,8 +24,8 @@ use tokio::sync::Mutex;
 
 use super::{Change, Engine, EngineError, Entries, Swapped, apply, check_changes, standing};
 use crate::clock::Clock;
-use book::Book;
-use remote::{Push, Remote, State};
+use remote::{BranchHead, Push, Remote};
+use state_file::StateFile;
 
 /// How often a swap is tried anew where others changed something else in the meantime.
 const TRIES: usize = 8;
@@ -40,9 +41,9 @@ pub struct GitEngine {
 struct Inner {
     remote: Remote,
     /// What was last read or written.
-    known: Option<State>,
+    known: Option<BranchHead>,
     /// The commit that the caller knows of; `None` before it read.
-    told: Option<Option<String>>,
+    last_read: Option<Option<String>>,
 }
 
 /// Where a git engine works.
@@ -64,7 +65,7 @@ impl GitPlace {
     /// # Errors
     /// The remote's address is none that may be used, see [`address::check`].
     pub fn new(remote: &str, state: PathBuf) -> Result<Self, EngineError> {
-        let refused = |why| EngineError::Refused(format!("`{}` {why}", words::shown(remote)));
+        let refused = |why| EngineError::Refused(format!("`{}` {why}", errors::shown(remote)));
         address::check(remote).map_err(refused)?;
         Ok(Self { remote: remote.to_owned(), state, ssh: None, patience: command::PATIENCE })
     }
@@ -73,7 +74,7 @@ impl GitPlace {
 impl GitEngine {
     /// An engine at `place`; nothing is started yet.
     pub fn new(place: GitPlace, clock: Arc<dyn Clock>) -> Self {
-        Self { inner: Mutex::new(Inner { remote: Remote::new(place), known: None, told: None }), clock }
+        Self { inner: Mutex::new(Inner { remote: Remote::new(place), known: None, last_read: None }), clock }
     }
 
     /// Forgets what was seen at the remote, so that a branch that was rewound is taken as it is: a person said so.
@@ -88,7 +89,7 @@ impl GitEngine {
 }
 
 impl Inner {
-    async fn fetch(&mut self) -> Result<&State, EngineError> {
+    async fn fetch(&mut self) -> Result<&BranchHead, EngineError> {
         self.known = None;
         let state = self.remote.fetch().await?;
         Ok(self.known.insert(state))
@@ -102,28 +103,28 @@ impl Inner {
                 None => self.fetch().await?.clone(),
             };
             // What came of a try of ours that was answered by nobody, or by "somebody was first".
-            if tried.iter().any(|nonce| state.book.recent.contains(nonce)) {
+            if tried.iter().any(|nonce| state.file.recent.contains(nonce)) {
                 self.known = Some(state);
                 return Ok(Swapped::Done);
             }
-            let mut book = state.book.clone();
-            if !apply(&mut book.entries, changes) {
+            let mut file = state.file.clone();
+            if !apply(&mut file.entries, changes) {
                 // What is known may be old: only what stands there now decides.
                 let state = self.fetch().await?;
-                if !apply(&mut state.book.entries.clone(), changes) {
-                    return Ok(Swapped::Lost(standing(&state.book.entries, changes)));
+                if !apply(&mut state.file.entries.clone(), changes) {
+                    return Ok(Swapped::Lost(standing(&state.file.entries, changes)));
                 }
                 continue;
             }
             let state =
-                if state.book.grows { self.remote.rolled_over(state, clock.now()).await? } else { state };
+                if state.file.grows { self.remote.rolled_over(state, clock.now()).await? } else { state };
             let nonce = nonce()?;
-            let next = book_after(&state.book, book.entries, nonce.clone());
+            let next = file_after(&state.file, file.entries, nonce.clone());
             tried.push(nonce);
             match self.remote.push(&state, next).await? {
                 Push::Taken(taken) => {
-                    if self.told == Some(state.id) {
-                        self.told = Some(taken.id.clone());
+                    if self.last_read == Some(state.id) {
+                        self.last_read = Some(taken.id.clone());
                     }
                     self.known = Some(taken);
                     return Ok(Swapped::Done);
@@ -141,8 +142,8 @@ impl Inner {
     }
 }
 
-fn book_after(before: &Book, entries: Entries, nonce: String) -> Book {
-    Book { entries, ..before.following(nonce) }
+fn file_after(before: &StateFile, entries: Entries, nonce: String) -> StateFile {
+    StateFile { entries, ..before.following(nonce) }
 }
 
 /// 16 hexadecimal digits that nobody else has.
@@ -158,9 +159,9 @@ impl Engine for GitEngine {
     async fn read(&self, prefix: &str) -> Result<Entries, EngineError> {
         let mut inner = self.inner.lock().await;
         let state = inner.fetch().await?.clone();
-        inner.told = Some(state.id);
+        inner.last_read = Some(state.id);
         Ok(state
-            .book
+            .file
             .entries
             .iter()
             .filter(|(key, _)| key.starts_with(prefix))
@@ -178,6 +179,6 @@ impl Engine for GitEngine {
         tokio::time::sleep(at_most).await;
         let mut inner = self.inner.lock().await;
         let now = inner.fetch().await?.id.clone();
-        Ok(inner.told != Some(now))
+        Ok(inner.last_read != Some(now))
     }
 }

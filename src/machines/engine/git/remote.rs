@@ -1,23 +1,19 @@
 //! The branch at the remote: fetched, checked against what was seen before, and pushed.
 
 use std::fs::{File, OpenOptions};
-use std::path::PathBuf;
-
-use jiff::Timestamp;
-use rustix::fs::{FlockOperation, flock};
-use serde::{Deserialize, Serialize};
 
 use super::super::EngineError;
 use super::GitPlace;
-use super::book::{Book, Mark};
 use super::branch::{FIRST, due, is_branch};
 use super::command::{Failed, Git};
-use super::words::{self, Pushed};
+use super::errors::{self, Pushed};
+use super::seen::Seen;
+use super::state_file::StateFile;
+use jiff::Timestamp;
+use rustix::fs::{FlockOperation, flock};
 
 /// The repository, in the state directory.
 const FOLDER: &str = "machines.git";
-/// What was seen, in the state directory.
-const SEEN: &str = "machines-git.json";
 /// The file of each commit.
 const FILE: &str = "entries";
 /// Where a fetched commit stands.
@@ -33,33 +29,24 @@ const MESSAGE: &str = "What the machines of one vault agreed on; written by vaul
 
 /// What stands at the remote.
 #[derive(Debug, Clone)]
-pub struct State {
+pub struct BranchHead {
     /// The branch.
     pub branch: String,
     /// The branch's commit; none where it isn't there yet.
     pub id: Option<String>,
     /// What is in it.
-    pub book: Book,
+    pub file: StateFile,
 }
 
 /// What became of a push.
 #[derive(Debug)]
 pub enum Push {
     /// It stands there.
-    Taken(State),
+    Taken(BranchHead),
     /// Others changed the branch.
     Others,
     /// The answer was lost, with one sentence why.
     Lost(String),
-}
-
-/// What this machine has seen, on disk.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(default)]
-struct Seen {
-    remote: String,
-    branch: Option<String>,
-    mark: Option<Mark>,
 }
 
 /// The remote and our repository for it.
@@ -83,15 +70,17 @@ impl Remote {
     /// # Errors
     /// The state directory can't be written.
     pub fn forget(&mut self) -> Result<(), EngineError> {
-        self.seen = Some(Seen { remote: self.place.remote.clone(), ..Seen::default() });
-        self.save()
+        let seen = Seen { remote: self.place.remote.clone(), ..Seen::default() };
+        seen.save(&self.place.state)?;
+        self.seen = Some(seen);
+        Ok(())
     }
 
     /// What stands at the remote now.
     ///
     /// # Errors
     /// It can't be read, isn't ours, or doesn't come of what this machine saw there before.
-    pub async fn fetch(&mut self) -> Result<State, EngineError> {
+    pub async fn fetch(&mut self) -> Result<BranchHead, EngineError> {
         let _lock = self.lock().await?;
         let mut branch = match self.seen().branch.clone() {
             Some(branch) => branch,
@@ -106,7 +95,7 @@ impl Remote {
                 branch = newest;
                 continue;
             }
-            let Some(next) = state.book.next.clone() else {
+            let Some(next) = state.file.next.clone() else {
                 self.check(&state)?;
                 return Ok(state);
             };
@@ -118,8 +107,8 @@ impl Remote {
             if !self.branches().await?.contains(&next) {
                 // Closed, and nobody went on: what is in it is what the next one begins with.
                 self.check(&state)?;
-                let book = Book { next: None, ..state.book };
-                return Ok(State { branch: next, id: None, book });
+                let file = StateFile { next: None, ..state.file };
+                return Ok(BranchHead { branch: next, id: None, file });
             }
             branch = next;
         }
@@ -131,7 +120,7 @@ impl Remote {
         let ours = format!("refs/heads/{FIRST}*");
         let said = self.talk(&["ls-remote", "--", &self.place.remote, &ours]).await?;
         if !said.is_ok {
-            return Err(words::fetching(&self.place.remote, &said.words));
+            return Err(errors::fetching(&self.place.remote, &said.words));
         }
         let out = String::from_utf8_lossy(&said.out).into_owned();
         let names =
@@ -152,7 +141,7 @@ impl Remote {
         }
     }
 
-    async fn fetch_branch(&self, branch: &str) -> Result<State, EngineError> {
+    async fn fetch_branch(&self, branch: &str) -> Result<BranchHead, EngineError> {
         let refs = format!("+refs/heads/{branch}:{FETCHED}");
         let args = [
             "fetch",
@@ -165,20 +154,20 @@ impl Remote {
             &refs,
         ];
         let said = self.talk(&args).await?;
-        if !said.is_ok && words::is_no_branch(&said.words) {
-            return Ok(State { branch: branch.to_owned(), id: None, book: Book::default() });
+        if !said.is_ok && errors::is_no_branch(&said.words) {
+            return Ok(BranchHead { branch: branch.to_owned(), id: None, file: StateFile::default() });
         }
         if !said.is_ok {
-            return Err(words::fetching(&self.place.remote, &said.words));
+            return Err(errors::fetching(&self.place.remote, &said.words));
         }
         let wanted = format!("{FETCHED}\n{FETCHED}:{FILE}\n");
         let said = self.git.run(&["cat-file", "--batch"], wanted.as_bytes()).await?;
-        let (id, book) = self.taken_apart(&said.out)?;
-        Ok(State { branch: branch.to_owned(), id: Some(id), book })
+        let (id, file) = self.taken_apart(&said.out)?;
+        Ok(BranchHead { branch: branch.to_owned(), id: Some(id), file })
     }
 
     /// The commit's id and its file, of what `cat-file --batch` says.
-    fn taken_apart(&self, out: &[u8]) -> Result<(String, Book), EngineError> {
+    fn taken_apart(&self, out: &[u8]) -> Result<(String, StateFile), EngineError> {
         let object = |out: &[u8]| -> Option<(String, usize, usize)> {
             let end = out.iter().position(|byte| *byte == b'\n')?;
             let head = std::str::from_utf8(&out[..end]).ok()?;
@@ -189,76 +178,84 @@ impl Remote {
         let foreign = || {
             EngineError::Refused(format!(
                 "{}: its branch `{FIRST}` holds something else than what machines share: give them a repository of their own",
-                words::shown(&self.place.remote)
+                errors::shown(&self.place.remote)
             ))
         };
         let (id, start, size) = object(out).ok_or_else(foreign)?;
         let rest = out.get(start + size + 1..).ok_or_else(foreign)?;
         let (_, start, size) = object(rest).ok_or_else(foreign)?;
         let end = rest.len().min(start + size);
-        Ok((id, Book::parse(rest.get(start..end).ok_or_else(foreign)?)?))
+        Ok((id, StateFile::parse(rest.get(start..end).ok_or_else(foreign)?)?))
     }
 
-    /// Pushes `book` in the place of `state`.
+    /// Pushes `state_file` in the place of `state`.
     ///
     /// # Errors
     /// Surely nothing was pushed: the remote isn't reached, or refuses for good.
-    pub async fn push(&mut self, state: &State, book: Book) -> Result<Push, EngineError> {
+    pub async fn push(&mut self, state: &BranchHead, file: StateFile) -> Result<Push, EngineError> {
         let _lock = self.lock().await?;
-        let pushed = match self.push_once(state, &book).await? {
+        let pushed = match self.push_once(state, &file).await? {
             // From here on each commit is added to the one before.
-            Once::NoForce => self.push_once(state, &Book { grows: true, ..book }).await?,
+            PushAttempt::NoForce => self.push_once(state, &StateFile { grows: true, ..file }).await?,
             pushed => pushed,
         };
         Ok(match pushed {
-            Once::Taken(state) => Push::Taken(state),
-            Once::Others | Once::NoForce => Push::Others,
-            Once::Lost(why) => Push::Lost(why),
+            PushAttempt::Taken(state) => Push::Taken(state),
+            PushAttempt::Others | PushAttempt::NoForce => Push::Others,
+            PushAttempt::Lost(why) => Push::Lost(why),
         })
     }
 
-    async fn push_once(&mut self, state: &State, book: &Book) -> Result<Once, EngineError> {
-        let Some(id) = self.commit(state, book).await? else { return Ok(Once::Others) };
+    async fn push_once(&mut self, state: &BranchHead, file: &StateFile) -> Result<PushAttempt, EngineError> {
+        let Some(id) = self.commit(state, file).await? else { return Ok(PushAttempt::Others) };
         let head = format!("refs/heads/{}", state.branch);
         let lease = format!("--force-with-lease={head}:{}", state.id.as_deref().unwrap_or_default());
         let refs = format!("{NEW}:{head}");
         let remote = self.place.remote.clone();
         let args = ["push", "--porcelain", "--no-verify", &lease, "--", &remote, &refs];
-        let said = match self.git.talk(&args).await {
+        let edge = state.id.as_deref().filter(|_| !file.grows).and_then(|id| self.git.edge(id));
+        let said = self.git.talk(&args).await;
+        drop(edge);
+        let said = match said {
             Ok(said) => said,
             Err(Failed::NotStarted(why)) => return Err(EngineError::Refused(why)),
-            Err(Failed::TooLong) => return Ok(Once::Lost(self.too_long())),
+            Err(Failed::TooLong) => return Ok(PushAttempt::Lost(self.too_long())),
         };
         let out = String::from_utf8_lossy(&said.out).into_owned();
-        match words::pushed(said.is_ok, &out) {
+        match errors::pushed(said.is_ok, &out) {
             Pushed::Taken => {
-                let taken = State { branch: state.branch.clone(), id: Some(id), book: book.clone() };
+                let taken = BranchHead { branch: state.branch.clone(), id: Some(id), file: file.clone() };
                 self.remember(&taken)?;
-                Ok(Once::Taken(taken))
+                Ok(PushAttempt::Taken(taken))
             }
-            Pushed::Late => Ok(Once::Others),
-            Pushed::Rejected if words::is_force_forbidden(&out, &said.words) && !book.grows => {
-                Ok(Once::NoForce)
+            Pushed::Late => Ok(PushAttempt::Others),
+            Pushed::Rejected if errors::is_force_forbidden(&out, &said.words) && !file.grows => {
+                Ok(PushAttempt::NoForce)
             }
-            Pushed::Rejected => Err(words::forbidden(&remote, &out, &said.words)),
-            Pushed::Lost => match words::before(&remote, &said.words) {
+            Pushed::Rejected => Err(errors::forbidden(&remote, &out, &said.words)),
+            Pushed::Lost => match errors::before(&remote, &said.words) {
                 Some(error) => Err(error),
-                None => Ok(Once::Lost(format!("{}: the answer to a push was lost", words::shown(&remote)))),
+                None => Ok(PushAttempt::Lost(format!(
+                    "{}: the answer to a push was lost",
+                    errors::shown(&remote)
+                ))),
             },
         }
     }
 
-    /// Makes the commit of `book` in our repository: its id, or `None` where the one before is gone from the remote.
-    async fn commit(&mut self, state: &State, book: &Book) -> Result<Option<String>, EngineError> {
-        let text = book.text();
+    /// Makes the commit of `state_file` in our repository: its id, or `None` where the one before is gone from the remote.
+    async fn commit(&mut self, state: &BranchHead, file: &StateFile) -> Result<Option<String>, EngineError> {
+        let text = file.text();
         let mut parent = String::new();
-        if let Some(id) = state.id.as_ref().filter(|_| book.grows) {
+        if let Some(id) = &state.id {
             // Another process may have made our repository anew.
             let is_here = self.git.run(&["cat-file", "-e", id], &[]).await?.is_ok;
             if !is_here && self.fetch_branch(&state.branch).await?.id.as_ref() != Some(id) {
                 return Ok(None);
             }
-            parent = format!("from {id}\n");
+            if file.grows {
+                parent = format!("from {id}\n");
+            }
         }
         let stream = format!(
             "reset {NEW}\n\ncommit {NEW}\ncommitter vault-agent <vault-agent> 0 +0000\ndata {}\n{MESSAGE}\n{parent}deleteall\n\
@@ -283,14 +280,18 @@ impl Remote {
     ///
     /// # Errors
     /// As [`Remote::push`]; nothing of the caller's was pushed.
-    pub async fn rolled_over(&mut self, state: State, now: Timestamp) -> Result<State, EngineError> {
+    pub async fn rolled_over(
+        &mut self,
+        state: BranchHead,
+        now: Timestamp,
+    ) -> Result<BranchHead, EngineError> {
         let Some(next) = due(&state.branch, now).filter(|_| state.id.is_some()) else { return Ok(state) };
-        let closed = Book { next: Some(next.clone()), ..state.book.following(super::nonce()?) };
+        let closed = StateFile { next: Some(next.clone()), ..state.file.following(super::nonce()?) };
         match self.push(&state, closed).await? {
             Push::Taken(closed) => {
                 self.remove_before(&closed.branch).await;
-                let book = Book { next: None, ..closed.book };
-                Ok(State { branch: next, id: None, book })
+                let file = StateFile { next: None, ..closed.file };
+                Ok(BranchHead { branch: next, id: None, file })
             }
             // The caller's push at the closed branch comes to nothing, and it reads anew.
             Push::Others | Push::Lost(_) => Ok(state),
@@ -305,49 +306,36 @@ impl Remote {
     }
 
     fn too_long(&self) -> String {
-        format!("{}: no answer within {} s", words::shown(&self.place.remote), self.place.patience.as_secs())
+        format!("{}: no answer within {} s", errors::shown(&self.place.remote), self.place.patience.as_secs())
     }
 
     /// Refuses a state that doesn't come of what was seen, and remembers any other.
-    fn check(&mut self, state: &State) -> Result<(), EngineError> {
+    fn check(&mut self, state: &BranchHead) -> Result<(), EngineError> {
         if let Some(mark) = &self.seen().mark
-            && !state.book.came_of(mark)
+            && !state.file.descends_from(mark)
         {
             return Err(EngineError::Broken(format!(
                 "{}: its branch is older than what this machine has seen there, somebody rewound or removed it, and \
                  what stood there is forgotten",
-                words::shown(&self.place.remote)
+                errors::shown(&self.place.remote)
             )));
         }
         self.remember(state)
     }
 
-    fn remember(&mut self, state: &State) -> Result<(), EngineError> {
+    fn remember(&mut self, state: &BranchHead) -> Result<(), EngineError> {
         let remote = self.place.remote.clone();
-        self.seen = Some(Seen { remote, branch: Some(state.branch.clone()), mark: state.book.mark() });
-        self.save()
+        let seen = Seen { remote, branch: Some(state.branch.clone()), mark: state.file.mark() };
+        if self.seen.as_ref() != Some(&seen) {
+            seen.save(&self.place.state)?;
+        }
+        self.seen = Some(seen);
+        Ok(())
     }
 
     fn seen(&mut self) -> &Seen {
-        let remote = &self.place.remote;
-        let path = self.path();
-        self.seen.get_or_insert_with(|| {
-            let read = std::fs::read(path).ok().and_then(|bytes| serde_json::from_slice::<Seen>(&bytes).ok());
-            read.filter(|seen| seen.remote == *remote).unwrap_or_default()
-        })
-    }
-
-    fn path(&self) -> PathBuf {
-        self.place.state.join(SEEN)
-    }
-
-    fn save(&self) -> Result<(), EngineError> {
-        let path = self.path();
-        let new = path.with_extension(format!("{}.new", std::process::id()));
-        let bytes = serde_json::to_vec(&self.seen).unwrap_or_default();
-        std::fs::write(&new, bytes)
-            .and_then(|()| std::fs::rename(&new, &path))
-            .map_err(|error| EngineError::Refused(format!("{} can't be written: {error}", path.display())))
+        let Self { place, seen, .. } = self;
+        seen.get_or_insert_with(|| Seen::load(&place.state, &place.remote))
     }
 
     /// Our repository, for us alone while the lock is held: a command and the daemon may work at once.
@@ -377,8 +365,8 @@ impl Remote {
 }
 
 /// What became of one push.
-enum Once {
-    Taken(State),
+enum PushAttempt {
+    Taken(BranchHead),
     Others,
     Lost(String),
     /// The server takes fast-forwards alone.

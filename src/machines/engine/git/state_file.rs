@@ -14,13 +14,13 @@ const VERSION: &str = "1";
 /// How many nonces stand in a file, its own first.
 pub const RECENT: usize = 64;
 /// The longest file that is read, in bytes.
-pub const MAX_BOOK: usize = 4 << 20;
+pub const MAX_FILE_BYTES: usize = 4 << 20;
 /// The most lines before the entries.
 const MAX_FIELDS: usize = 64;
 
 /// A state of the branch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Book {
+pub struct StateFile {
     /// How many states there were, this one included; 0 is a branch that isn't there yet.
     pub generation: u64,
     /// Nonces, the state's own first.
@@ -38,13 +38,13 @@ pub struct Book {
 /// A state that this machine has seen.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Mark {
-    /// As in [`Book`].
+    /// As in [`StateFile`].
     pub generation: u64,
     /// The state's own nonce.
     pub nonce: String,
 }
 
-impl Book {
+impl StateFile {
     /// The file's text.
     pub fn text(&self) -> String {
         let mut text =
@@ -78,7 +78,7 @@ impl Book {
             )
         };
         let damaged = |what: &str| EngineError::Broken(format!("what the machines share is damaged: {what}"));
-        if bytes.len() > MAX_BOOK {
+        if bytes.len() > MAX_FILE_BYTES {
             return Err(damaged("it is longer than 4 MiB"));
         }
         let text = std::str::from_utf8(bytes).map_err(|_| foreign())?;
@@ -90,21 +90,21 @@ impl Book {
             ));
         }
         let (head, body) = text.split_once("\n\n").ok_or_else(|| damaged("it has no entries"))?;
-        let mut book = Self::default();
+        let mut file = Self::default();
         for line in head.lines().skip(1).take(MAX_FIELDS) {
-            book.field(line).ok_or_else(|| damaged("its first lines can't be read"))?;
+            file.field(line).ok_or_else(|| damaged("its first lines can't be read"))?;
         }
         for line in body.lines() {
             let (key, value) = line.split_once(' ').ok_or_else(|| damaged("an entry has no value"))?;
             if !is_key(key) || value.len() > MAX_VALUE {
                 return Err(damaged("an entry is none that machines write"));
             }
-            book.entries.insert(key.to_owned(), value.to_owned());
+            file.entries.insert(key.to_owned(), value.to_owned());
         }
-        if book.generation == 0 || book.recent.is_empty() {
+        if file.generation == 0 || file.recent.is_empty() {
             return Err(damaged("it doesn't say which state it is"));
         }
-        Ok(book)
+        Ok(file)
     }
 
     fn field(&mut self, line: &str) -> Option<()> {
@@ -138,7 +138,7 @@ impl Book {
     }
 
     /// Whether this state came of the one that `mark` names; what is too long ago to know counts as yes.
-    pub fn came_of(&self, mark: &Mark) -> bool {
+    pub fn descends_from(&self, mark: &Mark) -> bool {
         let Some(ago) = self.generation.checked_sub(mark.generation) else { return false };
         match usize::try_from(ago).ok().and_then(|ago| self.recent.get(ago)) {
             Some(nonce) => *nonce == mark.nonce,
@@ -151,41 +151,47 @@ impl Book {
 mod tests {
     use super::*;
 
-    fn book() -> Book {
-        let mut book = Book::default().following("aa".to_owned());
-        book.entries.insert("claim/x".to_owned(), r#"{"by":"a b"}"#.to_owned());
-        book.other.push("colour of a newer version".to_owned());
-        book
+    fn file() -> StateFile {
+        let mut file = StateFile::default().following("aa".to_owned());
+        file.entries.insert("claim/x".to_owned(), r#"{"by":"a b"}"#.to_owned());
+        file.other.push("colour of a newer version".to_owned());
+        file
     }
 
     #[test]
     fn a_state_is_read_as_it_was_written() {
-        let mut book = book().following("bb".to_owned());
-        (book.grows, book.next) = (true, Some("vault-agent-2026-12".to_owned()));
-        assert_eq!(Book::parse(book.text().as_bytes()).unwrap(), book);
+        let mut file = file().following("bb".to_owned());
+        (file.grows, file.next) = (true, Some("vault-agent-2026-12".to_owned()));
+        assert_eq!(StateFile::parse(file.text().as_bytes()).unwrap(), file);
     }
 
     #[test]
     fn descent_is_known() {
-        let first = book();
+        let first = file();
         let (ours, theirs) = (first.following("bb".to_owned()), first.following("cc".to_owned()));
-        let later = (0..70).fold(ours.clone(), |book, n| book.following(format!("n{n}")));
-        let mark = |book: &Book| book.mark().unwrap();
-        assert!(ours.came_of(&mark(&first)) && ours.came_of(&mark(&ours)) && later.came_of(&mark(&first)));
+        let later = (0..70).fold(ours.clone(), |file, n| file.following(format!("n{n}")));
+        let mark = |file: &StateFile| file.mark().unwrap();
         assert!(
-            !theirs.came_of(&mark(&ours)) && !first.came_of(&mark(&ours)) && !ours.came_of(&mark(&later))
+            ours.descends_from(&mark(&first))
+                && ours.descends_from(&mark(&ours))
+                && later.descends_from(&mark(&first))
         );
-        assert!(!theirs.following("dd".to_owned()).came_of(&mark(&ours)));
-        assert!(!Book::default().came_of(&mark(&first)));
+        assert!(
+            !theirs.descends_from(&mark(&ours))
+                && !first.descends_from(&mark(&ours))
+                && !ours.descends_from(&mark(&later))
+        );
+        assert!(!theirs.following("dd".to_owned()).descends_from(&mark(&ours)));
+        assert!(!StateFile::default().descends_from(&mark(&first)));
     }
 
     #[test]
     fn foreign_newer_and_damaged_files_are_told_apart() {
-        let parse = |text: &str| Book::parse(text.as_bytes()).unwrap_err();
+        let parse = |text: &str| StateFile::parse(text.as_bytes()).unwrap_err();
         assert!(matches!(parse("# My project\n"), EngineError::Refused(_)));
-        assert!(matches!(Book::parse(&[0xff, 0xfe]).unwrap_err(), EngineError::Refused(_)));
+        assert!(matches!(StateFile::parse(&[0xff, 0xfe]).unwrap_err(), EngineError::Refused(_)));
         assert!(matches!(parse("vault-agent machines 2\n\n"), EngineError::Broken(_)));
-        let good = book().text();
+        let good = file().text();
         for (from, to) in [
             ("generation 1", "generation -1"),
             ("generation 1\n", ""),

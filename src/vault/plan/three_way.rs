@@ -16,12 +16,12 @@ pub struct Merged {
     /// The text.
     pub bytes: Vec<u8>,
     /// The places where both stand, one after the other, in their order.
-    pub both: Vec<Both>,
+    pub overlaps: Vec<Overlap>,
 }
 
 /// A place that both texts changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Both {
+pub struct Overlap {
     /// The lines of the first text, with their terminators.
     pub first: Vec<u8>,
     /// The lines of the second one that follow.
@@ -30,7 +30,7 @@ pub struct Both {
 
 /// Brings together what changed from `base` to `first` and to `second`. Without a base only what both have is taken for
 /// old, so nothing is taken for removed.
-pub fn merge_both(base: Option<&[u8]>, first: &[u8], second: &[u8]) -> Merged {
+pub fn three_way_merge(base: Option<&[u8]>, first: &[u8], second: &[u8]) -> Merged {
     let ends = first.ends_with(b"\n") || second.ends_with(b"\n");
     let (first, second) = (lines(first), lines(second));
     let base = base.map_or_else(
@@ -43,7 +43,7 @@ pub fn merge_both(base: Option<&[u8]>, first: &[u8], second: &[u8]) -> Merged {
     );
     let (in_first, in_second) = (hunks(&base, &first), hunks(&base, &second));
     let (mut left, mut right) = (in_first.as_slice(), in_second.as_slice());
-    let (mut merged, mut both, mut at): (Vec<&[u8]>, Vec<Both>, usize) = (Vec::new(), Vec::new(), 0);
+    let (mut merged, mut overlaps, mut at): (Vec<&[u8]>, Vec<Overlap>, usize) = (Vec::new(), Vec::new(), 0);
     while let Some(region) = region(left, right) {
         let of_first = left.partition_point(|hunk| is_in(hunk, &region));
         let of_second = right.partition_point(|hunk| is_in(hunk, &region));
@@ -56,7 +56,7 @@ pub fn merge_both(base: Option<&[u8]>, first: &[u8], second: &[u8]) -> Merged {
             let old: Vec<&[u8]> = base[region.clone()].iter().map(|line| &**line).collect();
             let more = if of_second == 0 { Vec::new() } else { missing(&first_side, &second_side, &old) };
             if !old.is_empty() && !first_side.is_empty() && !more.is_empty() {
-                both.push(Both { first: first_side.concat(), second: more.concat() });
+                overlaps.push(Overlap { first: first_side.concat(), second: more.concat() });
             }
             merged.extend(first_side);
             merged.extend(more);
@@ -70,7 +70,7 @@ pub fn merge_both(base: Option<&[u8]>, first: &[u8], second: &[u8]) -> Merged {
     if !ends && bytes.ends_with(b"\n") {
         bytes.pop();
     }
-    Merged { bytes, both }
+    Merged { bytes, overlaps }
 }
 
 /// The lines of `second` that are neither `old` nor in `first`, each as often as it is missing.
@@ -102,8 +102,8 @@ mod tests {
     use super::*;
 
     fn merged(base: Option<&str>, first: &str, second: &str) -> (String, usize) {
-        let merged = merge_both(base.map(str::as_bytes), first.as_bytes(), second.as_bytes());
-        (String::from_utf8(merged.bytes).unwrap(), merged.both.len())
+        let merged = three_way_merge(base.map(str::as_bytes), first.as_bytes(), second.as_bytes());
+        (String::from_utf8(merged.bytes).unwrap(), merged.overlaps.len())
     }
 
     #[test]

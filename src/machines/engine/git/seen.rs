@@ -1,0 +1,46 @@
+//! What this machine has seen at a remote, kept in the state directory over restarts.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::super::EngineError;
+use super::state_file::Mark;
+
+/// The file, in the state directory.
+const FILE: &str = "machines-git.json";
+
+/// What was seen.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Seen {
+    /// At which remote.
+    pub remote: String,
+    /// The branch that was the last one.
+    pub branch: Option<String>,
+    /// Its newest state.
+    pub mark: Option<Mark>,
+}
+
+impl Seen {
+    /// What was seen at `remote`; nothing of another one.
+    pub fn load(state: &Path, remote: &str) -> Self {
+        let read = std::fs::read(state.join(FILE))
+            .ok()
+            .and_then(|bytes| serde_json::from_slice::<Self>(&bytes).ok());
+        read.filter(|seen| seen.remote == remote).unwrap_or_default()
+    }
+
+    /// Keeps it.
+    ///
+    /// # Errors
+    /// The state directory can't be written.
+    pub fn save(&self, state: &Path) -> Result<(), EngineError> {
+        let path = state.join(FILE);
+        let new = path.with_extension(format!("{}.new", std::process::id()));
+        let bytes = serde_json::to_vec(self).unwrap_or_default();
+        std::fs::write(&new, bytes)
+            .and_then(|()| std::fs::rename(&new, &path))
+            .map_err(|error| EngineError::Refused(format!("{} can't be written: {error}", path.display())))
+    }
+}
