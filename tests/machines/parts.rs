@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
 
 /// Whether all `programs` are on this machine. Where one is missing the test says that it is left out, or fails where
 /// `.ci/run` asks for all of them.
@@ -26,9 +27,17 @@ pub fn find(name: &str) -> Option<PathBuf> {
     folders.map(|folder| folder.join(name)).find(|path| path.is_file())
 }
 
-/// A port of loopback that nobody uses.
+/// A port of loopback that nobody uses, below those that the system gives to connections: a server that is started
+/// again finds it free.
 pub fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let start = u16::try_from(std::process::id() % 900).unwrap() * 10;
+    loop {
+        let port = 20_000 + (start + NEXT.fetch_add(1, Ordering::Relaxed)) % 10_000;
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
 }
 
 /// A process that ends with its test.
@@ -127,21 +136,30 @@ pub struct Etcd {
 impl Etcd {
     /// Starts them in `folder`, and waits until they have a leader.
     pub fn start(folder: &Path) -> Self {
-        let ports = (0..3).map(|_| (free_port(), free_port())).collect();
-        let mut etcd = Self { folder: folder.to_owned(), servers: vec![None, None, None], ports };
-        etcd.start_all();
+        let ports = || (0..3).map(|_| (free_port(), free_port())).collect();
+        let mut etcd = Self { folder: folder.to_owned(), servers: vec![None, None, None], ports: ports() };
+        while !etcd.start_all() {
+            // Another program took a port in the meantime.
+            etcd.servers = vec![None, None, None];
+            (0..3).for_each(|at| std::fs::remove_dir_all(folder.join(format!("n{at}"))).unwrap_or_default());
+            etcd.ports = ports();
+        }
         etcd
     }
 
-    fn start_all(&mut self) {
+    /// Whether all of them run and have a leader; else one of them has ended by itself.
+    fn start_all(&mut self) -> bool {
         for at in 0..3 {
             self.start_one(at);
         }
-        let is_healthy = || self.etcdctl(&["endpoint", "health"]).status.success();
         let start = std::time::Instant::now();
-        while !is_healthy() {
-            assert!(start.elapsed() < std::time::Duration::from_secs(60), "etcd has no leader");
+        while !self.etcdctl(&["endpoint", "health"]).status.success() {
+            if self.servers.iter_mut().flatten().any(|server| server.0.try_wait().unwrap().is_some()) {
+                return false;
+            }
+            assert!(start.elapsed() < std::time::Duration::from_secs(120), "etcd has no leader");
         }
+        true
     }
 
     /// Starts one that isn't there, with the data that it has.
@@ -162,6 +180,8 @@ impl Etcd {
                 "new",
                 "--unsafe-no-fsync",
             ])
+            // A leader on a machine that is busy with other tests isn't dead.
+            .args(["--heartbeat-interval", "200", "--election-timeout", "2000"])
             .stdout(Stdio::null())
             .stderr(log)
             .spawn()
@@ -232,7 +252,7 @@ impl Etcd {
                 .unwrap();
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         }
-        self.start_all();
+        assert!(self.start_all(), "a restored etcd ended by itself");
     }
 }
 
