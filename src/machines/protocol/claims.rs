@@ -1,0 +1,282 @@
+//! Claims: who may send what, and what was sent.
+
+use std::time::Duration;
+
+use super::value::{Claim, ClaimState};
+use super::{Attempt, Held, LEASE, Now, Protocol, Purpose, usable};
+use crate::machines::engine::is_key;
+
+/// What stands before the keys of claims.
+const CLAIM: &str = "claim/";
+/// The most changes of one attempt.
+const MOST: usize = 64;
+
+/// Who may claim something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Right {
+    /// Any machine, in the order of preference: it is due in so many milliseconds by this machine's wall clock, negative
+    /// where that is past.
+    Any {
+        /// Milliseconds.
+        due_in: i64,
+    },
+    /// The voice alone, now.
+    Voice,
+}
+
+/// Something that this machine would send.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Wanted {
+    /// See [`claim_key`].
+    pub key: String,
+    /// Who may claim it.
+    pub right: Right,
+}
+
+/// Whether something may be sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum May {
+    /// Yes.
+    Yes {
+        /// Another machine, or this one before it was started anew, may have sent it: a channel that can be asked is asked.
+        ask: bool,
+        /// A send that begins now must have ended in this time.
+        left: Duration,
+    },
+    /// Never: it was sent, or is not to be sent.
+    Never,
+    /// Not now.
+    Wait,
+}
+
+/// The key of the claim for what is called `name` locally and goes to `place`.
+pub fn claim_key(name: &str, place: &str) -> String {
+    let key = format!("{CLAIM}{}/{place}", name.replace('#', "/"));
+    if is_key(&key) && !place.contains('/') {
+        return key;
+    }
+    let hash = blake3::hash(format!("{name}\0{place}").as_bytes());
+    format!("{CLAIM}{}", data_encoding::BASE32_NOPAD.encode(&hash.as_bytes()[..20]))
+}
+
+pub(super) fn has_nonce(value: Option<&str>, nonce: &str) -> bool {
+    value.and_then(|text| Claim::read(text).ok()).is_some_and(|claim| claim.nonce == nonce)
+}
+
+pub(super) fn is_dropped(text: &str) -> bool {
+    Claim::read(text).is_ok_and(|claim| claim.state == ClaimState::Dropped)
+}
+
+impl Protocol {
+    /// Whether this machine may send what has this key, at this reading of its clock. Asked directly before each send.
+    pub fn may(&self, key: &str, clock: Duration) -> May {
+        if self.told.contains(key) {
+            return May::Never;
+        }
+        if let Some(held) = self.held.get(key) {
+            let left =
+                if held.lasts.is_zero() { self.voice_left(held.epoch, clock) } else { held.left(clock) };
+            return if left.is_zero() { May::Wait } else { May::Yes { ask: held.ask, left } };
+        }
+        match self.known.value(key).and_then(|text| Claim::read(text).ok()).map(|claim| claim.state) {
+            Some(ClaimState::Sent) => May::Never,
+            Some(ClaimState::Dropped) if !self.takes_back(key) => May::Never,
+            _ => May::Wait,
+        }
+    }
+
+    /// The channel took it: it is to be marked so, whatever stands there.
+    pub fn told(&mut self, key: &str) {
+        self.told.insert(key.to_owned());
+    }
+
+    /// Something waits to be marked as sent, or as not to be sent.
+    pub fn has_unmarked(&self) -> bool {
+        !self.told.is_empty() || !self.went.is_empty()
+    }
+
+    /// A line went from this machine's copy, or got another time, within a day of its occurrence.
+    pub fn line_went(&mut self, key: &str) {
+        self.back.remove(key);
+        self.went.insert(key.to_owned());
+    }
+
+    /// A line came back into this machine's copy.
+    pub fn line_came_back(&mut self, key: &str, clock: Duration) {
+        self.went.remove(key);
+        self.back.insert(key.to_owned(), clock);
+    }
+
+    /// Claims of this machine that this process doesn't hold and that are not settled: the local journal knows whether they
+    /// were sent.
+    pub fn left_open(&self) -> Vec<String> {
+        let open = |text: &str| {
+            Claim::read(text)
+                .is_ok_and(|claim| claim.machine == self.me.machine && claim.state == ClaimState::Claimed)
+        };
+        let keys =
+            self.known.under(CLAIM).filter(|(_, text)| open(text)).map(|(key, _)| format!("{CLAIM}{key}"));
+        keys.filter(|key| !self.held.contains_key(key) && !self.told.contains(key)).collect()
+    }
+
+    /// Whether a dropped claim is to be taken back: this machine's copy has the line again.
+    fn takes_back(&self, key: &str) -> bool {
+        let own = || {
+            let claim = self.known.value(key).and_then(|text| Claim::read(text).ok());
+            claim.is_some_and(|claim| claim.machine == self.me.machine)
+        };
+        !self.went.contains(key) && (self.back.contains_key(key) || own())
+    }
+
+    /// Marks what was sent and what is not to be sent.
+    pub(super) fn settle_changes(
+        &mut self,
+        now: Now,
+        nonce: &mut dyn FnMut() -> String,
+        attempt: &mut Attempt,
+    ) {
+        let (mut settled, mut taken_back) = (Vec::new(), Vec::new());
+        let keys: Vec<(String, ClaimState)> = self
+            .told
+            .iter()
+            .map(|key| (key.clone(), ClaimState::Sent))
+            .chain(self.went.difference(&self.told).map(|key| (key.clone(), ClaimState::Dropped)))
+            .collect();
+        for (key, state) in keys {
+            if attempt.changes.len() >= MOST {
+                break;
+            }
+            let value = self.known.value(&key);
+            let standing = value.and_then(|text| Claim::read(text).ok());
+            let is_settled = match (&standing, state) {
+                // An entry that can't be read is another version's: it stays.
+                (None, _) => value.is_some(),
+                (Some(claim), ClaimState::Sent) => claim.state == ClaimState::Sent,
+                (Some(claim), _) => claim.state != ClaimState::Claimed || !self.held.contains_key(&key),
+            };
+            if is_settled {
+                settled.push(key);
+                continue;
+            }
+            let epoch = standing.as_ref().map_or(1, |claim| claim.epoch);
+            let until = standing.as_ref().map_or(0, |claim| claim.until);
+            let rest = standing.map(|claim| claim.rest).unwrap_or_default();
+            let claim = self.claim(now, nonce(), epoch, until, state, rest);
+            attempt.push(key.clone(), value, Some(claim.write()), Purpose::Settle);
+        }
+        for key in settled {
+            self.told.remove(&key);
+            self.went.remove(&key);
+        }
+        // Whoever has the line may take it over at once, and asks: it may have been on its way when it was dropped.
+        for key in self.back.keys().filter(|key| attempt.changes.len() < MOST && !attempt.has(key)) {
+            let text = self.known.value(key);
+            let Some(dropped) = text.and_then(|text| Claim::read(text).ok()) else { continue };
+            if dropped.state == ClaimState::Dropped {
+                let again = self.claim(now, nonce(), dropped.epoch, 1, ClaimState::Claimed, dropped.rest);
+                taken_back.push((key.clone(), text, again.write()));
+            }
+        }
+        for (key, text, again) in taken_back {
+            attempt.push(key, text, Some(again), Purpose::Plain);
+        }
+    }
+
+    /// Claims what is wanted and free, or half done and run out.
+    pub(super) fn claim_changes(
+        &self,
+        now: Now,
+        wanted: &[Wanted],
+        nonce: &mut dyn FnMut() -> String,
+        attempt: &mut Attempt,
+    ) {
+        for wanted in wanted {
+            if attempt.changes.len() >= MOST {
+                break;
+            }
+            if attempt.has(&wanted.key) || self.claim_at(wanted, now.clock).is_none_or(|at| at > now.clock) {
+                continue;
+            }
+            let value = self.known.value(&wanted.key);
+            let standing = value.and_then(|text| Claim::read(text).ok());
+            let ask = standing.is_some();
+            let (epoch, lasts) = match wanted.right {
+                Right::Any { due_in } => {
+                    let ahead = Duration::from_millis(u64::try_from(due_in).unwrap_or(0));
+                    (
+                        standing.as_ref().map_or(1, |claim| claim.epoch.saturating_add(1)),
+                        ahead + self.timing.claim,
+                    )
+                }
+                Right::Voice => (self.voice_epoch(now.clock).unwrap_or_default(), Duration::ZERO),
+            };
+            let until = u64::try_from(lasts.as_millis()).unwrap_or(u64::MAX);
+            let rest = standing.map(|claim| claim.rest).unwrap_or_default();
+            let nonce = nonce();
+            let held = Held { nonce: nonce.clone(), from: now.clock, lasts, epoch, ask };
+            let claim = self.claim(now, nonce, epoch, until, ClaimState::Claimed, rest);
+            attempt.push(wanted.key.clone(), value, Some(claim.write()), Purpose::Claim(held));
+            // An engine refuses what an older voice writes.
+            if wanted.right == Right::Voice && !attempt.has(LEASE) {
+                let lease = self.known.value(LEASE);
+                attempt.push(LEASE, lease, lease.map(str::to_owned), Purpose::Plain);
+            }
+        }
+    }
+
+    fn claim(
+        &self,
+        now: Now,
+        nonce: String,
+        epoch: u64,
+        until: u64,
+        state: ClaimState,
+        rest: serde_json::Map<String, serde_json::Value>,
+    ) -> Claim {
+        let (by, machine) = (self.me.name.clone(), self.me.machine.clone());
+        Claim { by, machine, epoch, nonce, until, state, at: now.wall_ms.div_euclid(1000), rest }
+    }
+
+    /// When this machine may claim what is wanted, by its clock, as far as is known; `None` for never, or for now unknown.
+    pub(super) fn claim_at(&self, wanted: &Wanted, clock: Duration) -> Option<Duration> {
+        let key = &wanted.key;
+        if self.told.contains(key) || self.went.contains(key) {
+            return None;
+        }
+        if let Some(held) = self.held.get(key) {
+            // Made again when its usable time is over and no other machine took it.
+            return (!held.lasts.is_zero()).then(|| held.from + usable(held.lasts));
+        }
+        let voice = || self.voice_epoch(clock);
+        let Some(text) = self.known.value(key) else {
+            return match wanted.right {
+                Right::Any { due_in } => self.first_at(due_in, clock),
+                Right::Voice => voice().map(|_| clock),
+            };
+        };
+        let claim = Claim::read(text).ok()?;
+        let own = claim.machine == self.me.machine;
+        match (claim.state, wanted.right) {
+            (ClaimState::Sent, _) => None,
+            (ClaimState::Dropped, _) => self.takes_back(key).then_some(clock),
+            (ClaimState::Claimed, Right::Voice) => {
+                voice().filter(|epoch| claim.epoch < *epoch).map(|_| clock)
+            }
+            // This machine's own, from before it was started anew.
+            (ClaimState::Claimed, Right::Any { .. }) if own => Some(clock),
+            (ClaimState::Claimed, Right::Any { .. }) => {
+                Some(self.known.since(key)?.saturating_add(Duration::from_millis(claim.until)))
+            }
+        }
+    }
+
+    /// When a machine of this rank claims what nobody has claimed.
+    fn first_at(&self, due_in: i64, clock: Duration) -> Option<Duration> {
+        let ahead = i64::try_from(self.timing.ahead.as_millis()).unwrap_or(i64::MAX);
+        let later = i64::try_from(self.timing.stagger.as_millis())
+            .unwrap_or(0)
+            .saturating_mul(i64::from(self.me.rank));
+        let wait = due_in.saturating_sub(ahead).saturating_add(later).max(0);
+        Some(clock + Duration::from_millis(wait.unsigned_abs()))
+    }
+}

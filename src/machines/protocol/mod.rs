@@ -1,0 +1,376 @@
+//! The protocol by which machines agree on who sends: claims, the lease, takeovers. Pure: entries and clock readings in,
+//! changes out.
+//!
+//! [`Protocol`] is one machine's view. Its caller reads the engine's entries and passes them to [`Protocol::heard`], asks
+//! [`Protocol::attempt`] for the changes to make, and passes what became of them to [`Protocol::answered`]. Directly before
+//! each send it asks [`Protocol::may`] or [`Protocol::is_voice`]; after the channel's yes it calls [`Protocol::told`].
+//!
+//! Safety rests on two rules. A right begins, for its holder, before the request that wrote it, and ends at four fifths of
+//! its length; for all others it begins when they first saw it, and ends after its whole length. Both are measured by a
+//! machine's own monotonic clock that counts suspension, so wall clocks are never compared. And each change compares by value
+//! with what stood there, so of two machines that write the same key one loses.
+//!
+//! - `claims`: deliveries and work of the voice; `lease`: the voice; `presence`: machines that are there, old entries;
+//! - [`value`]: what stands in the entries; `known`: what this machine saw of them; `timing`: lengths of time.
+
+mod claims;
+mod known;
+mod lease;
+mod presence;
+mod timing;
+pub mod value;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use crate::machines::engine::{Change, Entries, Swapped};
+
+pub use claims::{May, Right, Wanted, claim_key};
+pub use known::Known;
+pub use presence::{Problem, machine_key};
+pub use timing::{AWAY, Timing, usable};
+use value::Lease;
+
+/// The key of the lease.
+pub const LEASE: &str = "lease";
+/// The key of the format.
+pub const FORMAT: &str = "format";
+
+/// Which machine this is.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Me {
+    /// Its name: 1 to 64 characters that a key may have.
+    pub name: String,
+    /// Its own id, made once; no other machine has it.
+    pub machine: String,
+    /// The program's version.
+    pub version: String,
+    /// Its place among the preferred machines, from 0; their number where it isn't one.
+    pub rank: u32,
+}
+
+/// The readings of a machine's clocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Now {
+    /// The monotonic clock that counts suspension.
+    pub clock: Duration,
+    /// The wall clock, in milliseconds since 1970.
+    pub wall_ms: i64,
+}
+
+/// A right of this machine.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Held {
+    nonce: String,
+    /// The clock before the request that wrote it.
+    from: Duration,
+    lasts: Duration,
+    /// The lease's, or the claim's.
+    epoch: u64,
+    /// Another one may have sent it already.
+    ask: bool,
+}
+
+impl Held {
+    /// How long it may still be used.
+    fn left(&self, clock: Duration) -> Duration {
+        (self.from + usable(self.lasts)).saturating_sub(clock)
+    }
+}
+
+/// What a change is made for.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Purpose {
+    /// A check, the format, a removal.
+    Plain,
+    Claim(Held),
+    Settle,
+    Lease(Held, Duration),
+    Release,
+    Presence,
+}
+
+/// Changes to make at once, or not at all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attempt {
+    /// For the engine.
+    pub changes: Vec<Change>,
+    purposes: Vec<Purpose>,
+    from: Duration,
+}
+
+impl std::hash::Hash for Attempt {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        let changes = self.changes.iter().map(|change| (&change.key, &change.expected, &change.value));
+        changes.for_each(|change| change.hash(state));
+        (&self.purposes, self.from).hash(state);
+    }
+}
+
+impl Attempt {
+    fn new(from: Duration) -> Self {
+        Self { changes: Vec::new(), purposes: Vec::new(), from }
+    }
+
+    fn push(
+        &mut self,
+        key: impl Into<String>,
+        expected: Option<&str>,
+        value: Option<String>,
+        purpose: Purpose,
+    ) {
+        self.changes.push(Change { key: key.into(), expected: expected.map(str::to_owned), value });
+        self.purposes.push(purpose);
+    }
+
+    fn has(&self, key: &str) -> bool {
+        self.changes.iter().any(|change| change.key == key)
+    }
+}
+
+/// What became of an attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// The engine's answer.
+    Swapped(Swapped),
+    /// It surely was not made.
+    NotMade,
+    /// It may have been made, or may still be.
+    Unknown,
+}
+
+/// One machine's view of the shared entries.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Protocol {
+    me: Me,
+    timing: Timing,
+    known: Known,
+    /// Claims that this process made.
+    held: BTreeMap<String, Held>,
+    /// The lease, with the clock when this process got it.
+    lease: Option<(Held, Duration)>,
+    /// The lease as it was last seen, and since when.
+    lease_seen: (Option<String>, Duration),
+    /// For the lease's epoch: upper bounds of when its holder got it, by this machine's clock.
+    lease_begun: (u64, Vec<Duration>),
+    /// The highest epoch of the lease that was ever seen.
+    highest: u64,
+    /// Sent, and to be marked so.
+    told: BTreeSet<String>,
+    /// Lines that went, and are to be marked so.
+    went: BTreeSet<String>,
+    /// Lines that came back, with the clock when they did.
+    back: BTreeMap<String, Duration>,
+    /// Attempts whose answer was lost.
+    doubt: Vec<Attempt>,
+    /// When this process last said that it is there.
+    present: Option<Duration>,
+    /// When old entries were last looked for.
+    pruned: Option<Duration>,
+    /// This machine is to be the voice.
+    wants_voice: bool,
+    notes: String,
+}
+
+impl Protocol {
+    /// A machine that knows nothing yet but the highest epoch that it saw before, 0 for none.
+    pub fn new(me: Me, timing: Timing, highest: u64) -> Self {
+        Self {
+            me,
+            timing,
+            known: Known::default(),
+            held: BTreeMap::new(),
+            lease: None,
+            lease_seen: (None, Duration::ZERO),
+            lease_begun: (0, Vec::new()),
+            highest,
+            told: BTreeSet::new(),
+            went: BTreeSet::new(),
+            back: BTreeMap::new(),
+            doubt: Vec::new(),
+            present: None,
+            pruned: None,
+            wants_voice: false,
+            notes: String::new(),
+        }
+    }
+
+    /// What it knows of the entries.
+    pub fn known(&self) -> &Known {
+        &self.known
+    }
+
+    /// Which machine this is.
+    pub fn me(&self) -> &Me {
+        &self.me
+    }
+
+    /// The highest epoch of the lease that was ever seen; it is kept when the process ends.
+    pub fn highest(&self) -> u64 {
+        self.highest
+    }
+
+    /// Whether all entries are to be read before anything else is done.
+    pub fn must_read(&self, clock: Duration) -> bool {
+        !self.doubt.is_empty() || self.known.read_at().is_none_or(|at| clock >= at + self.timing.look)
+    }
+
+    /// Takes in all entries; `clock` was read after they were.
+    pub fn heard(&mut self, entries: Entries, clock: Duration) {
+        let before = self.known.read_at();
+        self.known.heard(entries, clock);
+        if before.is_none() {
+            self.lease_seen.1 = clock;
+        }
+        for attempt in std::mem::take(&mut self.doubt) {
+            self.adopt(&attempt);
+        }
+        self.noticed(clock);
+        // A line that came back was not yet told of, unless a later reading shows it dropped.
+        self.back.retain(|key, at| {
+            *at >= clock || self.known.value(key).is_some_and(|text| claims::is_dropped(text))
+        });
+    }
+
+    /// The changes to make now, if any. None while an answer is in doubt or something is wrong.
+    pub fn attempt(
+        &mut self,
+        now: Now,
+        wanted: &[Wanted],
+        nonce: &mut dyn FnMut() -> String,
+    ) -> Option<Attempt> {
+        if !self.doubt.is_empty() || self.known.read_at().is_none() || self.problem(now.clock).is_some() {
+            return None;
+        }
+        let mut attempt = Attempt::new(now.clock);
+        self.lease_change(now, nonce, &mut attempt);
+        self.settle_changes(now, nonce, &mut attempt);
+        self.claim_changes(now, wanted, nonce, &mut attempt);
+        self.presence_changes(now, nonce, &mut attempt);
+        (!attempt.changes.is_empty()).then_some(attempt)
+    }
+
+    /// Takes in what became of an attempt; `clock` was read after the answer.
+    pub fn answered(&mut self, attempt: Attempt, answer: Answer, clock: Duration) {
+        match answer {
+            Answer::Swapped(Swapped::Done) => {
+                self.known.changed(&attempt.changes, clock);
+                self.adopt(&attempt);
+                self.noticed(clock);
+            }
+            Answer::Swapped(Swapped::Lost(standing)) => {
+                self.known.heard_at(&attempt.changes, standing, clock);
+                self.noticed(clock);
+            }
+            Answer::NotMade => {}
+            Answer::Unknown => self.doubt.push(attempt),
+        }
+    }
+
+    /// Takes the rights of those changes of an attempt that stand.
+    fn adopt(&mut self, attempt: &Attempt) {
+        for (change, purpose) in attempt.changes.iter().zip(&attempt.purposes) {
+            if self.known.value(&change.key) != change.value.as_deref() {
+                continue;
+            }
+            match purpose {
+                Purpose::Plain => {}
+                Purpose::Claim(held) => {
+                    self.held.insert(change.key.clone(), held.clone());
+                }
+                Purpose::Settle => {
+                    self.held.remove(&change.key);
+                    self.told.remove(&change.key);
+                    self.went.remove(&change.key);
+                }
+                Purpose::Lease(held, begun) => {
+                    self.lease = Some((held.clone(), *begun));
+                    self.wants_voice = false;
+                }
+                Purpose::Release => self.lease = None,
+                Purpose::Presence => self.present = Some(attempt.from),
+            }
+        }
+    }
+
+    /// Draws conclusions from what is known now: rights that others took are gone.
+    fn noticed(&mut self, clock: Duration) {
+        let known = &self.known;
+        self.held.retain(|key, held| claims::has_nonce(known.value(key), &held.nonce));
+        self.notice_lease(clock);
+    }
+
+    fn read_lease(&self) -> Option<Lease> {
+        Lease::read(self.known.value(LEASE)?).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machines::engine::{apply, standing};
+
+    fn machine(at: u32) -> Protocol {
+        let me = Me { name: format!("m{at}"), machine: format!("i{at}"), version: "1".into(), rank: at };
+        Protocol::new(me, Timing::GIT, 0)
+    }
+
+    fn turn(machine: &mut Protocol, entries: &mut Entries, seconds: u64, keys: &[&str]) {
+        let clock = Duration::from_secs(seconds);
+        machine.heard(entries.clone(), clock);
+        let wanted: Vec<Wanted> = keys
+            .iter()
+            .map(|key| Wanted { key: (*key).to_owned(), right: Right::Any { due_in: 0 } })
+            .collect();
+        let mut count = 0;
+        let name = machine.me.name.clone();
+        let mut nonce = || {
+            count += 1;
+            format!("{name}-{seconds}-{count}")
+        };
+        let Some(attempt) = machine.attempt(Now { clock, wall_ms: 0 }, &wanted, &mut nonce) else { return };
+        let is_made = apply(entries, &attempt.changes);
+        let swapped =
+            if is_made { Swapped::Done } else { Swapped::Lost(standing(entries, &attempt.changes)) };
+        machine.answered(attempt, Answer::Swapped(swapped), clock);
+    }
+
+    /// Seed 1004 of the simulation.
+    #[test]
+    fn what_was_dropped_and_came_back_is_asked_about_before_it_is_sent() {
+        let (mut one, mut two, mut entries) = (machine(0), machine(1), Entries::new());
+        let key = claim_key("rid_AAAAAAAAAAAA@2026-12-01T09:30", "discord");
+        let at = at_second;
+        turn(&mut one, &mut entries, 0, &[&key]);
+        assert!(matches!(one.may(&key, at(1)), May::Yes { ask: false, .. }));
+        // It is being sent when the line goes.
+        one.line_went(&key);
+        turn(&mut one, &mut entries, 2, &[]);
+        turn(&mut two, &mut entries, 3, &[]);
+        assert_eq!((one.may(&key, at(3)), two.may(&key, at(3))), (May::Never, May::Never));
+        two.line_came_back(&key, at(4));
+        turn(&mut two, &mut entries, 4, &[]);
+        turn(&mut two, &mut entries, 5, &[&key]);
+        turn(&mut two, &mut entries, 6, &[&key]);
+        assert!(matches!(two.may(&key, at(7)), May::Yes { ask: true, .. }));
+    }
+
+    #[test]
+    fn a_newer_format_and_entries_that_went_back_are_waited_for() {
+        let (mut one, mut entries) = (machine(0), Entries::new());
+        turn(&mut one, &mut entries, 0, &[]);
+        assert!(one.is_voice(at_second(1)) && !one.is_voice(at_second(240)));
+        one.heard(Entries::from([(FORMAT.into(), r#"{"version":1}"#.into())]), at_second(2));
+        assert_eq!(one.problem(at_second(2)), Some(Problem::Rewound { seen: 1, found: 0 }));
+        assert!(!one.is_voice(at_second(2)));
+        let newer = Entries::from([(FORMAT.into(), r#"{"version":2,"more":[]}"#.into())]);
+        one.heard(newer.clone(), at_second(3));
+        assert_eq!(one.problem(at_second(3)), Some(Problem::Newer(2)));
+        turn(&mut one, &mut newer.clone(), 4, &["claim/x"]);
+        assert_eq!(one.may("claim/x", at_second(4)), May::Wait);
+    }
+
+    fn at_second(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+}

@@ -1,0 +1,150 @@
+//! Machines that are there, what keeps this one from taking part, old entries, and when to act next.
+
+use std::time::Duration;
+
+use super::value::{Claim, ClaimState, Format, Lease, Presence, VERSION};
+use super::{AWAY, Attempt, FORMAT, LEASE, Now, Protocol, Purpose, Wanted};
+
+/// Settled claims go after so many seconds.
+const KEPT: i64 = 30 * 86_400;
+/// Claims that were never settled go after so many.
+const KEPT_OPEN: i64 = 90 * 86_400;
+/// How often old claims are looked for.
+const PRUNE: Duration = Duration::from_secs(86_400);
+/// How many go at once.
+const PRUNED: usize = 30;
+
+/// Why this machine takes no part.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Problem {
+    /// A newer program wrote the entries.
+    #[error("the machines' entries have format {0}, and this program knows {VERSION}: update it")]
+    Newer(u32),
+    /// The entries are older than what this machine saw.
+    #[error(
+        "the machines' entries went back from epoch {seen} to {found}: they were restored or overwritten; \
+         `vault-agent machines join` takes them as they are"
+    )]
+    Rewound {
+        /// The highest epoch of the lease that was seen.
+        seen: u64,
+        /// The one that stands there, 0 for none.
+        found: u64,
+    },
+    /// Something stands there that isn't ours.
+    #[error("the entry `{0}` of the machines can't be read: another program may have written it")]
+    Foreign(String),
+    /// Two machines have one name.
+    #[error("another machine is called `{0}`, too: give this one another name (VAULT_AGENT_MACHINE)")]
+    SameName(String),
+}
+
+/// The key under which the machine of this name says that it is there.
+pub fn machine_key(name: &str) -> String {
+    format!("machine/{name}")
+}
+
+impl Protocol {
+    /// What keeps this machine from taking part; until it is mended nothing is changed and nothing is sent.
+    pub fn problem(&self, clock: Duration) -> Option<Problem> {
+        match self.known.value(FORMAT).map(Format::read) {
+            Some(Ok(format)) if format.version != VERSION => return Some(Problem::Newer(format.version)),
+            Some(Err(_)) => return Some(Problem::Foreign(FORMAT.to_owned())),
+            None if !self.known.is_empty() => return Some(Problem::Foreign("format".to_owned())),
+            _ => {}
+        }
+        let found = match self.known.value(LEASE).map(Lease::read) {
+            Some(Err(_)) => return Some(Problem::Foreign(LEASE.to_owned())),
+            Some(Ok(lease)) => lease.epoch,
+            None => 0,
+        };
+        if found < self.highest && self.known.read_at().is_some() {
+            return Some(Problem::Rewound { seen: self.highest, found });
+        }
+        let key = machine_key(&self.me.name);
+        let namesake = Presence::read(self.known.value(&key)?).ok()?.machine != self.me.machine;
+        let is_there = self.known.since(&key).is_some_and(|since| clock < since + AWAY);
+        (namesake && is_there).then(|| Problem::SameName(self.me.name.clone()))
+    }
+
+    /// Whether a machine was not seen for ten minutes, by watching.
+    pub fn is_away(&self, name: &str, clock: Duration) -> bool {
+        let seen = self.known.since(&machine_key(name)).or(self.known.read_at());
+        name != self.me.name && seen.is_some_and(|since| clock >= since + AWAY)
+    }
+
+    /// Who sent what has this key.
+    pub fn teller(&self, key: &str) -> Option<String> {
+        let claim = Claim::read(self.known.value(key)?).ok()?;
+        (claim.state == ClaimState::Sent).then_some(claim.by)
+    }
+
+    /// What this machine's notes are now, as a hash.
+    pub fn set_notes(&mut self, hash: String) {
+        self.notes = hash;
+    }
+
+    /// Says that this machine is there, writes the format, removes what is old.
+    pub(super) fn presence_changes(
+        &mut self,
+        now: Now,
+        nonce: &mut dyn FnMut() -> String,
+        attempt: &mut Attempt,
+    ) {
+        if self.known.is_empty() {
+            let format = Format { version: VERSION, rest: serde_json::Map::new() };
+            attempt.push(FORMAT, None, Some(format.write()), Purpose::Plain);
+        }
+        if self.presence_at().is_none_or(|at| at <= now.clock) {
+            let key = machine_key(&self.me.name);
+            let value = self.known.value(&key);
+            let before = value.and_then(|text| Presence::read(text).ok());
+            let presence = Presence {
+                machine: self.me.machine.clone(),
+                nonce: nonce(),
+                version: self.me.version.clone(),
+                clock_ms: now.wall_ms,
+                notes: self.notes.clone(),
+                rest: before.map(|presence| presence.rest).unwrap_or_default(),
+            };
+            attempt.push(key, value, Some(presence.write()), Purpose::Presence);
+        }
+        if self.is_voice(now.clock) && self.pruned.is_none_or(|at| now.clock >= at + PRUNE) {
+            self.pruned = Some(now.clock);
+            let wall = now.wall_ms.div_euclid(1000);
+            let old = self.known.under("").filter(|(key, text)| {
+                let claim = key.strip_prefix("claim/").and_then(|_| Claim::read(text).ok());
+                claim.is_some_and(|claim| is_old(&claim, wall)) && !self.held.contains_key(*key)
+            });
+            for (key, value) in old.take(PRUNED) {
+                if !attempt.has(key) {
+                    attempt.push(key, Some(value), None, Purpose::Plain);
+                }
+            }
+        }
+    }
+
+    fn presence_at(&self) -> Option<Duration> {
+        self.present.map(|at| at + self.timing.presence)
+    }
+
+    /// When, by this machine's clock, there is something to read or to change, as far as is known.
+    pub fn wake_at(&self, clock: Duration, wanted: &[Wanted]) -> Duration {
+        let Some(read) = self.known.read_at().filter(|_| self.doubt.is_empty()) else { return clock };
+        let look = read + self.timing.look;
+        if self.problem(clock).is_some() {
+            return look;
+        }
+        if self.has_unmarked() {
+            return clock;
+        }
+        let claims = wanted.iter().filter_map(|wanted| self.claim_at(wanted, clock));
+        let presence = self.presence_at().unwrap_or(clock);
+        claims.chain([look, presence, self.lease_at(clock)]).min().unwrap_or(look).max(clock)
+    }
+}
+
+fn is_old(claim: &Claim, wall: i64) -> bool {
+    let kept = if claim.state == ClaimState::Claimed { KEPT_OPEN } else { KEPT };
+    claim.at < wall.saturating_sub(kept)
+}

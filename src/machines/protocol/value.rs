@@ -1,0 +1,204 @@
+//! The values that machines share: claims, the lease, a machine's presence and the format, read with bounds.
+//!
+//! A value is one line of JSON. Fields that this version doesn't know are kept when it writes the value again. Every
+//! length of time in a value is the writer's, in milliseconds; no instant of a wall clock in one decides anything.
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::{Map, Value};
+
+use crate::machines::engine::MAX_VALUE;
+
+/// The version of the format that this program reads and writes.
+pub const VERSION: u32 = 1;
+
+/// The longest name of a machine, and the longest nonce, in bytes.
+const MAX_NAME: usize = 64;
+
+/// How far a claim came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ClaimState {
+    /// Its holder may send, or may have sent.
+    Claimed,
+    /// It was sent.
+    Sent,
+    /// It is not to be sent: a person took its line out.
+    Dropped,
+}
+
+/// One machine's right to send something once.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Claim {
+    /// The holder's name.
+    pub by: String,
+    /// The holder's own id, which no other machine has.
+    pub machine: String,
+    /// 1 for a first claim, and one more with each takeover; for work of the voice, the lease's.
+    pub epoch: u64,
+    /// Different in every value that is written.
+    pub nonce: String,
+    /// For how long the holder may act, in milliseconds from when it claimed; 0 for work of the voice, which lasts as long as
+    /// the lease's epoch.
+    pub until: u64,
+    /// How far it came.
+    pub state: ClaimState,
+    /// When it was written by the holder's wall clock, in seconds since 1970: for people and for pruning.
+    pub at: i64,
+    /// What other versions wrote.
+    #[serde(flatten)]
+    pub rest: Map<String, Value>,
+}
+
+/// Who is the voice.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Lease {
+    /// The holder's name; `None` where it was given back.
+    pub by: Option<String>,
+    /// The holder's own id; of the last one where it was given back.
+    pub machine: String,
+    /// One more with each holder.
+    pub epoch: u64,
+    /// Different in every value that is written.
+    pub nonce: String,
+    /// How long it lasts without a renewal, in milliseconds.
+    pub lasts: u64,
+    /// How long the holder had held it when it began to write this, by its monotonic clock, in milliseconds.
+    pub held: u64,
+    /// The machine that asked to be the next holder.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub next: Option<String>,
+    /// As in [`Claim::at`].
+    pub at: i64,
+    /// What other versions wrote.
+    #[serde(flatten)]
+    pub rest: Map<String, Value>,
+}
+
+/// That a machine is there.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Presence {
+    /// The machine's own id.
+    pub machine: String,
+    /// Different in every value that is written.
+    pub nonce: String,
+    /// The program's version.
+    pub version: String,
+    /// The machine's wall clock, in milliseconds since 1970: for people.
+    pub clock_ms: i64,
+    /// A hash of the notes that hold reminders, so that one that lags can be seen.
+    #[serde(default)]
+    pub notes: String,
+    /// What other versions wrote.
+    #[serde(flatten)]
+    pub rest: Map<String, Value>,
+}
+
+/// What the entries are written in.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Format {
+    /// See [`VERSION`].
+    pub version: u32,
+    /// What other versions wrote.
+    #[serde(flatten)]
+    pub rest: Map<String, Value>,
+}
+
+/// A value that isn't what its key promises.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the value can't be read")]
+pub struct Unreadable;
+
+trait Bounded {
+    fn is_bounded(&self) -> bool;
+}
+
+fn is_name(name: &str) -> bool {
+    (1..=MAX_NAME).contains(&name.len()) && !name.chars().any(char::is_control)
+}
+
+impl Bounded for Claim {
+    fn is_bounded(&self) -> bool {
+        is_name(&self.by) && is_name(&self.machine) && is_name(&self.nonce)
+    }
+}
+
+impl Bounded for Lease {
+    fn is_bounded(&self) -> bool {
+        let names = self.by.iter().chain(&self.next).all(|name| is_name(name));
+        names && is_name(&self.machine) && is_name(&self.nonce)
+    }
+}
+
+impl Bounded for Presence {
+    fn is_bounded(&self) -> bool {
+        let short = self.version.len() <= MAX_NAME && self.notes.len() <= MAX_NAME;
+        short && is_name(&self.machine) && is_name(&self.nonce)
+    }
+}
+
+impl Bounded for Format {
+    fn is_bounded(&self) -> bool {
+        true
+    }
+}
+
+fn read<T: DeserializeOwned + Bounded>(text: &str) -> Result<T, Unreadable> {
+    if text.len() > MAX_VALUE {
+        return Err(Unreadable);
+    }
+    let value: T = serde_json::from_str(text).map_err(|_| Unreadable)?;
+    if value.is_bounded() { Ok(value) } else { Err(Unreadable) }
+}
+
+fn write(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_else(|error| unreachable!("values are plain: {error}"))
+}
+
+macro_rules! text {
+    ($($kind:ident),*) => {$(
+        impl $kind {
+            /// The value that this text spells.
+            ///
+            /// # Errors
+            /// It is longer than [`MAX_VALUE`], or no such value.
+            pub fn read(text: &str) -> Result<Self, Unreadable> {
+                read(text)
+            }
+
+            /// The value as text of one line.
+            pub fn write(&self) -> String {
+                write(self)
+            }
+        }
+    )*};
+}
+text!(Claim, Lease, Presence, Format);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CLAIM: &str = r#"{"by":"a","machine":"A","epoch":1,"nonce":"n","until":300000,"state":"claimed","at":0,"mood":{"later":[1]}}"#;
+
+    #[test]
+    fn fields_of_other_versions_are_kept() {
+        let mut claim = Claim::read(CLAIM).unwrap();
+        claim.state = ClaimState::Sent;
+        assert!(claim.write().contains(r#""mood":{"later":[1]}"#));
+        assert_eq!(Claim::read(&claim.write()), Ok(claim));
+    }
+
+    #[test]
+    fn hostile_values_are_refused_and_none_panics() {
+        let long = format!(r#"{{"version":1,"x":"{}"}}"#, "y".repeat(MAX_VALUE));
+        assert_eq!(Format::read(&long), Err(Unreadable));
+        let deep = "[".repeat(1000);
+        let name = CLAIM.replace(r#""by":"a""#, &format!(r#""by":"{}""#, "a".repeat(65)));
+        let control = CLAIM.replace(r#""by":"a""#, r#""by":"a\u001b[2J""#);
+        let negative = CLAIM.replace(r#""epoch":1"#, r#""epoch":-1"#);
+        for text in ["", "null", "{}", "\u{0}", deep.as_str(), &name, &control, &negative] {
+            assert_eq!(Claim::read(text), Err(Unreadable), "{text}");
+            assert!(Lease::read(text).is_err() && Presence::read(text).is_err());
+        }
+    }
+}
