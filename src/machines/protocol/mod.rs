@@ -227,9 +227,7 @@ impl Protocol {
         }
         self.noticed(clock);
         // A line that came back was not yet told of, unless a later reading shows it dropped.
-        self.back.retain(|key, at| {
-            *at >= clock || self.known.value(key).is_some_and(|text| claims::is_dropped(text))
-        });
+        self.back.retain(|key, at| *at >= clock || self.known.value(key).is_some_and(claims::is_dropped));
     }
 
     /// The changes to make now, if any. None while an answer is in doubt or something is wrong.
