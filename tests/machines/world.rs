@@ -573,7 +573,7 @@ impl World {
 
     fn back(&mut self, by: usize, op: u64, outcome: Outcome) {
         let is_cut = self.machines[by].cut > self.now;
-        if !is_cut && !(self.faults.losses && self.random.one_in(20)) {
+        if !(is_cut || self.faults.losses && self.random.one_in(20)) {
             let delay = self.random.below(400);
             self.push(self.now + delay, Event::Back { by, op, outcome });
         }
@@ -646,7 +646,7 @@ impl World {
         if !is_lost {
             self.push(self.now + took, Event::Arrive { key: key.to_owned() });
         }
-        let known = !is_lost && !(self.faults.losses && self.random.one_in(10));
+        let known = !(is_lost || self.faults.losses && self.random.one_in(10));
         let back = if known { took + self.random.below(300) } else { TIMEOUT };
         self.push(self.now + back, Event::Sent { by: at, life, key: key.to_owned(), known });
     }
