@@ -387,7 +387,7 @@ fn a_line_that_comes_again_beside_the_one_it_became_gets_an_id_of_its_own() {
     let mut world = World::new("2026-12-01T09:30:00Z", weekly);
     world.tick();
     let named = world.read();
-    world.write(&format!("{named}{}", weekly.replace("08", "15")));
+    world.write(format!("{named}{}", weekly.replace("08", "15")));
     world.later(SignedDuration::from_secs(60)).tick();
     let ids: Vec<String> =
         world.read().lines().map(|line| line.rsplit(' ').next().unwrap().to_owned()).collect();

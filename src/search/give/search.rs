@@ -161,6 +161,7 @@ impl Recall {
     }
 
     /// The notes that answer, best first.
+    #[expect(clippy::too_many_arguments, reason = "a question with all that is known of it")]
     fn notes(
         &self,
         state: &State,

@@ -47,7 +47,7 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
         return Err(Problem::not_found(format!("`{path}` is not shown")));
     }
     if let Some(folder) = folders::Folder::read(visit, path.as_str()) {
-        return visit.view(path.as_str(), &folder, |folder| folder.shown());
+        return visit.view(path.as_str(), &folder, folders::Folder::shown);
     }
     let history = visit.workspace.history()?;
     let is_then = visit.query("at").is_some() || visit.query("n").is_some();

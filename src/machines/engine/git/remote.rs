@@ -353,7 +353,7 @@ impl Remote {
         self.seen = None;
         match self.commits {
             Some(commits) if commits < KEPT && self.git.dir().join("HEAD").exists() => {
-                self.commits = Some(commits + 1)
+                self.commits = Some(commits + 1);
             }
             _ => {
                 self.git.renew().await?;

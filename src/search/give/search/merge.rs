@@ -109,7 +109,7 @@ impl<F: Fn(u32, f64) -> Result<Option<Placed>, IndexError>> Spread<F> {
             }
             match (self.find)(slot, f64::from(own))? {
                 Some(placed) if placed.tier > tier => {
-                    later.push(Answering { score, blocks: vec![(slot, own)] })
+                    later.push(Answering { score, blocks: vec![(slot, own)] });
                 }
                 Some(placed) if placed.found.block.kind == Kind::Comment => {
                     comments.push(commented(placed, f64::from(own)));
