@@ -9,7 +9,7 @@
 //! - [`settings`]: the file as values; [`tables`]: one file a table; [`capturing`]: what follows from several of them; [`pause`]: its
 //!   keys for a pause;
 //! - [`edit`], [`put`]: the changes that the program makes to the file. Pure;
-//! - [`dirs`], [`secret`]: directories, secrets; [`error`], [`explain`], [`stray`]: what can be wrong, and where;
+//! - [`dirs`], [`json_file`], [`secret`]: directories, small state files in them, secrets; [`error`], [`explain`], [`stray`]: what can be wrong, and where;
 //! - [`mcp_hosts`]: `[[mcp]]` in the words of programs that start servers themselves.
 
 mod capturing;
@@ -17,6 +17,7 @@ mod dirs;
 mod edit;
 mod error;
 mod explain;
+pub mod json_file;
 pub mod last_good;
 pub mod mcp_hosts;
 mod pause;

@@ -34,7 +34,7 @@ pub use self::restore::{
 };
 pub use self::store::{
     ACTOR, ALL_NOTES, BULK_DELETION, Commit, FileState, Message, Mode, NOTE, PathChange, RESTORED_FROM,
-    TRANSCRIPT, UNDOES,
+    TRANSCRIPT, UNDOES, turn_of,
 };
 pub use self::take::{
     Deletions, Held, History, LeftOut, PendingRestore, RACY_NS, Rename, Selection, Snapshot, Verdict,

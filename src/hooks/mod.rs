@@ -11,8 +11,7 @@
 //! - [`archive`]: with `[hooks] archive = true`, what was said and done as a log, after the answer and with what is left of
 //!   the time;
 //! - [`mod@install`]: our entries in the host's settings file;
-//! - [`context`], [`error`], [`log`]: the session's vault and scopes, errors, and the file that they are written to;
-//!   [`json_file`]: small state files.
+//! - [`context`], [`error`], [`log`]: the session's vault and scopes, errors, and the file that they are written to.
 
 pub mod archive;
 mod context;
@@ -21,7 +20,6 @@ mod error;
 mod events;
 mod host;
 pub mod install;
-mod json_file;
 mod log;
 mod respond;
 mod word_lists;

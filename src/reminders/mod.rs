@@ -19,6 +19,7 @@ mod plan;
 mod snooze;
 
 use std::collections::HashSet;
+use std::convert::Infallible;
 
 use jiff::{Timestamp, tz::TimeZone};
 
@@ -40,29 +41,41 @@ pub use snooze::local_after;
 pub fn new_id(file: &RemindersFile) -> Result<ReminderId, ReminderError> {
     let taken: HashSet<&ReminderId> =
         file.reminders.iter().filter_map(|line| line.reminder.id.as_ref()).collect();
-    loop {
-        let mut bytes = [0; 8];
-        getrandom::fill(&mut bytes).map_err(|error| ReminderError::Random(error.to_string()))?;
-        let id = ReminderId::from_random(bytes);
-        if !taken.contains(&id) {
-            return Ok(id);
-        }
-    }
+    let random =
+        |bytes: &mut [u8]| getrandom::fill(bytes).map_err(|error| ReminderError::Random(error.to_string()));
+    first_free(random, |id| taken.contains(id))
 }
 
-/// The id of a line that a person wrote without one: a hash of its note's path and of what it says (its fields, without a
-/// block id), so that each machine with a copy of the vault gives the same one. Of hashes that are `taken` the next is used.
+/// The id of a line that a person wrote without one: a hash of its note's path and of its fields, without a block id, so that
+/// each machine with a copy of the vault gives the same one. Of hashes that are `taken` the next is used.
 pub fn id_of_line(note: &NotePath, reminder: &Reminder, taken: impl Fn(&ReminderId) -> bool) -> ReminderId {
-    let says = Reminder { block_id: None, id: None, ..reminder.clone() }.to_line();
     let mut hasher = blake3::Hasher::new_derive_key("vault-agent 2026-11-24 id of a reminder line");
-    hasher.update(note.as_str().as_bytes()).update(b"\n").update(says.as_bytes());
+    hasher.update(note.as_str().as_bytes()).update(b"\n").update(fields(reminder).as_bytes());
     let mut hashes = hasher.finalize_xof();
+    let next = |bytes: &mut [u8]| {
+        hashes.fill(bytes);
+        Ok::<_, Infallible>(())
+    };
+    let Ok(id) = first_free(next, taken);
+    id
+}
+
+/// A reminder as its line has it, without a block id: what it says, whatever the order of the fields in the note.
+pub(crate) fn fields(reminder: &Reminder) -> String {
+    Reminder { block_id: None, ..reminder.clone() }.to_line()
+}
+
+/// The first id made of the bytes that `next` gives which is not `taken`.
+fn first_free<E>(
+    mut next: impl FnMut(&mut [u8]) -> Result<(), E>,
+    taken: impl Fn(&ReminderId) -> bool,
+) -> Result<ReminderId, E> {
     loop {
         let mut bytes = [0; 8];
-        hashes.fill(&mut bytes);
+        next(&mut bytes)?;
         let id = ReminderId::from_random(bytes);
         if !taken(&id) {
-            return id;
+            return Ok(id);
         }
     }
 }

@@ -9,7 +9,7 @@ use jiff::civil::DateTime;
 use super::answer::Problem;
 use super::visit::{Form, Visit};
 use crate::format::commitment::Status;
-use crate::format::reminder::Recur;
+use crate::format::reminder::{Recur, Reminder};
 use crate::memory::MemoryError;
 use crate::reminders::{Book, Changes, ReminderError, check_message, find, local_after};
 use crate::schedule;
@@ -71,24 +71,23 @@ impl<'v> Doing<'v> {
             .map_err(|error| ReminderError::from(error).into())
     }
 
-    /// Refuses a form whose line is another by now.
-    fn unchanged(&self, id: &str, form: &Form) -> Result<(), Problem> {
+    /// Refuses a form whose line is another by now; the reminder of the line.
+    fn unchanged(&self, id: &str, form: &Form) -> Result<Reminder, Problem> {
         let was =
             form.some("was").ok_or_else(|| Problem::bad("the form doesn't say which line it is about"))?;
         let file = self.book().read()?;
-        let line = String::from_utf8_lossy(&find(&file, id, &self.path)?.text).into_owned();
+        let found = find(&file, id, &self.path)?;
+        let line = String::from_utf8_lossy(&found.text).into_owned();
         if line.trim() == was {
-            return Ok(());
+            return Ok(found.reminder.clone());
         }
         Err(Problem::changed("the line was changed meanwhile").hint(format!("it is now: {line}")))
     }
 
     /// As [`Self::unchanged`], for a form about the next time of a reminder.
     fn is_next(&self, id: &str, form: &Form) -> Result<(), Problem> {
-        self.unchanged(id, form)?;
-        let file = self.book().read()?;
-        let reminder = &find(&file, id, &self.path)?.reminder;
-        let next = schedule::next_occurrence(&self.visit.workspace.zone, reminder, self.visit.now);
+        let reminder = self.unchanged(id, form)?;
+        let next = schedule::next_occurrence(&self.visit.workspace.zone, &reminder, self.visit.now);
         let next = next.map_or_else(String::new, |next| minute(next.local));
         match form.some("at") {
             Some(at) if at != next => Err(Problem::changed("that isn't its next time").hint(format!(

@@ -93,15 +93,21 @@ async fn of_two_who_push_at_once_one_wins() {
     }
 }
 
-#[tokio::test]
-async fn two_machines_agree_over_ssh() {
+/// A repository behind an sshd, with its address; none where the machine lacks the programs.
+fn over_ssh() -> Option<(tempfile::TempDir, Ssh, String)> {
     if !are_here(&["git", "sshd", "ssh", "ssh-keygen"]) {
-        return;
+        return None;
     }
     let folder = tempfile::tempdir().unwrap();
     let repository = bare(folder.path(), &[]);
     let ssh = Ssh::start(folder.path());
     let remote = format!("ssh://127.0.0.1:{}{}", ssh.port, repository.display());
+    Some((folder, ssh, remote))
+}
+
+#[tokio::test]
+async fn two_machines_agree_over_ssh() {
+    let Some((_folder, ssh, remote)) = over_ssh() else { return };
     let (one, other) = (Machine::new(&remote, Some(&ssh.command)), Machine::new(&remote, Some(&ssh.command)));
     keeps_its_promises(&one.engine, &other.engine).await;
 
@@ -117,13 +123,7 @@ async fn two_machines_agree_over_ssh() {
 
 #[tokio::test]
 async fn a_look_and_a_change_send_little() {
-    if !are_here(&["git", "sshd", "ssh", "ssh-keygen"]) {
-        return;
-    }
-    let folder = tempfile::tempdir().unwrap();
-    let repository = bare(folder.path(), &[]);
-    let ssh = Ssh::start(folder.path());
-    let remote = format!("ssh://127.0.0.1:{}{}", ssh.port, repository.display());
+    let Some((folder, ssh, remote)) = over_ssh() else { return };
     let log = folder.path().join("log");
     let command = format!("{} -v -E {}", ssh.command, log.display());
     let (one, other) = (Machine::new(&remote, Some(&command)), Machine::new(&remote, Some(&command)));

@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::sync::Notify;
 use vault_agent::machines::engine::{
-    Change, Engine, EngineError, Entries, Swapped, apply, check_changes, standing,
+    Change, Engine, EngineError, Entries, Swapped, apply, check_changes, standing, under,
 };
 
 /// What becomes of one call.
@@ -96,12 +96,7 @@ impl Engine for MemoryEngine {
         }
         let store = self.store();
         *self.seen.lock().unwrap() = store.revision;
-        Ok(store
-            .entries
-            .iter()
-            .filter(|(key, _)| key.starts_with(prefix))
-            .map(|(k, v)| (k.clone(), v.clone()))
-            .collect())
+        Ok(under(&store.entries, prefix))
     }
 
     async fn swap(&self, changes: &[Change]) -> Result<Swapped, EngineError> {

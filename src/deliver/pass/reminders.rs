@@ -11,12 +11,12 @@ use crate::deliver::journal::{self, LineHash, Row};
 use crate::deliver::notifier::{Fact, MessageKind};
 use crate::format::id::ReminderId;
 use crate::format::reminder::{self, Parsed, Recur, Reminder, ReminderLine};
-use crate::reminders::{IdAt, id_of_line};
+use crate::reminders::{IdAt, fields, id_of_line};
 use crate::schedule::{Due, Moment, Next};
 
 /// What a reminder says, whatever the order of its fields and the white space between them.
 pub(crate) fn meaning(reminder: &Reminder) -> LineHash {
-    LineHash::of(Reminder { block_id: None, ..reminder.clone() }.to_line().as_bytes())
+    LineHash::of(fields(reminder).as_bytes())
 }
 
 /// Plans the reminders of a note.

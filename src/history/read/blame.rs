@@ -12,7 +12,7 @@ use similar::DiffTag;
 use super::{Filter, Point, Record, body, lines};
 use crate::format::changes::changes;
 use crate::history::error::{HistoryError, Result};
-use crate::history::store::{CONVERSATION, Message, short_id};
+use crate::history::store::{CONVERSATION, Message, short_id, turn_of};
 use crate::history::take::History;
 use crate::reminders::rfc3339;
 use crate::vault::{NotePath, VaultError};
@@ -100,9 +100,7 @@ impl LineOrigin {
     fn of(history: &History, record: &Record) -> Self {
         let message = &record.commit.message;
         let value = |key: &str| message.trailer(key).map(str::to_owned);
-        // A call of the shell has its number behind the turn.
-        let turn = message.trailer(CONVERSATION).and_then(|it| it.strip_prefix("turn "));
-        let turn = turn.and_then(|it| it.split(' ').next());
+        let turn = message.trailer(CONVERSATION).and_then(turn_of);
         Self {
             snapshot: Some(short_id(record.commit.id)),
             time: Some(rfc3339(record.commit.time, history.zone())),

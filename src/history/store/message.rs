@@ -25,6 +25,11 @@ pub const TRANSCRIPT: &str = "Transcript";
 pub const TEMPLATE: &str = "Template";
 /// The trailer that names a conversation whose log grew, as `discord-channel/2000`.
 pub const CONVERSATION: &str = "Conversation";
+
+/// The id of the assistant's turn that a [`CONVERSATION`] names, if it names one: `turn ID`, or `turn ID call 2`.
+pub fn turn_of(conversation: &str) -> Option<&str> {
+    conversation.strip_prefix("turn ")?.split(' ').next()
+}
 /// The trailer that a restore's commits carry: the snapshot that was restored from.
 pub const RESTORED_FROM: &str = "Restored-From";
 

@@ -24,7 +24,9 @@ pub(super) use commit::short_id;
 pub(super) use durability::{failpoint, sync_dir};
 pub(super) use git_locks::Lock;
 pub(super) use ledger::Account;
-pub use message::{ACTOR, ALL_NOTES, BULK_DELETION, Message, NOTE, RESTORED_FROM, TRANSCRIPT, UNDOES};
+pub use message::{
+    ACTOR, ALL_NOTES, BULK_DELETION, Message, NOTE, RESTORED_FROM, TRANSCRIPT, UNDOES, turn_of,
+};
 pub(super) use message::{CONVERSATION, LEFT_OUT, NAMED, TEMPLATE};
 pub(super) use object::{ObjectWriter, empty_tree, tree_or_empty};
 pub(super) use reconcile::operation_lock;

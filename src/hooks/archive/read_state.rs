@@ -11,7 +11,7 @@ use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
-use crate::hooks::json_file;
+use crate::config::json_file;
 
 /// So many bytes before the place where reading left off tell that the file is still the same.
 const CHECKED: u64 = 256;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::hooks::json_file;
+use crate::config::json_file;
 
 /// A memory is not given again for so many turns.
 pub const TURNS_APART: u64 = 8;

@@ -113,6 +113,12 @@ pub fn check_changes(changes: &[Change]) -> Result<(), EngineError> {
     Ok(())
 }
 
+/// The entries whose keys begin with `prefix`.
+pub fn under(entries: &Entries, prefix: &str) -> Entries {
+    let known = entries.iter().filter(|(key, _)| key.starts_with(prefix));
+    known.map(|(key, value)| (key.clone(), value.clone())).collect()
+}
+
 /// What stands in `entries` at the keys of `changes`.
 pub fn standing(entries: &Entries, changes: &[Change]) -> Entries {
     changes

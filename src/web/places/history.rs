@@ -7,7 +7,7 @@ use maud::{Markup, html};
 
 use super::Place;
 use crate::history::{
-    Deletions, Entry, Filter, History, HistoryError, TrailerValue, UndoPlan, Undone, parse_time,
+    Deletions, Entry, Filter, History, HistoryError, TrailerValue, UndoPlan, Undone, parse_time, turn_of,
 };
 use crate::web::answer::{Done, Problem, View};
 use crate::web::parts;
@@ -187,8 +187,8 @@ fn trailer(name: &str, value: &TrailerValue) -> Markup {
     html! {
         @for value in all.iter().take(PER_PAGE) {
             div {
-                @match (name, value.strip_prefix("turn ")) {
-                    ("Conversation", Some(turn)) => a href={ "/turns/" (turn.split(' ').next().unwrap_or(turn)) } { (value) },
+                @match (name, turn_of(value)) {
+                    ("Conversation", Some(turn)) => a href={ "/turns/" (turn) } { (value) },
                     ("Undoes" | "Restored-From", _) => a href={ "/history/" (value) } { (value) },
                     _ => (value),
                 }

@@ -18,6 +18,7 @@ use tokio::sync::Mutex;
 use tokio::time::timeout;
 
 use super::{Change, Engine, EngineError, Entries, Swapped, check_changes};
+use crate::config::json_file;
 use client::Endpoints;
 use wire::Header;
 
@@ -63,7 +64,7 @@ impl EtcdEngine {
     pub fn new(place: EtcdPlace) -> Result<Self, EngineError> {
         let endpoints = Endpoints::new(place.endpoints, place.user, place.authority.as_deref())?;
         let file = place.state.join(SEEN);
-        let seen = std::fs::read(&file).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let seen = json_file::load(&file);
         let prefix = format!("/{}/", place.prefix);
         Ok(Self { inner: Mutex::new(Inner { endpoints, file, seen, last_read: None }), prefix })
     }
@@ -107,11 +108,7 @@ impl Inner {
             Some(seen) if seen == now => return Ok(now),
             _ => {}
         }
-        let new = self.file.with_extension(format!("{}.new", std::process::id()));
-        let bytes = serde_json::to_vec(&now).unwrap_or_default();
-        std::fs::write(&new, bytes)
-            .and_then(|()| std::fs::rename(&new, &self.file))
-            .map_err(|error| unwritten(&self.file, &error))?;
+        json_file::save(&self.file, &now).map_err(|error| unwritten(&self.file, &error))?;
         self.seen = Some(now);
         Ok(now)
     }

@@ -22,7 +22,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::sync::Mutex;
 
-use super::{Change, Engine, EngineError, Entries, Swapped, apply, check_changes, standing};
+use super::{Change, Engine, EngineError, Entries, Swapped, apply, check_changes, standing, under};
 use crate::clock::Clock;
 use remote::{BranchHead, Push, Remote};
 use state_file::StateFile;
@@ -160,13 +160,7 @@ impl Engine for GitEngine {
         let mut inner = self.inner.lock().await;
         let state = inner.fetch().await?.clone();
         inner.last_read = Some(state.id);
-        Ok(state
-            .file
-            .entries
-            .iter()
-            .filter(|(key, _)| key.starts_with(prefix))
-            .map(|(k, v)| (k.clone(), v.clone()))
-            .collect())
+        Ok(under(&state.file.entries, prefix))
     }
 
     async fn swap(&self, changes: &[Change]) -> Result<Swapped, EngineError> {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::EngineError;
 use super::state_file::Mark;
+use crate::config::json_file;
 
 /// The file, in the state directory.
 const FILE: &str = "machines-git.json";
@@ -25,9 +26,7 @@ pub struct Seen {
 impl Seen {
     /// What was seen at `remote`; nothing of another one.
     pub fn load(state: &Path, remote: &str) -> Self {
-        let read = std::fs::read(state.join(FILE))
-            .ok()
-            .and_then(|bytes| serde_json::from_slice::<Self>(&bytes).ok());
+        let read: Option<Self> = json_file::load(&state.join(FILE));
         read.filter(|seen| seen.remote == remote).unwrap_or_default()
     }
 
@@ -37,10 +36,7 @@ impl Seen {
     /// The state directory can't be written.
     pub fn save(&self, state: &Path) -> Result<(), EngineError> {
         let path = state.join(FILE);
-        let new = path.with_extension(format!("{}.new", std::process::id()));
-        let bytes = serde_json::to_vec(self).unwrap_or_default();
-        std::fs::write(&new, bytes)
-            .and_then(|()| std::fs::rename(&new, &path))
+        json_file::save(&path, self)
             .map_err(|error| EngineError::Refused(format!("{} can't be written: {error}", path.display())))
     }
 }

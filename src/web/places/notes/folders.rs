@@ -40,9 +40,11 @@ impl Folder {
         let mut folder = Self { path: path.to_owned(), folders: Vec::new(), notes: Vec::new(), more: false };
         for entry in std::fs::read_dir(at).ok()?.flatten() {
             let (Ok(name), Ok(kind)) = (entry.file_name().into_string(), entry.file_type()) else { continue };
-            let inside = if path.is_empty() { name.clone() } else { format!("{path}/{name}") };
             if name.starts_with('.') {
-            } else if kind.is_dir() {
+                continue;
+            }
+            let inside = if path.is_empty() { name.clone() } else { format!("{path}/{name}") };
+            if kind.is_dir() {
                 folder.folders.push(inside);
             } else if kind.is_file() && name.ends_with(".md") {
                 folder.notes.push(inside);
