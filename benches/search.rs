@@ -147,7 +147,7 @@ impl Bare {
         let texts = index
             .snapshot(|snapshot| {
                 let mut texts = Vec::new();
-                for (path, _) in snapshot.notes()? {
+                for path in snapshot.notes() {
                     for stored in snapshot.note(&path)?.unwrap().blocks()? {
                         texts.push(snapshot.text(stored.at)?);
                     }

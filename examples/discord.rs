@@ -20,6 +20,7 @@ use vault_agent::clock::ManualClock;
 use vault_agent::deliver::pass::{PassContext, pass};
 use vault_agent::deliver::{Journal, Memory, Mode, Outlets, PassSettings, Telling};
 use vault_agent::discord::{BotNotifier, Incoming, Logbook, Owners, Surface, entries, snowflake};
+use vault_agent::machines::Machines;
 use vault_agent::redact::Redactor;
 use vault_agent::schedule::{DigestRule, Zone};
 use vault_agent::vault::{EditOptions, Editor, NotePath, Vault};
@@ -97,6 +98,7 @@ async fn wire() {
         outlets: &outlets,
         clock: &*clock,
         settings: &settings,
+        machines: &Machines::alone(),
     };
     let begun = Instant::now();
     let report = pass(&context, &mut Memory::default(), Mode::Tick).await.unwrap();

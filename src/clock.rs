@@ -1,12 +1,12 @@
-//! Every "now" of the program comes from here.
+//! The clocks of the program: every "now" comes from here.
 //!
-//! Code that needs the time takes a [`Clock`]; only the front doors choose the system's. Tests use
-//! [`ManualClock`], and the environment variable `VAULT_AGENT_NOW` freezes the clock of a whole
-//! process (`2026-12-01T09:30:00Z`), so that what a command prints can be compared byte for byte, or
-//! lets it begin there and run faster than time does (`2026-12-01T09:30:00Z@60`).
+//! Code that needs the time takes a [`Clock`]; only the front doors choose the system's. Tests use [`ManualClock`], and
+//! the environment variable `VAULT_AGENT_NOW` freezes the clock of a whole process (`2026-12-01T09:30:00Z`), so that a
+//! command's output can be compared byte for byte, or lets it begin there and run faster than time does
+//! (`2026-12-01T09:30:00Z@60`).
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -19,13 +19,28 @@ pub trait Clock: Send + Sync + std::fmt::Debug {
     /// The current instant.
     fn now(&self) -> Timestamp;
 
+    /// A monotonic clock that goes on while the machine is suspended, from some start of its own. Where the system has
+    /// none, one that stands still meanwhile.
+    fn boot(&self) -> Duration {
+        boot()
+    }
+
     /// How long to sleep until so much time has gone by on this clock.
     fn sleep(&self, duration: Duration) -> Duration {
         duration
     }
 }
 
-/// The operating system's wall clock.
+/// `CLOCK_BOOTTIME`; on Apple's systems `CLOCK_MONOTONIC`, which counts suspension there.
+fn boot() -> Duration {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    let clock = rustix::time::ClockId::Boottime;
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    let clock = rustix::time::ClockId::Monotonic;
+    Duration::try_from(rustix::time::clock_gettime(clock)).unwrap_or_default()
+}
+
+/// The operating system's clocks.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 
@@ -61,27 +76,48 @@ impl Clock for ManualClock {
     fn now(&self) -> Timestamp {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Counts from 1970, and moves with the instant.
+    fn boot(&self) -> Duration {
+        since_1970(self.now())
+    }
+}
+
+fn since_1970(instant: Timestamp) -> Duration {
+    Duration::try_from(instant.duration_since(Timestamp::UNIX_EPOCH)).unwrap_or_default()
 }
 
 /// A clock that runs a number of times as fast as time does.
 #[derive(Debug)]
 pub struct FastClock {
     start: Timestamp,
-    since: Instant,
+    since: Duration,
     times: u32,
 }
 
 impl FastClock {
     /// A clock that shows `start` now and runs `times` as fast; 0 counts as 1.
     pub fn new(start: Timestamp, times: u32) -> Self {
-        Self { start, since: Instant::now(), times: times.max(1) }
+        Self { start, since: boot(), times: times.max(1) }
+    }
+}
+
+impl FastClock {
+    /// How much time has gone by on it.
+    fn gone(&self) -> SignedDuration {
+        let gone = boot().saturating_sub(self.since).saturating_mul(self.times);
+        SignedDuration::try_from(gone).unwrap_or(SignedDuration::MAX)
     }
 }
 
 impl Clock for FastClock {
     fn now(&self) -> Timestamp {
-        let gone = SignedDuration::try_from(self.since.elapsed() * self.times).unwrap_or(SignedDuration::MAX);
-        self.start.saturating_add(gone).unwrap_or(Timestamp::MAX)
+        self.start.saturating_add(self.gone()).unwrap_or(Timestamp::MAX)
+    }
+
+    /// Counts from 1970, as fast as the instant runs.
+    fn boot(&self) -> Duration {
+        since_1970(self.now())
     }
 
     fn sleep(&self, duration: Duration) -> Duration {
@@ -126,7 +162,9 @@ mod tests {
     fn a_fast_clock_runs_ahead_and_sleeps_less() {
         let clock = parse("2026-12-01T09:00:00Z@1000").unwrap();
         assert_eq!(clock.sleep(Duration::from_secs(60)), Duration::from_millis(60));
-        assert!(clock.now() >= "2026-12-01T09:00:00Z".parse().unwrap());
+        let start: Timestamp = "2026-12-01T09:00:00Z".parse().unwrap();
+        assert!(clock.now() >= start && clock.boot() >= since_1970(start));
+        assert!(SystemClock.boot() <= SystemClock.boot());
         assert!(parse("2026-12-01T09:00:00Z@fast").is_none() && parse("today").is_none());
     }
 }

@@ -3,8 +3,8 @@
 //! The rooms of this crate, from the pure core outwards; a room uses only rooms that stand above it.
 //! `ARCHITECTURE.md` states what each may and may never do.
 //!
-//! What a person reads is worded where it is said: an error in its room's `error`, a message in the room that sends it, what
-//! the daemon's parts say of themselves in `daemon::parts`, all else that a command prints in `cli`.
+//! Words for people stand where they arise: an error's in its room's `error`, a message's in the room that sends it, a
+//! daemon part's in `daemon::parts`, all other output of a command in `cli`.
 
 pub mod clock;
 pub mod config;

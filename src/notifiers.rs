@@ -1,8 +1,8 @@
-//! From the settings to the notifiers by which what is due is told.
+//! Makes the notifiers that the settings name.
 //!
-//! The first of `[notify] kinds` is the one that counts; where it can't be used the console takes its place, and says
-//! why. A further one that can't be used is left out, and `doctor` says so. Discord's stand in its own room, beside what
-//! they send through, so only front doors ask for notifiers here.
+//! The first of `[notify] kinds` counts; where it can't be used the console takes its place, and says why. A further
+//! one that can't be used is left out, and `doctor` says so. Discord's notifiers stand in its own room, so only front
+//! doors ask for notifiers here.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ impl Workspace {
     }
 
     /// Who is told, by the settings, with this console.
-    #[expect(clippy::needless_pass_by_value, reason = "whoever makes a console hands it over")]
+    #[expect(clippy::needless_pass_by_value, reason = "the caller hands its console over")]
     pub fn outlets_with(&self, console: Arc<dyn Notifier>) -> Outlets {
         let mut all = self.settings.notify.all().into_iter();
         let first = all.next().unwrap_or_default();
@@ -65,7 +65,7 @@ impl Workspace {
         }
     }
 
-    /// The bot, for answers: they go where the question was asked, whoever is told of reminders; what is refused
+    /// The bot, for answers: they go where the question was asked, whichever notifier has the reminders; what is refused
     /// there goes to the console.
     #[cfg(feature = "discord")]
     pub fn bot_outlets(&self) -> Outlets {

@@ -1,6 +1,6 @@
-//! What a new vault is made of: the files of `vault-template/`, in the binary.
+//! The files of a new vault: `vault-template/`, in the binary.
 //!
-//! `init` writes them, and recall knows them for nobody's memory. One list serves both.
+//! `init` writes them, and recall knows that they are no memories. One list serves both.
 
 /// The folder of skills in it.
 pub const SKILLS: &str = "skills";

@@ -1,8 +1,8 @@
-//! What the program says: results on standard output, words for people on standard error.
+//! Prints the program's output: results on standard output, words for people on standard error.
 //!
-//! With `--json` standard output carries one JSON document (or JSON Lines) and nothing else. A reader
-//! that goes away (`| head`) ends the output quietly; output that is lost otherwise is a problem. What others wrote into
-//! notes is shown, but doesn't speak to the terminal.
+//! With `--json` standard output carries one JSON document (or JSON Lines) and nothing else. A reader that goes away
+//! (`| head`) ends the output quietly; output that is lost otherwise is a problem. Control characters from notes are
+//! never passed to the terminal.
 
 use std::borrow::Cow;
 use std::io::{ErrorKind, IsTerminal, Write};
@@ -14,7 +14,7 @@ use serde::Serialize;
 static HAS_JSON: AtomicBool = AtomicBool::new(false);
 /// Whether something of this run's results could not be written, as on a full disk.
 static HAS_LOST: AtomicBool = AtomicBool::new(false);
-/// Whether nobody reads this run's results any more.
+/// Whether the reader of this run's results is gone.
 static IS_CLOSED: AtomicBool = AtomicBool::new(false);
 
 /// Where a command's words go.
@@ -45,7 +45,7 @@ impl Ui {
         HAS_LOST.load(Ordering::Relaxed)
     }
 
-    /// Whether nobody reads the results any more: what is endless ends then.
+    /// Whether the reader of the results is gone: endless output ends then.
     pub fn is_closed(self) -> bool {
         IS_CLOSED.load(Ordering::Relaxed) || has_hung_up()
     }
@@ -78,7 +78,7 @@ impl Ui {
 
     /// A word beside the result: progress, a warning, what happened. Always on standard error.
     pub fn note(self, text: impl AsRef<str>) {
-        // There is nobody to tell of a lost word.
+        // A lost word can't be reported.
         let _ = write_line(&mut anstream::stderr(), &tamed(text.as_ref()));
     }
 
@@ -168,7 +168,7 @@ fn result_line(text: &str) {
     heed(write_line(&mut anstream::stdout(), text));
 }
 
-/// Notes that a result was lost; that nobody reads on is no loss.
+/// Notes that a result was lost; a reader that ends is no loss.
 pub(crate) fn heed(written: std::io::Result<()>) {
     match written {
         Ok(()) => {}

@@ -1,4 +1,4 @@
-//! From the settings to the tools that turns of the assistant may use, and to what runs of routines are made with.
+//! Makes the tools that the settings allow to turns of the assistant and to runs of routines.
 //!
 //! The vault's typed tools stand in `mcp`, beside what other hosts may call; the shell, skills and other MCP servers in
 //! `agent`. Front doors ask for the toolbox of a purpose: the assistant's, or a routine's.

@@ -1,9 +1,11 @@
-//! One opened vault with all that a front door needs: settings, zone, directories, clock, editor.
+//! An opened vault with all that a front door needs: settings, zone, directories, clock, editor.
 //!
 //! The command line, the daemon, the MCP server and the hooks all begin here, so that a vault is opened
-//! in one way only ([`opening`]). Opening reads the settings and nothing else: no note, no database.
+//! in one way only ([`opening`]); [`settings_file`] changes its settings on disk, [`joining`] takes part among machines. Opening reads the settings and nothing else: no note, no database.
 
+mod joining;
 mod opening;
+mod settings_file;
 
 use std::sync::Arc;
 
@@ -14,11 +16,14 @@ use crate::clock::Clock;
 use crate::config::{Dirs, NotifyKind, PausedUntil, Settings};
 use crate::deliver::{self, Held, Journal, JournalError, Links, PassSettings, Telling};
 use crate::format::commitment::Status;
+use crate::machines::Machines;
 use crate::memory::MemoryNotes;
 use crate::memory::commitments::CommitmentError;
 use crate::schedule::{DigestRule, Pause, Zone, resolve};
-use crate::tasks::{TaskBook, TaskSettings};
+use crate::tasks::{TaskSettings, VaultTasks};
 use crate::vault::{Editor, NotePath, Origin, Vault, Why};
+
+pub use self::settings_file::SettingsFileError;
 
 /// An opened vault.
 #[derive(Debug)]
@@ -35,6 +40,8 @@ pub struct Workspace {
     pub dirs: Dirs,
     /// The time.
     pub clock: Arc<dyn Clock>,
+    /// Whether this machine may send, where the vault is on several.
+    pub machines: Machines,
     /// Its history, opened when it is first needed; none where the settings turn it off.
     #[cfg(feature = "history")]
     history: Option<Arc<crate::history::LazyHistory>>,
@@ -48,6 +55,7 @@ impl Workspace {
         zone: Zone,
         dirs: Dirs,
         clock: Arc<dyn Clock>,
+        machines: Machines,
     ) -> Self {
         #[cfg(feature = "history")]
         let history = settings.history.enabled.then(|| {
@@ -65,6 +73,7 @@ impl Workspace {
             zone,
             dirs,
             clock,
+            machines,
             #[cfg(feature = "history")]
             history,
         }
@@ -98,7 +107,7 @@ impl Workspace {
         write()
     }
 
-    /// What the memory said that the last write of this note took out of this line, if nobody has changed the note
+    /// What the memory said that the last write of this note took out of this line, if the note wasn't changed
     /// since: who names the line again, as a client does that got no answer, means that one.
     pub fn taken_from(&self, path: &NotePath, line: usize) -> Option<String> {
         #[cfg(feature = "history")]
@@ -195,7 +204,7 @@ impl Workspace {
         Ok((count > 0).then_some(Held { count, what, fire }))
     }
 
-    /// Moves a follow-up that waits, and that nobody was told of yet, to a local time. Returns its block as it stands then;
+    /// Moves a follow-up that waits, and that wasn't told yet, to a local time. Returns its block as it stands then;
     /// `None` where there is no such follow-up.
     ///
     /// # Errors
@@ -243,7 +252,12 @@ impl Workspace {
     /// Why nothing is done by itself here and now: another machine does it, or it is paused.
     pub fn at_rest(&self) -> Option<String> {
         let paused = || self.pause().filter(|_| self.is_paused());
-        self.read_only().or_else(|| paused().map(|pause| pause.words(self.zone.tz())))
+        self.elsewhere().or_else(|| paused().map(|pause| pause.words(self.zone.tz())))
+    }
+
+    /// Why another machine does what is done without being asked for.
+    pub fn elsewhere(&self) -> Option<String> {
+        self.read_only().or_else(|| self.other_voice())
     }
 
     /// Whether a pause holds now.
@@ -296,8 +310,8 @@ impl Workspace {
     }
 
     /// The tasks of other plugins, of the forms that are on in `settings`, which are [`Self::task_settings`].
-    pub fn task_book<'a>(&'a self, settings: Option<&'a TaskSettings>) -> TaskBook<'a> {
-        TaskBook { vault: &self.vault, editor: &self.editor, settings, zone: &self.zone }
+    pub fn vault_tasks<'a>(&'a self, settings: Option<&'a TaskSettings>) -> VaultTasks<'a> {
+        VaultTasks { vault: &self.vault, editor: &self.editor, settings, zone: &self.zone }
     }
 
     /// Which task lines of other plugins are told; none where the settings name no form.

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use jiff::civil::Date;
 use vault_agent::search::Role;
 use vault_agent::search::analyze::days::About;
-use vault_agent::search::store::corpus::blocks::{Corpus, Passage};
+use vault_agent::search::store::corpus::blocks::Corpus;
+use vault_agent::search::store::corpus::grow::Passage;
 
 /// So many questions of a collection of logs are asked: each has half a megabyte of its own.
 const MOST_LOGS: usize = 80;
@@ -84,7 +85,7 @@ impl Taken {
             head: "",
             text: &said.text,
         });
-        self.corpus.put(path, 0, passages);
+        self.corpus.put([(path.to_owned(), passages.collect())]).unwrap();
         self.turns.extend(turns);
     }
 }

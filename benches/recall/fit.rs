@@ -5,8 +5,8 @@
 
 use vault_agent::search::query::question::Question;
 use vault_agent::search::rank::signal::{FITTED, NAMES, SEVERAL, SIGNALS, Weights};
+use vault_agent::search::rank::signals;
 use vault_agent::search::rank::signals::{Candidates, Prompt, Table, Vectors, Work};
-use vault_agent::search::rank::{formula, signals};
 use vault_agent::search::store::corpus::blocks::{names_of, without_names};
 use vault_agent::search::store::corpus::matrix::{Matrix, Probe};
 
@@ -138,14 +138,27 @@ fn top(scores: &[f32]) -> f64 {
     f64::from(scores.iter().copied().fold(1e-9, f32::max))
 }
 
+/// Weighted fusion: `0.7 vector + 0.3 bm25`, both in 0..1; an exact match (`bm25 >= 0.75`) never falls
+/// below `0.92 bm25`; clamped to 0.1..1.
+fn weighted_fusion(vector: f64, bm25: f64) -> f64 {
+    let fused = 0.7 * vector + 0.3 * bm25;
+    let floor = if bm25 >= 0.75 { 0.92 * bm25 } else { 0.0 };
+    fused.max(floor).clamp(0.1, 1.0)
+}
+
+/// Reciprocal rank fusion (Cormack, Clarke and Büttcher 2009) with `k` 60: the sum over the lists of
+/// `1 / (60 + rank)`, ranks from 1, `None` where a list doesn't have it.
+fn reciprocal_rank(ranks: &[Option<usize>]) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "ranks are small")]
+    ranks.iter().flatten().map(|rank| 1.0 / (60.0 + *rank as f64)).sum()
+}
+
 /// The published weighted sum; BM25 and cosine as shares of the best.
 pub fn published(row: &Row) -> Vec<f32> {
     let (b, v) = (top(&row.bm25), top(&row.cosine));
     let both = row.bm25.iter().zip(&row.cosine);
-    both.map(|(bm25, cosine)| {
-        formula::weighted_fusion(f64::from(cosine.max(0.0)) / v, f64::from(*bm25) / b) as f32
-    })
-    .collect()
+    both.map(|(bm25, cosine)| weighted_fusion(f64::from(cosine.max(0.0)) / v, f64::from(*bm25) / b) as f32)
+        .collect()
 }
 
 /// Reciprocal rank fusion of BM25 and cosine.
@@ -158,7 +171,7 @@ pub fn reciprocal(row: &Row) -> Vec<f32> {
         ranks
     };
     let (b, v) = (ranks(&row.bm25, false), ranks(&row.cosine, true));
-    b.into_iter().zip(v).map(|(b, v)| formula::reciprocal_rank(&[b, v]) as f32).collect()
+    b.into_iter().zip(v).map(|(b, v)| reciprocal_rank(&[b, v]) as f32).collect()
 }
 
 fn dot(a: &[f32; SIGNALS], b: &Weights) -> f32 {

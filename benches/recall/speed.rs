@@ -9,10 +9,11 @@ use vault_agent::search::query::question::Question;
 use vault_agent::search::rank::signal::{NEAR, weights};
 use vault_agent::search::rank::signals;
 use vault_agent::search::rank::signals::{Candidates, Near, Prompt, Scores, Vectors, Work};
-use vault_agent::search::store::corpus::blocks::{Corpus, Passage};
+use vault_agent::search::store::corpus::blocks::Corpus;
+use vault_agent::search::store::corpus::grow::Passage;
 use vault_agent::search::store::corpus::matrix::Probe;
 
-use crate::data::Conversation;
+use crate::data::{Conversation, Said};
 
 fn median(mut times: Vec<Duration>) -> Duration {
     times.sort();
@@ -33,31 +34,31 @@ pub fn report(conversations: &[Conversation], blocks: usize) {
 
     let mut corpus = Corpus::new();
     let start = Instant::now();
-    'all: for copy in 0.. {
-        for conversation in conversations {
-            for (at, turns) in conversation.turns.chunks(24).enumerate() {
-                let passages = turns.iter().zip(1..).map(|(said, line)| Passage {
-                    line,
-                    is_turn: true,
-                    role: None,
-                    author: Some(&said.author),
-                    time: Some(1_600_000_000 + 3600 * (copy * 100 + at as i64)),
-                    about: About::default(),
-                    head: "",
-                    text: &said.text,
-                });
-                corpus.put(
-                    &format!("logs/discord-channel/{}-{copy}/{at:04}.md", conversation.id),
-                    0,
-                    passages,
-                );
-                if corpus.blocks() >= blocks {
-                    break 'all;
-                }
-            }
+    for copy in 0.. {
+        if corpus.len() >= blocks {
+            break;
         }
+        let passages = |turns: &[Said], at: usize| {
+            let passage = |(said, line)| Passage {
+                line,
+                is_turn: true,
+                role: None,
+                author: Some(&said.author),
+                time: Some(1_600_000_000 + 3600 * (copy * 100 + at as i64)),
+                about: About::default(),
+                head: "",
+                text: &said.text,
+            };
+            turns.iter().zip(1..).map(passage).collect::<Vec<_>>()
+        };
+        let notes = conversations.iter().flat_map(|conversation| {
+            let path = |at: usize| format!("logs/discord-channel/{}-{copy}/{at:04}.md", conversation.id);
+            let sessions = conversation.turns.chunks(24).enumerate();
+            sessions.map(move |(at, turns)| (path(at), passages(turns, at)))
+        });
+        corpus.put(notes).unwrap();
     }
-    println!("{} blocks taken in: {:?}", corpus.blocks(), start.elapsed());
+    println!("{} blocks taken in: {:?}", corpus.len(), start.elapsed());
     let (mut vectors_only, mut whole) = (Vec::new(), Vec::new());
     let mut cosines: Vec<Option<f32>> = Vec::new();
     for asked in conversations.iter().flat_map(|conversation| conversation.questions.iter().step_by(20)) {
@@ -88,7 +89,7 @@ pub fn report(conversations: &[Conversation], blocks: usize) {
     let (all, vectors) = (least(&whole), least(&vectors_only));
     println!(
         "a question over {} blocks: median {:?} (least {all:?}); the cosines of all vectors: {:?} ({vectors:?})",
-        corpus.blocks(),
+        corpus.len(),
         median(whole),
         median(vectors_only)
     );

@@ -1,4 +1,4 @@
-//! What comes next: reminders and tasks of other plugins, earliest first.
+//! Lists the next reminders and tasks of other plugins, earliest first.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -30,7 +30,7 @@ pub struct Coming {
     pub instant: Timestamp,
 }
 
-/// The next `count` reminders and tasks, earliest first. Tasks that nobody can read now are left out; `doctor` says why.
+/// The next `count` reminders and tasks, earliest first. Tasks that can't be read now are left out; `doctor` says why.
 ///
 /// # Errors
 /// The note of reminders is there and can't be read.
@@ -60,7 +60,7 @@ pub fn coming(workspace: &Workspace, count: usize, scanner: &mut Scanner) -> Res
         })
         .collect();
     let settings = workspace.task_settings();
-    let tasks = workspace.task_book(settings.as_ref()).list(scanner, now);
+    let tasks = workspace.vault_tasks(settings.as_ref()).list(scanner, now);
     let tasks = tasks.map_or_else(|_| Vec::new(), |(listed, _)| listed);
     coming.extend(tasks.into_iter().filter(|task| task.at > now).take(count).map(|task| Coming {
         id: Some(task.id),

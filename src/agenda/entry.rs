@@ -1,4 +1,4 @@
-//! What an agenda consists of.
+//! The entries of an agenda.
 
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -6,6 +6,7 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use crate::deliver::JournalError;
+use crate::format::reminder::RemindersFile;
 use crate::memory::commitments::CommitmentError;
 use crate::reminders::rfc3339;
 use crate::vault::VaultError;
@@ -152,6 +153,9 @@ pub struct Agenda {
     pub more: bool,
     /// What couldn't be read.
     pub problems: Vec<String>,
+    /// The note of reminders, as it was read.
+    #[serde(skip)]
+    pub reminders: RemindersFile,
 }
 
 /// Why there is no agenda.

@@ -1,10 +1,9 @@
-//! What comes and what came: reminders, follow-ups, tasks of other plugins, routines.
+//! The agenda: coming and past reminders, follow-ups, tasks of other plugins, routines.
 //!
-//! The vault's notes as they stand are read anew, and for what is past the delivery journal; nothing is written, and nothing
-//! is told.
+//! It reads the vault's notes anew and, for the past, the delivery journal. It writes nothing and notifies no one.
 //! - [`coming`](mod@coming): the next few, for `status` and Discord's `/status`;
-//! - [`range`](mod@range): all of some days, repeats worked out, for `agenda` and a calendar; [`past`]: what of them was told;
-//!   [`runs`]: routines; [`entry`], [`window`]: what that consists of.
+//! - [`range`](mod@range): all of some days, repeats worked out, for `agenda` and a calendar; [`past`]: past
+//!   deliveries; [`runs`]: routines; [`entry`], [`window`]: the parts of an agenda.
 
 mod coming;
 mod entry;

@@ -1,4 +1,4 @@
-//! What was told of some days, by the delivery journal: when, how late, by which way.
+//! Reads past deliveries of some days from the delivery journal: when, how late, by which notifier.
 
 use std::collections::HashSet;
 

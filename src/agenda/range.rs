@@ -1,4 +1,4 @@
-//! All of some days: what will be told and run, with repeats worked out, and of what is past what was told and ran.
+//! Computes the agenda of some days: coming occurrences with repeats, past deliveries and runs.
 
 use std::collections::{HashMap, HashSet};
 
@@ -31,12 +31,14 @@ pub fn range(
     scanner: &mut Scanner,
 ) -> Result<Agenda, AgendaError> {
     let window = Window::new(&workspace.zone, workspace.clock.now(), from, to);
-    let mut agenda = Agenda { from, to, entries: Vec::new(), more: false, problems: Vec::new() };
+    let reminders_note = workspace.note(&workspace.settings.paths.reminders);
+    let reminders = reminder::parse(&read(workspace, &reminders_note)?);
+    let mut agenda = Agenda { from, to, entries: Vec::new(), more: false, problems: Vec::new(), reminders };
     let mut known = HashSet::new();
     if window.from <= window.now {
         (agenda.entries, known) = past(workspace, &window, MOST_ENTRIES + 1)?;
     }
-    let lines = reminders(workspace, &window, &known, &mut agenda)?;
+    let lines = add_reminders(workspace, &window, &known, &mut agenda);
     for entry in agenda.entries.iter_mut().filter(|entry| entry.kind == Kind::Reminder) {
         entry.line = entry.line.or_else(|| lines.get(entry.id.as_ref()?).copied());
     }
@@ -54,22 +56,21 @@ pub fn range(
 }
 
 /// Adds reminders that come or are late; returns where those with an id stand.
-fn reminders(
+fn add_reminders(
     workspace: &Workspace,
     window: &Window,
     known: &HashSet<String>,
     agenda: &mut Agenda,
-) -> Result<HashMap<String, usize>, AgendaError> {
-    let path = workspace.note(&workspace.settings.paths.reminders);
-    let bytes = read(workspace, &path)?;
+) -> HashMap<String, usize> {
     let (zone, tz) = (&workspace.zone, workspace.zone.tz());
     let moment = Moment::new(zone, window.now);
     let mut lines = HashMap::new();
-    for line in reminder::parse(&bytes).reminders {
+    let Agenda { reminders, entries, .. } = agenda;
+    for line in &reminders.reminders {
         let one = &line.reminder;
         let id = one.id.as_ref().map(ToString::to_string);
         let entry = |at: Timestamp, state: State| Entry {
-            path: path.to_string(),
+            path: workspace.settings.paths.reminders.clone(),
             line: Some(line.line),
             recur: (one.recur != Recur::None).then(|| one.recur.to_string()),
             state,
@@ -79,15 +80,15 @@ fn reminders(
             && window.holds(due.occurrence.at)
             && !id.as_ref().is_some_and(|id| known.contains(&journal::key(id, due.occurrence.local, None)))
         {
-            agenda.entries.push(entry(due.occurrence.at, State::Late));
+            entries.push(entry(due.occurrence.at, State::Late));
         }
         let coming = schedule::occurrences_after(zone, one, window.before_coming());
-        let left = (MOST_ENTRIES + 1).saturating_sub(agenda.entries.len());
+        let left = (MOST_ENTRIES + 1).saturating_sub(entries.len());
         let coming = coming.take_while(|it| it.at < window.to).take(left);
-        agenda.entries.extend(coming.map(|it| entry(it.at, State::Coming)));
+        entries.extend(coming.map(|it| entry(it.at, State::Coming)));
         lines.extend(id.map(|id| (id, line.line)));
     }
-    Ok(lines)
+    lines
 }
 
 fn follow_ups(
@@ -145,7 +146,7 @@ fn tasks(
             if !window.holds(at) || known.contains(&journal::key(&found.id, telling.at, None)) {
                 continue;
             }
-            // What is past and was told by nobody was due before tasks were told, or waits.
+            // A past one without a delivery was due before its form was turned on, or waits.
             let state = if at > window.now { State::Coming } else { State::Late };
             agenda.entries.push(entry(Some(found.id.clone()), state, at));
         }

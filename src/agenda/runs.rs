@@ -1,4 +1,4 @@
-//! The routines of some days: when they come, and how those that ran went.
+//! Lists the routines of some days: coming occurrences, and results of past runs.
 
 use jiff::Timestamp;
 

@@ -1,4 +1,4 @@
-//! The instants of some days. Pure.
+//! The span of instants of some days. Pure.
 
 use std::collections::BTreeMap;
 

@@ -56,6 +56,9 @@ pub enum RemadeError {
     /// The turn asked nobody.
     #[error("no brain was asked in the turn `{0}`, so there is no request")]
     NotAsked(String),
+    /// It was asked on the page.
+    #[error("the turn `{0}` was asked on the page, which logs nothing: its request can't be made again")]
+    NotLogged(String),
     /// The turn journal can't be read.
     #[error(transparent)]
     Journal(#[from] TurnJournalError),
@@ -107,7 +110,11 @@ pub fn remade(
     let assembled = turn.as_ref().and_then(|turn| turn.assembled.as_ref());
     let stored = assembled.map(|assembled| assembled.hash.clone());
     let id = || id.to_owned();
-    let missing = || if turn.is_some() { RemadeError::NotAsked(id()) } else { RemadeError::Unknown(id()) };
+    let missing = || match &turn {
+        Some(turn) if turn.asked.is_of_page() => RemadeError::NotLogged(id()),
+        Some(_) => RemadeError::NotAsked(id()),
+        None => RemadeError::Unknown(id()),
+    };
     let logged = logged.ok_or_else(missing)?;
     let stored = logged.facts.ctx.clone().or(stored);
     Ok(again(workspace, &logged, &question, stored, tools))

@@ -1,4 +1,4 @@
-//! What a brain says while it answers, what it said in the end, and how it fails.
+//! Events and the end of an answer: text, tools' calls, usage, the reply or the failure.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ pub enum Event {
     Text(String),
     /// A call, whole.
     ToolCall(ToolCall),
-    /// What the call has used so far; a later one replaces it.
+    /// The usage of the call so far; a later one replaces it.
     Usage(Usage),
     /// The answer is whole; the last event.
     Done {
@@ -41,13 +41,13 @@ pub enum Stop {
 /// Tokens of one call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// What the model read, what came from a cache counted too.
+    /// Tokens that the model read, those from a cache counted too.
     pub input: u64,
-    /// What of it came from the provider's cache.
+    /// Tokens of these from the provider's cache.
     pub cached: u64,
-    /// What of it was written into the provider's cache.
+    /// Tokens of these written into the provider's cache.
     pub cache_write: u64,
-    /// What the model wrote, reasoning counted too.
+    /// Tokens that the model wrote, reasoning counted too.
     pub output: u64,
 }
 
@@ -69,7 +69,7 @@ pub struct Reply {
     pub tool_calls: Vec<ToolCall>,
     /// The answer as the provider sent it, for [`crate::brain::Message::Assistant`].
     pub raw: Option<RawTurn>,
-    /// What it used; zeros where the provider doesn't tell.
+    /// Its usage; zeros where the provider doesn't tell.
     pub usage: Usage,
     /// Why it ended.
     pub stop: Stop,
@@ -153,7 +153,7 @@ impl Class {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct BrainError {
-    /// What is to be done about it.
+    /// The class, which decides about the reaction.
     pub class: Class,
     /// A sentence for people, scrubbed of keys.
     pub message: String,

@@ -1,12 +1,13 @@
-//! Brains: whoever can answer. A request goes in, events come out, at the end stands a reply or a classed error.
+//! Brains: models, and programs with a model. A request goes in; events come out, and at the end a reply or a classed
+//! error.
 //!
-//! This room knows no settings, no vault and no journal: who calls gives it everything as values. A brain tries once.
+//! This room knows no settings, no vault and no journal: the caller passes everything as values. A brain tries once.
 //! - [`request`], [`event`]: plain values of no provider;
-//! - [`wire`]: them as three HTTP formats, and back; what a provider sends is kept as raw JSON and echoed unchanged
-//!   within a turn;
+//! - [`wire`]: three HTTP formats, both ways; a provider's items are kept as raw JSON and echoed unchanged within a
+//!   turn;
 //! - [`programs`]: brains that are programs with a loop of their own;
-//! - [`failing`]: whether another try follows, and whose: the rule, and what is remembered for it;
-//! - [`price`], [`scrub`]: what a call cost, and texts without keys.
+//! - [`failing`]: classes of failure, failover, and the health of brains;
+//! - [`price`], [`scrub`]: the cost of a call, and texts without keys.
 
 mod event;
 mod failing;
@@ -28,7 +29,7 @@ pub use self::programs::acp;
 pub use self::programs::{Harness, Host, Task, claude_code, codex, harness, process};
 pub use self::request::{Message, Part, RawTurn, Request, ToolCall, ToolResult, ToolSpec};
 
-/// Whoever answers: one endpoint with one model and one key. A brain with several keys is several of these.
+/// A brain: one endpoint with one model and one key. A brain with several keys is several of these.
 #[async_trait]
 pub trait Brain: Send + Sync {
     /// Asks once. Events are sent as they come, for showing that something goes on; a receiver that was dropped

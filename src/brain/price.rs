@@ -1,4 +1,4 @@
-//! What a call cost: tokens times the prices of the settings.
+//! The cost of a call: tokens times the prices of the settings.
 
 use super::event::Usage;
 pub use crate::config::Price;

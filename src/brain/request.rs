@@ -1,4 +1,4 @@
-//! What a model is asked, in words of no provider: text, turns, tools, and where the cache point stands.
+//! A request to a model, independent of providers: text, turns, tools, and the cache point.
 //!
 //! A request is a value. Its canonical bytes (JSON, keys sorted, no spaces) are the same wherever and whenever
 //! it is made, so their hash says whether a request that was made again from files is the one that was sent.
@@ -9,11 +9,11 @@ use serde_json::Value;
 /// One request: everything that a model is told.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Request {
-    /// Who the model is and what rules it has.
+    /// The model's persona and rules.
     pub system: String,
     /// The conversation, oldest first.
     pub messages: Vec<Message>,
-    /// What it may call.
+    /// The tools that it may call.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolSpec>,
     /// The index of the message after which the cache point stands: what is up to there comes again next time.
@@ -31,12 +31,12 @@ pub struct Request {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
 pub enum Message {
-    /// What a person said, or what stands in for it.
+    /// A person's message, or its stand-in.
     User {
         /// Its parts, in order.
         parts: Vec<Part>,
     },
-    /// What a model answered.
+    /// A model's answer.
     Assistant {
         /// The words.
         #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -48,7 +48,7 @@ pub enum Message {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         raw: Option<RawTurn>,
     },
-    /// What the tools said: one result for each call of the message before.
+    /// The tools' results: one for each call of the message before.
     ToolResults {
         /// The results, in the order of the calls.
         results: Vec<ToolResult>,
@@ -96,12 +96,12 @@ pub struct ToolCall {
     pub arguments: String,
 }
 
-/// What a call came to.
+/// The result of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolResult {
     /// The call's id.
     pub call_id: String,
-    /// What the tool said.
+    /// The tool's text.
     pub text: String,
     /// It failed, and the text says how.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -113,14 +113,14 @@ pub struct ToolResult {
 pub struct ToolSpec {
     /// `[a-zA-Z0-9_-]`, at most 64.
     pub name: String,
-    /// What it does and when to use it.
+    /// Its purpose and when to use it.
     pub description: String,
     /// The JSON schema of its arguments: an object.
     pub schema: Value,
 }
 
 /// An answer's own items as a provider sent them: signatures, encrypted reasoning, fields that we don't know.
-/// Whoever holds one keeps it; only the wire that made it looks inside.
+/// Opaque to its holder; only the wire that made it looks inside.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RawTurn {
     /// `messages`, `responses` or `chat`.

@@ -1,16 +1,16 @@
-//! Takes keys out of texts. Gateways echo headers and keys into their errors; such a text is shown to people and
-//! kept on disk.
+//! Removes keys from texts. Gateways echo headers and keys into their errors; such a text is shown to people and kept
+//! on disk.
 //!
-//! In an error, what is known to be secret goes, wherever it stands; then what the rules of [`crate::redact`] find, by its
-//! kind; then whatever else looks like a key. It is better to hide
-//! a harmless word than to show a key. An answer loses the key alone: a gateway may say "200" and mean an error.
+//! In an error, known secrets are removed first; then the finds of [`crate::redact`]'s rules, by kind; then all that
+//! looks like a key. It is better to hide a harmless word than to show a key. An answer loses the key alone: a gateway
+//! may say "200" and mean an error.
 
 use serde_json::Value;
 
 use super::event::Reply;
 use crate::redact::redact;
 
-/// What stands where a key stood.
+/// The text in the place of a key.
 pub const HIDDEN: &str = "[hidden]";
 /// The longest text that is kept, in characters.
 pub const MOST: usize = 400;
@@ -97,7 +97,7 @@ fn one_line(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// What keys are written with.
+/// Whether a character may stand in a key.
 fn of_a_key(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '+' | '/' | '*' | '~')
 }

@@ -1,4 +1,4 @@
-//! Learning from turns: what the vault knows goes in, what a person is asked comes out.
+//! Learns from turns by rules: known facts and a turn go in, questions for a person come out.
 //!
 //! A [`Learner`] reads `MEMORY.md` and the inbox once, and takes turn after turn; what one turn asks is known to the next.
 //! A turn that was asked about before is passed over whole: so a crash between the note and the place in the log asks
@@ -10,7 +10,7 @@ use jiff::civil::DateTime;
 use super::ask::{self, InboxError};
 use super::judge::{Admission, Known, Memory, Proposal, propose};
 use super::read::reading::Turn;
-use crate::capture::{AUTO, Found};
+use crate::capture::{AUTO, Extracted};
 use crate::config::{Inbox, Settings};
 use crate::embed::Table;
 use crate::format::candidate::{Candidate, Mark};
@@ -18,7 +18,7 @@ use crate::format::struck;
 use crate::memory::{MemoryNotes, keep::bare};
 use crate::schedule::Zone;
 
-/// What each time that something was said again adds to its score, and how many count.
+/// The bonus for each repetition, and the number of repetitions that count.
 const AGAIN: f64 = 0.05;
 const MOST_AGAIN: usize = 3;
 
@@ -36,7 +36,7 @@ pub struct Learner {
     asked: Vec<Timestamp>,
 }
 
-/// What a look writes into the inbox.
+/// The questions that a look writes into the inbox.
 #[derive(Debug, Default)]
 pub struct Asking {
     /// New lines, best first.
@@ -94,8 +94,8 @@ impl Learner {
         near.into_iter().map(|(place, _)| facts[place].text.as_str()).collect()
     }
 
-    /// What is asked about a turn in which this was found; the next turn knows of it.
-    pub fn learn(&mut self, turn: &Turn, found: Vec<Found>, by: &str, now: Timestamp) -> Vec<Proposal> {
+    /// The questions about a turn with these candidates; the next turn knows of them.
+    pub fn learn(&mut self, turn: &Turn, found: Vec<Extracted>, by: &str, now: Timestamp) -> Vec<Proposal> {
         if found.is_empty() || self.is_known(turn) {
             return Vec::new();
         }
@@ -110,7 +110,7 @@ impl Learner {
     }
 
     /// What is asked of all that was proposed: what the settings let in at once, ticked, and of the rest the best that the
-    /// day and the open questions leave room for; what somebody asked to have remembered comes first. What is left is not noted anywhere.
+    /// day and the open questions leave room for; what a person asked to have remembered comes first. What is left is not noted anywhere.
     pub fn choose(
         &self,
         mut proposals: Vec<Proposal>,

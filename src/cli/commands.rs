@@ -5,7 +5,7 @@ use clap::Subcommand;
 #[cfg(feature = "assistant")]
 use super::assistant::{ask, brain, lcm, routine, skill, turns, usage};
 use super::context::Context;
-use super::daemon::{pause, run, service, status, tick};
+use super::daemon::{machines, pause, run, service, status, tick};
 use super::error::CommandResult;
 use super::hosts::hook;
 #[cfg(all(unix, feature = "web"))]
@@ -80,6 +80,7 @@ pub(super) enum Command {
     McpConfig(mcp_config::Args),
     #[cfg(all(unix, feature = "web"))]
     Web(web::Args),
+    Machines(machines::Args),
     Status(status::Args),
     Doctor(doctor::Args),
     Service(service::Args),
@@ -160,6 +161,7 @@ pub(super) fn dispatch(command: &Command, context: &Context) -> CommandResult {
         Command::McpConfig(args) => mcp_config::run(context, args),
         #[cfg(all(unix, feature = "web"))]
         Command::Web(args) => web::run(context, args),
+        Command::Machines(args) => machines::run(context, args),
         Command::Status(args) => status::run(context, args),
         Command::Doctor(args) => doctor::run(context, args),
         Command::Service(args) => service::run(context, args),

@@ -98,6 +98,16 @@ impl From<crate::vault::EditError> for CommandError {
     }
 }
 
+impl From<crate::workspace::SettingsFileError> for CommandError {
+    fn from(error: crate::workspace::SettingsFileError) -> Self {
+        match error {
+            crate::workspace::SettingsFileError::Read(error) => error.into(),
+            crate::workspace::SettingsFileError::Write(error) => error.into(),
+            error => Self::problem(error),
+        }
+    }
+}
+
 impl From<crate::deliver::JournalError> for CommandError {
     fn from(error: crate::deliver::JournalError) -> Self {
         Self::problem(error).hint("nothing is sent without the delivery journal; look at its folder")

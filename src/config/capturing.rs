@@ -1,4 +1,4 @@
-//! What the settings say of learning from conversations, whether or not they have a table for it.
+//! The effective settings of capture, with and without a table for it.
 
 use super::settings::Settings;
 use crate::format::candidate::Category;

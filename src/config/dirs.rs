@@ -1,4 +1,4 @@
-//! Where a vault's state and cache live, and how a vault is found.
+//! Directories of a vault's state and cache, and the search for the vault.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ pub const CACHE_VARIABLE: &str = "VAULT_AGENT_CACHE_DIR";
 pub struct Dirs {
     /// The delivery journal, the edit journal, the history, the lock.
     pub state: PathBuf,
-    /// What can be deleted at any time.
+    /// The cache, which can be deleted at any time.
     pub cache: PathBuf,
 }
 
@@ -90,7 +90,7 @@ impl Dirs {
     /// It belongs to another vault.
     pub fn bind(&self, root: &Path) -> Result<(), ConfigError> {
         let file = self.state.join(OWNER);
-        // A folder that can't be looked at now is told by whoever reads it.
+        // A folder that can't be read now is reported by its reader.
         let Some(own) = Owner::of(root) else { return Ok(()) };
         let known = std::fs::read(&file).ok().and_then(|bytes| serde_json::from_slice::<Owner>(&bytes).ok());
         match known {
@@ -108,7 +108,7 @@ impl Dirs {
         }
         let bytes = serde_json::to_vec(&own).unwrap_or_default();
         let new = self.state.join(format!(".{OWNER}-{}.new", std::process::id()));
-        // State that can't be written is told by whoever needs it.
+        // State that can't be written is reported by its writer.
         if std::fs::write(&new, bytes).and_then(|()| std::fs::rename(&new, &file)).is_err() {
             let _ = std::fs::remove_file(&new);
         }

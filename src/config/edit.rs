@@ -1,4 +1,4 @@
-//! The one change that the program makes to a settings file: a pattern more in `[assistant] allow`. Pure.
+//! Adds a pattern to `[assistant] allow` in the text of a settings file. Pure.
 //!
 //! It is an insertion into the text, so that comments and layout stay as they are. Whether it came out right is
 //! checked: the new text has to mean the old settings with that pattern, and nothing else.

@@ -1,4 +1,4 @@
-//! What can be wrong with settings, and how it is said.
+//! Errors in settings, in words for people.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -10,9 +10,9 @@ pub struct ConfigError {
     pub path: Option<PathBuf>,
     /// 1-based line and column in that file.
     pub place: Option<(usize, usize)>,
-    /// What is wrong, in one sentence.
+    /// The fault, in one sentence.
     pub message: String,
-    /// What to do about it.
+    /// The remedy.
     pub suggestion: Option<String>,
 }
 

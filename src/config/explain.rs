@@ -1,4 +1,4 @@
-//! Where in the text of the settings an error is, and in which words it is said. Pure.
+//! Finds the place of an error in the text of the settings, and words it. Pure.
 
 use std::ops::Range;
 
@@ -96,7 +96,7 @@ fn first_of(lines: &[&str], second: usize) -> Option<usize> {
     index.map(|index| index + 1)
 }
 
-/// What to do where the header above a wrong key is commented out and the key belongs to its table.
+/// The hint where the header above a wrong key is commented out and the key belongs to its table.
 fn header_left_out<T: DeserializeOwned>(text: &str, error: &toml::de::Error) -> Option<String> {
     let at = error.span()?.start;
     let before = text.get(..at)?;

@@ -1,4 +1,4 @@
-//! The last settings of a vault that were understood: a copy in its state directory, for when the file is broken.
+//! Keeps a copy of the last valid settings in the state directory, for when the file is broken.
 
 use std::path::Path;
 

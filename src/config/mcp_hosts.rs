@@ -1,7 +1,7 @@
-//! `[[mcp]]` in the words of programs that start MCP servers themselves. Pure.
+//! Writes `[[mcp]]` as configuration for programs that start MCP servers themselves. Pure.
 //!
-//! No secret stands in what comes out: a variable is named, and the program reads it from its own environment, so whoever
-//! starts the program passes [`variables`]. A key that lies in a file can't be named so; its server is left out.
+//! The configuration holds no secret: it names variables, which the program reads from its own environment, so its
+//! parent passes [`variables`]. A server whose key lies in a file is left out.
 
 use std::collections::BTreeSet;
 
@@ -56,7 +56,7 @@ impl Filled {
     }
 }
 
-/// What Visual Studio Code asks for before it starts these servers: its `inputs`.
+/// The questions of Visual Studio Code before it starts these servers: its `inputs`.
 pub fn inputs(servers: &[&McpServer]) -> Vec<Value> {
     let names: BTreeSet<&str> = servers.iter().flat_map(|server| variables(server)).collect();
     let input =

@@ -1,4 +1,4 @@
-//! Settings, secrets and directories: everything that is decided before a vault is touched.
+//! Settings, secrets and directories: read and checked before a vault is opened.
 //!
 //! [`Settings`] is `vault-agent.toml` of the vault, validated. All keys are optional, an unknown key is
 //! an error with the nearest known name, and every error names line and column of the file. Secrets are
@@ -6,17 +6,20 @@
 //! can read ([`secret`]). [`Dirs`] names the two directories outside the vault, one for state, one for
 //! the cache.
 //!
-//! - [`settings`]: the file as values; [`tables`]: one file a table; [`capturing`]: what follows from several of them; [`pause`]: its
-//!   keys for a pause;
+//! - [`settings`]: the file as values; [`tables`]: one file a table; [`capturing`]: values that follow from several of
+//!   them; [`pause`]: its keys for a pause;
 //! - [`edit`], [`put`]: the changes that the program makes to the file. Pure;
-//! - [`dirs`], [`json_file`], [`secret`]: directories, small state files in them, secrets; [`error`], [`explain`], [`stray`]: what can be wrong, and where;
-//! - [`mcp_hosts`]: `[[mcp]]` in the words of programs that start servers themselves.
+//! - [`dirs`], [`json_file`], [`secret`]: directories, small state files in them, secrets; [`error`], [`explain`],
+//!   [`stray`]: errors with their place;
+//! - [`mcp_hosts`]: `[[mcp]]` as configuration for programs that start servers themselves; [`git_address`]: the
+//!   remotes that machines may share.
 
 mod capturing;
 mod dirs;
 mod edit;
 mod error;
 mod explain;
+pub mod git_address;
 pub mod json_file;
 pub mod last_good;
 pub mod mcp_hosts;
@@ -32,20 +35,20 @@ pub use self::edit::with_allowed;
 pub use self::error::ConfigError;
 pub use self::pause::{PAUSE_REMINDERS, PAUSED_UNTIL, PausedUntil};
 pub use self::put::{with_brain, with_values, without};
-#[cfg(any(feature = "push", feature = "email"))]
+#[cfg(any(feature = "push", feature = "email", feature = "http"))]
 pub(crate) use self::secret::expand;
 pub use self::secret::{
-    DISCORD_TOKEN_VARIABLE, EMAIL_PASSWORD_VARIABLE, NTFY_TOKEN_VARIABLE, SIGNED_SECRET_VARIABLE,
-    SIGNED_URL_VARIABLE, WEBHOOK_VARIABLE, make_private, secret,
+    DISCORD_TOKEN_VARIABLE, EMAIL_PASSWORD_VARIABLE, ETCD_PASSWORD_VARIABLE, NTFY_TOKEN_VARIABLE,
+    SIGNED_SECRET_VARIABLE, SIGNED_URL_VARIABLE, WEBHOOK_VARIABLE, make_private, secret,
 };
 pub use self::settings::{Edit, EditStrategyName, Embed, History, Index, Memory, Recall, Schedule, Settings};
 pub use self::stray::{Stray, strays};
 pub(crate) use self::tables::is_web;
 pub use self::tables::{
     Assistant, AttachmentKind, BashMode, Brain, BrainKind, Capture, Category, Discord, Email, Hooks, Inbox,
-    KeepAttachments, MEMORY, MailSecurity, McpServer, Notify, NotifyKind, Ntfy, Paths, Price, Quiet,
-    Reminders, Rerank, Route, SkillSettings, Summary, TaskForm, ToolGroup, Web, Webhook, allow,
-    is_this_machine, is_topic,
+    KeepAttachments, MEMORY, Machines, MachinesEngine, MailSecurity, McpServer, Notify, NotifyKind, Ntfy,
+    OnPartition, Paths, Price, Quiet, Reminders, Rerank, Route, SkillSettings, Summary, TaskForm, ToolGroup,
+    Web, Webhook, allow, is_this_machine, is_topic, machine_name,
 };
 
 /// The name of the settings file, in the vault's root.

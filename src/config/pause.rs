@@ -1,4 +1,4 @@
-//! `paused_until`: until when nothing is done by itself.
+//! `paused_until`: the time until which nothing runs by itself.
 
 use jiff::civil;
 use serde::Deserialize;
@@ -8,7 +8,7 @@ pub const PAUSED_UNTIL: &str = "paused_until";
 /// The key of the settings that lets a pause hold for reminders too.
 pub const PAUSE_REMINDERS: &str = "pause_reminders";
 
-/// The word in the place of a time: the pause ends when somebody ends it.
+/// The word in the place of a time: the pause ends when a person ends it.
 const RESUMED: &str = "resumed";
 
 /// The end of a pause.

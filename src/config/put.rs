@@ -1,8 +1,8 @@
-//! Values put into the text of a settings file. Pure.
+//! Puts values into the text of a settings file. Pure.
 //!
 //! Comments and layout stay: a value that stands is replaced where it stands, one that the template has commented out
-//! takes that line's place, any other comes under its table's header, which is uncommented first. Whether it came out
-//! right is checked: the new text has to mean the old one with these values, and nothing else.
+//! takes that line's place, any other comes under its table's header, which is uncommented first. The result is
+//! checked: the new text has to mean the old one with these values, and nothing else.
 
 use std::ops::Range;
 

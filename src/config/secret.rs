@@ -18,6 +18,8 @@ pub const EMAIL_PASSWORD_VARIABLE: &str = "VAULT_AGENT_EMAIL_PASSWORD";
 pub const SIGNED_URL_VARIABLE: &str = "VAULT_AGENT_WEBHOOK_URL";
 /// Holds the secret that signs it.
 pub const SIGNED_SECRET_VARIABLE: &str = "VAULT_AGENT_WEBHOOK_SECRET";
+/// Holds the password of the user at the etcd cluster that machines share.
+pub const ETCD_PASSWORD_VARIABLE: &str = "VAULT_AGENT_ETCD_PASSWORD";
 
 /// The secret in the environment variable `variable`, else the first line of `file`, else none. An empty name is no
 /// variable.
@@ -58,7 +60,7 @@ fn read(path: &Path, variable: &str, root: &Path) -> Result<SecretString, Config
             "move it outside the vault, for example to `~/.config/vault-agent/`".to_owned(),
         );
     }
-    // Nobody may write to a pipe, and reading it would wait for ever.
+    // A pipe may have no writer, and reading it would wait for ever.
     if !canonical.is_file() {
         return problem(
             format!("the secret file `{shown}` is no file"),

@@ -1,4 +1,4 @@
-//! `vault-agent.toml` as values.
+//! Reads `vault-agent.toml` into checked values.
 
 mod differ;
 
@@ -14,7 +14,7 @@ use super::tables::assistant::{self, Assistant, Route, SkillSettings};
 use super::tables::mcp::{self, McpServer};
 use super::tables::notify::{self, Notify};
 use super::tables::{
-    Brain, Capture, Discord, Hooks, Inbox, Paths, Reminders, Rerank, Summary, Web, follow, within,
+    Brain, Capture, Discord, Hooks, Inbox, Machines, Paths, Reminders, Rerank, Summary, Web, follow, within,
 };
 use crate::config::FILE_NAME;
 
@@ -30,7 +30,7 @@ pub struct Settings {
     pub pause_reminders: bool,
     /// Where the agent's notes are.
     pub paths: Paths,
-    /// Who is told.
+    /// Notifiers.
     pub notify: Notify,
     /// Which task lines of other plugins are told too.
     pub reminders: Reminders,
@@ -42,21 +42,21 @@ pub struct Settings {
     pub discord: Discord,
     /// Snapshots.
     pub history: History,
-    /// What is indexed.
+    /// Indexed files.
     pub index: Index,
     /// Where vectors come from.
     pub embed: Embed,
-    /// Who looks once more at what a deep search found.
+    /// The reranker of deep searches.
     pub rerank: Rerank,
-    /// What is given without asking.
+    /// The bounds of recall.
     pub recall: Recall,
     /// The memory of the person.
     pub memory: Memory,
-    /// What hooks of assistants inject.
+    /// Hooks of assistants.
     pub hooks: Hooks,
-    /// Who summarises long conversations.
+    /// Summaries of long conversations.
     pub summary: Summary,
-    /// What is learned from conversations; the table alone turns it on.
+    /// Learning from conversations; the table alone turns it on.
     pub capture: Option<Capture>,
     /// How much is asked in the inbox.
     pub inbox: Inbox,
@@ -72,11 +72,13 @@ pub struct Settings {
     pub routes: Vec<Route>,
     /// Other MCP servers.
     pub mcp: Vec<McpServer>,
-    /// What skills are given, by their names.
+    /// The secrets of skills, by their names.
     #[serde(rename = "skill")]
     pub skills: BTreeMap<String, SkillSettings>,
     /// The local web page.
     pub web: Web,
+    /// Where several machines agree on who speaks; one machine without it.
+    pub machines: Option<Machines>,
 }
 
 impl Default for Settings {
@@ -108,6 +110,7 @@ impl Default for Settings {
             mcp: Vec::new(),
             skills: BTreeMap::new(),
             web: Web::default(),
+            machines: None,
         }
     }
 }
@@ -182,7 +185,7 @@ impl Default for History {
     }
 }
 
-/// What is indexed.
+/// Indexed files.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Index {
@@ -222,7 +225,7 @@ impl Default for Embed {
     }
 }
 
-/// What is given without asking.
+/// The bounds of recall.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Recall {
@@ -277,7 +280,7 @@ impl Settings {
     /// As [`Settings::load`], with the same errors and the file's text; empty without a file.
     pub fn read(root: &Path) -> Result<(Self, String), ConfigError> {
         let path = root.join(FILE_NAME);
-        // Nobody may write to a pipe, and reading it would wait for ever.
+        // A pipe may have no writer, and reading it would wait for ever.
         if std::fs::metadata(&path).is_ok_and(|meta| !meta.is_file()) {
             return Err(ConfigError::new("is no file; move it out of the way").in_file(&path));
         }
@@ -365,6 +368,7 @@ impl Settings {
         notify::validate(&self.notify)?;
         self.reminders.validate()?;
         self.web.validate()?;
+        self.machines.as_ref().map_or(Ok(()), Machines::validate)?;
         let named = [
             ("recall.brain", self.recall.brain.as_deref()),
             ("summary.brain", self.summary.brain.as_deref()),

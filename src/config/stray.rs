@@ -1,4 +1,4 @@
-//! Keys of a settings file that stand under a commented-out header, and so count for the table above it. Pure.
+//! Finds keys of a settings file under a commented-out header, which so count for the table above it. Pure.
 
 use toml::de::{DeTable, DeValue};
 

@@ -1,6 +1,6 @@
-//! What this machine can hold a command to.
+//! Detects which rules of the box this machine can enforce.
 
-use super::found::Found;
+use super::capabilities::Capabilities;
 use super::wire::Layers;
 
 /// Whether a rule holds.
@@ -17,7 +17,7 @@ pub enum Level {
 /// One rule of the box.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
-    /// What it is about: `files`, `network`, ….
+    /// Its subject: `files`, `network`, ….
     pub name: &'static str,
     /// Whether it holds.
     pub level: Level,
@@ -25,7 +25,7 @@ pub struct Rule {
     pub word: String,
 }
 
-/// What this machine enforces, rule by rule.
+/// The rules that this machine enforces, one by one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Enforcement {
     /// The rules; the same ones, in the same order, on every machine.
@@ -54,8 +54,8 @@ const TRUNCATION: u8 = 3;
 /// From the version on that knows signals and abstract sockets.
 const SIGNALS: u8 = 6;
 
-/// What follows from what can be built.
-pub(super) fn of(found: &Found) -> Enforcement {
+/// The enforcement that follows from these capabilities.
+pub(super) fn of(found: &Capabilities) -> Enforcement {
     let rules = match &found.layers {
         Ok(layers) => rules(layers),
         Err(why) => NAMES.map(|name| rule(name, Level::Not, why.clone())).to_vec(),
@@ -155,14 +155,14 @@ fn rule(name: &'static str, level: Level, word: impl Into<String>) -> Rule {
 mod tests {
     use super::*;
 
-    fn layers(namespaces: bool, landlock: u8) -> Found {
-        Found {
+    fn layers(namespaces: bool, landlock: u8) -> Capabilities {
+        Capabilities {
             layers: Ok(Layers { namespaces, landlock, calls: true, counted: true, profile: false }),
             why_none: None,
         }
     }
 
-    fn weak(found: &Found) -> Vec<&'static str> {
+    fn weak(found: &Capabilities) -> Vec<&'static str> {
         of(found).weak().map(|rule| rule.name).collect()
     }
 
@@ -178,9 +178,9 @@ mod tests {
 
     #[test]
     fn the_same_rules_stand_everywhere() {
-        let none = Found { layers: Err("no bash".into()), why_none: None };
+        let none = Capabilities { layers: Err("no bash".into()), why_none: None };
         let macos = Layers { profile: true, ..Layers::default() };
-        let macos = Found { layers: Ok(macos), why_none: None };
+        let macos = Capabilities { layers: Ok(macos), why_none: None };
         assert!(!of(&macos).is_whole());
         for found in [none, macos, layers(true, 7), layers(false, 0)] {
             let rules = of(&found).rules;

@@ -1,8 +1,8 @@
-//! The gate: the one counterpart that a confined command may talk to.
+//! The gate: the one socket over which a confined command talks to the program outside.
 //!
-//! In the box the environment variable [`VARIABLE`] names a descriptor. A client there makes a pair of sockets and sends
-//! one of them over it ([`connect`]); outside, whoever called [`super::run`] receives it and hands it to the [`Gate`].
-//! So any number of clients talk at a time, and no socket has a name that others could find.
+//! In the box the environment variable [`VARIABLE`] names a descriptor. A client there makes a pair of sockets and
+//! sends one of them over it ([`connect`]); outside, the caller of [`super::run`] receives it and hands it to the
+//! [`Gate`]. So any number of clients talk at a time, and no socket has a name that others could find.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -31,18 +31,18 @@ const KIND: SocketType = SocketType::SEQPACKET;
 #[cfg(not(target_os = "linux"))]
 const KIND: SocketType = SocketType::DGRAM;
 
-/// Who answers at the gate, outside the box, in the process that called [`super::run`].
+/// The server of the gate, outside the box, in the process that called [`super::run`].
 #[async_trait]
 pub trait Gate: Send + Sync {
     /// Talks to one client until it is done. Several are served at a time; at the command's end the future is dropped.
-    /// Whoever is at the other end is untrusted.
+    /// The other end is untrusted.
     async fn serve(&self, stream: UnixStream);
 }
 
 /// Asks for a connection to the gate, from inside the box.
 ///
 /// # Errors
-/// There is no gate: the environment variable is not set, or nobody is at its other end any more.
+/// There is no gate: the environment variable is not set, or its other end is closed.
 pub fn connect() -> io::Result<std::os::unix::net::UnixStream> {
     let none = || io::Error::new(io::ErrorKind::NotFound, "not in a box, or in one without a gate");
     let number = std::env::var(VARIABLE).ok().and_then(|value| value.parse().ok()).ok_or_else(none)?;
@@ -76,7 +76,7 @@ pub(super) fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok(socketpair(AddressFamily::UNIX, KIND, flags, None)?)
 }
 
-/// Serves whoever comes through the gate. Never ends by itself; dropping it ends all that is served.
+/// Serves clients that come through the gate. Never ends by itself; dropping it ends all that is served.
 pub(super) async fn keep(ours: OwnedFd, gate: Arc<dyn Gate>) {
     let mut clients = JoinSet::new();
     // Tokio waits for any socket by this type; its own reads and writes are not used here.
@@ -104,7 +104,7 @@ fn nonblocking(fd: OwnedFd) -> io::Result<OwnedFd> {
     Ok(fd)
 }
 
-/// What came through the gate as a stream; anything but a stream between two processes is refused.
+/// The descriptor from the gate as a stream; anything but a stream between two processes is refused.
 fn stream(fd: OwnedFd) -> io::Result<UnixStream> {
     let is_unix = rustix::net::getsockname(&fd)?.address_family() == AddressFamily::UNIX;
     if !is_unix || rustix::net::sockopt::socket_type(&fd)? != SocketType::STREAM {

@@ -1,4 +1,4 @@
-//! The program as its own helper: what `main` asks before anything else.
+//! The program as its own helper: `main` calls this first, before it parses arguments.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -11,11 +11,11 @@ use super::wire::{ARGUMENT, INNER};
 pub struct Helper {
     pub(super) program: PathBuf,
     pub(super) namespaces: bool,
-    pub(super) found: OnceLock<super::found::Found>,
+    pub(super) found: OnceLock<super::capabilities::Capabilities>,
 }
 
 impl Helper {
-    /// A program whose `main` asks [`super::main`] first. Another than this one is for tests and for whoever embeds this crate.
+    /// A program whose `main` asks [`super::main`] first. Another than this one is for tests and for programs that embed this crate.
     pub fn new(program: impl Into<PathBuf>) -> Self {
         Self { program: program.into(), namespaces: true, found: OnceLock::new() }
     }

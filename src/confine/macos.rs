@@ -10,7 +10,7 @@ use std::path::Path;
 
 use super::Policy;
 
-/// What programs need of the system.
+/// The system's paths that programs need.
 const SYSTEM: [&str; 9] = [
     "/bin",
     "/sbin",
@@ -123,7 +123,7 @@ fn work(
     let (over, comes) = mpsc::channel();
     let (end, caller) = (over.clone(), rustix::io::dup(control).map_err(|error| error.to_string())?);
     std::thread::spawn(move || {
-        // A byte or the end: nobody wants it any more.
+        // A byte or the end: the caller has stopped it.
         let _ = rustix::io::read(caller, &mut [0; 1]);
         let _ = end.send(Exit::Stopped);
     });

@@ -6,11 +6,11 @@
 //! [`enforcement`] says which of this the machine can enforce.
 //!
 //! - `run`, `policy`, `output`: outside the box: what a command may do, what it says, what became of it;
-//! - `helper`, `wire`, `found`: the program as its own helper; `gate`: the one counterpart inside;
+//! - `helper`, `wire`, `capabilities`: the program as its own helper; `gate`: the one counterpart inside;
 //! - `linux`, `macos`: the box itself.
 
+mod capabilities;
 mod enforcement;
-mod found;
 pub mod gate;
 mod helper;
 #[cfg(target_os = "linux")]
@@ -65,7 +65,7 @@ pub async fn run(
     Helper::current().run(policy, command, gate, stop).await
 }
 
-/// What this machine enforces; found by building a box, once for a process.
+/// The rules that this machine enforces; found by building a box, once for a process.
 pub fn enforcement() -> Enforcement {
     Helper::current().enforcement()
 }

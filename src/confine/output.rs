@@ -1,4 +1,4 @@
-//! What a command says: head and tail of it, made harmless.
+//! Cuts a command's output to head and tail, and removes escapes and invisible characters.
 
 use std::collections::VecDeque;
 
@@ -45,7 +45,7 @@ impl Output {
         self.total - (self.head.len() + self.tail.len()) as u64
     }
 
-    /// What is kept, safe to show.
+    /// The kept text, safe to show.
     pub(super) fn text(&self) -> String {
         if let Some(all) = self.all() {
             return harmless(&all);

@@ -1,11 +1,11 @@
-//! What a command may do, and what became of it.
+//! The policy of a command (paths, network, limits) and its outcome.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// What one confined command may do. Everything that is not said here is forbidden.
+/// The permissions of one confined command. All else is forbidden.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Policy {
     /// Files and folders it may read, beside the system's programs and libraries. A path that does not exist is left out.
@@ -132,7 +132,7 @@ impl std::fmt::Display for Exit {
     }
 }
 
-/// What a command did.
+/// The result of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ran {
     /// How it ended.

@@ -1,4 +1,4 @@
-//! Outside the box, in the program that wants a command run: starts the helper, reads what the command says.
+//! Runs a command from outside the box: starts the helper and reads the command's output.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -13,7 +13,7 @@ use tokio::net::UnixStream;
 use tokio::process::Command;
 use tokio_util::sync::CancellationToken;
 
-use super::found::Found;
+use super::capabilities::Capabilities;
 use super::output::Output;
 use super::wire::{self, ARGUMENT, Job, Layers, Report};
 use super::{ConfineError, Enforcement, Exit, Gate, Helper, Policy, Ran, gate};
@@ -68,21 +68,21 @@ impl Helper {
         Ok(Running { helper, control, output })
     }
 
-    /// What this machine enforces, by this helper.
+    /// The rules that this machine enforces, by this helper.
     pub fn enforcement(&self) -> Enforcement {
         super::enforcement::of(self.found())
     }
 
     /// Tries what can be built, once.
-    fn found(&self) -> &Found {
+    fn found(&self) -> &Capabilities {
         self.found.get_or_init(|| {
             let first = self.probe(self.namespaces);
             match first {
                 Err(why) if self.namespaces => match self.probe(false) {
-                    Ok(layers) => Found { layers: Ok(layers), why_none: Some(why) },
-                    Err(second) => Found { layers: Err(second), why_none: Some(why) },
+                    Ok(layers) => Capabilities { layers: Ok(layers), why_none: Some(why) },
+                    Err(second) => Capabilities { layers: Err(second), why_none: Some(why) },
                 },
-                layers => Found {
+                layers => Capabilities {
                     layers,
                     why_none: (!self.namespaces).then(|| "they are not to be used".to_owned()),
                 },
@@ -158,7 +158,7 @@ impl Running {
                     if bytes.is_empty() {
                         break;
                     }
-                    // What is over the cap has not been written, as far as anybody is told.
+                    // What is over the cap counts as not written.
                     let room = usize::try_from(most.saturating_sub(output.total())).unwrap_or(usize::MAX);
                     let taken = &bytes[..bytes.len().min(room)];
                     let before = output.all();

@@ -1,4 +1,4 @@
-//! What the program, its helper and the process in the box say to each other, over socket pairs.
+//! The messages between the program, its helper and the process in the box, over socket pairs.
 //!
 //! A message is one byte, which may carry a descriptor, a length and JSON. The policy travels here and nowhere else: a
 //! command line or an environment can be read by others.
@@ -25,17 +25,17 @@ pub(super) const INNER: &str = "inner";
 /// A longer message is refused.
 const MAX: u32 = 16 << 20;
 
-/// What the helper shall do.
+/// The task of the helper.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Job {
     pub policy: Policy,
-    /// What `bash -c` is given; none: build the box, say of what, and end.
+    /// The argument of `bash -c`; none: build the box, report its layers, and end.
     pub command: Option<String>,
     /// Whether user namespaces are to be made.
     pub namespaces: bool,
 }
 
-/// What the helper says at its end.
+/// The helper's report at its end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Report {
@@ -43,11 +43,11 @@ pub(super) enum Report {
     Ended(Exit),
     /// The box could not be built; the command did not run.
     Failed(String),
-    /// What the box was built of.
+    /// The layers of the box.
     Built(Layers),
 }
 
-/// What a box is built of on this machine.
+/// The layers of a box on this machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Layers {
     /// Whether it has namespaces and a root of its own.

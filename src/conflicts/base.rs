@@ -1,7 +1,7 @@
-//! The state of a note that it and its conflict copy both came of. Pure.
+//! Finds the merge base of a note and its conflict copy in history. Pure.
 //!
-//! No sync tool says which state that was. It is the one that the copy differs from in the fewest lines; of several the
-//! oldest, because a state that is too old brings a removed line back, and one that is too new removes a person's.
+//! No sync tool names it. It is the state from which the copy differs in the fewest lines; of several the oldest,
+//! because a state that is too old brings a removed line back, and one that is too new removes a person's.
 
 use std::borrow::Cow;
 

@@ -1,13 +1,16 @@
-//! Conflict copies of sync tools, brought into their notes: a plan that is shown first, and one operation that can be undone.
+//! Merges sync tools' conflict copies into their notes: a plan that is shown first, then one operation that can be
+//! undone.
 //!
-//! A copy is known by its name. What it holds is brought in line by line (`three_way_merge`), from the state of the note that
-//! history knows and that both came of ([`base`]). The note is written first, then the copy removed: whoever is killed in
-//! between does it again, and nothing comes twice. History keeps the copy.
+//! A copy is known by its name. It is merged line by line (`three_way_merge`), with a base from history ([`base`]). The
+//! note is written first, then the copy removed: after a kill in between the merge runs again, and nothing comes twice.
+//! History keeps the copy.
 //!
-//! - [`base`]: which state of the note both came of, and line ends. Pure;
+//! - [`base`]: the base of the merge, and line ends. Pure;
+//! - [`Finder`]: repeated searches for copies, by folders;
 //! - this file: finding copies, the plan, carrying it out.
 
 pub mod base;
+mod finder;
 
 use std::ops::ControlFlow;
 
@@ -16,6 +19,8 @@ use crate::vault::{
     EditError, Editor, MERGES, NotePath, OPERATION, OpOutcome, Operation, Origin, Overlap, Vault, VaultError,
     WalkOptions, conflict, three_way_merge,
 };
+
+pub use self::finder::Finder;
 
 /// So many states of a note are looked at for the one that a copy came of.
 const MOST_STATES: usize = 200;
@@ -67,7 +72,7 @@ pub enum ConflictError {
         /// What is wrong with it.
         reason: &'static str,
     },
-    /// Somebody wrote meanwhile.
+    /// The note was changed meanwhile.
     #[error("`{0}` was changed meanwhile: run it again")]
     Changed(NotePath),
     /// A note can't be read.
@@ -89,7 +94,14 @@ pub fn find(vault: &Vault) -> Result<Vec<Copy>, ConflictError> {
     let walk = vault.walk(&WalkOptions::default())?;
     let copies = walk.entries.iter().filter_map(|entry| copy_of(vault, &entry.path));
     // A number at the end of a name without a namesake is a name.
-    Ok(copies.filter(|copy| copy.is_certain || copy.has_note).collect())
+    Ok(copies.filter(Copy::is_meant).collect())
+}
+
+impl Copy {
+    /// Whether it is a copy, and not a name that looks like one.
+    fn is_meant(&self) -> bool {
+        self.is_certain || self.has_note
+    }
 }
 
 /// The copy that `path` is by its name.

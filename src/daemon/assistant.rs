@@ -91,7 +91,8 @@ fn engine(
     Engine::new(parts).map(Arc::new).map_err(|error| error.to_string())
 }
 
-/// Asks one question for the page, as `ask` does: nothing of it is logged, and what has to be approved is left in the note.
+/// Asks one question for the page. Nothing of it is logged; the turn journal keeps what was asked, called and spent. What
+/// has to be approved is left in the note.
 #[cfg(feature = "web")]
 pub(crate) fn questions(permits: Arc<Permits>) -> crate::web::Questions {
     Arc::new(move |workspace, question| Box::pin(ask_once(workspace, Arc::clone(&permits), question)))
@@ -101,16 +102,36 @@ pub(crate) fn questions(permits: Arc<Permits>) -> crate::web::Questions {
 async fn ask_once(
     workspace: Arc<Workspace>,
     permits: Arc<Permits>,
-    question: String,
+    crate::web::Question { message, text }: crate::web::Question,
 ) -> Result<String, String> {
-    let journal = Arc::new(TurnJournal::in_memory().map_err(|error| error.to_string())?);
-    let turn = crate::turn::NewTurn { message: 1, text: question, ..Default::default() };
-    journal.accept(&turn, workspace.clock.now()).map_err(|error| error.to_string())?;
+    use crate::turn::{NewTurn, Nowhere, PAGE, State, TurnJournalError};
+    let words = |error: TurnJournalError| error.to_string();
+    let journal = Arc::new(TurnJournal::open(&workspace.dirs.state).map_err(words)?);
+    let turn = NewTurn { message, author: PAGE.to_owned(), text, ..NewTurn::default() };
+    journal.accept(&turn, workspace.clock.now()).map_err(words)?;
     let approvals = Arc::new(VaultApprovals::left_behind(&workspace));
-    let engine = engine(&workspace, &journal, &permits, &approvals)?;
-    let answered = engine.answer(1, &crate::turn::Nowhere, &CancellationToken::new()).await;
-    let answer = answered.map_err(|halt| halt.to_string())?;
-    Ok(format!("{}\n\n{}", answer.text, answer.facts.render()))
+    let answered = match engine(&workspace, &journal, &permits, &approvals) {
+        Ok(engine) => {
+            let answered = engine.answer(message, &Nowhere, &CancellationToken::new()).await;
+            answered.map_err(|halt| halt.to_string())
+        }
+        Err(why) => Err(why),
+    };
+    let now = workspace.clock.now();
+    match answered {
+        Ok(answer) => {
+            let facts = answer.facts.render();
+            journal.answered(message, &answer.text, &facts, 0, now).map_err(words)?;
+            for state in [State::Sent, State::Done] {
+                journal.advance(message, state, "", now).map_err(words)?;
+            }
+            Ok(format!("{}\n\n{facts}", answer.text))
+        }
+        Err(why) => {
+            journal.advance(message, State::Dropped, &why, now).map_err(words)?;
+            Err(why)
+        }
+    }
 }
 
 #[async_trait]

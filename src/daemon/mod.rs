@@ -75,8 +75,10 @@ pub async fn serve(workspace: Arc<Workspace>, ui: Ui, stop: CancellationToken) -
     board.update(|status| "watching".clone_into(&mut status.watcher));
     ui.note(format!("watching {} (stop with Ctrl-C)", workspace.vault.root().display()));
 
-    let parts: Vec<_> =
-        parts::all(ui.json).into_iter().map(|part| spawn(part, &workspace, &events, &board, &stop)).collect();
+    let parts: Vec<_> = parts::all(ui.json, &events)
+        .into_iter()
+        .map(|part| spawn(part, &workspace, &events, &board, &stop))
+        .collect();
     notify_ready();
     passes::run(workspace, ui, watched, events, board, stop.clone()).await;
     notify_stopping();

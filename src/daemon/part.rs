@@ -32,6 +32,8 @@ pub enum Event {
     VaultBack,
     /// Watching doesn't work as it should: changes may go unseen. Says why.
     Unwatched(String),
+    /// This machine became the voice of a vault that is on several, or is it no more.
+    Voice,
     /// The settings changed and are in force: this is the vault with the new ones.
     Settings(Arc<Workspace>),
 }

@@ -11,6 +11,7 @@ use super::notifier::{MessageKind, Scope};
 use super::outlets::Outlets;
 use super::pass::{PassContext, PassError, PassReport, PassSettings, Sender};
 use crate::clock::Clock;
+use crate::machines::Machines;
 use crate::vault::{Editor, Vault};
 
 /// Chunks of one answer may take so long in one go.
@@ -87,6 +88,8 @@ pub struct Answers {
     pub clock: Arc<dyn Clock>,
     /// What the user has set.
     pub settings: PassSettings,
+    /// Whether this machine may send, where there are several.
+    pub machines: Machines,
 }
 
 impl std::fmt::Debug for Answers {
@@ -135,6 +138,7 @@ impl Answers {
             outlets: &self.outlets,
             clock: &*self.clock,
             settings: &self.settings,
+            machines: &self.machines,
         };
         let progress = send_answer(&context, key).await?;
         if progress == Progress::Sent {

@@ -57,5 +57,5 @@ fn queue(journal: &Journal, kind: MessageKind, body: String, now: Timestamp) -> 
 
 fn new(kind: MessageKind, body: String, now: Timestamp) -> NewMessage {
     let key = format!("{kind}:{}:{}", now.as_millisecond(), ulid::Ulid::generate());
-    NewMessage { key, kind, to: Recipient::Primary, scope: None, body, deliveries: Vec::new() }
+    NewMessage { key, kind, to: Recipient::Primary, scope: None, body, deliveries: Vec::new(), asks: None }
 }

@@ -82,7 +82,7 @@ pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
     checks
 }
 
-/// Whether nobody says what a call cost where no price is set.
+/// Whether the cost of its calls is unknown without a price.
 fn says_no_cost(kind: BrainKind) -> bool {
     kind != BrainKind::ClaudeCode
 }

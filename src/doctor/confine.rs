@@ -1,4 +1,4 @@
-//! The box for commands: what this machine enforces.
+//! Checks the box for commands: the rules that this machine enforces.
 
 use super::Check;
 use crate::confine::{self, Level};

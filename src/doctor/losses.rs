@@ -1,5 +1,5 @@
-//! What went at once from the folders in which coding agents keep their memories: shown, with the one command that
-//! brings it back. A model that tidies up with `rm -r` is the usual cause.
+//! Finds memories that a coding agent deleted at once, and names the command that brings them back. A model that tidies
+//! up with `rm -r` is the usual cause.
 
 use std::collections::HashSet;
 

@@ -1,14 +1,14 @@
-//! `doctor` and `status`: what is wrong and how to mend it, and how everything stands.
+//! `doctor` and `status`: checks with their remedies, and a report on all parts.
 //!
 //! A workspace comes in; findings and a report go out, for the command line and the page alike. Each check looks at one
-//! thing and says so even where all is well, so that a person sees what was looked at. A check changes nothing and never
-//! ends the others.
+//! thing and says so even where all is well, so that a person sees that it was checked. A check changes nothing and
+//! never ends the others.
 //!
-//! - `machine`, `confine`, `rooms`: the machine, the box for commands, history and index;
-//! - `notes`, `notify`, `routines`: the notes, who is told, scheduled prompts;
+//! - `machine`, `machines`, `confine`, `rooms`: this machine, the others, the box for commands, history and index;
+//! - `notes`, `notify`, `routines`: the notes, notifiers, scheduled prompts;
 //! - `brains`, `servers`, `sessions`: the assistant, other MCP servers, coding agents; [`discord`], [`embeddings`]: the bot
 //!   and the vectors' model, which ask over the network, so front doors choose when;
-//! - `status`: the report of `status`; [`losses`]: what went at once from the folders of coding agents.
+//! - `status`: the report of `status`; [`losses`]: mass deletions in the folders of coding agents.
 
 #[cfg(feature = "assistant")]
 mod brains;
@@ -20,6 +20,7 @@ mod embeddings;
 #[cfg(feature = "history")]
 pub mod losses;
 mod machine;
+mod machines;
 mod notes;
 mod notify;
 mod rooms;
@@ -118,6 +119,7 @@ pub type Further = fn(&Workspace) -> Vec<Check>;
 pub fn examine(workspace: &Workspace, further: &[Further]) -> Vec<Check> {
     let mut checks = settings(workspace);
     checks.extend(machine::checks(workspace));
+    checks.extend(machines::checks(workspace));
     checks.extend(notify::checks(workspace));
     checks.extend(notes::checks(workspace));
     checks.extend(sessions::checks(workspace));

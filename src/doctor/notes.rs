@@ -1,4 +1,4 @@
-//! Checks of the notes: what can't be understood, what must not be written.
+//! Checks of the notes: lines that can't be understood, notes that must not be written.
 
 use super::Check;
 use crate::format::{commitment, reminder};

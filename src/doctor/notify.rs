@@ -1,4 +1,4 @@
-//! Checks of who is told: whether each kind of the settings can be used as it is set.
+//! Checks of the notifiers: whether each kind of the settings can be used.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Checks of what the rooms keep beside the notes: history and index.
+//! Checks of state and cache: history and index.
 
 #[cfg(any(feature = "history", feature = "index"))]
 use super::{Check, Mend};
@@ -58,13 +58,13 @@ pub(super) fn history(workspace: &crate::workspace::Workspace) -> Vec<Check> {
 /// Whether a snapshot could be taken now, and whether what is there is whole and as it was written.
 #[cfg(feature = "history")]
 fn probe(history: &crate::history::History) -> Vec<Check> {
-    use crate::history::Look;
+    use crate::history::CheckDepth;
 
     if let Err(error) = history.probe() {
         let fix = "saves go on, but nothing is kept until this is mended; then the next snapshot keeps it";
         return vec![Check::fail("history", format!("no snapshot can be taken: {error}"), fix)];
     }
-    let found = match history.verify(Look::Recent) {
+    let found = match history.verify(CheckDepth::Recent) {
         Ok(found) => found,
         Err(error) => return vec![Check::fail("history", error.to_string(), "look at `history.git`")],
     };
@@ -96,11 +96,6 @@ pub(super) fn index(workspace: &crate::workspace::Workspace) -> Vec<Check> {
         }
     };
     let health = index.health();
-    let clock = std::sync::Arc::clone(&workspace.clock);
-    let damage = crate::search::Recall::new(std::sync::Arc::new(index), &workspace.settings, clock).damage();
-    let damage = damage.map(|words| {
-        Check::warn("index", words, "run `vault-agent reindex`, or just ask").mended_by(Mend::Reindex)
-    });
     let checks = health.into_iter().map(|finding| Check {
         check: "index",
         status: match finding.status {
@@ -112,5 +107,5 @@ pub(super) fn index(workspace: &crate::workspace::Workspace) -> Vec<Check> {
         mend: (finding.status != Severity::Ok && finding.fix.contains("reindex")).then_some(Mend::Reindex),
         fix: Some(finding.fix).filter(|fix| !fix.is_empty()),
     });
-    checks.chain(damage).collect()
+    checks.collect()
 }

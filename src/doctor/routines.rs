@@ -1,4 +1,4 @@
-//! Checks of the routines: what their heads name has to be there.
+//! Checks of the routines: the brains, skills and servers that their heads name.
 
 use super::Check;
 use crate::agent::skills::Skills;

@@ -1,4 +1,4 @@
-//! Checks of coding agents' sessions: what keeps them has to be called.
+//! Checks of archived coding sessions: the hooks that keep them have to be called.
 
 use super::Check;
 use crate::hooks::install::{installed, user_settings};

@@ -1,4 +1,4 @@
-//! What the daemon does, what comes next, what waits: for `status` and the page.
+//! The report of `status` and the page: the daemon, coming occurrences, waiting items.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -49,7 +49,7 @@ pub struct Report {
     pub waiting: Vec<OpenDelivery>,
     /// Places that refuse messages with the current settings.
     pub refused: Vec<Refusal>,
-    /// What the assistant asks and nobody answered yet.
+    /// The assistant's open questions.
     pub approvals: Vec<Asked>,
     /// Why nothing fires on this machine, where another one does.
     pub read_only: Option<String>,

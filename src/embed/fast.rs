@@ -1,5 +1,5 @@
-//! A hash for words that are looked up once for each word of a vault: a multiplication for eight bytes, in place
-//! of a keyed hash. For tables of our own that nobody outside can make large.
+//! A fast hash for tables of words: one multiplication for eight bytes, in place of a keyed hash. For our own tables
+//! alone, which no outside text can make large.
 
 use std::hash::{BuildHasherDefault, Hasher};
 

@@ -1,12 +1,12 @@
-//! Text to vectors.
+//! Embeds texts: turns them into vectors.
 //!
-//! A text comes in; a vector of the model that the settings name goes out, or an [`EmbedError`], and search and recall go on
-//! with what there is. This room knows no note, no index and no ranking; vectors are kept by
+//! A text comes in; a vector of the model that the settings name goes out, or an [`EmbedError`], and search and recall
+//! go on without it. This room knows no note, no index and no ranking; vectors are kept by
 //! [`crate::search::store::corpus::vectors`].
 //! - [`provider`]: from the settings (`[embed] provider`) to a model behind the trait [`Provider`];
 //! - [`models`]: one file a model; the built-in one ([`Table`]) needs nothing: no file, no network, microseconds a text;
-//! - [`tokens`]: from a text to the numbers of its tokens;
-//! - [`retry`]: when an endpoint is asked again;
+//! - [`tokens`]: a text's token numbers;
+//! - [`retry`]: retries of an endpoint;
 //! - [`tensors`], [`wide`], [`fast`]: tensors from files, loops over many numbers, a quick hash.
 
 pub mod fast;

@@ -1,4 +1,4 @@
-//! From the settings to a model.
+//! Makes the model that the settings name.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
-//! When to try again: exponential backoff with jitter, bounded, and the endpoint's own wish first.
+//! Retries: bounded exponential backoff with jitter, and the endpoint's `Retry-After` first.
 //!
-//! [`Backoff`] is pure; [`embed`] sleeps and rolls the dice.
+//! [`Backoff`] is pure; [`embed`] sleeps and draws the jitter.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! The tensors of a safetensors file as numbers, whatever they are written as. What is wrong is said in words that go on
-//! after the name of the directory ("has …").
+//! Reads tensors of a safetensors file as numbers, in any of its formats. Errors are words that go on after the name of
+//! the directory ("has …").
 
 use ndarray::{Array1, Array2};
 use safetensors::{Dtype, SafeTensors};

@@ -1,6 +1,6 @@
 //! Loops over many numbers, run with the widest instructions that the processor at hand has.
 //!
-//! The same operations in the same order everywhere: what differs between processors is the time alone.
+//! The operations and their order are the same everywhere; processors differ in time alone.
 
 use pulp::Arch;
 pub use pulp::NullaryFnOnce as Work;

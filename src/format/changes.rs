@@ -1,4 +1,4 @@
-//! Which lines of two texts differ.
+//! Finds the lines in which two texts differ.
 //!
 //! The comparison (Myers, with `similar`'s heuristics) works on numbers, one for each distinct line, so the program
 //! has it once and not once for each type of line: with all the algorithms that `similar` lets a caller choose from,
@@ -28,7 +28,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// What the library finds by itself between texts, also beyond the length from which it counts lines.
+        /// The result equals the library's own, also beyond the length from which it counts lines.
         #[test]
         fn changes_are_what_the_library_finds(
             old in prop::collection::vec(0..9u8, 0..150),

@@ -1,4 +1,4 @@
-//! A note's head as keys with values and lists: `skills: [a, b]`, or the block that Obsidian's property editor
+//! Parses a note's head into keys with values and lists: `skills: [a, b]`, or the block that Obsidian's property editor
 //! writes. Pure, and each line for itself, as everywhere in [`yaml`].
 
 use super::{lines::lines, yaml};

@@ -1,7 +1,9 @@
-//! Characters that nobody sees, though a model reads them: direction marks, tags, fillers, runs of selectors.
+//! Invisible characters, which a model reads and a person doesn't see: direction marks, tags, fillers, runs of
+//! selectors.
 //!
-//! A text can hide an instruction in them, or show itself in another order than it stands. What writing needs is left:
-//! a joiner between letters or in an emoji, one selector behind its character, the three flags that are made of tags.
+//! A text can hide an instruction in them, or show itself in another order than it stands. Characters that writing
+//! needs are left: a joiner between letters or in an emoji, one selector behind its character, the three flags that are
+//! made of tags.
 
 use std::borrow::Cow;
 

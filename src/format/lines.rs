@@ -59,7 +59,7 @@ pub fn bom_len(bytes: &[u8]) -> usize {
     if bytes.starts_with(BOM) { BOM.len() } else { 0 }
 }
 
-/// What is wrong with a file of UTF-16 text, as Windows PowerShell's `>` writes it: none of its lines can be understood.
+/// The finding about a file of UTF-16 text, as Windows PowerShell's `>` writes it: none of its lines can be understood.
 pub fn utf16(bytes: &[u8]) -> Option<Finding> {
     let is_utf16 = match bytes {
         // A mark alone may be any two bytes; in UTF-16 every other byte of ASCII is zero, so some are in any note.
@@ -126,7 +126,7 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
-/// What the next line starts in.
+/// The state in which the next line starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Inside {
     Text,
@@ -310,7 +310,7 @@ fn fence(text: &[u8]) -> Option<(u8, usize, &[u8])> {
     (length >= 3).then(|| (mark, length, &body[length..]))
 }
 
-/// What the text after this line is in, for a line that holds comment markers from `from` on.
+/// The state after this line, for a line that holds comment markers from `from` on.
 fn comment_left_open(text: &[u8], from: usize) -> Inside {
     let quoted = quoted_part(text);
     let mut no_closer = [false; 9];

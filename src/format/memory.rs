@@ -40,7 +40,7 @@ pub struct Bullet {
     pub range: Range<usize>,
     /// The section that it stands in.
     pub section: Option<String>,
-    /// What stands in the brackets at its start, as written: `2026-11-20`, `2026-11-20T14:02Z`.
+    /// The text in the brackets at its start, as written: `2026-11-20`, `2026-11-20T14:02Z`.
     pub timestamp: Option<String>,
     /// Its text: without marker and timestamp, lines joined by LF, the indentation of two columns taken away.
     pub text: String,
@@ -230,7 +230,7 @@ pub(crate) fn heading(text: &[u8]) -> Option<(usize, String)> {
     Some((level, name.to_owned()))
 }
 
-/// What stands behind a bullet's marker.
+/// The text behind a bullet's marker.
 fn bullet(text: &[u8]) -> Option<&[u8]> {
     match text {
         [b'-' | b'*' | b'+', b' ' | b'\t', rest @ ..] => Some(rest),

@@ -75,9 +75,9 @@ pub struct Finding {
     pub line: usize,
     /// The column, from 1: in characters, or in bytes where the line isn't valid UTF-8.
     pub column: usize,
-    /// What is wrong, in lower case.
+    /// The fault, in lower case.
     pub reason: String,
-    /// What to do about it.
+    /// The remedy.
     pub suggestion: String,
 }
 

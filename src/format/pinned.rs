@@ -15,7 +15,7 @@ use nom::{
 
 use super::memory;
 
-/// What a link points to.
+/// The target of a link.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Target {
     /// The note as the link has it: with or without `.md`.
@@ -61,7 +61,7 @@ pub struct PinnedBullet {
     pub range: Range<usize>,
     /// Its text, without the marker and the link at its end.
     pub text: String,
-    /// What the link at its end points to.
+    /// The target of the link at its end.
     pub target: Option<Target>,
 }
 

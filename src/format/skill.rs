@@ -1,4 +1,4 @@
-//! `skills/NAME/SKILL.md`: what an assistant can be taught, in the form of agentskills.io.
+//! `skills/NAME/SKILL.md`: a skill of the assistant, in the form of agentskills.io.
 //!
 //! ```text
 //! ---
@@ -11,8 +11,8 @@
 //! ```
 //!
 //! `name` is the folder's. A value may be plain, quoted, or a block (`>`, `|`) or plain text that goes on in indented
-//! lines. `metadata.secrets` names environment variables; it is this program's own. Other keys are somebody else's.
-//! The grammar is `grammar/skill.abnf`. A skill with findings is shown, and never offered to a model.
+//! lines. `metadata.secrets` names environment variables; it is this program's own. Other keys are passed over. The
+//! grammar is `grammar/skill.abnf`. A skill with findings is shown, and never offered to a model.
 
 use std::ops::Range;
 
@@ -55,11 +55,11 @@ const OWN_BEGINNINGS: [&str; 5] = ["LD_", "DYLD_", "BASH_", "LC_", "VAULT_AGENT_
 pub struct Skill {
     /// Its name; empty where the head has none.
     pub name: String,
-    /// What it does and when to use it; empty where the head doesn't say.
+    /// Its purpose and when to use it; empty where the head has none.
     pub description: String,
     /// Under which terms it may be used.
     pub license: Option<String>,
-    /// What it needs.
+    /// Its requirements.
     pub compatibility: Option<String>,
     /// The names of the environment variables whose secrets its commands are given.
     pub secrets: Vec<String>,
@@ -199,13 +199,13 @@ impl Check {
             self.wrong(line, column, &reason, &format!("say it in at most {most}"));
         }
         if invisible::first(&value.text).is_some() {
-            let reason = format!("`{key}` holds a character that nobody sees");
+            let reason = format!("`{key}` holds an invisible character");
             self.wrong(line, column, &reason, "delete it, or don't trust this skill");
         }
         value.text
     }
 
-    /// What stands under `metadata.secrets`.
+    /// The names under `metadata.secrets`.
     fn secrets(&mut self, below: &[Line<'_>]) -> Vec<String> {
         let inner = |line: &Line<'_>| line.text.iter().take_while(|b| matches!(b, b' ' | b'\t')).count();
         let at = below.iter().position(|line| {
@@ -316,6 +316,6 @@ mod tests {
         let long = format!("---\nname: web\ndescription: {}\n---\n", "é".repeat(1025));
         assert_eq!(places(&long), [(3, 14, "`description` has 1025 characters, 1 too many".to_owned())]);
         let hidden = "---\nname: web\ndescription: a\u{202e}b\n---\n";
-        assert_eq!(places(hidden)[0].2, "`description` holds a character that nobody sees");
+        assert_eq!(places(hidden)[0].2, "`description` holds an invisible character");
     }
 }

@@ -1,18 +1,18 @@
-//! A fact that no longer holds: struck through, with the day until which it held and what took its place.
+//! A struck-through fact, with the day until which it held and a link to its successor.
 //!
-//! `~~lives in Graz [[logs/…#^old]]~~ until 2026-05-01 [[logs/…#^new]]`. The words stay where they stood, so that what was
-//! known can be read and found as history. A person who strikes a fact through by hand needn't give a day.
+//! `~~lives in Graz [[logs/…#^old]]~~ until 2026-05-01 [[logs/…#^new]]`. The words stay where they stood, so that
+//! history can be read and found. A person who strikes a fact through by hand needn't give a day.
 
 use jiff::civil::Date;
 
 /// A text that is struck through.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Struck<'a> {
-    /// What held.
+    /// The words that held.
     pub words: &'a str,
     /// The day until which it held, where one is given.
     pub until: Option<Date>,
-    /// What stands behind that: the link to what took its place, fields.
+    /// The text behind that: the link to its successor, fields.
     pub rest: &'a str,
 }
 

@@ -1,4 +1,4 @@
-//! `summaries/<log>/d0-0001.md`: what some events of a log said, in few words, with what proves which events those are.
+//! `summaries/<log>/d0-0001.md`: a summary of some events of a log, with the ids and the hash of these events.
 //!
 //! ```text
 //! ---
@@ -19,10 +19,10 @@
 //! Expand for details about: the mast, the dentist.
 //! ```
 //!
-//! A *leaf* is about events, a *condensed* one about the summaries that its `sources` name. `covers` names the first and
-//! the last event, `sha256` is of the log's bytes from the first one's beginning to the last one's end. `type`,
-//! `sources` and `generated` bear the names of the Open Knowledge Format. Other keys are somebody else's and are passed
-//! over. The grammar is `grammar/summary.abnf`.
+//! A *leaf* is about events, a *condensed* one about the summaries that its `sources` name. `covers` names the first
+//! and the last event, `sha256` is of the log's bytes from the first one's beginning to the last one's end. `type`,
+//! `sources` and `generated` bear the names of the Open Knowledge Format. Other keys are passed over. The grammar is
+//! `grammar/summary.abnf`.
 
 use std::fmt;
 
@@ -34,16 +34,16 @@ use super::{Finding, head, quote, yaml};
 
 /// The hexadecimal digits of an id.
 const ID_DIGITS: usize = 16;
-/// What begins the last line of a summary's text.
+/// The beginning of the last line of a summary's text.
 pub const EXPAND: &str = "Expand for details about: ";
-/// Who a summary is from where no brain wrote it.
+/// The author of a summary that no brain wrote.
 pub const EXTRACT: &str = "extract";
-/// The trailer in history of what wrote a summary: nobody means it by `undo`.
+/// The trailer in history of what wrote a summary: `undo` passes it over.
 pub const TRAILER: &str = "Summary";
-/// What the head's `type` says.
+/// The value of the head's `type`.
 const TYPE: &str = "Summary";
 
-/// What a summary is made from.
+/// The sources of a summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -74,7 +74,7 @@ impl fmt::Display for Kind {
 pub struct Summary {
     /// `sum_` and sixteen hexadecimal digits.
     pub id: String,
-    /// What it is made from.
+    /// Its kind of sources.
     pub kind: Kind,
     /// How many summaries lie between it and the events; 0 for a leaf.
     pub depth: u32,
@@ -90,11 +90,11 @@ pub struct Summary {
     pub tokens: u64,
     /// The brain that wrote it, or [`EXTRACT`].
     pub brain: String,
-    /// Who wrote it in the words of the Open Knowledge Format: `<producer>/<version>` or `process:<name>`.
+    /// Its author in the form of the Open Knowledge Format: `<producer>/<version>` or `process:<name>`.
     pub by: String,
     /// When the log was read for it.
     pub at: Timestamp,
-    /// What it says, without blank lines around it.
+    /// Its text, without blank lines around it.
     pub text: String,
 }
 

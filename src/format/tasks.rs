@@ -1,7 +1,7 @@
-//! Task lines of other programs that name a date: told apart, not read.
+//! Recognises task lines of other programs that name a date, without reading them.
 //!
 //! Tasks (`📅 2026-12-01`, `[due:: 2026-12-01]`), Reminder (`(@2026-12-01 09:30)`, `⏰ 2026-12-01 09:30`) and Kanban
-//! (`@{2026-12-01}`) keep the truth in a line as we do, but nobody here tells what stands in it.
+//! (`@{2026-12-01}`) keep the date in the line; this module only counts such lines.
 
 use super::lines;
 
@@ -16,7 +16,7 @@ pub struct Dated {
     pub mark: String,
 }
 
-/// What stands directly before a date, apart from blanks.
+/// The marks directly before a date, apart from blanks.
 const MARKS: [&str; 15] = [
     "📅",
     "🛫",
@@ -82,7 +82,7 @@ pub fn unreadable(bytes: &[u8]) -> Vec<Dated> {
     .collect()
 }
 
-/// How long the date is with which a text begins, if it is one that Tasks puts behind a line when somebody ticks or
+/// How long the date is with which a text begins, if it is one that Tasks puts behind a line when a person ticks or
 /// cancels it: `✅ 2026-12-01`, `[completion:: 2026-12-01]`.
 pub(crate) fn end_date(text: &str) -> Option<usize> {
     let marks = [("✅ ", ""), ("❌ ", ""), ("[completion:: ", "]"), ("[cancelled:: ", "]")];

@@ -23,7 +23,7 @@ pub struct Working {
     pub updated: Timestamp,
     /// From this instant on it counts for nothing.
     pub expires: Timestamp,
-    /// What it says, without blank lines around it.
+    /// Its text, without blank lines around it.
     pub text: String,
 }
 

@@ -37,10 +37,12 @@ pub use self::store::{
     TRANSCRIPT, UNDOES, turn_of,
 };
 pub use self::take::{
-    Deletions, Held, History, LeftOut, PendingRestore, RACY_NS, Rename, Selection, Snapshot, Verdict,
-    left_out_in,
+    Deletions, HeldDeletions, History, LeftOut, PendingRestore, RACY_NS, Rename, Selection, Snapshot,
+    Verdict, left_out_in,
 };
 pub use self::upkeep::{
     Batch, LazyHistory, MaintenanceReport, PackPolicy, PushBackoff, Snapshotter, Work, fetch_into, push,
 };
-pub use self::verify::{AuditReport, Delivered, DeliveryRecord, Flaw, Look, Verification, Violation, audit};
+pub use self::verify::{
+    AuditReport, CheckDepth, Delivered, DeliveryRecord, Flaw, Verification, Violation, audit,
+};

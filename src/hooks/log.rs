@@ -1,7 +1,7 @@
-//! The hooks' log: why a hook said nothing when it should have.
+//! The log of failed hooks: one line a failure, with its cause.
 //!
-//! A line a failure, in `hooks.log` of the state directory; the file stays small. It holds no prompt, no
-//! memory and no secret: causes are in our own words.
+//! It is `hooks.log` of the state directory, and stays small. It holds no prompt, no memory and no secret: causes are
+//! in our own words.
 
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;

@@ -28,7 +28,6 @@ pub use self::context::HookContext;
 pub use self::decide::{claims, recall_gate};
 pub use self::error::HookError;
 #[cfg(feature = "index")]
-pub(crate) use self::events::background_reindex;
 pub use self::host::{Event, input, tool};
 pub use self::install::{memories, settings_file};
 pub use self::respond::respond;

@@ -1,9 +1,8 @@
-//! One daemon a vault: locks that the kernel takes back when their holder ends, however it ends.
+//! The locks that allow one daemon a vault; the kernel releases them when their holder ends.
 //!
-//! The one in the state directory says who it is. The other is on the vault's own folder, without a file
-//! in it, and is for a daemon that has another state directory: it knows nothing of what the first one has
-//! sent, and would send it again. A file system without such locks has no second one, and of another
-//! machine neither knows: there `[schedule] host` decides.
+//! The one in the state directory holds the daemon's process id. The other is on the vault's own folder, without a file
+//! in it, and keeps out a daemon with another state directory, which would send everything again. A file system without
+//! such locks has no second one, and neither works across machines: there `[schedule] host` decides.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, Write};

@@ -1,7 +1,7 @@
-//! One daemon a vault: the lock that says which process it is, and the report that it writes of itself.
+//! One daemon a vault: its lock, and its report about itself.
 //!
-//! [`lock`] is taken by the daemon and looked at by commands; [`status`] is a file in the state directory. Whether a daemon
-//! runs is known from the lock alone.
+//! [`lock`] is taken by the daemon and checked by commands; [`status`] is a file in the state directory. Whether a
+//! daemon runs is known from the lock alone.
 
 mod lock;
 mod status;

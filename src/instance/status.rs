@@ -1,4 +1,4 @@
-//! What the daemon says of itself: one small file in the state directory, for `status` and `doctor`.
+//! The daemon's report about itself: one small file in the state directory, for `status` and `doctor`.
 //!
 //! The file is only a report. Whether a daemon runs is known from its lock, never from this file.
 
@@ -6,6 +6,8 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+
+use crate::machines::status::MachinesStatus;
 
 /// The report's file, in the state directory.
 pub const FILE_NAME: &str = "status.json";
@@ -39,6 +41,9 @@ pub struct DaemonStatus {
     /// How many changes such looks found since the start.
     #[serde(default)]
     pub unseen: u64,
+    /// The machines that share the vault, as this one last saw them.
+    #[serde(default)]
+    pub machines: Option<MachinesStatus>,
     /// What the further parts say of themselves: history, index, Discord.
     pub parts: std::collections::BTreeMap<String, String>,
 }
@@ -59,6 +64,7 @@ impl DaemonStatus {
             watcher: "starting".to_owned(),
             agreed: None,
             unseen: 0,
+            machines: None,
             parts: std::collections::BTreeMap::new(),
         }
     }

@@ -1,7 +1,7 @@
-//! What every listener on a network address has in common: which `Host` and `Origin` a request may bring, and secrets.
+//! Checks that every listener on a network address shares: `Host`, `Origin`, and secrets.
 //!
-//! The MCP server over HTTP and the page ask here. An address that a name was rebound to, or a page of another site, gets
-//! nothing.
+//! The MCP server over HTTP and the page use it. A request under a rebound name, or from a page of another site, is
+//! refused.
 //! - [`Names`]: the names that a listener answers to, and the origins that may send it changes;
 //! - [`Token`]: the bearer token of the MCP server; [`secret`](mod@secret): random secrets and their comparison.
 

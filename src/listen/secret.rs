@@ -1,4 +1,4 @@
-//! Random secrets, and comparing them without telling how near a guess was.
+//! Makes random secrets, and compares them in constant time.
 
 use data_encoding::HEXLOWER;
 

@@ -39,7 +39,7 @@ impl Token {
                 .suggest(format!("set `{TOKEN_VARIABLE}`"))
         })?;
         let shown = file.to_string_lossy();
-        // A name that nobody sets: the environment was asked above.
+        // A name that is never set: the environment was asked above.
         let secret = config::secret("VAULT_AGENT_MCP_TOKEN_FILE_ONLY", Some(&shown), root)?
             .ok_or_else(|| ConfigError::new(format!("the token file `{shown}` is empty")))?;
         Self { secret, file: Some(file) }.checked()

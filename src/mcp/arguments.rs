@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::failure::Failure;
 
-/// What an argument is.
+/// The type of an argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A text of one line.
@@ -39,13 +39,13 @@ pub enum Kind {
 pub struct Argument {
     /// Its name.
     pub name: &'static str,
-    /// What it is.
+    /// Its type.
     pub kind: Kind,
     /// Whether a call without it is refused.
     pub required: bool,
-    /// What it is when it isn't given.
+    /// Its value when it isn't given.
     pub default: Option<&'static str>,
-    /// What it means, for a model.
+    /// Its meaning, for a model.
     pub doc: &'static str,
 }
 

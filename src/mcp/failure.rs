@@ -25,9 +25,9 @@ pub const META_KEY: &str = "vault-agent/error";
 pub struct Failure {
     /// A stable name for programs, in `snake_case`.
     pub kind: &'static str,
-    /// What is wrong.
+    /// The fault.
     pub message: String,
-    /// What to do.
+    /// The remedy.
     pub hint: Option<String>,
     /// The argument that is wrong, where it is one.
     pub argument: Option<String>,
@@ -115,7 +115,7 @@ impl From<MemoryError> for Failure {
     }
 }
 
-/// What of a note an error shows: memories that are near, or the note as it is now.
+/// The part of a note that an error shows: memories that are near, or the note as it is now.
 fn shown(error: &MemoryError) -> Option<String> {
     if let Some(newer) = error.newer() {
         return Some(newer.text.clone());
@@ -193,7 +193,10 @@ impl From<TaskError> for Failure {
             TaskError::Off(_) => "tasks_off",
             TaskError::NoSuchId(_) => "no_such_id",
             TaskError::Disputed(_) => "disputed_id",
-            TaskError::Repeat { .. } | TaskError::Unwritable(_) | TaskError::Plugins(_) => "refused",
+            TaskError::Repeat { .. }
+            | TaskError::Once(_)
+            | TaskError::Unwritable(_)
+            | TaskError::Plugins(_) => "refused",
         };
         let hint = error.hint().unwrap_or("Nothing was written. Tell the user.");
         Self::new(code, error.to_string()).hint(hint)

@@ -1,4 +1,4 @@
-//! The configuration that each host wants, as small as its purpose allows. Pure.
+//! Writes the configuration for each host, as small as its purpose allows. Pure.
 //!
 //! A host that starts the server with the tools of one purpose starts sooner and offers a model less to
 //! get wrong. Claude Code can be told besides to read no other configuration and to make no calls of its
@@ -26,7 +26,7 @@ pub enum Host {
     Vscode,
 }
 
-/// What the server is for.
+/// The purpose of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Purpose {
     /// Reading memory.
@@ -57,7 +57,7 @@ pub struct Config {
     pub place: String,
     /// How to start the host with it, where that makes it start sooner.
     pub command: Option<String>,
-    /// What the host can't be told in its file, and what to do instead: a sentence each.
+    /// Settings that the host's file can't hold, with the remedy: a sentence each.
     pub remarks: Vec<String>,
 }
 

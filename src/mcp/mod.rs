@@ -6,7 +6,7 @@
 //! - [`catalog`]: every tool as data; schemas, checks and `--tools` come from the same table. [`arguments`] are checked
 //!   against it, and [`ToolSet`] says which tools a server exposes;
 //! - [`tools`]: what the tools do, by calling the rooms; [`outputs`]: what they answer, as structures;
-//! - [`Desk`]: what all sessions of one process share, each part opened when it is first needed;
+//! - [`SharedState`]: the state that all sessions of one process share, each part opened at its first use;
 //! - [`offers`]: resources, prompts and completion;
 //! - [`failure`], [`untrusted`]: an error that tells a model what to do, and the mark that everything from memory bears;
 //! - [`hosts`]: the configuration that each host wants, for `mcp-config`; `toolbox`: the catalog for our own assistant.
@@ -16,20 +16,20 @@
 
 mod arguments;
 mod catalog;
-mod desk;
 mod failure;
 pub mod hosts;
 mod offers;
 mod outputs;
 mod protocol;
+mod shared_state;
 mod tool_set;
 #[cfg(feature = "assistant")]
 mod toolbox;
 mod tools;
 mod untrusted;
 
-pub use self::desk::{Desk, Place};
 pub use self::protocol::{HttpError, HttpOptions, Server, serve_http, serve_stdio};
+pub use self::shared_state::{ServerScopes, SharedState};
 pub use self::tool_set::ToolSet;
 #[cfg(feature = "assistant")]
 pub use self::toolbox::VaultTools;

@@ -1,4 +1,4 @@
-//! Which tools a server exposes, by their names. What the names stand for is the catalog's to say.
+//! The set of tools that a server exposes, by name. The catalog defines the tools.
 
 use std::fmt;
 

@@ -10,8 +10,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::arguments;
 use super::catalog::Effect;
-use super::desk::{Desk, Place};
 use super::failure::Failure;
+use super::shared_state::{ServerScopes, SharedState};
 use super::tool_set::ToolSet;
 use super::tools::brains::{AMONG_BRAINS, ASK};
 use super::tools::{Answer, Call};
@@ -24,7 +24,7 @@ use crate::turn::journal::ToolEnd;
 use crate::vault::{Actor, Origin};
 use crate::workspace::Workspace;
 
-/// Longer than this nobody waits; what was begun is finished all the same.
+/// The longest wait for a call; its work is finished all the same.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// A question to another brain may take so long besides.
 const LONGEST_QUESTION: Duration = Duration::from_secs(60 * colleague::MINUTES as u64);
@@ -32,7 +32,7 @@ const LONGEST_QUESTION: Duration = Duration::from_secs(60 * colleague::MINUTES a
 /// The vault's typed tools.
 #[derive(Debug)]
 pub struct VaultTools {
-    desk: Arc<Desk>,
+    shared: Arc<SharedState>,
     tools: ToolSet,
 }
 
@@ -44,17 +44,17 @@ impl VaultTools {
 
     /// The same for brains that ask each other beside turns of this process.
     pub fn beside(workspace: Workspace, colleagues: Colleagues) -> Self {
-        let place = Place { saved: Scope::Global, here: Scope::Global, before: None };
+        let place = ServerScopes { saved: Scope::Global, here: Scope::Global, before: None };
         let alone = workspace.settings.brains.len() < 2;
         let tools = if alone { ToolSet::full().without(&AMONG_BRAINS) } else { ToolSet::full() };
-        let desk = Desk::new(workspace, ToolSet::full(), place).with_colleagues(colleagues);
-        Self { desk: Arc::new(desk), tools }
+        let shared = SharedState::new(workspace, ToolSet::full(), place).with_colleagues(colleagues);
+        Self { shared: Arc::new(shared), tools }
     }
 
     /// For a brain that another asks: it asks none.
-    pub(super) fn of_asked(desk: &Arc<Desk>) -> Arc<dyn Toolbox> {
-        let tools = desk.tools().without(&AMONG_BRAINS);
-        Arc::new(Self { desk: Arc::clone(desk), tools })
+    pub(super) fn of_asked(shared: &Arc<SharedState>) -> Arc<dyn Toolbox> {
+        let tools = shared.tools().without(&AMONG_BRAINS);
+        Arc::new(Self { shared: Arc::clone(shared), tools })
     }
 
     async fn run(
@@ -76,16 +76,16 @@ impl VaultTools {
             .client(&caller.brain)
             .conversation(format!("turn {} call {}", caller.turn, caller.number));
         let by = Some((caller.brain.clone(), caller.turn.clone()));
-        // Should nobody wait any more, what goes on behind it ends.
+        // When no caller waits any more, the work behind it ends.
         let over = stop.child_token().drop_guard();
         let cancel = over.token().clone();
-        let desk = Arc::clone(&self.desk);
+        let shared = Arc::clone(&self.shared);
         let work = tokio::task::spawn_blocking(move || {
             let arguments = arguments::check(tool.name, tool.arguments, &given)?;
             let stop = AtomicBool::new(false);
-            let workspace = desk.workspace();
+            let workspace = shared.workspace();
             (tool.act)(&Call {
-                desk: &desk,
+                shared: &shared,
                 workspace,
                 arguments,
                 origin,

@@ -1,11 +1,11 @@
-//! Follow-ups: add, list, mark done or cancelled. The note `COMMITMENTS.md` is the only place where
-//! they are; delivery is [`crate::deliver`]'s work. What is answered was read from the note afterwards.
+//! Follow-ups: add, list, mark done or cancelled. The note `COMMITMENTS.md` is the only place where they are; delivery
+//! is [`crate::deliver`]'s work. Answers are read back from the note.
 
 use jiff::{Timestamp, tz::TimeZone};
 use serde::Serialize;
 
 use super::expected::{Newer, check};
-use super::text::saying::{self, WordsError};
+use super::text::wording::{self, WordsError};
 use crate::format::commitment::{self, Commitment, CommitmentBlock, CommitmentsFile, Precision, Status};
 use crate::memory::Origin;
 use crate::reminders::rfc3339;
@@ -28,7 +28,7 @@ pub struct Ledger<'a> {
 /// A follow-up to add.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Draft {
-    /// What was promised.
+    /// The promise.
     pub text: String,
     /// When it is due; without it, it waits to be done by hand.
     pub due: Option<Timestamp>,
@@ -61,11 +61,11 @@ impl Draft {
         }
     }
 
-    /// What its block says once it stands in a note, where a text can't begin or end a block.
+    /// The text of its block once it stands in a note, where a text can't begin or end a block.
     fn standing(&self, now: Timestamp) -> String {
         let block = self.commitment("c-1".to_owned(), now).to_block();
         let read = commitment::parse(block.as_bytes()).blocks.pop();
-        saying::normal(read.as_ref().map_or(&self.text, |block| &block.commitment.text))
+        wording::normal(read.as_ref().map_or(&self.text, |block| &block.commitment.text))
     }
 }
 
@@ -93,7 +93,7 @@ pub struct Listed {
     pub scope: Option<String>,
     /// The turn that it came from.
     pub source: Option<String>,
-    /// What was promised.
+    /// The promise.
     pub text: String,
     /// The line of its first `---`, from 1.
     pub line: usize,
@@ -107,7 +107,7 @@ pub enum CommitmentError {
     NoSuchId {
         /// The note.
         path: NotePath,
-        /// What was asked for.
+        /// The given id.
         id: String,
     },
     /// Several blocks have that id.
@@ -165,6 +165,13 @@ pub enum CommitmentError {
     Edit(#[from] EditError),
 }
 
+impl Listed {
+    /// What is told of it, and when: another where somebody changed that.
+    pub fn standing(&self) -> String {
+        format!("{} {}", self.due.as_deref().unwrap_or("no due time"), self.text)
+    }
+}
+
 impl Ledger<'_> {
     /// The note's follow-ups; a missing note has none.
     ///
@@ -183,7 +190,7 @@ impl Ledger<'_> {
     /// # Errors
     /// The text or its place can't be kept, the block would not read back, or the note can't be written.
     pub fn add(&self, draft: &Draft, now: Timestamp, origin: &Origin) -> Result<Added, CommitmentError> {
-        let draft = Draft { text: saying::checked(&draft.text)?, ..draft.clone() };
+        let draft = Draft { text: wording::checked(&draft.text)?, ..draft.clone() };
         if let Some(scope) = draft.scope.as_ref().filter(|scope| !commitment::is_place(scope)) {
             return Err(CommitmentError::Place(crate::format::quote(scope)));
         }
@@ -195,7 +202,7 @@ impl Ledger<'_> {
         }
         let (_, planned) = self.planned(&self.bytes()?, &draft, now);
         let planned = planned?;
-        let subject = format!("promised: {}", saying::summary(&planned.text));
+        let subject = format!("promised: {}", wording::summary(&planned.text));
         let why = origin.why(subject).trailer("Commitment", planned.id.clone());
         // Worked out again from the newest bytes, should they be others by now.
         let mut written = Err(CommitmentError::Changed(planned.id));
@@ -221,20 +228,20 @@ impl Ledger<'_> {
         let same = |commitment: &Commitment| {
             commitment.status == Status::Pending
                 && (commitment.due, commitment.scope.as_ref()) == (draft.due, draft.scope.as_ref())
-                && saying::normal(&commitment.text) == standing
+                && wording::normal(&commitment.text) == standing
         };
         let found = file.blocks.iter().find(|block| same(&block.commitment))?;
         Some(listed(found, self.zone.tz()))
     }
 
-    /// What the note on disk says of a follow-up now.
-    fn read_back(&self, id: &str) -> Result<Listed, CommitmentError> {
+    /// Reads a follow-up back from the note on disk.
+    pub(super) fn read_back(&self, id: &str) -> Result<Listed, CommitmentError> {
         let file = self.read()?;
         let block = file.find(id).ok_or_else(|| CommitmentError::Vanished(id.to_owned()))?;
         Ok(listed(block, self.zone.tz()))
     }
 
-    /// What adds a draft to these bytes, and how it then reads.
+    /// The operation that adds a draft to these bytes, and the draft as it then reads.
     fn planned(
         &self,
         bytes: &[u8],
@@ -283,62 +290,6 @@ impl Ledger<'_> {
         let file = self.read()?;
         let due = file.blocks.iter().filter(|block| is_due(&block.commitment));
         Ok(due.map(|block| listed(block, self.zone.tz())).collect())
-    }
-
-    /// Marks a waiting follow-up as delivered or cancelled: its status changes and no other byte.
-    ///
-    /// # Errors
-    /// There is none with the id, it doesn't wait any more, or the note can't be written.
-    pub fn set(&self, id: &str, to: Status, origin: &Origin) -> Result<Listed, CommitmentError> {
-        let file = self.read()?;
-        let blocks: Vec<&CommitmentBlock> =
-            file.blocks.iter().filter(|block| block.commitment.id == id).collect();
-        let block = match blocks.as_slice() {
-            [] => return Err(CommitmentError::NoSuchId { path: self.path.clone(), id: id.to_owned() }),
-            [block] => block,
-            many => {
-                let lines = many.iter().map(|block| block.line).collect();
-                return Err(CommitmentError::Disputed { path: self.path.clone(), id: id.to_owned(), lines });
-            }
-        };
-        if block.commitment.status != Status::Pending {
-            return Err(CommitmentError::NotPending { id: id.to_owned(), status: block.commitment.status });
-        }
-        let subject = format!("{to}: {}", saying::summary(&block.commitment.text));
-        let why = origin.why(subject).trailer("Commitment", id);
-        let mut set = false;
-        self.editor.edit_with(&self.path, &why, |bytes| {
-            let after = commitment::set_status(bytes, id, Status::Pending, to);
-            set = after.is_some();
-            after.map_or_else(|| Plan::Operations(Vec::new()), Plan::Bytes)
-        })?;
-        if !set {
-            return Err(CommitmentError::Changed(id.to_owned()));
-        }
-        self.read_back(id)
-    }
-
-    /// Lets a waiting follow-up be due later: its due time changes and no other byte. Returns its block as it stands then.
-    ///
-    /// # Errors
-    /// It was changed in the meantime, or the note can't be written.
-    pub fn postpone(
-        &self,
-        id: &str,
-        (from, to): (Timestamp, Timestamp),
-        origin: &Origin,
-    ) -> Result<String, CommitmentError> {
-        let why = origin.why(format!("snoozed: {id}")).trailer("Commitment", id);
-        let mut block = None;
-        self.editor.edit_with(&self.path, &why, |bytes| {
-            let Some(after) = commitment::set_due(bytes, id, from, to) else {
-                return Plan::Operations(Vec::new());
-            };
-            let range = commitment::parse(&after).find(id).map(|block| block.range.clone());
-            block = range.map(|range| String::from_utf8_lossy(&after[range]).trim_end().to_owned());
-            Plan::Bytes(after)
-        })?;
-        block.ok_or_else(|| CommitmentError::Changed(id.to_owned()))
     }
 
     fn bytes(&self) -> Result<Vec<u8>, CommitmentError> {

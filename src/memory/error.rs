@@ -1,4 +1,4 @@
-//! What can go wrong with a memory, in words for people and with stable names for programs.
+//! Errors of memory operations: words for people, stable names for programs.
 
 use jiff::civil::Date;
 
@@ -6,7 +6,7 @@ use super::commitments::CommitmentError;
 use super::expected::Newer;
 use super::pins::PinError;
 use super::scope::ScopeError;
-use super::text::saying::WordsError;
+use super::text::wording::WordsError;
 use crate::vault::{EditError, NotePath, PathError, VaultError};
 
 /// A memory that an error shows.
@@ -14,7 +14,7 @@ use crate::vault::{EditError, NotePath, PathError, VaultError};
 pub struct Near {
     /// Its first line, from 1.
     pub line: usize,
-    /// What it says, on one line and cut.
+    /// Its text, on one line and cut.
     pub text: String,
 }
 
@@ -49,7 +49,7 @@ pub enum MemoryError {
     NoSuchLine {
         /// The note.
         path: NotePath,
-        /// What was asked for.
+        /// The given line.
         line: usize,
         /// How many there are.
         total: usize,
@@ -59,7 +59,7 @@ pub enum MemoryError {
     NoMemory {
         /// The note.
         path: NotePath,
-        /// What was asked for.
+        /// The given line.
         line: usize,
     },
     /// The note isn't one that memories are removed from.
@@ -73,9 +73,9 @@ pub enum MemoryError {
     Other {
         /// The note.
         path: NotePath,
-        /// What was asked for, cut.
+        /// The given words, cut.
         shown: String,
-        /// What is like it.
+        /// Near ones.
         near: Vec<Near>,
     },
     /// Several bullets say what is meant.
@@ -83,7 +83,7 @@ pub enum MemoryError {
     Several {
         /// The note.
         path: NotePath,
-        /// What was asked for, cut.
+        /// The given words, cut.
         shown: String,
         /// Those that say it.
         there: Vec<Near>,
@@ -98,7 +98,7 @@ pub enum MemoryError {
         path: NotePath,
         /// The line.
         line: usize,
-        /// What it said, cut.
+        /// Its words, cut.
         shown: String,
     },
     /// The bullet changed between reading and writing.
@@ -124,7 +124,7 @@ pub enum MemoryError {
     Vanished {
         /// The note.
         path: NotePath,
-        /// What was written, cut.
+        /// The written words, cut.
         shown: String,
     },
     /// `memory.user_namespace` is unset.
@@ -219,7 +219,7 @@ impl MemoryError {
         }
     }
 
-    /// What to do about it, where there is more to say than the message does.
+    /// A remedy, where there is more to say than the message does.
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
             Self::Words(error)

@@ -1,4 +1,4 @@
-//! The hash of a note, as a reader is given it and a writer may give it back: what was not read is not written over.
+//! The hash of a note that a reader gets and a writer may give back, so that an unseen version isn't overwritten.
 
 use crate::vault::NotePath;
 
@@ -13,7 +13,7 @@ pub struct Newer {
     pub path: NotePath,
     /// Its hash now.
     pub hash: String,
-    /// What it says now; of a long note the beginning.
+    /// Its present text; of a long note the beginning.
     pub text: String,
 }
 

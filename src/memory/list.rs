@@ -1,4 +1,4 @@
-//! What stands on each shelf.
+//! Lists the memories of each shelf: sections, days, follow-ups.
 
 use jiff::civil::Date;
 use serde::{Serialize, Serializer};
@@ -22,7 +22,7 @@ pub struct Listed {
     pub timestamp: Option<String>,
     /// Its text, without marker, timestamp and time; continuation lines joined by line breaks.
     pub text: String,
-    /// Whose it is.
+    /// Its scope.
     pub scope: Scope,
 }
 

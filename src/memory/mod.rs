@@ -1,21 +1,21 @@
-//! The memory notes: what is kept for good, what is pinned, and what the agent writes into them.
+//! Memories: saves, reads, lists, pins, promotes and forgets them in the vault's notes.
 //!
-//! [`MemoryNotes`] is the one implementation behind the command line, the MCP server, Discord and the hooks. Words come in;
-//! what stands in the note afterwards goes out. Each operation is one edit of one note through [`Editor`], found by content,
-//! and one snapshot that says who asked ([`Origin`]). Each then reads the note from disk again: "saved" is a fact, and where
-//! a person was faster the answer is an error that says so.
-//! - [`text`]: what may stand in a memory, and when two say the same. Pure;
-//! - [`scope`], [`project`]: whose a memory is, and which project a folder belongs to;
-//! - [`change`]: saving, changing, forgetting, promoting, keeping what was learned;
-//! - [`list`], [`excerpt`]: what stands on each shelf, and reading a note; [`expected`]: the hash that a reader is given and a
+//! [`MemoryNotes`] is the one implementation behind the command line, the MCP server, Discord and the hooks. Words come
+//! in; the lines of the note after the write go out. Each operation is one edit of one note through [`Editor`], found
+//! by content, and one snapshot that says who asked ([`Origin`]). Each then reads the note again: "saved" is a fact,
+//! and where a person's edit came first the answer is an error that says so.
+//! - [`text`]: rules for a memory's text, and for two that say the same. Pure;
+//! - [`scope`], [`project`]: a memory's scope, and the project of a folder;
+//! - [`change`]: saving, changing, forgetting, promoting, keeping learned facts;
+//! - [`list`], [`excerpt`]: listing each shelf, and reading a note; [`expected`]: the hash that a reader gets and a
 //!   writer gives back;
 //! - [`pins`], [`commitments`], [`working`]: pinned memories, follow-ups, working memory, each a note of its own;
-//! - [`error`]: what can go wrong, with stable names for programs.
+//! - [`error`]: errors, with stable names for programs.
 //!
-//! Two meanings of "scope" meet here. [`Shelf`] is *which note* (long, daily, commitment); [`Scope`] is *whose* it is
-//! (a project's, a person's), a tag at the bullet's end.
+//! Two meanings of "scope" meet here. [`Shelf`] is the *note* (long, daily, commitment); [`Scope`] is the *owner* (a
+//! project, a person), a tag at the bullet's end.
 //!
-//! Never here: what is told at its time, and text from outside that becomes a heading, a reminder or a follow-up.
+//! Never here: notifications, and text from outside that becomes a heading, a reminder or a follow-up.
 
 mod change;
 pub mod commitments;
@@ -42,7 +42,7 @@ use crate::vault::{Editor, NotePath, Vault, VaultError};
 pub use crate::vault::Origin;
 
 pub use self::change::{
-    DEFAULT_SECTION, Edited, Forgotten, Meant, NewMemory, Promoted, Saved, is_section, keep,
+    DEFAULT_SECTION, Edited, Forgotten, MemoryRef, NewMemory, Promoted, Saved, is_section, keep,
 };
 pub use self::commitments::{CommitmentError, Draft, Ledger};
 pub use self::error::{MemoryError, Near};
@@ -55,7 +55,7 @@ pub use self::scope::{
 };
 #[cfg(feature = "assistant")]
 pub(crate) use self::text::harmless;
-pub use self::text::{Fields, Temporal, Tier, WordsError, differ, normal, saying};
+pub use self::text::{Fields, Temporal, Tier, WordsError, differ, normal, wording};
 pub use self::working::{read_profile, read_working, session_context};
 
 /// The trailer of a write that took a memory out of a note: the line that was named.

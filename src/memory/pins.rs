@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use super::text::harmless;
-use super::text::saying::{self, WordsError};
+use super::text::wording::{self, WordsError};
 use crate::format::pinned::{self, Target};
 use crate::memory::Origin;
 use crate::vault::{EditError, Editor, NotePath, Operation, Plan, VaultError};
@@ -30,7 +30,7 @@ pub enum PinError {
     /// More than one pin is meant.
     #[error("`{text}` is the beginning of {count} pins: give more of it")]
     Ambiguous {
-        /// What was given.
+        /// The given text.
         text: String,
         /// How many pins begin with it.
         count: usize,
@@ -58,9 +58,9 @@ pub struct Pin {
     pub line: usize,
     /// Its last line.
     pub end_line: usize,
-    /// What it says, without the bullet's marker, with its link; continuation lines joined by line breaks.
+    /// Its text, without the bullet's marker, with its link; continuation lines joined by line breaks.
     pub text: String,
-    /// What the link at its end points to.
+    /// The target of the link at its end.
     pub target: Option<Target>,
     /// The bullet's bytes, its last line break included.
     pub bytes: Vec<u8>,
@@ -110,7 +110,7 @@ pub fn pin(
     target: Option<&Target>,
     origin: &Origin,
 ) -> Result<Pinned, PinError> {
-    let text = match saying::checked(text) {
+    let text = match wording::checked(text) {
         Err(WordsError::Empty) if target.is_some() => String::new(),
         Err(WordsError::Empty) => return Err(PinError::Empty),
         text => text?,
@@ -139,7 +139,7 @@ pub const UNPINNED: &str = "Unpinned";
 
 /// The value of [`UNPINNED`] for a text.
 pub fn unpinned(text: &str) -> String {
-    saying::normal(&without_box(text.trim())).chars().take(150).collect()
+    wording::normal(&without_box(text.trim())).chars().take(150).collect()
 }
 
 /// Takes out the pin that is `text`, or the only one that begins with it (not if it must be the whole pin). Returns the
@@ -166,9 +166,9 @@ pub fn unpin(
         exact
     };
     let pin = match found.as_slice() {
-        [] => return Err(PinError::NoSuchPin(saying::summary(wanted))),
+        [] => return Err(PinError::NoSuchPin(wording::summary(wanted))),
         [pin] => *pin,
-        several => return Err(PinError::Ambiguous { text: saying::summary(wanted), count: several.len() }),
+        several => return Err(PinError::Ambiguous { text: wording::summary(wanted), count: several.len() }),
     };
     let mut why = origin.why(format!("unpinned: {}", summary(&pin.shown())));
     if is_exact {
@@ -201,7 +201,7 @@ fn without_box(text: &str) -> Cow<'_, str> {
 }
 
 fn summary(bullet: &str) -> String {
-    saying::summary(bullet.trim_start_matches("- "))
+    wording::summary(bullet.trim_start_matches("- "))
 }
 
 #[cfg(test)]

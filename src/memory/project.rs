@@ -1,4 +1,4 @@
-//! Which project a folder belongs to: the repository's remote, else the folder itself.
+//! Finds a folder's project: the repository's remote, else the folder itself.
 //!
 //! Names of folders repeat (`clientA/website`, `clientB/website`), so a project's id is a readable name and six digits of
 //! a hash: of the remote's address, which is the same for every clone, or of the folder's path.
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 pub(super) struct Project {
     /// Its id, as in `website-3f9a2c`.
     pub id: String,
-    /// What it was called before ids told projects of one name apart: the folder's name.
+    /// Its name before ids told projects of one name apart: the folder's name.
     pub folder: String,
 }
 

@@ -1,7 +1,7 @@
-//! Whose a memory is: everybody's, a project's, an agent's, a person's, or of a group with a name of its own.
+//! The scope of a memory: global, a project, an agent, a person, or a named group.
 //!
 //! A scope stands visibly in the Markdown, as a nested tag at the bullet's end: `#project/vault-agent`,
-//! `#agent/reviewer`, `#user/anna`, `#custom/garden`. What bears none of these tags is `global`. Obsidian finds and
+//! `#agent/reviewer`, `#user/anna`, `#custom/garden`. A bullet without such a tag is `global`. Obsidian finds and
 //! renames such tags by itself, and a person may write, change or delete them like any other.
 //!
 //! An id can hold what an Obsidian tag can: letters, digits, `-`, `_` and `/`. Anything else becomes `-`, once for each
@@ -26,7 +26,7 @@ pub const PROJECT_VARIABLE: &str = "VAULT_AGENT_PROJECT";
 /// The longest id, in characters.
 const MAX_ID_CHARS: usize = 100;
 
-/// Whose a memory is. (Where a follow-up is told is another matter: `channel:ID` and the like.)
+/// The scope of a memory. (A follow-up's place of delivery is another matter: `channel:ID` and the like.)
 #[derive(Debug, Clone)]
 pub enum Scope {
     /// Everybody's: no mark.
@@ -197,7 +197,7 @@ impl<'de> Deserialize<'de> for Scope {
     }
 }
 
-/// What a query in `current` may see unless it asks for more: what is global, the current scope's, and the agent's own.
+/// The scopes that a query in `current` may see unless it asks for more: global, the current one, and the agent's own.
 pub fn accessible(current: &Scope, agent: Option<&str>) -> Vec<Scope> {
     let mut scopes = vec![Scope::Global];
     let agent = agent.map(|agent| Scope::Agent(agent.to_owned())).filter(|scope| scope.parts().is_some());
@@ -226,7 +226,7 @@ pub(super) fn belongs(marks: &[Scope], accessible: &[Scope]) -> bool {
 /// The scope of a program that runs in the folder `cwd`, with this environment: the scope that [`SCOPE_VARIABLE`]
 /// names, the project that [`PROJECT_VARIABLE`] names, the project of the repository's remote (for a git worktree, of the
 /// repository that it belongs to), or that of the folder itself. In a vault, in the home folder and above it, and in the
-/// temporary folder it is global: nobody's project lives right there.
+/// temporary folder it is global: no project lives right there.
 pub fn derive(cwd: &Path, env: impl Fn(&str) -> Option<String>) -> Scope {
     named(&env).or_else(|| Scope::of_parts("project", &project(cwd, env)?.id)).unwrap_or(Scope::Global)
 }

@@ -1,14 +1,14 @@
-//! Working memory and identity: what a session is given at its start, and a turn with its question, until it expires.
+//! Working memory and the user's profile: context for each session and turn, until it expires.
 //!
 //! All of it is off until `memory.user_namespace` names the folder that every conversation shares (`user`, as a rule).
-//! Then the profile says who is talked to, and working memory what was last worked on: one text that each compaction
-//! replaces, good for some days, within a budget of tokens (four characters each). It expires lazily: whoever reads it
-//! looks at its header, and no job cleans up.
+//! The profile describes the user. Working memory describes the last work: one text that each compaction replaces,
+//! valid for some days, within a budget of tokens (four characters each). A reader checks the expiry in its header; no
+//! job cleans up.
 
 use jiff::{SignedDuration, Timestamp};
 
 use super::error::MemoryError;
-use super::text::saying;
+use super::text::wording;
 use crate::config::{Paths, Settings};
 use crate::format::{invisible, lines, working};
 use crate::memory::Origin;
@@ -18,11 +18,11 @@ pub use crate::format::working::Working;
 
 /// A token's estimated characters.
 const CHARS_PER_TOKEN: usize = 4;
-/// What stands before the profile.
+/// The line before the profile.
 const WHO: &str = "--- Who you're talking to ---";
-/// What stands before working memory.
+/// The line before working memory.
 const RECENT: &str = "--- Recent context ---";
-/// What a session is asked for, if the settings want it.
+/// The request to a session for a greeting, if the settings want it.
 const GREETING: &str = "[If relevant, briefly acknowledge what the user was last working on before responding to their first message.]";
 /// The profile that `init` writes: until a person has changed it, it says nothing.
 const BLANK_PROFILE: &str = include_str!("../../vault-template/user/profile.md");
@@ -45,7 +45,7 @@ pub fn told_notes(settings: &Settings) -> impl Iterator<Item = NotePath> {
     [own, usual, working_path(settings)].into_iter().flatten()
 }
 
-/// Whoever gives the bytes of a note, as it is or as it was; of a missing one none.
+/// A reader of a note's bytes, as it is or as it was; of a missing one none.
 pub type Read<'a> = &'a dyn Fn(&NotePath) -> Vec<u8>;
 
 /// Reads notes of a vault as they are.
@@ -82,18 +82,18 @@ pub fn write_working(
 ) -> Result<Working, MemoryError> {
     let path = working_path(settings).ok_or(MemoryError::WorkingOff)?;
     // A summary that a model wrote is worth more than the odd character in it.
-    let text = saying::checked(cut(invisible::strip(text).trim(), budget(settings)))?;
+    let text = wording::checked(cut(invisible::strip(text).trim(), budget(settings)))?;
     let days = i64::from(settings.memory.working_memory_ttl_days);
     let updated = Timestamp::from_second(now.as_second()).unwrap_or(now);
     let expires = updated.saturating_add(SignedDuration::from_hours(24 * days)).unwrap_or(Timestamp::MAX);
     let written = Working { updated, expires, text };
-    let why = origin.why(format!("working memory: {}", saying::summary(&written.text)));
+    let why = origin.why(format!("working memory: {}", wording::summary(&written.text)));
     let bytes = working::render(&written).into_bytes();
     editor.edit_with(&path, &why, |_| Plan::Bytes(bytes.clone()))?;
     let read = editor.vault().read(&path)?;
     working::read(&read).filter(|read| *read == written).ok_or_else(|| MemoryError::Vanished {
         path,
-        shown: crate::format::quote(&saying::summary(&written.text)),
+        shown: crate::format::quote(&wording::summary(&written.text)),
     })
 }
 

@@ -1,4 +1,4 @@
-//! Finds what HTTP headers carry: cookies, and credentials after `Authorization`.
+//! Finds secrets in HTTP headers: cookies, and credentials after `Authorization`.
 
 use regex_lite::{Captures, Match};
 

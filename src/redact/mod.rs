@@ -1,17 +1,17 @@
-//! Takes secrets out of text before it is kept: logs of sessions and of turns, errors, questions of the inbox.
+//! Masks secrets in text before it is kept: logs of sessions and of turns, errors, questions of the inbox.
 //!
-//! In comes any text; out goes the same text with `[masked: KIND]` where a secret stood. Notes about work are full of
-//! hashes, identifiers and long names, and a log is worth what it keeps. So a value goes only where something says that
-//! it is a secret: its own prefix and length, the name or header before it, the command or URL around it. Pure; what was
-//! masked already is left as it is.
+//! A text comes in; the same text goes out with `[masked: KIND]` in the place of each secret. Notes about work are full
+//! of hashes, identifiers and long names, and a log is worth what it keeps. So a value is masked only with a sign that
+//! it is a secret: its own prefix and length, the name or header before it, the command or URL around it. Pure; masked
+//! text is left as it is.
 //!
-//! - [`scan`]: one pass that says where keywords stand; [`rule`]: a pattern that runs near its keywords alone.
+//! - [`scan`]: one pass that finds keywords; [`rule`]: a pattern that runs near its keywords alone.
 //! - [`tokens`]: values with a known prefix or form (`ghp_…`, JSON web tokens, Telegram's bots).
 //! - [`blocks`]: private keys and password hashes.
 //! - [`urls`]: webhooks, passwords and signatures in URLs.
 //! - [`headers`]: cookies and authorization.
 //! - [`commands`]: passwords on command lines, in netrc and pgpass files, in SQL.
-//! - [`assigned`]: values after names such as `DB_PASSWORD`, with [`names`] and [`values`] as the judges.
+//! - [`assigned`]: values after names such as `DB_PASSWORD`, judged by [`names`] and [`values`].
 //!
 //! Source of the prefixes and lengths: the default rules of gitleaks (`config/gitleaks.toml`, MIT), read for their facts,
 //! and the documentation of the services. Two crates carry such rules: `scrubbers` 0.1

@@ -1,4 +1,4 @@
-//! Says of a name in a settings file, in code or in a header what kind of secret its value is.
+//! Classifies names in settings files, code and headers by the kind of secret that their values are.
 
 /// How much a value has to look like a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

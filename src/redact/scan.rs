@@ -1,7 +1,7 @@
-//! Finds in one pass where keywords of rules, prefixes of tokens and pieces of secrets' names stand in a text.
+//! Finds keywords of rules, prefixes of tokens and pieces of secrets' names in one pass over a text.
 //!
-//! All of them are one Aho-Corasick automaton. What needs no keyword (tokens of Discord's bots, lines of pgpass files)
-//! is looked for without a pattern.
+//! All of them are one Aho-Corasick automaton. Secrets without a keyword (tokens of Discord's bots, lines of pgpass
+//! files) are found without a pattern.
 
 use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};

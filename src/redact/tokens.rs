@@ -1,4 +1,4 @@
-//! Finds values that say themselves what they are: by a prefix and a length, or by their form.
+//! Finds tokens by their own prefix and length, or by their form.
 
 use super::rule::Rule;
 use super::{Found, run};

@@ -1,4 +1,4 @@
-//! Says of a value whether it may be a secret: random, a password, a stand-in.
+//! Classifies a value: random, a password, or a placeholder.
 
 /// Words that stand where a secret will stand.
 const STAND_INS: [&str; 26] = [

@@ -1,9 +1,8 @@
-//! Lines of other notes made ours: dated tasks of other plugins, and reminder lines that stand where nobody tells them.
-//! Pure.
+//! Turns lines of other notes into reminders: dated tasks of other plugins, and stray reminder lines. Pure.
 //!
-//! A reminder line moves whole. A task stays where it is, as a task without a date: its date, time and recurrence become a
-//! line of the note of reminders, and no other byte of it changes. What a reminder line has no words for (every two
-//! weeks, a time that has passed) stays as it is, and is told with the reason.
+//! A reminder line moves whole. A task stays where it is, as a task without a date: its date, time and recurrence
+//! become a line of the note of reminders, and no other byte of it changes. A task that a reminder line can't express
+//! (every two weeks, a time that has passed) stays as it is, and is listed with the reason.
 
 use std::ops::Range;
 
@@ -21,9 +20,9 @@ pub struct Adopted {
     pub line: usize,
     /// Its bytes, without the terminator.
     pub text: Vec<u8>,
-    /// What stays in its place; `None` for a line that goes.
+    /// The line that stays in its place; `None` for a line that goes.
     pub left: Option<String>,
-    /// What it becomes, without ids where it had none.
+    /// The reminders that it becomes, without ids where it had none.
     pub reminders: Vec<Reminder>,
 }
 
@@ -36,7 +35,7 @@ pub struct Kept {
     pub reason: String,
 }
 
-/// What a note has that can become ours, and what can't, in the order of its lines.
+/// The lines of a note that can become ours, and those that can't, in their order.
 ///
 /// `path` is the note's, for tasks that are notes; `rules` say which forms are read.
 pub fn adopt(

@@ -1,4 +1,4 @@
-//! The reminders of one vault: a thin face over the note and its editor.
+//! Lists, adds and changes the reminders of a vault through the editor.
 
 use jiff::{SignedDuration, Timestamp, civil};
 use serde::Serialize;
@@ -46,7 +46,7 @@ pub struct Listed {
     pub recur: String,
     /// The day of the month that is meant, where the month lacks it.
     pub day: Option<i8>,
-    /// What it says.
+    /// Its message.
     pub msg: String,
     /// Its next instant; of a one-off that is overdue, the one that it was due.
     pub next: Option<String>,
@@ -57,7 +57,7 @@ pub struct Listed {
 pub struct Previewed {
     /// Its id, once it has one.
     pub id: Option<String>,
-    /// What it says.
+    /// Its message.
     pub msg: String,
     /// Its occurrences, RFC 3339.
     pub occurrences: Vec<String>,

@@ -1,4 +1,4 @@
-//! What can go wrong with a reminder, in words for people.
+//! Errors about reminders, in words for people.
 
 use std::fmt::Write as _;
 
@@ -14,12 +14,12 @@ pub enum ReminderError {
     NoSuchId {
         /// The note.
         path: NotePath,
-        /// What was asked for.
+        /// The given id.
         id: String,
         /// The nearest id that is there.
         near: Option<ReminderId>,
     },
-    /// Lines that differ have that id, so that nobody can say which is meant.
+    /// Different lines have that id, so it is ambiguous.
     #[error("the id `{id}` stands in more than one line of `{path}`:{}", lines_text(.lines))]
     Disputed {
         /// The note.
@@ -74,7 +74,7 @@ fn lines_text(lines: &[(usize, String)]) -> String {
 }
 
 impl ReminderError {
-    /// What to do about it, where that isn't said yet.
+    /// A remedy, where the message has none.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::When(error) => Some(error.hint()),

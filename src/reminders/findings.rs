@@ -1,4 +1,4 @@
-//! What looks meant and isn't understood, with its place: pure.
+//! Finds lines that look meant as ours and can't be read, with their places. Pure.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,9 +17,9 @@ pub struct PlacedFinding {
     pub line: usize,
     /// The column, from 1.
     pub column: usize,
-    /// What is wrong.
+    /// The fault.
     pub reason: String,
-    /// What to write instead.
+    /// A correct form.
     pub suggestion: String,
 }
 

@@ -1,12 +1,11 @@
-//! Reminders as people and models handle them: add, change, remove, list, preview.
+//! Operations on reminders: add, change, remove, list, preview.
 //!
 //! The note `Reminders.md` is the only place where reminders are. Each call reads it anew, works out
 //! the one line that it means ([`plan`], pure) and hands that line to [`vault::Editor`], which finds
 //! it by its bytes. Nothing here sends anything; firing is [`crate::deliver`]'s work.
 //!
-//! - `book`: the reminders of a vault; `plan`, `snooze`, `occurrence`: what a change makes of a line;
-//! - `adopt`: lines of other notes made ours; `findings`: what looks meant and isn't understood; `error`: what can go
-//!   wrong.
+//! - `book`: the reminders of a vault; `plan`, `snooze`, `occurrence`: changes of a line;
+//! - `adopt`: turning other notes' lines into reminders; `findings`: near misses; `error`: errors.
 //!
 //! [`vault::Editor`]: crate::vault::Editor
 

@@ -1,4 +1,4 @@
-//! One occurrence moved to another time, without the others.
+//! Moves one occurrence of a reminder to another time, without the others.
 
 use jiff::{Timestamp, civil};
 

@@ -1,4 +1,4 @@
-//! Which line changes, and into what: pure.
+//! Plans a change of a reminder: the line that changes, and its new text. Pure.
 
 use jiff::civil;
 
@@ -19,11 +19,11 @@ pub struct Draft {
     pub local: civil::DateTime,
     /// Whether and how it comes again.
     pub recur: Recur,
-    /// What it says.
+    /// Its message.
     pub msg: String,
 }
 
-/// What changes of a reminder; `None` stays as it is.
+/// The changes of a reminder; `None` stays as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Changes {
     /// The new local date and time.
@@ -41,7 +41,7 @@ pub struct LinePlan {
     pub id: ReminderId,
     /// Its line as it will stand (for a removal: as it stood).
     pub text: String,
-    /// What the editor does.
+    /// The editor's operation.
     pub operation: Operation,
 }
 
@@ -127,7 +127,7 @@ fn lossy(line: &ReminderLine) -> String {
     String::from_utf8_lossy(&line.text).into_owned()
 }
 
-/// Whether a message that somebody gives is one to be heard, and not a text, and shows all that stands in it.
+/// Checks that a message is short enough for a notification and has no invisible characters.
 ///
 /// # Errors
 /// It is too long, or has an invisible character.

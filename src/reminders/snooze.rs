@@ -1,8 +1,8 @@
-//! Snoozing: what was told comes again later.
+//! Snoozes a reminder: it comes again later.
 //!
-//! A reminder that was told, or that comes again anyway, is left as it is, and a new one says the same at the new time.
-//! One that comes once and that nobody was told of yet is moved, also where its time has come and it waits for the end of
-//! the quiet hours, or for its notifier: nobody who snoozes it wants it twice.
+//! A reminder that was told, or that recurs, stays as it is, and a new one with the same words gets the new time. One
+//! that comes once and wasn't told yet is moved, also while it waits for the end of quiet hours or for its notifier, so
+//! that it doesn't come twice.
 
 use jiff::{SignedDuration, Timestamp, ToSpan, civil};
 

@@ -1,5 +1,5 @@
-//! Which language a text is in, by the trigrams and letters that it has (the crate `whatlang`). Short texts say little,
-//! so an answer is given only where it is sure.
+//! Detects a text's language by its trigrams and letters (the crate `whatlang`). Short texts are uncertain, so it
+//! answers only where it is sure.
 
 use whatlang::{Lang, detect};
 

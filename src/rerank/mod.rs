@@ -1,9 +1,9 @@
-//! From a question and the texts that a search found first to how well each of them answers it.
+//! Reranks a search's first hits: scores how well each text answers the question.
 //!
-//! A reranker reads question and text together, which is better and far slower than comparing vectors; so it is asked
-//! for a few dozen texts, by who has time ([`crate::search::Asker::deep`]), and never by a hook. It is a model behind
-//! an endpoint ([`endpoint`]) or in a directory ([`local`]), chosen by `[rerank] provider`. This room knows no note,
-//! no index and no ranking. Whatever goes wrong is a [`RerankError`]; a search goes on with the order that it had.
+//! A reranker reads question and text together, which is better and far slower than comparing vectors; so only a deep
+//! search asks it ([`crate::search::Asker::deep`]), for a few dozen texts, and never a hook. It is a model behind an
+//! endpoint ([`endpoint`]) or in a directory ([`local`]), chosen by `[rerank] provider`. This room knows no note, no
+//! index and no ranking. A failure is a [`RerankError`]; a search goes on with the order that it had.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -14,7 +14,7 @@
 //! - `book`, `listed`: the notes, and all routines as they stand;
 //! - `plan`, `look`: what is due, and its claim; `material`, `said`, `news`, `memory`, `sections`: what it is
 //!   about;
-//! - `preview`: what a run would be now;
+//! - `preview`: what a run would be now; `turn`: which of several machines runs it;
 //! - `run`, `place`, `log`, `words`: a run to its end, where it takes place, its log, and what is said around its
 //!   answer.
 
@@ -31,6 +31,7 @@ mod preview;
 mod run;
 mod said;
 mod sections;
+mod turn;
 mod words;
 
 pub use book::{EnableError, Note, find, names, read_all, set_enabled};

@@ -14,11 +14,12 @@ use super::log::{RunLog, is_asked_for, message_of};
 use super::memory::RunMemory;
 use super::place::RunPlace;
 use super::sections::Section;
+use super::turn::{self, Turn};
 use super::{book, words};
 use crate::agent::{Approvals, Engine, EngineParts, Permits, Purpose, Remember, Toolbox};
 use crate::brain::wire::Watch;
 use crate::config::MEMORY;
-use crate::deliver::journal::{Run, RunState};
+use crate::deliver::journal::{Run, RunState, run_claim};
 use crate::deliver::{
     Journal, JournalError, Outlets, PassContext, PassError, PassSettings, Progress, send_run,
 };
@@ -155,12 +156,22 @@ impl Runner {
     /// Something can't be used that it can't do without; it goes on from where it is when it is driven again.
     pub async fn drive(&self, key: &str, stop: &CancellationToken) -> Result<Driven, RunError> {
         let Some(lock) = self.lock(key)? else { return Ok(Driven::Busy) };
+        match turn::of_this_machine(&self.parts.workspace, &self.journal, key, stop).await? {
+            Turn::Ours => {}
+            Turn::Later(why) => return Ok(Driven::Later(why)),
+            Turn::Others => {
+                if let Some(run) = self.journal.run(key)?.filter(|run| run.state != RunState::Done) {
+                    self.drop_run(&run, "another machine ran it")?;
+                }
+            }
+        }
         loop {
             let Some(run) = self.journal.run(key)? else {
                 return Ok(Driven::Done("it is forgotten".to_owned()));
             };
             let later = match run.state {
                 RunState::Done => {
+                    run_claim(key).iter().for_each(|claim| self.parts.workspace.machines.told(claim));
                     let _ = std::fs::remove_file(&lock.path);
                     return Ok(Driven::Done(run.outcome.unwrap_or_default()));
                 }
@@ -376,6 +387,7 @@ impl Runner {
             outlets: &self.parts.outlets,
             clock: &*workspace.clock,
             settings: &self.settings,
+            machines: &workspace.machines,
         };
         let progress = send_run(&context, &run.key).await?;
         if progress == Progress::Sent {

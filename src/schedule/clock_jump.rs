@@ -1,9 +1,8 @@
-//! What a jump of the wall clock means: a suspend, a correction, or nothing.
+//! Classifies a jump of the wall clock: a suspend, a correction, or none.
 //!
-//! The daemon compares the wall clock with what it expected: its last reading plus the time that the
-//! monotonic clock says has passed. What fires needs no such help (due is what lies at or before
-//! now, and the delivery journal never sends a key twice, so a clock that goes back repeats
-//! nothing); the kind decides how it is told and logged.
+//! The daemon compares the wall clock with what it expected: its last reading plus the time that the monotonic clock
+//! says has passed. What fires needs no such help (due is what lies at or before now, and the delivery journal never
+//! sends a key twice, so a clock that goes back repeats nothing); the kind decides about words and logs alone.
 
 use jiff::{SignedDuration, Timestamp};
 

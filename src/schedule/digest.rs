@@ -1,4 +1,4 @@
-//! When missed reminders come as one message instead of one each.
+//! Decides whether missed reminders come as one message instead of one each.
 
 use jiff::SignedDuration;
 
@@ -27,7 +27,7 @@ pub fn is_missed(lateness: SignedDuration) -> bool {
 
 /// Whether the missed ones among deliveries that are `lateness` late (in any order) make a digest.
 ///
-/// What is on time, or a few minutes late ([`is_missed`]), neither counts nor belongs into it: five
+/// A reminder on time, or a few minutes late ([`is_missed`]), neither counts nor belongs into it: five
 /// reminders for the same minute are five messages.
 pub fn digest(rule: &DigestRule, lateness: &[SignedDuration]) -> bool {
     let missed = lateness.iter().filter(|late| is_missed(**late));

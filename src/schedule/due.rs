@@ -1,4 +1,4 @@
-//! What is due at an instant, and what comes after it.
+//! Computes the occurrences that are due at an instant, and the next one.
 //!
 //! The occurrences of a series lie in time as they lie in the calendar, so the latest one at an
 //! instant is found by arithmetic on the local date and a look at its neighbours; nothing here walks
@@ -31,7 +31,7 @@ pub struct Due {
     pub next: Option<Next>,
 }
 
-/// What a recurring line says after it was delivered; its time stays as it is.
+/// The schedule of a recurring line after its delivery; its time stays as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Next {
     /// The new `date=`.
@@ -69,7 +69,7 @@ impl<'z> Moment<'z> {
         self.now
     }
 
-    /// What is due of a reminder (`&Reminder`, `&ReminderRef`, or a [`Series`]); see [`super::due`].
+    /// The due occurrence of a reminder (`&Reminder`, `&ReminderRef`, or a [`Series`]); see [`super::due`].
     pub fn due(&self, reminder: impl Into<Series>) -> Option<Due> {
         let series = reminder.into();
         if series.start() > self.horizon {
@@ -79,7 +79,7 @@ impl<'z> Moment<'z> {
         self.fold(&series, 0, latest)
     }
 
-    /// What is due of it besides the occurrences up to and including the local time `sent`; see
+    /// Its due occurrence besides those up to and including the local time `sent`; see
     /// [`super::due_after`].
     pub fn due_after(&self, reminder: impl Into<Series>, sent: civil::DateTime) -> Option<Due> {
         let series = reminder.into();

@@ -1,4 +1,4 @@
-//! When things are due: local time in any zone, recurrence, what was missed, what comes next.
+//! The schedule: local time in any zone, recurrence, due, missed and next occurrences.
 //!
 //! Everything here is a pure function of its arguments. Nothing reads a clock, a file or the
 //! machine's own zone database: the zones come from the IANA database bundled with jiff
@@ -23,8 +23,8 @@
 //!
 //! - `zone`, `resolve`, `second_opinion`: zones, and from local time to instants;
 //! - `series`: the dates of reminders; [`task_dates`]: of other plugins' task lines; `timetable`: of routines;
-//! - `due`, `digest`: what is due, and when missed ones come as one; `clock_jump`: what a jump of the clock means;
-//! - `pause`: when nothing is done by itself.
+//! - `due`, `digest`: due occurrences, and digests of missed ones; `clock_jump`: jumps of the wall clock;
+//! - `pause`: the span in which nothing runs by itself.
 
 mod clock_jump;
 mod digest;
@@ -63,14 +63,14 @@ pub fn occurrences_after<'z>(zone: &'z Zone, reminder: &Reminder, after: Timesta
     Moment::new(zone, after).occurrences(reminder)
 }
 
-/// What is due of `reminder` at `now`, if anything is.
+/// The due occurrence of `reminder` at `now`, if there is one.
 ///
 /// For many reminders at one instant make a [`Moment`] once and ask that.
 pub fn due(zone: &Zone, reminder: &Reminder, now: Timestamp) -> Option<Due> {
     Moment::new(zone, now).due(reminder)
 }
 
-/// What is due at `now` besides the occurrences up to and including the local time `sent`.
+/// The due occurrence at `now` besides those up to and including the local time `sent`.
 ///
 /// This is for a line that was delivered but not yet rewritten (a crash, a file that isn't quiet):
 /// what the journal has as sent is neither due again nor counted as missed.

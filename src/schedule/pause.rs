@@ -1,4 +1,4 @@
-//! When a pause holds.
+//! Decides whether a pause holds at an instant.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

@@ -1,4 +1,4 @@
-//! From a local date and time to the instant that it means.
+//! Resolves a local date and time to an instant.
 
 use jiff::tz::{AmbiguousOffset, Offset};
 use jiff::{Timestamp, civil};

@@ -1,8 +1,7 @@
-//! Where another zone database disagrees with ours.
+//! Compares our zone database with another one, for `doctor`.
 //!
-//! Governments change their clocks at a few weeks' notice, and a program is only as right as its
-//! data. chrono-tz carries a release of its own; `doctor` shows where the two differ for the user's
-//! zone, which is where rules changed lately and a look at the calendar is worthwhile.
+//! Governments change their clocks at a few weeks' notice, so zone data can be out of date. chrono-tz carries a release
+//! of its own; `doctor` shows the dates at which the two differ for the user's zone.
 
 use std::str::FromStr;
 

@@ -1,4 +1,4 @@
-//! The civil dates of a reminder, without zone or instant: which day comes next.
+//! Computes the civil dates of a reminder, without zone or instant.
 
 use jiff::Span;
 use jiff::civil::{Date, DateTime, Time};
@@ -20,7 +20,7 @@ pub struct Series {
 pub struct Step {
     /// Its local date and time, as the line would say it.
     pub local: DateTime,
-    /// What `day=` would say beside that date: the day that was meant, where the month lacks it.
+    /// The value of `day=` beside that date: the day that was meant, where the month lacks it.
     pub day: Option<i8>,
 }
 

@@ -38,7 +38,7 @@ pub(super) struct SkippedDay {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown time zone `{name}`; {}", advice(.suggestion.as_deref()))]
 pub struct ZoneError {
-    /// What was asked for.
+    /// The given name.
     pub name: String,
     /// The zone that was probably meant, if one is near.
     pub suggestion: Option<String>,

@@ -128,8 +128,6 @@ pub enum CheckedBy {
     Daemon,
     /// A look at every file just now.
     Scan,
-    /// A look at folders and at the files that change most, less than ten minutes after one at every file.
-    Glance,
     /// Nobody: the vault could not be looked at.
     Nobody,
 }

@@ -8,8 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use crate::clock::Clock;
+use crate::embed::{EmbedError, Fixed};
 use crate::search::error::IndexError;
 use crate::search::read::note::Options;
+use crate::search::store::corpus::grow::Basis;
 use crate::search::store::{cache, view};
 use crate::vault::Vault;
 
@@ -17,6 +19,11 @@ use crate::vault::Vault;
 pub struct Index {
     pub(in crate::search) vault: Vault,
     pub(in crate::search) options: Options,
+    /// What ranking's rows are made by.
+    pub(in crate::search) basis: Basis,
+    /// Why its table isn't the settings' one.
+    pub(in crate::search) table_error: Option<EmbedError>,
+    fingerprint: String,
     pub(in crate::search) root: PathBuf,
     pub(in crate::search) clock: Arc<dyn Clock>,
     pub(in crate::search) store: RwLock<Arc<cache::Store>>,
@@ -25,8 +32,6 @@ pub struct Index {
     /// When every file was last looked at for the sake of an empty answer.
     pub(in crate::search) looked: Mutex<Option<std::time::Instant>>,
     pub(in crate::search) stopping: AtomicBool,
-    /// Whether a glance does in place of a look at every file.
-    pub(in crate::search) glancing: bool,
     /// What was found damaged and made anew since the last answer.
     pub(in crate::search) mended: Mutex<Option<String>>,
 }
@@ -52,9 +57,23 @@ impl Index {
         options: Options,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, IndexError> {
-        let store = cache::Store::open(cache, &options.fingerprint())?;
+        Self::with_table(vault, cache, options, clock, (Fixed::Builtin, None))
+    }
+
+    fn with_table(
+        vault: Vault,
+        cache: &Path,
+        options: Options,
+        clock: Arc<dyn Clock>,
+        (table, table_error): (Fixed, Option<EmbedError>),
+    ) -> Result<Self, IndexError> {
+        let fingerprint = format!("{} {}", options.fingerprint(), table.name());
+        let store = cache::Store::open(cache, &fingerprint)?;
         Ok(Self {
             vault,
+            basis: Basis { table, zone: options.zone.clone() },
+            table_error,
+            fingerprint,
             options,
             root: cache.to_owned(),
             clock,
@@ -62,7 +81,6 @@ impl Index {
             read: Mutex::default(),
             looked: Mutex::default(),
             stopping: AtomicBool::new(false),
-            glancing: false,
             mended: Mutex::default(),
         })
     }
@@ -78,7 +96,8 @@ impl Index {
         clock: Arc<dyn Clock>,
     ) -> Result<Self, IndexError> {
         let zone = jiff::tz::TimeZone::get(&settings.timezone).unwrap_or(jiff::tz::TimeZone::UTC);
-        Self::open(vault, cache, Options::from_settings(settings, zone), clock)
+        let table = Fixed::of(settings, vault.root());
+        Self::with_table(vault, cache, Options::from_settings(settings, zone), clock, table)
     }
 
     /// The vault.
@@ -108,7 +127,7 @@ impl Index {
     }
 
     pub(in crate::search) fn reopen(&self) -> Result<Arc<cache::Store>, IndexError> {
-        let store = Arc::new(cache::Store::open(&self.root, &self.options.fingerprint())?);
+        let store = Arc::new(cache::Store::open(&self.root, &self.fingerprint)?);
         *self.store.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&store);
         Ok(store)
     }
@@ -127,7 +146,7 @@ impl Index {
         match work(&store) {
             Err(error) if error.is_damage() && store.is_writable() => {
                 tracing::warn!(%error, "the index is damaged and is made anew");
-                cache::mend(&self.root, &self.options.fingerprint(), &error)?;
+                self.mend(&error)?;
                 drop(store);
                 let store = self.reopen()?;
                 *self.mended() = Some(error.damage());
@@ -135,6 +154,11 @@ impl Index {
             }
             done => done,
         }
+    }
+
+    /// Makes a damaged cache anew, empty.
+    pub(in crate::search) fn mend(&self, error: &IndexError) -> Result<(), IndexError> {
+        cache::mend(&self.root, &self.fingerprint, error)
     }
 
     pub(in crate::search) fn mended(&self) -> std::sync::MutexGuard<'_, Option<String>> {

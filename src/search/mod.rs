@@ -53,7 +53,6 @@ pub use give::hit::HitMaker;
 pub use give::search::search;
 pub use give::words::{AllFound, Filters, Found};
 pub use index::Index;
-pub(crate) use index::said;
 pub use rank::worth::{Judge, Worth};
 pub use read::block::{Block, Kind, Role};
 pub use read::note::Options;

@@ -1,13 +1,10 @@
 //! [`Recall`]: search by words and meaning over one vault, opened once and asked often.
 //!
-//! It stands on an [`Index`] and keeps what ranking knows of the blocks (the corpus) in step with it. Its methods stand in
-//! the rooms that do the work: [`crate::search::follow`] brings the corpus up to date, [`crate::search::give`] answers.
+//! It stands on an [`Index`] and sees the segments of its state as ranking does (the corpus); [`crate::search::follow`] brings
+//! it there, [`crate::search::give`] has the methods that answer.
 
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
-use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
@@ -20,13 +17,10 @@ use crate::search::rank::signals::{Candidates, Work};
 use crate::search::retrieve::nearest::Nearest;
 use crate::search::store::corpus::blocks::{Corpus, names_of, without_names};
 use crate::search::store::corpus::matrix::{Matrix, Probe};
-use crate::search::store::corpus::memory::Words;
-use crate::search::store::stamp::Stamp;
+use crate::search::store::view::View;
 use crate::search::{Index, IndexError};
 use crate::workspace::Workspace;
 
-/// What meaning needs of so many blocks is made while somebody waits.
-const AT_ONCE: u64 = 200_000;
 /// A question doesn't wait longer than this for a model's endpoint.
 const PATIENCE: Duration = Duration::from_secs(4);
 
@@ -54,41 +48,25 @@ pub struct Recall {
     pub(in crate::search) settings: Settings,
     pub(in crate::search) zone: TimeZone,
     pub(in crate::search) clock: Arc<dyn Clock>,
-    pub(in crate::search) file: PathBuf,
-    /// Whose vectors blocks get, beside the settings' model.
+    /// Whose vectors blocks have, beside the settings' model.
     pub(in crate::search) table: Fixed,
-    /// Why that isn't the settings' one.
-    table_error: Option<EmbedError>,
-    pub(in crate::search) state: RwLock<State>,
+    /// The last question's state of the index, for the next one.
+    pub(in crate::search) state: Mutex<Option<Arc<State>>>,
     /// The last question's room, for the next one.
     pub(in crate::search) work: Mutex<Option<Work>>,
-    /// Whether it answers again and again, and is told when nobody waits ([`Recall::rest`], [`Recall::save`]).
+    /// Whether it answers again and again, and is told when nobody waits ([`Recall::rest`]).
     pub(in crate::search) is_resident: bool,
-    /// What was found damaged and made anew since the last answer.
-    pub(in crate::search) mended: Mutex<Option<String>>,
-    /// Whether words answer where all blocks would first have to be gone through, and for how many that is.
-    pub(in crate::search) is_hasty: bool,
-    pub(in crate::search) at_once: u64,
-    pub(in crate::search) making: Arc<AtomicBool>,
-    /// Whether the process ends with its answer, so that another one must make it.
-    pub(in crate::search) is_leaving: bool,
     provider: OnceLock<Result<Option<Arc<dyn Provider>>, EmbedError>>,
     patience: Duration,
 }
 
-/// What is kept between questions.
-#[derive(Debug, Default)]
+/// A state of the index as ranking sees it, kept between questions.
+#[derive(Debug)]
 pub(in crate::search) struct State {
     /// The blocks.
     pub corpus: Corpus,
-    /// Which state of the index they are of; none before the first question.
-    pub of: Option<Stamp>,
-    /// The notes that were read past that state, and may be taken back before they are committed.
-    pub beyond: BTreeSet<String>,
-    /// Goes up whenever it is brought to another state.
-    pub turn: u64,
-    /// Slots that are not in the saved file.
-    pub unsaved: usize,
+    /// What they were seen in.
+    pub view: Arc<View>,
     /// All living blocks, as candidates, once they were asked for.
     pub all: OnceLock<Candidates>,
     /// Those that may be given unasked, where that isn't all.
@@ -116,26 +94,15 @@ impl Recall {
     /// On a vault's index. Nothing is read yet.
     pub fn new(index: Arc<Index>, settings: &Settings, clock: Arc<dyn Clock>) -> Self {
         let zone = TimeZone::get(&settings.timezone).unwrap_or(TimeZone::UTC);
-        let file = index.cache().join("recall.bin");
-        let (table, table_error) = Fixed::of(settings, index.vault().root());
-        let corpus = Corpus { table: table.clone(), ..Corpus::new() };
-        let state = RwLock::new(State { corpus, ..State::default() });
         Self {
+            table: index.basis.table.clone(),
             index,
             settings: settings.clone(),
             zone,
             clock,
-            file,
-            table,
-            table_error,
-            state,
+            state: Mutex::default(),
             work: Mutex::default(),
             is_resident: false,
-            mended: Mutex::default(),
-            is_hasty: false,
-            at_once: AT_ONCE,
-            making: Arc::default(),
-            is_leaving: false,
             provider: OnceLock::new(),
             patience: PATIENCE,
         }
@@ -149,35 +116,16 @@ impl Recall {
     }
 
     /// The same for a process that answers again and again. It keeps a question's room for the next one however large the
-    /// vault is, until [`Recall::rest`], and saves what it learned in [`Recall::save`], not while somebody waits.
+    /// vault is, until [`Recall::rest`].
     #[must_use]
     pub fn resident(mut self) -> Self {
         self.is_resident = true;
         self
     }
 
-    /// The same for whoever is not to wait until meaning is made of more than `blocks` (so many as take a second or two,
-    /// where none is given): words answer meanwhile, and the answer says so.
-    #[must_use]
-    pub fn hasty(mut self, blocks: Option<u64>) -> Self {
-        self.is_hasty = true;
-        self.at_once = blocks.unwrap_or(AT_ONCE);
-        self
-    }
-
-    /// The same for a process that ends with its answer: what is to be made behind it, it leaves to another one
-    /// ([`Recall::is_making`] says that there is something).
-    #[must_use]
-    pub fn leaving(mut self) -> Self {
-        self.is_leaving = true;
-        self
-    }
-
     /// No question is expected soon: what the next one needs is made again then.
     pub fn rest(&self) {
         *self.work() = None;
-        self.save();
-        self.write().corpus.words = Words::default();
         self.index.rest();
     }
 
@@ -216,10 +164,6 @@ impl Recall {
         self.work.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    pub(in crate::search) fn read(&self) -> RwLockReadGuard<'_, State> {
-        self.state.read().unwrap_or_else(std::sync::PoisonError::into_inner)
-    }
-
     /// The vector of a question, by the settings' model where it has vectors for nearly all of the scope
     /// and can be reached, else by the built-in one.
     pub(in crate::search) fn ask(
@@ -229,7 +173,7 @@ impl Recall {
         candidates: &Candidates,
     ) -> QuestionVector {
         let mut asked = self.ask_model(text, state, candidates);
-        if let Some(error) = &self.table_error {
+        if let Some(error) = &self.index.table_error {
             let words = format!("{error}; the built-in table is used");
             asked.warning = Some(asked.warning.map_or(words.clone(), |other| format!("{other}; {words}")));
         }

@@ -1,6 +1,6 @@
-//! A file of answers, for machines: TOML with the questions' keys, checked before anything is asked.
+//! Parses a file of answers (TOML with the questions' keys), and checks it before the first question.
 //!
-//! What it doesn't answer keeps what an empty line would mean. A secret never stands in it: it names a file.
+//! A missing answer counts as an empty line. The file holds no secret: it names files.
 
 use std::collections::BTreeMap;
 
@@ -104,6 +104,13 @@ mod tests {
         let as_set = as_set.unwrap();
         assert_eq!(as_set.of(Step::Notify), Some("ntfy, desktop"));
         assert_eq!(as_set.of(Step::DiscordOwner), Some("4, 5"));
+    }
+
+    #[test]
+    fn the_example_is_understood() {
+        let answers = Answers::parse(include_str!("../../examples/setup-answers.toml")).unwrap();
+        assert_eq!(answers.of(Step::Notify), Some("discord, ntfy"));
+        assert_eq!(answers.of(Step::Brain), Some("ollama"));
     }
 
     #[test]

@@ -1,11 +1,11 @@
-//! The words of each question.
+//! The wording of each question of `setup`.
 
 use super::brains;
 use super::dialogue::Dialogue;
 use super::discord;
+use super::notifiers;
 use super::place;
 use super::question::{Question, Step};
-use super::ways;
 use crate::config::NotifyKind;
 
 impl Dialogue {
@@ -73,6 +73,7 @@ impl Dialogue {
             Step::BrainUrl => (Vec::new(), "Its address?", self.chosen.url.clone()),
             Step::BrainModel => (Vec::new(), "Which model?", self.likely_model()),
             Step::BrainKey => self.ask_key(),
+            Step::Machines => self.ask_machines(),
             Step::Service => self.ask_service(),
         };
         let problem = self.problem.as_ref().filter(|problem| problem.step == step);
@@ -97,11 +98,11 @@ impl Dialogue {
     fn ask_notify(&self) -> Asked {
         let has_text = self.folder.as_ref().is_some_and(|folder| folder.text.is_some());
         let set = self.set().notify.by_default();
-        // A desktop of whoever runs an installer is nobody's choice.
+        // The desktop of a person who runs an installer isn't chosen for them.
         let is_guess =
             set == [NotifyKind::Console] && !has_text && self.machine.has_desktop && !self.from_file;
-        let default = if is_guess { "desktop".to_owned() } else { ways::named(&set) };
-        (ways::lines(), "Where are you told what is due?", Some(default))
+        let default = if is_guess { "desktop".to_owned() } else { notifiers::named(&set) };
+        (notifiers::lines(), "Where are you told what is due?", Some(default))
     }
 
     fn ask_owner(&self) -> Asked {
@@ -141,6 +142,17 @@ impl Dialogue {
         (lines, "The key, or a file that holds it (it isn't shown)?", None)
     }
 
+    fn ask_machines(&self) -> Asked {
+        let lines = vec![
+            "Machines that share a synced vault agree over a git repository on which of them speaks; no note goes there."
+                .to_owned(),
+            "If it is on another machine, too: the address of a repository that all of them can push to, as in `ssh://me@host/~/voice.git`."
+                .to_owned(),
+        ];
+        let set = self.set().machines.and_then(|machines| machines.remote);
+        (lines, "Is this vault on another machine, too?", Some(set.unwrap_or_else(|| "no".to_owned())))
+    }
+
     fn ask_service(&self) -> Asked {
         let mut lines = vec![
             "As a service it runs now and after every login; without one, you start it yourself.".to_owned(),
@@ -160,5 +172,5 @@ impl Dialogue {
     }
 }
 
-/// What to know first, the question, what an empty answer means.
+/// Hints, the question, and the meaning of an empty answer.
 type Asked = (Vec<String>, &'static str, Option<String>);

@@ -1,10 +1,10 @@
-//! The brains that can be chosen, and what stands in the settings for each.
+//! The choices of brains in `setup`, and the settings that each stands for.
 
 use secrecy::SecretString;
 use toml::{Table, Value};
 
-use super::choices::Held;
-use super::{Kept, Machine};
+use super::choices::HeldSecret;
+use super::{Machine, SecretSource};
 use crate::config::{self, BrainKind, Settings};
 
 /// A brain to be tried: as it will stand in the settings, with a key that is in no file yet.
@@ -22,7 +22,7 @@ pub(super) struct Offer {
     /// The word that chooses it, and its name in the settings.
     pub name: &'static str,
     pub kind: BrainKind,
-    /// What it is.
+    /// Its description.
     pub words: &'static str,
     /// Its server, where that isn't the kind's own.
     pub url: Option<&'static str>,
@@ -112,7 +112,7 @@ pub(super) const OFFERS: [Offer; 7] = [
 /// The word for no brain.
 pub(super) const NONE: &str = "none";
 
-/// What the answers about a brain came to.
+/// The chosen brain, by the answers.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Chosen {
     pub offer: Option<&'static Offer>,
@@ -127,11 +127,11 @@ pub(super) struct Chosen {
 
 impl Chosen {
     /// Takes its key, and where that is kept.
-    pub(super) fn hold(&mut self, held: Held) {
+    pub(super) fn hold(&mut self, held: HeldSecret) {
         (self.key_env, self.key_file) = match held.kept {
-            Some(Kept::Variable(name)) => (Some(name.to_owned()), None),
-            Some(Kept::File(file)) => (None, Some(file)),
-            Some(Kept::Settings) | None => (None, None),
+            Some(SecretSource::Variable(name)) => (Some(name.to_owned()), None),
+            Some(SecretSource::File(file)) => (None, Some(file)),
+            Some(SecretSource::Settings) | None => (None, None),
         };
         self.key = held.value;
     }
@@ -171,7 +171,7 @@ impl Chosen {
     }
 }
 
-/// What can be chosen here, and what is best.
+/// The choices on this machine, with the best one.
 pub(super) fn lines(machine: &Machine) -> Vec<String> {
     let mut lines =
         vec!["With a brain you can talk to it. Reminders, memory and search work without one.".to_owned()];

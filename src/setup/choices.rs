@@ -1,25 +1,25 @@
-//! What was answered so far of mail, ntfy and signed webhooks, with the secrets that are held.
+//! Answers so far about mail, ntfy and signed webhooks, with their secrets.
 
 use secrecy::SecretString;
 
-use super::Kept;
+use super::SecretSource;
 use crate::config::{self, MailSecurity};
 
 /// A secret, and where it is kept; none where it was typed and has to be written.
 #[derive(Debug, Clone)]
-pub(super) struct Held {
+pub(super) struct HeldSecret {
     pub value: Option<SecretString>,
-    pub kept: Option<Kept>,
+    pub kept: Option<SecretSource>,
 }
 
-/// What was answered.
+/// The answers about mail.
 #[derive(Debug, Default)]
 pub(super) struct Email {
     pub server: String,
     pub port: Option<u16>,
     pub security: MailSecurity,
     pub user: Option<String>,
-    pub password: Option<Held>,
+    pub password: Option<HeldSecret>,
     pub from: Option<String>,
     pub to: Vec<String>,
 }
@@ -39,23 +39,23 @@ impl Email {
         }
     }
 
-    /// Whether it has to be asked who writes: whoever logs in has a name that is no address.
+    /// Whether the sender has to be asked for: the login is no address.
     pub(super) fn needs_sender(&self) -> bool {
         !self.user.as_deref().is_some_and(|user| user.contains('@'))
     }
 }
 
-/// What was answered.
+/// The answers about ntfy.
 #[derive(Debug, Default)]
 pub(super) struct Ntfy {
     pub url: String,
     pub topic: String,
-    pub token: Option<Held>,
+    pub token: Option<HeldSecret>,
 }
 
-/// What was answered.
+/// The answers about a signed webhook.
 #[derive(Debug, Default)]
 pub(super) struct Signed {
-    pub address: Option<Held>,
-    pub secret: Option<Held>,
+    pub address: Option<HeldSecret>,
+    pub secret: Option<HeldSecret>,
 }

@@ -1,24 +1,24 @@
-//! The state machine: which question comes next, what an answer changes, what has to be looked at.
+//! The state machine of `setup`: chooses the next question, takes in answers, and asks for checks.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::brains::{self, Chosen, OFFERS};
-use super::choices::{Email, Held, Ntfy, Signed};
+use super::choices::{Email, HeldSecret, Ntfy, Signed};
 use super::discord::{self, Bot, Channel};
 use super::place;
 use super::question::{Question, Step};
-use super::{Base, Folder, Found, Look, Machine, Plan};
-use crate::config::{self, DISCORD_TOKEN_VARIABLE, NotifyKind, WEBHOOK_VARIABLE};
+use super::{Base, Check, CheckResult, Folder, Machine, Plan};
+use crate::config::{self, DISCORD_TOKEN_VARIABLE, NotifyKind, WEBHOOK_VARIABLE, git_address};
 use crate::schedule::Zone;
 
-/// What is to be done next.
+/// The next step.
 #[derive(Debug)]
 pub enum Next {
     /// Ask, and give the answer to [`Dialogue::answer`].
     Ask(Question),
-    /// Look, and say what was found to [`Dialogue::found`].
-    Look(Look),
+    /// Make this check, and give its result to [`Dialogue::checked`].
+    Check(Check),
     /// All is answered: this would be written.
     Done(Box<Plan>),
 }
@@ -31,18 +31,18 @@ pub struct Dialogue {
     pub(super) from_file: bool,
     pub(super) done: BTreeSet<Step>,
     pub(super) problem: Option<Problem>,
-    pub(super) looking: Option<Look>,
+    pub(super) looking: Option<Check>,
     pub(super) folder: Option<Folder>,
     pub(super) zone: Option<Zone>,
-    /// Who is told, the one that counts first.
+    /// The notifiers, the one that counts first.
     pub(super) kinds: Vec<NotifyKind>,
     /// The ways whose questions are asked.
     pub(super) asked: BTreeSet<NotifyKind>,
     /// The ways that were tried, or are kept untried.
     pub(super) told: BTreeSet<NotifyKind>,
     pub(super) by_webhook: bool,
-    pub(super) token: Option<Held>,
-    pub(super) webhook: Option<Held>,
+    pub(super) token: Option<HeldSecret>,
+    pub(super) webhook: Option<HeldSecret>,
     pub(super) bot: Option<Bot>,
     invited: bool,
     pub(super) channels: Vec<Channel>,
@@ -53,10 +53,12 @@ pub struct Dialogue {
     pub(super) signed: Signed,
     pub(super) chosen: Chosen,
     brain_tried: bool,
+    /// The git repository that machines share.
+    pub(super) remote: Option<String>,
     pub(super) service: bool,
 }
 
-/// What is wrong with the last answer to a question.
+/// The fault of the last answer to a question.
 #[derive(Debug)]
 pub(super) struct Problem {
     pub step: Step,
@@ -65,7 +67,7 @@ pub(super) struct Problem {
 }
 
 impl Dialogue {
-    /// A dialogue on this machine; `from_file` where nobody types.
+    /// A dialogue on this machine; `from_file` where no person types.
     pub fn new(machine: Machine, from_file: bool) -> Self {
         Self {
             machine,
@@ -91,26 +93,27 @@ impl Dialogue {
             signed: Signed::default(),
             chosen: Chosen::default(),
             brain_tried: false,
+            remote: None,
             service: false,
         }
     }
 
-    /// What is to be done next.
+    /// The next step.
     pub fn next(&self) -> Next {
         if let Some(look) = &self.looking {
-            return Next::Look(look.clone());
+            return Next::Check(look.clone());
         }
         let open = Step::ALL.into_iter().find(|step| !self.done.contains(step) && self.applies(*step));
         let before = |last: Step| open.is_none_or(|step| step > last);
         if let Some(kind) = self.untold() {
-            return Next::Look(self.test_of(kind));
+            return Next::Check(self.test_of(kind));
         }
         if !self.brain_tried
             && before(Step::BrainKey)
             && self.chosen.offer.is_some()
             && let Ok(trial) = self.chosen.trial(&self.set())
         {
-            return Next::Look(Look::Brain(Box::new(trial)));
+            return Next::Check(Check::Brain(Box::new(trial)));
         }
         match open {
             Some(step) => Next::Ask(self.question(step)),
@@ -129,6 +132,11 @@ impl Dialogue {
             Step::DiscordWebhook => self.by_webhook,
             Step::EmailPassword => self.email.user.is_some(),
             Step::EmailFrom => self.email.needs_sender(),
+            // A vault that isn't there yet is on no other machine.
+            Step::Machines => {
+                let is_etcd = self.set().machines.is_some_and(|machines| machines.remote.is_none());
+                self.folder.as_ref().is_some_and(|folder| folder.notes > 0) && !is_etcd
+            }
             Step::Brain => cfg!(feature = "assistant"),
             Step::BrainUrl => self.chosen.offer.is_some_and(|offer| offer.name == "server"),
             Step::BrainModel => self.chosen.offer.is_some(),
@@ -171,6 +179,7 @@ impl Dialogue {
                 self.chosen = Chosen::default();
                 self.done.insert(Step::Brain);
             }
+            Step::Machines => self.remote = None,
             Step::Service => self.service = false,
             step => step.way().into_iter().for_each(|kind| self.leave_out(kind)),
         }
@@ -201,7 +210,7 @@ impl Dialogue {
         match step {
             Step::Vault => {
                 let path = place::folder_path(&typed, &self.machine.home, &self.machine.here)?;
-                self.looking = Some(Look::Folder(path));
+                self.looking = Some(Check::Folder(path));
             }
             Step::Timezone => self.zone = Some(Zone::get(&typed).map_err(|error| error.to_string())?),
             Step::Notify => self.take_ways(&typed)?,
@@ -217,7 +226,7 @@ impl Dialogue {
             Step::DiscordInvite => {
                 self.invited = true;
                 let token = self.token.as_ref().and_then(|held| held.value.clone());
-                self.looking = token.map(|token| Look::Channels(token, self.base()));
+                self.looking = token.map(|token| Check::Channels(token, self.base()));
             }
             Step::DiscordChannel => self.channel = Some(discord::channel(&typed, &self.channels)?),
             Step::DiscordOwner => {
@@ -249,8 +258,21 @@ impl Dialogue {
             }
             Step::BrainModel => self.chosen.model = typed,
             Step::BrainKey => self.take_brain_key(&typed)?,
+            Step::Machines => self.take_remote(typed)?,
             Step::Service => self.service = yes(&typed)?,
         }
+        Ok(())
+    }
+
+    fn take_remote(&mut self, typed: String) -> Result<(), String> {
+        self.remote = match typed.as_str() {
+            "" | "no" => None,
+            "yes" => return Err("type the repository's address: `ssh://me@host/~/voice.git`".to_owned()),
+            address => {
+                git_address::check(address).map_err(|why| format!("`{address}` {why}"))?;
+                Some(typed)
+            }
+        };
         Ok(())
     }
 
@@ -278,7 +300,7 @@ impl Dialogue {
     }
 
     /// Takes what was found where [`Dialogue::next`] wanted something looked at.
-    pub fn found(&mut self, found: Result<Found, String>) {
+    pub fn checked(&mut self, found: Result<CheckResult, String>) {
         let look = self.looking.take();
         let open = Step::ALL.into_iter().find(|step| !self.done.contains(step) && self.applies(*step));
         let found = match found {
@@ -286,18 +308,18 @@ impl Dialogue {
             Err(words) => return self.not_well(look.as_ref(), open, words),
         };
         match (found, look) {
-            (Found::Folder(folder), _) => {
+            (CheckResult::Folder(folder), _) => {
                 self.kinds = folder.settings.notify.by_default();
                 self.folder = Some(*folder);
                 self.done.insert(Step::Vault);
             }
-            (Found::Secret(value), _) => self.secret_found(open, value),
-            (Found::Bot(bot), Some(Look::Bot(token, base))) => {
+            (CheckResult::Secret(value), _) => self.secret_found(open, value),
+            (CheckResult::Bot(bot), Some(Check::Bot(token, base))) => {
                 self.bot = Some(bot);
                 self.done.insert(Step::DiscordToken);
-                self.looking = Some(Look::Channels(token, base));
+                self.looking = Some(Check::Channels(token, base));
             }
-            (Found::Channels(channels), _) => {
+            (CheckResult::Channels(channels), _) => {
                 self.channels = channels;
                 if !self.channels.is_empty() {
                     self.done.insert(Step::DiscordInvite);
@@ -314,15 +336,15 @@ impl Dialogue {
         }
     }
 
-    /// What was looked at isn't well: the question comes again, with the reason.
-    fn not_well(&mut self, look: Option<&Look>, open: Option<Step>, words: String) {
+    /// A check failed: the question comes again, with the reason.
+    fn not_well(&mut self, look: Option<&Check>, open: Option<Step>, words: String) {
         let (step, may_keep) = match look {
-            Some(Look::Channels(..)) => {
+            Some(Check::Channels(..)) => {
                 // The channel's id can be typed.
                 self.done.insert(Step::DiscordInvite);
                 return;
             }
-            Some(Look::Bot(..)) => (Step::DiscordToken, false),
+            Some(Check::Bot(..)) => (Step::DiscordToken, false),
             Some(_) => (open.unwrap_or(Step::Vault), false),
             None => match self.untold() {
                 Some(kind) => return self.not_told(kind, words),

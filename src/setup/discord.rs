@@ -1,4 +1,4 @@
-//! The part of the dialogue that is about Discord: what to click where, and what the answers mean.
+//! The questions of `setup` about Discord, step by step, and the meaning of their answers.
 
 use super::Machine;
 use crate::config::{DISCORD_TOKEN_VARIABLE, WEBHOOK_VARIABLE};
@@ -17,7 +17,7 @@ pub struct Bot {
     pub name: String,
     /// Its application, where Discord said which.
     pub application: Option<u64>,
-    /// Whoever made it: name and id.
+    /// Its creator: name and id.
     pub owner: Option<(String, u64)>,
     /// Whether it may read messages; none where Discord doesn't say.
     pub may_read: Option<bool>,
@@ -52,7 +52,7 @@ pub(super) fn token_lines(machine: &Machine) -> Vec<String> {
 pub(super) fn webhook_lines(machine: &Machine) -> Vec<String> {
     let mut lines = vec![
         "In Discord open the channel's settings, then `Integrations`, `Webhooks`, `New Webhook`,".to_owned(),
-        "and `Copy Webhook URL`. Whoever has it can post in that channel.".to_owned(),
+        "and `Copy Webhook URL`. Everyone who has it can post in that channel.".to_owned(),
     ];
     if machine.variables.contains(&WEBHOOK_VARIABLE) {
         lines.push(format!("Enter takes the one in `{WEBHOOK_VARIABLE}`, and leaves it there."));

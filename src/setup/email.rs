@@ -1,4 +1,4 @@
-//! The part of the dialogue that is about mail: the server, who logs in, who writes to whom.
+//! The questions of `setup` about mail: the server, the login, the sender and the recipients.
 
 use toml::Value;
 
@@ -25,7 +25,7 @@ impl Dialogue {
         Ok(())
     }
 
-    /// What to know first, and what an empty answer means.
+    /// Hints, the question, and the meaning of an empty answer.
     pub(super) fn ask_email(&self, step: Step) -> (Vec<String>, &'static str, Option<String>) {
         let (set, typed) = (self.set().notify.email, &self.email);
         match step {
@@ -48,7 +48,8 @@ impl Dialogue {
                 (lines, "How is the connection made private?", Some(self.likely_security(&set).to_owned()))
             }
             Step::EmailUser => {
-                let lines = vec!["Often it is your mail address; `none` where nobody has to.".to_owned()];
+                let lines =
+                    vec!["Often it is your mail address; `none` where the server needs no login.".to_owned()];
                 (lines, "Who logs in there?", typed.user.clone().or(set.user))
             }
             Step::EmailPassword => {
@@ -152,7 +153,7 @@ fn name(security: MailSecurity) -> &'static str {
     }
 }
 
-/// What can be an address; the mail library has the last word.
+/// Whether a text can be an address; the mail library has the last word.
 fn address(typed: &str) -> Result<String, String> {
     let parts = typed.rsplit_once('@').filter(|(before, after)| !before.is_empty() && !after.is_empty());
     match parts {

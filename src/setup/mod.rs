@@ -1,14 +1,14 @@
-//! `setup`, the pure half: questions, what an answer means, and the plan that comes of them.
+//! `setup`, the pure half: questions, the meaning of answers, and the plan that they lead to.
 //!
-//! A [`Dialogue`] is a state machine. It names the next [`Question`], takes a text for an answer, and may want
-//! something looked at ([`Look`]) before it believes it: whether Discord knows the token, whether the model answers.
-//! Whoever drives it (a terminal, a file) does the looking and says what was [`Found`]. At the end stands a [`Plan`]:
-//! what will be written, all of it, to be shown first. Nothing here reads a file, a clock or a socket.
+//! A [`Dialogue`] is a state machine. It names the next [`Question`], takes a text for an answer, and may ask for a
+//! check ([`Check`]) first: whether Discord knows the token, whether the model answers. The caller (a terminal, a file)
+//! makes the check and reports the [`CheckResult`]. At the end stands a [`Plan`]: all that will be written, shown first.
+//! Nothing here reads a file, a clock or a socket.
 //!
 //! - `question`, `asking`: one question, and the words of each; `answers`: a file of answers, for machines;
-//! - `dialogue`: which question comes next, and what an answer changes; `choices`: what was answered so far;
-//! - one file a part of it: `place`, `ways`, `discord`, `email`, `ntfy`, `signed`, `secrets`, `brains`;
-//! - `plan`, `planning`: what will be written, and how the answers come to it.
+//! - `dialogue`: the order of questions, and an answer's effect; `choices`: the answers so far;
+//! - one file a part of the questions: `place`, `notifiers`, `discord`, `email`, `ntfy`, `signed`, `secrets`, `brains`;
+//! - `plan`, `planning`: all that will be written, and how it follows from the answers.
 
 mod answers;
 mod asking;
@@ -17,6 +17,7 @@ mod choices;
 mod dialogue;
 mod discord;
 mod email;
+mod notifiers;
 mod ntfy;
 mod place;
 mod plan;
@@ -24,7 +25,6 @@ mod planning;
 mod question;
 mod secrets;
 mod signed;
-mod ways;
 
 use std::path::PathBuf;
 
@@ -42,7 +42,7 @@ pub use place::folder_path;
 pub use plan::{Plan, SecretFile};
 pub use question::{Question, Step};
 
-/// What is known of the machine before anything is asked.
+/// Facts about the machine, gathered before the first question.
 #[derive(Debug, Clone)]
 pub struct Machine {
     /// The person's home.
@@ -67,7 +67,7 @@ pub struct Machine {
     pub local_models: Vec<String>,
     /// The names in `~/.config/vault-agent`, where secrets are kept.
     pub taken: Vec<String>,
-    /// A topic for ntfy that nobody guesses.
+    /// A topic for ntfy that is hard to guess.
     pub topic: String,
     /// A secret that could sign.
     pub signing_secret: SecretString,
@@ -90,7 +90,7 @@ pub struct Folder {
 
 /// Something to look at before an answer is believed.
 #[derive(Debug, Clone)]
-pub enum Look {
+pub enum Check {
     /// Can this folder be the vault?
     Folder(PathBuf),
     /// Show a test notification on the desktop.
@@ -108,7 +108,7 @@ pub enum Look {
     /// Ask a test question.
     Brain(Box<Trial>),
     /// Read a secret that is there already, for the vault in this folder; what is to be done with it comes next.
-    Secret(Kept, PathBuf),
+    Secret(SecretSource, PathBuf),
 }
 
 /// A way to be told that is tried before it is kept.
@@ -131,7 +131,7 @@ pub type Base = Option<String>;
 
 /// Where a secret is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kept {
+pub enum SecretSource {
     /// In this environment variable, which is set.
     Variable(&'static str),
     /// In this file, as the settings name it.
@@ -140,9 +140,9 @@ pub enum Kept {
     Settings,
 }
 
-/// What was seen.
+/// The result of a check.
 #[derive(Debug, Clone)]
-pub enum Found {
+pub enum CheckResult {
     /// The folder can be the vault.
     Folder(Box<Folder>),
     /// The bot that the token belongs to.

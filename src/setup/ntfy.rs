@@ -1,4 +1,4 @@
-//! The part of the dialogue that is about ntfy: a server, a topic, a token if the server wants one.
+//! The questions of `setup` about ntfy: a server, a topic, a token if the server wants one.
 
 use toml::Value;
 
@@ -22,7 +22,7 @@ impl Dialogue {
             Step::NtfyTopic => {
                 return Err(format!("`{typed}` can't be a topic: use up to 64 letters, digits, `-` and `_`"));
             }
-            // What was typed before is kept, and a topic that anybody may write needs none.
+            // What was typed before is kept, and a topic that is open for writing needs none.
             _ if typed.is_empty()
                 && (self.ntfy.token.is_some() || !self.machine.variables.contains(&NTFY_TOKEN_VARIABLE)) => {}
             _ => self.take_secret(Step::NtfyToken, NTFY_TOKEN_VARIABLE, typed)?,
@@ -30,7 +30,7 @@ impl Dialogue {
         Ok(())
     }
 
-    /// What to know first, and what an empty answer means.
+    /// Hints, the question, and the meaning of an empty answer.
     pub(super) fn ask_ntfy(&self, step: Step) -> (Vec<String>, &'static str, Option<String>) {
         let set = self.set().notify.ntfy;
         let or = |typed: &str, set: String| if typed.is_empty() { set } else { typed.to_owned() };
@@ -71,7 +71,7 @@ fn topic_lines(url: &str, topic: &str) -> Vec<String> {
     vec![
         "Install the app (https://docs.ntfy.sh/subscribe/phone/), and subscribe there to the topic before you go on:".to_owned(),
         format!("{server}/{topic} (also as a page in a browser)."),
-        "On the public server whoever knows a topic can read it: keep one that is hard to guess.".to_owned(),
+        "On the public server everyone who knows a topic can read it: keep one that is hard to guess.".to_owned(),
     ]
 }
 

@@ -1,4 +1,4 @@
-//! The part of the dialogue that is about the vault's folder and its time zone.
+//! The questions of `setup` about the vault's folder and its time zone.
 
 use std::path::{Path, PathBuf};
 
@@ -34,7 +34,7 @@ pub(super) fn shown(path: &Path, home: &Path) -> String {
     }
 }
 
-/// What the folder is, in words.
+/// The folder's description, in words.
 pub(super) fn words(folder: &Folder, home: &Path) -> String {
     let path = shown(&folder.root, home);
     let notes = match folder.notes {

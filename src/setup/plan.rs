@@ -1,4 +1,5 @@
-//! What `setup` is about to write: settings, secrets, a service. Values alone; it is shown before any of it is done.
+//! The plan of `setup`: the settings, secrets and service that it will write. Values alone, shown before any is
+//! written.
 
 use std::path::PathBuf;
 
@@ -6,7 +7,7 @@ use secrecy::SecretString;
 
 use crate::schedule::Zone;
 
-/// What will be written.
+/// All that will be written.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// The vault's folder.
@@ -21,7 +22,7 @@ pub struct Plan {
     pub secrets: Vec<SecretFile>,
     /// Whether a service is installed.
     pub service: bool,
-    /// What it comes to, a line each.
+    /// A summary, a line each.
     pub lines: Vec<String>,
 }
 
@@ -30,6 +31,6 @@ pub struct Plan {
 pub struct SecretFile {
     /// Where.
     pub path: PathBuf,
-    /// What stands in its first line.
+    /// The value of its first line.
     pub value: SecretString,
 }

@@ -1,13 +1,13 @@
-//! From the answers to what will be written, all of it, to be shown before it is.
+//! Makes the plan of `setup` from the answers.
 
 use secrecy::SecretString;
 use toml::Value;
 
-use super::choices::Held;
+use super::choices::HeldSecret;
 use super::dialogue::Dialogue;
 use super::plan::{Plan, SecretFile};
 use super::question::Step;
-use super::{Kept, place};
+use super::{SecretSource, place};
 use crate::config::{self, FILE_NAME, NotifyKind, Settings};
 use crate::schedule::Zone;
 use crate::template::TEMPLATE;
@@ -44,6 +44,11 @@ impl Dialogue {
             }
             self.secret_values(*kind, &set, &mut values, &mut secrets);
         }
+        let known = set.machines.as_ref().and_then(|machines| machines.remote.as_ref());
+        if let Some(remote) = self.remote.as_ref().filter(|remote| known != Some(remote)) {
+            values.push(("machines.engine", "git".into()));
+            values.push(("machines.remote", remote.as_str().into()));
+        }
         let base = before.clone().unwrap_or_else(|| {
             TEMPLATE.iter().find(|(path, _)| *path == FILE_NAME).map_or("", |(_, text)| *text).to_owned()
         });
@@ -76,7 +81,7 @@ impl Dialogue {
             }
             let (Some(held), Some((key, name, set))) = (held, place_of(step, set)) else { continue };
             let file = match (&held.kept, &held.value) {
-                (Some(Kept::File(file)), _) => file.clone(),
+                (Some(SecretSource::File(file)), _) => file.clone(),
                 (None, Some(value)) => self.secret_file(name, set, value.clone(), secrets),
                 _ => continue,
             };
@@ -87,7 +92,7 @@ impl Dialogue {
     }
 
     /// The secrets of the ways to be told, by their questions.
-    fn held(&self) -> [(Step, Option<&Held>); 6] {
+    fn held(&self) -> [(Step, Option<&HeldSecret>); 6] {
         [
             (Step::DiscordToken, self.token.as_ref()),
             (Step::DiscordWebhook, self.webhook.as_ref()),
@@ -142,8 +147,8 @@ impl Dialogue {
     pub(super) fn variables_used(&self) -> Vec<String> {
         let held = self.held().into_iter().filter(|(step, _)| self.applies(*step));
         let named = held.filter_map(|(_, held)| match held?.kept.as_ref()? {
-            Kept::Variable(name) => Some((*name).to_owned()),
-            Kept::File(_) | Kept::Settings => None,
+            SecretSource::Variable(name) => Some((*name).to_owned()),
+            SecretSource::File(_) | SecretSource::Settings => None,
         });
         named.chain(self.chosen.key_env.clone()).map(|name| format!("`{name}`")).collect()
     }
@@ -176,6 +181,10 @@ impl Dialogue {
         }
         for secret in &plan.secrets {
             lines.push(format!("{}: a secret, for you alone (mode 600)", shown(&secret.path)));
+        }
+        if values.iter().any(|(key, _)| *key == "machines.remote") {
+            lines
+                .push("then, on each machine: `vault-agent machines join` checks what they share".to_owned());
         }
         if plan.service {
             lines.push("a service of yours that runs it now and after every login".to_owned());

@@ -1,4 +1,4 @@
-//! One question, as a person reads it and as a file answers it.
+//! A question of `setup`: its words for a person, and its key in a file of answers.
 
 use crate::config::NotifyKind;
 
@@ -9,7 +9,7 @@ pub enum Step {
     Vault,
     /// The zone of its times.
     Timezone,
-    /// Who is told.
+    /// The notifiers.
     Notify,
     /// As a bot or through a webhook.
     DiscordWay,
@@ -19,7 +19,7 @@ pub enum Step {
     DiscordInvite,
     /// The channel that is bound.
     DiscordChannel,
-    /// Who may command the bot.
+    /// The owner, who may command the bot.
     DiscordOwner,
     /// The address of Discord's webhook.
     DiscordWebhook,
@@ -33,19 +33,19 @@ pub enum Step {
     EmailServer,
     /// How its connection is kept private.
     EmailSecurity,
-    /// Who logs in there.
+    /// The login there.
     EmailUser,
     /// The password.
     EmailPassword,
-    /// Who writes.
+    /// The sender.
     EmailFrom,
-    /// Who is written to.
+    /// The recipients.
     EmailTo,
     /// The address that signed JSON is sent to.
     WebhookUrl,
     /// The secret that signs it.
     WebhookSecret,
-    /// Who answers.
+    /// The brain.
     Brain,
     /// The brain's server.
     BrainUrl,
@@ -53,13 +53,15 @@ pub enum Step {
     BrainModel,
     /// The brain's key.
     BrainKey,
+    /// Where this machine agrees with others that have the vault, too.
+    Machines,
     /// Whether it runs as a service.
     Service,
 }
 
 impl Step {
     /// All of them, in their order.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 26] = [
         Self::Vault,
         Self::Timezone,
         Self::Notify,
@@ -84,6 +86,7 @@ impl Step {
         Self::BrainUrl,
         Self::BrainModel,
         Self::BrainKey,
+        Self::Machines,
         Self::Service,
     ];
 
@@ -114,6 +117,7 @@ impl Step {
             Self::BrainUrl => "brain.url",
             Self::BrainModel => "brain.model",
             Self::BrainKey => "brain.key_file",
+            Self::Machines => "machines.remote",
             Self::Service => "service",
         }
     }
@@ -164,13 +168,13 @@ impl Step {
 pub struct Question {
     /// Which one.
     pub step: Step,
-    /// What to know or to do first, a line each.
+    /// Hints for before the answer, a line each.
     pub lines: Vec<String>,
     /// The question itself.
     pub ask: String,
-    /// What an empty answer means.
+    /// The meaning of an empty answer.
     pub default: Option<String>,
-    /// What is wrong with the last answer.
+    /// The fault of the last answer.
     pub problem: Option<String>,
     /// Whether the last answer can be kept although it couldn't be checked.
     pub may_keep: bool,

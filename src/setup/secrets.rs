@@ -1,11 +1,11 @@
-//! The part of the dialogue that is about secrets: set in the environment, in a file, or typed.
+//! The questions of `setup` about secrets: set in the environment, in a file, or typed.
 
 use secrecy::SecretString;
 
-use super::choices::Held;
+use super::choices::HeldSecret;
 use super::dialogue::Dialogue;
 use super::question::Step;
-use super::{Kept, Look};
+use super::{Check, SecretSource};
 
 impl Dialogue {
     /// A secret that is set, in a file, or typed; an answer that names a file is a path.
@@ -17,9 +17,9 @@ impl Dialogue {
     ) -> Result<(), String> {
         let is_set = self.machine.variables.contains(&variable);
         let kept = match typed {
-            "" | "env" if is_set => Some(Kept::Variable(variable)),
+            "" | "env" if is_set => Some(SecretSource::Variable(variable)),
             "" => return Err("there is none yet: paste it, or type `skip`".to_owned()),
-            path if path.starts_with(['/', '~', '.']) => Some(Kept::File(path.to_owned())),
+            path if path.starts_with(['/', '~', '.']) => Some(SecretSource::File(path.to_owned())),
             _ if self.from_file => {
                 return Err(format!("`{}` has to name a file: a secret never stands in answers", step.key()));
             }
@@ -27,11 +27,11 @@ impl Dialogue {
         };
         let value = kept.is_none().then(|| SecretString::from(typed));
         self.looking = match (&kept, &value) {
-            (Some(kept), _) => Some(Look::Secret(kept.clone(), self.root())),
-            (None, Some(value)) if step == Step::DiscordToken => Some(Look::Bot(value.clone(), self.base())),
+            (Some(kept), _) => Some(Check::Secret(kept.clone(), self.root())),
+            (None, Some(value)) if step == Step::DiscordToken => Some(Check::Bot(value.clone(), self.base())),
             (None, _) => None,
         };
-        let held = Held { value, kept };
+        let held = HeldSecret { value, kept };
         match self.place(step) {
             Some(place) => *place = Some(held),
             None => self.chosen.hold(held),
@@ -40,7 +40,7 @@ impl Dialogue {
     }
 
     /// Where the secret of a question is kept; a brain's is with the brain.
-    fn place(&mut self, step: Step) -> Option<&mut Option<Held>> {
+    fn place(&mut self, step: Step) -> Option<&mut Option<HeldSecret>> {
         Some(match step {
             Step::DiscordToken => &mut self.token,
             Step::DiscordWebhook => &mut self.webhook,
@@ -69,7 +69,7 @@ impl Dialogue {
             None => self.chosen.key = Some(value.clone()),
         }
         if step == Step::DiscordToken {
-            self.looking = Some(Look::Bot(value, self.base()));
+            self.looking = Some(Check::Bot(value, self.base()));
         } else {
             self.done.insert(step);
         }

@@ -1,7 +1,7 @@
-//! The part of the dialogue that is about signed webhooks: an address, which may be a secret itself, and the secret.
+//! The questions of `setup` about signed webhooks: an address, which may be a secret itself, and the secret.
 
-use super::Kept;
-use super::choices::Held;
+use super::SecretSource;
+use super::choices::HeldSecret;
 use super::dialogue::Dialogue;
 use super::question::Step;
 use crate::config::{SIGNED_SECRET_VARIABLE, SIGNED_URL_VARIABLE};
@@ -14,7 +14,8 @@ impl Dialogue {
             Step::WebhookUrl => match (typed, set.url) {
                 ("", _) if self.signed.address.is_some() => {}
                 ("", Some(url)) => {
-                    self.signed.address = Some(Held { value: Some(url.into()), kept: Some(Kept::Settings) });
+                    self.signed.address =
+                        Some(HeldSecret { value: Some(url.into()), kept: Some(SecretSource::Settings) });
                 }
                 (text, _) if !matches!(text, "" | "env") && !is_path && !text.starts_with("http") => {
                     return Err("that is no web address: it begins with `https://`".to_owned());
@@ -24,14 +25,14 @@ impl Dialogue {
             _ if typed.is_empty() && self.signed.secret.is_some() => {}
             _ if typed.is_empty() && !self.machine.variables.contains(&SIGNED_SECRET_VARIABLE) => {
                 self.signed.secret =
-                    Some(Held { value: Some(self.machine.signing_secret.clone()), kept: None });
+                    Some(HeldSecret { value: Some(self.machine.signing_secret.clone()), kept: None });
             }
             _ => self.take_secret(Step::WebhookSecret, SIGNED_SECRET_VARIABLE, typed)?,
         }
         Ok(())
     }
 
-    /// What to know first, and what an empty answer means.
+    /// Hints, the question, and the meaning of an empty answer.
     pub(super) fn ask_signed(&self, step: Step) -> (Vec<String>, &'static str, Option<String>) {
         let set = self.set().notify.webhook;
         let has = |variable: &'static str| self.machine.variables.contains(&variable);

@@ -1,11 +1,11 @@
-//! What is asked about summaries: one by its id, what it stands for, a search, the proof of all.
+//! Answers questions about summaries: one by its id, its sources, a search, the proof of all.
 
 use jiff::Timestamp;
 use serde::Serialize;
 
 use super::expand::{self, Expanded, Options};
-pub use super::found::Found;
 use super::grep::{Hits, Query, Scope};
+pub use super::located::LocatedSummary;
 use super::proof::Problem;
 use super::store::{Summaries, SummaryError, events};
 use super::window::Note;
@@ -17,7 +17,7 @@ use crate::reminders::PlacedFinding;
 pub struct Described {
     /// Its id.
     pub id: String,
-    /// What it is made from.
+    /// Its kind of sources.
     pub kind: Kind,
     /// Its depth.
     pub depth: u32,
@@ -27,7 +27,7 @@ pub struct Described {
     pub sources: Vec<String>,
     /// Its tokens.
     pub tokens: u64,
-    /// What it says.
+    /// Its text.
     pub text: String,
     /// Its note.
     pub path: String,
@@ -45,12 +45,12 @@ pub struct Described {
     pub at: Timestamp,
 }
 
-/// What proving all summaries came to.
+/// The result of proving all summaries.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Verified {
     /// So many summaries there are.
     pub summaries: usize,
-    /// What is wrong.
+    /// Its faults.
     pub bad: Vec<Problem>,
 }
 
@@ -59,12 +59,12 @@ impl Summaries<'_> {
     ///
     /// # Errors
     /// None has it, or a note can't be read.
-    pub fn find(&self, id: &str) -> Result<Found, SummaryError> {
+    pub fn find(&self, id: &str) -> Result<LocatedSummary, SummaryError> {
         let id = id.trim().trim_start_matches('[').trim_end_matches(']');
         let shelves = self.shelves()?.into_iter();
         for (name, shelf) in shelves {
             if let Some(note) = shelf.notes.iter().find(|note| note.summary.id == id).cloned() {
-                return Ok(Found { window: self.window_of(&name, shelf.notes)?, note });
+                return Ok(LocatedSummary { window: self.window_of(&name, shelf.notes)?, note });
             }
         }
         Err(SummaryError::Unknown(id.to_owned()))
@@ -78,7 +78,7 @@ impl Summaries<'_> {
         Ok(self.find(id)?.described(&self.logs))
     }
 
-    /// What the summary of this id stands for.
+    /// Expands the summary of this id.
     ///
     /// # Errors
     /// None has it, the log doesn't hold any more what is asked for, or a note can't be read.
@@ -98,13 +98,13 @@ impl Summaries<'_> {
     pub fn covered(&self, id: &str) -> Result<(Vec<u8>, Option<String>), SummaryError> {
         let found = self.find(id)?;
         found.is_there()?;
-        let Found { window, note } = found;
+        let LocatedSummary { window, note } = found;
         let id = &note.summary.id;
         let bytes = window.messages(id).iter().flat_map(|block| block.bytes).copied().collect();
         Ok((bytes, window.problem(id)))
     }
 
-    /// What of logs and summaries a search finds. A log that can't be read is passed over.
+    /// Searches logs and summaries. A log that can't be read is passed over.
     ///
     /// # Errors
     /// A summary can't be read, or a folder can't be listed.
@@ -161,7 +161,7 @@ impl Summaries<'_> {
     }
 }
 
-impl Found {
+impl LocatedSummary {
     /// Whether the log holds the events.
     fn is_there(&self) -> Result<(), SummaryError> {
         let id = &self.note.summary.id;

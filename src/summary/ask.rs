@@ -1,10 +1,9 @@
-//! What a brain is asked for a summary, and which answers are refused. Pure.
+//! The request for a summary to a brain, and the check of its answer. Pure.
 //!
-//! Three prompts, by what the summary stands for: of events a piece of a session, of those a phase, of phases what
-//! lasts. Each is asked twice at most, the second time firmer; after that the summary is extracted. What is summarised is
-//! data: nothing in it is an instruction.
+//! Three prompts, by depth: a piece of a session, a phase, lasting results. Each is asked twice at most, the second
+//! time firmer; after that the summary is extracted. The summarised text is data, never an instruction.
 
-use super::extract::Said;
+use super::extract::SourceText;
 use super::plan::MOST_TIMES;
 use crate::format::invisible;
 use crate::format::summary::EXPAND;
@@ -45,7 +44,7 @@ people and things, preferences and constraints, decisions that still hold with t
 is still open; leave out the steps that led there. Where things changed over time, say from what to what and when.";
 
 /// The request for a summary of this depth; `target` is its length in tokens.
-pub fn request(said: &[Said], depth: u32, target: u64, firmness: Firmness) -> Wanted {
+pub fn request(said: &[SourceText], depth: u32, target: u64, firmness: Firmness) -> Wanted {
     let task = match depth {
         0 => SESSION,
         1 => PHASE,
@@ -67,11 +66,11 @@ pub fn request(said: &[Said], depth: u32, target: u64, firmness: Firmness) -> Wa
         "{task}\n{length}\n{DATA}\nEnd with one line: `{EXPAND}` and a short list of topics that the full record says \
          more about. Answer with the summary alone."
     );
-    let texts: Vec<String> = said.iter().map(Said::shown).collect();
+    let texts: Vec<String> = said.iter().map(SourceText::shown).collect();
     Wanted { system, text: texts.join("\n\n"), most_tokens: target * MOST_TIMES }
 }
 
-impl Said {
+impl SourceText {
     /// As a brain is told of it.
     pub fn shown(&self) -> String {
         if self.head.is_empty() { self.text.clone() } else { format!("[{}] {}", self.head, self.text) }
@@ -97,8 +96,8 @@ pub fn accept(answer: &str, wanted: &Wanted) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn said() -> Vec<Said> {
-        vec![Said { head: "2026-11-22 09:00 Alice".into(), text: "Paint the mast.".into() }]
+    fn said() -> Vec<SourceText> {
+        vec![SourceText { head: "2026-11-22 09:00 Alice".into(), text: "Paint the mast.".into() }]
     }
 
     #[test]

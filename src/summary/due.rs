@@ -1,15 +1,14 @@
-//! What is due of a log's summaries: leaves that are missing or not yet made, those that are out of date, those above. Pure.
+//! Lists a log's due summaries: missing leaves, those out of date, those above them. Pure.
 //!
-//! A leaf or a condensed summary that somebody deleted is looked for by its id where one above it still names it: the
-//! same events have the same id, whatever was pressing when it was made.
+//! A deleted summary is found by its id where one above it still names it: the same events always have the same id.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use jiff::tz::TimeZone;
 
-use super::extract::Said;
-use super::plan::{self, Look, Root};
+use super::extract::SourceText;
+use super::plan::{self, DueScope, Root};
 use super::window::{Note, Placed, TOOL_CHARS, Window};
 use crate::format::log::{EventKind, LogBlock};
 use crate::format::summary::Kind;
@@ -24,7 +23,7 @@ const LONGEST_LEAF: usize = 1_000;
 pub struct Due {
     /// The id that it will have.
     pub id: String,
-    /// What it is made from.
+    /// Its kind of sources.
     pub kind: Kind,
     /// Its depth.
     pub depth: u32,
@@ -38,13 +37,13 @@ pub struct Due {
     pub replaces: Option<String>,
     /// How many summaries of its depth stand before it.
     pub before: usize,
-    /// What it is about.
-    pub said: Vec<Said>,
+    /// Its source texts.
+    pub said: Vec<SourceText>,
 }
 
 impl Window {
     /// The summaries that are to be made next; once they are, there may be others. Nothing where the log is gone.
-    pub fn due(&self, look: Look, zone: &TimeZone) -> Vec<Due> {
+    pub fn due(&self, look: DueScope, zone: &TimeZone) -> Vec<Due> {
         if self.bytes.is_none() {
             return Vec::new();
         }
@@ -58,15 +57,15 @@ impl Window {
         due
     }
 
-    fn due_leaves(&self, look: Look, zone: &TimeZone) -> Vec<Due> {
-        let placed: Vec<&Placed> = if look == Look::New { self.roots() } else { self.leaves().collect() };
+    fn due_leaves(&self, look: DueScope, zone: &TimeZone) -> Vec<Due> {
+        let placed: Vec<&Placed> = if look == DueScope::New { self.roots() } else { self.leaves().collect() };
         let mut covered: Vec<Range<usize>> =
             placed.iter().filter_map(|placed| placed.events.clone()).collect();
-        let mut due = if look == Look::New { Vec::new() } else { self.as_they_were(&covered) };
+        let mut due = if look == DueScope::New { Vec::new() } else { self.as_they_were(&covered) };
         covered.extend(due.iter().cloned());
         covered.sort_by_key(|events| events.start);
         // What has grown since stands behind all that is covered: nothing else is looked at with each message.
-        let grown = if look == Look::New { covered.last().map_or(0, |events| events.end) } else { 0 };
+        let grown = if look == DueScope::New { covered.last().map_or(0, |events| events.end) } else { 0 };
         due.extend(plan::leaves(&self.sizes_from(grown), &covered, look));
         if due.is_empty() {
             return Vec::new();
@@ -137,11 +136,11 @@ impl Window {
     }
 
     /// Those that are out of date, the lowest first; what was read from other bytes only where all are looked at.
-    fn due_again(&self, look: Look, zone: &TimeZone) -> Vec<Due> {
+    fn due_again(&self, look: DueScope, zone: &TimeZone) -> Vec<Due> {
         let changed = self.changed();
         let is_old = |placed: &&Placed| {
             placed.events.is_some()
-                && (self.is_outdated(placed, &changed) || (look == Look::All && !self.holds(placed)))
+                && (self.is_outdated(placed, &changed) || (look == DueScope::All && !self.holds(placed)))
         };
         let old: Vec<&Placed> = self.notes.iter().filter(is_old).collect();
         if old.is_empty() {
@@ -164,7 +163,7 @@ impl Window {
         again.collect()
     }
 
-    fn due_condensed(&self, look: Look, zone: &TimeZone) -> Vec<Due> {
+    fn due_condensed(&self, look: DueScope, zone: &TimeZone) -> Vec<Due> {
         let mut groups = self.groups_as_they_were();
         if groups.is_empty() {
             let roots = self.roots();
@@ -223,7 +222,7 @@ impl Window {
         let text = |note: &&Note| {
             let span =
                 self.events(&note.summary.id).map_or_else(String::new, |events| self.span(&events, zone));
-            Said { head: span, text: note.summary.text.clone() }
+            SourceText { head: span, text: note.summary.text.clone() }
         };
         Some(Due {
             id,
@@ -255,13 +254,13 @@ fn in_their_order(mut due: Vec<Due>) -> Vec<Due> {
     due
 }
 
-/// What these events said, as it is now: edits applied, deletions left out, no memory that was injected.
-pub fn said(blocks: &[LogBlock], events: Range<usize>, zone: &TimeZone) -> Vec<Said> {
+/// The texts of these events as they are now: edits applied, deletions and injected memory left out.
+pub fn said(blocks: &[LogBlock], events: Range<usize>, zone: &TimeZone) -> Vec<SourceText> {
     said_with(&Changes::of(blocks), &blocks[events], zone)
 }
 
-/// What some events of a log said, with what became of all its messages.
-fn said_with<'b>(changes: &Changes<'b>, events: &'b [LogBlock], zone: &TimeZone) -> Vec<Said> {
+/// The texts of some events of a log, with the edits and deletions of all its messages.
+fn said_with<'b>(changes: &Changes<'b>, events: &'b [LogBlock], zone: &TimeZone) -> Vec<SourceText> {
     let said = events.iter().filter_map(|block| {
         let event = &block.event;
         let text = changes.text(block)?;
@@ -277,7 +276,7 @@ fn said_with<'b>(changes: &Changes<'b>, events: &'b [LogBlock], zone: &TimeZone)
             (kind, "") => kind.to_string(),
             (_, author) => author.to_owned(),
         };
-        (!text.is_empty()).then(|| Said { head: format!("{time} {who}"), text })
+        (!text.is_empty()).then(|| SourceText { head: format!("{time} {who}"), text })
     });
     said.collect()
 }

@@ -1,12 +1,12 @@
-//! From a summary back to what it stands for: the summaries below it, or the events themselves, byte for byte.
+//! Expands a summary: into the summaries below it, or into its events, byte for byte.
 
 use serde::Serialize;
 
-use super::found::Found;
+use super::located::LocatedSummary;
 use super::window::Note;
 use crate::turn::history;
 
-/// Levels of summaries, where nobody says how many.
+/// Levels of summaries by default.
 pub const DEPTH: u32 = 3;
 
 /// How far a summary is expanded.
@@ -41,7 +41,7 @@ impl Piece {
     }
 }
 
-/// What a summary stands for.
+/// The sources of a summary.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Expanded {
     /// The summary.
@@ -50,14 +50,14 @@ pub struct Expanded {
     pub blocks: Vec<Piece>,
     /// Whether there is more than the bound allows.
     pub truncated: bool,
-    /// Why this isn't what was summarised, where it isn't: somebody changed a note by hand.
+    /// Why this isn't what was summarised, where it isn't: a note was changed by hand.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
 
 /// Expands a summary.
-pub fn expand(found: &Found, log: &str, options: Options) -> Expanded {
-    let Found { window, note } = found;
+pub fn expand(found: &LocatedSummary, log: &str, options: Options) -> Expanded {
+    let LocatedSummary { window, note } = found;
     let id = &note.summary.id;
     let piece = |note: &Note| Piece {
         cite: format!("[{}]", note.summary.id),

@@ -1,8 +1,8 @@
-//! A summary that needs no model and can't fail: the sentences that say the most, in their order, in their own words.
+//! Makes a summary without a model, by extraction: the most telling sentences, in their order, verbatim. It can't fail.
 //!
-//! What says much is told by its words: those that few of the events share count more, as do numbers, names, and words
-//! by which people decide, promise and prefer. Of every event its first sentences are candidates; the best that fit
-//! into the target are kept. The last line names what came up most, for whoever looks for it.
+//! A sentence is scored by its words: words in few of the events count more, as do numbers, names, and words of
+//! decisions, promises and preferences. Of every event its first sentences are candidates; the best that fit into the
+//! target are kept. The last line names the most frequent words, for a search.
 
 use std::collections::{HashMap, HashSet};
 
@@ -49,16 +49,16 @@ struct Candidate {
 
 /// Something that was said, or an earlier summary of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
-    /// Who said it and when: what stands before its first line.
+pub struct SourceText {
+    /// The line before it: author and time.
     pub head: String,
-    /// What was said.
+    /// The text.
     pub text: String,
 }
 
 /// An extract of at most `target` tokens, with its last line: of events at depth 0, above it of summaries, whose lines
 /// say themselves who and when. What has no words at all gives a line that says so.
-pub fn extract(said: &[Said], depth: u32, target: u64) -> String {
+pub fn extract(said: &[SourceText], depth: u32, target: u64) -> String {
     let counts = counts(said);
     let mut candidates = candidates(said, depth, &counts);
     let topics = topics(said, &counts);
@@ -83,7 +83,7 @@ pub fn extract(said: &[Said], depth: u32, target: u64) -> String {
 }
 
 /// In how many of the texts each term stands.
-fn counts(said: &[Said]) -> HashMap<String, usize> {
+fn counts(said: &[SourceText]) -> HashMap<String, usize> {
     let mut counts = HashMap::new();
     for one in said {
         for term in terms(&one.text).into_iter().collect::<HashSet<_>>() {
@@ -93,8 +93,8 @@ fn counts(said: &[Said]) -> HashMap<String, usize> {
     counts
 }
 
-/// What may be kept; what was said twice counts once.
-fn candidates(said: &[Said], depth: u32, counts: &HashMap<String, usize>) -> Vec<Candidate> {
+/// The candidates; a repeated sentence counts once.
+fn candidates(said: &[SourceText], depth: u32, counts: &HashMap<String, usize>) -> Vec<Candidate> {
     let (mut found, mut seen) = (Vec::new(), HashSet::new());
     let authors = authors(said);
     for one in said {
@@ -112,7 +112,7 @@ fn candidates(said: &[Said], depth: u32, counts: &HashMap<String, usize>) -> Vec
     found
 }
 
-/// What a sentence says, for its length.
+/// The score of a sentence, for its length.
 fn score(sentence: &str, counts: &HashMap<String, usize>, texts: usize) -> f64 {
     let all = terms(sentence);
     let own: HashSet<&String> = all.iter().collect();
@@ -182,7 +182,7 @@ struct Topic {
 
 /// `Expand for details about: …`: names first, then the words that came up in several texts but in few of them, the most
 /// telling first, as they were written. Function words, small talk and the authors are no topics.
-fn topics(said: &[Said], counts: &HashMap<String, usize>) -> String {
+fn topics(said: &[SourceText], counts: &HashMap<String, usize>) -> String {
     let authors = authors(said);
     let mut found: HashMap<String, Topic> = HashMap::new();
     for (order, word) in said.iter().flat_map(|one| words(&one.text)).enumerate() {
@@ -241,7 +241,7 @@ fn is_small_talk(sentence: &str, authors: &HashSet<String>) -> bool {
 }
 
 /// The words of those who speak, in lower case.
-fn authors(said: &[Said]) -> HashSet<String> {
+fn authors(said: &[SourceText]) -> HashSet<String> {
     said.iter().flat_map(|one| words(&one.head)).map(|word| word.text.to_lowercase()).collect()
 }
 
@@ -269,8 +269,8 @@ mod tests {
 
     use super::*;
 
-    fn said(texts: &[&str]) -> Vec<Said> {
-        let one = |text: &&str| Said { head: "09:00 Alice".into(), text: (*text).to_owned() };
+    fn said(texts: &[&str]) -> Vec<SourceText> {
+        let one = |text: &&str| SourceText { head: "09:00 Alice".into(), text: (*text).to_owned() };
         texts.iter().map(one).collect()
     }
 

@@ -1,8 +1,8 @@
-//! A search in what was said and in what was summarised: a regular expression, or words that must all occur.
+//! Searches messages and summaries, by a regular expression or by words that must all occur.
 //!
-//! Pure but for what it is given to read. Messages that were deleted aren't found, those that were edited by what they
-//! say now, and nothing that memory injected. Newest first, with a snippet of at most [`SNIPPET`] characters and a
-//! citation: `[msg#^id]` or `[sum_…]`.
+//! Pure but for the reader that it is given. Deleted messages and injected memory aren't found; edited messages are
+//! found by their new words. Newest first, with a snippet of at most [`SNIPPET`] characters and a citation: `[msg#^id]`
+//! or `[sum_…]`.
 
 use jiff::Timestamp;
 use regex_lite::{Regex, RegexBuilder};
@@ -13,7 +13,7 @@ use super::window::Note;
 use crate::format::log::{EventKind, LogBlock};
 use crate::turn::history::{self, Changes};
 
-/// Hits, where nobody says how many.
+/// The number of hits by default.
 pub const LIMIT: usize = 50;
 /// The most hits.
 pub const MOST: usize = 200;
@@ -36,7 +36,7 @@ pub enum Scope {
     Both,
 }
 
-/// What is searched for.
+/// The query of a search.
 #[derive(Debug, Clone)]
 pub struct Query {
     pattern: Pattern,
@@ -121,7 +121,7 @@ impl Query {
         self.since.is_none_or(|since| at >= since) && self.before.is_none_or(|before| at < before)
     }
 
-    /// What of a log's messages matches.
+    /// The hits among a log's messages.
     pub fn in_log(&self, path: &str, blocks: &[LogBlock]) -> Vec<Hit> {
         let changes = Changes::of(blocks);
         let hit = |block: &LogBlock| {

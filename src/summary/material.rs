@@ -1,9 +1,9 @@
-//! What a log is about, for whoever reads less than all of it: its summaries, and what was said behind them.
+//! A log in short, for a reader with limited room: its summaries, and the events that none covers.
 
 use jiff::tz::TimeZone;
 
 use super::due::said;
-use super::extract::Said;
+use super::extract::SourceText;
 use super::{Summaries, SummaryError};
 use crate::format::log::LogBlock;
 use crate::turn::history::estimate;
@@ -15,12 +15,12 @@ use crate::vault::NotePath;
 pub struct Material {
     /// Its summaries that no other stands above, oldest first.
     pub roots: Vec<Told>,
-    /// What was said behind the last of them: the newest of it.
-    pub rest: Vec<Said>,
+    /// The newest messages behind the last of them.
+    pub rest: Vec<SourceText>,
 }
 
 impl Summaries<'_> {
-    /// What the log at `path` with these events is about; of what no summary covers the newest `most` tokens.
+    /// The material of the log at `path` with these events; of those that no summary covers the newest `most` tokens.
     ///
     /// # Errors
     /// A summary can't be read.
@@ -42,14 +42,14 @@ impl Summaries<'_> {
 
 impl Material {
     /// All of it in one order, the newest `most` tokens.
-    pub fn into_said(self, most: u64) -> Vec<Said> {
-        let root = |told: Told| Said { head: String::new(), text: told.text };
+    pub fn into_said(self, most: u64) -> Vec<SourceText> {
+        let root = |told: Told| SourceText { head: String::new(), text: told.text };
         newest(self.roots.into_iter().map(root).chain(self.rest).collect(), most)
     }
 }
 
-/// What is left of `said` when the oldest goes until no more than `most` tokens stand there.
-fn newest(mut said: Vec<Said>, most: u64) -> Vec<Said> {
+/// Drops the oldest of `said` until no more than `most` tokens stand there.
+fn newest(mut said: Vec<SourceText>, most: u64) -> Vec<SourceText> {
     let mut left = most;
     let fits = said.iter().rev().take_while(|one| {
         let tokens = estimate(&one.text);
@@ -71,7 +71,7 @@ mod tests {
         let said = |texts: &[&str]| {
             texts
                 .iter()
-                .map(|text| Said { head: String::new(), text: (*text).to_owned() })
+                .map(|text| SourceText { head: String::new(), text: (*text).to_owned() })
                 .collect::<Vec<_>>()
         };
         let four = said(&["aaaa", "bbbbbbbb", "cccc", "dddd"]);

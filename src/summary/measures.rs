@@ -9,7 +9,7 @@ use std::time::Instant;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::{Due, Look, Note, Summaries, Text, Window};
+use super::{Due, DueScope, Note, Summaries, Text, Window};
 use crate::brain::{Message, Part, Request};
 use crate::clock::SystemClock;
 use crate::config::Dirs;
@@ -61,7 +61,7 @@ fn note(due: Due) -> Note {
 }
 
 /// The notes of a log, made without any brain.
-fn settled(bytes: &str, look: Look) -> Vec<Note> {
+fn settled(bytes: &str, look: DueScope) -> Vec<Note> {
     let mut notes: Vec<Note> = Vec::new();
     loop {
         let blocks = log::parse(bytes.as_bytes()).blocks;
@@ -105,7 +105,7 @@ fn what_summaries_save() {
         let text = log(messages);
         let blocks = log::parse(text.as_bytes()).blocks;
         let began = Instant::now();
-        let notes = settled(&text, Look::New);
+        let notes = settled(&text, DueScope::New);
         let took = began.elapsed();
         let count = notes.len();
         let window = Window::new("s/c/w", "logs/s/c/w", Some(text.into_bytes()), blocks.clone(), notes);
@@ -129,7 +129,7 @@ fn a_hundred_thousand_messages_are_read_from_notes() {
     std::fs::create_dir_all(root.join("summaries/s/c/w")).unwrap();
     let text = log(100_000);
     std::fs::write(root.join("logs/s/c/w.md"), &text).unwrap();
-    let notes = settled(&text, Look::New);
+    let notes = settled(&text, DueScope::New);
     for note in &notes {
         std::fs::write(root.join(format!("summaries/s/c/w/{}.md", note.path)), render(&note.summary))
             .unwrap();
@@ -152,7 +152,7 @@ fn a_hundred_thousand_messages_are_read_from_notes() {
     });
     timed("proving all", &|| assert_eq!(summaries.verify().unwrap().bad, []));
     let window = summaries.window(&name).unwrap();
-    timed("planning the whole window", &|| assert_eq!(window.due(Look::New, &TimeZone::UTC).len(), 0));
+    timed("planning the whole window", &|| assert_eq!(window.due(DueScope::New, &TimeZone::UTC).len(), 0));
     let blocks = log::parse(text.as_bytes()).blocks;
     timed("what a request tells", &|| {
         assert!(!summaries.told("logs/s/c/w.md", blocks.clone()).0.unwrap().is_empty());
@@ -164,10 +164,10 @@ fn a_hundred_thousand_messages_are_read_from_notes() {
         "logs/s/c/w",
         Some(short.clone().into_bytes()),
         blocks,
-        settled(&short, Look::New),
+        settled(&short, DueScope::New),
     );
     timed("planning a window of 1,000 messages", &|| {
-        assert_eq!(window.due(Look::New, &TimeZone::UTC).len(), 0);
+        assert_eq!(window.due(DueScope::New, &TimeZone::UTC).len(), 0);
     });
 }
 
@@ -196,7 +196,7 @@ fn how_much_evidence_stands_in_a_request() {
             }
         }
         let blocks = log::parse(text.as_bytes()).blocks;
-        let notes = settled(&text, Look::Pressed);
+        let notes = settled(&text, DueScope::Pressed);
         let window = Window::new("s/c/w", "logs/s/c/w", Some(text.into_bytes()), blocks.clone(), notes);
         let told = window.told();
         for question in conversation["qa"].as_array().unwrap() {

@@ -1,25 +1,25 @@
-//! Summaries over logs: what to condense, what a summary says where no brain is asked, and the way back to every byte.
+//! Summaries over logs: plans them, writes them with or without a brain, and expands them back to every byte.
 //!
-//! A log is the lossless store; a summary is a note that points into it and can always be made again. [`plan`] says
-//! which events belong into the next one, [`ask`] what a brain is asked and which answers are refused, [`extract`] makes
-//! one without any brain and can't fail; [`Window`] is one log with its summaries: it finds what each covers, proves it,
-//! and says what is due; [`grep`] searches both. All of that is pure. [`Summaries`] reads and writes the notes.
+//! A log is the lossless store; a summary is a note that points into it and can always be made again. [`plan`] chooses
+//! the events of the next one, [`ask`] makes the request to a brain and checks its answer, [`extract`] makes one
+//! without any brain and can't fail; [`Window`] is one log with its summaries: it finds the events that each covers,
+//! proves them, and lists due ones; [`grep`] searches both. All of that is pure. [`Summaries`] reads and writes the
+//! notes.
 //!
-//! Never here: a call of a brain (`agent::scribe` makes them), or a wait: nobody who answers a person waits for a
-//! summary.
+//! Never here: a call of a brain (`agent::scribe` makes them), or a wait: no answer to a person waits for a summary.
 //!
-//! - `material`, `due`, `plan`: what a log is about, what is due, which events belong together;
+//! - `material`, `due`, `plan`: a log in short, due summaries, the events of each;
 //! - `ask`, `extract`: a summary by a brain, and one without;
-//! - `window`, `proof`, `expand`: what covers what, whether it is true, and the way back;
-//! - `store`, `found`, `answers`, `grep`: the notes, and what is asked about them. `measures` prints figures.
+//! - `window`, `proof`, `expand`: covered events, the proof of a summary, and the way back;
+//! - `store`, `located`, `answers`, `grep`: the notes, and questions about them. `measures` prints figures.
 
 mod answers;
 pub mod ask;
 mod due;
 pub mod expand;
 pub mod extract;
-mod found;
 pub mod grep;
+mod located;
 mod material;
 #[cfg(test)]
 mod measures;
@@ -30,10 +30,10 @@ pub mod window;
 #[cfg(test)]
 mod window_tests;
 
-pub use answers::{Described, Found, Verified};
+pub use answers::{Described, LocatedSummary, Verified};
 pub use due::Due;
 pub use material::Material;
-pub use plan::Look;
+pub use plan::DueScope;
 pub use proof::Problem;
 pub use store::{LogName, Summaries, SummaryError, Text};
 pub use window::{Block, Note, Window};

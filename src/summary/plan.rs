@@ -1,9 +1,9 @@
-//! Which events belong into the next summary, and which summaries into one above them. Pure, and told from sizes alone.
+//! Chooses the events of the next summary, and the summaries of one above them. Pure; by sizes alone.
 //!
 //! The numbers are those of source 002 (phase 2). The last [`TAIL`] events are never summarised. Before them a leaf
 //! takes events from where the last one ended until they hold [`LEAF_TOKENS`]; four summaries of a depth become one of
-//! the next. Where a request grows too large for its brain ([`Look::Pressed`]) less is enough. The same events give the
-//! same leaves, so what is deleted comes back as it was.
+//! the next. Where a request grows too large for its brain ([`DueScope::Pressed`]) less is enough. The same events give the
+//! same leaves, so a deleted one comes back as it was.
 
 use std::ops::Range;
 
@@ -28,16 +28,16 @@ pub const MOST_TIMES: u64 = 3;
 
 /// How eagerly summaries are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Look {
-    /// What has grown since.
+pub enum DueScope {
+    /// New events alone.
     New,
-    /// What is missing or out of date too.
+    /// Missing and outdated ones, too.
     All,
     /// A request would pass three quarters of its brain's context.
     Pressed,
 }
 
-/// What planning knows of an event.
+/// An event, as far as planning knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Size {
     /// Its estimated tokens.
@@ -55,11 +55,11 @@ pub fn target(depth: u32) -> u64 {
 
 /// The leaves that are due, oldest first; `covered` are the events of those that there are, in order. A gap between two
 /// of them is filled whatever it holds.
-pub fn leaves(sizes: &[Size], covered: &[Range<usize>], look: Look) -> Vec<Range<usize>> {
+pub fn leaves(sizes: &[Size], covered: &[Range<usize>], look: DueScope) -> Vec<Range<usize>> {
     let sealed = sizes.len().saturating_sub(TAIL);
     let (mut due, mut from) = (Vec::new(), 0);
     for taken in covered {
-        if look != Look::New {
+        if look != DueScope::New {
             fill(sizes, from, taken.start, &mut due);
         }
         from = from.max(taken.end);
@@ -73,14 +73,14 @@ pub fn leaves(sizes: &[Size], covered: &[Range<usize>], look: Look) -> Vec<Range
 
 /// Leaves for all of a gap: what lay in it was covered before.
 fn fill(sizes: &[Size], mut from: usize, end: usize, due: &mut Vec<Range<usize>>) {
-    while let Some(leaf) = next(sizes, from, end, Look::New).or_else(|| rest(sizes, from, end)) {
+    while let Some(leaf) = next(sizes, from, end, DueScope::New).or_else(|| rest(sizes, from, end)) {
         from = leaf.end;
         due.push(leaf);
     }
 }
 
 /// The next leaf between two places, if they hold enough.
-fn next(sizes: &[Size], from: usize, limit: usize, look: Look) -> Option<Range<usize>> {
+fn next(sizes: &[Size], from: usize, limit: usize, look: DueScope) -> Option<Range<usize>> {
     let from = (from..limit).find(|at| sizes[*at].is_linkable)?;
     let mut tokens = 0;
     for at in from..limit {
@@ -95,7 +95,7 @@ fn next(sizes: &[Size], from: usize, limit: usize, look: Look) -> Option<Range<u
         }
     }
     let is_worth_it = tokens >= LEAF_TARGET && limit - from >= LEAF_EVENTS;
-    if look == Look::Pressed && is_worth_it { rest(sizes, from, limit) } else { None }
+    if look == DueScope::Pressed && is_worth_it { rest(sizes, from, limit) } else { None }
 }
 
 /// All that a summary can be about between two places.
@@ -105,7 +105,7 @@ fn rest(sizes: &[Size], from: usize, limit: usize) -> Option<Range<usize>> {
     Some(from..last + 1)
 }
 
-/// What planning knows of a summary that none stands above.
+/// A summary that none stands above, as far as planning knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Root {
     /// Its depth.
@@ -116,8 +116,8 @@ pub struct Root {
 
 /// The groups that are to be condensed, by their places in `roots`, which are in the order of their events: the lowest
 /// depth alone, so that what is made of them is seen before the next is planned.
-pub fn condense(roots: &[Root], look: Look) -> Vec<Range<usize>> {
-    let fanout = if look == Look::Pressed { FLOOR } else { FANOUT };
+pub fn condense(roots: &[Root], look: DueScope) -> Vec<Range<usize>> {
+    let fanout = if look == DueScope::Pressed { FLOOR } else { FANOUT };
     let mut depths: Vec<u32> = roots.iter().map(|root| root.depth).collect();
     depths.sort_unstable();
     depths.dedup();
@@ -165,29 +165,29 @@ mod tests {
     fn a_leaf_is_due_at_twenty_thousand_tokens_outside_the_tail() {
         let mut log = sizes(&[1_000; 20]);
         log.extend(sizes(&[5_000; TAIL]));
-        assert_eq!(leaves(&log, &[], Look::New), [0..20]);
-        assert!(leaves(&log[1..], &[], Look::New).is_empty(), "nineteen thousand");
-        assert_eq!(leaves(&log[1..], &[], Look::Pressed), [0..19]);
+        assert_eq!(leaves(&log, &[], DueScope::New), [0..20]);
+        assert!(leaves(&log[1..], &[], DueScope::New).is_empty(), "nineteen thousand");
+        assert_eq!(leaves(&log[1..], &[], DueScope::Pressed), [0..19]);
         // Fewer than eight events are none, however long; nor is it worth it for a few words.
         let mut few = sizes(&[9_000; 7]);
         few.extend(sizes(&[1; TAIL]));
-        assert!(leaves(&few, &[], Look::Pressed).is_empty());
+        assert!(leaves(&few, &[], DueScope::Pressed).is_empty());
         let mut short = sizes(&[10; 60]);
         short.extend(sizes(&[1; TAIL]));
-        assert!(leaves(&short, &[], Look::Pressed).is_empty());
+        assert!(leaves(&short, &[], DueScope::Pressed).is_empty());
     }
 
     #[test]
     fn an_answer_stays_with_its_question() {
         let mut log = sizes(&[4_000; 13]);
         log.extend(sizes(&[1; TAIL]));
-        assert_eq!(leaves(&log, &[], Look::New), [0..8], "eight events, up to a question");
+        assert_eq!(leaves(&log, &[], DueScope::New), [0..8], "eight events, up to a question");
         log[8].begins = false;
-        assert_eq!(leaves(&log, &[], Look::New), [0..10]);
+        assert_eq!(leaves(&log, &[], DueScope::New), [0..10]);
         log.iter_mut().for_each(|size| size.begins = false);
-        assert_eq!(leaves(&log, &[], Look::New), [0..10], "twice the leaf is enough");
+        assert_eq!(leaves(&log, &[], DueScope::New), [0..10], "twice the leaf is enough");
         log[0].is_linkable = false;
-        assert_eq!(leaves(&log, &[], Look::New), [1..11]);
+        assert_eq!(leaves(&log, &[], DueScope::New), [1..11]);
     }
 
     #[test]
@@ -195,37 +195,37 @@ mod tests {
         let mut log = sizes(&[4_000; 24]);
         log.extend(sizes(&[1; TAIL]));
         log[8].is_linkable = false;
-        assert_eq!(leaves(&log, &[], Look::New), [0..10, 10..18], "no leaf could begin with the ninth");
+        assert_eq!(leaves(&log, &[], DueScope::New), [0..10, 10..18], "no leaf could begin with the ninth");
         log[0].is_linkable = false;
-        assert_eq!(leaves(&log, &[], Look::New)[0], 1..10, "none can begin with the first");
+        assert_eq!(leaves(&log, &[], DueScope::New)[0], 1..10, "none can begin with the first");
     }
 
     #[test]
     fn a_gap_is_filled_and_what_follows_goes_on() {
         let mut log = sizes(&[2_500; 40]);
         log.extend(sizes(&[1; TAIL]));
-        let all = leaves(&log, &[], Look::New);
+        let all = leaves(&log, &[], DueScope::New);
         assert_eq!(all, [0..8, 8..16, 16..24, 24..32, 32..40]);
         let without = [all[0].clone(), all[3].clone()];
-        assert_eq!(leaves(&log, &without, Look::New), [32..40]);
-        assert_eq!(leaves(&log, &without, Look::All), [8..16, 16..24, 32..40]);
+        assert_eq!(leaves(&log, &without, DueScope::New), [32..40]);
+        assert_eq!(leaves(&log, &without, DueScope::All), [8..16, 16..24, 32..40]);
     }
 
     #[test]
     fn four_of_a_depth_become_one() {
         let root = |depth, start, end| Root { depth, events: start..end };
         let flat: Vec<Root> = (0..9).map(|at| root(0, at * 8, at * 8 + 8)).collect();
-        assert_eq!(condense(&flat, Look::New), [0..4, 4..8]);
-        assert!(condense(&flat[..3], Look::New).is_empty());
-        assert_eq!(condense(&flat[..3], Look::Pressed), [0..3]);
-        assert!(condense(&flat[..1], Look::Pressed).is_empty());
+        assert_eq!(condense(&flat, DueScope::New), [0..4, 4..8]);
+        assert!(condense(&flat[..3], DueScope::New).is_empty());
+        assert_eq!(condense(&flat[..3], DueScope::Pressed), [0..3]);
+        assert!(condense(&flat[..1], DueScope::Pressed).is_empty());
         // Over a gap nothing is condensed, nor are different depths.
         let mut gap = flat[..5].to_vec();
         gap.remove(2);
-        assert!(condense(&gap, Look::New).is_empty());
+        assert!(condense(&gap, DueScope::New).is_empty());
         let mixed = [root(1, 0, 32), root(0, 32, 40), root(0, 40, 48), root(0, 48, 56), root(0, 56, 64)];
-        assert_eq!(condense(&mixed, Look::New), [1..5]);
+        assert_eq!(condense(&mixed, DueScope::New), [1..5]);
         let high: Vec<Root> = (0..4).map(|at| root(1, at * 32, at * 32 + 32)).collect();
-        assert_eq!(condense(&high, Look::New), [0..4]);
+        assert_eq!(condense(&high, DueScope::New), [0..4]);
     }
 }

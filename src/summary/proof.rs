@@ -1,9 +1,9 @@
-//! What is wrong with summaries: proved against the bytes of their log. Pure.
+//! Proves summaries against the bytes of their log, and lists what is wrong with them. Pure.
 
 use super::window::{Placed, Window};
 use crate::format::summary::Kind;
 
-/// What is wrong with a summary.
+/// A fault of a summary.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Problem {
     /// Its id; the note's path where it has none.
@@ -55,7 +55,7 @@ impl Window {
         bad
     }
 
-    /// What is wrong with the summary of this id; nothing where it holds, or is none of these.
+    /// The fault of the summary of this id; nothing where it holds, or is none of these.
     pub fn problem(&self, id: &str) -> Option<String> {
         self.wrong(self.placed(id)?)
     }
@@ -88,7 +88,7 @@ impl Window {
         }
         let covers = self.covers(events)?;
         (self.id_of(summary.kind, &covers, &summary.sources) != summary.id)
-            .then(|| "its id is not the one of what it covers: somebody changed its head".to_owned())
+            .then(|| "its id is not the one of what it covers: its head was changed".to_owned())
     }
 
     /// Why the events of a summary can't be found, and what to do about it.

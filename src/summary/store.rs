@@ -1,4 +1,4 @@
-//! The notes of summaries: found, read and written.
+//! Finds, reads and writes the notes of summaries.
 //!
 //! The summaries of the log `logs/a/b/c.md` stand in the folder `summaries/a/b/c/`. Each call reads what it needs anew:
 //! the notes are the state. Writing goes through the editing engine, and what was written is read back.
@@ -9,7 +9,7 @@ use std::fmt;
 use jiff::Timestamp;
 
 use super::due::Due;
-use super::plan::Look;
+use super::plan::DueScope;
 use super::proof::Problem;
 use super::window::{Note, Window};
 use crate::format::log::{self, LogBlock};
@@ -48,7 +48,7 @@ pub enum SummaryError {
     /// The pattern of a search is none.
     #[error("`{0}` is no regular expression: {1}")]
     Pattern(String, String),
-    /// What was written isn't what stands there.
+    /// The written note isn't the one that stands there.
     #[error("`{0}` was changed while it was written; it is made again later")]
     Changed(NotePath),
 }
@@ -73,7 +73,7 @@ impl fmt::Display for LogName {
 /// The text of a summary, and who wrote it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Text {
-    /// What it says.
+    /// Its text.
     pub text: String,
     /// The brain, or `extract`.
     pub brain: String,
@@ -167,7 +167,7 @@ impl<'w> Summaries<'w> {
         self.window_of(name, shelf.notes)
     }
 
-    /// What a request tells of a log's summaries, from the log's events, which are given back.
+    /// The summaries and events of a log for a request, from the log's events, which are given back.
     pub fn told(
         &self,
         path: &str,
@@ -276,7 +276,7 @@ impl<'w> Summaries<'w> {
     ///
     /// # Errors
     /// A note can't be read.
-    pub fn due(&self, name: &LogName, look: Look) -> Result<Vec<Due>, SummaryError> {
+    pub fn due(&self, name: &LogName, look: DueScope) -> Result<Vec<Due>, SummaryError> {
         Ok(self.window(name)?.due(look, self.workspace.zone.tz()))
     }
 

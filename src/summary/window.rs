@@ -1,9 +1,10 @@
-//! One log with its summaries: what each covers, what proves it, what is missing, out of date or due. Pure.
+//! One log with its summaries: finds the events that each covers, proves them, and lists missing, outdated and due
+//! ones. Pure.
 //!
 //! The covered bytes of a summary are those of the log from the beginning of its first event to the end of its last,
-//! whatever stands between. Its id is a hash over the log's name, what it covers and what it is made from, so that a
-//! note that was deleted comes back with its id. A summary is *out of date* where somebody edited or deleted one of its
-//! messages since, or where the log's bytes are others; then it is made again, and until then it isn't told.
+//! whatever stands between. Its id is a hash over the log's name, its events and its sources, so that a deleted note
+//! comes back with its id. A summary is *out of date* where one of its messages was edited or deleted since, or where
+//! the log's bytes are others; then it is made again, and no request has it until then.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -27,7 +28,7 @@ pub struct Note {
     pub path: String,
     /// The line at which its text begins, from 1.
     pub line: usize,
-    /// What it says.
+    /// Its parsed note.
     pub summary: Summary,
 }
 
@@ -177,7 +178,7 @@ impl Window {
         found
     }
 
-    /// Each summary once, whatever somebody wrote into the sources of a note.
+    /// Each summary once, whatever stands in the sources of a note.
     fn descend_into<'w>(
         &'w self,
         id: &str,
@@ -212,7 +213,7 @@ impl Window {
         usable.flat_map(|placed| placed.note.summary.sources.iter().map(String::as_str)).collect()
     }
 
-    /// What a request tells: the roots that are up to date, oldest first.
+    /// The summaries for a request: the roots that are up to date, oldest first.
     pub fn told(&self) -> Vec<Told> {
         let changed = self.changed();
         let current = self.roots().into_iter().filter(|placed| !self.is_outdated(placed, &changed));
@@ -274,7 +275,7 @@ impl Window {
         Some((id(events.start)?, id(events.end.checked_sub(1)?)?))
     }
 
-    /// What planning knows of the events.
+    /// The sizes of the events, for planning.
     pub fn sizes(&self) -> Vec<Size> {
         self.sizes_from(0)
     }
@@ -316,7 +317,7 @@ fn spanned(sources: &[String], known: &HashMap<String, Option<Range<usize>>>) ->
     (first.start < last.end).then_some(first.start..last.end)
 }
 
-/// What planning knows of an event, but for whether its id is its own.
+/// The size of an event, for planning, without whether its id is its own.
 pub fn size(block: &LogBlock) -> Size {
     let event = &block.event;
     let tokens = match event.kind {

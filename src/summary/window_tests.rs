@@ -4,7 +4,7 @@ use jiff::tz::TimeZone;
 use proptest::prelude::*;
 
 use super::plan::{LEAF_EVENTS, TAIL};
-use super::{Look, Note, Window};
+use super::{DueScope, Note, Window};
 use crate::format::log::{self, Event, EventKind};
 use crate::format::summary::{self, Kind, Summary};
 
@@ -22,7 +22,7 @@ impl Log {
     }
 
     /// Makes what is due until nothing is, without any brain; how many were made.
-    fn settle(&mut self, look: Look, at: &str) -> usize {
+    fn settle(&mut self, look: DueScope, at: &str) -> usize {
         let (mut made, at) = (0, at.parse().unwrap());
         loop {
             let window = self.window();
@@ -130,9 +130,9 @@ proptest! {
         draws in draws(260), crlf in any::<bool>(), pressed in any::<bool>(),
     ) {
         let mut log = Log { bytes: render(&draws, crlf), notes: vec![] };
-        log.settle(if pressed { Look::Pressed } else { Look::New }, LATE);
+        log.settle(if pressed { DueScope::Pressed } else { DueScope::New }, LATE);
         log.assert_lossless();
-        prop_assert_eq!(log.settle(Look::All, LATE), 0, "nothing is due twice");
+        prop_assert_eq!(log.settle(DueScope::All, LATE), 0, "nothing is due twice");
     }
 
     #[test]
@@ -141,11 +141,11 @@ proptest! {
     ) {
         let whole = render(&draws, false);
         let mut grown = Log { bytes: render(&draws[..cut.min(draws.len())], false), notes: vec![] };
-        grown.settle(Look::New, LATE);
+        grown.settle(DueScope::New, LATE);
         grown.bytes.clone_from(&whole);
-        grown.settle(Look::New, LATE);
+        grown.settle(DueScope::New, LATE);
         let mut once = Log { bytes: whole, notes: vec![] };
-        once.settle(Look::New, LATE);
+        once.settle(DueScope::New, LATE);
         grown.assert_lossless();
         let ids = |log: &Log| log.notes.iter().map(|note| note.summary.id.clone()).collect::<std::collections::BTreeSet<_>>();
         prop_assert_eq!(ids(&grown), ids(&once));
@@ -156,7 +156,7 @@ proptest! {
         draws in draws(330), gone in proptest::collection::vec(any::<prop::sample::Index>(), 1..4), pressed in any::<bool>(),
     ) {
         let mut log = Log { bytes: render(&draws, false), notes: vec![] };
-        log.settle(if pressed { Look::Pressed } else { Look::New }, LATE);
+        log.settle(if pressed { DueScope::Pressed } else { DueScope::New }, LATE);
         let all: Vec<String> = log.notes.iter().map(|note| note.summary.id.clone()).collect();
         prop_assume!(all.len() > 2);
         let last = log.window().notes().filter(|note| note.summary.kind == Kind::Leaf).last().unwrap().summary.id.clone();
@@ -173,7 +173,7 @@ proptest! {
             let is_named = log.notes.iter().any(|note| note.summary.sources.contains(id));
             prop_assert!(!is_named || shown.iter().any(|bad| bad.id == **id), "{} in {:?}", id, shown);
         }
-        log.settle(Look::All, LATE);
+        log.settle(DueScope::All, LATE);
         log.assert_lossless();
         let named = |id: &&&String| log.notes.iter().any(|note| note.summary.sources.contains(**id));
         for id in lost.iter().filter(named) {
@@ -184,14 +184,14 @@ proptest! {
     #[test]
     fn what_somebody_edits_by_hand_is_seen_and_made_again(draws in draws(260), place in any::<prop::sample::Index>()) {
         let mut log = Log { bytes: render(&draws, false), notes: vec![] };
-        log.settle(Look::Pressed, LATE);
+        log.settle(DueScope::Pressed, LATE);
         prop_assume!(!log.notes.is_empty());
         let covered = log.window().messages(&log.notes[0].summary.id).iter().map(|block| block.bytes.len()).sum::<usize>();
         let first = log.window().blocks()[0].range.start;
         let at = first + place.index(covered);
         log.bytes[at] = if log.bytes[at] == b'#' { b'+' } else { b'#' };
         prop_assert!(!log.window().verify().is_empty());
-        log.settle(Look::All, "2027-02-01T00:00:00Z");
+        log.settle(DueScope::All, "2027-02-01T00:00:00Z");
         // What was proved before and what is proved now hold; a note whose first or last event is gone stays a finding.
         let window = log.window();
         for bad in window.verify() {
@@ -206,7 +206,7 @@ proptest! {
 fn a_note_deep_in_the_middle_comes_back_though_one_further_up_is_about_the_same() {
     let draws: Vec<_> = (0..500).map(|at| (0u8, format!("m{at} "), 200, 0)).collect();
     let mut log = Log { bytes: render(&draws, false), notes: vec![] };
-    log.settle(Look::New, LATE);
+    log.settle(DueScope::New, LATE);
     let whole = log.notes.clone();
     assert!(whole.iter().any(|note| note.summary.depth == 2));
     let ids = |log: &Log| -> std::collections::BTreeSet<String> {
@@ -215,12 +215,12 @@ fn a_note_deep_in_the_middle_comes_back_though_one_further_up_is_about_the_same(
     let before = ids(&log);
     let named = |gone: &Note| whole.iter().any(|note| note.summary.sources.contains(&gone.summary.id));
     for gone in whole.iter().filter(|note| named(note)) {
-        // With it, what it is made of: as when somebody deletes a folder.
+        // With it, what it is made of: as when a person deletes a folder.
         let below: Vec<&String> = gone.summary.sources.iter().take(1).collect();
         for also in [vec![], below] {
             let stays = |note: &&Note| note.path != gone.path && !also.contains(&&note.summary.id);
             log.notes = whole.iter().filter(stays).cloned().collect();
-            log.settle(Look::All, LATE);
+            log.settle(DueScope::All, LATE);
             log.assert_lossless();
             assert_eq!(ids(&log), before, "without {} and {also:?}", gone.path);
         }
@@ -232,7 +232,7 @@ fn a_message_that_is_deleted_later_is_told_no_more() {
     let draw = |text: &str| (0u8, text.to_owned(), 200, 0);
     let mut draws: Vec<_> = (0..90).map(|at| draw(&format!("m{at} "))).collect();
     let mut log = Log { bytes: render(&draws, false), notes: vec![] };
-    log.settle(Look::New, "2026-11-01T00:00:00Z");
+    log.settle(DueScope::New, "2026-11-01T00:00:00Z");
     let leaf = log.notes[0].summary.id.clone();
     assert_eq!(log.window().told().len(), 1);
     // The event of the deletion is younger than the summary.
@@ -242,11 +242,11 @@ fn a_message_that_is_deleted_later_is_told_no_more() {
     log.bytes.extend(log::render_event(&deletion).into_bytes());
     assert_eq!(log.window().told(), [], "until it is made again");
     assert_eq!(log.window().verify(), [], "its bytes are as they were");
-    let due = log.window().due(Look::New, &TimeZone::UTC);
+    let due = log.window().due(DueScope::New, &TimeZone::UTC);
     assert!(
         due.len() == 1 && due[0].id == leaf && !due[0].said.iter().any(|said| said.text.starts_with("m3 "))
     );
-    log.settle(Look::New, "2026-11-03T00:00:00Z");
+    log.settle(DueScope::New, "2026-11-03T00:00:00Z");
     assert_eq!(log.window().told()[0].id, leaf);
 }
 
@@ -254,12 +254,12 @@ fn a_message_that_is_deleted_later_is_told_no_more() {
 fn a_deleted_log_is_reported() {
     let draws: Vec<_> = (0..90).map(|_| (0u8, String::new(), 200, 0)).collect();
     let mut log = Log { bytes: render(&draws, false), notes: vec![] };
-    log.settle(Look::New, LATE);
+    log.settle(DueScope::New, LATE);
     let window = Window::new("s/c/w", "logs/s/c/w", None, vec![], log.notes);
     let bad = window.verify();
     assert_eq!(bad.len(), 1);
     assert!(bad[0].why.starts_with("its log `logs/s/c/w.md` is gone"), "{bad:?}");
-    assert_eq!(window.due(Look::All, &TimeZone::UTC), []);
+    assert_eq!(window.due(DueScope::All, &TimeZone::UTC), []);
 }
 
 #[test]

@@ -1,9 +1,9 @@
-//! One list of all that is told: reminders and tasks, each with where it stands.
+//! Lists everything that is told: reminders and tasks, each with its place.
 
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{ListedTask, Scanner, TaskBook};
+use super::{ListedTask, Scanner, VaultTasks};
 use crate::reminders::{Book, Listed};
 
 /// A reminder or a task, and where it stands.
@@ -23,7 +23,7 @@ pub struct Standing {
     pub time: String,
     /// How it comes again; `none` for once. Of a task in its own words.
     pub recur: String,
-    /// What it says.
+    /// Its words.
     pub msg: String,
     /// Its next instant; of one that is overdue, the one that it was due.
     pub next: Option<String>,
@@ -73,13 +73,13 @@ impl From<ListedTask> for Standing {
 }
 
 /// All reminders in the order of their note, then all tasks, those to come first; and what couldn't be
-/// read. Tasks that nobody can read now are a sentence, and the reminders are told all the same.
+/// read. Tasks that can't be read now are a sentence, and the reminders are told all the same.
 ///
 /// # Errors
 /// The note of the reminders can't be read.
 pub fn all(
     book: &Book<'_>,
-    tasks: &TaskBook<'_>,
+    tasks: &VaultTasks<'_>,
     now: Timestamp,
 ) -> Result<(Vec<Standing>, Vec<String>), crate::reminders::ReminderError> {
     let path = book.path.as_str();

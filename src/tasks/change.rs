@@ -1,4 +1,4 @@
-//! What Done and Snooze make of a note: pure, from its bytes to its bytes.
+//! Applies Done or Snooze to a note's bytes. Pure.
 //!
 //! A task is found by its id among the note's lines as they stand now, and what is written is read again before it
 //! counts: a snoozed task is told at its new time, a next line has the words of the one before. Each form is done as its
@@ -8,25 +8,25 @@ use jiff::civil::{Date, DateTime, Time};
 use jiff::{Span, ToSpan};
 
 use super::TaskError;
-use super::meant::{Changed, Meant};
 use super::note;
+use super::task_ref::{Changed, TaskRef};
 use crate::format::lines;
 use crate::format::task::repeat::{self, Every, Repeat};
 use crate::format::task::{self, Format, Key, Line, Placed, Rules, When, edit};
 use crate::schedule::task_dates::{Step, next_date, step};
 
-/// What stands in a task's place afterwards.
+/// The text in a task's place afterwards.
 pub(super) struct Written {
     /// The line itself; `None` where it goes.
     pub line: Option<String>,
     /// The line of the next time, and whether it stands below.
     pub next: Option<(String, bool)>,
-    /// What is worth saying.
+    /// A remark for the person.
     pub remark: Option<String>,
 }
 
 impl Written {
-    fn only(line: String) -> Self {
+    pub(super) fn only(line: String) -> Self {
         Self { line: Some(line), next: None, remark: None }
     }
 }
@@ -35,7 +35,7 @@ impl Written {
 ///
 /// # Errors
 /// The task isn't there or isn't open, or its recurrence isn't understood; then nothing is to be changed.
-pub fn done(bytes: &[u8], meant: &Meant<'_>, rules: &Rules, now: DateTime) -> Result<Changed, TaskError> {
+pub fn done(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules, now: DateTime) -> Result<Changed, TaskError> {
     let placed = meant.find(bytes, rules).ok_or_else(|| TaskError::gone(meant))?;
     let format = placed.task.format;
     if format == Format::TaskNotes {
@@ -51,7 +51,7 @@ pub fn done(bytes: &[u8], meant: &Meant<'_>, rules: &Rules, now: DateTime) -> Re
     };
     if let Some((next, _)) = &written.next {
         let reads = task::read_line(next, rules).is_some_and(|task| task.words == placed.task.words);
-        // Without a date it is a task all the same, but one that nobody tells.
+        // Without a date it is a task all the same, but one that isn't told.
         if !reads && Line::read(next, rules).is_none_or(|next| next.words() != line.words()) {
             return Err(TaskError::Unwritable(text));
         }
@@ -63,7 +63,7 @@ pub fn done(bytes: &[u8], meant: &Meant<'_>, rules: &Rules, now: DateTime) -> Re
 ///
 /// # Errors
 /// The task isn't there or isn't open, or the plugin's own settings have a date that can't be written.
-pub fn snooze(bytes: &[u8], meant: &Meant<'_>, rules: &Rules, to: DateTime) -> Result<Changed, TaskError> {
+pub fn snooze(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules, to: DateTime) -> Result<Changed, TaskError> {
     let placed = meant.find(bytes, rules).ok_or_else(|| TaskError::gone(meant))?;
     let format = placed.task.format;
     let text = String::from_utf8_lossy(&placed.text).into_owned();
@@ -75,7 +75,7 @@ pub fn snooze(bytes: &[u8], meant: &Meant<'_>, rules: &Rules, to: DateTime) -> R
         line.map(|line| put(bytes, &placed, format, Written::only(line)))
     };
     let is_told = |changed: &Changed| {
-        let here = Meant { due: Some(to), ..*meant };
+        let here = TaskRef { due: Some(to), ..*meant };
         let placed = here.find(&changed.bytes, rules);
         placed.is_some_and(|placed| placed.task.tellings.iter().any(|telling| telling.at == to))
     };
@@ -83,7 +83,7 @@ pub fn snooze(bytes: &[u8], meant: &Meant<'_>, rules: &Rules, to: DateTime) -> R
 }
 
 /// The bytes with what stands in the line's place now.
-fn put(bytes: &[u8], placed: &Placed, format: Format, written: Written) -> Changed {
+pub(super) fn put(bytes: &[u8], placed: &Placed, format: Format, written: Written) -> Changed {
     let stands = lines::lines(bytes).find(|line| line.number == placed.line);
     let (start, end, terminator) =
         stands.map_or((bytes.len(), bytes.len(), &b""[..]), |line| (line.start, line.end(), line.terminator));
@@ -107,7 +107,7 @@ fn put(bytes: &[u8], placed: &Placed, format: Format, written: Written) -> Chang
     }
 }
 
-/// What is said where a rule has come to its end.
+/// The remark where a rule has come to its end.
 const NO_NEXT: &str = "no further date fits its recurrence, so there is no next line";
 
 /// As Tasks does it.

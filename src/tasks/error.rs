@@ -1,10 +1,10 @@
-//! What can go wrong with a task, in words for people.
+//! Errors about tasks, in words for people.
 
-use super::meant::Meant;
+use super::task_ref::TaskRef;
 use crate::format::task::repeat::RepeatError;
 use crate::vault::{EditError, VaultError};
 
-/// A task was not done or snoozed; its note is as it was.
+/// A task was not changed; its note is as it was.
 #[derive(Debug, thiserror::Error)]
 pub enum TaskError {
     /// No form is on, so nothing is a task.
@@ -21,13 +21,16 @@ pub enum TaskError {
     Repeat {
         /// The rule as it stands there.
         rule: String,
-        /// What is wrong.
+        /// The fault.
         error: RepeatError,
     },
-    /// What would be written can't be read as the same task.
+    /// It comes once.
+    #[error("the task comes once, or not again after its next time: {0}")]
+    Once(String),
+    /// The new line can't be read as the same task.
     #[error("this task can't be written in the form that its plugin's settings say: {0}")]
     Unwritable(String),
-    /// What the plugins' settings mean can't be found out.
+    /// The plugins' settings can't be read.
     #[error("{0}")]
     Plugins(String),
     /// A note can't be read.
@@ -39,11 +42,11 @@ pub enum TaskError {
 }
 
 impl TaskError {
-    pub(super) fn gone(meant: &Meant<'_>) -> Self {
+    pub(super) fn gone(meant: &TaskRef<'_>) -> Self {
         Self::NoSuchId(meant.id.to_owned())
     }
 
-    /// What to do about it, where that isn't said yet.
+    /// A remedy, where the message has none.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Off(_) => Some("name the forms that you use in `[reminders] also`"),
@@ -51,6 +54,7 @@ impl TaskError {
                 Some("`vault-agent remind list --all` shows all tasks with their ids")
             }
             Self::Repeat { .. } => Some("tick it in Obsidian, where its plugin makes the next one"),
+            Self::Once(_) => Some("move it to another day, or remove it"),
             Self::Unwritable(_) => Some("change the line in Obsidian"),
             _ => None,
         }

@@ -1,27 +1,29 @@
-//! Task lines of other plugins in a vault: which notes hold them, what they say now, and how one is done or snoozed.
+//! Task lines of other plugins: finds them in the vault, reads their times, and does or snoozes one.
 //!
-//! - [`Scanner`] keeps what each note says with the note's stat, and reads again only the notes whose stat is another. What
-//!   it keeps is worth nothing: without it, all notes are read.
-//! - [`plugins`] reads what the plugins' own settings change.
-//! - [`Meant`] says which task; [`change`] is what Done and Snooze make of a note, as its plugin would: pure.
+//! - [`Scanner`] keeps each note's tasks with the note's stat, and reads again only notes whose stat changed. It is a
+//!   cache: without it, all notes are read.
+//! - [`plugins`] reads the plugins' own settings.
+//! - [`TaskRef`] names a task; [`change`] applies Done or Snooze to a note, as its plugin would; `rewrite` moves, rewords
+//!   and removes a task. Pure.
 //! - [`Scanner::later`] works out the further times of a task that comes again.
-//! - [`offer`] counts what forms that aren't on hold.
-//! - [`TaskBook`] lists tasks, and does those changes through the editing engine, one edit each.
+//! - [`offer`] counts the tasks of forms that aren't on.
+//! - [`VaultTasks`] lists tasks, and does those changes through the editing engine, one edit each.
 //!
-//! `book`, `scanner`, `meant`, `all`, `error` hold these; `note` has the tasks that are notes.
+//! `vault_tasks`, `scanner`, `task_ref`, `all`, `error` hold these; `note` has the tasks that are notes.
 //!
-//! Nothing here decides what is told (that is `deliver`), and nothing is written but what a person asked for.
+//! Never here: the decision to notify (that is `deliver`), and a write that no person asked for.
 
 mod all;
-mod book;
 pub mod change;
 mod error;
-mod meant;
 mod note;
 mod offer;
 mod plugins;
 mod repeats;
+mod rewrite;
 mod scanner;
+mod task_ref;
+mod vault_tasks;
 
 use jiff::civil::Time;
 use jiff::tz::TimeZone;
@@ -32,14 +34,15 @@ use crate::schedule::Zone;
 use crate::vault::NotePath;
 
 pub use all::{Standing, all};
-pub use book::{ListedTask, TaskBook, WrittenTask, is_task_id};
 pub use error::TaskError;
-pub use meant::{Changed, Meant};
 pub use offer::{Offer, offer};
 pub use plugins::rules;
-pub use scanner::{Found, Scanner, notes};
+pub use rewrite::Rewrite;
+pub use scanner::{ScannedTask, Scanner, notes};
+pub use task_ref::{Changed, TaskRef};
+pub use vault_tasks::{ListedTask, VaultTasks, WrittenTask, is_task_id};
 
-/// What the settings say of task lines.
+/// The settings about task lines.
 #[derive(Debug, Clone)]
 pub struct TaskSettings {
     /// The forms that are told, in the order of [`Format::ALL`]; never empty.
@@ -55,14 +58,14 @@ pub struct TaskSettings {
 }
 
 impl TaskSettings {
-    /// What the vault's settings say; none where they name no form.
+    /// The vault's settings; none where they name no form.
     pub fn of(settings: &Settings, zone: &Zone) -> Option<Self> {
         let is_on = |format: &Format| settings.reminders.also.iter().any(|form| form.name() == format.name());
         let on: Vec<Format> = Format::ALL.into_iter().filter(is_on).collect();
         (!on.is_empty()).then(|| Self::with(on, settings, zone))
     }
 
-    /// What they would say with these forms on, whichever they name.
+    /// The settings with these forms on, whichever the vault's name.
     pub fn with(on: Vec<Format>, settings: &Settings, zone: &Zone) -> Self {
         let (reminders, paths) = (&settings.reminders, &settings.paths);
         let own = [

@@ -1,4 +1,4 @@
-//! A task that is a note, done as TaskNotes does it: pure.
+//! Completes a task that is a note, as TaskNotes does. Pure.
 //!
 //! One that comes once gets its status and the day. A recurring one keeps its status; the day is written to those that are
 //! done, and its dates move on to the first day of its rule that isn't over and neither done nor left out.
@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use jiff::civil::{Date, DateTime};
 
 use super::TaskError;
-use super::meant::{Changed, Meant};
+use super::task_ref::{Changed, TaskRef};
 use crate::format::lines;
 use crate::format::task::note::edit::{self, Change};
 use crate::format::task::note::{self, Says};
@@ -22,7 +22,7 @@ const MOST: usize = 10_000;
 /// The note done at `now`.
 pub(super) fn done(
     bytes: &[u8],
-    meant: &Meant<'_>,
+    meant: &TaskRef<'_>,
     rules: &Rules,
     now: DateTime,
 ) -> Result<Changed, TaskError> {
@@ -49,6 +49,21 @@ pub(super) fn done(
     }
     let after = edit::changed(bytes, &changes).ok_or_else(|| TaskError::Unwritable(meant.path.to_owned()))?;
     Ok(changed(bytes, after, remark))
+}
+
+/// The note on another day: the day that it is planned for, else the one that it is due on. `None` where it has neither, or a
+/// form that is none of TaskNotes'.
+pub(super) fn moved(bytes: &[u8], rules: &Rules, to: DateTime) -> Option<Changed> {
+    let (says, names) = (note::says(bytes, rules)?, &rules.notes);
+    let (name, was) = match (says.scheduled, says.due) {
+        (Some(was), _) => (&names.scheduled, was),
+        (None, Some(was)) => (&names.due, was),
+        (None, None) => return None,
+    };
+    let is_timed = was.time.is_some() || to.time() != rules.default_time;
+    let when = When { date: to.date(), time: is_timed.then_some(to.time()) };
+    let after = edit::changed(bytes, &[Change::Set(name.clone(), written(when))])?;
+    Some(changed(bytes, after, None))
 }
 
 /// The changes that move a recurring one on, and when it comes again.

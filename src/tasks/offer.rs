@@ -1,4 +1,4 @@
-//! Task lines that nobody tells, because their form isn't on: how many there are, and the setting that would tell them.
+//! Counts tasks whose form isn't on, and names the setting that would turn it on.
 
 use jiff::Timestamp;
 
@@ -53,7 +53,7 @@ impl Offer {
         format!("{all} {tasks} not told ({})", each.join(", "))
     }
 
-    /// What to do to be told.
+    /// The setting that turns them on.
     pub fn setting(&self) -> String {
         let forms: Vec<String> = self.also.iter().map(|format| format!("\"{format}\"")).collect();
         format!(

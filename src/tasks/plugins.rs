@@ -1,4 +1,4 @@
-//! What the plugins' own settings, in the vault's `.obsidian/plugins`, change about their task lines.
+//! Reads the plugins' own settings about task lines from the vault's `.obsidian/plugins`.
 
 use serde_json::Value;
 

@@ -1,9 +1,9 @@
-//! The further times of a task that comes again, as its plugin would write them were each done on its day. Pure.
+//! Computes the further times of a recurring task, as its plugin would write them if each were done on its day. Pure.
 
 use jiff::civil::DateTime;
 
 use super::change;
-use super::meant::Meant;
+use super::task_ref::TaskRef;
 use crate::format::task::{Rules, Task};
 
 /// No more times than these are looked for: two years of a daily task.
@@ -11,14 +11,14 @@ const MOST: usize = 800;
 
 /// When the task is told again after what its note says now, before `until` and in order. `bytes` is its line, or the note
 /// that it is; nothing where its rule isn't understood.
-pub fn later(meant: Meant<'_>, task: &Task, bytes: &[u8], rules: &Rules, until: DateTime) -> Vec<DateTime> {
+pub fn later(meant: TaskRef<'_>, task: &Task, bytes: &[u8], rules: &Rules, until: DateTime) -> Vec<DateTime> {
     let (mut bytes, mut tellings) = (bytes.to_vec(), task.tellings.clone());
     let mut out = Vec::new();
     for _ in 0..MOST {
         let (Some(first), Some(last)) = (tellings.first(), tellings.last()) else { break };
-        let this = Meant { due: Some(first.at), ..meant };
+        let this = TaskRef { due: Some(first.at), ..meant };
         let Ok(changed) = change::done(&bytes, &this, rules, last.at) else { break };
-        let Some(next) = (Meant { due: None, ..meant }).find(&changed.bytes, rules) else { break };
+        let Some(next) = (TaskRef { due: None, ..meant }).find(&changed.bytes, rules) else { break };
         let goes_on = next.task.tellings.first().is_some_and(|next| first.at < next.at && next.at < until);
         if !goes_on {
             break;
@@ -40,7 +40,7 @@ mod tests {
         let rules = Rules { on: Format::ALL.to_vec(), ..Rules::default() };
         let found = task::read_line(line, &rules).unwrap();
         let id = task_id("a.md", &found.words);
-        let meant = Meant { path: "a.md", id: &id, due: None };
+        let meant = TaskRef { path: "a.md", id: &id, due: None };
         later(meant, &found, line.as_bytes(), &rules, until.parse().unwrap())
             .iter()
             .map(ToString::to_string)

@@ -1,4 +1,4 @@
-//! The vault's tasks as its notes say them now, of which only changed notes are read again.
+//! Reads the tasks of a vault's notes, and only changed notes again.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,28 +7,28 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 use rayon::prelude::*;
 
-use super::meant::Meant;
+use super::task_ref::TaskRef;
 use super::{TaskSettings, plugins, repeats, task_id};
 use crate::format::task::{self, Placed, Rules, Task};
 use crate::vault::{Entry, NotePath, Stat, Vault, VaultError, WalkOptions};
 
 /// A task in a note.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct ScannedTask {
     /// Its id: of its words and its note.
     pub id: String,
     /// Its line, from 1.
     pub line: usize,
-    /// What it says.
+    /// The parsed task.
     pub task: Task,
     /// The line itself, of one that comes again; nothing where the task is a note.
     text: Vec<u8>,
-    /// When it was first seen, where that was after the note itself was: somebody may still be typing it.
+    /// When it was first seen, where that was after the note itself was: a person may still be typing it.
     pub new: Option<Timestamp>,
 }
 
-impl Found {
-    /// What is told of it, and when: another where a person, a plugin or a form changed that.
+impl ScannedTask {
+    /// A fingerprint of its words and times: another where a person, a plugin or a form changed them.
     pub fn standing(&self) -> String {
         let times: Vec<String> = self.task.tellings.iter().map(|telling| telling.at.to_string()).collect();
         let repeat = self.task.repeat.as_ref().map_or_else(String::new, |repeat| format!(" ({repeat})"));
@@ -39,10 +39,10 @@ impl Found {
 #[derive(Debug)]
 struct Seen {
     stat: Stat,
-    tasks: Vec<Found>,
+    tasks: Vec<ScannedTask>,
 }
 
-/// What is kept between two looks at the vault.
+/// The state between two looks at the vault.
 #[derive(Debug, Default)]
 pub struct Scanner {
     rules: Option<Rules>,
@@ -96,7 +96,7 @@ impl Scanner {
     fn take(&mut self, path: &NotePath, stat: Stat, tasks: Vec<Placed>, now: Timestamp) {
         let before = self.notes.get(path.as_str());
         let known = |id: &str, task: &Task| {
-            let same = |old: &&Found| old.id == id && old.task.tellings == task.tellings;
+            let same = |old: &&ScannedTask| old.id == id && old.task.tellings == task.tellings;
             before.and_then(|seen| seen.tasks.iter().find(same))
         };
         let tasks = tasks
@@ -108,14 +108,14 @@ impl Scanner {
                     None => before.map(|_| now),
                 };
                 let text = if placed.task.repeat.is_some() { placed.text } else { Vec::new() };
-                Found { id, line: placed.line, task: placed.task, text, new }
+                ScannedTask { id, line: placed.line, task: placed.task, text, new }
             })
             .collect();
         self.notes.insert(path.as_str().to_owned(), Seen { stat, tasks });
     }
 
     /// All tasks with their notes, by note and line.
-    pub fn tasks(&self) -> Vec<(&str, &Found)> {
+    pub fn tasks(&self) -> Vec<(&str, &ScannedTask)> {
         let mut paths: Vec<&String> = self.notes.keys().collect();
         paths.sort_unstable();
         paths
@@ -125,13 +125,13 @@ impl Scanner {
     }
 
     /// The local times before `until` at which a task is told after those that its note says now, were each done on its day.
-    pub fn later(&self, vault: &Vault, path: &str, found: &Found, until: DateTime) -> Vec<DateTime> {
+    pub fn later(&self, vault: &Vault, path: &str, found: &ScannedTask, until: DateTime) -> Vec<DateTime> {
         let comes_again = found.task.repeat.is_some()
             && found.task.tellings.first().is_some_and(|telling| telling.at < until);
         let (Some(rules), true) = (&self.rules, comes_again) else { return Vec::new() };
         let note = || vault.read(&NotePath::new(path).ok()?).ok();
         let bytes = if found.text.is_empty() { note() } else { Some(found.text.clone()) };
-        let meant = Meant { path, id: &found.id, due: None };
+        let meant = TaskRef { path, id: &found.id, due: None };
         bytes.map_or_else(Vec::new, |bytes| repeats::later(meant, &found.task, &bytes, rules, until))
     }
 

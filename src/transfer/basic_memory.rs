@@ -19,7 +19,7 @@ use crate::format::lines::{self, LiveLines};
 use crate::format::yaml;
 use crate::vault::NotePath;
 
-/// What the project at `root` holds; its notes go to the folder `into`.
+/// Reads the project at `root`; its notes go to the folder `into`.
 ///
 /// # Errors
 /// `root` is no folder, or has too much in it.

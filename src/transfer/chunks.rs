@@ -1,4 +1,4 @@
-//! Somebody else's Markdown, cut into the pieces that can each stand as a bullet.
+//! Cuts another program's Markdown into pieces, each fit for a bullet.
 //!
 //! A list item is a piece, a paragraph or a code block is one, and each knows the headings above it.
 //! Frontmatter, rules and comments are none.
@@ -117,7 +117,7 @@ impl Cutter {
     }
 }
 
-/// What follows a list marker in the first column.
+/// The text behind a list marker in the first column.
 fn item(line: &str) -> Option<&str> {
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     let rest = if (1..=9).contains(&digits) {

@@ -1,4 +1,4 @@
-//! What the notes of a vault say, read once for whichever form it goes out in.
+//! Reads everything that an export holds from the vault's notes, once for all formats.
 
 use jiff::civil::Date;
 
@@ -21,11 +21,11 @@ pub struct Day {
     pub date: Date,
     /// Its note.
     pub path: NotePath,
-    /// What it says.
+    /// Its parsed content.
     pub file: DailyFile,
 }
 
-/// What the notes say that hold memories, reminders, follow-ups and pins.
+/// The notes that hold memories, reminders, follow-ups and pins, parsed.
 #[derive(Debug, Clone)]
 pub struct Contents {
     /// The vault's name: its folder's.

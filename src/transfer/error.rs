@@ -1,4 +1,4 @@
-//! What can go wrong before anything is read or written.
+//! Errors of import and export, before anything is read or written.
 
 use std::{io, path::PathBuf};
 
@@ -15,7 +15,7 @@ pub enum TransferError {
     WrongType {
         /// The path.
         path: PathBuf,
-        /// What was needed, with its article.
+        /// The expected kind, with its article.
         expected: &'static str,
     },
     /// The file is larger than is read.
@@ -33,7 +33,7 @@ pub enum TransferError {
     TooMuch {
         /// The folder.
         path: PathBuf,
-        /// What is over its bound.
+        /// The thing that is over its bound.
         what: &'static str,
     },
     /// It isn't what it was said or thought to be.
@@ -55,7 +55,7 @@ pub enum TransferError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What it said.
+        /// The system's error.
         source: io::Error,
     },
     /// A note of the vault can't be read.
@@ -69,7 +69,7 @@ impl TransferError {
         !matches!(self, Self::Io { .. } | Self::Vault(_))
     }
 
-    /// What to do about it, where that is known.
+    /// A remedy, where one is known.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::UnknownKind(_) => Some("say it with `--from openclaw`, `basic-memory` or `jsonl`"),

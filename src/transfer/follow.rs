@@ -1,8 +1,8 @@
-//! A folder in which another program keeps notes of its own, followed into the vault: `memory/NAME/`.
+//! Copies another program's folder of notes into the vault, `memory/NAME/`, and follows its changes.
 //!
-//! Only one way: what changed there changes here, what went there goes here, and what a person changed here stays as
-//! the person has it. Which bytes were copied last is remembered by their hashes in the state directory; without that
-//! file a note that differs counts as the person's. A folder that isn't there takes nothing away.
+//! One way only: changes and deletions there are made here, and a copy that a person changed stays. The state directory
+//! keeps the hashes of the bytes that were copied last; without that file a note that differs counts as the person's. A
+//! folder that isn't there takes nothing away.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ const FILE_NAME: &str = "followed.json";
 /// The hash of each note as it was copied last, by its path in the vault.
 type Copied = BTreeMap<String, String>;
 
-/// What one look came to.
+/// The result of one look.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Followed {
     /// Notes that are as they are there now.
@@ -30,11 +30,11 @@ pub struct Followed {
     pub removed: usize,
     /// Notes that a person changed here, which stay.
     pub kept: Vec<String>,
-    /// What can't be copied, and why.
+    /// Files that can't be copied, and why.
     pub skipped: Vec<String>,
 }
 
-/// What is to be done with one note.
+/// The step for one note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step {
     /// It is as it should be.
@@ -47,7 +47,7 @@ enum Step {
     Keep,
 }
 
-/// What to do with a note that was copied as `last`, stands here as `here` and there as `there`.
+/// The step for a note that was copied as `last`, stands here as `here` and there as `there`.
 fn step(last: Option<&str>, here: Option<&str>, there: Option<&str>) -> Step {
     match (last, here, there) {
         (_, here, there) if here == there => Step::Nothing,
@@ -71,12 +71,12 @@ pub fn folders(workspace: &Workspace) -> Vec<(String, PathBuf)> {
     workspace.settings.follow.iter().map(|(name, folder)| (name.clone(), path(folder))).collect()
 }
 
-/// What a folder outside the vault holds.
+/// The contents of a folder outside the vault.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outside {
     /// Its Markdown, by the names in it.
     pub notes: Vec<(String, Vec<u8>)>,
-    /// What can't be used, and why.
+    /// Files that can't be used, and why.
     pub skipped: Vec<String>,
 }
 

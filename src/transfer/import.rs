@@ -1,4 +1,4 @@
-//! Writing a batch into the vault: one edit a note, worked out anew from its newest bytes.
+//! Writes a batch into the vault: one edit a note, planned anew from its newest bytes.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub struct Importer<'a> {
     pub editor: &'a Editor,
     /// Where the notes are.
     pub settings: &'a Settings,
-    /// Who writes, and the program that the batch is from: stands in the snapshots.
+    /// The writer, and the program that the batch is from: stands in the snapshots.
     pub origin: &'a Origin,
     /// The name that ties these writes to others, which `undo` takes back together.
     pub operation: &'a str,
@@ -29,20 +29,20 @@ pub struct Importer<'a> {
     pub dry_run: bool,
 }
 
-/// What was added to a note, or would be.
+/// The additions to a note, made or planned.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct NoteReport {
     /// The note.
     pub path: NotePath,
     /// Whether it is made.
     pub created: bool,
-    /// What is added, as it stands there.
+    /// The added texts, as they stand there.
     pub added: Vec<String>,
     /// How many items were there already.
     pub duplicates: usize,
 }
 
-/// What came of an import.
+/// The result of an import.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Default)]
 pub struct ImportReport {
     /// Whether nothing was written because nothing was to be.
@@ -53,9 +53,9 @@ pub struct ImportReport {
     pub duplicates: usize,
     /// The notes concerned.
     pub notes: Vec<NoteReport>,
-    /// What could not be used, and where it stands.
+    /// Items that could not be used, with their places.
     pub skipped: Vec<Problem>,
-    /// What is worth knowing besides.
+    /// Further remarks.
     pub remarks: Vec<Problem>,
 }
 
@@ -132,7 +132,7 @@ impl Importer<'_> {
             .refused
             .iter()
             .map(|(at, reason)| Problem { place: found[*at].place.clone(), reason: reason.clone() });
-        // A note that a person has written is in nobody's way: it is a remark, not a problem.
+        // A note that a person has written stays: that is a remark, not a problem.
         match kind {
             NoteKind::Profile | NoteKind::Persona | NoteKind::Other => report.remarks.extend(kept),
             _ => report.skipped.extend(kept),
@@ -147,7 +147,7 @@ impl Importer<'_> {
     }
 
     fn merged(&self, kind: NoteKind, before: &[u8], items: &[&Item]) -> Merged {
-        // A note of the template that nobody has filled in counts as none.
+        // An unchanged note of the template counts as none.
         let is_blank = matches!(kind, NoteKind::Profile | NoteKind::Persona)
             && TEMPLATE.iter().any(|(_, text)| before == text.as_bytes());
         merge(kind, if is_blank { b"" } else { before }, items)

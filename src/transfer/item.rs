@@ -1,4 +1,4 @@
-//! What comes in: items, and what could not be used.
+//! Items of an import, and the places of what could not be used.
 
 use jiff::civil::{Date, Time};
 use serde::Serialize;
@@ -14,7 +14,7 @@ pub enum Item {
     Memory {
         /// The section that it stands in.
         section: Option<String>,
-        /// What stands in brackets before it.
+        /// The timestamp in brackets before it.
         timestamp: Option<String>,
         /// Its text.
         text: String,
@@ -53,7 +53,7 @@ pub enum Item {
         /// Its text.
         text: String,
     },
-    /// Who the user is, where the vault doesn't say so yet.
+    /// The user's profile, where the vault has none yet.
     Profile {
         /// The note's text.
         text: String,
@@ -86,18 +86,18 @@ pub struct Found {
 pub struct Problem {
     /// Where it stands.
     pub place: String,
-    /// What is wrong with it.
+    /// The reason.
     pub reason: String,
 }
 
-/// What a source holds.
+/// The contents of a source.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Batch {
-    /// What can be used, in order.
+    /// Usable items, in order.
     pub found: Vec<Found>,
-    /// What can't.
+    /// Items that can't be used.
     pub skipped: Vec<Problem>,
-    /// What is worth knowing about the rest.
+    /// Remarks about the rest.
     pub remarks: Vec<Problem>,
 }
 

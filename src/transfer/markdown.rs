@@ -1,4 +1,4 @@
-//! One readable document of everything that is remembered and planned.
+//! Writes everything that is remembered and planned as one readable document.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! The Open Knowledge Format 0.2: a folder of Markdown files, each one thing, with what it is and where it comes from.
+//! The Open Knowledge Format 0.2: a folder of Markdown files, one a concept, each with its type and sources.
 //!
 //! Each fact of `MEMORY.md`, each day and each list of what is planned is a concept with its `type`. What was learned from
 //! a conversation names its `sources`, by whom it was `generated`, and who `verified` it; what a person wrote by hand bears
@@ -29,7 +29,7 @@ const MAX_SLUG_CHARS: usize = 48;
 pub struct File {
     /// Its path in the folder, with `/` between parts.
     pub path: String,
-    /// What it says.
+    /// Its text.
     pub text: String,
 }
 
@@ -94,7 +94,7 @@ fn fact(book: &mut Book, contents: &Contents, kept: &Kept<'_>, bullet: &Bullet) 
         if let Some(Record { asked, by, kept, on }) = &one.record {
             let at = |at: Timestamp| rfc3339(at, contents.zone.tz());
             head.generated(&format!("vault-agent:{by}"), &at(*asked));
-            // What the settings let in, nobody has looked at.
+            // What the settings let in, no person has looked at.
             if let Some(kept) = kept.filter(|_| on.as_deref() != Some(crate::format::candidate::AUTO)) {
                 head.verified(&format!("human:{}", contents.name), &at(kept));
             }
@@ -140,7 +140,7 @@ fn planned(book: &mut Book, contents: &Contents) {
     }
 }
 
-/// What was kept from the inbox, by the link to where it was said.
+/// Facts kept from the inbox, by the link to their source.
 struct Kept<'a>(HashMap<String, Vec<&'a Candidate>>);
 
 impl<'a> Kept<'a> {

@@ -21,7 +21,7 @@ const NO_HEADING: &str = "OpenClaw";
 /// The head of the routine that `HEARTBEAT.md` becomes: OpenClaw's own interval, switched off.
 const HEARTBEAT_HEAD: &str = "---\nschedule: every 30m\nscope: console\nenabled: false\nquiet: true\n---\n";
 
-/// What the workspace at `root` holds; notes without a place of their own go to the folder `into`.
+/// Reads the workspace at `root`; notes without a place of their own go to the folder `into`.
 ///
 /// # Errors
 /// `root` is no folder, or has too much in it.
@@ -77,7 +77,7 @@ pub(super) fn is_one(root: &Path) -> bool {
     has("MEMORY.md") || has("memory.md") || (has("AGENTS.md") && has("SOUL.md")) || has_days()
 }
 
-/// What a note of a workspace is.
+/// The kind of a workspace's note.
 enum Place {
     Memory,
     Day(Date),

@@ -1,7 +1,7 @@
 //! Reading other programs' files, which lie outside the vault: bounded, and through no link.
 //!
-//! A workspace may come from anywhere. A link in it that leads to somebody's keys, a pipe that never
-//! ends and a file of a gigabyte must cost a line in the report and nothing else.
+//! A workspace may come from anywhere. A link to a person's keys, an endless pipe or a file of a gigabyte costs a line
+//! in the report and nothing else.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read};

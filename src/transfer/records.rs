@@ -36,9 +36,9 @@ pub enum Record {
         place: Place,
         /// Its section.
         section: Option<String>,
-        /// What stands in brackets before it.
+        /// The timestamp in brackets before it.
         timestamp: Option<String>,
-        /// Whom it is for; it stands in the text as a tag.
+        /// Its scope; it stands in the text as a tag.
         scope: Option<String>,
         /// Its text.
         text: String,
@@ -54,7 +54,7 @@ pub enum Record {
         time: Option<String>,
         /// Its section.
         section: Option<String>,
-        /// Whom it is for; it stands in the text as a tag.
+        /// Its scope; it stands in the text as a tag.
         scope: Option<String>,
         /// Its text.
         text: String,
@@ -74,7 +74,7 @@ pub enum Record {
         recur: Recur,
         /// The day of the month that is meant, where the month lacks it.
         day: Option<i8>,
-        /// What it says.
+        /// Its message.
         msg: String,
         /// The block id at the end of its line.
         block_id: Option<String>,
@@ -100,7 +100,7 @@ pub enum Record {
         created: Option<Timestamp>,
         /// The turn that it came from.
         source: Option<String>,
-        /// What was promised.
+        /// The promise.
         text: String,
     },
     /// A pinned memory.
@@ -125,7 +125,7 @@ pub fn lines_of(contents: &Contents) -> String {
     out
 }
 
-/// What the notes say, as records.
+/// The notes' contents, as records.
 pub fn records(contents: &Contents) -> Vec<Record> {
     let at = |path: &NotePath, line: usize| Place { path: Some(path.clone()), line: Some(line) };
     let scope = |text: &str| {

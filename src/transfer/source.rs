@@ -1,4 +1,4 @@
-//! Which program a file or folder is from, and what it holds.
+//! Detects the program that a file or folder is from, and its contents.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use super::outside::{self, MAX_ENTRIES_BYTES};
 use super::{Batch, TransferError, basic_memory, memory_json, openclaw, records};
 use crate::vault::NotePath;
 
-/// What can be imported.
+/// The sources of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum SourceKind {
     /// An OpenClaw workspace.

@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use super::facts::Facts;
-use super::journal::{Turn, TurnJournal, TurnJournalError};
+use super::journal::{PAGE, Turn, TurnJournal, TurnJournalError};
 use crate::brain::Class;
 use crate::reminders::rfc3339;
 
@@ -143,6 +143,7 @@ impl ListedTurn {
             message: turn.asked.message.to_string(),
             channel: match turn.asked.routine() {
                 Some(name) => format!("routine:{name}"),
+                None if turn.asked.is_of_page() => PAGE.to_owned(),
                 None => turn.asked.channel.to_string(),
             },
             state: turn.state.as_str(),

@@ -27,7 +27,7 @@ pub mod usage;
 
 pub use self::detail::{Called, Cost, ListedTurn, Step, Tool, TurnDetail};
 pub use self::facts::Facts;
-pub use self::journal::{NewTurn, Turn, TurnJournal, TurnJournalError};
+pub use self::journal::{NewTurn, PAGE, Turn, TurnJournal, TurnJournalError};
 pub use self::noted::noted;
 pub use self::place::{Answer, ApprovalRequest, Halt, Note, Nowhere, Place, Responder};
 pub use self::request::{assemble, files, history, notes, remake, terms, told};

@@ -1,4 +1,4 @@
-//! What can go wrong between the vault and its files, in words for people.
+//! Errors between the vault and its files, in words for people.
 
 use std::{io, path::PathBuf, time::Duration};
 

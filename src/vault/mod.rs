@@ -1,19 +1,19 @@
-//! The vault: the only code that opens its files.
+//! The vault: reads, edits and watches its notes, and is the only code that opens them.
 //!
-//! A path or a plan of operations comes in; bytes, a listing, an edit's report or word of a change go out.
-//! No other room opens a note, and no edit is made but by operations that are found by content.
-//! In the order in which an edit happens:
-//! - [`path`], [`why`], [`origin`], [`error`]: the values that every part below speaks in. [`NotePath`] names a
-//!   note and can't name anything outside of the vault;
-//! - [`read`]: opening, reading and listing ([`Vault`], [`Walk`]), and what sync tools leave in a folder;
-//! - [`mod@plan`]: what an edit does to a note's bytes. Pure;
-//! - [`guard`]: when a note must not be written now. Pure;
-//! - [`edit`]: writing, by a protocol that loses nobody's edit ([`Editor`]), its journal and its recovery. The
-//!   write lease in there is the room's one `unsafe` module;
-//! - [`watch`]: what has changed, told soon ([`Watcher`]).
+//! A path or a plan of operations comes in; bytes, a listing, an edit's report or a change event go out. No other room
+//! opens a note, and no edit is made but by operations that are found by content. In the order in which an edit
+//! happens:
+//! - [`path`], [`why`], [`origin`], [`error`]: the values that all parts below use. [`NotePath`] names a note and can't
+//!   name anything outside of the vault;
+//! - [`read`]: opening, reading and listing ([`Vault`], [`Walk`]), and sync tools' files;
+//! - [`mod@plan`]: an edit as a function of a note's bytes. Pure;
+//! - [`guard`]: rules for postponing and refusing a write. Pure;
+//! - [`edit`]: writing, by a protocol that loses no edit ([`Editor`]), its journal and its recovery. The write lease in
+//!   there is the room's one `unsafe` module;
+//! - [`watch`]: change events ([`Watcher`]).
 //!
-//! Never here: what a reminder or a memory means. Only [`mod@plan`] asks the formats which lines are live and
-//! where a commitment's status stands.
+//! Never here: the meaning of a reminder or a memory. Only [`mod@plan`] asks the formats which lines are live and where
+//! a commitment's status stands.
 
 mod edit;
 mod error;

@@ -1,4 +1,4 @@
-//! Who writes, and for whom: what history keeps beside each change.
+//! The origin of a write (actor, client, conversation), which history keeps beside each change.
 
 use super::why::{Actor, Why};
 

@@ -1,4 +1,4 @@
-//! Names of notes: relative to the vault, with `/`, and unable to leave it.
+//! Paths of notes: relative to the vault, with `/`, and unable to leave it.
 
 use std::{fmt, str::FromStr};
 

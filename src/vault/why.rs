@@ -1,4 +1,4 @@
-//! Who changed a note, and why: what history writes beside each edit.
+//! The actor and reason of a change, which history writes beside each edit.
 
 use std::error::Error;
 
@@ -102,7 +102,7 @@ pub struct Change<'a> {
 
 /// Someone who wants to know of each change that the editor makes; history is.
 pub trait ChangeObserver: Send + Sync {
-    /// Called once the note has its new bytes and anybody may open it, before the edit's journal
+    /// Called once the note has its new bytes and may be opened again, before the edit's journal
     /// entry is cleared; after a crash in between it is called again on recovery, so it must bear
     /// being told the same change twice. It must not call the editor.
     fn changed(&self, change: &Change<'_>) -> Result<(), Box<dyn Error + Send + Sync>>;

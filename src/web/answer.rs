@@ -9,6 +9,8 @@ pub enum View {
     Page(String, Markup),
     /// The same as data, for a program.
     Json(serde_json::Value),
+    /// What is meant stands at another address of the page.
+    Elsewhere(String),
     /// A file of the vault: its bytes, its type, and whether it is only to be saved.
     File {
         /// The bytes.
@@ -45,12 +47,14 @@ pub struct Problem {
     pub message: String,
     /// What to do.
     pub hints: Vec<String>,
+    /// A page that goes on from here, with its words; none for the first page.
+    pub way: Option<(String, &'static str)>,
 }
 
 impl Problem {
     #[expect(clippy::needless_pass_by_value, reason = "errors are given as they come")]
     fn new(status: u16, message: impl ToString) -> Self {
-        Self { status, message: message.to_string(), hints: Vec::new() }
+        Self { status, message: message.to_string(), hints: Vec::new(), way: None }
     }
 
     /// What was asked or typed can't be understood.
@@ -90,6 +94,13 @@ impl Problem {
         self
     }
 
+    /// The same with the page that goes on from here.
+    #[must_use]
+    pub fn link(mut self, to: impl Into<String>, words: &'static str) -> Self {
+        self.way = Some((to.into(), words));
+        self
+    }
+
     /// The same with what to do, where that is known.
     #[must_use]
     pub fn hints(mut self, hints: impl IntoIterator<Item: Into<String>>) -> Self {
@@ -104,30 +115,85 @@ impl From<crate::memory::MemoryError> for Problem {
         let near =
             error.near().iter().map(|one| format!("line {}: {}", one.line, crate::format::quote(&one.text)));
         let hints: Vec<String> = error.hint().map(str::to_owned).into_iter().chain(near).collect();
-        let status = match error {
+        let status = match &error {
             Error::Changed { .. }
             | Error::Other { .. }
             | Error::Several { .. }
             | Error::Newer(_)
             | Error::TakenBefore { .. }
+            | Error::Unreadable { .. }
+            | Error::Vanished { .. }
             | Error::NoMemory { .. }
             | Error::NoSuchLine { .. } => 409,
             Error::NoSuchDay(_) => 404,
-            _ if error.is_usage() => 400,
-            _ => 500,
+            Error::NotOurs(_) | Error::NotANote(_) | Error::WorkingOff => 400,
+            Error::Commitment(error) => status_of_follow_up(error),
+            Error::Pin(error) => status_of_pin(error),
+            Error::Vault(error) => status_of_vault(error),
+            Error::Edit(error) => status_of_edit(error),
+            _ => 400,
         };
         Self::new(status, error).hints(hints)
+    }
+}
+
+fn status_of_follow_up(error: &crate::memory::commitments::CommitmentError) -> u16 {
+    use crate::memory::commitments::CommitmentError as Error;
+    match error {
+        Error::NoSuchId { .. } => 404,
+        Error::Words(_) | Error::Place(_) => 400,
+        Error::Vault(error) => status_of_vault(error),
+        Error::Edit(error) => status_of_edit(error),
+        _ => 409,
+    }
+}
+
+fn status_of_pin(error: &crate::memory::pins::PinError) -> u16 {
+    use crate::memory::pins::PinError as Error;
+    match error {
+        Error::NoSuchPin(_) => 404,
+        Error::Empty | Error::Words(_) | Error::Link(_) => 400,
+        Error::Read(error) => status_of_vault(error),
+        Error::Write(error) => status_of_edit(error),
+        Error::Ambiguous { .. } | Error::Changed(_) | Error::Vanished(_) => 409,
+    }
+}
+
+fn status_of_vault(error: &crate::vault::VaultError) -> u16 {
+    use crate::vault::VaultError as Error;
+    match error {
+        Error::NotFound(_) | Error::NotAFile { .. } => 404,
+        Error::Escapes(_) | Error::Loop(_) => 403,
+        Error::TooLarge { .. } | Error::Placeholder(_) => 409,
+        Error::Gone(_) | Error::NotAFolder(_) | Error::Io { .. } | Error::Root { .. } => 500,
+    }
+}
+
+fn status_of_edit(error: &crate::vault::EditError) -> u16 {
+    use crate::vault::EditError as Error;
+    match error {
+        Error::Vault(error) => status_of_vault(error),
+        Error::Refused(_) | Error::Busy { .. } | Error::Exists(_) => 409,
+        Error::NoLease(_) | Error::Write { .. } | Error::Journal { .. } => 500,
+    }
+}
+
+impl From<crate::vault::EditError> for Problem {
+    fn from(error: crate::vault::EditError) -> Self {
+        Self::new(status_of_edit(&error), error)
     }
 }
 
 impl From<crate::reminders::ReminderError> for Problem {
     fn from(error: crate::reminders::ReminderError) -> Self {
         use crate::reminders::ReminderError as Error;
-        let status = match error {
-            Error::Changed { .. } | Error::Disputed { .. } => 409,
+        let status = match &error {
+            Error::Changed { .. } | Error::Disputed { .. } | Error::EndsInside(_) => 409,
             Error::NoSuchId { .. } => 404,
-            _ if error.is_usage() => 400,
-            _ => 500,
+            Error::Message(_) | Error::When(_) | Error::NothingToChange => 400,
+            Error::Vault(error) => status_of_vault(error),
+            Error::Edit(error) => status_of_edit(error),
+            Error::Random(_) => 500,
         };
         let hint = error.hint();
         Self::new(status, error).hints(hint)
@@ -136,8 +202,16 @@ impl From<crate::reminders::ReminderError> for Problem {
 
 impl From<crate::tasks::TaskError> for Problem {
     fn from(error: crate::tasks::TaskError) -> Self {
+        use crate::tasks::TaskError as Error;
+        let status = match &error {
+            Error::NoSuchId(_) => 404,
+            Error::Vault(error) => status_of_vault(error),
+            Error::Edit(error) => status_of_edit(error),
+            Error::Plugins(_) => 500,
+            _ => 409,
+        };
         let hint = error.hint();
-        Self::changed(error).hints(hint)
+        Self::new(status, error).hints(hint)
     }
 }
 
@@ -154,14 +228,13 @@ impl From<crate::capture::InboxError> for Problem {
 impl From<crate::vault::VaultError> for Problem {
     fn from(error: crate::vault::VaultError) -> Self {
         use crate::vault::VaultError as Error;
+        let status = status_of_vault(&error);
         match error {
-            Error::NotFound(_) => Self::not_found(error),
             Error::NotAFile { path, what } => Self::not_found(format!("`{path}` is {what}, and no note")),
-            Error::Escapes(_) | Error::Loop(_) => Self::refused(403, error),
-            Error::TooLarge { .. } | Error::Placeholder(_) => Self::changed(error),
-            error => Self::failed(error).hint(
+            error if status == 500 => Self::failed(error).hint(
                 "is the vault's folder there? a disk that is away, or a sync that is at it, brings this",
             ),
+            error => Self::new(status, error),
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::format::reminder::{Recur, Reminder};
 use crate::memory::MemoryError;
 use crate::reminders::{Book, Changes, ReminderError, check_message, find, local_after};
 use crate::schedule;
-use crate::tasks::is_task_id;
+use crate::tasks::{Rewrite, TaskError, VaultTasks, WrittenTask, is_task_id};
 use crate::vault::NotePath;
 use crate::when;
 
@@ -43,11 +43,20 @@ impl<'v> Doing<'v> {
         let done = match form.get("do") {
             "done" => self.done(id, form)?,
             "snooze" => self.snooze(id, form)?,
+            "skip" if is_task_id(id) => {
+                self.with_task(id, form, |book, due| book.skip(id, due, self.visit.origin()), "Skipped")?
+            }
             "skip" => {
                 self.is_next(id, form)?;
                 let written = self.book().skip_next(id, self.visit.now, self.visit.origin())?;
                 format!("Skipped; it goes on with: {}", written.line_text)
             }
+            "move" if is_task_id(id) => {
+                let rewrite = Rewrite { to: Some(self.when(form.get("when"))?.local), words: None };
+                let moved = |book: VaultTasks<'_>, due| book.rewrite(id, due, rewrite, self.visit.origin());
+                self.with_task(id, form, moved, "Moved")?
+            }
+            "move" if self.is_follow_up(id)? => self.snooze(id, form)?,
             "move" => {
                 self.is_next(id, form)?;
                 let to = self.when(form.get("when"))?.local;
@@ -55,7 +64,23 @@ impl<'v> Doing<'v> {
                 format!("Moved: {}", written.line_text)
             }
             "cancel" => format!("Cancelled: {}", self.close(id, Status::Cancelled)?),
+            "edit" if is_task_id(id) => {
+                let to = form.some("when").map(|text| self.when(text)).transpose()?;
+                if to.as_ref().is_some_and(|to| to.recur != Recur::None) {
+                    return Err(Problem::bad(
+                        "how a task of another plugin comes again is changed in its note",
+                    ));
+                }
+                let to = to.map(|to| to.local);
+                let rewrite = Rewrite { to, words: form.some("message") };
+                let changed = |book: VaultTasks<'_>, due| book.rewrite(id, due, rewrite, self.visit.origin());
+                self.with_task(id, form, changed, "Changed")?
+            }
+            "edit" if self.is_follow_up(id)? => self.edit_follow_up(id, form)?,
             "edit" => self.edit(id, form)?,
+            "remove" if is_task_id(id) => {
+                self.with_task(id, form, |book, due| book.remove(id, due, self.visit.origin()), "Removed")?
+            }
             "remove" => {
                 self.unchanged(id, form)?;
                 let written = self.book().remove(id, self.visit.origin())?;
@@ -116,12 +141,54 @@ impl<'v> Doing<'v> {
         }
     }
 
+    /// Changes a task of another plugin that is as the form knows it; what was done, where.
+    fn with_task(
+        &self,
+        id: &str,
+        form: &Form,
+        act: impl FnOnce(VaultTasks<'_>, Option<DateTime>) -> Result<WrittenTask, TaskError>,
+        said: &str,
+    ) -> Result<String, Problem> {
+        let (due, settings) = (self.task(id, form)?, self.visit.workspace.task_settings());
+        let written = act(self.visit.workspace.vault_tasks(settings.as_ref()), due)?;
+        let shown = written.shown();
+        let shown = if shown.is_empty() { shown } else { format!(": {shown}") };
+        Ok(format!("{said} in {}{shown}", written.place()))
+    }
+
+    fn edit_follow_up(&self, id: &str, form: &Form) -> Result<String, Problem> {
+        self.unchanged_follow_up(id, form)?;
+        let local = form.some("when").map(|text| self.when(text)).transpose()?.map(|meaning| meaning.local);
+        let due = local.map(|local| schedule::resolve(&self.visit.workspace.zone, local));
+        if let (None, None) = (form.some("message"), due) {
+            return Err(ReminderError::NothingToChange.into());
+        }
+        let memory = self.visit.workspace.memory();
+        let changed = memory.ledger().change(id, (form.some("message"), due), &self.visit.origin());
+        Ok(format!("Changed: {}", changed.map_err(MemoryError::from)?.text))
+    }
+
+    /// Refuses a form about a follow-up that says something else by now.
+    fn unchanged_follow_up(&self, id: &str, form: &Form) -> Result<(), Problem> {
+        let listed = self.visit.workspace.memory().ledger().list(false).map_err(MemoryError::from)?;
+        match listed.into_iter().find(|one| one.id == id).map(|one| one.standing()) {
+            Some(now) if now != form.get("was") => {
+                Err(Problem::changed("the follow-up was changed meanwhile").hint(format!("it is now: {now}")))
+            }
+            // What is there no more is told by whoever looks for it.
+            _ => Ok(()),
+        }
+    }
+
     fn done(&self, id: &str, form: &Form) -> Result<String, Problem> {
         let (workspace, now) = (self.visit.workspace, self.visit.now);
         if is_task_id(id) {
-            let (due, settings) = (self.task(id, form)?, workspace.task_settings());
-            let written = workspace.task_book(settings.as_ref()).done(id, due, now, self.visit.origin())?;
-            return Ok(format!("Done in {}", written.place()));
+            return self.with_task(
+                id,
+                form,
+                |book, due| book.done(id, due, now, self.visit.origin()),
+                "Done",
+            );
         }
         if self.is_follow_up(id)? {
             let listed = self.close(id, Status::Delivered)?;
@@ -135,7 +202,8 @@ impl<'v> Doing<'v> {
             return Ok(format!("Done: {}", written.line_text));
         }
         let next = schedule::next_occurrence(&workspace.zone, &line.reminder, now);
-        let said = next.map(|next| when::said_with(next.local, line.reminder.recur, now, &workspace.zone));
+        let said =
+            next.map(|next| when::confirmation_with(next.local, line.reminder.recur, now, &workspace.zone));
         let said = said.unwrap_or_else(|| "never".to_owned());
         if schedule::due(&workspace.zone, &line.reminder, now).is_none() {
             return Err(Problem::bad(format!("it isn't due yet, and comes {said}"))
@@ -163,10 +231,10 @@ impl<'v> Doing<'v> {
             Some(text) => self.when(text)?.local,
             None => local_after(now, SignedDuration::from_mins(MINUTES), &workspace.zone),
         };
-        let said = when::said_with(local, Recur::None, now, &workspace.zone);
+        let said = when::confirmation_with(local, Recur::None, now, &workspace.zone);
         if is_task_id(id) {
             let (due, settings) = (self.task(id, form)?, workspace.task_settings());
-            workspace.task_book(settings.as_ref()).snooze(id, due, local, origin)?;
+            workspace.vault_tasks(settings.as_ref()).snooze(id, due, local, origin)?;
         } else if workspace.postponed(id, local, &origin).map_err(MemoryError::from)?.is_none() {
             let is_told = |local| workspace.may_be_told(id, local);
             self.unchanged(id, form)?;

@@ -7,6 +7,9 @@ use super::assets::{ICON, SCRIPT, STYLE};
 use super::places::PLACES;
 use super::visit::Visit;
 
+/// The fields that a person types into.
+const TYPED: [&str; 8] = ["when", "message", "recur", "text", "section", "scope", "until", "question"];
+
 /// A page of somebody who is let in.
 pub(super) fn page(visit: &Visit<'_>, title: &str, body: &Markup) -> Markup {
     let here = visit.path.split('/').nth(1).unwrap_or_default();
@@ -21,7 +24,7 @@ pub(super) fn page(visit: &Visit<'_>, title: &str, body: &Markup) -> Markup {
             }
         },
         &html! {
-            @if let Some(problem) = refused { (refusal(problem)) }
+            @if let Some(problem) = refused { (refusal(problem)) (typed(visit, body)) }
             @if let Some(said) = &visit.said { p.said role="status" { (said) } }
             @if let Some(words) = visit.workspace.at_rest() { p.hint { "At rest: " (words) ". " a href="/routines" { "Pause and resume" } } }
             (body)
@@ -29,9 +32,32 @@ pub(super) fn page(visit: &Visit<'_>, title: &str, body: &Markup) -> Markup {
     )
 }
 
+/// What was typed into a form that was refused, where the page has no place for it any more.
+fn typed(visit: &Visit<'_>, body: &Markup) -> Markup {
+    let form = visit.refused.as_ref().map(|(form, _)| form);
+    let lost: Vec<&str> = form
+        .into_iter()
+        .flat_map(|form| TYPED.iter().filter_map(|name| form.some(name)))
+        .filter(|value| !body.0.contains(&html! { (value) }.into_string()))
+        .collect();
+    html! {
+        @if !lost.is_empty() {
+            p.hint { "What you typed:" }
+            @for value in &lost { pre { (value) } }
+        }
+    }
+}
+
 /// Why a page can't be shown, with a way home.
 pub(super) fn problem(visit: &Visit<'_>, problem: &Problem) -> Markup {
-    page(visit, name_of(problem.status), &html! { (refusal(problem)) p { a href="/" { "To today" } } })
+    page(
+        visit,
+        name_of(problem.status),
+        &html! { (refusal(problem))
+            @if let Some((to, words)) = &problem.way { p { a href=(to) { (words) } } }
+            p { a href="/" { "To today" } }
+        },
+    )
 }
 
 /// Why somebody isn't let in.

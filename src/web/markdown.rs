@@ -14,16 +14,101 @@ use pulldown_cmark::{CowStr, Event, LinkType, Options, Parser, Tag, TagEnd, html
 
 use super::visit::{encoded, note_address};
 
+/// What Obsidian understands.
+const OPTIONS: Options = Options::ENABLE_TABLES
+    .union(Options::ENABLE_STRIKETHROUGH)
+    .union(Options::ENABLE_TASKLISTS)
+    .union(Options::ENABLE_FOOTNOTES)
+    .union(Options::ENABLE_WIKILINKS)
+    .union(Options::ENABLE_YAML_STYLE_METADATA_BLOCKS);
+
 /// The HTML of a note's text. `folder` is the note's, for relative links; empty for the vault's root.
 pub fn render(text: &str, folder: &str) -> Markup {
-    let options = Options::ENABLE_TABLES
-        | Options::ENABLE_STRIKETHROUGH
-        | Options::ENABLE_TASKLISTS
-        | Options::ENABLE_FOOTNOTES
-        | Options::ENABLE_WIKILINKS
-        | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS;
-    let text = &*without_comments(text, options);
-    let events = Parser::new_ext(text, options).map(|event| match event {
+    render_part(text, 0..text.len(), folder)
+}
+
+/// As [`render`], of the blocks and lines that have a byte of `part` alone: a long note is shown in pages. A list, a
+/// table and a block of code are cut between their lines, a paragraph is not.
+pub fn render_part(text: &str, part: Range<usize>, folder: &str) -> Markup {
+    let comments = comments(text);
+    let part = without(&comments, part.start)..without(&comments, part.end);
+    let text = &*removed(text, &comments);
+    let is_whole = part.len() == text.len();
+    let is_shown = |range: &Range<usize>| is_whole || (range.start < part.end && range.end > part.start);
+    let mut events: Vec<(Event<'_>, Range<usize>)> =
+        Parser::new_ext(text, OPTIONS).into_offset_iter().collect();
+    if !is_whole {
+        count_on(&mut events, &is_shown);
+    }
+    let (mut embeds, mut is_code) = (Vec::new(), false);
+    let events = events.into_iter().map(|(event, range)| match event {
+        Event::Start(Tag::CodeBlock(_)) | Event::End(TagEnd::CodeBlock) => {
+            is_code = matches!(event, Event::Start(_));
+            (event, range)
+        }
+        Event::Text(lines) if is_code && range.len() == lines.len() => {
+            let from = part.start.clamp(range.start, range.end) - range.start;
+            let to = part.end.clamp(range.start, range.end) - range.start;
+            (Event::Text(lines.get(from..to).unwrap_or_default().to_owned().into()), range)
+        }
+        event => (event, range),
+    });
+    let shown = events.filter(|(_, range)| is_shown(range));
+    let shown = shown.map(|(event, _)| embedded(event, &mut embeds));
+    let mut out = String::with_capacity(part.len() * 3 / 2);
+    html::push_html(&mut out, shown.map(|event| safe(event, folder)));
+    PreEscaped(sanitizer().clean(&out).to_string())
+}
+
+/// Lets numbered lists that begin before what is shown go on with their numbers.
+fn count_on(events: &mut [(Event<'_>, Range<usize>)], is_shown: &impl Fn(&Range<usize>) -> bool) {
+    // The lists that are open: where each began, and how many of its items are not shown.
+    let mut open: Vec<(usize, u64)> = Vec::new();
+    for at in 0..events.len() {
+        match &events[at] {
+            (Event::Start(Tag::List(_)), _) => open.push((at, 0)),
+            (Event::Start(Tag::Item), range) => {
+                let is_before = !is_shown(range);
+                open.last_mut().filter(|_| is_before).into_iter().for_each(|(_, passed)| *passed += 1);
+                if !is_before && let Some((begin, passed)) = open.last_mut() {
+                    let by = std::mem::take(passed);
+                    if let (Event::Start(Tag::List(Some(first))), _) = &mut events[*begin] {
+                        *first += by;
+                    }
+                }
+            }
+            (Event::End(TagEnd::List(_)), _) => drop(open.pop()),
+            _ => {}
+        }
+    }
+}
+
+/// What `![[…]]` embeds is shown where it is a picture, and linked where it is a note. `open` has the embeds that are open,
+/// and whether each became a link.
+fn embedded<'a>(event: Event<'a>, open: &mut Vec<bool>) -> Event<'a> {
+    match event {
+        Event::Start(Tag::Image { link_type, dest_url, title, id }) => {
+            let is_note = matches!(link_type, LinkType::WikiLink { .. }) && !is_picture(&dest_url);
+            open.push(is_note);
+            Event::Start(if is_note {
+                Tag::Link { link_type, dest_url, title, id }
+            } else {
+                Tag::Image { link_type, dest_url, title, id }
+            })
+        }
+        Event::End(TagEnd::Image) if open.pop() == Some(true) => Event::End(TagEnd::Link),
+        event => event,
+    }
+}
+
+fn is_picture(path: &str) -> bool {
+    let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending).to_ascii_lowercase();
+    ["png", "jpg", "jpeg", "gif", "webp", "avif", "svg", "bmp"].contains(&ending.as_str())
+}
+
+/// An event as it is shown: raw HTML as text, links and pictures led to the page.
+fn safe<'a>(event: Event<'a>, folder: &str) -> Event<'a> {
+    match event {
         Event::Html(raw) | Event::InlineHtml(raw) => Event::Text(raw),
         // A box that can't be ticked here is a sign, which a screen reader says.
         Event::TaskListMarker(is_done) => Event::Text(if is_done { "☑ " } else { "☐ " }.into()),
@@ -44,34 +129,48 @@ pub fn render(text: &str, folder: &str) -> Markup {
         }
         Event::End(TagEnd::Heading(level)) => Event::End(TagEnd::Heading(lower(level))),
         event => event,
-    });
-    let mut out = String::with_capacity(text.len() * 3 / 2);
-    html::push_html(&mut out, events);
-    PreEscaped(sanitizer().clean(&out).to_string())
+    }
 }
 
-/// A note's text without Obsidian's comments (`%% … %%`), which don't show where a note is read; in code they are text.
-fn without_comments(text: &str, options: Options) -> Cow<'_, str> {
+/// Where Obsidian's comments (`%% … %%`) stand, which don't show where a note is read; in code they are text.
+fn comments(text: &str) -> Vec<Range<usize>> {
     if !text.contains("%%") {
-        return Cow::Borrowed(text);
+        return Vec::new();
     }
-    let code = Parser::new_ext(text, options).into_offset_iter().filter_map(|(event, range)| {
+    let code = Parser::new_ext(text, OPTIONS).into_offset_iter().filter_map(|(event, range)| {
         matches!(event, Event::Code(_) | Event::Start(Tag::CodeBlock(_))).then_some(range)
     });
     let code: Vec<Range<usize>> = code.collect();
-    let mut marks = text.match_indices("%%").map(|(at, _)| at);
     let is_code = |at: usize| {
         let next = code.partition_point(|range| range.end <= at);
         code.get(next).is_some_and(|range| range.contains(&at))
     };
-    let mut marks = std::iter::from_fn(|| marks.find(|at| !is_code(*at)));
-    let (mut out, mut from) = (String::with_capacity(text.len()), 0);
+    let mut marks = text.match_indices("%%").map(|(at, _)| at).filter(|at| !is_code(*at));
+    let mut out = Vec::new();
     while let Some(start) = marks.next() {
-        out.push_str(&text[from..start]);
-        from = marks.next().map_or(text.len(), |end| end + 2);
+        out.push(start..marks.next().map_or(text.len(), |end| end + 2));
+    }
+    out
+}
+
+/// A text without some ranges, which stand in their order.
+fn removed<'a>(text: &'a str, ranges: &[Range<usize>]) -> Cow<'a, str> {
+    if ranges.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let (mut out, mut from) = (String::with_capacity(text.len()), 0);
+    for range in ranges {
+        out.push_str(&text[from..range.start]);
+        from = range.end;
     }
     out.push_str(&text[from..]);
     Cow::Owned(out)
+}
+
+/// Where a place of a text stands once some ranges are removed.
+fn without(ranges: &[Range<usize>], at: usize) -> usize {
+    let before = ranges.iter().take_while(|range| range.start < at);
+    at - before.map(|range| range.end.min(at) - range.start).sum::<usize>()
 }
 
 /// A note's first heading stands below the page's own.
@@ -186,6 +285,15 @@ mod tests {
     }
 
     #[test]
+    fn an_embedded_note_is_a_link_and_an_embedded_picture_a_picture() {
+        let html =
+            render("![[pic.png|300]] then ![[Other note]] and ![[Plan#Two|the plan]]", "Notes").into_string();
+        assert!(html.contains("<img src=\"/files/Notes/pic.png\""), "{html}");
+        assert_eq!(html.matches("<img").count(), 1, "{html}");
+        assert!(html.contains("href=\"/notes/Other%20note.md\"") && html.contains(">the plan</a>"), "{html}");
+    }
+
+    #[test]
     fn comments_do_not_show_but_in_code() {
         let text = "a %%b%% c\n\n%%\n## Sample\n- x\n%%\n\n`%%d%%` e\n\n```\n%%f%%\n```\n\n%% to the end";
         let html = render(text, "").into_string();
@@ -194,6 +302,20 @@ mod tests {
         {
             assert_eq!(html.contains(part), shows, "{part}: {html}");
         }
+    }
+
+    #[test]
+    fn a_part_of_a_long_note_is_what_stands_there() {
+        let text =
+            "# Top\n%% a\nb %%\n1. one\n2. two\n3. three\n4. four\n\n```\ncode 1\ncode 2\n```\n\nend\n";
+        let part = |from: &str, to: &str| {
+            let range = text.find(from).unwrap()..text.find(to).unwrap();
+            render_part(text, range, "").into_string().replace('\n', "")
+        };
+        assert_eq!(part("3. three", "4. four"), "<ol start=\"3\"><li>three</li></ol>");
+        assert_eq!(part("# Top", "2. two"), "<h2>Top</h2><ol><li>one</li></ol>");
+        assert_eq!(part("code 2", "end"), "<pre><code>code 2</code></pre>");
+        assert_eq!(render_part(text, 0..text.len(), "").into_string(), render(text, "").into_string());
     }
 
     #[test]

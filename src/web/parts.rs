@@ -194,14 +194,40 @@ pub fn page_of<'l, T>(visit: &Visit<'_>, list: &'l [T], per_page: usize) -> &'l 
 /// The links to the other pages of a long list; nothing where it is on one.
 pub fn pager(visit: &Visit<'_>, total: usize, per_page: usize) -> Markup {
     let (page, last) = (visit.page_number(), total.div_ceil(per_page).max(1));
+    if page > last {
+        return past_the_end(visit);
+    }
+    html! {
+        @if last > 1 { (page_links(visit, page < last, Some(last))) }
+    }
+}
+
+/// As [`pager`], for a list whose length isn't known: how many stand on this page, and whether there are more.
+pub fn open_pager(visit: &Visit<'_>, shown: usize, more: bool) -> Markup {
+    let page = visit.page_number();
+    if page > 1 && shown == 0 {
+        return past_the_end(visit);
+    }
+    html! {
+        @if page > 1 || more { (page_links(visit, more, None)) }
+    }
+}
+
+fn page_links(visit: &Visit<'_>, more: bool, last: Option<usize>) -> Markup {
+    let page = visit.page_number();
     let to = |page: usize| visit.address_with(&[("page", &page.to_string())]);
     html! {
-        @if last > 1 {
-            nav.pager aria-label="Pages" {
-                @if page > 1 { a href=(to(page - 1)) rel="prev" { "Newer" } }
-                span { "Page " (page) " of " (last) }
-                @if page < last { a href=(to(page + 1)) rel="next" { "Older" } }
-            }
+        nav.pager aria-label="Pages" {
+            @if page > 1 { a href=(to(page - 1)) rel="prev" { "Newer" } }
+            span { "Page " (page) @if let Some(last) = last { " of " (last) } }
+            @if more { a href=(to(page + 1)) rel="next" { "Older" } }
         }
+    }
+}
+
+fn past_the_end(visit: &Visit<'_>) -> Markup {
+    html! {
+        (empty(&format!("The list ends before page {}.", visit.page_number())))
+        p { a href=(visit.address_with(&[("page", "")])) { "To the first page" } }
     }
 }

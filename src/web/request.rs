@@ -170,6 +170,7 @@ fn at_place(
         questions: &shared.questions,
         live: &shared.live,
         tasks: &shared.tasks,
+        copies: &shared.copies,
         runtime,
     };
     let place = decoded.ok().and_then(|_| places::PLACES.iter().find(|place| place.name == name));
@@ -258,6 +259,7 @@ fn shown(visit: &Visit<'_>, view: View, status: StatusCode) -> Response {
     match view {
         View::Page(title, body) => html(status, layout::page(visit, &title, &body)),
         View::Json(value) => json(status, &value),
+        View::Elsewhere(to) => (StatusCode::FOUND, [(header::LOCATION, to)]).into_response(),
         View::File { bytes, kind, is_download } => {
             let mut response = (status, [(header::CONTENT_TYPE, kind)], bytes).into_response();
             if is_download {
@@ -298,8 +300,18 @@ impl Problem {
     }
 }
 
-/// Whether a program asks: JSON is named, and HTML is not.
+/// Whether JSON is wanted more than HTML.
 fn wants_json(parts: &Parts) -> bool {
-    let accept = parts.headers.get(header::ACCEPT).and_then(|it| it.to_str().ok()).unwrap_or_default();
-    accept.contains("application/json") && !accept.contains("text/html")
+    let named = parts.headers.get_all(header::ACCEPT).into_iter().filter_map(|it| it.to_str().ok());
+    let ranges: Vec<&str> = named.flat_map(|it| it.split(',')).collect();
+    let quality = |kind: &str| {
+        let weights = ranges.iter().filter_map(|range| {
+            let mut parts = range.split(';').map(str::trim);
+            parts.next().filter(|name| name.eq_ignore_ascii_case(kind))?;
+            let weight = parts.find_map(|part| part.strip_prefix("q="));
+            Some(weight.map_or(1.0, |weight| weight.trim().parse().unwrap_or(0.0)))
+        });
+        weights.fold(0.0, f32::max)
+    };
+    quality("application/json") > quality("text/html")
 }

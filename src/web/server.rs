@@ -8,7 +8,8 @@ use axum::Router;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use jiff::Timestamp;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::door::Invitation;
@@ -18,6 +19,7 @@ use super::request;
 use super::shared::{Questions, Shared};
 use crate::listen::Names;
 use crate::reminders::rfc3339;
+use crate::turn::{NewTurn, State, TurnJournal, journal};
 use crate::workspace::Workspace;
 
 /// A request's headers have to be there so soon after the connection, or the answer before.
@@ -66,6 +68,7 @@ impl Page {
         let web = &workspace.settings.web;
         let failed = |source| WebError::Listen { address: web.listen, source };
         let store = Store::open(&workspace.dirs.state)?;
+        end_questions(&workspace);
         let listener = TcpListener::bind(web.listen).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let names = Names::new(address, &web.trusted_hosts);
@@ -109,6 +112,24 @@ impl Page {
     }
 }
 
+/// Ends the turns of questions that an earlier process was asked on the page and did not answer.
+fn end_questions(workspace: &Workspace) {
+    let state = &workspace.dirs.state;
+    if !state.join(journal::FILE_NAME).exists() {
+        return;
+    }
+    let ended = TurnJournal::open(state).and_then(|turns| {
+        let open = turns.open_turns(Some(0))?.into_iter().map(|turn| turn.asked);
+        open.filter(NewTurn::is_of_page).try_for_each(|asked| {
+            let why = "vault-agent was ended before it had answered";
+            turns.advance(asked.message, State::Dropped, why, workspace.clock.now()).map(drop)
+        })
+    });
+    if let Err(error) = ended {
+        tracing::warn!(%error, "questions of the page that were not answered stay open");
+    }
+}
+
 /// Takes connections until `stop`; those that are open then end their request first.
 async fn serve(listener: TcpListener, router: Router, stop: CancellationToken) {
     loop {
@@ -118,7 +139,11 @@ async fn serve(listener: TcpListener, router: Router, stop: CancellationToken) {
             accepted = listener.accept() => accepted,
         };
         match accepted {
-            Ok((stream, _)) => drop(tokio::spawn(converse(stream, router.clone(), stop.clone()))),
+            Ok((stream, _)) => {
+                // Small answers shall not wait for an acknowledgement.
+                let _ = stream.set_nodelay(true);
+                drop(tokio::spawn(converse(stream, router.clone(), stop.clone())));
+            }
             Err(error) => {
                 // Too many files are open, or the connection ended already: the next one may do.
                 tracing::warn!(%error, "a connection was not taken");
@@ -128,9 +153,11 @@ async fn serve(listener: TcpListener, router: Router, stop: CancellationToken) {
     }
 }
 
-async fn converse(stream: TcpStream, router: Router, stop: CancellationToken) {
-    // Small answers shall not wait for an acknowledgement.
-    let _ = stream.set_nodelay(true);
+/// Answers the requests of one connection.
+async fn converse<S>(stream: S, router: Router, stop: CancellationToken)
+where
+    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
     let mut http = hyper::server::conn::http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEADERS);
     let connection = http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
@@ -151,5 +178,36 @@ async fn converse(stream: TcpStream, router: Router, stop: CancellationToken) {
 impl Drop for Page {
     fn drop(&mut self) {
         self.shared.stop.cancel();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+    use tokio::time::Instant;
+
+    /// What a connection gets for some bytes that are followed by nothing, and whether it waited as long as headers may take.
+    /// The clock of the runtime stands still, and goes on to the next timer where nothing else is to do.
+    async fn answer_to(bytes: &[u8]) -> (String, bool) {
+        let router = Router::new().fallback(async || "answered");
+        let (mut client, server) = duplex(1024);
+        let began = Instant::now();
+        let served = tokio::spawn(converse(server, router, CancellationToken::new()));
+        client.write_all(bytes).await.unwrap();
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).await.unwrap();
+        served.await.unwrap();
+        (answer, began.elapsed() >= HEADERS)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_that_does_not_finish_its_headers_is_ended() {
+        for slow in ["", "GET / HTTP/1.1\r\nHost: x\r\nX-Slow: "] {
+            let (answer, has_waited) = answer_to(slow.as_bytes()).await;
+            assert!(!answer.contains("answered") && has_waited, "{slow:?}: {answer:?}");
+        }
+        let (answer, _) = answer_to(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await;
+        assert!(answer.ends_with("answered"), "{answer:?}");
     }
 }

@@ -8,13 +8,23 @@ use tokio_util::sync::CancellationToken;
 use super::entry::codes::Codes;
 use super::entry::store::Store;
 use super::live::Live;
+use crate::conflicts::Finder;
 use crate::listen::Names;
 use crate::tasks::Scanner;
 use crate::workspace::Workspace;
 
+/// A question that was written on the page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    /// The id of its turn in the turn journal.
+    pub message: u64,
+    /// What is asked.
+    pub text: String,
+}
+
 /// How a question is asked: the answer as a person reads it, or a sentence on why there is none.
 pub type Questions =
-    Arc<dyn Fn(Arc<Workspace>, String) -> BoxFuture<'static, Result<String, String>> + Send + Sync>;
+    Arc<dyn Fn(Arc<Workspace>, Question) -> BoxFuture<'static, Result<String, String>> + Send + Sync>;
 
 /// What all requests share.
 pub(super) struct Shared {
@@ -28,6 +38,8 @@ pub(super) struct Shared {
     pub changes: Mutex<()>,
     /// The tasks of other plugins as they were read last.
     pub tasks: Mutex<Scanner>,
+    /// The copies of sync tools as they were found last.
+    pub copies: Mutex<Finder>,
     /// How questions are asked.
     pub questions: Questions,
     workspace: RwLock<Arc<Workspace>>,
@@ -45,9 +57,10 @@ impl Shared {
         stop: CancellationToken,
     ) -> Self {
         let store = Arc::new(store);
-        let (codes, changes, tasks) = (Codes::default(), Mutex::default(), Mutex::default());
+        let (codes, changes) = (Codes::default(), Mutex::default());
+        let (tasks, copies) = (Mutex::default(), Mutex::default());
         let workspace = RwLock::new(workspace);
-        Self { names, port, store, codes, live, stop, changes, tasks, questions, workspace, reloads }
+        Self { names, port, store, codes, live, stop, changes, tasks, copies, questions, workspace, reloads }
     }
 
     /// The settings changed and are in force.

@@ -1,6 +1,6 @@
 //! What doesn't work now, in sentences: for the first page. `/health` looks longer.
 
-use std::collections::BTreeSet;
+use std::sync::PoisonError;
 
 use super::answer::Problem;
 use super::visit::Visit;
@@ -8,24 +8,22 @@ use crate::agent::setup;
 use crate::brain::failover::{self, Rest};
 use crate::brain::health::Store;
 use crate::config::Settings;
-use crate::format::reminder;
-use crate::vault::conflict;
+use crate::conflicts::Copy;
+use crate::format::reminder::RemindersFile;
 use crate::when;
 
-/// So many lines that are no reminders are named.
+/// So many lines that are no reminders, and so many copies, are named.
 const MOST: usize = 5;
 
 /// What doesn't work now.
-pub(super) fn troubles(visit: &Visit<'_>) -> Result<Vec<String>, Problem> {
+pub(super) fn troubles(visit: &Visit<'_>, reminders: &RemindersFile) -> Result<Vec<String>, Problem> {
     let workspace = visit.workspace;
     let mut out = Vec::new();
     if let Err(error) = Settings::load(workspace.vault.root()) {
         out.push(format!("the settings are not as on disk, where they can't be used: {error}"));
     }
-    let path = workspace.note(&workspace.settings.paths.reminders);
-    let missed =
-        workspace.vault.read(&path).map_or_else(|_| Vec::new(), |bytes| reminder::parse(&bytes).near_misses);
-    for finding in missed.iter().take(MOST) {
+    let path = &workspace.settings.paths.reminders;
+    for finding in reminders.near_misses.iter().take(MOST) {
         out.push(format!(
             "`{path}:{}` is no reminder: {}; {}",
             finding.line, finding.reason, finding.suggestion
@@ -42,47 +40,39 @@ pub(super) fn troubles(visit: &Visit<'_>) -> Result<Vec<String>, Problem> {
         }
     }
     out.extend(settings.read_only);
+    out.extend(workspace.machines.problem());
     let health = Store::new(&workspace.dirs.state).load();
     for brain in setup::prepare(&workspace.settings, workspace.vault.root()) {
         match failover::rest(&health, &brain.link, visit.now) {
             Rest::Until(class, until) => {
                 let local = workspace.zone.tz().to_datetime(until);
-                let until = when::said(local, visit.now, &workspace.zone);
-                out.push(format!("the brain {} rests until {until}: {}", brain.name(), class.name()));
+                let until = when::confirmation(local, visit.now, &workspace.zone);
+                out.push(format!("the model {} rests until {until}: {}", brain.name(), class.name()));
             }
             Rest::Off(class) => {
-                out.push(format!("the brain {} can't be asked: {}", brain.name(), class.name()));
+                out.push(format!("the model {} can't be asked: {}", brain.name(), class.name()));
             }
             Rest::Free => {}
         }
     }
-    out.extend(copies(visit).into_iter().map(|path| {
-        format!(
-            "`{path}` is a sync tool's copy of a note of ours: what stands in it is not told; \
-             `vault-agent conflicts merge` brings it in"
-        )
-    }));
+    out.extend(copies(visit));
     Ok(out)
 }
 
-/// The copies that sync tools made beside the agent's notes. Only names are looked at.
-fn copies(visit: &Visit<'_>) -> BTreeSet<String> {
-    let vault = &visit.workspace.vault;
+/// The copies that sync tools made beside notes.
+fn copies(visit: &Visit<'_>) -> Vec<String> {
     let paths = visit.workspace.settings.paths.all();
-    let ours = paths.iter().filter(|(_, path)| path.ends_with(".md")).map(|(_, path)| *path);
-    let folders: BTreeSet<&str> =
-        ours.map(|path| path.rsplit_once('/').map_or("", |(folder, _)| folder)).collect();
-    let mut found = BTreeSet::new();
-    for folder in folders {
-        let Ok(entries) = std::fs::read_dir(vault.root().join(folder)) else { continue };
-        for name in entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()) {
-            let Some(original) = conflict::original_of(&name) else { continue };
-            let at =
-                |name: &str| if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
-            if paths.iter().any(|(_, path)| *path == at(&original)) {
-                found.insert(at(&name));
-            }
-        }
-    }
-    found
+    let copies = visit.copies.lock().unwrap_or_else(PoisonError::into_inner).look(&visit.workspace.vault);
+    let said = |copy: &Copy| {
+        let is_own = paths.iter().any(|(_, path)| *path == copy.note.as_str());
+        let then = if is_own { "what stands in it is not told" } else { "the two differ" };
+        format!(
+            "`{}` is a sync tool's copy of `{}`: {then}; `vault-agent conflicts merge` brings it in",
+            copy.copy, copy.note
+        )
+    };
+    let more = copies.len().saturating_sub(MOST);
+    let more =
+        (more > 0).then(|| format!("{more} more copies of sync tools: `vault-agent conflicts` lists all"));
+    copies.iter().take(MOST).map(said).chain(more).collect()
 }

@@ -11,6 +11,7 @@ use super::answer::{Problem, View};
 use super::entry::store::{Session, Store};
 use super::live::Live;
 use super::shared::Questions;
+use crate::conflicts::Finder;
 use crate::listen::secret;
 use crate::reminders::rfc3339;
 use crate::tasks::Scanner;
@@ -72,6 +73,8 @@ pub struct Visit<'a> {
     pub(super) live: &'a Live,
     /// The tasks of other plugins as they were read last.
     pub(super) tasks: &'a Mutex<Scanner>,
+    /// The copies of sync tools as they were found last.
+    pub(super) copies: &'a Mutex<Finder>,
     /// What was refused just now: the form as it was sent, and why.
     pub(super) refused: Option<(Form, Problem)>,
     /// What came of the form that led here.

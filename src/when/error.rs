@@ -1,24 +1,24 @@
-//! What can't be taken for a time, in words for people.
+//! Errors about times that can't be understood, in words for people.
 
 use jiff::civil::DateTime;
 
 use crate::format::reminder::Recur;
 
-/// What can't be taken for a time.
+/// A text that can't be taken for a time.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WhenError {
     /// No rule reads it.
     #[error("can't read `{text}` as a time: {reason}")]
     NotUnderstood {
-        /// What was given.
+        /// The given text.
         text: String,
-        /// What is wrong with it.
+        /// The fault.
         reason: String,
     },
     /// It has more than one meaning.
     #[error("`{text}` can be {}", either(.readings))]
     Ambiguous {
-        /// What was given.
+        /// The given text.
         text: String,
         /// The meanings, in the order of the language's rules.
         readings: Vec<Reading>,
@@ -26,9 +26,9 @@ pub enum WhenError {
     /// It has passed.
     #[error("`{text}` is in the past: that is {at}, and it is {now} now")]
     Past {
-        /// What was given.
+        /// The given text.
         text: String,
-        /// What it means.
+        /// Its meaning.
         at: String,
         /// The local time.
         now: String,
@@ -38,7 +38,7 @@ pub enum WhenError {
         "`{text}` is {at} for the second time that night, which a reminder can't name: it would fire an hour too early"
     )]
     SecondTime {
-        /// What was given.
+        /// The given text.
         text: String,
         /// The local time.
         at: String,
@@ -46,7 +46,7 @@ pub enum WhenError {
     /// It comes again and again, where one time is asked for.
     #[error("`{text}` comes again and again, and one time is asked for here; the first is {first}")]
     Recurs {
-        /// What was given.
+        /// The given text.
         text: String,
         /// The first of them.
         first: String,
@@ -82,7 +82,7 @@ fn either(readings: &[Reading]) -> String {
 }
 
 impl WhenError {
-    /// What to do about it.
+    /// A remedy.
     pub fn hint(&self) -> &'static str {
         match self {
             WhenError::Ambiguous { .. } => "give the day and the time that you mean, as they stand there",
@@ -92,6 +92,6 @@ impl WhenError {
     }
 }
 
-/// What to write instead, for every other error of this kind.
+/// A correct form, for every other error of this kind.
 pub const WHEN_HINT: &str =
     "write it as `2026-12-01 09:30`, `tomorrow 9am`, `in 20 minutes`, `fri 17:00`, `17:00` or `1 april 8:15`";

@@ -1,4 +1,4 @@
-//! The terms that a phrase's words may be in one language: for each place, what may stand there and where it ends.
+//! Looks words of a phrase up in one language: for each position, its possible terms and their ends.
 //!
 //! A word may be several terms (`sept` is seven and September in French); the grammar tries each. What is found here is
 //! all that the grammar sees of a phrase besides its digits and signs.
@@ -129,7 +129,7 @@ impl<'t> Lattice<'t> {
         Self { language: lexicon.language, tokens, terms: (0..tokens.len()).map(found).collect() }
     }
 
-    /// What may begin at a place, and where it ends.
+    /// The terms that may begin at a place, and their ends.
     pub fn terms(&self, at: usize) -> &[(Term, usize)] {
         self.terms.get(at).map_or(&[], Vec::as_slice)
     }

@@ -1,17 +1,18 @@
 //! `WHEN`: a time as people type it, in English, German, French, Spanish and Italian.
 //!
 //! A phrase becomes tokens ([`tokens`]), the tokens become the terms of each language ([`lexicon`], over the tables of
-//! [`languages`]), the grammar ([`grammar`]) gives everything that the terms can be, and [`resolve`] every local time that
-//! each of those can mean. Only a phrase with one meaning is taken; one with several is refused with all of them
-//! ([`WhenError::Ambiguous`]), and one with none is refused with the reason. Nothing is guessed, and what was understood is
-//! said back ([`said()`]). Everything here is pure. `grammar/when.md` is the page for others, `grammar/vectors/when.json` the
-//! phrases with their meanings.
+//! [`languages`]), the grammar ([`grammar`]) gives everything that the terms can be, and [`resolve`] every local time
+//! that each of those can mean. Only a phrase with one meaning is taken; one with several is refused with all of them
+//! ([`WhenError::Ambiguous`]), and one with none is refused with the reason. Nothing is guessed, and the meaning is
+//! shown for confirmation ([`confirmation()`]). Everything here is pure. `grammar/when.md` is the page for others,
+//! `grammar/vectors/when.json` the phrases with their meanings.
 //!
-//! - `term`: what words mean; `part`: which hours morning, afternoon, evening and night are;
-//! - `phrase`: what the grammar makes of the terms;
-//! - `reason`: why a phrase has no meaning; `error`: what a person is told of that, or of several meanings;
-//! - `said`: what was understood.
+//! - `term`: meanings of words; `part`: the hours of morning, afternoon, evening and night;
+//! - `phrase`: the parsed form of a phrase;
+//! - `reason`: the reason why a phrase has no meaning; `error`: errors about that, and about several meanings;
+//! - `confirmation`: the understood time in words.
 
+mod confirmation;
 mod error;
 mod grammar;
 mod languages;
@@ -20,7 +21,6 @@ mod part;
 mod phrase;
 mod reason;
 mod resolve;
-mod said;
 mod term;
 mod tokens;
 
@@ -30,17 +30,17 @@ use jiff::civil::{self, DateTime};
 use crate::format::reminder::Recur;
 use crate::schedule::Zone;
 
+pub use confirmation::{confirmation, confirmation_with, day_and_time, distance};
 pub use error::{Reading, WHEN_HINT, WhenError};
 pub use lexicon::{Vocabulary, vocabulary};
 pub use resolve::Meaning;
-pub use said::{day_and_time, distance, said, said_with};
 
 use resolve::{Here, Problem, Read};
 
-/// The longest phrase that is read, in tokens; nobody types a longer one.
+/// The longest phrase that is read, in tokens; people type shorter ones.
 const MOST_TOKENS: usize = 24;
 
-/// What `text` means: a local time at or after the current minute, and how it comes again. Seconds round up to the minute;
+/// The meaning of `text`: a local time at or after the current minute, and its recurrence. Seconds round up to a minute;
 /// a day without a time is 09:00; a time without a day is its next occurrence.
 ///
 /// # Errors
@@ -70,7 +70,7 @@ pub fn parse_when(text: &str, now: Timestamp, zone: &Zone) -> Result<DateTime, W
     Ok(meaning.local)
 }
 
-/// The instant that `text` means where the past is looked at: `yesterday 18:00`, `2 hours ago`, `monday`. A day without a
+/// The instant that `text` means in the past: `yesterday 18:00`, `2 hours ago`, `monday`. A day without a
 /// time is its midnight, a time without a day its last occurrence.
 ///
 /// # Errors
@@ -133,7 +133,7 @@ fn one(text: &str, here: Here<'_>) -> Result<Meaning, WhenError> {
     }
 }
 
-/// What ISO 8601 and RFC 3339 say without any doubt: `2026-12-01T09:30`, with seconds or an offset too.
+/// Reads unambiguous ISO 8601 and RFC 3339: `2026-12-01T09:30`, with seconds or an offset too.
 fn iso(text: &str, here: Here<'_>) -> Option<Read> {
     let is_digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
     let (date, rest) = (text.get(..10)?, text.get(10..)?);
@@ -185,8 +185,8 @@ impl Meaning {
     "the time says that it comes {said}, and the recurrence that was given is `{asked}`: leave one of them out"
 )]
 pub struct RecurClash {
-    /// What the phrase says.
+    /// The phrase's recurrence.
     pub said: Recur,
-    /// What was asked for beside it.
+    /// The recurrence that was given beside it.
     pub asked: Recur,
 }

@@ -1,4 +1,4 @@
-//! What the grammar makes of a phrase: a day, a time of day, a length of time; nothing is worked out yet.
+//! The parsed form of a phrase: a day, a time of day, a length of time; nothing is computed yet.
 
 use jiff::civil::Weekday;
 
@@ -89,11 +89,11 @@ pub struct Date {
     pub month: i32,
     /// From 1.
     pub day: i32,
-    /// What it is said to be.
+    /// Its stated weekday.
     pub weekday: Option<Weekday>,
 }
 
-/// What has an end.
+/// A span with an end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Period {
     /// This or the next month or year (or week).

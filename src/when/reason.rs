@@ -1,5 +1,5 @@
-//! Why a phrase can't be read, where no rule came near: the first word that means nothing, a time that isn't one, words of
-//! two languages.
+//! Explains why a phrase can't be read where no rule came near: an unknown word, an impossible time, words of two
+//! languages.
 
 use super::lexicon::{self, Lattice};
 use super::term::Term;
@@ -54,7 +54,7 @@ fn unknown(word: &str) -> String {
     }
 }
 
-/// What is wrong with a number as an hour.
+/// The fault of a number as an hour.
 fn no_time(tokens: &[Token], lattices: &[Lattice<'_>], at: usize) -> Option<String> {
     let Token::Digits(digits) = tokens.get(at)? else { return None };
     let number: u64 = digits.parse().unwrap_or(u64::MAX);

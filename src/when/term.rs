@@ -1,4 +1,4 @@
-//! What words mean, in no language: the terms that the grammar is made of.
+//! Terms: the meanings of words, without a language, from which the grammar is made.
 
 use jiff::civil::Weekday;
 
@@ -27,7 +27,7 @@ pub enum Term {
     A,
     /// The first day of a month, where it has a word of its own: `premier`, `first`.
     First,
-    /// What makes a number an ordinal, directly behind it: `th`, `er`, `º`.
+    /// The mark of an ordinal, directly behind a number: `th`, `er`, `º`.
     Ordinal,
     /// A unit of time.
     Unit(Unit),
@@ -73,7 +73,7 @@ pub enum Term {
     Weekend,
     /// Monday to Friday.
     Workday,
-    /// What makes a number an hour: `o'clock`, `Uhr`, `h`.
+    /// The mark of an hour: `o'clock`, `Uhr`, `h`.
     Hour,
     /// Before noon.
     Am,

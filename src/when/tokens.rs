@@ -1,4 +1,4 @@
-//! A phrase as tokens: runs of digits, words, single signs.
+//! Splits a phrase into tokens: runs of digits, words, single signs.
 //!
 //! Words are folded: lower case, without accents (`Février` is `fevrier`, `mañana` is `manana`), so that the tables need
 //! one spelling each. Hyphens and apostrophes between letters part words (`après-demain`, `aujourd'hui`); white space

@@ -1,4 +1,4 @@
-//! How a vault is opened: with the settings on disk, or with the last ones that were understood.
+//! Opens a vault with the settings on disk, or with the last valid ones.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,6 +7,7 @@ use super::Workspace;
 use crate::clock::Clock;
 use crate::config::last_good::{keep, last_good};
 use crate::config::{ConfigError, Dirs, EditStrategyName, FILE_NAME, Settings};
+use crate::machines::Machines;
 use crate::schedule::Zone;
 use crate::vault::{EditOptions, EditStrategy, Editor, Vault};
 
@@ -70,7 +71,8 @@ impl Workspace {
         keep(&dirs.state, &text);
         let options = EditOptions { strategy: strategy(settings.edit.strategy), ..EditOptions::default() };
         let editor = Arc::new(Editor::new(vault.clone(), &dirs.state, Arc::clone(&clock), options));
-        Ok(Self::assemble(vault, editor, settings, zone, dirs, clock))
+        let machines = beside(&settings);
+        Ok(Self::assemble(vault, editor, settings, zone, dirs, clock, machines))
     }
 
     /// The same vault with the settings as they are on disk now; none where nothing changed.
@@ -93,8 +95,16 @@ impl Workspace {
             return Ok(None);
         }
         let (vault, editor) = (self.vault.clone(), Arc::clone(&self.editor));
-        Ok(Some(Self::assemble(vault, editor, settings, zone, self.dirs.clone(), Arc::clone(&self.clock))))
+        let is_same = settings.machines == self.settings.machines;
+        let machines = if is_same { self.machines.clone() } else { beside(&settings) };
+        let clock = Arc::clone(&self.clock);
+        Ok(Some(Self::assemble(vault, editor, settings, zone, self.dirs.clone(), clock, machines)))
     }
+}
+
+/// What a process is before it takes part: alone, or beside the daemon of a vault that is on several machines.
+fn beside(settings: &Settings) -> Machines {
+    if settings.machines.is_some() { Machines::beside() } else { Machines::alone() }
 }
 
 fn strategy(name: EditStrategyName) -> EditStrategy {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use vault_agent::capture::reading::{Turn, turns};
-use vault_agent::capture::{Inbox, Listed, Student};
+use vault_agent::capture::{BrainLearner, Inbox, Listed};
 use vault_agent::clock::ManualClock;
 use vault_agent::config::Dirs;
 use vault_agent::vault::Vault;
@@ -59,8 +59,8 @@ impl World {
     }
 
     async fn learn(&self) -> Option<usize> {
-        let student = Student::new(self.workspace(), Arc::default()).unwrap();
-        student.learn(self.turns()).await.unwrap()
+        let learner = BrainLearner::new(self.workspace(), Arc::default()).unwrap();
+        learner.learn(self.turns()).await.unwrap()
     }
 
     fn asked(&self) -> Vec<Listed> {

@@ -88,7 +88,8 @@ fn every_setting_is_explained_in_the_template() {
     // And each setting that the code knows must stand there.
     let code = file("src/config/settings.rs")
         + &file("src/config/tables/assistant.rs")
-        + &file("src/config/tables/mcp.rs");
+        + &file("src/config/tables/mcp.rs")
+        + &file("src/config/tables/machines.rs");
     let others = ["notify", "paths", "reminders", "rerank", "capture", "summary", "hooks"];
     let code = others.iter().fold(code, |code, name| code + &file(&format!("src/config/{name}.rs")));
     let fields = code.lines().filter_map(|line| line.trim().strip_prefix("pub ")?.split_once(": "));
@@ -119,7 +120,7 @@ fn every_setting_is_explained_in_the_template() {
 #[test]
 fn the_example_settings_are_understood() {
     let vault = TestVault::new("");
-    for example in ["vault-agent.toml", "playwright.toml"] {
+    for example in ["vault-agent.toml", "playwright.toml", "machines/vault-agent.toml"] {
         vault.write("vault-agent.toml", file(&format!("examples/{example}")));
         assert_ne!(vault.run(&["status"]).code, 2, "{example}");
     }

@@ -21,6 +21,7 @@ mod doctor;
 mod inbox;
 mod init;
 mod lcm;
+mod machines;
 mod pasting;
 mod pausing;
 mod pipes;

@@ -54,6 +54,8 @@ fn a_newcomer_presses_enter_and_has_a_vault() {
     if cfg!(feature = "assistant") {
         at.answer("Who answers?", "skip");
     }
+    at.answer("Is this vault on another machine, too? [no]", "host:voice.git");
+    assert!(at.answer("Is this vault on another machine", "").contains("is no address"));
     at.answer("Install it as a service?", "skip");
     at.answer("Write this?", "y");
     assert_eq!(at.wait().0, Some(0));
@@ -237,6 +239,16 @@ fn a_machine_answers_from_a_file() {
     assert_eq!((code, &json["written"]), (0, &true.into()), "{said}");
     let settings = std::fs::read_to_string(vault.home().join("v/vault-agent.toml")).unwrap();
     assert!(settings.contains("timezone = \"Europe/Paris\""));
+    // One that is there may be on other machines, too.
+    let text = format!("{text}[machines]\nremote = \"ssh://me@host/~/voice.git\"\n");
+    let (code, _, said) = run(&text, &[]);
+    assert_eq!(code, 0, "{said}");
+    let settings = std::fs::read_to_string(vault.home().join("v/vault-agent.toml")).unwrap();
+    assert!(
+        settings.contains("\n[machines]\n")
+            && settings.contains("\nremote = \"ssh://me@host/~/voice.git\"\n")
+    );
+    std::fs::write(vault.home().join("v/vault-agent.toml"), "timezone = \"Europe/Paris\"\n").unwrap();
     // The first reminder is due within a minute.
     let due = vault.home().join("v");
     let tick = vault.run(&["--vault", due.to_str().unwrap(), "tick", "--now", "2026-07-01T09:29:00Z"]).ok();

@@ -17,6 +17,11 @@ mod follow_ups;
 mod kill;
 #[cfg(all(feature = "push", feature = "email"))]
 mod killed;
+mod machines;
+mod machines_world;
+#[allow(dead_code)]
+#[path = "../machines/memory.rs"]
+mod memory;
 #[cfg(feature = "assistant")]
 #[path = "../support/models/mod.rs"]
 mod models;

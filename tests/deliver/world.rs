@@ -12,6 +12,7 @@ use vault_agent::deliver::{
     Journal, Lookup, Memory, Mode, Notifier, Outgoing, Outlets, PassContext, PassReport, PassSettings, Scope,
     SendOutcome, Telling, pass,
 };
+use vault_agent::machines::Machines;
 use vault_agent::schedule::{DigestRule, Zone};
 use vault_agent::vault::{EditOptions, Editor, NotePath, Vault};
 
@@ -141,6 +142,8 @@ pub struct World {
     pub notifier: Option<Arc<dyn Notifier>>,
     pub settings: PassSettings,
     pub memory: Memory,
+    /// Whether this machine may send, where there are several.
+    pub machines: Machines,
     /// Another world's folder, to be worked on by two.
     pub root: Option<PathBuf>,
 }
@@ -174,6 +177,7 @@ impl World {
             notifier: None,
             settings,
             memory: Memory::default(),
+            machines: Machines::alone(),
             root: None,
         };
         world.write(reminders);
@@ -237,6 +241,7 @@ impl World {
             outlets: &outlets,
             clock: &*self.clock,
             settings: &self.settings,
+            machines: &self.machines,
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(pass(&context, &mut self.memory, mode)).unwrap()

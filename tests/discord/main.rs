@@ -21,6 +21,7 @@ mod budget_killed;
 mod commanding;
 mod conversation;
 mod daemon;
+mod machines;
 mod missed;
 #[cfg(unix)]
 mod newcomer;

@@ -13,6 +13,7 @@ use vault_agent::clock::ManualClock;
 use vault_agent::deliver::pass::{PassContext, pass};
 use vault_agent::deliver::{Journal, Memory, Mode, Outlets, PassSettings, Telling};
 use vault_agent::discord::{Api, BotNotifier, Owners};
+use vault_agent::machines::Machines;
 use vault_agent::schedule::{DigestRule, Zone};
 use vault_agent::vault::{EditOptions, Editor, NotePath, Vault};
 
@@ -71,6 +72,7 @@ async fn one_pass(rig: &Rig, now: Timestamp) -> Result<(), String> {
             outlets: &outlets,
             clock: &*clock,
             settings: &settings,
+            machines: &Machines::alone(),
         };
         pass(&context, &mut Memory::default(), Mode::Tick)
             .await

@@ -266,6 +266,7 @@ impl Rig {
             outlets: Outlets::only(Arc::new(notifier)),
             clock: self.clock.clone(),
             settings: workspace.pass_settings(),
+            machines: workspace.machines.clone(),
         };
         let responder: Arc<dyn Responder> = match self.answering {
             Answering::Never => Arc::new(Never),

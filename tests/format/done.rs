@@ -3,7 +3,7 @@
 use jiff::civil::DateTime;
 use proptest::prelude::*;
 use vault_agent::format::task::{self, Format, Rules};
-use vault_agent::tasks::{Changed, Meant, change};
+use vault_agent::tasks::{Changed, TaskRef, change};
 use vault_agent::tasks::{TaskError, task_id};
 
 const PATH: &str = "Home.md";
@@ -13,7 +13,7 @@ fn done_with(note: &str, today: &str, rules: &Rules) -> Result<Changed, TaskErro
     let first = task::scan(PATH, note.as_bytes(), rules).swap_remove(0);
     let id = task_id(PATH, &first.task.words);
     let now: DateTime = format!("{today}T12:00").parse().unwrap();
-    change::done(note.as_bytes(), &Meant { path: PATH, id: &id, due: None }, rules, now)
+    change::done(note.as_bytes(), &TaskRef { path: PATH, id: &id, due: None }, rules, now)
 }
 
 fn text(changed: &Changed) -> String {
@@ -333,7 +333,7 @@ fn what_is_not_understood_stays_as_it_is() {
     }
     let now: DateTime = "2026-12-01T12:00".parse().unwrap();
     let id = task_id(PATH, "Thing");
-    let meant = Meant { path: PATH, id: &id, due: None };
+    let meant = TaskRef { path: PATH, id: &id, due: None };
     let note = "- [x] Thing 📅 2026-12-01\n- [ ] Things 📅 2026-12-01\n";
     let error = change::done(note.as_bytes(), &meant, &Rules::default(), now).unwrap_err();
     assert!(matches!(error, TaskError::NoSuchId(_)), "{error}");
@@ -356,7 +356,7 @@ fn of_two_with_the_same_words_the_one_that_was_told_is_meant() {
     let note = "- [ ] Call 📅 2026-12-01\n- [ ] Call 📅 2026-12-02\n- [ ] Call 📅 2026-12-02\n";
     let id = task_id(PATH, "Call");
     let due: DateTime = "2026-12-02T09:00".parse().unwrap();
-    let meant = Meant { path: PATH, id: &id, due: Some(due) };
+    let meant = TaskRef { path: PATH, id: &id, due: Some(due) };
     let changed = change::done(note.as_bytes(), &meant, &Rules::default(), due).unwrap();
     let after =
         "- [ ] Call 📅 2026-12-01\n- [x] Call 📅 2026-12-02 ✅ 2026-12-02\n- [ ] Call 📅 2026-12-02\n";
@@ -385,7 +385,7 @@ proptest! {
         let note = format!("{before}{line}\n{after}");
         let rules = Rules { on: vec![Format::Tasks, Format::Reminder, Format::Kanban], ..Rules::default() };
         let id = task_id(PATH, "Thing");
-        let meant = Meant { path: PATH, id: &id, due: None };
+        let meant = TaskRef { path: PATH, id: &id, due: None };
         let now: DateTime = "2026-12-01T12:00".parse().unwrap();
         for changed in [
             change::done(note.as_bytes(), &meant, &rules, now),

@@ -346,6 +346,11 @@ fn the_past_is_filtered_by_path_actor_time_words_and_id() {
     );
     assert_eq!(subjects(Filter { grep: Some("BY THE".into()), ..filter() }), ["saved: by the agent"]);
     assert_eq!(subjects(Filter { limit: Some(1), ..filter() }), ["saved: else"]);
+    let all = subjects(filter());
+    assert_eq!(subjects(Filter { skip: 1, limit: Some(1), ..filter() }), all[1..2]);
+    assert_eq!(subjects(Filter { skip: all.len(), ..filter() }), [""; 0]);
+    let of_mcp = |skip| subjects(Filter { skip, actor: Some("mcp".into()), ..filter() });
+    assert_eq!(of_mcp(1), of_mcp(0)[1..]);
     assert_eq!(subjects(Filter { id: Some("rid_AAAAAAAAAAAA".into()), ..filter() }).len(), 2);
     assert_eq!(subjects(Filter { since: Some(room.now()), ..filter() }), ["saved: else"]);
 }

@@ -1,7 +1,6 @@
 //! Answers say how fresh they are; nothing makes them silently wrong.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use vault_agent::search::follow::live::Follower;
 use vault_agent::search::{CheckedBy, Index, Query};
@@ -309,31 +308,6 @@ fn an_interrupted_reindex_changes_nothing() {
     assert_eq!(index.search(&Query::new("first")).unwrap(), before);
     index.reindex(&|_| {}, &std::sync::atomic::AtomicBool::new(false)).unwrap();
     assert_eq!(index.search(&Query::new("first")).unwrap().hits, before.hits);
-}
-
-#[test]
-fn a_glance_sees_new_files_and_the_agents_own_notes_and_says_that_it_was_one() {
-    let _gate = no_failpoints();
-    let vault = TestVault::of("//- in/a.md\nfirst\n//- in/b.md\nsecond\n//- MEMORY.md\n- tea\n");
-    let long_ago = std::time::SystemTime::now() - Duration::from_secs(3600);
-    let age = |path: &str| {
-        std::fs::File::open(vault.path(path)).unwrap().set_modified(long_ago).unwrap();
-    };
-    let ask = |word: &str| {
-        let answer = vault.index().glancing().search(&Query::new(word)).unwrap();
-        (answer.hits.len(), answer.freshness.checked_by)
-    };
-    ["in/a.md", "in/b.md", "MEMORY.md", "in", ""].into_iter().for_each(age);
-    assert_eq!(ask("first"), (1, CheckedBy::Scan), "nobody has looked yet");
-    assert_eq!(ask("first"), (1, CheckedBy::Glance));
-    // A note of the agent's own, and one of the newest, edited in place.
-    vault.write("MEMORY.md", "- first tea\n");
-    assert_eq!(ask("first"), (2, CheckedBy::Glance));
-    vault.write("in/b.md", "first second\n");
-    assert_eq!(ask("first"), (3, CheckedBy::Glance));
-    // A new file shows in its folder: everything is looked at.
-    vault.write("in/c.md", "first third\n");
-    assert_eq!(ask("first"), (4, CheckedBy::Scan));
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn key(number: usize) -> String {
 
 impl Machines {
     fn wanted(&self, machine: &Machine, now: Duration) -> Vec<Wanted> {
-        let wanted = |number: usize| Wanted { key: key(number), right: self.rights[number] };
+        let wanted = |number: usize| Wanted { key: key(number), right: self.rights[number], within: None };
         let is_open = |number: &usize| {
             !machine.sent[*number] && (self.rights[*number] != Right::Voice || machine.protocol.is_voice(now))
         };

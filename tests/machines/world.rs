@@ -482,11 +482,11 @@ impl World {
         let wall = self.now + machine.off;
         let soon = machine.copy.range(..(wall + MINUTE + 1, 0)).map(|(due, line)| {
             let right = Right::Any { due_in: due - wall };
-            (Wanted { key: self.lines[*line].key.clone(), right }, *due <= wall)
+            (Wanted { key: self.lines[*line].key.clone(), right, within: None }, *due <= wall)
         });
         let clock = self.clock(at);
         let said = self.messages.iter().filter(|key| !key.is_empty() && machine.protocol.is_voice(clock));
-        let said = said.map(|key| (Wanted { key: key.clone(), right: Right::Voice }, true));
+        let said = said.map(|key| (Wanted { key: key.clone(), right: Right::Voice, within: None }, true));
         soon.chain(said).filter(|(wanted, _)| !machine.sent.contains(&wanted.key)).collect()
     }
 

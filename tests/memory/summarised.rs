@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use vault_agent::clock::ManualClock;
 use vault_agent::config::Dirs;
-use vault_agent::summary::{Look, Summaries, Text};
+use vault_agent::summary::{DueScope, Summaries, Text};
 use vault_agent::vault::Vault;
 use vault_agent::workspace::Workspace;
 
@@ -66,7 +66,7 @@ fn settle(workspace: &Workspace) {
     let summaries = Summaries::of(workspace);
     let name = summaries.logs().unwrap().pop().unwrap().0;
     loop {
-        let due = summaries.due(&name, Look::All).unwrap();
+        let due = summaries.due(&name, DueScope::All).unwrap();
         if due.is_empty() {
             return;
         }

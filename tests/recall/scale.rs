@@ -8,7 +8,8 @@ use vault_agent::search::query::question::Question;
 use vault_agent::search::rank::signal::{NEAR, weights};
 use vault_agent::search::rank::signals;
 use vault_agent::search::rank::signals::{Candidates, Near, Prompt, Scores, Vectors, Work};
-use vault_agent::search::store::corpus::blocks::{Corpus, Passage};
+use vault_agent::search::store::corpus::blocks::Corpus;
+use vault_agent::search::store::corpus::grow::Passage;
 use vault_agent::search::store::corpus::matrix::Probe;
 
 const WORDS: [&str; 24] = [
@@ -41,7 +42,7 @@ fn put(corpus: &mut Corpus, n: usize) {
         head: "",
         text,
     });
-    corpus.put(&format!("notes/{n:03}.md"), 0, passages);
+    corpus.put([(format!("notes/{n:03}.md"), passages.collect())]).unwrap();
 }
 
 fn best(corpus: &Corpus, text: &str) -> Vec<(String, u32, i64)> {

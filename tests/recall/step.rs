@@ -97,39 +97,3 @@ fn others_memories_don_t_crowd_out_what_is_seen() {
         assert_eq!(hits.iter().map(|hit| hit.path.as_str()).collect::<Vec<_>>(), ["seen.md"], "{limit}");
     }
 }
-
-#[test]
-fn who_answers_again_and_again_saves_when_nobody_waits() {
-    let dir = tempfile::tempdir().unwrap();
-    let (root, cache) = (dir.path().join("vault"), dir.path().join("cache"));
-    std::fs::create_dir(&root).unwrap();
-    // More blocks than are made again rather than saved.
-    let write = |n: u32, word: &str| {
-        let text: String = (0..150).map(|at| format!("the {word} in line {at} of {n}\n\n")).collect();
-        std::fs::write(root.join(format!("{n}.md")), text).unwrap();
-    };
-    (0..4).for_each(|n| write(n, "kitten"));
-    let places = |recall: &Recall, text: &str| -> Vec<(String, u32, String)> {
-        let query = Query { limit: 20, ..Query::new(text) };
-        let hits = recall.search(&query).unwrap().hits;
-        hits.into_iter().map(|hit| (hit.path, hit.line, format!("{:.4}", hit.score))).collect()
-    };
-    let recall = open(&root, &cache).resident();
-    assert_eq!(places(&recall, "kitten").len(), 20);
-    let saved = || blake3::hash(&std::fs::read(cache.join("recall.bin")).unwrap()).to_hex().to_string();
-    let first = saved();
-    for round in 0..12 {
-        (0..4).for_each(|n| write(n, if round % 2 == 0 { "zebra" } else { "otter" }));
-        let word = if round % 2 == 0 { "zebra" } else { "otter" };
-        assert_eq!(places(&recall, word).len(), 20);
-    }
-    assert_eq!(saved(), first, "nothing is saved while somebody waits");
-    let before = places(&recall, "otter in line 7");
-    recall.save();
-    assert_ne!(saved(), first);
-    assert_eq!(places(&recall, "otter in line 7"), before);
-    assert_eq!(places(&open(&root, &cache), "otter in line 7"), before, "and from what was saved");
-    let again = saved();
-    recall.save();
-    assert_eq!(saved(), again, "there is nothing new");
-}

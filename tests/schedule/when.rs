@@ -7,7 +7,9 @@ use jiff::{SignedDuration, Timestamp, ToSpan};
 use proptest::prelude::*;
 use serde_json::Value;
 use vault_agent::schedule::Zone;
-use vault_agent::when::{self, WhenError, day_and_time, parse_when, read, read_past, said, said_with};
+use vault_agent::when::{
+    self, WhenError, confirmation, confirmation_with, day_and_time, parse_when, read, read_past,
+};
 
 /// The vectors with their instant and zone.
 fn vectors() -> (Value, Timestamp, Zone) {
@@ -170,7 +172,7 @@ fn clock_changes() {
         "`in 20 minutes` is 2026-10-25 01:10 for the second time that night, which a reminder can't name: it would fire an hour too early"
     );
     let zone = Zone::get("Europe/London").unwrap();
-    let say = |now: &str, local: &str| said(local.parse().unwrap(), now.parse().unwrap(), &zone);
+    let say = |now: &str, local: &str| confirmation(local.parse().unwrap(), now.parse().unwrap(), &zone);
     assert_eq!(
         say("2026-03-28T12:00:00Z", "2026-03-29T01:30"),
         "Sun 29 Mar 01:30, tomorrow (the clocks skip that time: it comes at 02:00)"
@@ -187,7 +189,7 @@ fn what_was_understood_is_said_back_with_weekday_and_distance() {
     let now = "2026-11-22T10:00:20Z".parse().unwrap();
     let say = |text: &str| {
         let meaning = read(text, now, &zone).unwrap();
-        said_with(meaning.local, meaning.recur, now, &zone)
+        confirmation_with(meaning.local, meaning.recur, now, &zone)
     };
     let shown: Vec<String> = [
         "now",

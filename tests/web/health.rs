@@ -44,6 +44,11 @@ fn a_turn_shows_what_the_model_was_given() {
     let page = visitor.get(&path).is(200).text();
     assert!(page.contains("What is due today? Answer in five lines.") && page.contains("the same"), "{page}");
     visitor.get("/turns/none?request=yes").is(404);
+    // The run of the routine leads to it.
+    let run = &visitor.json("/routines/morning")["runs"][0];
+    let link = format!("/turns/{}", run["turn"].as_str().unwrap_or_else(|| panic!("{run}")));
+    assert!(visitor.get("/routines/morning").is(200).text().contains(&link));
+    assert_eq!(visitor.json(&link)["id"], serde_json::json!(id));
 }
 
 #[test]

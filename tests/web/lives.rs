@@ -1,6 +1,9 @@
 //! A note's life, the changes of the vault, routines and usage, without a browser: what each place shows and changes.
 
-use crate::served::{LISTEN, Served};
+use crate::http::encoded;
+use crate::models::Reply;
+use crate::sample::Sample;
+use crate::served::{LISTEN, PATIENCE, Served};
 use crate::support::TestVault;
 
 fn vault() -> TestVault {
@@ -129,4 +132,45 @@ fn a_hit_says_what_was_found_where_and_a_fact_who_wrote_it() {
         facts.as_array().unwrap().iter().flat_map(|section| section["memories"].as_array().unwrap());
     let fact = memories.into_iter().find(|one| one["text"] == "tea at five").expect("the fact");
     assert_eq!(fact["origin"]["actor"], "cli", "{fact}");
+}
+
+/// A question of the page is a turn as any other: what it called and cost can be looked up, and a form sent again asks nothing.
+#[test]
+fn a_question_of_the_page_is_a_turn_that_can_be_looked_up() {
+    let sample = Sample::still();
+    sample.server.script(vec![Reply::text("Fifteen minutes.")]);
+    let served = sample.serve();
+    let visitor = served.visitor();
+    let form = visitor.form(&format!("/?write={}", encoded("how long does the soup cook")), "ask", "");
+    let to = visitor.submit(&form).is(303).header("location").to_owned();
+    let began = std::time::Instant::now();
+    let page = loop {
+        let page = visitor.get(&to).is(200).text();
+        if page.contains("Fifteen minutes.") {
+            break page;
+        }
+        assert!(began.elapsed() < PATIENCE, "{page}");
+    };
+    let turn = page
+        .split("href=\"/turns/")
+        .nth(1)
+        .and_then(|rest| rest.split('"').next())
+        .expect("a link")
+        .to_owned();
+    let detail = visitor.json(&format!("/turns/{turn}"));
+    assert_eq!(
+        (detail["state"].as_str(), detail["channel"].as_str()),
+        (Some("done"), Some("page")),
+        "{detail}"
+    );
+    assert_eq!(detail["question"], "how long does the soup cook");
+    assert_eq!(detail["calls"].as_array().unwrap().len(), 1, "{detail}");
+    assert!(detail["cost"]["input"].as_u64().is_some_and(|tokens| tokens > 0), "{detail}");
+    let listed = visitor.json("/turns");
+    assert_eq!((listed.as_array().unwrap().len(), &listed[0]["id"]), (1, &serde_json::json!(turn)));
+    let request = visitor.get(&format!("/turns/{turn}?request=yes")).is(404).text();
+    assert!(request.contains("asked on the page"), "{request}");
+    // Sent again it leads to the same answer.
+    assert_eq!(visitor.submit(&form).is(303).header("location"), to);
+    assert_eq!(visitor.json("/turns").as_array().unwrap().len(), 1);
 }

@@ -148,3 +148,33 @@ fn links_to_where_something_was_said_and_done_lead_there() {
     let _ = sample.vault.run(&["history"]).ok();
     assert!(visitor.get("/notes/long.md?page=3").is(200).text().contains("id=\"L899\""));
 }
+
+/// Obsidian's links name a file by its name alone, in whatever folder it stands.
+#[test]
+fn a_link_and_a_picture_lead_to_the_file_in_another_folder() {
+    let vault = TestVault::new(NOTES);
+    vault.write("vault-agent.toml", LISTEN);
+    vault.write("attachments/pic.png", "png");
+    vault.write("Projects/garden.md", "![[pic.png]] [[overview]] [[Plan]] ![[deep/plan]] [[nothing]]\n");
+    let served = Served::start(&vault);
+    let visitor = served.visitor();
+    let page = visitor.get("/notes/Projects/garden.md").is(200).text();
+    let follow = |link: &str| {
+        assert!(page.contains(&format!("\"{link}\"")), "{link}: {page}");
+        visitor.get(link).is(302).header("location").to_owned()
+    };
+    assert_eq!(follow("/files/Projects/pic.png"), "/files/attachments/pic.png");
+    assert_eq!(visitor.get("/files/attachments/pic.png").is(200).body, b"png");
+    assert_eq!(follow("/notes/overview.md"), "/notes/Projects/overview.md");
+    assert_eq!(follow("/notes/Plan.md"), "/notes/Projects/deep/plan.md");
+    assert_eq!(follow("/notes/deep/plan.md"), "/notes/Projects/deep/plan.md");
+    visitor.get("/notes/nothing.md").is(404);
+    // A name never leads out of the vault, nor to what is hidden.
+    std::fs::write(vault.root().with_file_name("outside.png"), "png").unwrap();
+    std::os::unix::fs::symlink(vault.root().with_file_name("outside.png"), vault.root().join("link.png"))
+        .unwrap();
+    vault.write(".obsidian/hidden.png", "png");
+    for name in ["outside.png", "hidden.png", "x/link.png"] {
+        visitor.get(&format!("/files/{name}")).is(404);
+    }
+}

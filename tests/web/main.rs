@@ -30,6 +30,7 @@ mod lives;
 mod looking;
 mod odd;
 mod pictures;
+mod refusals;
 mod sample;
 mod scripts;
 mod served;

@@ -42,6 +42,8 @@ fn a_large_vault_is_shown_in_pages() {
         ("/history?note=Log.md&", "number 4999<", "number 0<", 50),
         ("/history?actor=assistant&", "number 4998<", "number 3<", 50),
         ("/notes/Reminders.md?", "Number 0&quot;", "Number 1999&quot;", 300),
+        // As it reads, too: the words there have no escapes.
+        ("/notes/Reminders.md?", "msg=\"Number 0\"", "msg=\"Number 1999\"", 300),
     ] {
         let total = match path {
             "/memory?" => LARGE.facts,
@@ -124,6 +126,14 @@ fn broken_settings_and_a_conflict_are_told_and_stop_nothing() {
         "Reminders.sync-conflict-20261201-093000-ABCDEFG.md",
         "- [ ] date=2026-12-03 time=09:30 recur=none msg=\"Other\"\n",
     );
+    vault.write("deep/down/Plan.md", "# Plan\n");
+    let copy = "deep/down/Plan.sync-conflict-20261201-093000-ABCDEFG.md";
+    let copies = || visitor.json("/")["problems"].to_string();
+    assert!(copies().contains("Reminders.sync-conflict") && !copies().contains(copy));
+    vault.write(copy, "# Plan B\n");
+    assert!(copies().contains(copy), "a copy of any note is told: {}", copies());
+    std::fs::remove_file(vault.path(copy)).unwrap();
+    assert!(!copies().contains(copy));
     vault.write("vault-agent.toml", "timezone = <script>\n");
     let page = visitor.get("/").is(200).text();
     assert!(

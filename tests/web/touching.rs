@@ -132,3 +132,67 @@ fn what_is_no_page_is_told_as_such() {
     visitor.get("/history?page=-1").is(400);
     visitor.get("/history?page=0").is(400);
 }
+
+/// Tasks of other plugins and follow-ups are moved, skipped, changed and removed as reminders are; so do the commands.
+#[test]
+fn tasks_and_follow_ups_are_moved_skipped_changed_and_removed() {
+    let vault = TestVault::new(
+        "//- now: 2026-12-01T08:00:00Z\n//- /Home.md\n# Home\n- [ ] Water 🔁 every day 📅 2026-12-02\n- [ ] Call Bob 📅 2026-12-03 ^b\n- [ ] Old 📅 2026-12-04\nend\n//- /COMMITMENTS.md\n---\nid: c-2026-12-01-001\nstatus: pending\ndue: 2026-12-03T17:00:00Z\ncreated: 2026-11-20T14:00:00Z\n---\nAsk Bob\n\nAfter it.\n",
+    );
+    vault.write("vault-agent.toml", format!("{LISTEN}\n[reminders]\nalso = [\"tasks\"]\n"));
+    let served = Served::start(&vault);
+    let visitor = served.visitor();
+    let send = |action: &str, holding: &str, fields: &[(&str, &str)]| {
+        let form = visitor.form(WEEK, action, holding);
+        visitor.submit(&fields.iter().fold(form, |form, (name, value)| form.with(name, value)))
+    };
+    let home = || vault.read("Home.md");
+    send("move", "Call Bob", &[("when", "2026-12-05 09:00")]).is(303);
+    assert!(home().contains("- [ ] Call Bob 📅 2026-12-05 ^b\n"), "{}", home());
+    send("skip", "Water", &[]).is(303);
+    assert!(home().contains("- [ ] Water 🔁 every day 📅 2026-12-03\n"), "{}", home());
+    send("edit", "Call Bob", &[("message", "Write to Bob"), ("when", "")]).is(303);
+    assert!(home().contains("- [ ] Write to Bob 📅 2026-12-05 ^b\n"), "{}", home());
+    send("remove", "Old", &[]).is(303);
+    assert_eq!(home().lines().count(), 4, "{}", home());
+    // What its plugin would read otherwise is refused, and what was typed stays.
+    let before = home();
+    let refused = send("edit", "Write to Bob", &[("message", "Write 📅 2027-01-01")]).is(409).text();
+    assert!(refused.contains("Write 📅 2027-01-01") && home() == before, "{refused}");
+    let refused =
+        send("edit", "Water", &[("message", "Water"), ("when", "every friday 9:00")]).is(400).text();
+    assert!(refused.contains("in its note"), "{refused}");
+    // A follow-up: its own words and its own time, and no other byte.
+    let promised = || vault.read("COMMITMENTS.md");
+    let late = visitor.form(WEEK, "edit", "c-2026-12-01-001");
+    send("edit", "c-2026-12-01-001", &[("message", "Ask Bob again"), ("when", "2026-12-04 10:00")]).is(303);
+    assert!(
+        promised()
+            .ends_with("due: 2026-12-04T10:00:00Z\ncreated: 2026-11-20T14:00:00Z\n---\nAsk Bob again\n"),
+        "{}",
+        promised()
+    );
+    assert!(visitor.submit(&late.with("message", "Other")).is(409).text().contains("Ask Bob again"));
+    send("move", "c-2026-12-01-001", &[("when", "2026-12-05 11:00")]).is(303);
+    assert!(promised().contains("due: 2026-12-05T11:00:00Z"), "{}", promised());
+    // The same by the command line.
+    let run = |args: &[&str]| vault.run(args).ok().stdout;
+    assert!(run(&["remind", "move", "write to bob", "2026-12-06"]).contains("📅 2026-12-06"));
+    assert!(run(&["remind", "skip", "water"]).contains("📅 2026-12-04"));
+    assert!(
+        run(&["remind", "edit", "write to bob", "--message", "Call Bob"])
+            .contains("- [ ] Call Bob 📅 2026-12-06")
+    );
+    run(&["remind", "rm", "call bob"]);
+    run(&["commitment", "edit", "c-2026-12-01-001", "--text", "Ask Bea", "--when", "2026-12-07 12:00"]);
+    assert_eq!(home(), "# Home\n- [ ] Water 🔁 every day 📅 2026-12-04\nend\n");
+    assert!(
+        promised().contains("due: 2026-12-07T12:00:00Z") && promised().ends_with("Ask Bea\n"),
+        "{}",
+        promised()
+    );
+    // Each of them is an operation that can be undone.
+    let removed = visitor.json("/history?q=removed")[0]["id"].as_str().unwrap().to_owned();
+    visitor.submit(&visitor.form(&format!("/history/{removed}?plan=undo"), "undo", &removed)).is(303);
+    assert!(home().contains("Call Bob"), "{}", home());
+}

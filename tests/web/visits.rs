@@ -169,6 +169,36 @@ fn every_place_is_for_everybody() {
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }
 
+/// Nothing sticks out, and no cell of a table is squeezed to a few letters, where text is twice as large.
+#[test]
+fn text_of_twice_the_size_has_room() {
+    const SQUEEZED: &str = "[...document.querySelectorAll('main table:not(.month) td')].filter(cell => cell.textContent.trim() && \
+         cell.clientWidth < 5 * parseFloat(getComputedStyle(cell).fontSize)).map(cell => cell.textContent.slice(0, 40))";
+    let sample = Sample::new();
+    let served = sample.serve();
+    let tab = enter!(served);
+    let mut found = Vec::new();
+    for path in places(&tab.source())
+        .iter()
+        .map(String::as_str)
+        .chain(["/routines/morning", "/calendar?week=2026-12-01"])
+    {
+        for width in [360, 768, 1024] {
+            tab.look(width, false);
+            tab.go(path);
+            tab.wait("h1");
+            tab.eval("(document.documentElement.style.fontSize = '200%', true)");
+            let wide =
+                tab.eval("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+            let squeezed = tab.eval(SQUEEZED);
+            if wide.as_i64() != Some(0) || squeezed.as_array().is_none_or(|cells| !cells.is_empty()) {
+                found.push(format!("{path} at {width}: {wide} px beyond the edge; squeezed: {squeezed}"));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
 #[test]
 fn by_keys_alone() {
     let vault = small();

@@ -17,7 +17,7 @@ use crate::brain::wire::Watch;
 use crate::brain::{Message, Request};
 use crate::summary::ask::{self, Firmness};
 use crate::summary::plan::{self, PRESSURE};
-use crate::summary::{Due, LogName, Look, Summaries, SummaryError, Text, Window};
+use crate::summary::{Due, DueScope, LogName, Summaries, SummaryError, Text, Window};
 use crate::workspace::Workspace;
 
 const PURPOSE: Purpose = Purpose { name: "summaries", title: "What summaries took" };
@@ -81,7 +81,12 @@ impl Scribe {
     ///
     /// # Errors
     /// A sentence on what can't be read or written.
-    pub async fn work(&self, name: &LogName, look: Look, stop: &CancellationToken) -> Result<Done, String> {
+    pub async fn work(
+        &self,
+        name: &LogName,
+        look: DueScope,
+        stop: &CancellationToken,
+    ) -> Result<Done, String> {
         let mut done = Done::default();
         loop {
             let now = self.workspace.clock.now();
@@ -108,7 +113,7 @@ impl Scribe {
     fn due(
         &self,
         name: &LogName,
-        look: Look,
+        look: DueScope,
         now: Timestamp,
         done: &mut Done,
     ) -> Result<(Vec<Due>, bool), SummaryError> {
@@ -119,7 +124,7 @@ impl Scribe {
         let mut due = window.due(look, zone);
         let is_pressed = |window: &Window| self.pressure().is_some_and(|most| window.told_tokens() > most);
         if due.is_empty() && is_recent && is_pressed(&window) {
-            due = window.due(Look::Pressed, zone);
+            due = window.due(DueScope::Pressed, zone);
         }
         done.uncovered = window.uncovered();
         done.has_summaries = window.notes().next().is_some();

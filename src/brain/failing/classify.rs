@@ -1,4 +1,4 @@
-//! From what a provider said to what is to be done about it: status, headers and text become a [`BrainError`].
+//! Classifies a provider's failure: status, headers and text become a [`BrainError`].
 //!
 //! Pure. The order matters: an empty account hides behind 400, 403 and 429, so its words are looked for before the
 //! status. Only the error's own fields are read, never a whole body: servers echo the request, and a question
@@ -44,7 +44,7 @@ impl Headers<'_> {
 
 /// Classes an answer that isn't a success.
 pub fn status(status: u16, headers: Headers<'_>, body: &str, now: Timestamp, secrets: &[&str]) -> BrainError {
-    let said = Said::of(body);
+    let said = ErrorText::of(body);
     let mut error = class_of(Some(status), &said, secrets);
     error.retry_after = headers.wait(now);
     error
@@ -53,7 +53,7 @@ pub fn status(status: u16, headers: Headers<'_>, body: &str, now: Timestamp, sec
 /// Classes an error that came within a stream, or with the status 200: `{"error": …}`, Anthropic's `error` event,
 /// the `error` of `response.failed`.
 pub fn in_stream(value: &Value, secrets: &[&str]) -> BrainError {
-    let said = Said::of_json(value);
+    let said = ErrorText::of_json(value);
     class_of(said.status(), &said, secrets)
 }
 
@@ -73,7 +73,7 @@ fn sentence(class: Class, too_long: bool) -> &'static str {
     }
 }
 
-fn class_of(status: Option<u16>, said: &Said, secrets: &[&str]) -> BrainError {
+fn class_of(status: Option<u16>, said: &ErrorText, secrets: &[&str]) -> BrainError {
     let too_long = said.is_too_long() && !matches!(status, Some(401..=404 | 429)) || status == Some(413);
     let class = match status {
         _ if said.is_billing() => Class::Billing,
@@ -100,7 +100,7 @@ fn class_of(status: Option<u16>, said: &Said, secrets: &[&str]) -> BrainError {
 }
 
 /// An error's own words.
-struct Said {
+struct ErrorText {
     /// For people.
     message: String,
     /// Codes and types, for programs.
@@ -111,7 +111,7 @@ struct Said {
     all: String,
 }
 
-impl Said {
+impl ErrorText {
     fn of(body: &str) -> Self {
         match serde_json::from_str::<Value>(body) {
             Ok(value @ (Value::Object(_) | Value::Array(_))) => Self::of_json(&value),

@@ -1,8 +1,8 @@
-//! Whose turn it is when a brain fails, and for how long it is left alone. Pure: the chain, what is remembered,
-//! what was tried in this walk and the time are values.
+//! Chooses the next brain after a failure, and the length of a failed one's cooldown. Pure: the chain, the health of
+//! brains, the tried ones and the time are values.
 //!
-//! A walk begins with nothing tried and asks [`next`] until there is a reply or nobody is left. Each failure is
-//! told to [`failed`], each reply to [`succeeded`]; both change [`Health`], which a store keeps between turns.
+//! A walk begins with nothing tried and asks [`next`] until there is a reply or no brain is left. [`failed`] takes in
+//! each failure, [`succeeded`] each reply; both change [`Health`], which a store keeps between turns.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ const BILLING: i64 = 5 * HOUR;
 /// So many time-outs in a row are a reason to pause.
 const IN_A_ROW: u32 = 3;
 
-/// Whom to ask next, and how.
+/// The next brain to ask, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Attempt {
     /// The index in the chain.
@@ -57,7 +57,7 @@ pub enum Rest {
     Off(Class),
 }
 
-/// Whom to ask next; `None` where nobody is left, or where the last one declined, which is an answer.
+/// The next brain to ask; `None` where none is left, or where the last one declined, which is an answer.
 pub fn next(chain: &[Link], health: &Health, tried: &[Tried], now: Timestamp) -> Option<Attempt> {
     if let Some(last) = tried.last() {
         let again = last.attempt;
@@ -102,7 +102,7 @@ pub fn next(chain: &[Link], health: &Health, tried: &[Tried], now: Timestamp) ->
 }
 
 /// Whether its account was found empty less than an hour ago. Money doesn't come by asking: what runs every few minutes
-/// with nobody waiting leaves such a brain alone, where a person's question tries it as the last resort.
+/// without a person waiting leaves such a brain alone, where a person's question tries it as the last resort.
 pub fn was_just_empty(health: &Health, link: &Link, now: Timestamp) -> bool {
     let row = health.row(link, Class::Billing);
     row.is_some_and(|row| (0..HOUR).contains(&now.duration_since(row.at).as_secs()))
@@ -133,7 +133,7 @@ pub fn rest(health: &Health, link: &Link, now: Timestamp) -> Rest {
 }
 
 /// The brains that a walk passed over because they rest, with the end of their rest where it has one: those before
-/// the last that was asked, or all where nobody `answered`.
+/// the last that was asked, or all where none `answered`.
 pub fn skipped(
     chain: &[Link],
     health: &Health,

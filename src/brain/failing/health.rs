@@ -1,4 +1,4 @@
-//! What is remembered of brains between turns: cooldowns by (brain, model, class), the last answer, the last error.
+//! The health of brains, kept between turns: cooldowns by (brain, model, class), the last answer, the last error.
 //!
 //! [`Health`] is a value; [`Store`] keeps it in one small file of the state directory, which the daemon and `ask`
 //! share. Each change is read, made and written back under a lock, and the file is replaced whole. If it is
@@ -49,7 +49,7 @@ pub struct Row {
     /// The fingerprints of the keys that were refused.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keys: Vec<String>,
-    /// What it said, scrubbed.
+    /// Its error, scrubbed.
     pub last_error: String,
 }
 
@@ -58,7 +58,7 @@ pub struct Row {
 pub struct Seen {
     /// When it answered last.
     pub last_ok: Option<Timestamp>,
-    /// What it said when it failed last, scrubbed.
+    /// Its last error, scrubbed.
     pub last_error: Option<String>,
     /// How it failed last.
     pub class: Option<Class>,
@@ -112,7 +112,7 @@ impl Store {
         Self { path: state.join(FILE_NAME) }
     }
 
-    /// What is remembered; nothing where the file is missing or damaged.
+    /// Loads the health; empty where the file is missing or damaged.
     pub fn load(&self) -> Health {
         let Ok(bytes) = std::fs::read(&self.path) else { return Health::default() };
         serde_json::from_slice(&bytes).unwrap_or_else(|error| {

@@ -1,4 +1,4 @@
-//! One brain of a chain, as failing over and what is remembered of brains know it.
+//! A brain's identity in failover and health: name, model, account, and fingerprints of its settings and keys.
 
 /// One brain of a chain, as far as failing over is concerned.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -7,7 +7,7 @@ pub struct Link {
     pub brain: String,
     /// Its model.
     pub model: String,
-    /// Who pays: brains with the same address and key run dry together; one without a key does alone.
+    /// The account that pays: brains with the same address and key run dry together; one without a key does alone.
     pub account: String,
     /// A fingerprint of its settings without the keys.
     pub settings: String,

@@ -1,8 +1,8 @@
-//! When a brain fails. Pure: what was said, what is remembered and the time are values.
+//! Failures of brains and failover. Pure: responses, health and the time are values.
 //!
-//! - [`classify`]: from status, headers and text to a class of failure;
-//! - [`failover`]: who of a given order is next, and for how long a brain is left alone; the order is [`crate::turn::route`]'s;
-//! - [`health`], [`link`]: what is remembered, and of which brain.
+//! - [`classify`]: the class of a failure, from status, headers and text;
+//! - [`failover`]: the next brain of a given order, and cooldowns; [`crate::turn::route`] makes the order;
+//! - [`health`], [`link`]: the health of brains, and a brain's identity in it.
 
 pub(super) mod classify;
 pub mod failover;

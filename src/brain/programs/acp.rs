@@ -3,7 +3,7 @@
 //! One process for one turn: `initialize` without files and terminals of ours, `session/new` with our MCP server alone
 //! (or `session/resume`, where the agent has it), a mode that asks, `session/prompt`, and what the agent tells until
 //! its `stopReason`. Behind a feature, since the protocol leaves much to the agent: which tools of its own it has,
-//! and whether it asks before it uses one. Of what it says only the answer counts, see [`Said`].
+//! and whether it asks before it uses one. Of what it says only the answer counts, see [`AnswerText`].
 
 use std::collections::HashMap;
 
@@ -21,17 +21,17 @@ use crate::brain::event::{BrainError, Class, Reply, Stop};
 use crate::brain::failing::classify;
 use crate::brain::request::{Part, ToolCall, ToolResult};
 
-mod said;
+mod answer_text;
 mod update;
 
-use said::Said;
+use answer_text::AnswerText;
 use update::{output, status, usage};
 
 /// The protocol's version.
 const VERSION: u64 = 1;
 /// Modes in which known agents ask before they do something, the strictest first.
 const ASKING: [&str; 4] = ["read-only", "default", "ask", "manual"];
-/// What the protocol says where somebody has to log in.
+/// The protocol's error for a missing login.
 const NOT_LOGGED_IN: i64 = -32000;
 /// Variables that say where agents have their login.
 const PASS: [&str; 2] = ["CLAUDE_CONFIG_DIR", "CODEX_HOME"];
@@ -69,7 +69,7 @@ impl Harness for Acp {
             servers: task.servers,
             host,
             session: String::new(),
-            said: Said::default(),
+            said: AnswerText::default(),
             open: HashMap::new(),
         };
         let reply = talk.turn(task).await?;
@@ -92,7 +92,7 @@ struct Talk<'a> {
     acp: &'a Acp,
     host: &'a dyn Host,
     session: String,
-    said: Said,
+    said: AnswerText,
     servers: &'a [McpServer],
     open: HashMap<String, Open>,
 }
@@ -110,7 +110,7 @@ impl Talk<'_> {
             parts.insert(0, Part::Text { text: harness_text::instructions(task.request) });
         }
         // What a session tells of its past is no answer.
-        self.said = Said::default();
+        self.said = AnswerText::default();
         let prompt: Vec<Value> = parts.iter().map(block).collect();
         let ended =
             self.call("session/prompt", &json!({"sessionId": self.session, "prompt": prompt})).await?;

@@ -223,7 +223,7 @@ impl Harness for ClaudeCode {
     }
 }
 
-/// What was heard of a run so far.
+/// The messages of a run so far.
 #[derive(Debug, Default)]
 struct Heard<'a> {
     /// The words since the last tool.

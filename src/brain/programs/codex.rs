@@ -71,7 +71,7 @@ struct Talk<'a> {
     said: Vec<(Option<String>, String)>,
     /// Calls that began, by their items' ids.
     open: HashMap<String, ToolCall>,
-    /// What the thread had used before this turn.
+    /// The thread's usage before this turn.
     used_before: Option<Usage>,
     used: Usage,
     ended: Option<Value>,

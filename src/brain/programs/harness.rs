@@ -16,7 +16,7 @@ use crate::brain::request::{Request, ToolCall, ToolResult};
 use crate::config::{McpServer, mcp_hosts};
 use crate::vault::{BRAIN_VARIABLE, TURN_VARIABLE};
 
-/// What a harness is made of; opening it opens nothing.
+/// The parts of a harness; making it opens nothing.
 #[derive(Debug, Clone)]
 pub struct Setup {
     /// The brain's name in the settings.
@@ -66,7 +66,7 @@ pub(super) fn variables(servers: &[McpServer]) -> Vec<(String, SecretString)> {
 pub struct Server {
     /// The program and its arguments.
     pub command: Vec<String>,
-    /// What it needs in its environment, whatever the harness hands on.
+    /// The variables that it needs in its environment, whatever the harness hands on.
     pub env: Vec<(String, String)>,
 }
 
@@ -98,7 +98,7 @@ pub struct Task<'a> {
     pub servers: &'a [McpServer],
 }
 
-/// Whoever runs a harness.
+/// The caller that runs a harness.
 #[async_trait]
 pub trait Host: Send + Sync {
     /// More words of the answer.
@@ -107,11 +107,11 @@ pub trait Host: Send + Sync {
     /// server's as [`FOREIGN`]. Called before the result
     /// is known, and on disk when it returns.
     async fn tool_started(&self, call: &ToolCall);
-    /// What the tool said; on disk when it returns.
+    /// The tool's result; on disk when this returns.
     async fn tool_finished(&self, result: &ToolResult);
-    /// What the run has used so far. A host that finds it too much cancels the run.
+    /// The run's usage so far. A host that finds it too much cancels the run.
     fn used(&self, _: &Usage) {}
-    /// What the session has cost so far in USD, all its turns together, by the harness's own reckoning.
+    /// The session's cost so far in USD, all its turns together, by the harness's own reckoning.
     fn cost(&self, _usd: f64) {}
     /// Whether the call may happen: the harness wants a person's word.
     async fn may(&self, call: &ToolCall) -> bool;

@@ -1,8 +1,7 @@
-//! A request as a harness is told it: one message, since a program is spoken to and can't be handed a conversation.
+//! Formats a request for a harness as one message, since these programs take no conversation.
 //!
-//! What is said now stands there as it is. What was said before, and what another brain has already done for this
-//! question, are records between marks, one JSON object a line: nothing that somebody once wrote can end the record
-//! and pass for words of now.
+//! The question stands there as it is. Earlier messages, and what another brain has already done for this question, are
+//! records between marks, one JSON object a line, so that no earlier text can end the record and pass for the question.
 
 use serde_json::{Value, json};
 

@@ -1,24 +1,24 @@
-//! JSON-RPC with a child, both ways: we ask it, it tells us things, and it asks us.
+//! JSON-RPC with a child process: requests both ways, and notifications from it.
 //!
-//! The lines are [`super::process`]'s matter; here is what a line means. The field `jsonrpc` is sent where the other
-//! side wants it, and never asked for. A line that is JSON but no message is passed over.
+//! [`super::process`] reads and writes the lines; this module parses them. The field `jsonrpc` is sent where the other
+//! side wants it, and never required. A line that is JSON but no message is passed over.
 
 use serde_json::{Value, json};
 
 use super::process::Child;
 use crate::brain::BrainError;
 
-/// What JSON-RPC says of a method that isn't there.
+/// JSON-RPC's code for an unknown method.
 pub const NO_SUCH_METHOD: i64 = -32601;
 
-/// What the other side said.
+/// A message from the other side.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Heard {
     /// It wants an answer.
     Request {
         /// Its id, to be given back as it is.
         id: Value,
-        /// What it wants.
+        /// Its method.
         method: String,
         /// Of what.
         params: Value,
@@ -34,7 +34,7 @@ pub enum Heard {
     Answer {
         /// The number of our request.
         id: u64,
-        /// What came of it.
+        /// Its answer.
         answer: Result<Value, Failure>,
     },
 }
@@ -46,11 +46,11 @@ pub struct Failure {
     pub code: i64,
     /// Its words, unscrubbed.
     pub message: String,
-    /// What it adds.
+    /// Additional data.
     pub data: Value,
 }
 
-/// What a line means; none where it is no message.
+/// Parses a line; none where it is no message.
 pub fn read(mut line: Value) -> Option<Heard> {
     let method = line.get("method").and_then(Value::as_str).map(str::to_owned);
     let id = line.get("id").filter(|id| id.is_u64() || id.is_i64() || id.is_string()).cloned();

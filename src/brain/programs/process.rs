@@ -1,10 +1,9 @@
-//! A harness's program as a child: newline-delimited JSON over its pipes, watched, and gone when we are done with it.
+//! Runs a harness's program as a child process: newline-delimited JSON over its pipes, timeouts, and its certain end.
 //!
-//! The program doesn't hang on us but on a supervisor, our own binary in a process group of its own
-//! ([`supervise`]), which ends whatever the program leaves behind. [`Child`] ends supervisor and program when it is
-//! dropped; where we are killed the supervisor notices; where that is killed too, [`sweep`] finds what is left by a
-//! mark in its environment at the next start. A program is waited for by its process id: that somebody still holds
-//! its pipe means nothing.
+//! The program's parent is a supervisor, our own binary in a process group of its own ([`supervise`]), which ends all
+//! that the program leaves behind. [`Child`] ends supervisor and program when it is dropped; where we are killed the
+//! supervisor notices; where that is killed too, [`sweep`] finds left processes by a mark in their environment at the
+//! next start. A program is waited for by its process id, since another process may still hold its pipe.
 //!
 //! Its environment is ours cleared to what a program needs, so that neither the bot's token nor other brains' keys
 //! are in it; keys go in by the environment alone, never by arguments.
@@ -39,7 +38,7 @@ use crate::brain::{BrainError, Class};
 pub const MOST_LINE: usize = 8 << 20;
 /// The same for programs of others, of whose results a head is kept.
 const MOST_STRANGE_LINE: usize = 32 << 20;
-/// What is kept of standard error, and of lines that are no JSON: their end.
+/// The kept end of standard error, and of lines that are no JSON.
 const MOST_WORDS: usize = 4 << 10;
 /// Lines that wait to be looked at; a program that writes more waits.
 const LINES: usize = 64;
@@ -67,7 +66,7 @@ pub fn name_our_program(path: &Path) {
 
 static OUR_PROGRAM: OnceLock<PathBuf> = OnceLock::new();
 
-/// What every child of this process is run with.
+/// The environment and limits of every child of this process.
 #[derive(Debug, Clone)]
 pub struct Supervision {
     /// Our own program, which has the command [`supervise::COMMAND`].
@@ -126,7 +125,7 @@ impl Child {
         Self::start_with(supervision, program, MOST_LINE, false)
     }
 
-    /// The same for a program of somebody else, which has long lines and is given PATH, HOME and LANG alone of our
+    /// The same for another's program, which has long lines and is given PATH, HOME and LANG alone of our
     /// environment, beside what is set for it.
     ///
     /// # Errors

@@ -1,6 +1,5 @@
-//! The shell around the wires: one HTTP call, its watchdogs, its errors. Framing of the event stream is a crate's;
-//! before it stands [`text`], which takes care of what that crate doesn't: byte order marks, bytes that aren't
-//! UTF-8, streams without end.
+//! Makes the HTTP call of a wire, with its timeouts and errors. A crate frames the event stream; [`text`] stands before
+//! it and handles byte order marks, invalid UTF-8 and endless streams.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +25,7 @@ use crate::clock::Clock;
 const MOST_BYTES: usize = 16 << 20;
 /// No line of it is longer; the framing reads a line again with each piece that comes.
 const MOST_LINE: usize = 4 << 20;
-/// Of an error nobody reads more.
+/// The longest part of an error that is read.
 const MOST_ERROR_BYTES: usize = 64 << 10;
 /// How long a whole answer waits for the usage that may follow it.
 const AFTER_WHOLE: Duration = Duration::from_secs(3);
@@ -160,7 +159,7 @@ impl WireBrain {
                 }
             }
             for event in out.drain(..) {
-                // Nobody may be listening.
+                // The receiver may be gone.
                 let _ = events.send(event).await;
             }
         }
@@ -229,7 +228,7 @@ async fn body(response: reqwest::Response, most: usize) -> Result<Vec<u8>, Brain
     Ok(bytes)
 }
 
-/// What is wrong with a stream of bytes.
+/// A fault of a stream of bytes.
 #[derive(Debug)]
 enum Flaw {
     Broken(reqwest::Error),

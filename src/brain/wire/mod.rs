@@ -46,7 +46,7 @@ impl Wire {
         Self::ALL.into_iter().find(|wire| wire.name() == name)
     }
 
-    /// What follows the version in a URL.
+    /// The path behind the version in a URL.
     fn path(self) -> &'static str {
         match self {
             Self::Messages => "messages",
@@ -93,7 +93,7 @@ impl Wire {
     }
 }
 
-/// What [`crate::brain::RawTurn`] calls an endpoint.
+/// The name of an endpoint in [`crate::brain::RawTurn`].
 fn endpoint(base: &str, model: &str) -> String {
     format!("{} {model}", base.trim().trim_end_matches('/'))
 }

@@ -1,4 +1,4 @@
-//! What the wires have in common.
+//! Helpers that the three wire formats share.
 
 use serde_json::{Map, Value};
 

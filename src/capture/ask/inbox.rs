@@ -15,7 +15,7 @@ use crate::format::candidate::{
     self, AUTO, Candidate, Category, Change, HUMAN, InboxFile, Mark, Record, State,
 };
 use crate::memory::keep::{KeptFact, Toward};
-use crate::memory::{MemoryError, MemoryNotes, Origin, Saved, saying};
+use crate::memory::{MemoryError, MemoryNotes, Origin, Saved, wording};
 use crate::vault::{Actor, BOOKKEEPING, EditError, NotePath, OPERATION, Plan, VaultError, Why};
 
 /// Why the inbox can't do what was asked.
@@ -26,13 +26,13 @@ pub enum InboxError {
     NoSuch {
         /// The note.
         path: NotePath,
-        /// What was given.
+        /// The given id.
         id: String,
     },
     /// It was answered before.
     #[error("`{id}` was {} already", if *.kept { "kept" } else { "declined" })]
     Over {
-        /// What was given.
+        /// The given id.
         id: String,
         /// Whether it was kept.
         kept: bool,
@@ -52,7 +52,7 @@ pub enum InboxError {
 }
 
 impl InboxError {
-    /// What to do about it.
+    /// A remedy, where there is one.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::NoSuch { .. } => Some("`vault-agent inbox list` shows what waits, with its ids"),
@@ -66,13 +66,13 @@ impl InboxError {
 pub struct Listed {
     /// Its id.
     pub id: String,
-    /// What kind of thing it is.
+    /// Its category.
     pub category: Category,
     /// The section of `MEMORY.md` that it is for.
     pub section: String,
-    /// What would be remembered.
+    /// The text that would be remembered.
     pub text: String,
-    /// What was said.
+    /// The quote.
     pub quote: String,
     /// Where: `logs/…#^id`.
     #[serde(rename = "ref")]
@@ -85,7 +85,7 @@ pub struct Listed {
     /// The words of the fact that it would be put to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub joins: Option<String>,
-    /// Who found it: a brain's name, or `rules`; none where a person wrote the line.
+    /// Its finder: a brain's name, or `rules`; none where a person wrote the line.
     pub by: Option<String>,
 }
 
@@ -99,14 +99,14 @@ pub struct Kept {
     pub saved: Saved,
 }
 
-/// What a look at the note's boxes did.
+/// The result of a look at the note's boxes.
 #[derive(Debug, Default)]
 pub struct Settled {
-    /// What was ticked, and is kept now.
+    /// Ticked ones, which are kept now.
     pub kept: Vec<Kept>,
-    /// What was declined.
+    /// Declined ones.
     pub dropped: Vec<String>,
-    /// What was ticked and can't be kept: the id, and why.
+    /// Ticked ones that can't be kept: the id, and why.
     pub failed: Vec<(String, InboxError)>,
 }
 
@@ -128,7 +128,7 @@ impl<'a> Inbox<'a> {
             .expect("the settings' paths are validated when they are read")
     }
 
-    /// What stands in it; a missing note is empty.
+    /// Its content; a missing note is empty.
     ///
     /// # Errors
     /// The note can't be read.
@@ -216,7 +216,7 @@ impl<'a> Inbox<'a> {
     ) -> Result<Kept, InboxError> {
         let (file, mut line) = self.open(id)?;
         line.text = match text {
-            Some(text) => saying::checked(text).map_err(MemoryError::from)?,
+            Some(text) => wording::checked(text).map_err(MemoryError::from)?,
             None => inert(&line.text),
         };
         let link = format!("[[{}]]", line.source());

@@ -2,9 +2,9 @@
 
 use crate::format::invisible;
 #[cfg(feature = "index")]
-use crate::memory::saying;
+use crate::memory::wording;
 
-/// What a line begins with where it is a list's, a task, a heading or a quotation.
+/// Beginnings of a line that make it a list item, a task, a heading or a quotation.
 const BEGINNINGS: [&str; 11] =
     ["- [ ] ", "- [x] ", "- ", "* ", "+ ", "> ", "# ", "## ", "### ", "#### ", "[ ] "];
 
@@ -31,7 +31,7 @@ pub(super) fn inert(text: &str) -> String {
 /// Whether a text and its section can be kept.
 #[cfg(feature = "index")]
 pub(in crate::capture) fn is_keepable(text: &str, section: &str) -> bool {
-    saying::checked(&inert(text)).is_ok() && saying::section(section).is_ok()
+    wording::checked(&inert(text)).is_ok() && wording::section(section).is_ok()
 }
 
 #[cfg(test)]

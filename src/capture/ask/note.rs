@@ -6,7 +6,7 @@
 use crate::format::candidate::{self, Candidate, Mark};
 use crate::format::lines;
 
-/// What the note says above its lines.
+/// The text above the note's lines.
 const HEADER: &str = "# Inbox
 
 What could be remembered, each with the words that were said. Tick a line to keep it in your memory; delete it, or put `-` into its box, to decline. You may change what stands before the quote first. Nothing is asked twice.

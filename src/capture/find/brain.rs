@@ -1,14 +1,14 @@
-//! Candidates by a brain: what it is asked, and what of its answer is taken. Pure.
+//! Candidates by a brain: the request, and the checks on its answer. Pure.
 //!
-//! It is shown what people said and nothing else: no memory, no tool's output, none of the assistant's words. Its answer
-//! has source 002's form (`category`, `abstract`, `overview`, `content`) with the words that it rests on. What names no
-//! turn, quotes what wasn't said, or holds a secret is left out; of one turn at most [`MOST`] are taken. Where known facts
-//! are near, it is asked a second time what becomes of them.
+//! The request holds people's words and nothing else: no memory, no tool's output, none of the assistant's words. Its
+//! answer has source 002's form (`category`, `abstract`, `overview`, `content`) with the words that it rests on. A
+//! candidate that names no turn, has a quote that wasn't said, or holds a secret is left out; of one turn at most
+//! [`MOST`] are taken. Where known facts are near, a second request asks whether they are replaced.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::capture::Found;
+use crate::capture::Extracted;
 use crate::capture::Judged;
 use crate::capture::read::quote;
 use crate::capture::read::reading::Turn;
@@ -50,7 +50,7 @@ pub struct Asked {
     pub schema: Value,
 }
 
-/// What to find in these turns.
+/// The request for candidates in these turns.
 pub fn find(turns: &[Turn]) -> Asked {
     let shown: Vec<Value> = turns
         .iter()
@@ -72,8 +72,8 @@ pub fn find(turns: &[Turn]) -> Asked {
     Asked { system: FIND.to_owned(), text: Value::from(shown).to_string(), schema: list("memories", &entry) }
 }
 
-/// What becomes of the known facts that are near what was found, each with its own.
-pub fn judge(found: &[(&Found, Vec<&str>)]) -> Asked {
+/// The request about known facts that are near to candidates, each with its own.
+pub fn judge(found: &[(&Extracted, Vec<&str>)]) -> Asked {
     let shown: Vec<Value> = found
         .iter()
         .enumerate()
@@ -124,8 +124,8 @@ struct Entry {
     utility: Option<f64>,
 }
 
-/// What of an answer is taken, by turn; none where it isn't the JSON that was asked for.
-pub fn found(answer: &str, turns: &[Turn]) -> Option<Vec<Vec<Found>>> {
+/// The candidates of an answer that pass the checks, by turn; none where it isn't the JSON that was asked for.
+pub fn found(answer: &str, turns: &[Turn]) -> Option<Vec<Vec<Extracted>>> {
     let read: Memories = serde_json::from_str(body(answer)).ok()?;
     let mut out = vec![Vec::new(); turns.len()];
     // One entry that can't be read takes no other with it.
@@ -138,7 +138,7 @@ pub fn found(answer: &str, turns: &[Turn]) -> Option<Vec<Vec<Found>>> {
             continue;
         }
         let about = entry.about.map(|about| one_line(&invisible::strip(&about), 60));
-        out[entry.n].push(Found {
+        out[entry.n].push(Extracted {
             category: entry.category,
             text,
             quote: entry.quote,

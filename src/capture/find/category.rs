@@ -1,12 +1,12 @@
-//! Which of the six categories a sentence belongs to, by its words. Pure.
+//! Chooses one of the six categories for a sentence, by its words. Pure.
 //!
-//! A brain names the category itself; this is for the rules. The first that fits counts, from what says most about
-//! somebody to what says least; what fits nothing is an event.
+//! A brain names the category itself; this is for the rules. The first that fits counts, from the one that says most
+//! about a person to the one that says least; a sentence that fits none is an event.
 
 use crate::capture::read::phrase::{holds, in_order, plain};
 use crate::format::candidate::Category;
 
-/// Who somebody is.
+/// Words of identity.
 #[rustfmt::skip]
 const PROFILE: &[&str] = &[
     "my name is", "call me", "i live in", "i moved to", "i'm moving to", "i work as", "i work at", "i work for", "i'm a", "i am a", "i'm an",
@@ -19,7 +19,7 @@ const PROFILE: &[&str] = &[
     "меня зовут", "я живу", "я работаю", "benim adım", "yaşıyorum", "我叫", "我住在", "と呼んで", "に住んで", "アレルギーが", "제 이름은", "살고 있",
 ];
 
-/// What somebody likes.
+/// Words of preference.
 #[rustfmt::skip]
 const PREFERENCES: &[&str] = &[
     "i prefer", "i like", "i love", "i hate", "i enjoy", "i don't like", "i dislike", "i can't stand", "i'd rather", "my favorite",
@@ -30,7 +30,7 @@ const PREFERENCES: &[&str] = &[
     "я предпочитаю", "tercih ederim", "severim", "我喜欢", "我更喜欢", "の方が好き", "が好き", "선호해", "좋아해",
 ];
 
-/// What is done again and again.
+/// Words of habits.
 #[rustfmt::skip]
 const PATTERNS: &[&str] = &[
     "i always", "i usually", "we always", "we usually", "every day", "every morning", "every evening", "every week", "every weekend",
@@ -41,7 +41,7 @@ const PATTERNS: &[&str] = &[
     "elke dag", "vanaf nu", "всегда", "каждый день", "отныне", "впредь", "her gün", "以后都", "从现在起", "今後は", "これからは", "앞으로는",
 ];
 
-/// What was wrong, and what helped.
+/// Words of problems and remedies.
 #[rustfmt::skip]
 const CASES: &[&str] = &[
     "fixed it by", "solved it by", "the fix was", "the solution was", "what helped was", "turned out to be", "turns out the problem",
@@ -49,7 +49,7 @@ const CASES: &[&str] = &[
     "geholfen hat", "le problème était", "la solution était", "el problema era", "la solución fue", "il problema era", "проблема была",
 ];
 
-/// Who and what belongs to somebody.
+/// Words of people and things that belong to a person.
 #[rustfmt::skip]
 const ENTITIES: &[&str] = &[
     "my … is called", "my … is named", "my … name is", "my mom", "my mum", "my dad", "my mother", "my father", "my sister", "my brother",

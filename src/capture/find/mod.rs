@@ -1,8 +1,8 @@
-//! Candidates of a turn. Pure: a turn, or a brain's answer, comes in; [`Found`](super::Found) goes out.
+//! Candidates of a turn. Pure: a turn, or a brain's answer, comes in; [`Extracted`](super::Extracted) goes out.
 //!
 //! - [`rules`]: by rules alone, with [`category`] and [`statements`];
-//! - [`brain`]: by a brain: what it is asked, and what of its answer is taken;
-//! - [`offers`]: what looks worth saving in a prompt, for hooks.
+//! - [`brain`]: by a brain: the request, and the checks on its answer;
+//! - [`offers`]: sentences of a prompt that look worth saving, for hooks.
 
 #[cfg(all(feature = "assistant", feature = "index"))]
 pub(super) mod brain;

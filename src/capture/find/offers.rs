@@ -1,4 +1,4 @@
-//! What a user says that looks worth saving: who they are, what they prefer, what was decided.
+//! Finds sentences in a prompt that look worth saving: identity, preferences, decisions.
 //!
 //! Heuristics over the user's own sentences, with a noise filter (questions, code, passing troubles, secrets,
 //! very short and very long ones). It only ever suggests; nothing is saved by it.
@@ -11,7 +11,7 @@ const MAX_OFFERS: usize = 2;
 /// A durable fact is a sentence.
 const MAX_SENTENCE_CHARS: usize = 240;
 
-/// What is said when something is to last. `…` stands for any words in between.
+/// Phrases for lasting facts. `…` stands for any words in between.
 #[rustfmt::skip]
 const ENGLISH: &[&str] = &[
     "remember that", "keep in mind that", "don't forget that", "for the record", "i prefer",
@@ -63,7 +63,7 @@ const MINE: &[(&[&str], &[&str])] = &[
     (&["min", "mitt", "vår"], &["är", "er"]),
 ];
 
-/// What is mine today and done with tomorrow.
+/// Phrases for passing troubles.
 #[rustfmt::skip]
 const PASSING: &[&str] = &[
     "test", "tests", "build", "code", "error", "errors", "question", "bug", "problem", "issue", "guess",

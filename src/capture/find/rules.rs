@@ -1,20 +1,20 @@
 //! Candidates of a turn by rules alone: statements that are worth keeping for a year, in the speaker's own words.
 //!
-//! A sentence counts where it asks to be remembered, or makes one of the [`statements`] that last; in other languages than
-//! English, where it has one of the phrases of [`offers`]. Only the speaker's own words count: no code, no quotation, no
-//! question, no secret. A long message is a task or pasted text, and is looked through for what asks to be remembered
-//! alone. What is taken is the sentence as it stands; the leading `remember that` goes. Pure.
+//! A sentence counts where it asks to be remembered, or makes one of the [`statements`] that last; in other languages
+//! than English, where it has one of the phrases of [`offers`]. Only the speaker's own words count: no code, no
+//! quotation, no question, no secret. A long message is a task or pasted text, and is looked through for what asks to
+//! be remembered alone. The sentence is taken as it stands, without a leading `remember that`. Pure.
 
 use jiff::civil::Date;
 
 use super::{category, offers, statements};
-use crate::capture::Found;
+use crate::capture::Extracted;
 use crate::capture::read::phrase::plain;
 use crate::capture::read::quote;
 use crate::capture::read::sentences::{as_said, sentences};
 use crate::format::candidate::Category;
 
-/// Who found it, in a record.
+/// The name of the rules as a finder, in a record.
 pub const NAME: &str = "rules";
 /// So many candidates of one turn at most.
 pub const MOST: usize = 2;
@@ -27,19 +27,19 @@ const MAX_MESSAGE_CHARS: usize = 1000;
 /// A longer message, in characters, can be a task, whose conditions are to be kept in mind as well.
 const MAX_NOTE_CHARS: usize = 200;
 
-/// What asks for remembering.
+/// Phrases that ask for remembering.
 const ASKS: &[&str] = &["remember that", "keep in mind that", "don't forget that", "for the record"];
-/// What does so at its beginning alone: `remember the …?` asks whether something is remembered.
+/// Phrases that do so at its beginning alone: `remember the …?` asks whether something is remembered.
 const BEGINNINGS: &[&str] =
     &["please remember", "remember i", "remember i'm", "remember my", "remember we", "remember our"];
 
-/// What may stand before it.
+/// Words that may stand before them.
 const BEFORE_ASKS: &[&str] =
     &["", "please", "and", "also", "but", "so", "oh", "hey", "hi", "ok", "okay", "can", "could", "you"];
 /// Words of the speaker.
 const OWN: &[&str] = &["i", "me", "my", "mine", "we", "us", "our"];
 
-/// What asks for remembering, and is no part of what is remembered.
+/// Phrases that ask for remembering, and are no part of the fact.
 #[rustfmt::skip]
 const LEADS: &[&str] = &[
     "please remember that", "please remember", "remember that", "remember", "keep in mind that", "don't forget that",
@@ -50,11 +50,11 @@ const LEADS: &[&str] = &[
     "запам'ятай що", "unutma ki", "请记住", "記住", "记住",
 ];
 
-/// What a turn says that could be remembered, best first; `day` is when it was said.
-pub fn found(said: &str, day: Date) -> Vec<Found> {
+/// The candidates of a turn, best first; `day` is its date.
+pub fn found(said: &str, day: Date) -> Vec<Extracted> {
     let length = said.chars().count();
     let (is_short, is_long) = (length <= MAX_NOTE_CHARS, length > MAX_MESSAGE_CHARS);
-    let mut out: Vec<Found> = Vec::new();
+    let mut out: Vec<Extracted> = Vec::new();
     for sentence in sentences(said) {
         if !offers::may_last(&sentence, MAX_SENTENCE_CHARS) {
             continue;
@@ -65,7 +65,7 @@ pub fn found(said: &str, day: Date) -> Vec<Found> {
         };
         let text = without_lead(&quote).to_owned();
         if !text.is_empty() {
-            out.push(Found { category, text, quote, utility, about: None, judged: None });
+            out.push(Extracted { category, text, quote, utility, about: None, judged: None });
         }
     }
     out.sort_by(|one, other| other.utility.total_cmp(&one.utility));
@@ -73,7 +73,7 @@ pub fn found(said: &str, day: Date) -> Vec<Found> {
     out
 }
 
-/// What kind of fact a sentence says, and how useful it is, 0 to 1.
+/// The category of a sentence's fact, and its usefulness, 0 to 1.
 fn judge(sentence: &str, day: Date, is_short: bool, is_long: bool) -> Option<(Category, f64)> {
     let words = plain(&sentence.to_lowercase());
     let begins = |start: &str| words.strip_prefix(start).is_some_and(|rest| rest.starts_with(' '));

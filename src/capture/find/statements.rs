@@ -1,9 +1,9 @@
-//! Finds English statements that are worth keeping for a year: who somebody is, whom and what they have, what they prefer,
-//! decided or promised, and what comes on a date that lies ahead.
+//! Finds English statements that are worth keeping for a year: identity, relations, possessions, preferences,
+//! decisions, promises, and events on a future date.
 //!
-//! A sentence is cut into clauses, and a clause counts only where it begins as such a statement does ("my wife works …",
-//! "we decided to …"), with words such as `actually` passed over. So what is told, asked or praised in passing is left.
-//! The lists were chosen on one half of the conversations that `labels/README.md` names. Pure.
+//! A sentence is cut into clauses, and a clause counts only where it begins as such a statement does ("my wife works
+//! …", "we decided to …"), with words such as `actually` passed over. So remarks, questions and praise in passing are
+//! left out. The lists were chosen on one half of the conversations that `labels/README.md` names. Pure.
 
 use std::sync::LazyLock;
 
@@ -14,7 +14,7 @@ use crate::capture::read::phrase::{holds, in_order, plain};
 use crate::format::MONTHS_LOWER;
 use crate::format::candidate::Category;
 
-/// What a clause begins with, what follows it in other statements, and how sure that is.
+/// The beginning of a clause, its continuations in other statements, and its confidence.
 struct Opening {
     category: Category,
     weight: f64,
@@ -71,7 +71,7 @@ const OPENINGS: &[Opening] = &[
     ] },
 ];
 
-/// What may stand anywhere in a sentence.
+/// Phrases that may stand anywhere in a sentence.
 #[rustfmt::skip]
 const HOLDING: &[(Category, &[&str])] = &[
     (Category::Preferences, &[
@@ -84,7 +84,7 @@ const HOLDING: &[(Category, &[&str])] = &[
     (Category::Profile, &["i volunteer at", "i volunteer for", "my role as", "my new role as", "my job as", "since moving to"]),
     (Category::Entities, &["his name is", "her name is", "their names are", "his name's", "her name's"]),
 ];
-/// What a clause begins with that says of something else, and not what it is.
+/// Beginnings of a clause that point to something else.
 const POINTERS: [&str; 8] = ["this", "that", "these", "those", "it", "it's", "that's", "they"];
 /// The same where a name ends so.
 const OF_NAMES: [&str; 2] = ["'s name is", "'s birthday is"];
@@ -94,7 +94,7 @@ const KIN: &str = "mom|mum|mother|dad|father|parents|sister|sisters|brother|brot
     boyfriend|partner|son|sons|daughter|daughters|kids|children|twins|grandma|grandmother|grandpa|grandfather|niece|nephew|\
     aunt|uncle|cousin|roommate|boss|coach|therapist|doctor|dentist|dog|dogs|cat|cats|puppy|kitten|pup|pet|pets|turtles|\
     hamster|rabbit|parrot|horse|pig";
-/// What somebody is.
+/// Roles of people.
 const ROLES: &str = "student|teacher|nurse|engineer|developer|designer|manager|freelancer|freelance|writer|therapist|parent|\
     mother|father|mom|dad|doctor|lawyer|specialist|consultant|analyst|owner|coach|artist|musician|photographer|scientist|\
     researcher|graduate|accountant|chef|member|resident|native|veteran|woman|man|major|streamer|\
@@ -198,7 +198,7 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
     }
 });
 
-/// What kind of statement a sentence makes that was said on a day, and how sure that is, 0 to 1; `None` for no statement.
+/// The category of a sentence's statement on a day, and its confidence, 0 to 1; `None` for no statement.
 pub(super) fn judge(sentence: &str, day: Date) -> Option<(Category, f64)> {
     let words = plain(&sentence.to_lowercase());
     let clauses = clauses(sentence);

@@ -12,7 +12,7 @@ use crate::format::candidate::Category;
 pub const ADMIT: f64 = 0.60;
 /// Below this score it is out (source 002, "reject < 0.45").
 pub const REJECT: f64 = 0.45;
-/// The utility of what nobody judged (notes on memory systems, §5.1: "LLM failure scores utility 0.5").
+/// The utility without a judgement (notes on memory systems, §5.1: "LLM failure scores utility 0.5").
 pub const UNJUDGED: f64 = 0.5;
 /// Days after which a gap counts half (§5.1: `1 - exp(-ln2 * gap / 14 d)`).
 pub const HALF_LIFE_DAYS: f64 = 14.0;
@@ -33,7 +33,7 @@ pub struct Scores {
     pub novelty: f64,
     /// How long nothing like it came: [`recency`].
     pub recency: f64,
-    /// What its category is worth: [`prior`].
+    /// Its category's worth: [`prior`].
     pub prior: f64,
 }
 
@@ -44,7 +44,7 @@ impl Scores {
         scores.iter().zip(WEIGHTS).map(|(score, weight)| score * weight).sum()
     }
 
-    /// What comes of it.
+    /// The decision.
     pub fn verdict(&self) -> Admission {
         let total = self.total();
         if total < REJECT {
@@ -68,7 +68,7 @@ pub enum Admission {
     In,
 }
 
-/// What a category is worth by itself (source 002: "profile=0.95, preferences=0.9, patterns=0.85, cases=0.8,
+/// The worth of a category by itself (source 002: "profile=0.95, preferences=0.9, patterns=0.85, cases=0.8,
 /// entities=0.75, events=0.45").
 pub const fn prior(category: Category) -> f64 {
     match category {

@@ -1,8 +1,8 @@
-//! Duplicates: within a batch, and against what is known; what a candidate then does to a known fact.
+//! Duplicates within a batch and among known facts, and a candidate's effect on a known fact.
 //!
 //! The thresholds and the rules of the categories are source 002's ("Auto-capture"). Where a brain was asked, its word
-//! decides within the rule of the category; else the words do ([`by_words`]): what says nothing new is skipped, what
-//! says something else of the same thing takes its place, what says more is put to it. Pure; vectors are unit length.
+//! decides within the rule of the category; else the words do ([`by_words`]): a candidate without news is skipped,
+//! another value of the same thing replaces the fact, more about it is added. Pure; vectors are unit length.
 
 use crate::capture::Judged;
 use crate::format::candidate::Category;
@@ -17,7 +17,7 @@ pub const NEAR: f32 = 0.7;
 /// So many known facts are looked at (source 002: "top-3").
 pub const TOP: usize = 3;
 
-/// What comes of a candidate.
+/// A candidate's effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// It is a fact of its own.
@@ -116,7 +116,7 @@ pub fn allowed(category: Category, verdict: Verdict) -> Verdict {
     }
 }
 
-/// What the words alone say: `near` are the known facts that are near, nearest first, with their places.
+/// The verdict by the words alone: `near` are the known facts that are near, nearest first, with their places.
 pub fn by_words(category: Category, text: &str, near: &[(usize, &str)]) -> Verdict {
     let new = words(text);
     for (place, known) in near {

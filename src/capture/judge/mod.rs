@@ -1,4 +1,5 @@
-//! What becomes of a candidate. Pure: what was found and what is known come in; questions go out.
+//! Decides about candidates: duplicates, scores, effects on known facts. Pure: candidates and known facts come in;
+//! questions go out.
 //!
 //! - [`dedup`]: duplicates, and what a candidate does to a known fact;
 //! - [`admission`]: the scores that let a candidate in; [`propose`]: both, for one turn;

@@ -1,11 +1,11 @@
-//! From what was found in one turn to what a person is asked: duplicates go, scores decide, the category's rule says what
-//! becomes of a known fact. Pure; the vectors are the built-in model's.
+//! Turns the finds of one turn into questions for a person: removes duplicates, applies the scores, and decides by the
+//! category whether a known fact is replaced or extended. Pure; the vectors are the built-in model's.
 
 use jiff::Timestamp;
 
 use super::admission::{self, Admission, Scores};
 use super::dedup::{self, Verdict};
-use crate::capture::Found;
+use crate::capture::Extracted;
 use crate::capture::ask::is_keepable;
 use crate::capture::read::quote;
 use crate::capture::read::reading::Turn;
@@ -20,9 +20,9 @@ const NEIGHBOUR: f32 = 0.55;
 /// Something that is known, or was asked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Known {
-    /// Whom or what it is about: a section of `MEMORY.md`; none for what stands above the first.
+    /// Its subject: a section of `MEMORY.md`; none for the text above the first.
     pub section: Option<String>,
-    /// What it says.
+    /// Its text.
     pub text: String,
     /// Its vector.
     pub vector: Vec<f32>,
@@ -32,12 +32,12 @@ pub struct Known {
     pub id: Option<String>,
 }
 
-/// What there is to compare with.
+/// Known facts and earlier questions, to compare with.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Memory {
     /// Facts that hold.
     pub facts: Vec<Known>,
-    /// What was ever asked, whatever came of it.
+    /// All earlier questions, with any outcome.
     pub asked: Vec<Known>,
 }
 
@@ -75,14 +75,14 @@ pub struct Proposal {
 /// its question goes to `again`.
 pub fn propose(
     turn: &Turn,
-    found: Vec<Found>,
+    found: Vec<Extracted>,
     memory: &Memory,
     by: &str,
     now: Timestamp,
     table: &Table,
     again: &mut Vec<String>,
 ) -> Vec<Proposal> {
-    let standing: Vec<Found> =
+    let standing: Vec<Extracted> =
         found.into_iter().filter(|found| quote::stands(&found.quote, &turn.said)).collect();
     let vectors: Vec<Vec<f32>> = standing.iter().map(|found| table.embed(&found.text)).collect();
     let mut out: Vec<Proposal> = Vec::new();
@@ -125,12 +125,12 @@ pub fn propose(
 }
 
 /// Whether the same was asked before, whatever was answered.
-fn says_the_same(found: &Found, vector: &[f32], asked: &Known) -> bool {
+fn says_the_same(found: &Extracted, vector: &[f32], asked: &Known) -> bool {
     normal(&asked.text) == normal(&found.text) || dedup::cosine(&asked.vector, vector) >= dedup::SAME
 }
 
-/// What it would do to a known fact; none where it is known already.
-fn change(found: &Found, vector: &[f32], facts: &[&Known]) -> Option<Option<Change>> {
+/// Its effect on a known fact; none where it is known already.
+fn change(found: &Extracted, vector: &[f32], facts: &[&Known]) -> Option<Option<Change>> {
     if facts.iter().any(|fact| normal(&fact.text) == normal(&found.text)) {
         return None;
     }
@@ -152,7 +152,7 @@ fn change(found: &Found, vector: &[f32], facts: &[&Known]) -> Option<Option<Chan
     }
 }
 
-fn scores(found: &Found, vector: &[f32], turn: &Turn, facts: &[&Known]) -> Scores {
+fn scores(found: &Extracted, vector: &[f32], turn: &Turn, facts: &[&Known]) -> Scores {
     let mut near: Vec<(f32, Option<Timestamp>)> =
         facts.iter().map(|fact| (dedup::cosine(&fact.vector, vector), fact.at)).collect();
     near.sort_by(|one, other| other.0.total_cmp(&one.0));
@@ -173,7 +173,7 @@ fn scores(found: &Found, vector: &[f32], turn: &Turn, facts: &[&Known]) -> Score
 fn section(author: &str) -> String {
     let name: String = author.chars().filter(|c| !c.is_control()).collect();
     let name = name.trim().trim_matches('#').trim();
-    if crate::memory::saying::section(name).is_ok() {
+    if crate::memory::wording::section(name).is_ok() {
         name.to_owned()
     } else {
         crate::memory::DEFAULT_SECTION.to_owned()
@@ -181,7 +181,7 @@ fn section(author: &str) -> String {
 }
 
 /// The same words of the same block have the same id, whenever they are found.
-fn id(turn: &Turn, found: &Found) -> String {
+fn id(turn: &Turn, found: &Extracted) -> String {
     let mut hasher = blake3::Hasher::new();
     for part in [&turn.path, &turn.block, &found.quote, &found.text] {
         hasher.update(part.as_bytes()).update(&[0]);
@@ -206,11 +206,18 @@ mod tests {
         }
     }
 
-    fn found(category: Category, text: &str, quote: &str) -> Found {
-        Found { category, text: text.into(), quote: quote.into(), utility: 0.8, about: None, judged: None }
+    fn found(category: Category, text: &str, quote: &str) -> Extracted {
+        Extracted {
+            category,
+            text: text.into(),
+            quote: quote.into(),
+            utility: 0.8,
+            about: None,
+            judged: None,
+        }
     }
 
-    fn proposed(said: &str, found: Vec<Found>, facts: &[&str], asked: &[&str]) -> Vec<Proposal> {
+    fn proposed(said: &str, found: Vec<Extracted>, facts: &[&str], asked: &[&str]) -> Vec<Proposal> {
         let table = Table::builtin();
         let known =
             |texts: &[&str]| texts.iter().map(|text| Known::new(&table, Some("Anna"), text, None)).collect();
@@ -254,7 +261,8 @@ mod tests {
     #[test]
     fn what_one_person_does_says_nothing_of_another() {
         let said = "I live in Vienna now.";
-        let about = Found { about: Some("Bob".into()), ..found(Category::Entities, "lives in Vienna", said) };
+        let about =
+            Extracted { about: Some("Bob".into()), ..found(Category::Entities, "lives in Vienna", said) };
         let one = proposed(said, vec![about], &["lives in Graz"], &["lives in Vienna"]).pop().unwrap();
         assert_eq!((one.candidate.section.as_str(), one.candidate.change), ("Bob", None));
     }

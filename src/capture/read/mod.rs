@@ -1,8 +1,8 @@
-//! What people said: new turns, their sentences and words.
+//! Reads new turns of people from logs, with their sentences and words.
 //!
-//! - [`reading`]: which turns of which logs are new;
+//! - [`reading`]: the new turns of logs, and the place up to which each was read;
 //! - [`sentences`], [`phrase`]: a text taken apart, and phrases in a text of any language. Pure;
-//! - [`quote`]: whether a quote stands in its block. Pure.
+//! - [`quote`]: the check that a quote stands in its block. Pure.
 
 pub mod phrase;
 pub(super) mod quote;

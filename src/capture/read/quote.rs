@@ -1,4 +1,4 @@
-//! Whether a quote stands in its block: without that nothing is ever asked. Pure.
+//! Checks that a quote stands in its block; without one a candidate is never asked about. Pure.
 
 /// A quote of fewer letters and digits says nothing.
 const FEWEST: usize = 4;

@@ -1,8 +1,8 @@
-//! Which turns of which logs are new.
+//! Finds new turns in logs, by the place up to which each log was read.
 //!
-//! Logs are only appended to, so a place in each says what was read. The places stand in a small file of the state
-//! directory: without it reading begins at the logs' ends of now, and what was asked before stays in the note. What one
-//! person said is a [`Turn`]; what the assistant, a tool or memory said is none.
+//! Logs are only appended to, so one place a log says how far it was read. The places stand in a small file of the
+//! state directory: without it reading begins at the logs' ends of now, and what was asked before stays in the note.
+//! What one person said is a [`Turn`]; what the assistant, a tool or memory said is none.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -15,7 +15,7 @@ use crate::format::log::{self, Event, EventKind, LogBlock, Resume};
 
 /// The file in the state directory.
 const FILE_NAME: &str = "capture.json";
-/// A longer message is a text that somebody pasted.
+/// A longer message is pasted text.
 const MAX_MESSAGE_BYTES: usize = 8_000;
 
 /// Whether a note is the log of a conversation between people and the assistant: what coding agents and routines write of
@@ -25,16 +25,16 @@ pub fn is_talk(logs: &str, path: &str) -> bool {
     inside.is_some_and(|rest| rest.starts_with("discord-") && rest.ends_with(".md"))
 }
 
-/// What one person said at a time.
+/// One message of a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Turn {
     /// The log, without `.md`.
     pub path: String,
     /// The block's id, without `^`.
     pub block: String,
-    /// Who spoke.
+    /// The speaker.
     pub author: String,
-    /// What was said, raw.
+    /// The message, raw.
     pub said: String,
     /// When.
     pub at: Timestamp,
@@ -55,7 +55,7 @@ pub struct Place {
     crlf: bool,
 }
 
-/// What is new in a log's bytes behind a place, and the place behind that.
+/// The new turns in a log's bytes behind a place, and the place behind them.
 pub fn turns(path: &str, bytes: &[u8], from: Option<Place>) -> (Vec<Turn>, Place) {
     // A log that was cut is another one: what it says now was said before.
     let from = from.map(|from| if from.offset > bytes.len() { end(bytes) } else { from });

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use super::phrase::plain;
 
-/// Sentences of what somebody says in their own words: fenced code, quoted lines, and what stands in
-/// backticks or quotation marks are somebody else's. The names of the agent's own notes stay.
+/// Sentences of a speaker in their own words: fenced code, quoted lines, and what stands in
+/// backticks or quotation marks are another's words. The names of the agent's own notes stay.
 pub fn sentences(text: &str) -> Vec<String> {
     let mut out = Vec::new();
     let mut in_fence = false;
@@ -169,7 +169,7 @@ pub fn is_kept<'n>(said: &str, mut notes: impl Iterator<Item = &'n str>) -> bool
     })
 }
 
-/// What must not be written down anywhere: passwords, keys, tokens.
+/// Whether a text looks like a secret, which must not be written down: passwords, keys, tokens.
 pub fn looks_secret(text: &str) -> bool {
     #[rustfmt::skip]
     const WORDS: &[&str] = &[

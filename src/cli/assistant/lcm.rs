@@ -12,7 +12,7 @@ use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::reminders::rfc3339;
 use crate::summary::expand::{DEPTH, Options};
 use crate::summary::grep::{LIMIT, MOST, Query, Scope};
-use crate::summary::{Look, Summaries, SummaryError};
+use crate::summary::{DueScope, Summaries, SummaryError};
 use crate::workspace::Workspace;
 
 /// Finds, describes and expands summaries of conversations, and proves them.
@@ -213,7 +213,7 @@ fn update(context: &Context, workspace: Workspace, extract: bool) -> CommandResu
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let (mut written, mut failed) = (Vec::new(), false);
     for (name, _) in logs {
-        match runtime.block_on(scribe.work(&name, Look::All, &CancellationToken::new())) {
+        match runtime.block_on(scribe.work(&name, DueScope::All, &CancellationToken::new())) {
             Ok(done) => written.extend(done.written),
             Err(error) => {
                 failed = true;

@@ -2,9 +2,10 @@
 //!
 //! - [`run`], [`status`], [`service`]: one file a command; what `status` prints of a part is that part's own word, in
 //!   [`crate::daemon::parts`] (`last snapshot` in its `history`); [`next`]: what comes next, for `status`;
-//! - [`pause`]: `pause` and `resume`;
+//! - [`pause`]: `pause` and `resume`; [`machines`]: several machines with one vault;
 //! - [`tick`], [`ticked`]: one pass of the scheduler, and the routines that are due in it.
 
+pub(super) mod machines;
 mod next;
 pub(super) mod pause;
 pub(super) mod run;

@@ -1,7 +1,7 @@
 //! `pause` and `resume`: nothing is done by itself, until a time or until it is resumed.
 
-use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::pause::{self, PauseError, Paused};
+use crate::cli::{CommandResult, Context, Status};
+use crate::pause::{self, Paused};
 use crate::reminders::ReminderError;
 use crate::when;
 
@@ -51,14 +51,4 @@ fn say(context: &Context) -> CommandResult {
         None => context.ui.line("nothing is paused"),
     }
     Ok(Status::Fine)
-}
-
-impl From<PauseError> for CommandError {
-    fn from(error: PauseError) -> Self {
-        match error {
-            PauseError::Read(error) => error.into(),
-            PauseError::Write(error) => error.into(),
-            error => Self::problem(error),
-        }
-    }
 }

@@ -19,7 +19,7 @@ pub struct Args {}
 /// Runs `run`.
 pub fn run(context: &Context, _: &Args) -> CommandResult {
     let dir = context.folder()?;
-    let workspace = Arc::new(open_or_make(context, &dir)?);
+    let workspace = Arc::new(open_or_make(context, &dir)?.joined()?);
     // A note that shrinks while nobody types a command may be a save or a sync that went wrong.
     workspace.editor.count_as_settled(false);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;

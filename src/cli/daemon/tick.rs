@@ -37,6 +37,10 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         workspace = Workspace::open_or_last(&context.vault_dir()?, clock)?.0;
         workspace.editor.count_as_settled(true);
     }
+    // Beside a daemon, what needs a claim is the daemon's.
+    if !args.dry_run && DaemonLock::holder(&workspace.dirs.state).is_none() {
+        workspace = workspace.joined()?;
+    }
     if context.ui.is_closed() && !context.ui.json && workspace.outlets(false).primary.name() == "console" {
         // Nobody reads what would be told: it stays due.
         return Ok(Status::Fine);
@@ -93,7 +97,19 @@ async fn one_pass(ui: Ui, workspace: &Workspace, mode: Mode) -> Result<PassRepor
     let (journal, outlets, settings) =
         (workspace.journal()?, workspace.outlets_beside(ui.json), workspace.pass_settings());
     let context = pass_context(workspace, &journal, &outlets, &settings);
-    pass(&context, &mut Memory::default(), mode).await.map_err(CommandError::problem)
+    let mut memory = Memory::default();
+    workspace.machines.catch_up().await;
+    let report = pass(&context, &mut memory, mode).await.map_err(CommandError::problem)?;
+    if workspace.machines.name().is_none() {
+        return Ok(report);
+    }
+    // What the first pass wanted is claimed now, and told by the second.
+    workspace.machines.catch_up().await;
+    let mut second = pass(&context, &mut memory, mode).await.map_err(CommandError::problem)?;
+    workspace.machines.catch_up().await;
+    second.fired.splice(0..0, report.fired);
+    second.problems.extend(workspace.machines.problem());
+    Ok(second)
 }
 
 fn pass_context<'a>(
@@ -102,14 +118,14 @@ fn pass_context<'a>(
     outlets: &'a Outlets,
     settings: &'a PassSettings,
 ) -> PassContext<'a> {
-    let (vault, editor, clock) = (&workspace.vault, &*workspace.editor, &*workspace.clock);
-    PassContext { vault, editor, journal, outlets, clock, settings }
+    let Workspace { vault, editor, clock, machines, .. } = workspace;
+    PassContext { vault, editor, journal, outlets, clock: &**clock, settings, machines }
 }
 
 /// What comes after the routines: approvals whose time is up are marked, and, where one `ran`, what runs queued is sent.
 #[cfg(feature = "assistant")]
 async fn end(ui: Ui, workspace: &Arc<Workspace>, ran: bool) -> Result<PassReport, CommandError> {
-    if workspace.pass_settings().read_only.is_none() {
+    if workspace.elsewhere().is_none() {
         crate::agent::VaultApprovals::left_open(workspace).tidy().await;
     }
     if !ran {
@@ -135,7 +151,7 @@ struct Ticks {
 
 /// Carries out what the boxes of the inbox say.
 fn ticks(workspace: &Workspace) -> Ticks {
-    if workspace.pass_settings().read_only.is_some() {
+    if workspace.elsewhere().is_some() {
         return Ticks::default();
     }
     match Inbox::new(workspace.memory()).settle(workspace.clock.now()) {

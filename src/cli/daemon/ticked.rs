@@ -65,7 +65,15 @@ pub fn routines(ui: Ui, workspace: &Arc<Workspace>, rests: bool, dry: bool) -> R
     for key in looked.open {
         let driven = runtime.block_on(async {
             let stop = daemon::stop_on_signals()?;
-            Ok::<_, CommandError>(runner.drive(&key, &stop).await)
+            let machines = workspace.machines.clone();
+            let driver = tokio::spawn({
+                let (machines, stop) = (machines.clone(), stop.child_token());
+                async move { machines.drive(stop).await }
+            });
+            let driven = runner.drive(&key, &stop).await;
+            driver.abort();
+            machines.catch_up().await;
+            Ok::<_, CommandError>(driven)
         })?;
         let (outcome, waits) = match driven {
             Ok(Driven::Done(outcome)) => (Some(outcome), None),

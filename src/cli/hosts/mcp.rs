@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::mcp::{self, Desk, HttpError, HttpOptions, ToolSet};
+use crate::mcp::{self, HttpError, HttpOptions, SharedState, ToolSet};
 use crate::workspace::Workspace;
 
 /// Serves the vault's memory and reminders to models, over standard input and output.
@@ -45,8 +45,8 @@ fn address(text: &str) -> Result<SocketAddr, String> {
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = Workspace::open(&context.vault_dir()?, Arc::clone(&context.clock))?;
     let here = std::env::current_dir()?;
-    let place = mcp::Place::of(&here, |name| std::env::var(name).ok());
-    let desk = Arc::new(Desk::new(workspace, tools(args), place));
+    let place = mcp::ServerScopes::of(&here, |name| std::env::var(name).ok());
+    let shared = Arc::new(SharedState::new(workspace, tools(args), place));
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .max_blocking_threads(64)
@@ -56,8 +56,8 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         let stop = CancellationToken::new();
         tokio::spawn(signals(stop.clone()));
         match args.http {
-            Some(address) => http(context, args, address, desk, stop).await,
-            None => mcp::serve_stdio(desk, stop).await.map_err(CommandError::problem),
+            Some(address) => http(context, args, address, shared, stop).await,
+            None => mcp::serve_stdio(shared, stop).await.map_err(CommandError::problem),
         }
     });
     // A write that has begun is finished before the process ends.
@@ -81,7 +81,7 @@ async fn http(
     context: &Context,
     args: &Args,
     address: SocketAddr,
-    desk: Arc<Desk>,
+    shared: Arc<SharedState>,
     stop: CancellationToken,
 ) -> Result<(), CommandError> {
     let options = HttpOptions {
@@ -97,7 +97,7 @@ async fn http(
             None => format!("the token is the one in {}", crate::listen::TOKEN_VARIABLE),
         });
     };
-    mcp::serve_http(desk, &options, ready, stop).await.map_err(|error| match error {
+    mcp::serve_http(shared, &options, ready, stop).await.map_err(|error| match error {
         HttpError::Remote(_) => {
             CommandError::usage(error).hint("listen on `127.0.0.1`, or add `--allow-remote` if that is meant")
         }

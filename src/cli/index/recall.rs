@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::cli::memories::with_here;
 use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::hooks::{background_reindex, recall_gate::is_worth_a_look};
+use crate::hooks::recall_gate::is_worth_a_look;
 use crate::search::{Asker, Freshness, Hit, RecallError};
 
 /// Gives the memories that help with a question or a prompt: two or three lines, or `NONE`.
@@ -30,9 +30,6 @@ pub struct Args {
     /// `global`, `here` (this folder's project), `project:ID`, `agent:ID`, `user:ID` or `custom:NAME`, with commas between several.
     #[arg(long)]
     scope: Option<String>,
-    /// Waits until meaning is made of all notes, however many there are.
-    #[arg(long, hide = true)]
-    wait: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -48,8 +45,7 @@ struct Answer<'a> {
 
 /// Runs `recall`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
-    let asker = Asker::new(Arc::new(context.workspace_or_last()?)).leaving();
-    let asker = if args.wait { asker.waiting() } else { asker };
+    let asker = Asker::new(Arc::new(context.workspace_or_last()?));
     let query = args.query.join(" ");
     if !is_worth_a_look(&query) {
         context.ui.json(&Answer { digest: None, hits: &[], injected: None, freshness: None, notes: &[] });
@@ -77,9 +73,6 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         }
     } else {
         context.ui.line(found.digest.as_deref().unwrap_or("NONE"));
-    }
-    if asker.is_making() {
-        background_reindex::bring_up(asker.workspace().vault.root());
     }
     Ok(Status::Fine)
 }

@@ -8,7 +8,7 @@ use std::time::Instant;
 use serde::Serialize;
 
 use crate::cli::{CommandResult, Context, Status};
-use crate::search::{Progress, Recall, Reindexed};
+use crate::search::{Progress, Reindexed};
 
 /// Makes the index anew from all notes, and what recall knows of them; the old index answers until the new one is whole.
 #[derive(Debug, clap::Args)]
@@ -23,12 +23,12 @@ struct Report {
 
 /// Runs `reindex`. Ctrl-C ends it with the old index untouched.
 pub fn run(context: &Context, _: &Args) -> CommandResult {
-    let recall = Recall::of(&context.workspace()?)?;
+    let index = context.workspace()?.index()?;
     let stop = Arc::new(AtomicBool::new(false));
     stop_on_interrupt(&stop)?;
     let bar = bar(context);
     let start = Instant::now();
-    let made = recall.index().reindex(
+    let made = index.reindex(
         &|progress: Progress| {
             bar.set_length(progress.total as u64);
             bar.set_position(progress.done as u64);
@@ -37,7 +37,6 @@ pub fn run(context: &Context, _: &Args) -> CommandResult {
     );
     bar.finish_and_clear();
     let made = made?;
-    recall.remake()?;
     let took_ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
     context.ui.json(&Report { made, took_ms });
     context.ui.line(format!(

@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use crate::cli::memories::with_here;
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::deliver::{link, takes_links};
-use crate::hooks::background_reindex;
 use crate::search::{Answer, Asker, Hit, IndexError, Query, Reranked};
 
 /// Searches all notes, logs and memories.
@@ -68,10 +67,9 @@ struct Reply {
 
 /// Runs `search`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
-    let asker = Asker::new(Arc::new(context.workspace_or_last()?)).leaving();
+    let asker = Asker::new(Arc::new(context.workspace_or_last()?));
     if args.stdin {
-        // Many questions are worth the wait.
-        return lines(context, args, &asker.waiting());
+        return lines(context, args, &asker);
     }
     let query = Query {
         text: args.query.join(" "),
@@ -85,9 +83,6 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         context.ui.note(word);
     }
     show(context, &answer, asker.workspace().vault.root());
-    if asker.is_making() {
-        background_reindex::bring_up(asker.workspace().vault.root());
-    }
     Ok(Status::Fine)
 }
 

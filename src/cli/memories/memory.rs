@@ -5,7 +5,7 @@ use serde_json::json;
 use super::arguments::{before, day, place_of, range, scope, target, words};
 use super::saving::{SaveArgs, one_line, save, tell};
 use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::memory::{ListedDay, ListedSection, Meant, MemoryError, Shelf, read_working, working};
+use crate::memory::{ListedDay, ListedSection, MemoryError, MemoryRef, Shelf, read_working, working};
 use crate::workspace::Workspace;
 
 /// Saves, lists, reads and removes memories.
@@ -174,7 +174,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             Ok(Status::Fine)
         }
         Action::Edit { path, text, new, line, expected } => {
-            let meant = Meant { path, text, line: *line, expected: expected.as_deref() };
+            let meant = MemoryRef { path, text, line: *line, expected: expected.as_deref() };
             let edited = memory.edit(&meant, &words(new)?, &origin)?;
             context.ui.json(&edited);
             tell(context, &edited.saved, "changed in");

@@ -89,7 +89,7 @@ pub(super) fn save(context: &Context, workspace: &Workspace, args: &SaveArgs) ->
             };
             let saved = memory.save_commitment(&draft, now, &origin)?;
             if let Some(local) = due {
-                context.ui.note(when::said(local, now, &workspace.zone));
+                context.ui.note(when::confirmation(local, now, &workspace.zone));
             }
             saved
         }

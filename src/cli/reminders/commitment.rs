@@ -7,7 +7,7 @@ use crate::memory::commitments::{CommitmentError, Draft, Listed};
 use crate::reminders::ReminderError;
 use crate::{schedule, when};
 
-/// Adds, lists and ends follow-ups.
+/// Adds, lists, changes and ends follow-ups.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -37,6 +37,17 @@ enum Action {
         /// Also those that are delivered or cancelled.
         #[arg(long)]
         all: bool,
+    },
+    /// Changes the words or the due time of a follow-up that waits.
+    Edit {
+        /// Its id.
+        id: String,
+        /// The new time; as for `add`.
+        #[arg(long, value_name = "WHEN")]
+        when: Option<String>,
+        /// What was promised.
+        #[arg(long, value_name = "TEXT", required_unless_present = "when")]
+        text: Option<String>,
     },
     /// Marks a follow-up as delivered.
     Done {
@@ -68,7 +79,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
                 ..Draft::new(text.clone())
             };
             let listed = ledger.add(&draft, now, &origin)?.listed;
-            context.ui.note(when::said(local, now, &workspace.zone));
+            context.ui.note(when::confirmation(local, now, &workspace.zone));
             listed
         }
         Action::List { all } => {
@@ -79,6 +90,17 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             }
             listed.iter().for_each(|listed| context.ui.line(line(listed)));
             return Ok(Status::Fine);
+        }
+        Action::Edit { id, when, text } => {
+            let now = workspace.clock.now();
+            let when = when.as_deref().map(|when| when::parse_when(when, now, &workspace.zone)).transpose();
+            let local = when.map_err(ReminderError::from)?;
+            let due = local.map(|local| schedule::resolve(&workspace.zone, local));
+            let listed = ledger.change(id, (text.as_deref(), due), &origin)?;
+            local
+                .into_iter()
+                .for_each(|local| context.ui.note(when::confirmation(local, now, &workspace.zone)));
+            listed
         }
         Action::Done { id } => ledger.set(id, commitment::Status::Delivered, &origin)?,
         Action::Cancel { id } => ledger.set(id, commitment::Status::Cancelled, &origin)?,

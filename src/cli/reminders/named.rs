@@ -49,7 +49,7 @@ pub(in crate::cli) fn id_of(
         return Ok(text.to_owned());
     }
     let settings = workspace.task_settings().filter(|_| among != Among::Reminders);
-    let tasks = workspace.task_book(settings.as_ref());
+    let tasks = workspace.vault_tasks(settings.as_ref());
     let (standing, problems) = tasks::all(book, &tasks, workspace.clock.now())?;
     problems.iter().for_each(|problem| context.ui.note(problem));
     let standing: Vec<Candidate> = standing.into_iter().map(Candidate::from).collect();

@@ -1,14 +1,22 @@
-//! `remind skip` and `remind move`: one occurrence, and none of the others.
+//! `remind skip`, `remind move` and `remind preview`: single occurrences.
+
+use jiff::civil::Time;
 
 use super::remind::Remind;
-use crate::cli::{CommandError, CommandResult};
+use crate::cli::when::instant;
+use crate::cli::{CommandError, CommandResult, Status};
 use crate::format::reminder::Recur;
-use crate::reminders::{self, ReminderError, Written};
-use crate::tasks::is_task_id;
+use crate::reminders::{self, Previewed, ReminderError, Written};
+use crate::tasks::{Rewrite, Scanner, is_task_id};
 use crate::when;
 
 impl Remind<'_> {
     pub(super) fn skip(&self, id: &str) -> CommandResult {
+        if is_task_id(id) {
+            let settings = self.workspace.task_settings();
+            let tasks = self.workspace.vault_tasks(settings.as_ref());
+            return self.say_task("skipped", &tasks.skip(id, None, self.context.origin())?, None);
+        }
         let file = self.book().read()?;
         let line = reminders::find(&file, id, self.path)?;
         if line.reminder.recur == Recur::None {
@@ -22,24 +30,66 @@ impl Remind<'_> {
     }
 
     pub(super) fn move_next(&self, id: &str, when: &str) -> CommandResult {
-        if is_task_id(id) {
-            return Err(CommandError::usage("a task of another plugin is moved in its own note")
-                .hint(format!("`vault-agent remind snooze {id} --until WHEN` lets it come again later")));
-        }
         let (now, zone) = (self.workspace.clock.now(), &self.workspace.zone);
         let file = self.book().read()?;
-        let time = reminders::find(&file, id, self.path).map(|line| line.reminder.time.strftime("%H:%M"));
+        let time = if is_task_id(id) {
+            self.time_of_task(id)?
+        } else {
+            reminders::find(&file, id, self.path).ok().map(|line| line.reminder.time)
+        };
         // A day alone keeps the time: with another time behind it, a phrase that has one can't be read.
-        let kept = time.ok().and_then(|time| when::parse_when(&format!("{when} {time}"), now, zone).ok());
+        let kept = time
+            .map(|time| time.strftime("%H:%M"))
+            .and_then(|time| when::parse_when(&format!("{when} {time}"), now, zone).ok());
         let local = match kept {
             Some(local) => local,
             None => when::parse_when(when, now, zone).map_err(ReminderError::from)?,
         };
+        if is_task_id(id) {
+            return self.rewrite("moved", id, Rewrite { to: Some(local), words: None });
+        }
         let written = match self.workspace.postponed(id, local, &self.context.origin())? {
             Some(line_text) => Written { id: id.to_owned(), line_text },
             None => self.book().move_next(id, local, now, self.context.origin())?,
         };
         self.say("moved", &written, self.said(local, Recur::None))
+    }
+
+    pub(super) fn preview(
+        &self,
+        id: Option<&str>,
+        count: usize,
+        until: Option<&str>,
+        from: Option<&str>,
+    ) -> CommandResult {
+        let now = self.workspace.clock.now();
+        let from = from.map_or(Ok(now), |from| instant(from, self.workspace))?;
+        let until = until.map(|until| instant(until, self.workspace)).transpose()?;
+        let previews = self.book().preview(id, from, until, count)?;
+        self.context.ui.json(&previews);
+        for Previewed { id, msg, occurrences } in &previews {
+            self.context.ui.line(format!("{msg} ({})", id.as_deref().unwrap_or("no id yet")));
+            for occurrence in occurrences {
+                self.context.ui.line(format!("  {occurrence}"));
+            }
+        }
+        Ok(Status::Fine)
+    }
+
+    /// Changes the time or the words of a task of another plugin.
+    pub(super) fn rewrite(&self, what: &str, id: &str, rewrite: Rewrite<'_>) -> CommandResult {
+        let settings = self.workspace.task_settings();
+        let tasks = self.workspace.vault_tasks(settings.as_ref());
+        let written = tasks.rewrite(id, None, rewrite, self.context.origin())?;
+        self.say_task(what, &written, rewrite.to.and_then(|to| self.said(to, Recur::None)).as_deref())
+    }
+
+    /// The time of day at which a task is told next; none where no task has the id.
+    fn time_of_task(&self, id: &str) -> Result<Option<Time>, CommandError> {
+        let settings = self.workspace.task_settings();
+        let tasks = self.workspace.vault_tasks(settings.as_ref());
+        let (listed, _) = tasks.list(&mut Scanner::default(), self.workspace.clock.now())?;
+        Ok(listed.into_iter().find(|one| one.id == id).and_then(|one| one.time.parse().ok()))
     }
 }
 

@@ -5,14 +5,13 @@ use jiff::civil::DateTime;
 
 use super::named::{self, Among};
 use crate::cli::context::runtime;
-use crate::cli::when::instant;
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::deliver::pass::{PassContext, flush};
 use crate::format::reminder::Recur;
 use crate::reminders::{
-    self, Book, Changes, Draft, Listed, Previewed, ReminderError, Written, check_message, local_after,
+    self, Book, Changes, Draft, Listed, ReminderError, Written, check_message, local_after,
 };
-use crate::tasks::{self, Standing, TaskError, WrittenTask, is_task_id};
+use crate::tasks::{self, Rewrite, Standing, TaskError, WrittenTask, is_task_id};
 use crate::vault::NotePath;
 use crate::when::{self, Meaning};
 use crate::workspace::Workspace;
@@ -43,7 +42,7 @@ enum Action {
         #[arg(long)]
         all: bool,
     },
-    /// Changes a reminder and prints its line.
+    /// Changes a reminder, or the time and the words of a task of another plugin, and prints its line.
     Edit {
         /// Its id, or its words.
         id: String,
@@ -57,7 +56,7 @@ enum Action {
         #[arg(long, value_name = "R")]
         recur: Option<String>,
     },
-    /// Removes a reminder and prints the line that it had.
+    /// Removes a reminder or the line of a task of another plugin, and prints the line that it had.
     #[command(visible_alias = "remove")]
     Rm {
         /// Its id, or its words.
@@ -82,12 +81,14 @@ enum Action {
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=527_040))]
         minutes: Option<u32>,
     },
-    /// Leaves out the next time of a reminder that comes again, and prints its line.
+    /// Leaves out the next time of a reminder or a task that comes again, and prints its line.
     Skip {
         /// Its id, or its words.
         id: String,
     },
-    /// Moves the next time of a reminder or a follow-up to another day, and leaves the others; prints the line.
+    /// Moves the next time of a reminder, a follow-up or a task to another day, and leaves the others; prints the line.
+    ///
+    /// Of a task that comes again, its plugin counts on from the new day.
     Move {
         /// Its id, or its words.
         id: String,
@@ -123,15 +124,15 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         Action::List { all: false } => remind.list(),
         Action::List { all: true } => remind.list_all(),
         Action::Edit { id, when, message, recur } => {
-            let id = &remind.id(id, Among::Reminders)?;
+            let id = &remind.id(id, Among::All)?;
             remind.edit(id, when.as_deref(), message.as_deref(), recur.as_deref())
         }
-        Action::Rm { id } => remind.remove(&remind.id(id, Among::Reminders)?),
+        Action::Rm { id } => remind.remove(&remind.id(id, Among::All)?),
         Action::Done { id } => remind.done(&remind.id(id, Among::All)?),
         Action::Snooze { id, until, minutes } => {
             remind.snooze(&remind.id(id, Among::AllAndTold)?, until.as_deref(), *minutes)
         }
-        Action::Skip { id } => remind.skip(&remind.id(id, Among::Reminders)?),
+        Action::Skip { id } => remind.skip(&remind.id(id, Among::All)?),
         Action::Move { id, when } => remind.move_next(&remind.id(id, Among::All)?, when),
         Action::Preview { id, count, until, from } => {
             remind.preview(id.as_deref(), usize::from(*count), until.as_deref(), from.as_deref())
@@ -163,7 +164,7 @@ impl Remind<'_> {
 
     /// A local time as it was understood, with its weekday and how far away it is.
     pub(super) fn said(&self, local: DateTime, recur: Recur) -> Option<String> {
-        Some(when::said_with(local, recur, self.workspace.clock.now(), &self.workspace.zone))
+        Some(when::confirmation_with(local, recur, self.workspace.clock.now(), &self.workspace.zone))
     }
 
     fn add(&self, when: &str, message: &str, recur: Option<&str>) -> CommandResult {
@@ -183,6 +184,16 @@ impl Remind<'_> {
         recur: Option<&str>,
     ) -> CommandResult {
         let meaning = when.map(|when| self.when(when)).transpose()?;
+        if is_task_id(id) {
+            if recur.is_some() || meaning.as_ref().is_some_and(|meaning| meaning.recur != Recur::None) {
+                return Err(CommandError::usage("how a task comes again is changed in its own note"));
+            }
+            let to = meaning.map(|meaning| meaning.local);
+            if let (None, None) = (to, message) {
+                return Err(ReminderError::NothingToChange.into());
+            }
+            return self.rewrite("changed", id, Rewrite { to, words: message });
+        }
         let mut recur = recur.map(recurrence).transpose()?;
         if let Some(meaning) = meaning.as_ref().filter(|meaning| meaning.recur != Recur::None) {
             recur = Some(meaning.recurring(recur).map_err(CommandError::usage)?);
@@ -196,6 +207,11 @@ impl Remind<'_> {
     }
 
     fn remove(&self, id: &str) -> CommandResult {
+        if is_task_id(id) {
+            let settings = self.workspace.task_settings();
+            let tasks = self.workspace.vault_tasks(settings.as_ref());
+            return self.say_task("removed", &tasks.remove(id, None, self.context.origin())?, None);
+        }
         let written = self.book().remove(id, self.context.origin())?;
         self.say("removed", &written, None)
     }
@@ -208,7 +224,7 @@ impl Remind<'_> {
         };
         if is_task_id(id) {
             let settings = self.workspace.task_settings();
-            let tasks = self.workspace.task_book(settings.as_ref());
+            let tasks = self.workspace.vault_tasks(settings.as_ref());
             let written = tasks.snooze(id, None, local, self.context.origin())?;
             return self.say_task("snoozed", &written, self.said(local, Recur::None).as_deref());
         }
@@ -226,7 +242,7 @@ impl Remind<'_> {
         let now = self.workspace.clock.now();
         if is_task_id(id) {
             let settings = self.workspace.task_settings();
-            let tasks = self.workspace.task_book(settings.as_ref());
+            let tasks = self.workspace.vault_tasks(settings.as_ref());
             let written = tasks.done(id, None, now, self.context.origin())?;
             return self.say_task("done", &written, None);
         }
@@ -249,7 +265,7 @@ impl Remind<'_> {
 
     fn list_all(&self) -> CommandResult {
         let settings = self.workspace.task_settings();
-        let tasks = self.workspace.task_book(settings.as_ref());
+        let tasks = self.workspace.vault_tasks(settings.as_ref());
         let (all, problems) = tasks::all(&self.book(), &tasks, self.workspace.clock.now())?;
         self.context.ui.json(&all);
         if all.is_empty() {
@@ -279,27 +295,6 @@ impl Remind<'_> {
         Ok(Status::Fine)
     }
 
-    fn preview(
-        &self,
-        id: Option<&str>,
-        count: usize,
-        until: Option<&str>,
-        from: Option<&str>,
-    ) -> CommandResult {
-        let now = self.workspace.clock.now();
-        let from = from.map_or(Ok(now), |from| instant(from, self.workspace))?;
-        let until = until.map(|until| instant(until, self.workspace)).transpose()?;
-        let previews = self.book().preview(id, from, until, count)?;
-        self.context.ui.json(&previews);
-        for Previewed { id, msg, occurrences } in &previews {
-            self.context.ui.line(format!("{msg} ({})", id.as_deref().unwrap_or("no id yet")));
-            for occurrence in occurrences {
-                self.context.ui.line(format!("  {occurrence}"));
-            }
-        }
-        Ok(Status::Fine)
-    }
-
     /// Prints the exact line, which is the console's confirmation; other notifiers get one of their own.
     pub(super) fn say(&self, what: &str, written: &Written, when: Option<String>) -> CommandResult {
         self.context.ui.json(written);
@@ -315,7 +310,7 @@ impl Remind<'_> {
     }
 
     /// As [`Self::say`], for a task: its lines, read back, and where they stand.
-    fn say_task(&self, what: &str, written: &WrittenTask, when: Option<&str>) -> CommandResult {
+    pub(super) fn say_task(&self, what: &str, written: &WrittenTask, when: Option<&str>) -> CommandResult {
         self.context.ui.json(written);
         let shown = written.shown();
         if !shown.is_empty() {
@@ -346,6 +341,7 @@ impl Remind<'_> {
             outlets: &outlets,
             clock: &*workspace.clock,
             settings: &workspace.pass_settings(),
+            machines: &workspace.machines,
         };
         runtime()?.block_on(flush(&pass)).map(|_| ()).map_err(CommandError::problem)
     }

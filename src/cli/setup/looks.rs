@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::context::Context;
 use crate::config::{self, FILE_NAME, Settings};
-use crate::setup::{Folder, Found, Kept, Look};
+use crate::setup::{Check, CheckResult, Folder, SecretSource};
 
 #[cfg(any(feature = "discord", feature = "desktop", feature = "push", feature = "email"))]
 use super::telling;
@@ -15,25 +15,29 @@ const COUNTED: usize = 100;
 const OPENED: usize = 200;
 
 /// Looks; `no_tests` sends and asks nothing that anybody would see.
-pub(super) fn look(context: &Context, look: &Look, no_tests: bool) -> Result<Found, String> {
+pub(super) fn look(context: &Context, look: &Check, no_tests: bool) -> Result<CheckResult, String> {
     match look {
-        Look::Folder(path) => folder(path).map(|folder| Found::Folder(Box::new(folder))),
-        Look::Secret(kept, root) => secret(kept, root),
-        Look::Desktop | Look::BotMessage(..) | Look::WebhookMessage(..) | Look::Way(_) | Look::Brain(_)
+        Check::Folder(path) => folder(path).map(|folder| CheckResult::Folder(Box::new(folder))),
+        Check::Secret(kept, root) => secret(kept, root),
+        Check::Desktop
+        | Check::BotMessage(..)
+        | Check::WebhookMessage(..)
+        | Check::Way(_)
+        | Check::Brain(_)
             if no_tests =>
         {
-            Ok(Found::Well("not tested".to_owned()))
+            Ok(CheckResult::Well("not tested".to_owned()))
         }
         #[cfg(feature = "assistant")]
-        Look::Brain(trial) => brain(context, trial),
+        Check::Brain(trial) => brain(context, trial),
         #[cfg(feature = "desktop")]
-        Look::Desktop => wait(telling::sent(&crate::deliver::Desktop, "a notification was shown")),
+        Check::Desktop => wait(telling::sent(&crate::deliver::Desktop, "a notification was shown")),
         #[cfg(feature = "discord")]
-        Look::Bot(..) | Look::Channels(..) | Look::BotMessage(..) | Look::WebhookMessage(..) => {
+        Check::Bot(..) | Check::Channels(..) | Check::BotMessage(..) | Check::WebhookMessage(..) => {
             wait(telling::on_discord(look))
         }
         #[cfg(any(feature = "push", feature = "email"))]
-        Look::Way(trying) => wait(telling::by(trying, &context.clock)),
+        Check::Way(trying) => wait(telling::by(trying, &context.clock)),
         #[cfg(not(all(feature = "discord", feature = "desktop", feature = "assistant", feature = "push")))]
         _ => {
             let _ = context;
@@ -82,14 +86,14 @@ fn notes(root: &Path) -> usize {
     notes
 }
 
-fn secret(kept: &Kept, root: &Path) -> Result<Found, String> {
+fn secret(kept: &SecretSource, root: &Path) -> Result<CheckResult, String> {
     let (variable, file) = match kept {
-        Kept::Variable(name) => (*name, None),
-        Kept::File(file) => ("", Some(file.as_str())),
-        Kept::Settings => return Err("it stands in the settings".to_owned()),
+        SecretSource::Variable(name) => (*name, None),
+        SecretSource::File(file) => ("", Some(file.as_str())),
+        SecretSource::Settings => return Err("it stands in the settings".to_owned()),
     };
     match config::secret(variable, file, root) {
-        Ok(Some(secret)) => Ok(Found::Secret(secret)),
+        Ok(Some(secret)) => Ok(CheckResult::Secret(secret)),
         Ok(None) => Err(format!("`{variable}` is not set")),
         Err(error) => {
             let hint = error.suggestion.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
@@ -111,7 +115,7 @@ fn wait<T>(work: impl Future<Output = Result<T, String>>) -> Result<T, String> {
 }
 
 #[cfg(feature = "assistant")]
-fn brain(context: &Context, trial: &crate::setup::Trial) -> Result<Found, String> {
+fn brain(context: &Context, trial: &crate::setup::Trial) -> Result<CheckResult, String> {
     use crate::agent::setup::{Around, Prepared};
     use crate::brain::wire::{Watch, http};
     use crate::cli::assistant::brain::{TEST_LIMIT, hello};
@@ -132,7 +136,7 @@ fn brain(context: &Context, trial: &crate::setup::Trial) -> Result<Found, String
     let asked = asked.ok_or_else(|| "it can't be asked".to_owned());
     let answered = asked.and_then(|brain| wait(async { hello(&brain).await.map_err(|error| error.message) }));
     let _ = std::fs::remove_dir_all(&scratch);
-    answered.map(|()| Found::Well(format!("it answered in {} ms", began.elapsed().as_millis())))
+    answered.map(|()| CheckResult::Well(format!("it answered in {} ms", began.elapsed().as_millis())))
 }
 
 /// Whether there is a desktop session to show something on.

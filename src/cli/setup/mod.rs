@@ -17,7 +17,7 @@ use crate::config::{
     self, DISCORD_TOKEN_VARIABLE, EMAIL_PASSWORD_VARIABLE, NTFY_TOKEN_VARIABLE, SIGNED_SECRET_VARIABLE,
     SIGNED_URL_VARIABLE, WEBHOOK_VARIABLE,
 };
-use crate::setup::{Answers, Dialogue, Found, Machine, Next, Plan, Question};
+use crate::setup::{Answers, CheckResult, Dialogue, Machine, Next, Plan, Question};
 
 use ask::Terminal;
 
@@ -52,10 +52,10 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
                 let answer = driver.answer(&question)?;
                 dialogue.answer(question.step, &answer);
             }
-            Next::Look(look) => {
+            Next::Check(look) => {
                 let found = looks::look(context, &look, args.no_tests);
                 driver.say(&found);
-                dialogue.found(found);
+                dialogue.checked(found);
             }
             Next::Done(plan) => break plan,
         }
@@ -117,11 +117,11 @@ impl Driver {
         }
     }
 
-    fn say(&self, found: &Result<Found, String>) {
+    fn say(&self, found: &Result<CheckResult, String>) {
         let Self::Terminal(terminal) = self else { return };
         match found {
-            Ok(Found::Well(words)) => terminal.well(words),
-            Ok(Found::Bot(bot)) => terminal.well(&format!("Discord knows the bot as `{}`", bot.name)),
+            Ok(CheckResult::Well(words)) => terminal.well(words),
+            Ok(CheckResult::Bot(bot)) => terminal.well(&format!("Discord knows the bot as `{}`", bot.name)),
             _ => {}
         }
     }

@@ -10,20 +10,20 @@ use crate::config::{self, NotifyKind};
 #[cfg(any(feature = "push", feature = "email"))]
 use crate::deliver::{Links, Telling};
 use crate::deliver::{Notifier, send_test};
-use crate::setup::Found;
 #[cfg(feature = "discord")]
-use crate::setup::Look;
+use crate::setup::Check;
+use crate::setup::CheckResult;
 #[cfg(any(feature = "push", feature = "email"))]
 use crate::setup::Trying;
 
 /// Sends a test message, and says where it is, or why it isn't.
-pub(super) async fn sent(notifier: &dyn Notifier, well: &str) -> Result<Found, String> {
-    send_test(notifier).await.map(|()| Found::Well(well.to_owned()))
+pub(super) async fn sent(notifier: &dyn Notifier, well: &str) -> Result<CheckResult, String> {
+    send_test(notifier).await.map(|()| CheckResult::Well(well.to_owned()))
 }
 
 /// Looks at what Discord has.
 #[cfg(feature = "discord")]
-pub(super) async fn on_discord(look: &Look) -> Result<Found, String> {
+pub(super) async fn on_discord(look: &Check) -> Result<CheckResult, String> {
     use crate::discord::access::Owners;
     use crate::discord::notifier::BotNotifier;
     use crate::discord::webhook::WebhookNotifier;
@@ -32,11 +32,13 @@ pub(super) async fn on_discord(look: &Look) -> Result<Found, String> {
     let words = |error: crate::discord::DiscordError| error.to_string();
     let api = |token, base: &Option<String>| Api::new(Some(token), base.as_deref()).map_err(words);
     match look {
-        Look::Bot(token, base) => Ok(Found::Bot(newcomer::bot(&api(token, base)?).await.map_err(words)?)),
-        Look::Channels(token, base) => {
-            Ok(Found::Channels(newcomer::channels(&api(token, base)?).await.map_err(words)?))
+        Check::Bot(token, base) => {
+            Ok(CheckResult::Bot(newcomer::bot(&api(token, base)?).await.map_err(words)?))
         }
-        Look::BotMessage(token, settings) => {
+        Check::Channels(token, base) => {
+            Ok(CheckResult::Channels(newcomer::channels(&api(token, base)?).await.map_err(words)?))
+        }
+        Check::BotMessage(token, settings) => {
             let api = api(token, &settings.api_base)?;
             if let Some(problem) = examine(&api, settings).await.into_iter().find_map(Result::err) {
                 return Err(problem.to_string());
@@ -44,7 +46,7 @@ pub(super) async fn on_discord(look: &Look) -> Result<Found, String> {
             let bot = BotNotifier::new(api, settings.channel_id, Owners::new(&settings.owner_ids));
             sent(&bot, "a test message is in the channel").await
         }
-        Look::WebhookMessage(address, base) => {
+        Check::WebhookMessage(address, base) => {
             let webhook = WebhookNotifier::new(address, base.as_deref(), Owners::default()).map_err(words)?;
             sent(&webhook, "a test message is in the channel").await
         }
@@ -54,7 +56,7 @@ pub(super) async fn on_discord(look: &Look) -> Result<Found, String> {
 
 /// Sends a test message by ntfy, by mail or to a signed webhook.
 #[cfg(any(feature = "push", feature = "email"))]
-pub(super) async fn by(trying: &Trying, clock: &Arc<dyn Clock>) -> Result<Found, String> {
+pub(super) async fn by(trying: &Trying, clock: &Arc<dyn Clock>) -> Result<CheckResult, String> {
     let name = trying.root.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let paths = config::Paths::default();
     let links = Links { vault: name, reminders: paths.reminders, commitments: paths.commitments };

@@ -6,7 +6,7 @@ use super::shared::{open, refresh};
 use crate::cli::{CommandResult, Context, Status};
 use crate::deliver::Journal;
 use crate::deliver::journal::{State, key};
-use crate::history::{AuditReport, DeliveryRecord, History, Look, Verification, audit};
+use crate::history::{AuditReport, CheckDepth, DeliveryRecord, History, Verification, audit};
 use crate::workspace::Workspace;
 
 /// Proves from the history that it is the one that was written, with every text in it; that logs only grew, that each write
@@ -34,7 +34,7 @@ pub fn run(context: &Context, _: &Args) -> CommandResult {
 
 /// Reads all of the history, and says what is wrong with it.
 pub(super) fn look(context: &Context, workspace: &Workspace, history: &History) -> CommandResult {
-    let found = history.verify(Look::Whole)?;
+    let found = history.verify(CheckDepth::Whole)?;
     for flaw in &found.flaws {
         context.ui.line(format!("{}: {}", flaw.kind, flaw.detail));
     }

@@ -112,6 +112,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         until: time(&args.until)?,
         grep: args.grep.clone(),
         id: args.id.clone(),
+        skip: 0,
         limit: args.limit,
     };
     if context.ui.json {

@@ -1,12 +1,12 @@
-//! What `[assistant] allow` lets happen without asking: patterns, and the match of one call against them. Pure.
+//! `[assistant] allow`: patterns of calls that need no approval, and the match of a call against them. Pure.
 //!
 //! `bash:GLOB` allows a whole command; `*` in it stands for any text that can't begin a second command: no `;`, `&`,
 //! `|`, `` ` ``, `$`, `(`, `)`, `<`, `>`, `#`, line break or other control character. Where the pattern itself holds
 //! one of these, its `*` takes no quotes and no backslash either, so that what the pattern has within quotes stays
 //! within quotes. `\*` is a star, `\\` a backslash. `skill:NAME@HASH` allows a skill while its files have this hash,
-//! `mcp:SERVER.TOOL` a tool of another server. Nothing else is a pattern, and what is none allows nothing.
+//! `mcp:SERVER.TOOL` a tool of another server. Any other text is no pattern and allows nothing.
 
-/// What would happen, as the patterns see it.
+/// A call, as the patterns see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Doing<'a> {
     /// A shell command, whole.

@@ -1,4 +1,4 @@
-//! `[assistant]`, `[[brain]]` and `[[route]]`: who answers, in which order, within which bounds.
+//! `[assistant]`, `[[brain]]` and `[[route]]`: brains, their order, and the bounds of an answer.
 //!
 //! Nothing here is needed: with no brain named, questions are answered from memory alone. The names of
 //! brains are checked against each other here, so that a chain or a route never names a brain that isn't
@@ -20,7 +20,7 @@ pub struct Assistant {
     pub chain: Option<Vec<String>>,
     /// The note that says how the assistant speaks.
     pub persona: String,
-    /// What the assistant may use.
+    /// The tools of the assistant.
     pub tools: Vec<ToolGroup>,
     /// When a shell command is asked about.
     pub bash: BashMode,
@@ -34,7 +34,7 @@ pub struct Assistant {
     pub day_tokens: Option<u64>,
     /// The most that the turns of a day cost, in USD, where prices are set.
     pub day_usd: Option<f64>,
-    /// What may happen without asking: `bash:GLOB`, `skill:NAME@HASH`, `mcp:SERVER.TOOL`. See [`super::allow`].
+    /// Calls that need no approval: `bash:GLOB`, `skill:NAME@HASH`, `mcp:SERVER.TOOL`. See [`super::allow`].
     pub allow: Vec<String>,
     /// Whether a brain puts what is due into words of its own, before its minute.
     pub phrase: bool,
@@ -80,7 +80,7 @@ pub enum BashMode {
     Ask,
 }
 
-/// What a skill is given: `[skill.NAME]`.
+/// The secrets of a skill: `[skill.NAME]`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SkillSettings {
@@ -139,7 +139,7 @@ pub enum Category {
     Vision,
 }
 
-/// What is wrong with the three tables together: the dotted key that it is about, and the error.
+/// Checks the three tables together; an error names its dotted key.
 pub(in crate::config) fn validate(
     assistant: &Assistant,
     brains: &[Brain],
@@ -221,7 +221,7 @@ pub(in crate::config) fn validate(
     Ok(())
 }
 
-/// What is wrong with a brain's table, and what to do about it; `before` are those above it.
+/// Checks a brain's table; an error has its remedy. `before` are those above it.
 fn validate_brain(brain: &Brain, before: &[Brain]) -> Result<(), (String, &'static str)> {
     let wrong = |message: String, hint| Err((message, hint));
     let name = &brain.name;
@@ -269,7 +269,7 @@ fn validate_brain(brain: &Brain, before: &[Brain]) -> Result<(), (String, &'stat
     Ok(())
 }
 
-/// What is wrong with a brain's keys that are about programs, and what to do about it.
+/// Checks a brain's keys that are about programs; an error has its remedy.
 fn harness(brain: &Brain) -> Result<(), (String, &'static str)> {
     let (name, kind) = (&brain.name, brain.kind.as_str());
     if brain.kind == BrainKind::Acp && !cfg!(feature = "acp") {

@@ -1,4 +1,4 @@
-//! `[[brain]]`: whoever can be asked, of which kind, with which key, at which price.
+//! `[[brain]]`: a brain with its kind, key, price and bounds.
 
 use serde::Deserialize;
 
@@ -8,7 +8,7 @@ use serde::Deserialize;
 pub struct Brain {
     /// Its name in chains, routes, commands and logs.
     pub name: String,
-    /// What it speaks.
+    /// Its kind.
     pub kind: BrainKind,
     /// The provider's name of the model.
     pub model: String,
@@ -29,7 +29,7 @@ pub struct Brain {
     /// Whether it takes pictures.
     #[serde(default)]
     pub vision: bool,
-    /// What it costs.
+    /// Its price.
     pub price: Option<Price>,
     /// The program of a harness and its first arguments; without it the harness's own name.
     pub command: Option<Vec<String>>,
@@ -61,7 +61,7 @@ fn default_context() -> u64 {
     32_000
 }
 
-/// What a brain speaks: a wire, or the protocol of a harness.
+/// The kind of a brain: a wire, or the protocol of a harness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BrainKind {

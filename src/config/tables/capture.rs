@@ -1,10 +1,10 @@
-//! `[capture]`: what is learned from conversations.
+//! `[capture]`: learning from conversations: on or off, the brain, categories that need no tick.
 
 use serde::Deserialize;
 
 use crate::format::candidate::Category;
 
-/// What is learned from conversations.
+/// Learning from conversations.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Capture {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::config::ConfigError;
 
-/// What is wrong with the folders that are followed.
+/// Checks the folders that are followed.
 pub(in crate::config) fn validate(folders: &BTreeMap<String, String>) -> Result<(), (String, ConfigError)> {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     for (name, folder) in folders {

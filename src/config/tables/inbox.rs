@@ -1,4 +1,4 @@
-//! `[inbox]`: how much is asked.
+//! `[inbox]`: the numbers of questions a day and open at once.
 
 use serde::Deserialize;
 
@@ -11,7 +11,7 @@ use crate::config::ConfigError;
 pub struct Inbox {
     /// So many questions on one day at most, 0 to 1000.
     pub per_day: usize,
-    /// So many questions that nobody answered yet at most, 0 to 10,000.
+    /// The most unanswered questions, 0 to 10,000.
     pub open: usize,
 }
 

@@ -1,4 +1,4 @@
-//! `[[mcp]]`: other people's MCP servers, that the assistant and routines may use.
+//! `[[mcp]]`: other MCP servers that the assistant and routines may use.
 //!
 //! A server is a program that is started or an address that is called, and only the tools that are named are ever used.
 //! What it is given of the environment is named, too; nothing secret stands here.
@@ -24,7 +24,7 @@ pub struct McpServer {
     pub url: Option<String>,
     /// The tools that may be used.
     pub tools: Vec<String>,
-    /// Who may use it: `assistant`, `routine:NAME`.
+    /// Its users: `assistant`, `routine:NAME`.
     #[serde(rename = "for", default = "for_assistant")]
     pub used_by: Vec<String>,
     /// The tools that are asked about each time; `*` for all.
@@ -67,7 +67,7 @@ impl McpServer {
     }
 }
 
-/// What is wrong with the servers.
+/// Checks the servers.
 pub(in crate::config) fn validate(servers: &[McpServer]) -> Result<(), (String, ConfigError)> {
     for (index, server) in servers.iter().enumerate() {
         let checked = validate_one(server, &servers[..index]);
@@ -77,7 +77,7 @@ pub(in crate::config) fn validate(servers: &[McpServer]) -> Result<(), (String, 
     Ok(())
 }
 
-/// What is wrong with a server's table, and what to do about it; `before` are those above it.
+/// Checks a server's table; an error has its remedy. `before` are those above it.
 fn validate_one(server: &McpServer, before: &[McpServer]) -> Result<(), (String, &'static str)> {
     let is_plain = |name: &str, more: &str| {
         (1..=80).contains(&name.len()) && name.chars().all(|c| c.is_ascii_alphanumeric() || more.contains(c))

@@ -1,11 +1,12 @@
 //! The tables of `vault-agent.toml`: one file a table, with its keys, their defaults and their checks.
 //!
-//! Values as serde reads them come in; values that can be used go out, or an error that names the key and what to write.
-//! No file is read here.
-//! - [`paths`], [`reminders`], [`notify`]: the notes, what is told, and to whom;
-//! - [`assistant`], [`brains`], [`allow`]: who answers, and what may run without asking; [`mcp`]: other people's servers;
-//! - [`doors`]: the bot, hooks, the page; [`capture`], [`inbox`], [`summary`], [`rerank`], [`follow`]: what else a table switches on;
-//! - [`checks`], [`ids`]: what several of them share.
+//! Values as serde reads them come in; checked values go out, or an error that names the key and what to write. No file
+//! is read here.
+//! - [`paths`], [`reminders`], [`notify`]: paths of notes, task forms, notifiers;
+//! - [`assistant`], [`brains`], [`allow`]: brains, and calls that need no approval; [`mcp`]: other MCP servers;
+//! - [`doors`]: the bot, hooks, the page; [`capture`], [`inbox`], [`summary`], [`rerank`], [`follow`]: further
+//!   features;
+//! - [`machines`]: several machines with one vault; [`checks`], [`ids`]: checks that several tables share.
 
 pub mod allow;
 pub(super) mod assistant;
@@ -16,6 +17,7 @@ mod doors;
 pub(super) mod follow;
 pub(super) mod ids;
 mod inbox;
+mod machines;
 pub(super) mod mcp;
 pub(super) mod notify;
 mod paths;
@@ -30,6 +32,7 @@ pub(crate) use checks::is_web;
 pub(super) use checks::within;
 pub use doors::{Discord, Hooks, KeepAttachments, Web};
 pub use inbox::Inbox;
+pub use machines::{Machines, MachinesEngine, OnPartition, machine_name};
 pub use mcp::McpServer;
 pub use notify::{Email, MailSecurity, Notify, NotifyKind, Ntfy, Quiet, Webhook, is_this_machine, is_topic};
 pub use paths::Paths;

@@ -1,7 +1,7 @@
-//! `[notify]`: who is told, when not, and what each way to be told needs to know.
+//! `[notify]`: the notifiers with their settings, quiet hours, tags.
 //!
-//! Secrets are never here: a token, a password, a signing secret comes from the environment or from a file of its
-//! owner's, which these settings only name.
+//! Secrets are never here: a token, a password or a signing secret comes from the environment or from a file, which
+//! these settings only name.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::config::ConfigError;
 
-/// Who is told of what is due.
+/// Notifiers, quiet hours and tags.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Notify {
@@ -20,10 +20,10 @@ pub struct Notify {
     pub kinds: Vec<NotifyKind>,
     /// The hours in which nothing that is due is told.
     pub quiet: Option<Quiet>,
-    /// What is marked with this tag is told in the quiet hours too.
+    /// The tag of reminders that are told in the quiet hours too.
     #[serde(deserialize_with = "tag")]
     pub urgent: String,
-    /// Who is told of what is marked with a tag, in the place of `kinds`.
+    /// The notifiers of tagged reminders, in the place of `kinds`.
     #[serde(deserialize_with = "tags")]
     pub tags: BTreeMap<String, Vec<NotifyKind>>,
     /// A file with certificates in PEM form that are trusted besides the public ones.
@@ -86,7 +86,7 @@ impl NotifyKind {
 }
 
 impl Notify {
-    /// Who is told of what has no tag, the one that counts first; never empty.
+    /// The notifiers without a tag, the one that counts first; never empty.
     pub fn by_default(&self) -> Vec<NotifyKind> {
         if self.kinds.is_empty() { vec![self.kind.unwrap_or_default()] } else { self.kinds.clone() }
     }
@@ -150,7 +150,7 @@ fn tags<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, V
     for (tag, kinds) in read {
         let tag = bare(&tag).map_err(serde::de::Error::custom)?;
         if kinds.is_empty() {
-            return Err(serde::de::Error::custom(format!("nobody is told of `#{tag}`: name a kind")));
+            return Err(serde::de::Error::custom(format!("the list of `#{tag}` is empty: name a kind")));
         }
         out.insert(tag, kinds);
     }
@@ -172,7 +172,7 @@ fn bare(text: &str) -> Result<String, String> {
 pub struct Ntfy {
     /// The server.
     pub url: String,
-    /// The topic that is published to. Whoever knows it may read it on a server without access control.
+    /// The topic that is published to. On a server without access control everyone who knows it may read it.
     pub topic: Option<String>,
     /// A file with the access token, instead of `VAULT_AGENT_NTFY_TOKEN`.
     pub token_file: Option<String>,
@@ -194,13 +194,13 @@ pub struct Email {
     pub port: Option<u16>,
     /// How the connection is kept private.
     pub security: MailSecurity,
-    /// Who logs in; nobody does without it.
+    /// The login; without it there is none.
     pub user: Option<String>,
     /// A file with the password, instead of `VAULT_AGENT_EMAIL_PASSWORD`.
     pub password_file: Option<String>,
-    /// Who writes; without it, `user`.
+    /// The sender; without it, `user`.
     pub from: Option<String>,
-    /// Who is written to; without it, who writes.
+    /// The recipients; without them, the sender.
     pub to: Vec<String>,
 }
 
@@ -265,7 +265,7 @@ pub struct Webhook {
     pub secret_file: Option<String>,
 }
 
-/// What is wrong with values that are fine by themselves, with the key that it is about.
+/// Checks values that are fine by themselves; an error names its key.
 pub(in crate::config) fn validate(notify: &Notify) -> Result<(), (String, ConfigError)> {
     let wrong = |key: &str, message: String, suggestion: &str| {
         Err((key.to_owned(), ConfigError::new(message).suggest(suggestion)))
@@ -310,10 +310,10 @@ fn validate_mail(notify: &Notify) -> Result<(), (String, ConfigError)> {
         Err(("notify.email".to_owned(), ConfigError::new(message).suggest(suggestion)))
     };
     if mail.server.is_none() {
-        return wrong("mail is to be sent, but through no server", "set `server` in `[notify.email]`");
+        return wrong("mail has no server", "set `server` in `[notify.email]`");
     }
     if mail.from.is_none() && !mail.user.as_deref().is_some_and(|user| user.contains('@')) {
-        return wrong("mail is to be sent, but by nobody", "set `from` in `[notify.email]` to an address");
+        return wrong("mail has no sender", "set `from` in `[notify.email]` to an address");
     }
     Ok(())
 }
@@ -359,8 +359,8 @@ mod tests {
         insta::assert_snapshot!(problem("[notify]\nkinds = [\"ntfy\"]\n"), @"None ntfy is to be told, but has no topic | set `topic` in `[notify.ntfy]`: letters, digits, `-` and `_`, hard to guess on a public server");
         insta::assert_snapshot!(problem("[notify]\nkind = \"ntfy\"\n[notify.ntfy]\ntopic = \"a b\"\n"), @"Some((4, 9)) `a b` can't be a topic | use up to 64 letters, digits, `-` and `_`");
         insta::assert_snapshot!(problem("[notify]\nkinds = [\"desktop\", \"desktop\"]\n"), @"Some((2, 9)) `notify.kinds` names `desktop` twice | name each kind once");
-        insta::assert_snapshot!(problem("[notify]\nkind = \"email\"\n[notify.email]\nserver = \"x\"\n"), @"Some((3, 1)) mail is to be sent, but by nobody | set `from` in `[notify.email]` to an address");
+        insta::assert_snapshot!(problem("[notify]\nkind = \"email\"\n[notify.email]\nserver = \"x\"\n"), @"Some((3, 1)) mail has no sender | set `from` in `[notify.email]` to an address");
         insta::assert_snapshot!(problem("[notify]\nquiet = \"late\"\n"), @"Some((2, 9)) `late` are no quiet hours: write two times of the day, as in `22:00-07:00` | -");
-        insta::assert_snapshot!(problem("[notify]\ntags = { work = [] }\n"), @"Some((2, 8)) nobody is told of `#work`: name a kind | -");
+        insta::assert_snapshot!(problem("[notify]\ntags = { work = [] }\n"), @"Some((2, 8)) the list of `#work` is empty: name a kind | -");
     }
 }

@@ -1,4 +1,4 @@
-//! `[paths]`: where the agent's notes are.
+//! `[paths]`: the paths of the agent's notes.
 
 use serde::Deserialize;
 
@@ -16,7 +16,7 @@ pub struct Paths {
     pub pinned: String,
     /// The folder of the days' notes.
     pub daily: String,
-    /// Who the user is.
+    /// The user's profile.
     pub profile: String,
     /// Working memory, with an expiry.
     pub working: String,
@@ -24,13 +24,13 @@ pub struct Paths {
     pub routines: String,
     /// The folder of transcripts.
     pub logs: String,
-    /// What the assistant asks before it does it.
+    /// The assistant's questions.
     pub approvals: String,
     /// The folder of skills.
     pub skills: String,
     /// The folder of summaries of transcripts.
     pub summaries: String,
-    /// What could be remembered, to be ticked.
+    /// Candidates for memories, to be ticked.
     pub inbox: String,
 }
 

@@ -1,4 +1,4 @@
-//! `[reminders]`: task lines of other plugins that are told as reminders are.
+//! `[reminders]`: the forms of other plugins' task lines that are told.
 
 use serde::Deserialize;
 

@@ -1,11 +1,11 @@
-//! `[rerank]`: who looks once more at the first hits of a deep search.
+//! `[rerank]`: the reranker of a deep search.
 
 use serde::Deserialize;
 
 use super::checks::{is_web, within};
 use crate::config::ConfigError;
 
-/// Whoever puts the first hits of a deep search in a better order.
+/// The reranker of a deep search's first hits.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Rerank {

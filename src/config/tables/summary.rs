@@ -1,4 +1,4 @@
-//! `[summary]`: who summarises long conversations, and whether anybody does.
+//! `[summary]`: whether long conversations are summarised, and by which brain.
 
 use serde::Deserialize;
 

@@ -1,4 +1,4 @@
-//! System calls that nothing in the box may make: what seccomp forbids.
+//! The seccomp filter: system calls that no process in the box may make.
 //!
 //! A list of what is denied, since programs need most of the rest; what is newer than this list does not exist in the
 //! box. Sockets are denied as such, so that nothing is left of the network even where no namespace can be had.
@@ -73,7 +73,7 @@ const ALWAYS: &[c_long] = &[
     libc::SYS_adjtimex,
     libc::SYS_sethostname,
     libc::SYS_setdomainname,
-    // Memory that no process has, and that nobody could count.
+    // Memory that no process has, and that no count would find.
     libc::SYS_memfd_create,
     libc::SYS_memfd_secret,
     libc::SYS_shmget,
@@ -204,7 +204,7 @@ fn denied(network: bool, own_root: bool) -> Result<BpfProgram, BackendError> {
         #[cfg(target_arch = "x86_64")]
         add(libc::SYS_mknod, &[(1, MaskedEq(mask), kind)])?;
     }
-    // A process takes the gate out of its own descriptors, and nothing else out of anybody's.
+    // A process takes the gate out of its own descriptors, and nothing out of another's.
     add(libc::SYS_pidfd_getfd, &[(1, Ne, bits(gate::NUMBER))])?;
     // Pairs of sockets that cannot be pointed elsewhere.
     let stream_kinds = [libc::SOCK_STREAM, libc::SOCK_SEQPACKET];

@@ -1,4 +1,4 @@
-//! Files, TCP, signals and abstract sockets: what Landlock forbids.
+//! The Landlock rules: files, TCP, signals and abstract sockets.
 
 use std::os::fd::OwnedFd;
 
@@ -8,13 +8,13 @@ use landlock::{
 };
 use rustix::fs::{FileType, Mode, OFlags};
 
-use super::places::{Place, Use};
+use super::visible_paths::{Use, VisiblePath};
 
 /// The newest version whose rights are asked for; a kernel that has less gives what it has.
 const NEWEST: ABI = ABI::V7;
 
 /// Gives up all but `places`; says which version of Landlock is in force, 0 for none.
-pub(super) fn restrict(places: &[Place], network: bool) -> Result<u8, landlock::RulesetError> {
+pub(super) fn restrict(places: &[VisiblePath], network: bool) -> Result<u8, landlock::RulesetError> {
     let mut rules = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(AccessFs::from_all(NEWEST))?
@@ -37,7 +37,7 @@ pub(super) fn restrict(places: &[Place], network: bool) -> Result<u8, landlock::
     })
 }
 
-fn open(place: &Place) -> rustix::io::Result<(OwnedFd, bool)> {
+fn open(place: &VisiblePath) -> rustix::io::Result<(OwnedFd, bool)> {
     let fd = rustix::fs::open(&place.target, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
     let is_dir = FileType::from_raw_mode(rustix::fs::fstat(&fd)?.st_mode) == FileType::Directory;
     Ok((fd, is_dir))

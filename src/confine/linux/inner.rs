@@ -14,7 +14,7 @@ use rustix::process::{
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 
 use super::super::wire::{self, Job, Layers, Report};
-use super::{calls, control, failed, files, places, root, serve};
+use super::{calls, control, failed, files, root, serve, visible_paths};
 use crate::confine::{Exit, Policy, gate};
 
 /// As many files may be open in one process.
@@ -25,7 +25,7 @@ const NICE: i32 = 5;
 
 /// Runs the command of the job that comes on standard input.
 pub(in crate::confine) fn inner() -> u8 {
-    // In this order: whoever sends the job knows that this process won't outlive it.
+    // In this order: the sender of the job knows that this process won't outlive it.
     let is_bound = set_parent_process_death_signal(Some(Signal::KILL)).is_ok()
         && set_dumpable_behavior(DumpableBehavior::NotDumpable).is_ok();
     // A session of its own, which the scheduler weighs against the helper's.
@@ -88,7 +88,7 @@ fn restrict(job: &Job, program: Option<&Path>) -> Result<Layers, String> {
     let sets = CapabilitySets { effective: none, permitted: none, inheritable: none };
     set_capabilities(None, sets).map_err(|error| format!("root's rights can't be given up: {error}"))?;
     rustix::thread::set_no_new_privs(true).map_err(|error| format!("no_new_privs: {error}"))?;
-    let places = places::of(policy, program.unwrap_or(Path::new("/")), !job.namespaces)
+    let places = visible_paths::of(policy, program.unwrap_or(Path::new("/")), !job.namespaces)
         .map_err(failed("the scratch folder"))?;
     let landlock = files::restrict(&places, policy.network).map_err(|error| format!("Landlock: {error}"))?;
     calls::restrict(policy.network, job.namespaces).map_err(|error| format!("seccomp: {error}"))?;
@@ -107,7 +107,7 @@ fn run(policy: &Policy, text: &str, program: Option<&Path>, gate: bool) -> Resul
     command
         .args(["-c", text])
         .env_clear()
-        .env("PATH", format!("{}{}", places::PATH, folder.unwrap_or_default()))
+        .env("PATH", format!("{}{}", visible_paths::PATH, folder.unwrap_or_default()))
         .env("HOME", &policy.write)
         .env("TMPDIR", &policy.write)
         .env("LANG", "C.UTF-8")

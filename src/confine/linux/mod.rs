@@ -7,9 +7,9 @@
 mod calls;
 mod files;
 mod inner;
-mod places;
 mod root;
 mod supervise;
+mod visible_paths;
 mod watch;
 
 pub(super) use inner::inner;
@@ -19,7 +19,7 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use super::wire::{self, Job, Report};
 
-/// This process's standard input, which is the socket to whoever started it.
+/// This process's standard input, which is the socket to the program that started it.
 fn control() -> std::io::Result<OwnedFd> {
     // Whatever else was inherited must not reach a command.
     close_fds::set_fds_cloexec(3, &[]);
@@ -31,7 +31,7 @@ fn serve(work: impl FnOnce(&OwnedFd, Job, Option<OwnedFd>) -> Result<Report, Str
     let Ok(control) = control() else { return 1 };
     let report = match wire::receive::<Job, _>(&control) {
         Ok(Some((job, gate))) => work(&control, job, gate).unwrap_or_else(Report::Failed),
-        // Whoever started it is gone.
+        // The program that started it is gone.
         Ok(None) => return 1,
         Err(error) => Report::Failed(format!("the job can't be read: {error}")),
     };

@@ -1,6 +1,6 @@
-//! The namespaces and the root that the box sees: system, what may be read, the scratch, nothing else.
+//! Builds the namespaces and the root of the box: system, readable paths, the scratch, nothing else.
 //!
-//! Everything but the scratch is read-only for whoever owns it, too: Landlock says nothing of modes, owners and times.
+//! Everything but the scratch is read-only for its owner, too: Landlock says nothing of modes, owners and times.
 
 use std::collections::HashSet;
 use std::io;
@@ -17,7 +17,7 @@ use rustix::thread::{
 };
 
 use super::failed;
-use super::places::{Link, Place, Use};
+use super::visible_paths::{Link, Use, VisiblePath};
 
 /// The user and group that a command sees itself as. Not 0: who is not root loses all rights of root when it executes.
 const INSIDE: u32 = 1000;
@@ -81,11 +81,11 @@ pub(super) fn bound_ids(proc: &OwnedFd, processes: u64) -> io::Result<()> {
 /// Gives this process a root that holds `places` without what is in `hide`, and nothing else.
 pub(super) fn build(
     proc: &OwnedFd,
-    places: &[Place],
+    places: &[VisiblePath],
     hide: &[PathBuf],
     links: &[Link],
 ) -> Result<(), String> {
-    let trees: Vec<(OwnedFd, &Place)> = kept(places)
+    let trees: Vec<(OwnedFd, &VisiblePath)> = kept(places)
         .map(|place| Ok((tree(&place.source)?, place)))
         .collect::<io::Result<_>>()
         .map_err(failed("a place can't be copied"))?;
@@ -95,7 +95,7 @@ pub(super) fn build(
 }
 
 /// Without what a place above shows already, and without links of the old root.
-fn kept(places: &[Place]) -> impl Iterator<Item = &Place> {
+fn kept(places: &[VisiblePath]) -> impl Iterator<Item = &VisiblePath> {
     let mut read: Vec<&Path> = Vec::new();
     let mut seen = HashSet::new();
     places.iter().filter(move |place| {
@@ -121,7 +121,7 @@ fn tree(path: &Path) -> io::Result<OwnedFd> {
     })
 }
 
-fn assemble(trees: &[(OwnedFd, &Place)], hide: &[PathBuf], links: &[Link]) -> io::Result<()> {
+fn assemble(trees: &[(OwnedFd, &VisiblePath)], hide: &[PathBuf], links: &[Link]) -> io::Result<()> {
     // Nothing that happens here is seen outside; any folder will do to hang the new root on.
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
     mount(

@@ -1,8 +1,8 @@
 //! The helper outside the box: builds it, watches it, ends it.
 //!
-//! It ends the box when the command is over, when a limit is reached, and when whoever started it closes its socket,
-//! which the kernel does for a program that is killed. If the helper itself is killed, the process in the box is, by its
-//! parent-death signal, and with it its process namespace.
+//! It ends the box when the command is over, when a limit is reached, and when the program that started it closes its
+//! socket, which the kernel does for a program that is killed. If the helper itself is killed, the process in the box
+//! is, by its parent-death signal, and with it its process namespace.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use rustix::time::{
 };
 
 use super::super::wire::{self, ARGUMENT, INNER, Job, Report};
-use super::{failed, places, root, serve, watch};
+use super::{failed, root, serve, visible_paths, watch};
 use crate::confine::{Exit, Limits};
 
 /// How often the box's processes are looked at.
@@ -37,8 +37,8 @@ pub(in crate::confine) fn supervise() -> u8 {
         // The kernel counts root's processes for no limit: against a flood of them it has to come first.
         let _ = rustix::process::setpriority_process(None, -20);
         let program = std::fs::read_link("/proc/self/exe").map_err(failed("/proc/self/exe"))?;
-        let links = places::without_links(&mut job.policy);
-        let places = places::of(&job.policy, &program, false).map_err(failed("the scratch folder"))?;
+        let links = visible_paths::without_links(&mut job.policy);
+        let places = visible_paths::of(&job.policy, &program, false).map_err(failed("the scratch folder"))?;
         let mut start = PathBuf::from("/proc/self/exe");
         if job.namespaces {
             root::enter(&proc, job.policy.network)?;
@@ -97,7 +97,7 @@ impl Box {
         Ok(this)
     }
 
-    /// Waits for what comes first: the command's end, a limit, or the end of whoever wants it.
+    /// Waits for what comes first: the command's end, a limit, or the end of the program that wants it.
     fn watch(
         &mut self,
         caller: &OwnedFd,

@@ -1,4 +1,4 @@
-//! What the box uses: its processes, their memory, and its scratch.
+//! Measures what the box uses: its processes, their memory, and its scratch.
 
 use std::collections::{HashMap, HashSet};
 use std::os::fd::OwnedFd;

@@ -14,6 +14,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
 use crate::hooks::archive::delegate::{self, ArchiveMessage};
+use crate::machines::person::TakeMessage;
 use crate::search::Recall;
 use crate::search::give::ask;
 use crate::search::give::ask::{LONGEST_LINE, Who};
@@ -113,6 +114,11 @@ async fn converse(stream: UnixStream, workspace: Arc<Workspace>, recall: Arc<Rec
                     tracing::warn!("a coding agent's session is not kept: {error}");
                 }
             });
+            write.write_all(format!("{}\n", delegate::ACCEPTED).as_bytes()).await?;
+            continue;
+        }
+        if serde_json::from_str::<TakeMessage>(&line).is_ok() {
+            workspace.machines.take();
             write.write_all(format!("{}\n", delegate::ACCEPTED).as_bytes()).await?;
             continue;
         }

@@ -77,6 +77,7 @@ impl Part for CapturePart {
                         work.everything();
                     }
                     Ok(Event::VaultGone) => gone = true,
+                    Ok(Event::Voice) if workspace.machines.is_voice() => work.everything(),
                     Ok(Event::VaultBack) => {
                         gone = false;
                         work.everything();
@@ -151,7 +152,7 @@ struct News {
 impl CapturePart {
     /// Looks at what there is to do.
     async fn look(&self, workspace: &Arc<Workspace>, work: Work) -> Result<Looked, String> {
-        if workspace.pass_settings().read_only.is_some() {
+        if workspace.elsewhere().is_some() {
             return Ok(Looked::default());
         }
         let mut looked = Looked::default();
@@ -193,8 +194,9 @@ impl CapturePart {
         }
         #[cfg(feature = "assistant")]
         if workspace.settings.capture_brain().is_some() {
-            let student = crate::capture::Student::new(Arc::clone(workspace), Arc::clone(&self.permits))?;
-            return Ok(student.learn(turns).await?.map_or(Learned::Later, Learned::Asked));
+            let learner =
+                crate::capture::BrainLearner::new(Arc::clone(workspace), Arc::clone(&self.permits))?;
+            return Ok(learner.learn(turns).await?.map_or(Learned::Later, Learned::Asked));
         }
         let shared = Arc::clone(workspace);
         let asked = blocking(move || {

@@ -53,12 +53,19 @@ impl Part for DiscordPart {
         kept.assistant.approvals().tidy().await;
         loop {
             let shutdown = stop.child_token();
-            let bot =
-                tokio::spawn(serve(Arc::clone(&workspace), kept.clone(), board.clone(), shutdown.clone()));
-            let changed = next_settings(&workspace, &kept.assistant, &mut events, &stop).await;
+            let is_voice = workspace.machines.is_voice();
+            let bot = is_voice.then(|| {
+                tokio::spawn(serve(Arc::clone(&workspace), kept.clone(), board.clone(), shutdown.clone()))
+            });
+            if !is_voice && has_bot(&workspace) {
+                board.say("discord", "not connected here: another machine is the voice");
+            }
+            let changed = next_settings(&workspace, is_voice, &kept.assistant, &mut events, &stop).await;
             shutdown.cancel();
-            // The bot's tasks end with their channel; one that hangs is left behind.
-            let _ = tokio::time::timeout(Duration::from_millis(500), bot).await;
+            if let Some(bot) = bot {
+                // The bot's tasks end with their channel; one that hangs is left behind.
+                let _ = tokio::time::timeout(Duration::from_millis(500), bot).await;
+            }
             match changed {
                 Some(changed) => workspace = changed,
                 None => return Ok(()),
@@ -75,15 +82,23 @@ struct Kept {
     turnstile: Arc<Turnstile>,
 }
 
-/// Waits for settings that concern the bot; none when the daemon stops. Those of the assistant are taken on by
-/// the next turn, and the bot stays.
+fn has_bot(workspace: &Workspace) -> bool {
+    matches!(setup::api(&workspace.settings.discord, workspace.vault.root()), Ok(Some(_)))
+}
+
+/// Waits for settings that concern the bot, or until this machine is the voice otherwise than `is_voice` says; none when the
+/// daemon stops. Settings of the assistant are taken on by the next turn, and the bot stays.
 async fn next_settings(
     workspace: &Arc<Workspace>,
+    is_voice: bool,
     assistant: &Assistant,
     events: &mut broadcast::Receiver<Event>,
     stop: &CancellationToken,
 ) -> Option<Arc<Workspace>> {
     loop {
+        if workspace.machines.is_voice() != is_voice {
+            return Some(Arc::clone(workspace));
+        }
         let event = tokio::select! {
             biased;
             () = stop.cancelled() => return None,
@@ -159,6 +174,7 @@ fn parts(
         outlets: workspace.bot_outlets(),
         clock: Arc::clone(&workspace.clock),
         settings: workspace.pass_settings(),
+        machines: workspace.machines.clone(),
     };
     Ok(Parts {
         api,

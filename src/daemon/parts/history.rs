@@ -83,7 +83,7 @@ impl Part for HistoryPart {
                         snapshotter = open(&workspace)?;
                     }
                     (Err(RecvError::Closed), _) => break,
-                    (_, None) | (Ok(Event::Stirring(_) | Event::CaughtUp(_)), _) => {}
+                    (_, None) | (Ok(Event::Stirring(_) | Event::CaughtUp(_) | Event::Voice), _) => {}
                 },
                 () = tokio::time::sleep(wait) => {}
             }

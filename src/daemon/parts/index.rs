@@ -52,6 +52,7 @@ impl Part for IndexPart {
                     Ok(Event::Unwatched(why)) => follower.unwatched(&why),
                     Ok(Event::VaultGone) => follower.vault_gone(),
                     Ok(Event::VaultBack) => follower.rescan("the vault is back"),
+                    Ok(Event::Voice) => {}
                     Ok(Event::Settings(changed)) if changed.settings.index != workspace.settings.index
                         || changed.settings.paths != workspace.settings.paths
                         || changed.settings.timezone != workspace.settings.timezone =>

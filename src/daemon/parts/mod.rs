@@ -5,7 +5,7 @@
 //!   are followed;
 //! - [`recall`], [`answers`]: the index is kept warm for whoever asks, over a socket of the owner's;
 //! - [`capture`], [`summaries`], [`working`]: what was said becomes questions in the inbox, summaries, working memory;
-//! - [`discord`], [`routines`], [`page`]: the bot, the scheduled prompts, the page.
+//! - [`discord`], [`routines`], [`page`]: the bot, the scheduled prompts, the page; [`machines`]: the other machines.
 
 #[cfg(all(unix, feature = "index"))]
 mod answers;
@@ -18,6 +18,7 @@ mod follow;
 mod history;
 #[cfg(feature = "index")]
 mod index;
+mod machines;
 #[cfg(all(unix, feature = "web"))]
 mod page;
 #[cfg(feature = "index")]
@@ -32,15 +33,18 @@ mod working;
 #[cfg(feature = "assistant")]
 use std::sync::Arc;
 
-use super::part::Part;
+use tokio::sync::broadcast;
+
+use super::part::{Event, Part};
 
 /// The parts of this build; each looks at the settings itself, which may change while it runs.
 #[cfg_attr(not(feature = "assistant"), expect(unused_variables, reason = "only routines print"))]
-pub(super) fn all(json: bool) -> Vec<Box<dyn Part>> {
+pub(super) fn all(json: bool, events: &broadcast::Sender<Event>) -> Vec<Box<dyn Part>> {
     // One brain has one queue, whoever in this process asks it.
     #[cfg(feature = "assistant")]
     let permits = Arc::<crate::agent::Permits>::default();
     vec![
+        Box::new(machines::MachinesPart { events: events.clone() }),
         #[cfg(feature = "history")]
         Box::new(history::HistoryPart),
         #[cfg(feature = "index")]

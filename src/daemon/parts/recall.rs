@@ -35,7 +35,7 @@ impl Part for RecallPart {
         board: Board,
         stop: CancellationToken,
     ) -> anyhow::Result<()> {
-        let mut recall = Arc::new(Recall::of(&workspace)?.resident().hasty(None));
+        let mut recall = Arc::new(Recall::of(&workspace)?.resident());
         let mut answers = open(&workspace, &recall, &board);
         let (mut wait, mut failures) = (SETTLE, 0);
         loop {
@@ -45,7 +45,7 @@ impl Part for RecallPart {
                 event = events.recv() => match event {
                     Ok(Event::Settings(changed)) => {
                         if changed.settings != workspace.settings {
-                            recall = Arc::new(Recall::of(&changed)?.resident().hasty(None));
+                            recall = Arc::new(Recall::of(&changed)?.resident());
                             // One door at a time: the old one's socket goes first.
                             drop(answers);
                             answers = open(&changed, &recall, &board);
@@ -60,7 +60,7 @@ impl Part for RecallPart {
                 },
                 () = tokio::time::sleep(wait) => {
                     if !recall.is_current() {
-                        recall = Arc::new(Recall::of(&workspace)?.resident().hasty(None));
+                        recall = Arc::new(Recall::of(&workspace)?.resident());
                         drop(answers);
                         answers = open(&workspace, &recall, &board);
                     }
@@ -69,7 +69,6 @@ impl Part for RecallPart {
                         pass = recall.reconcile() => pass,
                     };
                     board.say("vectors", words(&pass));
-                    recall.save();
                     let pass = pass.unwrap_or_default();
                     failures = if pass.error.is_some_and(|error| error.is_temporary()) { failures + 1 } else { 0 };
                     wait = pause(pass.again, failures);

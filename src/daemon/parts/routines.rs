@@ -60,7 +60,7 @@ impl Part for RoutinesPart {
             runs: JoinSet::new(),
             running: HashSet::new(),
             said: String::new(),
-            stop: stop.clone(),
+            stop: stop.child_token(),
         };
         let (mut ticker, mut asked, mut gone) = (Ticker::default(), false, false);
         loop {
@@ -86,6 +86,7 @@ impl Part for RoutinesPart {
                         }
                         Err(error) => tracing::error!("routines keep their old settings: {error}"),
                     },
+                    Ok(Event::Voice) => asked = service.turned(&stop),
                     Ok(Event::VaultGone) => gone = true,
                     Ok(Event::VaultBack) => {
                         approvals.look_again();
@@ -201,6 +202,16 @@ impl Service {
     /// The folder of routines, with its slash.
     fn folder(&self) -> String {
         format!("{}/", self.runner.workspace().settings.paths.routines.trim_end_matches('/'))
+    }
+
+    /// Another machine may be the voice now: it goes on with what runs here, and this one with what ran there. Whether to
+    /// look at once.
+    fn turned(&mut self, stop: &CancellationToken) -> bool {
+        let is_voice = self.runner.workspace().machines.is_voice();
+        if !is_voice {
+            std::mem::replace(&mut self.stop, stop.child_token()).cancel();
+        }
+        is_voice
     }
 
     async fn look(&mut self) {

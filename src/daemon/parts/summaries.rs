@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::{Permits, Scribe};
 use crate::brain::wire::Watch;
 use crate::daemon::part::{Board, Event, Part};
-use crate::summary::{LogName, Look, Summaries, plan};
+use crate::summary::{DueScope, LogName, Summaries, plan};
 use crate::vault::{NotePath, Vault};
 use crate::workspace::Workspace;
 
@@ -65,12 +65,12 @@ impl Part for SummariesPart {
         let mut desk =
             Desk { scribe, known: HashMap::new(), wanted: BTreeMap::new(), written: 0, gone: false };
         desk.want_all();
-        let mut paused = false;
+        let mut rests = false;
         loop {
-            if std::mem::replace(&mut paused, desk.scribe.workspace().is_paused()) && !paused {
+            if std::mem::replace(&mut rests, desk.scribe.workspace().at_rest().is_some()) && !rests {
                 desk.want_all();
             }
-            let is_idle = desk.wanted.is_empty() || desk.gone;
+            let is_idle = desk.wanted.is_empty() || desk.gone || rests;
             let minute = desk.scribe.workspace().clock.sleep(MINUTE);
             tokio::select! {
                 biased;
@@ -94,7 +94,7 @@ impl Part for SummariesPart {
                     Err(RecvError::Closed) => return Ok(()),
                 },
                 () = std::future::ready(()), if !is_idle => desk.next(&board, &stop).await,
-                () = tokio::time::sleep(minute), if paused => {}
+                () = tokio::time::sleep(minute), if rests => {}
             }
         }
     }
@@ -104,7 +104,7 @@ struct Desk {
     scribe: Scribe,
     known: HashMap<LogName, Known>,
     /// The logs that are to be looked at.
-    wanted: BTreeMap<LogName, Look>,
+    wanted: BTreeMap<LogName, DueScope>,
     /// Summaries that were written since the start.
     written: usize,
     gone: bool,
@@ -135,9 +135,9 @@ impl Desk {
         };
         for (name, size) in logs.into_iter().filter(|(_, size)| *size >= LEAST) {
             self.known.insert(name.clone(), Known { size, ..Known::default() });
-            self.wanted.insert(name, Look::New);
+            self.wanted.insert(name, DueScope::New);
         }
-        self.wanted.extend(summarised.into_iter().map(|name| (name, Look::All)));
+        self.wanted.extend(summarised.into_iter().map(|name| (name, DueScope::All)));
     }
 
     /// Whether a change is worth a look.
@@ -151,7 +151,7 @@ impl Desk {
         if summaries.log_path(&name).is_ok_and(|log| log != *path) {
             // A summary that is still there is a person's to change, or was written just now.
             if !self.vault().exists(path) {
-                self.wanted.insert(name, Look::All);
+                self.wanted.insert(name, DueScope::All);
             }
             return;
         }
@@ -161,9 +161,9 @@ impl Desk {
         let before = std::mem::replace(&mut known.size, size);
         let known = *known;
         if known.has_summaries && (size < before || self.is_changed(path, before)) {
-            self.wanted.insert(name, Look::All);
+            self.wanted.insert(name, DueScope::All);
         } else if size >= known.quiet_below {
-            self.wanted.entry(name).or_insert(Look::New);
+            self.wanted.entry(name).or_insert(DueScope::New);
         }
     }
 

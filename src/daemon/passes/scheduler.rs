@@ -17,6 +17,7 @@ use crate::config::FILE_NAME as SETTINGS_FILE;
 use crate::daemon::part::{Board, Event};
 use crate::daemon::ticker::Ticker;
 use crate::deliver::{self, Journal, Memory, Mode, Outlets, PassContext, PassReport, PassSettings};
+use crate::machines::News;
 use crate::schedule::{StepKind, step_kind};
 use crate::terminal::Ui;
 use crate::vault::WatchEvent;
@@ -57,6 +58,7 @@ pub async fn run(
                 }
                 None => break,
             },
+            () = scheduler.news.changed() => scheduler.ask_for_pass(),
             () = tokio::time::sleep(sleep) => {}
         }
     }
@@ -80,6 +82,8 @@ struct Scheduler {
     /// The wall clock when it was last looked at, and the monotonic one.
     seen: Option<(Timestamp, Instant)>,
     gone: bool,
+    /// What other machines did.
+    news: News,
     /// Words for what is about to be due.
     #[cfg(feature = "assistant")]
     phrasing: super::phrasing::Phrasing,
@@ -89,7 +93,9 @@ impl Scheduler {
     fn new(workspace: Arc<Workspace>, ui: Ui, events: broadcast::Sender<Event>, board: Board) -> Self {
         let outlets = workspace.outlets(ui.json);
         let settings = workspace.pass_settings();
+        let news = workspace.machines.news();
         Self {
+            news,
             workspace,
             ui,
             events,
@@ -167,6 +173,7 @@ impl Scheduler {
             outlets: &self.outlets,
             clock: &*self.workspace.clock,
             settings: &self.settings,
+            machines: &self.workspace.machines,
         };
         Ok(deliver::pass(&context, &mut self.memory, Mode::Daemon).await?)
     }
@@ -284,11 +291,13 @@ impl Scheduler {
 
     /// Takes changed settings on once they are valid; until then the old ones stay.
     fn reload(&mut self) {
-        match self.workspace.reload() {
+        let reloaded = self.workspace.reload().and_then(|changed| changed.map(Workspace::joined).transpose());
+        match reloaded {
             Ok(None) => self.settings_are_well(),
             Ok(Some(workspace)) => {
                 tracing::info!("the changed settings are in force");
                 self.workspace = Arc::new(workspace);
+                self.news = self.workspace.machines.news();
                 self.outlets = self.workspace.outlets(self.ui.json);
                 self.settings = self.workspace.pass_settings();
                 #[cfg(feature = "assistant")]

@@ -46,6 +46,7 @@ impl Journal {
             scope,
             body: text.to_owned(),
             deliveries: Vec::new(),
+            asks: None,
         };
         self.claim(&[message], |_| limit)?;
         self.answer(key)

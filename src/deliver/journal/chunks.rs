@@ -234,6 +234,10 @@ pub(super) fn claim_one(tx: &Transaction<'_>, message: &NewMessage, limit: usize
         return Ok(false);
     }
     insert_chunks(tx, message.kind, &message.key, 0, &message.body, limit)?;
+    if let Some(since) = message.asks {
+        tx.prepare_cached("UPDATE chunks SET state = 'sending', first_ms = ?2 WHERE message = ?1")?
+            .execute(params![message.key, since.as_millisecond()])?;
+    }
     if let Recipient::Copy(name) = &message.to {
         return copies::claim(
             tx,
@@ -264,6 +268,10 @@ pub(super) fn claim_one(tx: &Transaction<'_>, message: &NewMessage, limit: usize
          WHERE key = ?1",
     )?
     .execute([&message.key])?;
+    if message.asks.is_some() {
+        tx.prepare_cached("UPDATE deliveries SET state = 'sending' WHERE message = ?1")?
+            .execute([&message.key])?;
+    }
     Ok(true)
 }
 

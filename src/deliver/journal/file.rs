@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::{JournalError, VERSION, copies, past, pauses, phrases, runs, tasks};
+use super::{JournalError, VERSION, copies, elsewhere, past, pauses, phrases, runs, tasks};
 
 /// Brings the schema to [`VERSION`]; returns the version that the file has now.
 pub(super) fn migrate(connection: &mut Connection) -> rusqlite::Result<i64> {
@@ -33,8 +33,11 @@ pub(super) fn migrate(connection: &mut Connection) -> rusqlite::Result<i64> {
     if version(&tx)? < 6 {
         copies::create(&tx)?;
     }
-    if version(&tx)? < VERSION {
+    if version(&tx)? < 7 {
         past::create(&tx)?;
+    }
+    if version(&tx)? < VERSION {
+        elsewhere::create(&tx)?;
         tx.pragma_update(None, "user_version", VERSION)?;
     }
     let found = version(&tx)?;

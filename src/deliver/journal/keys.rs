@@ -2,6 +2,8 @@
 
 use jiff::civil;
 
+use crate::machines::protocol::claim_key;
+
 /// The key of a delivery: id, local due time and, where two differing lines share the id, the hash
 /// of the line.
 pub fn key(subject: &str, local: civil::DateTime, disputed: Option<&LineHash>) -> String {
@@ -90,6 +92,30 @@ pub fn asked_in(key: &str) -> Option<AskedIn> {
     let [reply_to, id, digest, always] = parts[..] else { return None };
     let reply_to = reply_to.parse().ok().filter(|message| *message > 0);
     Some(AskedIn { reply_to, id: id.to_owned(), digest: digest.to_owned(), always: always == "1" })
+}
+
+/// What stands before the key of a run in the key of its message.
+pub(super) const RUN: &str = "routine:";
+
+/// What runs that a person asked for have in their keys.
+const ASKED_FOR: &str = "@run-";
+
+/// The claim for the turn of a message.
+pub fn turn_claim(message: u64) -> String {
+    claim_key(&format!("turn-{message}"), "answer")
+}
+
+/// The claim for a run of a routine; none for one that a person asked for, which is this machine's.
+pub fn run_claim(run: &str) -> Option<String> {
+    (!run.contains(ASKED_FOR)).then(|| claim_key(run, "routine"))
+}
+
+/// The claim that a message with this key needs that carries no delivery: an answer's, a scheduled routine's.
+pub(in crate::deliver) fn voice_claim(key: &str) -> Option<String> {
+    match question_of(key) {
+        Some(message) => Some(turn_claim(message)),
+        None => run_claim(key.strip_prefix(RUN)?),
+    }
 }
 
 /// The message that the answer with this key answers.

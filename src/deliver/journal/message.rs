@@ -23,6 +23,8 @@ pub struct NewMessage {
     pub body: String,
     /// The deliveries: key, hash of the line, fact.
     pub deliveries: Vec<(String, LineHash, Fact)>,
+    /// It may have been sent since then, by another machine: the place is asked first.
+    pub asks: Option<Timestamp>,
 }
 
 /// A message of the journal.

@@ -12,7 +12,7 @@
 //! - [`keys`]: under which name a delivery stands; [`message`], [`chunks`]: messages with their chunks, and their way;
 //! - [`answers`], [`runs`], [`tasks`], [`phrases`]: what isn't sent for a line of the two notes, and words for what is;
 //! - [`copies`], [`pauses`], [`problems`], [`names`]: further notifiers, places that rest, what failed, ids that were given;
-//! - [`past`]: what was told, for whoever looks back;
+//! - [`past`]: what was told, for whoever looks back; [`elsewhere`]: what other machines told, and what waits for them;
 //! - [`file`](mod@file): the schema, and what becomes of a file that is no database.
 //!
 //! Two processes may have it open: each step is one `BEGIN IMMEDIATE` transaction that checks the
@@ -22,6 +22,7 @@
 mod answers;
 mod chunks;
 mod copies;
+mod elsewhere;
 mod file;
 mod keys;
 mod message;
@@ -44,10 +45,12 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 
 pub use answers::Posted;
 pub use copies::{CopyState, Recipient};
+pub use elsewhere::Elsewhere;
 pub(crate) use file::{is_busy, is_no_database};
 use file::{migrate, set_aside};
 pub(super) use keys::local_text;
-pub use keys::{LineHash, answer_key, approval_key, asked_in, key, subject};
+pub(super) use keys::voice_claim;
+pub use keys::{LineHash, answer_key, approval_key, asked_in, key, run_claim, subject, turn_claim};
 pub use message::{Chunk, ChunkState, Message, NewMessage};
 pub use past::{Past, PastState};
 pub use problems::{OpenDelivery, Refusal};
@@ -64,7 +67,10 @@ pub const RESTORED: &str = "restored";
 pub const FILE_NAME: &str = "deliveries.sqlite";
 
 /// The schema's version, in `PRAGMA user_version`.
-const VERSION: i64 = 7;
+const VERSION: i64 = 8;
+
+/// What [`row_of`] reads.
+const ROW: &str = "state, line, attempts, attempted_ms, retry_ms, settings, fact, delivered, teller";
 
 /// When this many rows are done, the older half goes: far more than a stale buffer can bring back.
 const KEEP_DONE: i64 = 100_000;
@@ -153,6 +159,8 @@ pub struct Row {
     pub fact: Fact,
     /// A sent one: the message's id, else its nonce.
     pub delivered: Option<String>,
+    /// The other machine that told it, where one did.
+    pub teller: Option<String>,
 }
 
 /// The delivery journal of one vault.
@@ -226,13 +234,7 @@ impl Journal {
     /// What the journal knows of a key.
     pub fn row(&self, key: &str) -> Result<Option<Row>, JournalError> {
         self.read(|tx| {
-            tx.query_row(
-                "SELECT state, line, attempts, attempted_ms, retry_ms, settings, fact, delivered
-                 FROM deliveries WHERE key = ?1",
-                [key],
-                row_of,
-            )
-            .optional()
+            tx.query_row(&format!("SELECT {ROW} FROM deliveries WHERE key = ?1"), [key], row_of).optional()
         })
     }
 
@@ -271,12 +273,8 @@ impl Journal {
     /// All deliveries that are sent but not done: key and row, in the order of their claims.
     pub fn unsettled(&self) -> Result<Vec<(String, Row)>, JournalError> {
         self.read(|tx| {
-            tx.prepare_cached(
-                "SELECT state, line, attempts, attempted_ms, retry_ms, settings, fact, delivered, key
-                 FROM deliveries WHERE state = 'sent' ORDER BY number",
-            )?
-            .query_map([], |row| Ok((row.get(8)?, row_of(row)?)))?
-            .collect()
+            let sql = format!("SELECT {ROW}, key FROM deliveries WHERE state = 'sent' ORDER BY number");
+            tx.prepare_cached(&sql)?.query_map([], |row| Ok((row.get(9)?, row_of(row)?)))?.collect()
         })
     }
 
@@ -372,6 +370,7 @@ fn row_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
         settings: row.get(5)?,
         fact: json(row, 6)?,
         delivered: row.get(7)?,
+        teller: row.get(8)?,
     })
 }
 

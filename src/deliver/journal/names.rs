@@ -4,18 +4,15 @@ use std::collections::BTreeSet;
 
 use rusqlite::{OptionalExtension, params};
 
-use super::{Journal, JournalError, LineHash, Row, row_of};
+use super::{Journal, JournalError, LineHash, ROW, Row, row_of};
 
 impl Journal {
     /// All deliveries that are sent, or may have been, and are not done, in the order of their claims.
     pub fn underway(&self) -> Result<Vec<Row>, JournalError> {
         self.read(|tx| {
-            tx.prepare_cached(
-                "SELECT state, line, attempts, attempted_ms, retry_ms, settings, fact, delivered
-                 FROM deliveries WHERE state IN ('sending', 'sent') ORDER BY number",
-            )?
-            .query_map([], row_of)?
-            .collect()
+            let sql =
+                format!("SELECT {ROW} FROM deliveries WHERE state IN ('sending', 'sent') ORDER BY number");
+            tx.prepare_cached(&sql)?.query_map([], row_of)?.collect()
         })
     }
 

@@ -10,7 +10,7 @@ use rusqlite::{OptionalExtension, Row, Transaction, params};
 
 use super::chunks::claim_one;
 use super::copies::Recipient;
-use super::keys::local_text;
+use super::keys::{RUN, local_text};
 use super::message::{self, Message, NewMessage};
 use super::{Journal, JournalError, instant, unreadable};
 use crate::deliver::notifier::{MessageKind, Scope};
@@ -308,6 +308,7 @@ impl Journal {
                     scope,
                     body,
                     deliveries: Vec::new(),
+                    asks: None,
                 };
                 claim_one(tx, &message, limit)?;
             }
@@ -350,7 +351,7 @@ pub fn run_key(routine: &str, local: civil::DateTime) -> String {
 }
 
 fn message_key(run: &str) -> String {
-    format!("routine:{run}")
+    format!("{RUN}{run}")
 }
 
 fn handled(tx: &Transaction<'_>, name: &str, up_to: Timestamp) -> rusqlite::Result<()> {

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::planned::Occurrence;
 use crate::vault::{NotePath, QuietTracker, SteadyLines};
 
 /// So long due lines wait, whoever goes on writing them.
@@ -23,6 +24,8 @@ pub struct Memory {
     has_looked: bool,
     /// Since when due lines wait to be the same, without a break.
     waiting: Option<Timestamp>,
+    /// What was due within a day of the last pass, by its key, where there are several machines; none before the first.
+    pub(super) near: Option<HashMap<String, Occurrence>>,
 }
 
 impl Memory {

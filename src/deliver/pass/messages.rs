@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp, civil};
 
 use super::planned::Fire;
 use super::{PassContext, PassError, PassSettings};
-use crate::deliver::journal::{CopyState, NewMessage, Recipient};
+use crate::deliver::journal::{CopyState, LineHash, NewMessage, Recipient};
 use crate::deliver::notifier::{Fact, MessageKind, Scope};
 use crate::deliver::words::{compose, phrase};
 use crate::schedule;
@@ -29,14 +29,9 @@ pub(super) fn counting(
     now: Timestamp,
 ) -> Result<Vec<NewMessage>, PassError> {
     let settings = context.settings;
-    let first = settings.telling.kinds.first();
-    let to = |fire: &Fire| match settings.telling.kinds(&fire.fact.msg).first() {
-        Some(kind) if Some(kind) != first => Recipient::Named((*kind).to_owned()),
-        _ => Recipient::Primary,
-    };
     let (mut untold, mut told) = (Vec::new(), Vec::new());
     for fire in fires {
-        let to = to(fire);
+        let to = recipient(settings, &fire.fact);
         let copy = match context.outlets.name(&to) {
             Some(name) => context.journal.copy(&fire.key, name)?,
             None => None,
@@ -48,7 +43,7 @@ pub(super) fn counting(
         }
     }
     let today = settings.zone.tz().to_datetime(now).date();
-    let mut messages = messages(settings, untold.into_iter(), phrases, now);
+    let mut messages = messages(context, untold.into_iter(), phrases, now);
     messages.extend(told.iter().map(|(place, fire)| single(fire, place, today, phrases)));
     Ok(messages)
 }
@@ -74,19 +69,76 @@ pub(super) fn copies(
             parts.push((Recipient::Copy(name.to_owned()), scope, fire));
         }
     }
-    let mut messages = messages(context.settings, parts.into_iter(), phrases, now);
-    for message in &mut messages {
-        message.key = format!("{} for {}", message.key, message.to.name().unwrap_or_default());
+    Ok(messages(context, parts.into_iter(), phrases, now))
+}
+
+/// Who is told what counts.
+pub(super) fn recipient(settings: &PassSettings, fact: &Fact) -> Recipient {
+    let first = settings.telling.kinds.first();
+    match settings.telling.kinds(&fact.msg).first() {
+        Some(kind) if Some(kind) != first => Recipient::Named((*kind).to_owned()),
+        _ => Recipient::Primary,
     }
-    Ok(messages)
+}
+
+/// The key of the message to `to` that tells of `deliveries` together.
+pub(super) fn digest_key<'k>(keys: impl Iterator<Item = &'k str>, to: &Recipient) -> String {
+    let mut keys: Vec<&str> = keys.collect();
+    keys.sort_unstable();
+    let hash = blake3::hash(keys.join("\n").as_bytes());
+    for_recipient(format!("digest:{}", data_encoding::BASE32_NOPAD.encode(&hash.as_bytes()[..15])), to)
+}
+
+/// The key of a message to `to`, of the key of what it tells.
+fn for_recipient(key: String, to: &Recipient) -> String {
+    if to.is_copy() { format!("{key} for {}", to.name().unwrap_or_default()) } else { key }
+}
+
+/// What a message would tell of several things, as a message for each.
+pub(super) fn apart(message: &NewMessage, today: civil::Date) -> Vec<NewMessage> {
+    let one = |(key, line, fact): &(String, LineHash, Fact)| NewMessage {
+        key: for_recipient(key.clone(), &message.to),
+        kind: fact.kind,
+        body: compose::single(fact, today),
+        deliveries: vec![(key.clone(), *line, fact.clone())],
+        ..message.clone()
+    };
+    message.deliveries.iter().map(one).collect()
+}
+
+/// Parts of what would come together, in order: where other machines may have to ask for it, each fits one message of the
+/// place.
+fn parts<'f>(
+    context: &PassContext<'_>,
+    together: Vec<&'f Fire>,
+    to: &Recipient,
+    words: impl Fn(&[Fact]) -> String,
+) -> Vec<Vec<&'f Fire>> {
+    if context.machines.is_alone() {
+        return vec![together];
+    }
+    let limit = context.outlets.limit(to);
+    let mut parts: Vec<Vec<&Fire>> = Vec::new();
+    for fire in together {
+        let fits = |part: &Vec<&Fire>| {
+            let facts: Vec<Fact> = part.iter().chain([&fire]).map(|fire| fire.fact.clone()).collect();
+            words(&facts).encode_utf16().count() <= limit
+        };
+        match parts.last_mut().filter(|part| fits(part)) {
+            Some(part) => part.push(fire),
+            None => parts.push(vec![fire]),
+        }
+    }
+    parts
 }
 
 fn messages<'f>(
-    settings: &PassSettings,
+    context: &PassContext<'_>,
     fires: impl Iterator<Item = (Recipient, Option<Scope>, &'f Fire)>,
     phrases: &HashMap<String, String>,
     now: Timestamp,
 ) -> Vec<NewMessage> {
+    let settings = context.settings;
     let today = settings.zone.tz().to_datetime(now).date();
     let mut places: BTreeMap<(Recipient, Option<Scope>), Vec<&Fire>> = BTreeMap::new();
     for (to, scope, fire) in fires {
@@ -101,17 +153,22 @@ fn messages<'f>(
         } else {
             (Vec::new(), fires)
         };
-        match together.as_slice() {
-            [] => {}
-            [one] => out.push((one.fact.due, single(one, &place, today, phrases))),
-            [first, ..] => out.push((first.fact.due, digest(&together, &place, today, compose::digest))),
+        let words = |facts: &[Fact]| compose::digest(facts, today);
+        for part in parts(context, together, &place.0, words) {
+            match part.as_slice() {
+                [] => {}
+                [one] => out.push((one.fact.due, single(one, &place, today, phrases))),
+                [first, ..] => out.push((first.fact.due, digest(&part, &place, words))),
+            }
         }
         // Dates without a time are all told in one minute.
         let (tasks, alone): (Vec<&Fire>, Vec<&Fire>) =
             alone.into_iter().partition(|fire| fire.fact.kind == MessageKind::Task);
         for tasks in tasks.chunk_by(|a, b| a.fact.due == b.fact.due) {
             if tasks.len() > settings.digest.over {
-                out.push((tasks[0].fact.due, digest(tasks, &place, today, compose::together)));
+                let words = |facts: &[Fact]| compose::together(facts, today);
+                let parts = parts(context, tasks.to_vec(), &place.0, words);
+                out.extend(parts.iter().map(|part| (part[0].fact.due, digest(part, &place, words))));
             } else {
                 let one = |fire: &&Fire| (fire.fact.due, single(fire, &place, today, phrases));
                 out.extend(tasks.iter().map(one));
@@ -137,31 +194,29 @@ fn single(
         compose::remark(&fire.fact, today).is_empty() && phrase::keeps(&fire.fact.msg, phrase)
     });
     NewMessage {
-        key: fire.key.clone(),
+        key: for_recipient(fire.key.clone(), to),
         kind: fire.fact.kind,
         to: to.clone(),
         scope: *scope,
         body: phrase.cloned().unwrap_or_else(|| compose::single(&fire.fact, today)),
         deliveries: vec![(fire.key.clone(), fire.line, fire.fact.clone())],
+        asks: None,
     }
 }
 
 fn digest(
     fires: &[&Fire],
     (to, scope): &(Recipient, Option<Scope>),
-    today: civil::Date,
-    words: fn(&[Fact], civil::Date) -> String,
+    words: impl Fn(&[Fact]) -> String,
 ) -> NewMessage {
     let facts: Vec<Fact> = fires.iter().map(|fire| fire.fact.clone()).collect();
-    let mut keys: Vec<&str> = fires.iter().map(|fire| fire.key.as_str()).collect();
-    keys.sort_unstable();
-    let hash = blake3::hash(keys.join("\n").as_bytes());
     NewMessage {
-        key: format!("digest:{}", data_encoding::BASE32_NOPAD.encode(&hash.as_bytes()[..15])),
+        key: digest_key(fires.iter().map(|fire| fire.key.as_str()), to),
         kind: MessageKind::Digest,
         to: to.clone(),
         scope: *scope,
-        body: words(&facts, today),
+        body: words(&facts),
         deliveries: fires.iter().map(|fire| (fire.key.clone(), fire.line, fire.fact.clone())).collect(),
+        asks: None,
     }
 }

@@ -15,11 +15,12 @@
 //!
 //! [`notes`] reads, [`plan`] compares (its reminders in [`reminders`], tasks of other plugins in [`tasks`], what a plan
 //! consists of in [`planned`]), [`messages`] makes texts of it, [`memory`] keeps what spares the next pass a look, and
-//! [`report`] says what was done.
+//! [`report`] says what was done. Among several machines [`mod@machines`] says what of it is this one's.
 //!
 //! Rewriting waits until the note is still, except for `tick`; firing never waits for a rewrite. A due line without an id
 //! that was just written waits five seconds, a minute at most, except for `tick`: its words may be half there.
 
+mod machines;
 mod memory;
 mod messages;
 mod notes;
@@ -27,6 +28,7 @@ mod plan;
 mod planned;
 mod reminders;
 mod report;
+mod retry;
 mod send;
 mod settle;
 mod tasks;
@@ -43,6 +45,7 @@ use super::notifier::MessageKind;
 use super::outlets::Outlets;
 use super::words::Telling;
 use crate::clock::Clock;
+use crate::machines::Machines;
 use crate::reminders::{PlacedFinding, ReminderError};
 use crate::schedule::{DigestRule, Pause, Zone};
 use crate::tasks::TaskSettings;
@@ -81,6 +84,8 @@ pub struct PassContext<'a> {
     pub clock: &'a dyn Clock,
     /// What the user has set.
     pub settings: &'a PassSettings,
+    /// Whether this machine may send, where there are several.
+    pub machines: &'a Machines,
 }
 
 /// What the user has set.
@@ -171,10 +176,12 @@ pub async fn pass(
         note.young = memory.observe_nameless(lines, now);
     }
     notes.tasks = tasks::look(context, memory, mode, now, &mut report)?;
+    machines::set_notes(context, &notes);
     let changed = if let Some(reason) = context.settings.silent(now) {
         report.read_only = Some(reason);
         if mode != Mode::DryRun {
             // Confirmations of changes that were made here.
+            machines::want(context, &notes, None, now)?;
             send::Sender::new(context, now, started + SEND_BUDGET).resume(Which::All, &mut report).await?;
         }
         Vec::new()
@@ -185,6 +192,9 @@ pub async fn pass(
     } else {
         let plan = work(context, &notes, mode, now, started, &mut report).await?;
         memory.note_waiting(plan.has_young, now);
+        if mode == Mode::Daemon {
+            machines::look(context, &mut memory.near, &notes, now, &mut report)?;
+        }
         settle::settle(context, memory, mode, &notes, &plan, now, &mut report)?;
         send::Sender::new(context, now, started + SEND_BUDGET).resume(Which::Copies, &mut report).await?;
         note_clean(context, &notes, &plan)?;
@@ -209,6 +219,7 @@ async fn work(
     report: &mut PassReport,
 ) -> Result<planned::Plan, PassError> {
     context.journal.dissolve_unsent()?;
+    machines::mark_left_open(context)?;
     let mut sender = send::Sender::new(context, now, started + SEND_BUDGET);
     sender.resume(Which::Counting, report).await?;
     let mut plan = plan::plan(context, notes, mode, now, true)?;
@@ -217,6 +228,7 @@ async fn work(
         let phrases = plan::phrases(context, &plan.fires)?;
         let mut messages = messages::counting(context, &plan.fires, &phrases, now)?;
         messages.extend(messages::copies(context, &plan.fires, &phrases, now)?);
+        let messages = machines::allowed(context, messages, now, report).await?;
         let claimed = context.journal.claim(&messages, |to| context.outlets.limit(to))?;
         fail::fail_point!("deliver::after-claim");
         // Copies are on disk too, and go out once the notes are written.
@@ -232,6 +244,7 @@ async fn work(
             break;
         }
     }
+    machines::want(context, notes, Some(&plan), now)?;
     report.waiting = plan.waiting.len() + plan.fires.len();
     plan.waiting.iter().for_each(|at| report.again_at(*at));
     if sender.out_of_time && !plan.fires.is_empty() {

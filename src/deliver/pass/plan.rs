@@ -24,6 +24,19 @@ pub(super) fn plan(
     now: Timestamp,
     assign: bool,
 ) -> Result<Plan, PassError> {
+    let mut plan = compare(context, notes, mode, now, assign)?;
+    hold(context, &mut plan, now);
+    Ok(plan)
+}
+
+/// The same, whatever the quiet hours say.
+pub(super) fn compare(
+    context: &PassContext<'_>,
+    notes: &Notes,
+    mode: Mode,
+    now: Timestamp,
+    assign: bool,
+) -> Result<Plan, PassError> {
     let mut plan = Plan::default();
     if let Some(note) = &notes.reminders {
         Planner { context, note, moment: Moment::new(&context.settings.zone, now), now }
@@ -35,7 +48,6 @@ pub(super) fn plan(
     if let Some(found) = &notes.tasks {
         tasks::plan(context, found, mode, now, &mut plan)?;
     }
-    hold(context, &mut plan, now);
     Ok(plan)
 }
 

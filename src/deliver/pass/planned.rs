@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use jiff::{Timestamp, civil};
+use jiff::{SignedDuration, Timestamp, civil};
 
 use super::PassError;
 use crate::deliver::journal::{self, Journal, LineHash, Row, State};
@@ -124,6 +124,20 @@ pub struct Upcoming {
     pub line: LineHash,
     /// What will be told.
     pub fact: Fact,
+}
+
+/// Among several machines: a line that goes, or gets another time, this long before or after its occurrence is told by none.
+pub(super) const DAY: SignedDuration = SignedDuration::from_hours(24);
+
+/// An occurrence within a day of now that was not told yet.
+#[derive(Debug, Clone)]
+pub(super) struct Occurrence {
+    pub kind: MessageKind,
+    pub due: Timestamp,
+    /// The keys of its claims, one for each notifier.
+    pub claims: Vec<String>,
+    /// Since when its line isn't in the note.
+    pub gone: Option<Timestamp>,
 }
 
 /// Whole seconds from `due` to `now`, never negative.

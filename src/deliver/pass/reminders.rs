@@ -75,7 +75,8 @@ impl Planner<'_> {
                     }
                 }
                 Verdict::Settle(key, row) => {
-                    plan.settles.push(Settle { key, row, target: self.target(line, &identity) });
+                    let target = self.target(line, &identity, &row);
+                    plan.settles.push(Settle { key, row, target });
                 }
                 Verdict::Wait(key, at) => {
                     plan.waiting.extend(at);
@@ -247,8 +248,12 @@ impl Planner<'_> {
         })
     }
 
-    fn target(&self, line: &ReminderLine, identity: &Identity) -> Target {
-        let next = if line.reminder.recur == Recur::None { None } else { self.moment.next(&line.reminder) };
+    fn target(&self, line: &ReminderLine, identity: &Identity, row: &Row) -> Target {
+        // As the machine that told it would have: by the time at which it did.
+        let told = row.attempted.filter(|_| row.teller.is_some());
+        let told = told.map(|at| Moment::new(&self.context.settings.zone, at));
+        let moment = told.as_ref().unwrap_or(&self.moment);
+        let next = if line.reminder.recur == Recur::None { None } else { moment.next(&line.reminder) };
         match next {
             Some(next) if !identity.elsewhere => Target::Move {
                 line: line.text.clone(),

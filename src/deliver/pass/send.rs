@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::machines::{Right, Rights};
+use super::retry::retry_at;
 use super::{PassContext, PassError, PassReport};
 use crate::deliver::journal::{ChunkState, Message, Recipient};
 use crate::deliver::notifier::{Lookup, MessageKind, Outgoing, Scope, SendOutcome};
@@ -18,9 +20,6 @@ const SEND_TIMEOUT: Duration = Duration::from_secs(30);
 const FAILURES: u32 = 3;
 /// How long an answer waits that its place refuses: permissions are mended by people.
 const ANSWER_PAUSE: Duration = Duration::from_secs(5 * 60);
-
-const BACKOFF_FIRST: SignedDuration = SignedDuration::from_secs(5);
-const BACKOFF_MOST: SignedDuration = SignedDuration::from_mins(10);
 
 /// What goes one way: messages to one notifier with one scope wait for each other.
 type Lane = (Recipient, Option<Scope>);
@@ -68,6 +67,8 @@ enum Ended {
         next_marked: bool,
     },
     NotSent,
+    /// It isn't this machine's turn.
+    Passed,
 }
 
 impl<'c> Sender<'c> {
@@ -174,6 +175,7 @@ impl<'c> Sender<'c> {
                     *self.failures.entry(lane).or_default() += if is_copy { FAILURES } else { 1 };
                     false
                 }
+                Ended::Passed => false,
             };
         }
         Ok(())
@@ -187,9 +189,14 @@ impl<'c> Sender<'c> {
         report: &mut PassReport,
     ) -> Result<Ended, PassError> {
         let journal = self.context.journal;
+        let rights = Rights::of(self.context, &message)?;
         if self.has_it(&message)? {
+            rights.told(self.context);
             self.tell_fired(&message, report);
             return Ok(Ended::Sent { next_marked: false });
+        }
+        if !matches!(rights.turn(self.context, &message).await?, Right::Yes(_)) {
+            return Ok(Ended::Passed);
         }
         let mut chunk = 0;
         while chunk < message.chunks.len() {
@@ -209,7 +216,7 @@ impl<'c> Sender<'c> {
                 return self.give_up(&message, "every place refused it", report);
             };
             let outgoing = message.outgoing(chunk, place.scope);
-            let outcome = self.attempt(&message, chunk, &place, &outgoing, marked).await?;
+            let outcome = self.attempt(&message, chunk, &place, &outgoing, marked, &rights).await?;
             marked = false;
             match outcome {
                 SendOutcome::Sent { message_id } => {
@@ -226,13 +233,14 @@ impl<'c> Sender<'c> {
                     fail::fail_point!("deliver::after-sent-row");
                     journal.accepted(&place.name())?;
                     if is_last {
+                        rights.told(self.context);
                         self.is_back(&message, &place.name())?;
                     }
                     marked = following.is_some();
                     chunk += 1;
                 }
                 SendOutcome::Unknown { reason } => {
-                    let retry = self.retry_at(&message, chunk, None);
+                    let retry = retry_at(&message, chunk, None, self.context.clock.now());
                     tracing::warn!(
                         place = place.name(),
                         key = message.key,
@@ -283,7 +291,7 @@ impl<'c> Sender<'c> {
         report: &mut PassReport,
     ) -> Result<Ended, PassError> {
         let journal = self.context.journal;
-        let retry = self.retry_at(message, chunk, after);
+        let retry = retry_at(message, chunk, after, self.context.clock.now());
         tracing::warn!(place, key = message.key, reason, "a notification could not be sent yet");
         // An earlier attempt may have arrived, whatever became of this one.
         if message.chunks[chunk].state == ChunkState::Sending {
@@ -313,7 +321,7 @@ impl<'c> Sender<'c> {
         let at = self.context.clock.now();
         journal.refused(place, at, reason, &self.context.settings.notifiers)?;
         if matches!(message.kind, MessageKind::Answer | MessageKind::Approval) {
-            let retry = self.retry_at(message, chunk, Some(ANSWER_PAUSE));
+            let retry = retry_at(message, chunk, Some(ANSWER_PAUSE), self.context.clock.now());
             journal.unknown(&message.key, retry, reason)?;
             return Ok(Refusal::Ended(self.not_sent(message, retry, reason, report)));
         }
@@ -333,6 +341,7 @@ impl<'c> Sender<'c> {
         place: &Place<'_>,
         outgoing: &Outgoing,
         marked: bool,
+        rights: &Rights,
     ) -> Result<SendOutcome, PassError> {
         let now = self.context.clock.now();
         let state = &message.chunks[chunk];
@@ -354,10 +363,15 @@ impl<'c> Sender<'c> {
             self.context.journal.sending(&message.key, chunk, now)?;
         }
         fail::fail_point!("deliver::before-send");
-        let answer = tokio::time::timeout(SEND_TIMEOUT, place.notifier.send(outgoing)).await;
+        let Right::Yes(left) = rights.now(self.context) else {
+            let reason = "the machine's claim ran out before it was sent".to_owned();
+            return Ok(SendOutcome::Unknown { reason });
+        };
+        let patience = SEND_TIMEOUT.min(left);
+        let answer = tokio::time::timeout(patience, place.notifier.send(outgoing)).await;
         fail::fail_point!("deliver::after-send");
         Ok(answer.unwrap_or_else(|_| SendOutcome::Unknown {
-            reason: format!("{} did not answer in {} s", place.name(), SEND_TIMEOUT.as_secs()),
+            reason: format!("{} did not answer in {} s", place.name(), patience.as_secs()),
         }))
     }
 
@@ -376,24 +390,4 @@ impl<'c> Sender<'c> {
         }
         Ok(Ended::NotSent)
     }
-
-    /// When to try again: what the place asks for, else exponential backoff; both with a jitter that
-    /// is fixed by the nonce and the attempt, so that a pass is a function of its input.
-    fn retry_at(&self, message: &Message, chunk: usize, after: Option<Duration>) -> Timestamp {
-        let seed = blake3::hash(format!("{}/{}", message.chunks[chunk].nonce, message.attempts).as_bytes());
-        let jitter = f64::from(seed.as_bytes()[0]) / 255.0;
-        let wait = match after {
-            Some(after) => {
-                SignedDuration::try_from(after).unwrap_or(BACKOFF_MOST).mul_f64(1.0 + jitter / 10.0)
-            }
-            None => backoff(message.attempts).mul_f64(0.8 + 0.4 * jitter),
-        };
-        let now = self.context.clock.now();
-        now.saturating_add(wait).unwrap_or(now)
-    }
-}
-
-/// 5 s, doubled with each attempt, up to 10 minutes.
-fn backoff(attempts: u32) -> SignedDuration {
-    BACKOFF_FIRST.saturating_mul(1 << attempts.min(10)).min(BACKOFF_MOST)
 }

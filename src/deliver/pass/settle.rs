@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::machines::is_ours;
 use super::notes::{Nameless, Notes};
 use super::plan::said;
 use super::planned::{Plan, Settle, Target};
@@ -39,12 +40,16 @@ pub(super) fn settle(
         if note.was_read {
             writer.observe(&context.settings.reminders, &note.bytes);
         }
-        writer.write_settled(&context.settings.reminders, &plan.settles)?;
+        let ours: Vec<_> =
+            plan.settles.iter().filter(|settle| is_ours(context, &settle.row)).cloned().collect();
+        writer.write_settled(&context.settings.reminders, &ours)?;
         writer.give_ids(&note.nameless, notes, &plan.settles)?;
     }
     if let Some(note) = &notes.commitments {
         writer.observe(&context.settings.commitments, &note.bytes);
-        writer.mark_delivered(&context.settings.commitments, &plan.delivered)?;
+        let ours: Vec<_> =
+            plan.delivered.iter().filter(|settle| is_ours(context, &settle.row)).cloned().collect();
+        writer.mark_delivered(&context.settings.commitments, &ours)?;
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use jiff::{SignedDuration, Timestamp, ToSpan, civil};
 
-use super::planned::{Fire, Plan, Readiness, late_seconds, readiness};
+use super::planned::{DAY, Fire, Plan, Readiness, late_seconds, readiness};
 use super::{Memory, Mode, PassContext, PassError, PassReport};
 use crate::deliver::confirm::notice_once;
 use crate::deliver::journal::{self, LineHash};
@@ -90,18 +90,21 @@ pub(super) fn look(
     let new: Vec<&String> = scopes.names.iter().filter(|name| !known.contains_key(*name)).collect();
     let zone = &context.settings.zone;
     let horizon = zone.tz().to_datetime(now).saturating_add(HORIZON);
+    // What other machines may have to know comes along.
+    let ahead = if context.machines.is_alone() { now } else { now.saturating_add(DAY).unwrap_or(now) };
     let mut tasks = Tasks::default();
     let mut overdue: BTreeMap<&str, usize> = BTreeMap::new();
     for (path, found) in scanner.tasks() {
         let own = found.task.tellings.last().map_or(civil::DateTime::MIN, |telling| telling.at);
         for telling in found.task.tellings.iter().filter(|telling| telling.at <= horizon) {
             let at = resolve(zone, telling.at);
-            if at > now {
+            if at > ahead {
                 continue;
             }
             match scopes.since(telling.format, path, &known) {
                 Some(since) if at >= since => {}
                 Some(_) => continue,
+                None if at > now => continue,
                 None => {
                     *overdue.entry(path).or_default() += 1;
                     continue;
@@ -121,7 +124,7 @@ pub(super) fn look(
         }
     }
     if mode != Mode::DryRun && context.settings.read_only.is_none() {
-        if !new.is_empty() {
+        if !new.is_empty() && context.machines.is_voice() {
             let names = settings.on.iter().map(|format| format.name()).collect::<Vec<_>>().join(", ");
             let mut about: Vec<&str> = new.iter().map(|name| name.as_str()).collect();
             about.sort_unstable();
@@ -205,7 +208,7 @@ pub(super) fn plan(
 ) -> Result<(), PassError> {
     let mut moved = Moved::new(context, &tasks.due, mode);
     let mut days = Vec::new();
-    for due in &tasks.due {
+    for due in tasks.due.iter().filter(|due| due.at <= now) {
         let row = context.journal.row(&due.key)?;
         let is_new = row.is_none();
         match readiness(row, now, &context.settings.notifiers) {

@@ -53,3 +53,15 @@ pub(super) fn entry(message: u64, note: Note, at: Timestamp) -> Entry {
     };
     Entry { message, part, kind, at, author, content }
 }
+
+/// A sentence of the program's below a question in the log.
+pub(super) fn system(message: u64, content: &str, at: Timestamp) -> Entry {
+    Entry {
+        message,
+        part: Part::Stopped,
+        kind: EventKind::System,
+        at,
+        author: String::new(),
+        content: content.to_owned(),
+    }
+}

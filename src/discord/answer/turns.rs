@@ -12,16 +12,15 @@ use jiff::{SignedDuration, Timestamp};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::place::{Beside, entry};
-use super::progress;
+use super::place::{Beside, entry, system};
+use super::{claims, progress};
 use crate::deliver::journal::answer_key;
 use crate::deliver::{Progress as Delivered, Scope, split};
 use crate::discord::api::Typing;
 use crate::discord::api::message::{CONTENT_LIMIT, Incoming};
-use crate::discord::api::snowflake::{self, Part};
+use crate::discord::api::snowflake;
 use crate::discord::log::logbook::Entry;
 use crate::discord::shared::{Item, LONGEST_PAUSE, SHORTEST_PAUSE, Shared, Why, lock};
-use crate::format::log::EventKind;
 use crate::turn::journal::TurnJournalError;
 use crate::turn::{Facts, Halt, NewTurn, State, Turn};
 
@@ -173,6 +172,11 @@ impl Worker {
     /// Gets the answer and fixes it.
     async fn answer(&self, turn: &Turn, words: &watch::Sender<String>) -> Step {
         let message = turn.asked.message;
+        match claims::is_ours(&self.shared, turn).await {
+            Ok(true) => {}
+            Ok(false) => return self.advance(message, State::Dropped, "another machine answered it"),
+            Err(why) => return Step::Wait(why),
+        }
         let stop = self.begin(message);
         let place = Beside { lane: self.lane.clone(), turn, words: words.clone(), shared: &self.shared };
         let answered = self.shared.responder.answer(message, &place, &stop).await;
@@ -266,6 +270,7 @@ impl Worker {
         match self.shared.answers.send(&key, scope, &text).await {
             Ok(Delivered::Sent) => {
                 fail::fail_point!("turn::before-sent");
+                claims::answered(&self.shared, message);
                 let step = self.advance(message, State::Sent, "");
                 fail::fail_point!("turn::after-sent");
                 step
@@ -331,17 +336,6 @@ impl Worker {
         if let Some(lane) = self.lane.upgrade() {
             let _ = lane.send(Item::Write { entries, done: None });
         }
-    }
-}
-
-fn system(message: u64, content: &str, at: Timestamp) -> Entry {
-    Entry {
-        message,
-        part: Part::Stopped,
-        kind: EventKind::System,
-        at,
-        author: String::new(),
-        content: content.to_owned(),
     }
 }
 

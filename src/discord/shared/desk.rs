@@ -15,7 +15,7 @@ use crate::format::reminder::{Recur, ReminderLine};
 use crate::memory::{MemoryNotes, Origin, pins};
 use crate::reminders::{Book, Draft, Listed, ReminderError, Written};
 use crate::schedule::Zone;
-use crate::tasks::{self, Standing, TaskBook, TaskError, TaskSettings, WrittenTask};
+use crate::tasks::{self, Standing, TaskError, TaskSettings, VaultTasks, WrittenTask};
 use crate::vault::{Actor, Editor, NotePath};
 use crate::when::{self, Meaning, WhenError};
 
@@ -94,7 +94,7 @@ impl Desk {
 
     /// A local time with its weekday and how far away it is.
     pub fn said(&self, local: civil::DateTime, recur: Recur) -> String {
-        when::said_with(local, recur, self.clock.now(), &self.zone)
+        when::confirmation_with(local, recur, self.clock.now(), &self.zone)
     }
 
     /// All reminders.
@@ -110,8 +110,8 @@ impl Desk {
         TaskSettings::of(&self.settings, &self.zone)
     }
 
-    fn tasks<'a>(&'a self, settings: Option<&'a TaskSettings>) -> TaskBook<'a> {
-        TaskBook { vault: self.editor.vault(), editor: &self.editor, settings, zone: &self.zone }
+    fn tasks<'a>(&'a self, settings: Option<&'a TaskSettings>) -> VaultTasks<'a> {
+        VaultTasks { vault: self.editor.vault(), editor: &self.editor, settings, zone: &self.zone }
     }
 
     /// All reminders and tasks, and what couldn't be read.
@@ -126,7 +126,7 @@ impl Desk {
     /// Does the task that a notification was about, as its plugin would.
     ///
     /// # Errors
-    /// As [`TaskBook::done`].
+    /// As [`VaultTasks::done`].
     pub fn task_done(&self, id: &str, due: civil::DateTime) -> Result<WrittenTask, TaskError> {
         let settings = self.task_settings();
         self.tasks(settings.as_ref()).done(id, Some(due), self.clock.now(), Actor::Discord)
@@ -135,7 +135,7 @@ impl Desk {
     /// Lets the task that a notification was about be told again.
     ///
     /// # Errors
-    /// As [`TaskBook::snooze`].
+    /// As [`VaultTasks::snooze`].
     pub fn task_snooze(
         &self,
         id: &str,

@@ -96,9 +96,13 @@ impl Shared {
         self.name.get_or_try_init(|| ask).await.cloned()
     }
 
-    /// Where the history of a channel begins that nothing is known of: now, or the beginning of a young thread.
+    /// Where the history of a channel begins that nothing is known of: now, a day before among several machines, or the
+    /// beginning of a young thread.
     pub fn born(&self, channel: u64) -> u64 {
-        let now = snowflake::first_at(self.started);
+        // Among several machines another one may have been the voice until a moment ago.
+        let back = if self.answers.machines.is_alone() { 0 } else { 24 };
+        let begun = self.started.checked_sub(SignedDuration::from_hours(back)).unwrap_or(self.started);
+        let now = snowflake::first_at(begun);
         if self.is_young(snowflake::time_of(channel)) { channel.saturating_sub(1) } else { now }
     }
 

@@ -1,8 +1,8 @@
 //! Models behind an endpoint: Google, anything that speaks OpenAI's embeddings API, Ollama.
 //!
-//! One call embeds a batch; what comes back is checked before anyone sees it (JSON, count, dimension,
-//! finite numbers). Whether and when to try again is [`crate::embed::retry`]'s word.
-//! Keys come from the environment or a file outside the vault and are never logged.
+//! One call embeds a batch; the response is checked first (JSON, count, dimension, finite numbers).
+//! [`crate::embed::retry`] decides about retries. Keys come from the environment or a file outside the vault and are
+//! never logged.
 
 use std::path::Path;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! Tokenizers. Pure: a text comes in; the numbers of its tokens go out.
 //!
-//! - [`wordpiece`]: BERT's; [`unigram`]: the most probable pieces; [`tokenizer`]: what a `tokenizer.json` says;
-//! - [`unicode`]: classes of characters that these ask for.
+//! - [`wordpiece`]: BERT's; [`unigram`]: the most probable pieces; [`tokenizer`]: the parser of `tokenizer.json`;
+//! - [`unicode`]: classes of characters.
 
 mod tokenizer;
 mod unicode;

@@ -1,8 +1,8 @@
-//! `tokenizer.json` of a static model: text to the numbers of its tokens.
+//! The tokenizer that a static model's `tokenizer.json` describes: text to token numbers.
 //!
-//! What the file describes is done step by step: the text is normalised, cut into words, and each word is split by
-//! WordPiece or by Unigram. The steps are those that sentence models use; one that isn't known here is an error that
-//! names it, for a tokenizer that does something else finds the wrong vectors without a word. Pure.
+//! Its steps: the text is normalised, cut into words, and each word is split by WordPiece or by Unigram. The steps are
+//! those that sentence models use; one that isn't known here is an error that names it, since a wrong tokenizer would
+//! silently find wrong vectors. Pure.
 
 use serde::Deserialize;
 use serde_json::Value;

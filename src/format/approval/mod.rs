@@ -1,12 +1,12 @@
-//! Lines of `Approvals.md`: `- [ ] ap_K5V4M2J7Q2ZP until=2026-12-01T09:30Z brain=claude run="curl …"`, one question a
-//! line: may this happen?
+//! Lines of `Approvals.md`: `- [ ] ap_K5V4M2J7Q2ZP until=2026-12-01T09:30Z brain=claude run="curl …"`, one question for
+//! permission a line.
 //!
-//! A tick (`[x]`) says yes, a minus (`[-]`) says no. A line with a `state` is over, and its box means nothing any
-//! more: so that what nobody answered in time reads `state=expired`, which is no "no". What would run stands between
-//! quotes ([`quoted`]) so that every text comes back as it was, stands on one line, and shows itself in full: line
-//! ends and characters that nobody sees are spelled out, and nothing in it is read as Markdown. [`parse`] finds the
-//! lines of a file and those that look meant; [`Approval::to_line`] writes one; [`with_state`] ends one where it
-//! stands. The grammar is `grammar/approval.abnf`. `read` reads a line, `quote` puts a text between quotes.
+//! A tick (`[x]`) says yes, a minus (`[-]`) says no. A line with a `state` is over, and its box means nothing any more:
+//! an unanswered one reads `state=expired`, which is no "no". The command stands between quotes ([`quoted`]): it is
+//! read back byte for byte, stands on one line, and is shown in full, with line ends and invisible characters spelled
+//! out and Markdown escaped. [`parse`] finds the lines of a file and near misses; [`Approval::to_line`] writes one;
+//! [`with_state`] ends one where it stands. The grammar is `grammar/approval.abnf`. `read` reads a line, `quote` puts a
+//! text between quotes.
 
 pub(super) mod quote;
 mod read;
@@ -21,11 +21,11 @@ use super::{Finding, Line, ReminderId, lines::LiveLines};
 pub use quote::{quoted, shown};
 pub use read::parse_line;
 
-/// What the box of a line says.
+/// The meaning of a line's box.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mark {
-    /// Nobody said anything yet.
+    /// No decision yet.
     Open,
     /// Yes: `[x]` or `[X]`.
     Ticked,
@@ -41,9 +41,9 @@ pub enum State {
     Used,
     /// It was declined.
     Declined,
-    /// Nobody answered in time. That is no "no".
+    /// No answer came in time. That is no "no".
     Expired,
-    /// Somebody changed the line: whatever its box says is not said of what was asked.
+    /// The line was changed: its box no longer answers the question.
     Changed,
     /// The answer that it belongs to was stopped.
     Stopped,
@@ -68,7 +68,7 @@ impl State {
 /// One question of the note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Approval {
-    /// What its box says.
+    /// The meaning of its box.
     pub mark: Mark,
     /// `ap_` and twelve characters, unique in the file.
     pub id: String,
@@ -146,7 +146,7 @@ impl Approval {
     }
 }
 
-/// What a line is.
+/// A parsed line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Parsed {
     /// A question.
@@ -155,9 +155,9 @@ pub enum Parsed {
     NearMiss {
         /// From 1: in characters, or in bytes where the line isn't valid UTF-8.
         column: usize,
-        /// What is wrong.
+        /// The fault.
         reason: String,
-        /// What to do about it.
+        /// The remedy.
         suggestion: String,
     },
     /// Something else.
@@ -171,7 +171,7 @@ pub struct ApprovalLine {
     pub line: usize,
     /// Its bytes without the terminator.
     pub text: Vec<u8>,
-    /// What it says.
+    /// Its parsed content.
     pub approval: Approval,
 }
 
@@ -180,7 +180,7 @@ pub struct ApprovalLine {
 pub struct ApprovalsFile {
     /// The questions, in order.
     pub lines: Vec<ApprovalLine>,
-    /// What looks meant and isn't understood.
+    /// Lines that look meant as ours and can't be read.
     pub near_misses: Vec<Finding>,
 }
 

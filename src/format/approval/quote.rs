@@ -1,4 +1,4 @@
-//! Text between quotes, so that a person sees all of it and nothing else, and it comes back as it was.
+//! Quotes a text on one line, so that a person sees all of it, and parses it back byte for byte.
 //!
 //! A backslash before a character of punctuation is that character, which Markdown reads the same way: what a
 //! command holds is never shown as a link, a comment or markup. `\n`, `\r`, `\t` and `\u{…}` are line ends, tabs and
@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use crate::format::invisible;
 
-/// What Markdown could hide something behind.
+/// Characters of Markdown that could hide text behind them.
 const MARKUP: &str = "\"\\`*_~<>[]&$";
 
 /// The text between quotes.

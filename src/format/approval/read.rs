@@ -1,4 +1,4 @@
-//! Text to a question, or what is wrong with a line that looks meant as one.
+//! Parses a line of `Approvals.md`, and explains near misses.
 
 use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
 
@@ -64,7 +64,7 @@ fn looks_meant(text: &str) -> bool {
         || words().any(|word| word.starts_with("run=")) && words().any(|word| word.starts_with("until="))
 }
 
-/// What the box says.
+/// The meaning of the box.
 fn mark(text: &str) -> Result<Mark, Wrong> {
     match text.get(..HEAD) {
         Some("- [ ]") => Ok(Mark::Open),

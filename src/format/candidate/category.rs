@@ -1,21 +1,21 @@
-//! The six categories of what is remembered.
+//! The six categories of memories.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// What kind of thing is remembered: the six categories of source 002.
+/// The six categories of memories of source 002.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Category {
-    /// Who somebody is: name, home, work, family, health.
+    /// Identity: name, home, work, family, health.
     Profile,
-    /// What somebody likes, wants or is used to.
+    /// Likes, wishes and habits.
     Preferences,
-    /// People, animals, things, places and projects that matter to somebody.
+    /// People, animals, things, places and projects that matter to a person.
     Entities,
-    /// What happened, or will.
+    /// Past and coming events.
     Events,
     /// A problem and what solved it.
     Cases,

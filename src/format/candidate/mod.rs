@@ -1,15 +1,15 @@
-//! Lines of `Inbox.md`: `- [ ] [preferences] Anna: likes green tea · "I only drink green tea" [[logs/…#^id]] cap_K5V4M2J7Q2ZP`,
-//! one thing a line that could be remembered: shall it be?
+//! Lines of `Inbox.md`: `- [ ] [preferences] Anna: likes green tea · "I only drink green tea" [[logs/…#^id]]
+//! cap_K5V4M2J7Q2ZP`, one candidate for a memory a line.
 //!
-//! A tick (`[x]`) says yes; a minus (`[-]`), or the line's deletion, says no. Between the quotes stands what was said,
-//! word for word, and the link leads to the block of the log where it stands. A line that would take another fact's
-//! place says so (`replaces "…"`), and one that would be put to another's words, too (`joins "…"`). Text and quote are
-//! written as [`quoted`] writes them: whole, on one line, with nothing that Markdown could hide.
+//! A tick (`[x]`) says yes; a minus (`[-]`), or the line's deletion, says no. The quote holds the speaker's words, and
+//! the link leads to their block in the log. A line may replace a known fact (`replaces "…"`) or extend it (`joins
+//! "…"`). Text and quote are written as [`quoted`] writes them: whole, on one line, with nothing that Markdown could
+//! hide.
 //!
-//! The same line with `asked=` behind its id is a *record* and stands in an Obsidian comment: what was asked, when, and
-//! by whom it was found. A record whose line is gone was declined, unless it says `kept=`. So the note alone says what
-//! was asked before, whatever is deleted elsewhere. [`parse`] (`read`) reads both; `category` names the kinds of facts;
-//! the grammar is `grammar/candidate.abnf`.
+//! The same line with `asked=` behind its id is a *record* and stands in an Obsidian comment: the question, its time,
+//! and its finder (rules or a brain). A record whose line is gone was declined, unless it says `kept=`. So the note
+//! alone holds all earlier questions, whatever is deleted elsewhere. [`parse`] (`read`) reads both; `category` names
+//! the kinds of facts; the grammar is `grammar/candidate.abnf`.
 
 mod category;
 mod read;
@@ -27,7 +27,7 @@ pub use super::approval::Mark;
 pub use category::Category;
 pub use read::parse_line;
 
-/// What a yes would do to a fact that is known already.
+/// The effect of a yes on a fact that is known already.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
     /// The fact with these words is struck through, and this takes its place.
@@ -52,42 +52,42 @@ impl Change {
     }
 }
 
-/// In a record's `on`: the settings let its category in, and nobody looked at it.
+/// In a record's `on`: the settings let its category in, and no person looked at it.
 pub const AUTO: &str = "auto";
 /// In a record's `on`: a person kept it.
 pub const HUMAN: &str = "human";
 
-/// What a record says beside its line.
+/// The fields of a record beside its line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
     /// When it was asked.
     pub asked: Timestamp,
-    /// Who found it: a brain's name, or `rules`.
+    /// Its finder: a brain's name, or `rules`.
     pub by: String,
     /// When it was kept, if it was.
     pub kept: Option<Timestamp>,
-    /// Whose word it was kept on: `human`, or `auto` where the settings let its category in.
+    /// The decider: `human`, or `auto` where the settings let its category in.
     pub on: Option<String>,
 }
 
 /// Something that could be remembered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
-    /// What its box says.
+    /// The meaning of its box.
     pub mark: Mark,
-    /// What kind of thing it is.
+    /// Its category.
     pub category: Category,
     /// The section of `MEMORY.md` that it is for: whom or what it is about.
     pub section: String,
-    /// What would be remembered.
+    /// The text that would be remembered.
     pub text: String,
-    /// What was said, word for word.
+    /// The quote, word for word.
     pub quote: String,
     /// The note of the block where that stands, without `.md`.
     pub path: String,
     /// The block's id, without `^`.
     pub block: String,
-    /// What it would do to a fact that is known.
+    /// Its effect on a known fact.
     pub change: Option<Change>,
     /// `cap_` and twelve characters, unique in the file.
     pub id: String,
@@ -143,7 +143,7 @@ impl Candidate {
     }
 }
 
-/// What a line is.
+/// A parsed line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Parsed {
     /// Something that could be remembered, or its record.
@@ -152,9 +152,9 @@ pub enum Parsed {
     NearMiss {
         /// From 1: in characters, or in bytes where the line isn't valid UTF-8.
         column: usize,
-        /// What is wrong.
+        /// The fault.
         reason: String,
-        /// What to do about it.
+        /// The remedy.
         suggestion: String,
     },
     /// Something else.
@@ -168,7 +168,7 @@ pub struct CandidateLine {
     pub line: usize,
     /// Its bytes without the terminator.
     pub text: Vec<u8>,
-    /// What it says.
+    /// Its parsed content.
     pub candidate: Candidate,
 }
 
@@ -176,7 +176,7 @@ pub struct CandidateLine {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// Nobody said anything yet.
+    /// No decision yet.
     Open,
     /// It was remembered.
     Kept,
@@ -189,9 +189,9 @@ pub enum State {
 pub struct InboxFile {
     /// The questions that stand there to be ticked, in order.
     pub lines: Vec<CandidateLine>,
-    /// What was asked, in order.
+    /// All earlier questions, in order.
     pub records: Vec<CandidateLine>,
-    /// What looks meant and isn't understood.
+    /// Lines that look meant as ours and can't be read.
     pub near_misses: Vec<Finding>,
 }
 

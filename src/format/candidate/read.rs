@@ -1,4 +1,4 @@
-//! Text to something that could be remembered, or what is wrong with a line that looks meant as it.
+//! Parses a line of `Inbox.md`, and explains near misses.
 
 use jiff::Timestamp;
 
@@ -11,7 +11,7 @@ const BOX: usize = 3;
 /// The end of the box.
 const HEAD: usize = 5;
 const KEYS: [&str; 4] = ["asked", "by", "kept", "on"];
-/// What stands between text and quote, with the quote's first sign: within a text that has a backslash before it.
+/// The separator of text and quote, with the quote's first sign: within a text that has a backslash before it.
 const DOT: &str = " · \"";
 
 /// Something wrong in a line, by its byte.
@@ -193,7 +193,7 @@ impl<'a> Reader<'a> {
         Ok(id.to_owned())
     }
 
-    /// What stands behind the id: the fields of a record, a block id.
+    /// The part behind the id: the fields of a record, a block id.
     fn tail(&mut self) -> Result<(Option<Record>, Option<String>), Wrong> {
         let mut found: [Option<&str>; 4] = [None; 4];
         let (mut block_id, mut is_dated) = (None, false);

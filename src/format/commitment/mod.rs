@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use super::Finding;
 
 pub use read::{is_place, parse};
-pub use write::{next_id, set_due, set_each, set_status};
+pub use write::{next_id, set_due, set_each, set_status, set_text};
 
 /// Where a commitment stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -138,7 +138,7 @@ pub struct Commitment {
     pub created: Option<Timestamp>,
     /// The turn it came from.
     pub source: Option<String>,
-    /// What was promised, without blank lines around it; never empty.
+    /// The promise, without blank lines around it; never empty.
     pub text: String,
 }
 
@@ -155,7 +155,7 @@ pub struct CommitmentBlock {
     pub status_range: Range<usize>,
     /// The bytes of its due time's value in the file, where it has one.
     pub due_range: Option<Range<usize>>,
-    /// What it says.
+    /// Its parsed content.
     pub commitment: Commitment,
 }
 
@@ -164,7 +164,7 @@ pub struct CommitmentBlock {
 pub struct CommitmentsFile {
     /// The valid ones, in file order.
     pub blocks: Vec<CommitmentBlock>,
-    /// What looks meant and isn't understood. A block with a wrong hint stands in `blocks` all the same.
+    /// Near misses. A block with a wrong hint stands in `blocks` all the same.
     pub findings: Vec<Finding>,
     /// The ids of blocks that aren't valid: taken all the same.
     pub other_ids: Vec<String>,

@@ -1,4 +1,4 @@
-//! Text to commitments.
+//! Parses `COMMITMENTS.md`.
 
 use std::ops::Range;
 

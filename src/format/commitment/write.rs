@@ -1,4 +1,4 @@
-//! Commitments to text, and the two changes that are made to a block: its status, and its due time.
+//! Writes commitments, and makes the changes of a block: its status, its due time, its words.
 
 use jiff::{Timestamp, civil::Date};
 
@@ -47,6 +47,20 @@ pub fn set_due(bytes: &[u8], id: &str, expect: Timestamp, to: Timestamp) -> Opti
     let block = file.find(id).filter(|block| waits(&block.commitment))?;
     let place = block.due_range.as_ref()?;
     Some([&bytes[..place.start], to.to_string().as_bytes(), &bytes[place.end..]].concat())
+}
+
+/// The file with other words in the block `id`, and no other byte changed. `None` where no block that waits has this id, or more
+/// than one has it.
+pub fn set_text(bytes: &[u8], id: &str, text: &str) -> Option<Vec<u8>> {
+    let file = parse(bytes);
+    let block = file.find(id).filter(|block| block.commitment.status == Status::Pending)?;
+    let mut rules = lines::lines(bytes).filter(|line| line.start >= block.range.start && is_rule(line.text));
+    let body = rules.nth(1)?.end()..block.range.end;
+    let blank = bytes[body.clone()].len() - bytes[body.clone()].trim_ascii_end().len();
+    let terminator = lines::terminator_of(bytes);
+    let text = safe_text(text).replace('\n', terminator);
+    let after = if blank == 0 { terminator.as_bytes() } else { &bytes[body.end - blank..body.end] };
+    Some([&bytes[..body.start], text.as_bytes(), after, &bytes[body.end..]].concat())
 }
 
 /// The next free id of a day: `c-YYYY-MM-DD-NNN`, counting up from 001.

@@ -1,4 +1,4 @@
-//! What `lines` promises, case by case.
+//! Tests of `lines`, case by case.
 
 use super::*;
 

@@ -61,7 +61,7 @@ pub fn parse_headings(bytes: &[u8]) -> Option<LogFile> {
     }
 }
 
-/// What a turn's heading says.
+/// A turn's heading, parsed.
 struct Heading {
     kind: EventKind,
     at: Timestamp,
@@ -115,7 +115,7 @@ fn unescaped(line: &[u8]) -> &[u8] {
     }
 }
 
-/// What the frontmatter says of the conversation: `context_id`, or its `channel` or `thread`.
+/// The conversation that the frontmatter names: `context_id`, or its `channel` or `thread`.
 fn header(bytes: &[u8]) -> LogHeader {
     let mut header = LogHeader::default();
     for (key, value) in fields(bytes) {

@@ -39,7 +39,7 @@ pub use write::{render_event, render_header};
 /// The literal line before the JSON of what memory injects (agent specification §6.4.2).
 pub const INJECTED: &str = "INJECTED_CONTEXT_RELEVANT_MEMORIES";
 
-/// Who or what an event is from.
+/// The source of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EventKind {
@@ -51,7 +51,7 @@ pub enum EventKind {
     Tool,
     /// Something about the conversation itself: its end, an edit, a deletion, a compaction.
     System,
-    /// What was recalled for the turn before it: links, drawn folded, and never indexed.
+    /// Memories that were recalled for the turn before it: links, drawn folded, and never indexed.
     Recall,
 }
 
@@ -88,13 +88,13 @@ impl fmt::Display for EventKind {
 /// One event of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
-    /// Who or what it is from.
+    /// Its source.
     pub kind: EventKind,
     /// When.
     pub at: Timestamp,
     /// The author's name, a tool's name, or empty; one line.
     pub author: String,
-    /// What was said, raw: an agent's with its line of facts ([`Event::said`] is without it).
+    /// The content, raw: an agent's with its line of facts ([`Event::said`] is without it).
     pub content: String,
     /// The block id, without `^`: a ULID where this program wrote it. A reader takes any Obsidian block
     /// id, and an event that lost its own.
@@ -102,7 +102,7 @@ pub struct Event {
 }
 
 impl Event {
-    /// What was said: the content, an agent's without its line of facts.
+    /// The words: the content, an agent's without its line of facts.
     pub fn said(&self) -> &str {
         if self.kind == EventKind::Agent { said_and_facts(&self.content).0 } else { &self.content }
     }
@@ -150,7 +150,7 @@ pub struct LogBlock {
     pub end_line: usize,
     /// Its bytes.
     pub range: Range<usize>,
-    /// What it says.
+    /// The parsed event.
     pub event: Event,
 }
 
@@ -203,7 +203,7 @@ pub fn tool_content_with(arguments: &str, result: &str, notes: &[String]) -> Str
     content
 }
 
-/// What stands before each line about a tool's call.
+/// The beginning of each line about a tool's call.
 const NOTE: &str = "\nnote: ";
 
 /// The arguments and the result of a content that [`tool_content`] or [`tool_content_with`] made.

@@ -1,4 +1,4 @@
-//! Where a log stands: `logs/<surface>/<context_id>/<window_start_utc>_<seq>.md`, and a coding agent's session
+//! Paths of logs: `logs/<surface>/<context_id>/<window_start_utc>_<seq>.md`, and a coding agent's session
 //! `logs/claude-code/<project>/<session>.md`.
 
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Text to events.
+//! Parses the events of a log.
 
 use jiff::Timestamp;
 use nom::bytes::complete::{tag, take_till1, take_while1};
@@ -142,7 +142,7 @@ fn title(line: &[u8]) -> Option<(EventKind, Timestamp, String)> {
     left.is_empty().then(|| (kind, at, String::from_utf8_lossy(author).trim().to_owned()))
 }
 
-/// What the frontmatter says of the log, where it names a surface.
+/// The log's header from the frontmatter, where it names a surface.
 fn header(bytes: &[u8]) -> Option<LogHeader> {
     let mut header = LogHeader::default();
     for (key, value) in fields(bytes) {

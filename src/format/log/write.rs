@@ -1,4 +1,4 @@
-//! Events to text.
+//! Writes events of a log.
 
 use super::{Event, LogHeader};
 

@@ -1,8 +1,8 @@
-//! Why a line isn't a reminder, for lines that look meant as one.
+//! Explains why a line that looks meant as a reminder isn't one.
 //!
-//! A line looks meant if it begins like an open task, however sloppily, and holds a key of the grammar
-//! (`date=`, `time=`, `recur=`, `msg=`), or if it has no checkbox but begins with such a key and holds a
-//! second. The first thing wrong, from left to right, is named; what is missing comes last.
+//! A line looks meant if it begins like an open task, however sloppily, and holds a key of the grammar (`date=`,
+//! `time=`, `recur=`, `msg=`), or if it has no checkbox but begins with such a key and holds a second. The first thing
+//! wrong, from left to right, is named; a missing field comes last.
 
 use super::{
     Parsed,
@@ -139,7 +139,7 @@ fn first_problem(text: &str) -> Problem {
     })
 }
 
-/// What is wrong before the first field.
+/// The fault before the first field.
 fn head_problem(text: &str) -> Option<Problem> {
     let (at, found) =
         text.char_indices().zip(HEAD.chars()).find(|((_, c), expected)| c != expected).map(|(c, _)| c)?;
@@ -197,7 +197,7 @@ fn odd_space(at: usize, c: char) -> Option<Problem> {
     ))
 }
 
-/// What is wrong in the fields.
+/// The fault in the fields.
 fn body_problem(text: &str) -> Option<Problem> {
     let mut seen: Vec<&str> = Vec::new();
     let mut at = HEAD.len();

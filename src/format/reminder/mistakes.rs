@@ -1,4 +1,4 @@
-//! What is wrong with a field's value, and what was probably meant.
+//! Explains a wrong value of a field, and suggests the value that was probably meant.
 
 use jiff::civil::Date;
 

@@ -1,14 +1,13 @@
 //! Reminder lines: `- [ ] date=2026-12-01 time=09:30 recur=weekly msg="Call" id=rid_…`, one reminder a line.
 //!
-//! [`scan`] walks a file's live lines and borrows from them; it is what a pass over a large file uses.
-//! [`parse`] collects the same into owned values. Lines that look meant but aren't valid come out as
-//! findings with a column, a reason and a suggestion; all other lines are somebody's notes and of no
-//! interest. [`with_id`] and [`with_schedule`] make the only two changes that are ever made to a line.
-//! The grammar is `grammar/reminder.abnf`.
+//! [`scan`] walks a file's live lines and borrows from them; it is what a pass over a large file uses. [`parse`]
+//! collects the same into owned values. Lines that look meant but aren't valid come out as findings with a column, a
+//! reason and a suggestion; all other lines are passed over. [`with_id`] and [`with_schedule`] make the only two
+//! changes that are ever made to a line. The grammar is `grammar/reminder.abnf`.
 //!
-//! - `recur`: the kinds of recurrence; a new one begins here, and its dates are [`crate::schedule::Series`]'s;
+//! - `recur`: the kinds of recurrence; a new one begins here; [`crate::schedule::Series`] computes its dates;
 //! - `syntax`: the grammar; `edit`: the two changes;
-//! - `diagnose`, `mistakes`: what is wrong with a line or with one value in it, in words for people.
+//! - `diagnose`, `mistakes`: faults of a line or of a value, in words for people.
 
 mod diagnose;
 mod edit;
@@ -30,7 +29,7 @@ use super::{
 pub use edit::{with_id, with_schedule};
 pub use recur::{Recur, RecurError};
 
-/// What a reminder line says.
+/// The content of a reminder line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Reminder {
     /// The local date of the next occurrence, in the years 0001 to 9999.
@@ -107,7 +106,7 @@ pub struct ReminderLine {
     pub text: Vec<u8>,
     /// Whether the line ends in a newline; a last line without one may still be being written.
     pub terminated: bool,
-    /// What it says.
+    /// Its parsed content.
     pub reminder: Reminder,
 }
 
@@ -154,7 +153,7 @@ impl RemindersFile {
     }
 }
 
-/// What one line turned out to be.
+/// A parsed line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Parsed {
     /// A reminder.
@@ -165,16 +164,16 @@ pub enum Parsed {
     NearMiss {
         /// From 1; in characters, or in bytes where the line isn't valid UTF-8.
         column: usize,
-        /// What is wrong.
+        /// The fault.
         reason: String,
-        /// What to do about it.
+        /// The remedy.
         suggestion: String,
     },
     /// Anything else: a heading, a note, a plain task.
     Other,
 }
 
-/// What [`scan`] finds: the borrowed twin of [`RemindersFile`]'s contents.
+/// An item of [`scan`]: the borrowed twin of [`RemindersFile`]'s contents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Scanned<'a> {
     /// A reminder.
@@ -191,7 +190,7 @@ pub fn scan(bytes: &[u8]) -> Scan<'_> {
 /// Iterator over [`scan`].
 #[derive(Debug, Clone)]
 pub struct Scan<'a> {
-    /// What is wrong with the whole file comes first.
+    /// The finding about the whole file comes first.
     utf16: Option<Finding>,
     lines: LiveLines<'a>,
 }
@@ -231,7 +230,7 @@ pub fn parse(bytes: &[u8]) -> RemindersFile {
     file
 }
 
-/// What one line, without its terminator, is.
+/// Parses one line, without its terminator.
 pub fn parse_line(text: &[u8]) -> Parsed {
     match parse_ref(text) {
         Some(reminder) => Parsed::Reminder(reminder.to_reminder()),

@@ -1,4 +1,4 @@
-//! How a reminder comes again: the kinds of recurrence, and their words.
+//! The kinds of recurrence of a reminder, and their words.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,5 +1,5 @@
-//! The grammar of a reminder line in nom, over byte slices, and nothing but the grammar: a line either is a
-//! reminder or it isn't. Why it isn't is asked later and elsewhere, so that the common lines stay fast.
+//! The grammar of a reminder line in nom, over byte slices, and nothing but the grammar: a line either is a reminder or
+//! it isn't. `diagnose` explains faults later, so that the common lines stay fast.
 
 use jiff::civil::{Date, Time};
 use memchr::memchr2;
@@ -27,7 +27,7 @@ pub(super) enum Field<'a> {
     Id(ReminderId),
 }
 
-/// What every reminder line starts with, before the space.
+/// The beginning of every reminder line, before the space.
 pub(super) const HEAD: &[u8] = b"- [ ]";
 
 /// The reminder that a whole line is.
@@ -82,7 +82,7 @@ pub(super) fn field(input: &[u8]) -> Parse<'_, Field<'_>> {
     }
 }
 
-/// What may follow the last field: a block id, and spaces.
+/// The permitted end behind the last field: a block id, and spaces.
 fn end_of_line(input: &[u8]) -> Parse<'_, Option<&str>> {
     terminated(opt(preceded((spaces, tag("^")), block_id)), (take_while(|b| b == b' '), eof))
         .parse_complete(input)

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::super::quote;
 
-/// What must hold for a routine to run: told without asking anybody.
+/// A condition for a routine to run, checked without a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Condition {
     /// A reminder or follow-up is due today, or was and still waits.
@@ -13,9 +13,9 @@ pub enum Condition {
     Tomorrow,
     /// A follow-up is pending.
     Promised,
-    /// Somebody said something since the last run.
+    /// A message was logged since the last run.
     Said,
-    /// A message of the bound channel has been answered by nobody.
+    /// A message of the bound channel has no answer.
     Unanswered,
     /// The memory has changed since the last run.
     Memory,
@@ -32,7 +32,7 @@ const WORDS: [(&str, Condition); 6] = [
     ("memory", Condition::Memory),
 ];
 
-/// What stands before the words of a search.
+/// The prefix of the words of a search.
 const SEARCH: &str = "search:";
 
 /// How an item was read.
@@ -45,7 +45,7 @@ pub(super) enum Reading {
     Refused(Remark),
 }
 
-/// What is wrong with an item, and what to do about it.
+/// A fault of an item, and its remedy.
 pub(super) struct Remark {
     pub reason: String,
     pub suggestion: String,

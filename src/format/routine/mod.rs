@@ -1,4 +1,4 @@
-//! `routines/*.md`: a scheduled prompt each, with a head that says when, where to and within which bounds.
+//! `routines/*.md`: a scheduled prompt each, with its schedule, destination and bounds in the head.
 //!
 //! ```text
 //! ---
@@ -11,8 +11,8 @@
 //! ```
 //!
 //! A routine runs only where its head says `enabled: true` and everything of the head that is ours is understood: a
-//! misspelt budget must not mean none. Times are local to the vault's zone; a day that a month lacks is its last.
-//! Other keys are somebody else's. `schedule` reads when, `cron` its form with five fields; the grammar is
+//! misspelt budget must not mean none. Times are local to the vault's zone; a day that a month lacks is its last. Other
+//! keys are passed over. `schedule` reads the schedule, `cron` its form with five fields; the grammar is
 //! `grammar/routine.abnf`.
 
 mod condition;
@@ -44,19 +44,19 @@ pub struct Routine {
     pub mcp: Vec<String>,
     /// The tokens that one run may spend.
     pub budget: Option<u64>,
-    /// One of these must hold, or nobody is asked and nothing is sent; empty for always.
+    /// One of these must hold, or no brain is asked and nothing is sent; empty for always.
     pub only_if: Vec<Condition>,
     /// Whether an answer `NONE` sends nothing.
     pub quiet: bool,
-    /// What becomes of the answer.
+    /// The destination of the answer.
     pub deliver: Delivery,
     /// The note that it is appended to, for [`Delivery::Note`]; without one the day's.
     pub note: Option<String>,
-    /// What is asked: the note below its head, without blank lines around it.
+    /// The prompt: the note below its head, without blank lines around it.
     pub prompt: String,
 }
 
-/// What becomes of a routine's answer.
+/// The destination of a routine's answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Delivery {
     /// It is sent to its scope.
@@ -124,7 +124,7 @@ struct Reader {
     schedule: Option<Schedule>,
     routine: Routine,
     findings: Vec<Finding>,
-    /// What is understood, and better written otherwise.
+    /// Keys that are understood, and better written otherwise.
     remarks: Vec<Finding>,
     seen: Vec<String>,
     deliver_at: Option<(usize, usize)>,

@@ -1,4 +1,4 @@
-//! When a routine runs, as its note says it.
+//! Parses the schedule of a routine from its note.
 
 use std::{fmt, str::FromStr};
 
@@ -34,7 +34,7 @@ const DAYS: [(&str, Weekday); 7] = [
     ("sunday", Weekday::Sunday),
 ];
 
-/// What to write instead of a text that is no schedule.
+/// The correct forms, for a text that is no schedule.
 pub(super) const FORMS: &str = "write `daily 08:00`, `weekdays 08:00`, `weekly mon 09:00`, `monthly 1 09:00`, \
 `every 15m`, or five cron fields such as `0 8 * * 1-5`";
 
@@ -44,7 +44,7 @@ pub(super) const FORMS: &str = "write `daily 08:00`, `weekdays 08:00`, `weekly m
 pub struct ScheduleError {
     /// The text.
     pub text: String,
-    /// What is wrong with it, where that can be said.
+    /// The fault, where it can be named.
     pub why: Option<String>,
 }
 

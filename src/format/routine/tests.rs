@@ -1,4 +1,4 @@
-//! What `routine` promises, case by case.
+//! Tests of `routine`, case by case.
 
 use super::*;
 

@@ -1,7 +1,7 @@
-//! What Done and Snooze change in a task line: a box, a date, a field; every other byte stays.
+//! Edits of a task line: a box, a date, a field, its words; every other byte stays.
 //!
-//! A new field stands where the plugin still reads all others: Tasks reads from the line's end and stops at what it
-//! doesn't know, so `⏰` and `[reminder:: ]` go before its fields, and a date of completion behind them.
+//! A new field stands where the plugin still reads all others: Tasks reads from the line's end and stops at an unknown
+//! field, so `⏰` and `[reminder:: ]` go before its fields, and a date of completion behind them.
 
 use std::ops::Range;
 
@@ -148,6 +148,66 @@ pub fn snoozed(line: &Line<'_>, format: Format, rules: &Rules, to: DateTime) -> 
         Format::TaskNotes => return None,
     }
     Some(splices.apply(line.item.text))
+}
+
+/// The line on another day, and where it says a time of day, or the default one isn't meant, at that time. A day of Tasks'
+/// and Dataview's has no time: an alarm says it. `None` where the form's own settings have a date that can't be written.
+pub fn on_day(line: &Line<'_>, format: Format, rules: &Rules, to: DateTime) -> Option<String> {
+    let when = |field: &Field| {
+        let is_timed = field.when.is_some_and(|when| when.time.is_some()) || to.time() != rules.default_time;
+        When { date: to.date(), time: is_timed.then_some(to.time()) }
+    };
+    let mut splices = Splices::default();
+    match format {
+        Format::Tasks | Format::Dataview => {
+            let days = [Key::Due, Key::Scheduled, Key::Start].into_iter();
+            let day = days.filter_map(|key| line.field(format, key)).find(|field| field.when.is_some());
+            let alarm = line.field(format, Key::Reminder);
+            if let Some(field) = day {
+                let time = field.when.and_then(|when| when.time).map(|_| to.time());
+                splices.put(field.value.clone(), value(format, When { date: to.date(), time }));
+                if alarm.is_none() && time.is_none() && to.time() != rules.default_time {
+                    let moved = splices.apply(line.item.text);
+                    return snoozed(&Line::read(&moved, rules)?, format, rules, to);
+                }
+            }
+            if let Some(field) = alarm {
+                splices.put(field.value.clone(), value(format, when(field)));
+            }
+        }
+        Format::Reminder => {
+            let field = line.telling_field(format)?;
+            splices.put(field.value.clone(), reminder_value(line, field, rules, when(field))?);
+        }
+        Format::Kanban if line.field(format, Key::Time).is_none() && to.time() == rules.default_time => {
+            let field = line.telling_field(format)?;
+            let day = When { date: to.date(), time: None };
+            splices.put(field.value.clone(), moment::write(day, &rules.kanban.date_format)?);
+        }
+        Format::Kanban => return snoozed(line, format, rules, to),
+        Format::TaskNotes => return None,
+    }
+    Some(splices.apply(line.item.text))
+}
+
+/// The line with other words; `None` where its words stand in more than one piece, between its fields.
+pub fn reworded(line: &Line<'_>, words: &str) -> Option<String> {
+    let item = &line.item;
+    let (mut pieces, mut at) = (Vec::new(), item.body);
+    for field in &line.fields {
+        if field.at.start > at {
+            pieces.push(at..field.at.start);
+        }
+        at = at.max(field.at.end);
+    }
+    pieces.push(at..item.end.max(at));
+    pieces.retain(|piece| item.text.get(piece.clone()).is_some_and(|text| !text.trim().is_empty()));
+    let [piece] = pieces.as_slice() else { return None };
+    let text = &item.text[piece.clone()];
+    let begin = piece.start + (text.len() - text.trim_start().len());
+    let mut splices = Splices::default();
+    splices.put(begin..begin + text.trim().len(), words);
+    Some(splices.apply(item.text))
 }
 
 /// The date of a mark, moved, in the same form: for Reminder Toast, and where Reminder has no date that repeats.

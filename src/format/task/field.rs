@@ -6,7 +6,7 @@ use jiff::civil::{Date, DateTime, Time};
 
 use super::Format;
 
-/// What a field is about.
+/// The meaning of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Key {
     /// When to tell.
@@ -35,7 +35,7 @@ pub enum Key {
     Id,
     /// The names of those that it depends on.
     DependsOn,
-    /// What becomes of it once it is done.
+    /// The action once it is done.
     OnCompletion,
 }
 
@@ -60,7 +60,7 @@ impl When {
 pub struct Field {
     /// The form that it is of.
     pub format: Format,
-    /// What it is about.
+    /// Its meaning.
     pub key: Key,
     /// Its place in the line.
     pub at: Range<usize>,

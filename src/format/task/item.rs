@@ -5,7 +5,7 @@
 pub struct Item<'a> {
     /// The whole line without its terminator.
     pub text: &'a str,
-    /// What stands in the box.
+    /// The character in the box.
     pub status: char,
     /// Where that stands.
     pub status_at: usize,
@@ -21,7 +21,7 @@ impl<'a> Item<'a> {
         &self.text[self.body..self.end]
     }
 
-    /// What stands before the box: indentation, callout marks, the list's marker.
+    /// The text before the box: indentation, callout marks, the list's marker.
     pub fn lead(&self) -> &'a str {
         &self.text[..self.status_at - 1]
     }

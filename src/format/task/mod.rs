@@ -1,4 +1,4 @@
-//! Task lines that people already have, in the forms of other plugins: what they say, and when it is to be told.
+//! Reads task lines in the forms of other plugins: their words, their times, their recurrence.
 //!
 //! Five forms are read: Tasks (`📅 2026-12-01`), the same as Dataview fields (`[due:: 2026-12-01]`), Reminder
 //! (`(@2026-12-01 09:30)`, and `@remind(2026-12-01 09:30)` of Reminder Toast), Kanban (`@{2026-12-01} @@{09:30}`) and
@@ -7,7 +7,7 @@
 //!
 //! - [`mod@item`]: the list item with its box;
 //! - [`emoji`], [`inline`], [`marker`], [`kanban`]: the fields of each form, with their places in the line;
-//! - [`mod@edit`]: what Done and Snooze change in a line, and no other byte of it;
+//! - [`mod@edit`]: the edits of Done and Snooze, and no other byte;
 //! - [`mod@repeat`]: recurrence in English, as these plugins write it; [`rrule`]: as TaskNotes does;
 //! - [`mod@note`]: a note that is a task (TaskNotes).
 //!
@@ -86,7 +86,7 @@ pub struct Telling {
     pub format: Format,
 }
 
-/// What a task says.
+/// The content of a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Task {
     /// Its form: the first of [`Format::ALL`] that is turned on and tells something.
@@ -106,7 +106,7 @@ pub struct Placed {
     pub line: usize,
     /// The line's bytes without the terminator; empty for a note that is a task.
     pub text: Vec<u8>,
-    /// What it says.
+    /// Its parsed content.
     pub task: Task,
 }
 
@@ -212,7 +212,7 @@ impl<'a> Line<'a> {
         rules.on.iter().copied().find(|format| self.telling_field(*format).is_some())
     }
 
-    /// What the line says, if a form that is on tells it some time.
+    /// The line's task, if a form that is on tells it some time.
     pub fn task(&self, rules: &Rules) -> Option<Task> {
         let mut tellings: Vec<Telling> = Vec::new();
         for format in rules.on.iter().copied().filter(|format| rules.keeps(*format, &self.item)) {

@@ -7,7 +7,7 @@ use jiff::civil::{Date, Time};
 
 use super::When;
 
-/// What a text says in a format, if it is of the format exactly.
+/// Reads a text in a format, if it is of the format exactly.
 pub fn read(text: &str, format: &str) -> Option<When> {
     let parts = Parts::read(text, format)?;
     let date = Date::new(parts.year?, parts.month?, parts.day?).ok()?;

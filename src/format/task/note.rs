@@ -1,9 +1,9 @@
-//! TaskNotes: a note that is a task, in its frontmatter.
+//! Reads and edits a task of TaskNotes: a note with its fields in the frontmatter.
 //!
-//! A note is a task by its tag or by a property. Its reminders say when it is told (`relative` to `due` or `scheduled`, or
-//! `absolute`); without any it is told when it is due, else when it is planned for. A relative reminder counts from the
-//! start of the day where its date has no time of day, as TaskNotes' own does. A reminder that Snooze wrote ([`edit::SNOOZE`])
-//! counts beside the others and in nobody's stead. [`mod@edit`] changes properties where they stand.
+//! A note is a task by its tag or by a property. Its reminders say when it is told (`relative` to `due` or `scheduled`,
+//! or `absolute`); without any it is told when it is due, else when it is planned for. A relative reminder counts from
+//! the start of the day where its date has no time of day, as TaskNotes' own does. A reminder that Snooze wrote
+//! ([`edit::SNOOZE`]) counts beside the others and replaces none. [`mod@edit`] changes properties where they stand.
 
 pub mod edit;
 
@@ -211,7 +211,7 @@ fn span(bytes: &[u8]) -> Option<(usize, usize)> {
     (start <= close).then_some((start, close))
 }
 
-/// What a task that is a note says beyond [`read`], for who moves it on.
+/// The content of a task that is a note beyond [`read`], for moving it on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Says {
     /// When it is due.
@@ -232,7 +232,7 @@ pub struct Says {
     pub has_modified: bool,
 }
 
-/// What the frontmatter of a note says; `None` where it has none that can be read.
+/// Reads the frontmatter of a note; `None` where it has none that can be read.
 pub fn says(bytes: &[u8], rules: &Rules) -> Option<Says> {
     let head = Head::read(bytes)?;
     let names = &rules.notes;

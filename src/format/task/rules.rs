@@ -1,4 +1,4 @@
-//! What changes how task lines are read: which forms are on, and what the plugins' own settings say.
+//! Rules for reading task lines: the forms that are on, and the plugins' own settings.
 
 use jiff::{civil::Time, tz::TimeZone};
 
@@ -14,11 +14,11 @@ pub struct Rules {
     pub default_time: Time,
     /// The zone of the vault, for instants with an offset.
     pub zone: TimeZone,
-    /// What a line must hold to be one of Tasks' (its global filter); empty for none.
+    /// The text that a line must hold to be one of Tasks' (its global filter); empty for none.
     pub filter: String,
-    /// What stands in the box of a task that is still to be done.
+    /// The characters in the box of an open task.
     pub open: Vec<char>,
-    /// What Tasks writes when a task is done.
+    /// The fields that Tasks writes when a task is done.
     pub done: DoneRules,
     /// Reminder's date alone, in moment's letters.
     pub reminder_date: String,
@@ -33,7 +33,7 @@ pub struct Rules {
 }
 
 impl Default for Rules {
-    /// All forms, as they are where nobody has changed a plugin's settings.
+    /// All forms, with the plugins' default settings.
     fn default() -> Self {
         Self {
             on: Format::ALL.to_vec(),
@@ -82,9 +82,9 @@ impl Default for DoneRules {
 /// Kanban's settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KanbanRules {
-    /// What stands before a date.
+    /// The trigger before a date.
     pub date_trigger: String,
-    /// What stands before a time.
+    /// The trigger before a time.
     pub time_trigger: String,
     /// The date in moment's letters.
     pub date_format: String,

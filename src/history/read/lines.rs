@@ -1,4 +1,4 @@
-//! A text's lines, as differences are made of them. Pure.
+//! Splits a text into lines for differences. Pure.
 
 /// The lines with their terminators.
 pub(in crate::history) fn lines(bytes: &[u8]) -> Vec<&[u8]> {

@@ -37,6 +37,8 @@ pub struct Filter {
     pub grep: Option<String>,
     /// A reminder's or commitment's id: commits that name it, and people's that changed its line.
     pub id: Option<String>,
+    /// The newest so many of them are passed over.
+    pub skip: usize,
     /// At most as many.
     pub limit: Option<usize>,
 }
@@ -86,20 +88,30 @@ impl History {
             .collect();
         paths.sort_unstable();
         paths.dedup();
-        let mut left = filter.limit.unwrap_or(usize::MAX);
+        let (mut skip, mut left) = (filter.skip, filter.limit.unwrap_or(usize::MAX));
         let grep = filter.grep.as_ref().map(|words| words.to_lowercase());
         while let (Some(id), true) = (next.filter(|next| Some(*next) != end), left > 0) {
             // The store is free again before `take` is called, which may ask it for more.
-            let (parent, record) = self.meant(id, filter, &paths, grep.as_deref())?;
+            let (parent, commit) = self.meant(id, filter, &paths, grep.as_deref())?;
             next = parent;
-            if let Some(record) = record {
-                left -= 1;
-                if !paths.is_empty() {
-                    self.follow(&record, &mut paths)?;
-                }
-                if take(record)?.is_break() {
-                    break;
-                }
+            let Some(commit) = commit else { continue };
+            // What a commit changed is worked out where it is shown, or may tell of a rename.
+            let is_shown = skip == 0;
+            if !is_shown && paths.is_empty() {
+                skip -= 1;
+                continue;
+            }
+            let record = self.with_changes(commit)?;
+            if !paths.is_empty() {
+                self.follow(&record, &mut paths)?;
+            }
+            if !is_shown {
+                skip -= 1;
+                continue;
+            }
+            left -= 1;
+            if take(record)?.is_break() {
+                break;
             }
         }
         Ok(())
@@ -166,7 +178,7 @@ impl History {
         filter: &Filter,
         paths: &[String],
         grep: Option<&str>,
-    ) -> Result<(Option<Oid>, Option<Record>)> {
+    ) -> Result<(Option<Oid>, Option<Commit>)> {
         let store = self.store();
         if let Some(wanted) = &filter.id
             && let Some(parent) = store.skip_unless(id, |message| may_live(message, wanted))?
@@ -190,8 +202,15 @@ impl History {
         {
             return Ok((parent, None));
         }
-        let changes = store.changes(before()?, commit.tree)?;
-        Ok((parent, Some(Record { commit, changes })))
+        Ok((parent, Some(commit)))
+    }
+
+    /// A commit with what it changed.
+    fn with_changes(&self, commit: Commit) -> Result<Record> {
+        let store = self.store();
+        let before = commit.parent.map(|parent| store.commit(parent)).transpose()?;
+        let changes = store.changes(tree_or_empty(before.map(|before| before.tree)), commit.tree)?;
+        Ok(Record { commit, changes })
     }
 
     /// The snapshot at a point, with what it changed.
@@ -199,10 +218,7 @@ impl History {
     /// # Errors
     /// The history can't be read.
     pub fn record_at(&self, point: &Point) -> Result<Record> {
-        let store = self.store();
-        let before = point.commit.parent.map(|parent| store.commit(parent)).transpose()?;
-        let changes = store.changes(tree_or_empty(before.map(|before| before.tree)), point.commit.tree)?;
-        Ok(Record { commit: point.commit.clone(), changes })
+        self.with_changes(point.commit.clone())
     }
 
     /// The commits that `filter` means, newest first.

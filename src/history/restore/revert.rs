@@ -28,7 +28,7 @@ pub fn take_back(before: &[u8], after: &[u8], current: &[u8]) -> Option<Vec<u8>>
 }
 
 /// Whether `current` has each line that was added or removed on the way from `before` to `after` as often as `before` has:
-/// somebody has put back what was removed, and written elsewhere. Lines that were only moved or added don't say.
+/// a person has put back what was removed, and written elsewhere. Lines that were only moved or added don't say.
 fn is_taken_back(before: &[u8], after: &[u8], current: &[u8]) -> bool {
     let (old, new, now) = (counts(before), counts(after), counts(current));
     let of = |counts: &BTreeMap<&[u8], i64>, line: &[u8]| counts.get(line).copied().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Many files that are gone at once: renamed, deleted on purpose, or a folder that isn't all there.
+//! Detects bulk deletions: many files that vanish at once, and no rename explains them.
 //!
 //! More than twenty and more than a tenth of the known files, or all of them, wait for a person's word.
 //! A file that only has another path is none of them.
@@ -30,7 +30,7 @@ pub enum Deletions {
 
 /// Deletions that wait for a person's word.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Held {
+pub struct HeldDeletions {
     /// Since when, RFC 3339.
     pub since: jiff::Timestamp,
     /// How many files are known.
@@ -65,7 +65,7 @@ impl History {
         scan: &Scan,
         renamed: &BTreeSet<&str>,
         deletions: Deletions,
-    ) -> Result<Option<Held>> {
+    ) -> Result<Option<HeldDeletions>> {
         let mut gone: Vec<&String> =
             scan.deleted.iter().filter(|path| !renamed.contains(path.as_str())).collect();
         if deletions == Deletions::Accept || gone.is_empty() {
@@ -88,7 +88,7 @@ impl History {
             return Ok(None);
         }
         let since = self.held()?.map_or_else(|| self.now(), |held| held.since);
-        Ok(Some(Held { since, known, deleted: gone.into_iter().cloned().collect() }))
+        Ok(Some(HeldDeletions { since, known, deleted: gone.into_iter().cloned().collect() }))
     }
 
     /// Leaves out of `gone` what stands elsewhere under the same name: a folder that was copied first and
@@ -117,7 +117,7 @@ impl History {
     ///
     /// # Errors
     /// The note about them can't be read.
-    pub fn held(&self) -> Result<Option<Held>> {
+    pub fn held(&self) -> Result<Option<HeldDeletions>> {
         pending::read_json(&self.dir().join("held.json"))
     }
 }

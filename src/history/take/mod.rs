@@ -23,7 +23,7 @@ mod snapshot;
 mod subjects;
 mod transcript;
 
-pub use deletions::{Deletions, Held};
+pub use deletions::{Deletions, HeldDeletions};
 pub(super) use entries::EntryFile;
 pub use entries::RACY_NS;
 pub use history::History;

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use git2::Oid;
 use serde::Serialize;
 
-use super::deletions::{BULK, Deletions, Held};
+use super::deletions::{BULK, Deletions, HeldDeletions};
 use super::entries::{Entries, Entry, EntryFile};
 use super::history::History;
 use super::left_out;
@@ -30,7 +30,7 @@ pub struct Snapshot {
     /// How many were deleted.
     pub deleted: usize,
     /// Deletions that were not recorded and wait for a person's word.
-    pub held: Option<Held>,
+    pub held: Option<HeldDeletions>,
     /// The files that were looked at and left out.
     pub left_out: Vec<LeftOut>,
 }

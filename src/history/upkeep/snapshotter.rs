@@ -1,4 +1,4 @@
-//! When the daemon takes a snapshot.
+//! Schedules and takes the daemon's snapshots.
 //!
 //! [`Batch`] is the policy, pure: what people change is committed once it has been quiet for two
 //! seconds, and at least every five minutes under steady typing; the whole vault is compared at start

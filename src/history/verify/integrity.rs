@@ -1,10 +1,10 @@
-//! Whether the history is whole, and still the one that was written.
+//! Checks that the history is complete and was not rewritten.
 //!
 //! Three looks, each deeper than the one before. All compare the branch with the list of snapshots that is
 //! kept outside the repository ([`ledger`](crate::history::store::ledger)) and find what makes plain git show another history
 //! than ours. Then the objects: that those of the newest snapshot and of the last thousand are there
-//! ([`Look::Recent`]); that all are there ([`Look::Present`]); that all are there, can be read, and are what
-//! their ids say ([`Look::Whole`]). Nothing is changed, but for what the next snapshot would set right
+//! ([`CheckDepth::Recent`]); that all are there ([`CheckDepth::Present`]); that all are there, can be read, and are what
+//! their ids say ([`CheckDepth::Whole`]). Nothing is changed, but for what the next snapshot would set right
 //! anyway.
 
 use std::collections::HashSet;
@@ -22,14 +22,14 @@ use crate::history::store::{BRANCH, Store};
 use crate::history::take::History;
 use crate::history::take::plural;
 
-/// How many of the last snapshots [`Look::Recent`] looks at.
+/// How many of the last snapshots [`CheckDepth::Recent`] looks at.
 const RECENT: usize = 1_000;
 /// As many of a kind are named one by one.
 const NAMED: usize = 50;
 
 /// How deep a look goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Look {
+pub enum CheckDepth {
     /// The list, and that what the last snapshots hold is there.
     Recent,
     /// The list, and that everything is there.
@@ -69,7 +69,7 @@ impl History {
     ///
     /// # Errors
     /// The repository can't be opened or locked. What is damaged in it is no error but a flaw.
-    pub fn verify(&self, look: Look) -> Result<Verification> {
+    pub fn verify(&self, look: CheckDepth) -> Result<Verification> {
         drop(self.store());
         // A store of its own: the other one remembers what it has read.
         let store = Store::open(self.dir())?;
@@ -91,7 +91,7 @@ impl History {
         if let Some(head) = head {
             walk.snapshots(head);
         }
-        if look >= Look::Present {
+        if look >= CheckDepth::Present {
             walk.compare(&account, head);
         }
         walk.found.objects = walk.seen.len();
@@ -121,7 +121,7 @@ impl History {
 
 struct Walk<'a> {
     store: &'a Store,
-    look: Look,
+    look: CheckDepth,
     found: Verification,
     seen: HashSet<Oid>,
     /// The snapshots, as far as they could be read.
@@ -211,7 +211,7 @@ impl Walk<'_> {
 
     fn snapshots(&mut self, head: Oid) {
         let mut commits = Vec::new();
-        let limit = if self.look == Look::Recent { RECENT } else { usize::MAX };
+        let limit = if self.look == CheckDepth::Recent { RECENT } else { usize::MAX };
         self.store.ancestry(head, |id| {
             commits.push(id);
             if commits.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
@@ -252,7 +252,8 @@ impl Walk<'_> {
             if entry.kind() == Some(ObjectType::Tree) {
                 self.folder(entry.id(), &format!("{path}/"), snapshot);
             } else if self.seen.insert(entry.id())
-                && let Err((kind, words)) = self.check(entry.id(), ObjectType::Blob, self.look == Look::Whole)
+                && let Err((kind, words)) =
+                    self.check(entry.id(), ObjectType::Blob, self.look == CheckDepth::Whole)
             {
                 let detail = format!("the text of `{path}` in the snapshot {} {words}", short_id(snapshot));
                 self.flaw(kind, Some(entry.id()), Some(&path), detail);

@@ -9,4 +9,4 @@ mod audit;
 mod integrity;
 
 pub use audit::{AuditReport, Delivered, DeliveryRecord, Violation, audit};
-pub use integrity::{Flaw, Look, Verification};
+pub use integrity::{CheckDepth, Flaw, Verification};

@@ -1,4 +1,4 @@
-//! The lines of a growing file, from a byte on, one at a time: what is held is one line.
+//! Reads a growing file line by line from a byte on, with one line in memory.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};

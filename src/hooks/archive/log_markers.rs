@@ -1,4 +1,4 @@
-//! Markers in a log: the names of its pieces, and the log that it goes on from.
+//! Markers in a session's log: the names of its pieces, and a link to the log that it continues.
 
 use std::io::{BufRead, BufReader};
 

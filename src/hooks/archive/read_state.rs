@@ -1,8 +1,7 @@
-//! How far each transcript was read: one small file each, in the state directory.
+//! Progress of each transcript: the byte up to which it was read, one small file each in the state directory.
 //!
-//! Worth nothing: without it a transcript is read from its beginning, and the logs say what they hold already. It
-//! also tells which transcripts there are, so that a session whose own hooks were killed is looked after by the next
-//! session's.
+//! Disposable: without it a transcript is read from its beginning, and the log says what it holds already. It also
+//! lists the known transcripts, so that the next session of a project finishes one whose own hooks were killed.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};

@@ -1,4 +1,4 @@
-//! One log that is being written: what it holds already, and what is added.
+//! A session's log, opened for appending: knows the pieces that it holds, and adds the others.
 //!
 //! An event's block id holds its piece's name ([`crate::hooks::archive::entry`]), so the log alone says what is there, and nothing is
 //! added twice, whatever is killed and whatever is read again. A process that is killed within a write leaves the

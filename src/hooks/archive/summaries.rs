@@ -10,7 +10,7 @@ use crate::format::log;
 use crate::hooks::archive::log_paths::{LogPaths, log_name};
 use crate::hooks::host::HOST_LIMIT;
 use crate::summary::extract::extract;
-use crate::summary::{LogName, Look, Material, Summaries, SummaryError, Text};
+use crate::summary::{DueScope, LogName, Material, Summaries, SummaryError, Text};
 use crate::workspace::Workspace;
 
 /// Of a longer log the end is read, in bytes: the start of a session waits for nothing.
@@ -32,7 +32,7 @@ pub fn condense(workspace: &Workspace, session: &str, until: Option<Instant>) ->
     let mut written = 0;
     loop {
         let read = workspace.clock.now();
-        let due = summaries.due(&name, Look::Pressed)?;
+        let due = summaries.due(&name, DueScope::Pressed)?;
         if due.is_empty() {
             return Ok(written);
         }

@@ -1,4 +1,4 @@
-//! Whether a prompt is worth a look into memory, decided from its words alone and before anything is opened.
+//! Decides from a prompt's words alone whether memory is searched for it, before any file is opened.
 //!
 //! After the retrieval gate of memory-lancedb-pro (notes on memory systems, §5.1): words about memory force
 //! a look; greetings, commands, confirmations, signs without words and very short texts that ask nothing get

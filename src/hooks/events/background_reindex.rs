@@ -1,8 +1,7 @@
-//! Starts a process that brings an index up to date which is too far behind for the time of a hook.
+//! Starts a process that updates an index which is too far behind for a hook's 300 ms.
 //!
-//! Without a daemon nothing else would do it, and every prompt would be late. The process of its own runs one
-//! `recall`, which brings index and ranking up to date and ends; at most one is started in ten minutes, and
-//! none beside a daemon.
+//! Without a daemon nothing else would do it, and every prompt would be late. The process runs one `recall`, which
+//! brings index and ranking up to date and ends; at most one is started in ten minutes, and none beside a daemon.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -24,7 +23,7 @@ pub(crate) fn bring_up(vault: &Path) {
     }
     let Ok(program) = std::env::current_exe() else { return };
     let mut command = Command::new(program);
-    command.arg("--vault").arg(vault).args(["recall", "--wait", "index"]);
+    command.arg("--vault").arg(vault).args(["recall", "index"]);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     // What ends the host's hook must not end this.
     #[cfg(unix)]

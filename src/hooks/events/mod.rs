@@ -1,9 +1,9 @@
-//! One file an event: [`start`], [`prompt`], [`stop`], [`compact`], [`end`].
+//! Handlers of a host's events, one file each: [`start`], [`prompt`], [`stop`], [`compact`], [`end`].
 //!
 //! The opened workspace and the host's message come in; an [`Answer`](super::host::output::Answer) goes out. Beside them:
 //! - [`session`]: what a conversation was given so far;
 //! - [`injection`]: memories in the words in which a model gets them;
-//! - [`background_reindex`]: an index that is too far behind for the time of a hook is brought up beside it.
+//! - [`background_reindex`]: a process that updates an index which is too far behind.
 
 #[cfg(feature = "index")]
 pub(crate) mod background_reindex;

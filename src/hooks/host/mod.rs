@@ -1,4 +1,4 @@
-//! The host: what it tells us, and the form in which it wants an answer.
+//! The host's side of a hook: its messages and the format of its answers.
 //!
 //! Bytes come in and values go out, or the other way round. Nothing is decided here, and no vault is opened.
 //! - [`event`], [`input`]: the events of a session, and the message that comes with each;

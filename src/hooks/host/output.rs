@@ -1,8 +1,8 @@
 //! A hook's answer, in the host's format.
 //!
-//! An answer is one line of JSON on standard output with exit code 0, or nothing at all. Claude Code cuts
-//! what hooks add at 10,000 characters, so the whole line stays below that, counted as the host counts
-//! (UTF-16 units): what fits is given whole, and nothing is cut by anybody else.
+//! An answer is one line of JSON on standard output with exit code 0, or nothing at all. Claude Code cuts what hooks
+//! add at 10,000 characters, so the whole line stays below that, counted as the host counts (UTF-16 units): a memory
+//! that fits is given whole, and the host cuts nothing.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,4 @@
-//! Entries in a host's settings file: put in, brought up to date, taken out again.
+//! Adds, updates and removes our entries in the text of a host's settings file.
 //!
 //! Pure: text in, text out. Only the bytes of our own entries (and of lists that they alone were in) are
 //! ever added or removed; whatever else stands in the file, and how it is laid out, stays byte for byte.

@@ -1,5 +1,5 @@
-//! JSON with places: where each value of a text stands, so that one can be added or taken out and every
-//! other byte stays as it is. `serde_json` says whether a text is JSON, `jsonc-parser` where its values stand.
+//! JSON with byte ranges: finds each value's place in a text, so that one can be added or removed and all other bytes
+//! stay. `serde_json` says whether a text is JSON, `jsonc-parser` where its values stand.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! How a host's settings file is laid out, so that what is put into it looks like the rest. Pure.
+//! Layout of a host's settings file: indentation and line ends, so that added entries look like the rest. Pure.
 
 use std::ops::Range;
 

@@ -1,8 +1,8 @@
-//! Our entries in a host's settings file: put in, brought up to date, taken out again.
+//! Installs our entries in a host's settings file, updates and removes them.
 //!
 //! The file's text comes in; a new text goes out, and every byte that isn't ours stays as it was.
-//! - [`entries`]: what is put in and taken out. Pure; [`json`] and [`layout`] say where a value stands and how the file is
-//!   laid out;
+//! - [`entries`]: adding and removing. Pure; [`json`] and [`layout`] say where a value stands and how the file is laid
+//!   out;
 //! - [`settings_file`]: the file on disk;
 //! - [`memories`]: the setting that moves what the host remembers by itself into the vault.
 

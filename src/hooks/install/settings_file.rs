@@ -29,7 +29,7 @@ impl SettingsFile {
         let target = std::fs::read_link(path).ok();
         let is_link = target.is_some();
         let named = |error: io::Error| io::Error::new(error.kind(), format!("`{}`: {error}", path.display()));
-        // Nobody may write to a pipe, and reading it would wait for ever.
+        // A pipe may have no writer, and reading it would wait for ever.
         if std::fs::metadata(path).is_ok_and(|meta| !meta.is_file()) {
             return Err(named(io::Error::other("it is no file; nothing was written")));
         }

@@ -80,6 +80,19 @@ pub trait Engine: Send + Sync {
     /// # Errors
     /// The engine did not answer.
     async fn changed(&self, prefix: &str, at_most: Duration) -> Result<bool, EngineError>;
+
+    /// Whether [`Engine::changed`] is told of a change at once; else it asks at the end of its time.
+    fn watches(&self) -> bool {
+        true
+    }
+
+    /// Forgets what was seen there, so that a store that was rewound or restored is taken as it is: a person said so.
+    ///
+    /// # Errors
+    /// What was seen can't be removed.
+    async fn forget(&self) -> Result<(), EngineError> {
+        Ok(())
+    }
 }
 
 /// Whether an engine takes `key`: 1 to [`MAX_KEY`] bytes of ASCII letters, digits and `-_.:@/`, whose parts between

@@ -31,6 +31,8 @@ pub struct Wanted {
     pub key: String,
     /// Who may claim it.
     pub right: Right,
+    /// The key of the message of several things within which it would be sent; at most 64 bytes.
+    pub within: Option<String>,
 }
 
 /// Whether something may be sent.
@@ -107,6 +109,16 @@ impl Protocol {
         self.back.insert(key.to_owned(), clock);
     }
 
+    /// The key of the message of several things within which what has this key is sent, or may have been.
+    pub fn within(&self, key: &str) -> Option<String> {
+        Claim::read(self.known.value(key)?).ok()?.within
+    }
+
+    /// Whether this machine would send what is wanted now if nobody were to be asked: nobody else is known to be at it.
+    pub fn could_claim(&self, wanted: &Wanted, clock: Duration) -> bool {
+        self.claim_at(wanted, clock).is_some_and(|at| at <= clock)
+    }
+
     /// Claims of this machine that this process doesn't hold and that are not settled: the local journal knows whether they
     /// were sent.
     pub fn left_open(&self) -> Vec<String> {
@@ -160,8 +172,7 @@ impl Protocol {
             }
             let epoch = standing.as_ref().map_or(1, |claim| claim.epoch);
             let until = standing.as_ref().map_or(0, |claim| claim.until);
-            let rest = standing.map(|claim| claim.rest).unwrap_or_default();
-            let claim = self.claim(now, nonce(), epoch, until, state, rest);
+            let claim = Claim { state, ..self.claim(now, nonce(), epoch, until, standing) };
             attempt.push(key.clone(), value, Some(claim.write()), Purpose::Settle);
         }
         for key in settled {
@@ -173,7 +184,7 @@ impl Protocol {
             let text = self.known.value(key);
             let Some(dropped) = text.and_then(|text| Claim::read(text).ok()) else { continue };
             if dropped.state == ClaimState::Dropped {
-                let again = self.claim(now, nonce(), dropped.epoch, 1, ClaimState::Claimed, dropped.rest);
+                let again = self.claim(now, nonce(), dropped.epoch, 1, Some(dropped));
                 taken_back.push((key.clone(), text, again.write()));
             }
         }
@@ -211,10 +222,13 @@ impl Protocol {
                 Right::Voice => (self.voice_epoch(now.clock).unwrap_or_default(), Duration::ZERO),
             };
             let until = u64::try_from(lasts.as_millis()).unwrap_or(u64::MAX);
-            let rest = standing.map(|claim| claim.rest).unwrap_or_default();
             let nonce = nonce();
             let held = Held { nonce: nonce.clone(), from: now.clock, lasts, epoch, ask };
-            let claim = self.claim(now, nonce, epoch, until, ClaimState::Claimed, rest);
+            let mut claim = self.claim(now, nonce, epoch, until, standing);
+            // What another one began is asked about under the name that it has there.
+            if !ask {
+                claim.within.clone_from(&wanted.within);
+            }
             attempt.push(wanted.key.clone(), value, Some(claim.write()), Purpose::Claim(held));
             // An engine refuses what an older voice writes.
             if wanted.right == Right::Voice && !attempt.has(LEASE) {
@@ -224,17 +238,20 @@ impl Protocol {
         }
     }
 
-    fn claim(
-        &self,
-        now: Now,
-        nonce: String,
-        epoch: u64,
-        until: u64,
-        state: ClaimState,
-        rest: serde_json::Map<String, serde_json::Value>,
-    ) -> Claim {
-        let (by, machine) = (self.me.name.clone(), self.me.machine.clone());
-        Claim { by, machine, epoch, nonce, until, state, at: now.wall_ms.div_euclid(1000), rest }
+    /// A claim of this machine in the place of the one that stood there.
+    fn claim(&self, now: Now, nonce: String, epoch: u64, until: u64, before: Option<Claim>) -> Claim {
+        let (within, rest) = before.map(|claim| (claim.within, claim.rest)).unwrap_or_default();
+        Claim {
+            by: self.me.name.clone(),
+            machine: self.me.machine.clone(),
+            epoch,
+            nonce,
+            until,
+            state: ClaimState::Claimed,
+            within,
+            at: now.wall_ms.div_euclid(1000),
+            rest,
+        }
     }
 
     /// When this machine may claim what is wanted, by its clock, as far as is known; `None` for never, or for now unknown.

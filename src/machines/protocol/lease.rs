@@ -14,6 +14,11 @@ impl Protocol {
         self.voice_epoch(clock).is_some()
     }
 
+    /// How long this machine may still act as the voice, at this reading of its clock.
+    pub fn left_as_voice(&self, clock: Duration) -> Duration {
+        self.lease.as_ref().map_or(Duration::ZERO, |(held, _)| held.left(clock))
+    }
+
     /// Asks the holder to hand the lease over to this machine, or takes it where it is free.
     pub fn take_voice(&mut self) {
         self.wants_voice = true;

@@ -169,6 +169,8 @@ pub struct Protocol {
     pruned: Option<Duration>,
     /// This machine is to be the voice.
     wants_voice: bool,
+    /// The vault's id.
+    vault: Option<String>,
     notes: String,
 }
 
@@ -191,6 +193,7 @@ impl Protocol {
             present: None,
             pruned: None,
             wants_voice: false,
+            vault: None,
             notes: String::new(),
         }
     }
@@ -305,6 +308,7 @@ impl Protocol {
 
 #[cfg(test)]
 mod tests {
+    use super::value::Format;
     use super::*;
     use crate::machines::engine::{apply, standing};
 
@@ -318,7 +322,7 @@ mod tests {
         machine.heard(entries.clone(), clock);
         let wanted: Vec<Wanted> = keys
             .iter()
-            .map(|key| Wanted { key: (*key).to_owned(), right: Right::Any { due_in: 0 } })
+            .map(|key| Wanted { key: (*key).to_owned(), right: Right::Any { due_in: 0 }, within: None })
             .collect();
         let mut count = 0;
         let name = machine.me.name.clone();
@@ -367,6 +371,24 @@ mod tests {
         assert_eq!(one.problem(at_second(3)), Some(Problem::Newer(2)));
         turn(&mut one, &mut newer.clone(), 4, &["claim/x"]);
         assert_eq!(one.may("claim/x", at_second(4)), May::Wait);
+    }
+
+    #[test]
+    fn another_vaults_entries_are_known_and_left_alone() {
+        let (mut one, mut two, mut entries) = (machine(0), machine(1), Entries::new());
+        turn(&mut one, &mut entries, 0, &[]);
+        // The first machine whose settings name the vault writes it down; one whose settings lag waits.
+        two.set_vault(Some("V1".to_owned()));
+        turn(&mut two, &mut entries, 1, &["claim/x"]);
+        assert_eq!(Format::read(&entries[FORMAT]).unwrap().vault.as_deref(), Some("V1"));
+        for (other, wait) in [(None, true), (Some("V2".to_owned()), true), (Some("V1".to_owned()), false)] {
+            one.set_vault(other);
+            let before = entries.clone();
+            turn(&mut one, &mut entries, 1000, &["claim/x"]);
+            assert_eq!(one.problem(at_second(1000)), wait.then(|| Problem::OtherVault("V1".to_owned())));
+            assert_eq!(before == entries, wait);
+            assert!(!one.is_voice(at_second(1000)) || !wait);
+        }
     }
 
     fn at_second(seconds: u64) -> Duration {

@@ -23,7 +23,7 @@ pub enum Problem {
     /// The entries are older than what this machine saw.
     #[error(
         "the machines' entries went back from epoch {seen} to {found}: they were restored or overwritten; \
-         `vault-agent machines join` takes them as they are"
+         `vault-agent machines join --as-it-is` takes them so"
     )]
     Rewound {
         /// The highest epoch of the lease that was seen.
@@ -34,6 +34,12 @@ pub enum Problem {
     /// Something stands there that isn't ours.
     #[error("the entry `{0}` of the machines can't be read: another program may have written it")]
     Foreign(String),
+    /// Another vault's machines wrote the entries.
+    #[error(
+        "the machines' entries are those of the vault with the id `{0}`, which isn't this one's: give each vault a store \
+         of its own, or put `vault = \"{0}\"` into `[machines]` if it is the same vault"
+    )]
+    OtherVault(String),
     /// Two machines have one name.
     #[error("another machine is called `{0}`, too: give this one another name (VAULT_AGENT_MACHINE)")]
     SameName(String),
@@ -50,6 +56,9 @@ impl Protocol {
         match self.known.value(FORMAT).map(Format::read) {
             Some(Ok(format)) if format.version != VERSION => return Some(Problem::Newer(format.version)),
             Some(Err(_)) => return Some(Problem::Foreign(FORMAT.to_owned())),
+            Some(Ok(Format { vault: Some(vault), .. })) if self.vault.as_ref() != Some(&vault) => {
+                return Some(Problem::OtherVault(vault));
+            }
             None if !self.known.is_empty() => return Some(Problem::Foreign("format".to_owned())),
             _ => {}
         }
@@ -73,10 +82,15 @@ impl Protocol {
         name != self.me.name && seen.is_some_and(|since| clock >= since + AWAY)
     }
 
-    /// Who sent what has this key.
-    pub fn teller(&self, key: &str) -> Option<String> {
+    /// Who sent what has this key, and when that was written down by that machine's wall clock, in seconds since 1970.
+    pub fn teller(&self, key: &str) -> Option<(String, i64)> {
         let claim = Claim::read(self.known.value(key)?).ok()?;
-        (claim.state == ClaimState::Sent).then_some(claim.by)
+        (claim.state == ClaimState::Sent).then_some((claim.by, claim.at))
+    }
+
+    /// The vault's id, where the settings name one.
+    pub fn set_vault(&mut self, vault: Option<String>) {
+        self.vault = vault;
     }
 
     /// What this machine's notes are now, as a hash.
@@ -91,9 +105,12 @@ impl Protocol {
         nonce: &mut dyn FnMut() -> String,
         attempt: &mut Attempt,
     ) {
-        if self.known.is_empty() {
-            let format = Format { version: VERSION, rest: serde_json::Map::new() };
-            attempt.push(FORMAT, None, Some(format.write()), Purpose::Plain);
+        let value = self.known.value(FORMAT);
+        let standing = value.and_then(|text| Format::read(text).ok());
+        if self.known.is_empty() || standing.as_ref().is_some_and(|format| format.vault != self.vault) {
+            let rest = standing.map(|format| format.rest).unwrap_or_default();
+            let format = Format { version: VERSION, vault: self.vault.clone(), rest };
+            attempt.push(FORMAT, value, Some(format.write()), Purpose::Plain);
         }
         if self.presence_at().is_none_or(|at| at <= now.clock) {
             let key = machine_key(&self.me.name);

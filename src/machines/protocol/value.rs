@@ -42,6 +42,9 @@ pub struct Claim {
     pub until: u64,
     /// How far it came.
     pub state: ClaimState,
+    /// The key of the message of several things within which it may have been sent.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub within: Option<String>,
     /// When it was written by the holder's wall clock, in seconds since 1970: for people and for pruning.
     pub at: i64,
     /// What other versions wrote.
@@ -98,6 +101,9 @@ pub struct Presence {
 pub struct Format {
     /// See [`VERSION`].
     pub version: u32,
+    /// The id of the vault whose machines these are, where its settings name one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub vault: Option<String>,
     /// What other versions wrote.
     #[serde(flatten)]
     pub rest: Map<String, Value>,
@@ -118,7 +124,8 @@ fn is_name(name: &str) -> bool {
 
 impl Bounded for Claim {
     fn is_bounded(&self) -> bool {
-        is_name(&self.by) && is_name(&self.machine) && is_name(&self.nonce)
+        let names = is_name(&self.by) && is_name(&self.machine) && is_name(&self.nonce);
+        names && self.within.as_ref().is_none_or(|key| is_name(key))
     }
 }
 
@@ -138,7 +145,7 @@ impl Bounded for Presence {
 
 impl Bounded for Format {
     fn is_bounded(&self) -> bool {
-        true
+        self.vault.as_ref().is_none_or(|vault| is_name(vault))
     }
 }
 

@@ -1,4 +1,4 @@
-//! The tools that find what was said in long conversations, and give it back.
+//! The tools that search long conversations and expand summaries.
 
 use rmcp::model;
 

@@ -1,4 +1,4 @@
-//! What a tool is made of, and how it is described to a client.
+//! The definition of a tool: its name, words, arguments and annotations, and its description for clients.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::mcp::arguments::{self, Argument};
 use crate::mcp::tools::Act;
 
-/// What a tool does to the vault.
+/// A tool's effect on the vault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
     /// Nothing.
@@ -34,11 +34,11 @@ pub struct Tool {
     pub name: &'static str,
     /// Its name for people.
     pub title: &'static str,
-    /// What it does, for a model.
+    /// Its description, for a model.
     pub doc: &'static str,
-    /// What it takes.
+    /// Its arguments.
     pub arguments: &'static [Argument],
-    /// What it does to the vault.
+    /// Its effect on the vault.
     pub effect: Effect,
     pub(super) output: fn(model::Tool) -> model::Tool,
     /// Does it.

@@ -6,7 +6,7 @@ use super::resources;
 use crate::vault::WalkOptions;
 use crate::workspace::Workspace;
 
-/// What the argument may become, best first: what begins with the given text, then what holds it.
+/// The values that the argument may become, best first: those that begin with the text, then those that hold it.
 ///
 /// # Errors
 /// The vault can't be listed.

@@ -1,4 +1,4 @@
-//! What a client can pick besides tools. Reading only.
+//! Resources, prompts and completions: a client's choices besides tools. Read-only.
 //!
 //! - [`resources`]: notes as `vault://` resources;
 //! - [`prompts`]: reviews of the day and the week, with the day's data in them;

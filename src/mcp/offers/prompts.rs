@@ -80,7 +80,7 @@ pub fn get(workspace: &Workspace, name: &str, arguments: &JsonObject) -> Result<
     Ok(GetPromptResult::new(messages).with_description(format!("{title} for {today}")))
 }
 
-/// What a review is about.
+/// The content of a review.
 #[derive(Debug, Default)]
 struct Review {
     now: String,

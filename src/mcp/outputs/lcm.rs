@@ -1,4 +1,4 @@
-//! What the tools over past conversations answer.
+//! Outputs of the tools over past conversations.
 
 use rmcp::schemars::{self, JsonSchema};
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! What the tools answer, as structures: their JSON schemas are the tools' output schemas.
+//! Outputs of the tools as structures, whose JSON schemas are the tools' output schemas.
 //!
 //! The doc comments stand in those schemas and are read by models.
 
@@ -88,7 +88,7 @@ impl From<search::Hit> for Hit {
     }
 }
 
-/// A text without what nobody sees.
+/// A text without invisible characters.
 fn seen(text: &str) -> String {
     invisible::strip(text).into_owned()
 }

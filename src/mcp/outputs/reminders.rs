@@ -1,4 +1,4 @@
-//! What the reminder tools answer.
+//! Outputs of the reminder tools.
 
 use rmcp::schemars::{self, JsonSchema};
 use serde::Serialize;

@@ -21,7 +21,7 @@ use super::server::Server;
 use super::subscriptions::Hub;
 use crate::config::ConfigError;
 use crate::listen::{Names, Token};
-use crate::mcp::desk::Desk;
+use crate::mcp::shared_state::SharedState;
 
 /// The path of the endpoint.
 const ENDPOINT: &str = "/mcp";
@@ -53,7 +53,7 @@ pub enum HttpError {
     Listen {
         /// The address.
         address: SocketAddr,
-        /// What the operating system said.
+        /// The operating system's error.
         source: std::io::Error,
     },
 }
@@ -64,7 +64,7 @@ pub enum HttpError {
 /// # Errors
 /// The address or the token can't be used.
 pub async fn serve_http(
-    desk: Arc<Desk>,
+    shared: Arc<SharedState>,
     options: &HttpOptions,
     ready: impl FnOnce(&str, Option<&std::path::Path>),
     stop: CancellationToken,
@@ -72,14 +72,14 @@ pub async fn serve_http(
     if !options.address.ip().is_loopback() && !options.allow_remote {
         return Err(HttpError::Remote(options.address));
     }
-    let workspace = desk.workspace();
+    let workspace = shared.workspace();
     let token = Token::load(&workspace.dirs.state, workspace.vault.root())?;
     let failed = |source| HttpError::Listen { address: options.address, source };
     let listener = TcpListener::bind(options.address).await.map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
     ready(&format!("http://{address}{ENDPOINT}"), token.file.as_deref());
-    let hub = Hub::new(Arc::clone(&desk));
-    let sessions = Arc::clone(&desk);
+    let hub = Hub::new(Arc::clone(&shared));
+    let sessions = Arc::clone(&shared);
     let service = StreamableHttpService::new(
         move || Ok(Server::new(Arc::clone(&sessions), Arc::clone(&hub))),
         Arc::new(LocalSessionManager::default()),
@@ -89,11 +89,11 @@ pub async fn serve_http(
         .route_service(ENDPOINT, service)
         .layer(middleware::from_fn_with_state(Arc::new(token), authorized));
     let served = axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned()).await;
-    desk.farewell().await;
+    shared.farewell().await;
     served.map_err(failed)
 }
 
-/// What the protocol's library checks.
+/// The configuration of the checks in the protocol's library.
 fn config(options: &HttpOptions, address: SocketAddr, stop: CancellationToken) -> StreamableHttpServerConfig {
     let names = Names::new(address, &options.hosts);
     let mut origins = names.origins();

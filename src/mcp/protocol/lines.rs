@@ -17,9 +17,9 @@ use tokio::task::JoinHandle;
 
 /// The longest line that is read; a longer one is refused, and nothing of it kept.
 const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
-/// What JSON-RPC calls a line that is no JSON.
+/// JSON-RPC's code for a line that is no JSON.
 const PARSE_ERROR: i32 = -32700;
-/// What it calls JSON that is no message.
+/// Its code for JSON that is no message.
 const INVALID_REQUEST: i32 = -32600;
 
 /// A line to write, and who waits until it is.
@@ -78,7 +78,7 @@ impl<R: AsyncRead + Send + Unpin> Lines<R> {
         Ok(wait)
     }
 
-    /// Answers a line that is no message; nobody waits for that.
+    /// Answers a line that is no message; no call waits for that.
     fn refuse(&self, refusal: &Value) {
         if let Err(error) = self.order(refusal) {
             tracing::debug!("not answered: {error}");

@@ -1,7 +1,7 @@
-//! How far a long call is, from the thread that works to the client that waits.
+//! Reports the progress of a long call from its worker thread to the client.
 //!
-//! A client that gave a progress token is told at most a few times a second; each word has a larger
-//! figure than the one before, as the protocol asks.
+//! A client that gave a progress token gets a few reports a second at most, each with a larger figure, as the protocol
+//! asks.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -23,13 +23,13 @@ pub struct Reporter {
 }
 
 impl Reporter {
-    /// Tells how far the work is, if anybody wants to know and not too often.
+    /// Reports the progress of the work, if the client asked for it and not too often.
     pub fn tell(&self, progress: Progress) {
         let Some(sender) = &self.sender else { return };
         let mut last = self.last.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if last.is_none_or(|last| last.elapsed() >= PAUSE) || progress.done == progress.total {
             *last = Some(Instant::now());
-            // Nobody listens any more: the call was cancelled.
+            // No receiver is left: the call was cancelled.
             let _ = sender.send(progress);
         }
     }

@@ -9,17 +9,17 @@ use tokio_util::sync::CancellationToken;
 use super::lines::Lines;
 use super::server::Server;
 use super::subscriptions::Hub;
-use crate::mcp::desk::Desk;
+use crate::mcp::shared_state::SharedState;
 
 /// Serves one client until it closes standard input or `stop` is cancelled.
 ///
 /// # Errors
 /// The client doesn't speak MCP. One that leaves before it has said anything is none.
-pub async fn serve_stdio(desk: Arc<Desk>, stop: CancellationToken) -> Result<(), String> {
+pub async fn serve_stdio(shared: Arc<SharedState>, stop: CancellationToken) -> Result<(), String> {
     let (input, output) = stdio_pipes();
     let transport = Lines::new(input, output);
-    let hub = Hub::new(Arc::clone(&desk));
-    let server = Server::new(Arc::clone(&desk), hub);
+    let hub = Hub::new(Arc::clone(&shared));
+    let server = Server::new(Arc::clone(&shared), hub);
     let result = match serve_server_with_ct(server, transport, stop).await {
         Ok(running) => {
             running.waiting().await.map(|_| ()).map_err(|error| format!("it went wrong inside: {error}"))
@@ -27,6 +27,6 @@ pub async fn serve_stdio(desk: Arc<Desk>, stop: CancellationToken) -> Result<(),
         Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => Ok(()),
         Err(error) => Err(error.to_string()),
     };
-    desk.farewell().await;
+    shared.farewell().await;
     result
 }

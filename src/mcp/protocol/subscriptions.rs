@@ -1,9 +1,8 @@
-//! Who wants to know when a note changes, and telling them.
+//! Subscriptions to notes: watches the vault and notifies clients of changes.
 //!
-//! The vault is watched from the first subscription on. An event says that something may have changed;
-//! a note is looked at before anybody is told, so nobody hears of a change that is none. Looking happens
-//! on the watcher's thread, telling on the protocol's tasks. A session that ends takes its subscriptions
-//! with it.
+//! The vault is watched from the first subscription on. An event says that something may have changed; the note is
+//! compared first, so a client hears of real changes alone. The comparison runs on the watcher's thread, notifications
+//! on the protocol's tasks. A session that ends takes its subscriptions with it.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,8 +13,8 @@ use rmcp::service::SubscriptionSink;
 use rmcp::{Peer, RoleServer};
 use tokio::runtime::Handle;
 
-use crate::mcp::desk::Desk;
 use crate::mcp::offers::resources;
+use crate::mcp::shared_state::SharedState;
 use crate::vault::{NotePath, Stat, WatchEvent, Watcher};
 
 /// One way to a client.
@@ -39,7 +38,7 @@ impl Listener {
     }
 }
 
-/// A note that somebody subscribed to.
+/// A note with subscribers.
 #[derive(Debug)]
 struct Watched {
     seen: Option<Stat>,
@@ -63,15 +62,15 @@ struct State {
 /// All subscriptions of one server.
 #[derive(Debug)]
 pub struct Hub {
-    desk: Arc<Desk>,
+    shared: Arc<SharedState>,
     state: Mutex<State>,
     sessions: AtomicU64,
 }
 
 impl Hub {
     /// With no subscription; nothing is watched yet.
-    pub fn new(desk: Arc<Desk>) -> Arc<Self> {
-        Arc::new(Self { desk, state: Mutex::default(), sessions: AtomicU64::new(0) })
+    pub fn new(shared: Arc<SharedState>) -> Arc<Self> {
+        Arc::new(Self { shared, state: Mutex::default(), sessions: AtomicU64::new(0) })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -80,7 +79,7 @@ impl Hub {
 
     fn subscribe(self: &Arc<Self>, session: u64, uri: &str, listener: Listener) -> Result<(), ErrorData> {
         let path = resources::path_of(uri)?;
-        let vault = self.desk.workspace().vault.clone();
+        let vault = self.shared.workspace().vault.clone();
         let mut state = self.lock();
         if state.watcher.is_none() {
             let (hub, runtime) = (Arc::downgrade(self), Handle::current());
@@ -109,14 +108,14 @@ impl Hub {
         drop(idle);
     }
 
-    /// Whom to tell of what, after an event.
+    /// The notifications after an event.
     fn changed(&self, event: &WatchEvent) -> Vec<Subscription> {
         let concerns = |path: &NotePath| match event {
             WatchEvent::Dirty(dirty) => dirty.iter().any(|one| path == one || path.is_within(one)),
             WatchEvent::Rescan(_) | WatchEvent::VaultBack => true,
             _ => false,
         };
-        let vault = self.desk.workspace().vault.clone();
+        let vault = self.shared.workspace().vault.clone();
         let mut out = Vec::new();
         for (path, watched) in &mut self.lock().notes {
             if !concerns(path) {
@@ -132,7 +131,7 @@ impl Hub {
     }
 }
 
-/// What the watcher's thread does with an event.
+/// Handles an event on the watcher's thread.
 fn heard(hub: &Weak<Hub>, runtime: &Handle, event: &WatchEvent) {
     let Some(hub) = hub.upgrade() else { return };
     let tell = hub.changed(event);

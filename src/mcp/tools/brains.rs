@@ -1,4 +1,4 @@
-//! `ask_brain`, `classify_task` and `route_task`: one brain asks another, and who would be asked.
+//! `ask_brain`, `classify_task` and `route_task`: questions to another brain, and routing.
 
 use super::{Answer, Call, Outcome};
 use crate::agent::colleague::Asking;
@@ -16,11 +16,11 @@ pub fn ask(call: &Call<'_>) -> Outcome {
     let name = call.arguments.text("name").unwrap_or_default();
     let question = call.arguments.text("question").unwrap_or_default();
     let by = call.by.as_ref().map(|(brain, turn)| (brain.as_str(), turn.as_str()));
-    let tools = (call.tools_of_asked)(call.desk);
+    let tools = (call.tools_of_asked)(call.shared);
     let asking = Asking { name, question, by };
     let runtime =
         tokio::runtime::Handle::try_current().map_err(|error| Failure::new("internal", error.to_string()))?;
-    let asked = call.desk.colleagues().ask(&call.workspace, tools, asking, &call.cancel);
+    let asked = call.shared.colleagues().ask(&call.workspace, tools, asking, &call.cancel);
     let answer = runtime.block_on(asked).map_err(|why| {
         let known = call.workspace.settings.brains.iter().any(|brain| brain.name == name);
         let kind = if known { "no_answer" } else { "no_such_brain" };

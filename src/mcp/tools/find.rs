@@ -65,8 +65,8 @@ pub fn recall(call: &Call<'_>) -> Outcome {
 
 /// The vault's memory; the first call of all indexes the notes, and says how far it is.
 fn warm(call: &Call<'_>) -> Result<Arc<Asker>, Failure> {
-    let asker = call.desk.asker(&call.workspace);
-    call.desk.index_first(&asker, call.progress, call.stop)?;
+    let asker = call.shared.asker(&call.workspace);
+    call.shared.index_first(&asker, call.progress, call.stop)?;
     Ok(asker)
 }
 

@@ -1,4 +1,4 @@
-//! `lcm_grep`, `lcm_describe` and `lcm_expand`: what was said in long conversations, found and given back.
+//! `lcm_grep`, `lcm_describe` and `lcm_expand`: searches long conversations and expands summaries.
 
 use jiff::Timestamp;
 

@@ -1,4 +1,4 @@
-//! Saving, promoting, listing and pinning: each answers with what stands in the note afterwards.
+//! The memory tools: saving, promoting, listing and pinning; each answers with the note's lines after the write.
 
 use jiff::civil::Date;
 
@@ -10,7 +10,7 @@ use crate::format::pinned::Target;
 use crate::mcp::failure::Failure;
 use crate::mcp::outputs::{Day, Edited, Listing, Memory, NearMemory, Promoted, Removed, Saved, Section};
 use crate::mcp::untrusted;
-use crate::memory::{self, Draft, Meant, NewMemory, Shelf};
+use crate::memory::{self, Draft, MemoryRef, NewMemory, Shelf};
 use crate::reminders::ReminderError;
 use crate::when::{self, WhenError};
 
@@ -55,7 +55,7 @@ pub fn save(call: &Call<'_>) -> Outcome {
     Ok(Answer::new(words, &Saved { near, ..Saved::from(saved) }))
 }
 
-/// What was done, and the memories near to it.
+/// The words of a change, with the memories near to it.
 fn with_near(words: String, near: &[NearMemory]) -> String {
     if near.is_empty() {
         return words;
@@ -84,7 +84,7 @@ pub fn edit(call: &Call<'_>) -> Outcome {
 
 /// `memory_forget`.
 pub fn forget(call: &Call<'_>) -> Outcome {
-    let gone = call.workspace.memory().forget_said(&meant(call), &call.origin)?;
+    let gone = call.workspace.memory().forget_by_words(&meant(call), &call.origin)?;
     let words = format!(
         "Taken out of {}, line {}:\n{}\nThe user can bring it back with `vault-agent undo`.",
         gone.path, gone.line, gone.text
@@ -92,9 +92,9 @@ pub fn forget(call: &Call<'_>) -> Outcome {
     Ok(Answer::new(words, &Removed { path: gone.path.to_string(), text: gone.text }))
 }
 
-fn meant<'a>(call: &Call<'a>) -> Meant<'a> {
+fn meant<'a>(call: &Call<'a>) -> MemoryRef<'a> {
     let arguments = call.arguments;
-    Meant {
+    MemoryRef {
         path: arguments.text("path").unwrap_or_default(),
         text: arguments.text("text").unwrap_or_default(),
         line: arguments.whole("line").and_then(|line| usize::try_from(line).ok()),
@@ -147,7 +147,7 @@ fn due(text: &str, call: &Call<'_>) -> Result<jiff::Timestamp, Failure> {
 fn told_at(at: jiff::Timestamp, call: &Call<'_>) -> String {
     let workspace = &call.workspace;
     let local = workspace.zone.tz().to_datetime(at);
-    format!("\nIt is told {}.", when::said(local, workspace.clock.now(), &workspace.zone))
+    format!("\nIt is told {}.", when::confirmation(local, workspace.clock.now(), &workspace.zone))
 }
 
 /// Whether a text can stand in a follow-up's header.

@@ -1,9 +1,9 @@
-//! What the tools do: each calls one room and says what came of it, in words and as a structure.
+//! Implements the tools: each calls one room and returns the result in words and as a structure.
 //!
 //! They run on threads that may wait for a disk, and know nothing of the protocol.
 //!
 //! - `reminders`, `commitments`, `memory`, `notes`, `find`, `lcm`, `brains`: one file a topic;
-//! - `near`: the memories that are near to what was just saved.
+//! - `near`: memories that are near to a saved one.
 
 #[cfg(feature = "assistant")]
 pub mod brains;
@@ -24,8 +24,8 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::arguments::Arguments;
-use super::desk::{Desk, Place};
 use super::failure::Failure;
+use super::shared_state::{ServerScopes, SharedState};
 use super::untrusted;
 use crate::format::invisible;
 use crate::memory::{Scope, ScopeError, accessible};
@@ -35,39 +35,39 @@ use crate::workspace::Workspace;
 
 /// One call of a tool.
 pub struct Call<'a> {
-    /// What all sessions share.
-    pub desk: &'a Arc<Desk>,
+    /// The state that all sessions share.
+    pub shared: &'a Arc<SharedState>,
     /// The vault, with the settings as they are now.
     pub workspace: Arc<Workspace>,
     /// The checked arguments.
     pub arguments: Arguments<'a>,
-    /// Who asked.
+    /// The caller.
     pub origin: Origin,
     /// The brain that asks, and its turn, where it is one of ours.
     pub by: Option<(String, String)>,
     /// The tools of a brain that another asks.
     #[cfg(feature = "assistant")]
-    pub tools_of_asked: fn(&Arc<Desk>) -> Arc<dyn crate::agent::Toolbox>,
+    pub tools_of_asked: fn(&Arc<SharedState>) -> Arc<dyn crate::agent::Toolbox>,
     /// Told how far a long call is.
     pub progress: &'a (dyn Fn(Progress) + Sync),
-    /// Set when nobody waits for the answer any more.
+    /// Set when no caller waits for the answer any more.
     pub stop: &'a AtomicBool,
     /// The same for what waits for something else than a disk.
     pub cancel: CancellationToken,
 }
 
 impl Call<'_> {
-    /// Whom a memory is saved for: who is named, else everybody.
+    /// The scope of a save: the named one, else global.
     fn saving_scope(&self) -> Result<Scope, Failure> {
         match self.arguments.text("memory_scope") {
             Some(text) => self.scope(text),
-            None => Ok(self.desk.place().saved.clone()),
+            None => Ok(self.shared.place().saved.clone()),
         }
     }
 
-    /// Whose memories are read: those named, else what is global, this project's and the client's own.
+    /// The scopes that are read: the named ones, else what is global, this project's and the client's own.
     fn visible_scopes(&self) -> Result<Vec<Scope>, Failure> {
-        let Place { here, before, .. } = self.desk.place();
+        let ServerScopes { here, before, .. } = self.shared.place();
         let Some(text) = self.arguments.text("memory_scope") else {
             // `claude-code 2.1` is the agent `claude-code`.
             let agent = self.origin.client.as_deref().and_then(|client| client.split(' ').next());
@@ -83,7 +83,7 @@ impl Call<'_> {
     /// A scope as a client writes it; `here` is the project that the server runs in.
     fn scope(&self, text: &str) -> Result<Scope, Failure> {
         match text.trim() {
-            "here" => Ok(self.desk.place().here.clone()),
+            "here" => Ok(self.shared.place().here.clone()),
             text => text.parse().map_err(|error: ScopeError| scope_failure(&error)),
         }
     }
@@ -93,7 +93,7 @@ fn scope_failure(error: &ScopeError) -> Failure {
     Failure::new("unknown_scope", error.to_string()).of("memory_scope")
 }
 
-/// What a tool answers.
+/// A tool's answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
     /// In words.
@@ -104,19 +104,19 @@ pub struct Answer {
     pub untrusted: bool,
 }
 
-/// What comes of a call.
+/// The outcome of a call.
 pub type Outcome = Result<Answer, Failure>;
 
 /// A tool's function.
 pub type Act = fn(&Call<'_>) -> Outcome;
 
 impl Answer {
-    /// What the server itself has done.
+    /// An answer about the server's own work.
     pub fn new(text: impl Into<String>, structured: &impl Serialize) -> Self {
         Self { text: text.into(), structured: value(structured), untrusted: false }
     }
 
-    /// What comes from notes; `text` is marked as untrusted, and what nobody sees in it is left out.
+    /// An answer with text from notes; `text` is marked as untrusted, and invisible characters in it are left out.
     pub fn from_notes(text: &str, structured: &impl Serialize) -> Self {
         Self {
             text: untrusted::marked(&invisible::strip(text)),

@@ -1,4 +1,4 @@
-//! The memories that are near to what was just saved, by meaning: a model sees what it repeats or contradicts.
+//! Finds memories near in meaning to a saved one, so that a model sees repetitions and contradictions.
 //!
 //! Only `MEMORY.md` is looked at, as it stands, with the vectors that are in the binary; no index is opened. Pure but for
 //! the one note.

@@ -28,7 +28,7 @@ pub fn get(call: &Call<'_>) -> Outcome {
         next_lines,
         untrusted: true,
     };
-    // The lines as they stand, with what nobody sees: that is what this tool is for.
+    // The lines as they stand, invisible characters included: that is this tool's purpose.
     let text = format!("{head}{more}\n{}", untrusted::marked(&output.text));
     Ok(Answer { text, ..Answer::from_notes("", &output) })
 }

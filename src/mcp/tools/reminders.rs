@@ -17,7 +17,7 @@ const MOST_TASKS: usize = 200;
 /// `reminder_list`.
 pub fn list(call: &Call<'_>) -> Outcome {
     let (workspace, settings) = (&call.workspace, call.workspace.task_settings());
-    let tasks = workspace.task_book(settings.as_ref());
+    let tasks = workspace.vault_tasks(settings.as_ref());
     let (mut all, problems) = with_book(call, |book| tasks::all(&book, &tasks, workspace.clock.now()))?;
     let ours = all.iter().filter(|one| !one.is_task()).count();
     let more = all.len().saturating_sub(ours + MOST_TASKS);
@@ -45,7 +45,7 @@ pub fn done(call: &Call<'_>) -> Outcome {
     let (workspace, id) = (&call.workspace, call.arguments.text("id").unwrap_or_default());
     if is_task_id(id) {
         let settings = workspace.task_settings();
-        let tasks = workspace.task_book(settings.as_ref());
+        let tasks = workspace.vault_tasks(settings.as_ref());
         let written = tasks.done(id, None, workspace.clock.now(), call.origin.clone())?;
         return Ok(told_task(call, "done", written, None));
     }
@@ -113,7 +113,7 @@ pub fn snooze(call: &Call<'_>) -> Outcome {
     let id = arguments.text("id").unwrap_or_default();
     if is_task_id(id) {
         let settings = workspace.task_settings();
-        let tasks = workspace.task_book(settings.as_ref());
+        let tasks = workspace.vault_tasks(settings.as_ref());
         let written = tasks.snooze(id, None, local, call.origin.clone())?;
         return Ok(told_task(call, "snoozed", written, understood(call, local, Recur::None)));
     }
@@ -169,13 +169,13 @@ fn recurring(meaning: &Meaning, asked: Option<Recur>) -> Result<Recur, Failure> 
 
 /// A local time as it was understood, with its weekday and how far away it is.
 fn understood(call: &Call<'_>, local: DateTime, recur: Recur) -> Option<String> {
-    Some(when::said_with(local, recur, call.workspace.clock.now(), &call.workspace.zone))
+    Some(when::confirmation_with(local, recur, call.workspace.clock.now(), &call.workspace.zone))
 }
 
 /// The answer about a task, after the user was told.
 fn told_task(call: &Call<'_>, what: &str, written: WrittenTask, when: Option<String>) -> Answer {
     let shown = written.shown();
-    call.desk.confirm(&call.workspace, what, &shown);
+    call.shared.confirm(&call.workspace, what, &shown);
     let at = when.as_ref().map_or_else(String::new, |when| format!("\nIt comes {when}."));
     let remark = written.remark.as_ref().map_or_else(String::new, |remark| format!("\n{remark}"));
     let text = format!("{what} in {}:\n{shown}{at}{remark}", written.place());
@@ -199,7 +199,7 @@ fn told_in(
     written: reminders::Written,
     when: Option<String>,
 ) -> Answer {
-    call.desk.confirm(&call.workspace, what, &written.line_text);
+    call.shared.confirm(&call.workspace, what, &written.line_text);
     let at = when.as_ref().map_or_else(String::new, |when| format!("\nIt comes {when}."));
     let text = format!("{what} in {path}:\n{}{at}", written.line_text);
     Answer::new(text, &Written { id: written.id, line_text: written.line_text, path, when })

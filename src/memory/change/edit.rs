@@ -1,8 +1,8 @@
-//! Changing and forgetting by what a memory says: whoever names it gives its words, not its line.
+//! Changes and forgets a memory that is named by its words, not by its line.
 //!
-//! The words are looked for in the newest bytes of the note. Where none says them, or more than one does, nothing is
-//! written and the error shows the memories that are near. What a change doesn't name stays: the time before the words,
-//! inline fields, whose it is, and the block id that links point to.
+//! The words are searched in the newest bytes of the note. Where no memory or more than one matches, nothing is written
+//! and the error shows near ones. A change keeps the time before the words, inline fields, the scope, and the block id
+//! that links point to.
 
 use serde::Serialize;
 
@@ -12,7 +12,7 @@ use crate::format::reminder::TimeText;
 use crate::memory::error::Near;
 use crate::memory::expected::check;
 use crate::memory::text::item::{self, Item};
-use crate::memory::text::saying;
+use crate::memory::text::wording;
 use crate::memory::{MemoryError, MemoryNotes, Origin};
 use crate::vault::{NotePath, Plan};
 
@@ -23,10 +23,10 @@ const NEAR_CHARS: usize = 200;
 
 /// Which memory is meant.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Meant<'a> {
+pub struct MemoryRef<'a> {
     /// Its note: `MEMORY.md`, a day's note or the pins.
     pub path: &'a str,
-    /// What it says: its words, or its exact lines.
+    /// Its words, or its exact lines.
     pub text: &'a str,
     /// One of its lines, where several say the same.
     pub line: Option<usize>,
@@ -60,11 +60,11 @@ impl MemoryNotes<'_> {
     ///
     /// # Errors
     /// The note is none of memories or not as it was read, no memory or several are meant, or it can't be written.
-    pub fn forget_said(&self, meant: &Meant<'_>, origin: &Origin) -> Result<Forgotten, MemoryError> {
+    pub fn forget_by_words(&self, meant: &MemoryRef<'_>, origin: &Origin) -> Result<Forgotten, MemoryError> {
         let path = self.note_of_memories(meant.path)?;
         let bytes = self.vault.read(&path)?;
         let item = self.said(&path, &bytes, meant)?;
-        let why = origin.why(format!("forgot: {}", saying::summary(&item.text)));
+        let why = origin.why(format!("forgot: {}", wording::summary(&item.text)));
         let mut gone = Err(MemoryError::Changed { path: path.clone(), line: item.line });
         self.editor.edit_with(&path, &why, |now| {
             let found = self.said(&path, now, meant);
@@ -80,13 +80,13 @@ impl MemoryNotes<'_> {
     /// Lets the memory that says this say `new` instead; the memory as it stands in the note afterwards.
     ///
     /// # Errors
-    /// As [`MemoryNotes::forget_said`], or the new text can't be kept.
-    pub fn edit(&self, meant: &Meant<'_>, new: &str, origin: &Origin) -> Result<Edited, MemoryError> {
+    /// As [`MemoryNotes::forget_by_words`], or the new text can't be kept.
+    pub fn edit(&self, meant: &MemoryRef<'_>, new: &str, origin: &Origin) -> Result<Edited, MemoryError> {
         let path = self.note_of_memories(meant.path)?;
-        let new = saying::checked(new)?;
+        let new = wording::checked(new)?;
         let bytes = self.vault.read(&path)?;
         let item = self.said(&path, &bytes, meant)?;
-        let why = origin.why(format!("edited: {}", saying::summary(&item.text)));
+        let why = origin.why(format!("edited: {}", wording::summary(&item.text)));
         let mut done = Err(MemoryError::Changed { path: path.clone(), line: item.line });
         self.editor.edit_with(&path, &why, |now| {
             let changed = self.said(&path, now, meant).and_then(|item| self.changed(&path, now, &item, &new));
@@ -101,11 +101,11 @@ impl MemoryNotes<'_> {
         let same = |item: &&Item| item.text == wanted.text && item.section == wanted.section;
         let there = items.iter().filter(same).min_by_key(|item| item.line.abs_diff(wanted.line));
         let Some(item) = there else {
-            let shown = crate::format::quote(&saying::summary(&wanted.text));
+            let shown = crate::format::quote(&wording::summary(&wanted.text));
             return Err(MemoryError::Vanished { path, shown });
         };
         let existing = item.shown(&bytes) == was;
-        let notes = saying::notes(&new, &item.text);
+        let notes = wording::notes(&new, &item.text);
         Ok(Edited { saved: Saved { notes, ..saved(&path, item, &bytes, existing) }, was })
     }
 
@@ -121,12 +121,12 @@ impl MemoryNotes<'_> {
     }
 
     /// The one memory in these bytes that is meant.
-    fn said(&self, path: &NotePath, bytes: &[u8], meant: &Meant<'_>) -> Result<Item, MemoryError> {
+    fn said(&self, path: &NotePath, bytes: &[u8], meant: &MemoryRef<'_>) -> Result<Item, MemoryError> {
         check(path, bytes, meant.expected)?;
         let items = item::parse(bytes, self.is_day(path));
         let text = meant.text.trim();
         let exactly = |item: &Item| item.shown(bytes).trim() == text || item.text.trim() == text;
-        let says = saying::normal(text);
+        let says = wording::normal(text);
         let in_words = |item: &Item| !says.is_empty() && item.normal() == says;
         let mut found: Vec<&Item> = items.iter().filter(|item| exactly(item)).collect();
         if found.is_empty() {
@@ -138,7 +138,7 @@ impl MemoryNotes<'_> {
             });
             found.truncate(1);
         }
-        let shown = || crate::format::quote(&saying::summary(text));
+        let shown = || crate::format::quote(&wording::summary(text));
         match found.as_slice() {
             [] => Err(MemoryError::Other { path: path.clone(), shown: shown(), near: near(&items, &says) }),
             [first, rest @ ..] => {
@@ -186,10 +186,10 @@ fn rewritten(item: &Item, was: &str, new: &str) -> Result<String, MemoryError> {
         (None, Some(time)) => format!("{} ", TimeText(time)),
         (None, None) => String::new(),
     };
-    // Whoever gives whole lines means the words in them.
+    // Whole lines stand for the words in them.
     let new = new.strip_prefix("- ").unwrap_or(new);
     let new = new.strip_prefix(lead.as_str()).unwrap_or(new);
-    let mut text = item.scope().alone_in(&saying::checked(new)?).to_string();
+    let mut text = item.scope().alone_in(&wording::checked(new)?).to_string();
     if lead.is_empty() && text.starts_with('[') && text.chars().nth(2) == Some(']') {
         // A memory is no task.
         text.insert(0, '\\');
@@ -209,7 +209,7 @@ fn rewritten(item: &Item, was: &str, new: &str) -> Result<String, MemoryError> {
     marks.extend(
         item.scopes.iter().filter(|scope| !own.contains(scope)).filter_map(crate::memory::Scope::tag),
     );
-    let bullet = saying::bullet(&lead, &text, &marks.join(" "));
+    let bullet = wording::bullet(&lead, &text, &marks.join(" "));
     let marker = was.chars().next().filter(|marker| matches!(marker, '*' | '+'));
     Ok(match marker {
         Some(marker) => format!("{marker}{}", &bullet[1..]),

@@ -1,11 +1,11 @@
-//! Forgetting: a memory is taken out of its note, found by what it says.
+//! Forgets a memory: finds its line by its words and removes it from the note.
 
 use super::edit::{Forgotten, without};
 use super::promote::took;
 use super::save::Saved;
 use crate::format::pinned::Target;
 use crate::memory::text::item::Item;
-use crate::memory::text::saying;
+use crate::memory::text::wording;
 use crate::memory::{MemoryError, MemoryNotes, Origin, Scope, pins};
 use crate::vault::{NotePath, Plan, Why};
 
@@ -26,7 +26,7 @@ impl MemoryNotes<'_> {
         let bytes = self.vault.read(&path)?;
         let item = self.item_meant(&path, &bytes, line, expect)?;
         let text = item.shown(&bytes);
-        let why = origin.why(format!("forgot: {}", saying::summary(&item.text)));
+        let why = origin.why(format!("forgot: {}", wording::summary(&item.text)));
         let why = took(why, &item, line);
         if self.take_out(&path, &item, &bytes, &why)? {
             Ok(Forgotten { path, line: item.line, text })
@@ -51,7 +51,7 @@ impl MemoryNotes<'_> {
             section: None,
             scope: Scope::of_text(&pinned.pin.text).pop().unwrap_or(Scope::Global),
             existing: pinned.existing,
-            notes: saying::notes(text, text),
+            notes: wording::notes(text, text),
         })
     }
 

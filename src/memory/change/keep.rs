@@ -1,7 +1,7 @@
-//! Keeping what was learned: a fact with a link to where it was said, and what it does to a fact that is known.
+//! Keeps a learned fact with a link to its source, and replaces or extends a known fact.
 //!
 //! One edit of `MEMORY.md`, whatever it does: a new bullet; a new bullet with the old one struck through, its date and
-//! its successor's link behind it, never erased; or the words put to a known fact. Doing it again finds it done.
+//! its successor's link behind it, never erased; or a known fact with words added. Repeating it changes nothing.
 
 use jiff::Timestamp;
 
@@ -9,11 +9,11 @@ use super::save::{Place, Saved, addition, saved};
 use crate::format::reminder::{DateText, TimeText};
 use crate::format::struck;
 use crate::memory::text::item::{self, Item};
-use crate::memory::text::saying;
+use crate::memory::text::wording;
 use crate::memory::{MemoryError, MemoryNotes};
 use crate::vault::{self, Plan, Why};
 
-/// What becomes of a known fact, named by its words.
+/// The effect on a known fact, named by its words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Toward<'a> {
     /// Nothing.
@@ -27,13 +27,13 @@ pub enum Toward<'a> {
 /// A fact to keep.
 #[derive(Debug, Clone)]
 pub struct KeptFact<'a> {
-    /// What is to be remembered.
+    /// The text to be remembered.
     pub text: &'a str,
     /// The section of `MEMORY.md`.
     pub section: &'a str,
     /// Where it was said: `[[logs/…#^id]]`.
     pub link: &'a str,
-    /// What becomes of a known fact. One that isn't there any more is left out of it.
+    /// The effect on a known fact; none where that isn't there any more.
     pub toward: Toward<'a>,
 }
 
@@ -49,13 +49,13 @@ impl MemoryNotes<'_> {
     /// # Errors
     /// The text or the section can't be kept, or the note can't be written.
     pub fn keep(&self, fact: &KeptFact<'_>, now: Timestamp, why: &Why) -> Result<Saved, MemoryError> {
-        let text = saying::checked(fact.text)?;
-        let section = saying::section(fact.section)?;
+        let text = wording::checked(fact.text)?;
+        let section = wording::section(fact.section)?;
         let path = self.long_path();
         let local = self.zone.tz().to_datetime(now);
         let stamp = format!("{} {}", DateText(local.date()), TimeText(local.time()));
-        let bullet = saying::bullet(&format!("[{stamp}] "), &text, fact.link);
-        let says = saying::normal(&bare(&text));
+        let bullet = wording::bullet(&format!("[{stamp}] "), &text, fact.link);
+        let says = wording::normal(&bare(&text));
         let stands = |item: &Item| {
             struck::parse(&item.text).is_none() && item.text.contains(fact.link) && holds(item, &says)
         };
@@ -86,7 +86,9 @@ impl MemoryNotes<'_> {
         let items = item::parse(&bytes, false);
         match items.iter().find(|item| stands(item)) {
             Some(item) => Ok(saved(&path, item, &bytes, existing)),
-            None => Err(MemoryError::Vanished { path, shown: crate::format::quote(&saying::summary(&text)) }),
+            None => {
+                Err(MemoryError::Vanished { path, shown: crate::format::quote(&wording::summary(&text)) })
+            }
         }
     }
 
@@ -100,7 +102,7 @@ impl MemoryNotes<'_> {
         if memchr::memmem::find(&bytes, link.as_bytes()).is_none() {
             return Ok(false);
         }
-        let says = saying::normal(&bare(text));
+        let says = wording::normal(&bare(text));
         let items = item::parse(&bytes, false);
         Ok(items.iter().any(|item| item.text.contains(link) && holds(item, &says)))
     }
@@ -111,16 +113,16 @@ fn holds(item: &Item, says: &str) -> bool {
     let own = bare(&item.text);
     let parts: Vec<&str> = own.split("; ").collect();
     let count = says.matches("; ").count() + 1;
-    saying::normal(&own) == says || parts.windows(count).any(|run| saying::normal(&run.join("; ")) == says)
+    wording::normal(&own) == says || parts.windows(count).any(|run| wording::normal(&run.join("; ")) == says)
 }
 
 /// The known fact that is meant, if it holds.
 fn known<'i, 'f>(items: &'i [Item], toward: Toward<'f>) -> Option<(Toward<'f>, &'i Item)> {
     let (Toward::Replaces(meant) | Toward::Joins(meant)) = toward else { return None };
-    let says = saying::normal(&bare(meant));
+    let says = wording::normal(&bare(meant));
     let found = items
         .iter()
-        .find(|item| struck::parse(&item.text).is_none() && saying::normal(&bare(&item.text)) == says);
+        .find(|item| struck::parse(&item.text).is_none() && wording::normal(&bare(&item.text)) == says);
     found.map(|item| (toward, item))
 }
 
@@ -169,7 +171,7 @@ mod tests {
     fn words_with_a_semicolon_are_found_among_what_was_put_together() {
         let bytes = "## Anna\n- likes walks; likes tea; and Coffee; with honey [[logs/a#^X]]\n";
         let items = item::parse(bytes.as_bytes(), false);
-        let says = |text: &str| holds(&items[0], &saying::normal(&bare(text)));
+        let says = |text: &str| holds(&items[0], &wording::normal(&bare(text)));
         assert!(says("likes tea; and coffee") && says("likes walks") && says("with honey."));
         assert!(!says("likes walks; and coffee") && !says("tea"));
     }

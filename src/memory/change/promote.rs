@@ -1,12 +1,12 @@
-//! Promoting: a bullet of a day's note becomes a lasting fact, with a link to the day that it came from.
+//! Promotes a bullet of a day's note to a lasting fact, with a link to the day.
 //!
 //! Two notes change, so there are two edits: first the fact is added to `MEMORY.md`, then the bullet is taken out of the
 //! day. History knows the two as one [`OPERATION`], and `undo` takes them back together. A crash between the two leaves
 //! the bullet in both, never in none; promoting it again finds the fact there (same words, link to the same day) and
 //! only takes the bullet out. A person who changes the bullet between the two keeps it, and is told.
 //!
-//! Lines move when a bullet goes. Who says what the bullet says gets that one wherever it stands now, and once it is
-//! promoted, the fact that it became.
+//! Lines move when a bullet goes. A bullet named by its words is found wherever it stands now; once it is promoted, the
+//! fact is returned.
 
 use jiff::civil::Date;
 use serde::Serialize;
@@ -15,7 +15,7 @@ use super::save::{DEFAULT_SECTION, Place, Saved, Wanted, is_section, saved};
 use crate::format::memory;
 use crate::format::reminder::{DateText, TimeText};
 use crate::memory::text::item::{self, Item};
-use crate::memory::text::saying;
+use crate::memory::text::wording;
 use crate::memory::{MemoryError, MemoryNotes, Origin};
 use crate::vault::{NotePath, OPERATION, VaultError, Why};
 
@@ -48,7 +48,7 @@ impl MemoryNotes<'_> {
         section: Option<&str>,
         origin: &Origin,
     ) -> Result<Promoted, MemoryError> {
-        let section = section.map(saying::section).transpose()?;
+        let section = section.map(wording::section).transpose()?;
         let from = self.daily_path(date);
         let bytes = match self.vault.read(&from) {
             Err(VaultError::NotFound(_)) => return Err(MemoryError::NoSuchDay(date)),
@@ -59,15 +59,15 @@ impl MemoryNotes<'_> {
             (Err(error), Some(expect)) => return self.promoted_before(from, expect, &link)?.ok_or(error),
             (item, _) => item?,
         };
-        let text = saying::checked(&item.text)?;
+        let text = wording::checked(&item.text)?;
         let stamp = match item.time {
             Some(time) => format!("{} {}", DateText(date), TimeText(time)),
             None => DateText(date).to_string(),
         };
         let linked = if text.contains(&link) { String::new() } else { link.clone() };
-        let bullet = saying::bullet(&format!("[{stamp}] "), &text, &linked);
+        let bullet = wording::bullet(&format!("[{stamp}] "), &text, &linked);
         let why = origin
-            .why(format!("promoted: {}", saying::summary(&text)))
+            .why(format!("promoted: {}", wording::summary(&text)))
             .trailer("Promoted-From", from.as_str())
             .trailer(OPERATION, format!("promote-{:016x}", getrandom::u64().unwrap_or_default()));
         let is_known = |known: &Item, wanted: &Wanted| {
@@ -94,7 +94,7 @@ impl MemoryNotes<'_> {
     ) -> Result<Option<Promoted>, MemoryError> {
         let (path, bytes) = (self.long_path(), self.bytes(&self.long_path())?);
         let (body, _) = memory::split_block_id(expect.trim());
-        let says = [saying::normal(body), saying::normal(&format!("{body} {link}"))];
+        let says = [wording::normal(body), wording::normal(&format!("{body} {link}"))];
         let found = item::parse(&bytes, false)
             .into_iter()
             .find(|item| item.text.contains(link) && says.contains(&item.normal()));
@@ -112,7 +112,7 @@ impl MemoryNotes<'_> {
         expect: Option<&str>,
     ) -> Result<Item, MemoryError> {
         let Some(expect) = expect else { return self.item_at(path, bytes, line) };
-        let says = saying::normal(expect);
+        let says = wording::normal(expect);
         let is_meant = |item: &Item| expect.trim() == item.shown(bytes).trim() || says == item.normal();
         let items = item::parse(bytes, self.date_of(path).is_some());
         let nearest = items.iter().filter(|item| is_meant(item)).min_by_key(|item| {
@@ -121,14 +121,14 @@ impl MemoryNotes<'_> {
         match nearest {
             Some(item) => Ok(item.clone()),
             None => {
-                let shown = crate::format::quote(&saying::summary(expect));
+                let shown = crate::format::quote(&wording::summary(expect));
                 let near = super::edit::near(&items, &says);
                 Err(MemoryError::Other { path: path.clone(), shown, near })
             }
         }
     }
 
-    /// What the memory says that holds a line of these bytes of the note, if one does.
+    /// The words of the memory that holds a line of these bytes of the note, if one does.
     pub fn words_in(&self, path: &NotePath, bytes: &[u8], line: usize) -> Option<String> {
         self.item_at(path, bytes, line).ok().map(|item| item.text)
     }

@@ -1,4 +1,4 @@
-//! Saving: a fact under a section, a note of the day, a follow-up.
+//! Saves a fact under a section, a note of the day, or a follow-up.
 
 use jiff::{Timestamp, civil::Time};
 use serde::Serialize;
@@ -7,7 +7,7 @@ use crate::format::commitment;
 use crate::format::reminder::{DateText, TimeText};
 use crate::memory::expected::{Newer, check};
 use crate::memory::text::item::{self, Item};
-use crate::memory::text::saying::{self, Fields};
+use crate::memory::text::wording::{self, Fields};
 use crate::memory::{Draft, MemoryError, MemoryNotes, Origin, Scope};
 use crate::vault::{self, NotePath, Operation, Plan};
 
@@ -17,13 +17,13 @@ pub const DEFAULT_SECTION: &str = "Notes";
 /// A memory to save.
 #[derive(Debug, Clone)]
 pub struct NewMemory<'a> {
-    /// What is to be remembered.
+    /// The text to be remembered.
     pub text: &'a str,
     /// The section of `MEMORY.md`, without `##`; [`DEFAULT_SECTION`] where there is none. Not used for a day's note.
     pub section: Option<&'a str>,
-    /// Whose it is.
+    /// Its scope.
     pub scope: Scope,
-    /// What it says about its own weight.
+    /// Its weight, by its own fields.
     pub fields: Fields,
     /// The timestamp that stands in brackets before a lasting fact, as `2026-11-20 14:02`; now where there is none.
     pub timestamp: Option<&'a str>,
@@ -45,7 +45,7 @@ impl<'a> NewMemory<'a> {
     }
 }
 
-/// What stands in the vault after a save, read back from the file.
+/// A memory after its save, read back from the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Saved {
     /// The note.
@@ -60,7 +60,7 @@ pub struct Saved {
     pub id: Option<String>,
     /// The section that it stands in.
     pub section: Option<String>,
-    /// Whose it is.
+    /// Its scope.
     pub scope: Scope,
     /// Whether it stood there before, and nothing was written.
     pub existing: bool,
@@ -80,7 +80,7 @@ pub(in crate::memory) enum Place<'a> {
 /// A bullet that is to stand in a note.
 pub(super) struct Wanted {
     pub item: Item,
-    /// What it says, as [`saying::normal`] compares it.
+    /// Its words, as [`wording::normal`] compares them.
     pub says: String,
 }
 
@@ -91,7 +91,7 @@ impl Wanted {
     }
 }
 
-/// What came of working an addition out on the newest bytes.
+/// The outcome of an addition to the newest bytes.
 enum Outcome {
     Added,
     Existing,
@@ -127,18 +127,18 @@ impl MemoryNotes<'_> {
         now: Timestamp,
         origin: &Origin,
     ) -> Result<Saved, MemoryError> {
-        let text = memory.scope.alone_in(&saying::checked(memory.text)?);
-        let section = memory.section.map(saying::section).transpose()?;
-        let marks = saying::marks(&text, &memory.fields, &memory.scope)?;
+        let text = memory.scope.alone_in(&wording::checked(memory.text)?);
+        let section = memory.section.map(wording::section).transpose()?;
+        let marks = wording::marks(&text, &memory.fields, &memory.scope)?;
         let stamp = match memory.timestamp {
-            Some(stamp) => saying::checked(stamp)?,
+            Some(stamp) => wording::checked(stamp)?,
             None => {
                 let local = self.zone.tz().to_datetime(now);
                 format!("{} {}", DateText(local.date()), TimeText(local.time()))
             }
         };
-        let bullet = saying::bullet(&format!("[{stamp}] "), &text, &marks);
-        let why = origin.why(format!("saved: {}", saying::summary(&text)));
+        let bullet = wording::bullet(&format!("[{stamp}] "), &text, &marks);
+        let why = origin.why(format!("saved: {}", wording::summary(&text)));
         let is_known = |item: &Item, wanted: &Wanted| {
             let same_section = match (&section, &item.section) {
                 (None, _) => true,
@@ -149,7 +149,7 @@ impl MemoryNotes<'_> {
         };
         let place = Place::Section(section.as_deref().unwrap_or(DEFAULT_SECTION));
         let saved = self.put(&self.long_path(), &bullet, &place, memory.expected, &why, is_known)?;
-        Ok(Saved { notes: saying::notes(memory.text, &text), ..saved })
+        Ok(Saved { notes: wording::notes(memory.text, &text), ..saved })
     }
 
     /// Saves a note of the local day, with the time. The same words in the same minute are answered and not written
@@ -177,18 +177,18 @@ impl MemoryNotes<'_> {
         now: Timestamp,
         origin: &Origin,
     ) -> Result<Saved, MemoryError> {
-        let text = memory.scope.alone_in(&saying::checked(memory.text)?);
-        let marks = saying::marks(&text, &memory.fields, &memory.scope)?;
+        let text = memory.scope.alone_in(&wording::checked(memory.text)?);
+        let marks = wording::marks(&text, &memory.fields, &memory.scope)?;
         let local = self.zone.tz().to_datetime(now);
         let time = Time::constant(local.hour(), local.minute(), 0, 0);
-        let bullet = saying::bullet(&format!("{} ", TimeText(time)), &text, &marks);
-        let why = origin.why(format!("noted: {}", saying::summary(&text)));
+        let bullet = wording::bullet(&format!("{} ", TimeText(time)), &text, &marks);
+        let why = origin.why(format!("noted: {}", wording::summary(&text)));
         let is_known = |item: &Item, wanted: &Wanted| {
             item.time == wanted.item.time && item.same_scopes(&wanted.item) && item.normal() == wanted.says
         };
         let path = self.daily_path(local.date());
         let saved = self.put(&path, &bullet, &Place::End, memory.expected, &why, is_known)?;
-        Ok(Saved { notes: saying::notes(memory.text, &text), ..saved })
+        Ok(Saved { notes: wording::notes(memory.text, &text), ..saved })
     }
 
     /// Saves a follow-up with the next id of the local day. One that waits already with the same words, due time and
@@ -219,7 +219,7 @@ impl MemoryNotes<'_> {
             section: None,
             scope: Scope::Global,
             existing: added.existing,
-            notes: saying::notes(&draft.text, &draft.text),
+            notes: wording::notes(&draft.text, &draft.text),
             path: ledger.path,
         })
     }
@@ -268,7 +268,7 @@ impl MemoryNotes<'_> {
         self.read_back(path, wanted, existing, is_known)
     }
 
-    /// What the note on disk says now of what was just put there.
+    /// Reads an addition back from the note on disk.
     fn read_back(
         &self,
         path: &NotePath,
@@ -281,7 +281,7 @@ impl MemoryNotes<'_> {
         let exact = items.iter().find(|item| wanted.is(item) && is_known(item, wanted));
         let found = exact.or_else(|| items.iter().find(|item| is_known(item, wanted)));
         let Some(item) = found else {
-            let shown = crate::format::quote(&saying::summary(&wanted.item.text));
+            let shown = crate::format::quote(&wording::summary(&wanted.item.text));
             return Err(MemoryError::Vanished { path: path.clone(), shown });
         };
         Ok(saved(path, item, &bytes, existing))
@@ -303,7 +303,7 @@ pub(super) fn saved(path: &NotePath, item: &Item, bytes: &[u8], existing: bool) 
     }
 }
 
-/// What adds a bullet to these bytes.
+/// The operation that adds a bullet to these bytes.
 pub(super) fn addition(bytes: &[u8], place: &Place<'_>, bullet: &str) -> Operation {
     let text = bullet.as_bytes().to_vec();
     match place {

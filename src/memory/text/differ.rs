@@ -1,6 +1,6 @@
-//! Whether two facts contradict each other, by their words. Pure.
+//! Compares two facts by their words, and says whether they contradict each other. Pure.
 
-use super::saying::normal;
+use super::wording::normal;
 
 /// Words that take back.
 #[rustfmt::skip]
@@ -9,7 +9,7 @@ const NOT: &[&str] = &[
     "mehr", "pas", "plus", "jamais", "ne", "nunca", "ya", "non", "più", "mai", "não", "mais", "niet", "geen", "не", "больше",
 ];
 
-/// Words that somebody or something has one value of at a time: what they stand with is changed, not added to. (One can
+/// Words for properties with one value at a time: what they stand with is changed, not added to. (One can
 /// like tea and coffee; one lives in Graz or in Vienna.)
 #[rustfmt::skip]
 const SINGLE: &[&str] = &[

@@ -1,10 +1,10 @@
-//! A bullet of a memory note as the operations see it: where it stands, what it says, whose it is.
+//! A bullet of a memory note with its place, its words and its scope.
 
 use std::ops::Range;
 
 use jiff::civil::Time;
 
-use super::saying;
+use super::wording;
 use crate::format::{daily, memory};
 use crate::memory::Scope;
 
@@ -26,12 +26,12 @@ pub(in crate::memory) struct Item {
 }
 
 impl Item {
-    /// What it says, as [`saying::normal`] compares it.
+    /// Its words, as [`wording::normal`] compares them.
     pub fn normal(&self) -> String {
-        saying::normal(&self.text)
+        wording::normal(&self.text)
     }
 
-    /// Whose it is, where only one answer can be given: the last mark's.
+    /// Its scope, where only one answer can be given: the last mark's.
     pub fn scope(&self) -> Scope {
         self.scopes.last().cloned().unwrap_or(Scope::Global)
     }

@@ -30,7 +30,7 @@ const BEAT: Duration = Duration::from_secs(2);
 /// Every file is looked at so often, whatever the watcher said.
 const SWEEP: Duration = Duration::from_secs(300);
 /// Merges of at most so many living documents, beside the following.
-const MERGE: u64 = 2_000_000;
+const MERGE: u64 = 300_000;
 
 /// What a follower is doing, for `status`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]

@@ -43,27 +43,21 @@ impl Recall {
     /// # Errors
     /// The index's, or settings that name no usable model. What the model does wrong is in the result.
     pub async fn reconcile(&self) -> Result<Reconciled, RecallError> {
-        self.sync()?;
         if self.is_builtin() {
             return self.store_builtin();
         }
         let Some(provider) = self.provider()? else { return Ok(Reconciled::default()) };
         let name = provider.name().to_owned();
-        self.note_all(&name)?;
         let mut done = Reconciled::default();
         let store = self.index.store()?;
         let now = self.clock.now().as_second();
         let expected = vectors::dimension(&*store.conn()?, &name)?;
-        let (mut ahead, mut noted) = (Vec::new(), self.read().turn);
+        let (mut ahead, mut noted) = (Vec::new(), None);
         loop {
             if ahead.is_empty() {
                 // What has changed since this pass began goes before what is old.
-                self.sync()?;
-                let turn = self.read().turn;
-                if turn != noted {
-                    self.note_all(&name)?;
-                    noted = turn;
-                }
+                let generation = self.note_all(&name, noted)?;
+                noted = Some(generation);
                 ahead = vectors::wanting(&*store.conn()?, &name, now, provider.batch() * AHEAD)?;
             }
             let wanted: Vec<_> = ahead.drain(..ahead.len().min(provider.batch())).collect();
@@ -116,18 +110,20 @@ impl Recall {
         let again = vectors::first_retry(&*store.conn()?, &name)?;
         done.again = again.map(|at| at.saturating_sub(self.clock.now().as_second()).max(0));
         if done.embedded > 0 {
-            self.load_model()?;
+            self.forget();
         }
         Ok(done)
     }
 
-    /// Lists what should have a vector by model `name`, and forgets what is gone.
-    fn note_all(&self, name: &str) -> Result<(), RecallError> {
+    /// Lists what should have a vector by model `name`, and forgets what is gone, unless the index is as it was `noted`
+    /// last. Returns its generation.
+    fn note_all(&self, name: &str, noted: Option<u64>) -> Result<u64, RecallError> {
+        let (state, generation) =
+            self.index.snapshot(|snapshot| Ok((self.state(snapshot)?, snapshot.freshness.generation)))?;
         let store = self.index.store()?;
-        if !store.is_writable() {
-            return Ok(());
+        if !store.is_writable() || noted == Some(generation) {
+            return Ok(generation);
         }
-        let state = self.read();
         let corpus = &state.corpus;
         let mut known: HashSet<Hash> = HashSet::new();
         let mut conn = store.conn()?;
@@ -158,7 +154,7 @@ impl Recall {
         }
         vectors::forget(&tx, name, |hash| known.contains(hash))?;
         tx.commit()?;
-        Ok(())
+        Ok(generation)
     }
 
     /// The texts, as the model reads them, of rows by their hash.
@@ -192,11 +188,11 @@ impl Recall {
         Ok(found.into_iter().map(|text| (vectors::hash(&text), text)).collect())
     }
 
-    /// The built-in vectors are made with the corpus and stand in its layers; the table gets those of what was said
+    /// The built-in vectors stand beside the segments; the table gets those of what was said
     /// in conversations, for whoever reads it.
     fn store_builtin(&self) -> Result<Reconciled, RecallError> {
         let name = self.table.name();
-        self.note_all(name)?;
+        self.note_all(name, None)?;
         let store = self.index.store()?;
         let mut done = Reconciled::default();
         let mut embedder = Embedder::default();

@@ -4,7 +4,6 @@
 //! whose commit swaps old for new. Until then the old index answers; if it ends early, nothing changed.
 //! Segments are written out at a bound of memory, whatever the vault's size.
 
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
@@ -14,10 +13,10 @@ use crate::search::follow::scan;
 use crate::search::follow::scan::Unread;
 use crate::search::read::file;
 use crate::search::store::cache::{Mode, Store};
-use crate::search::store::catalog::{FileRow, SegmentRow, Totals};
+use crate::search::store::catalog::{FileRow, Place, SegmentRow, Totals};
 use crate::search::store::delta::Change;
-use crate::search::store::segment::file::{NewRun, SegmentBuilder, Target};
-use crate::search::store::{cache, catalog, commit};
+use crate::search::store::segment::file::{SegmentBuilder, Target};
+use crate::search::store::{catalog, commit};
 use crate::search::{Index, IndexError};
 
 /// A worker writes its segment out at this much memory, in bytes.
@@ -48,7 +47,7 @@ pub struct Reindexed {
 }
 
 enum Row {
-    File { file: Box<FileRow>, run: Option<(i64, NewRun)>, pins: Vec<(String, String)> },
+    File { file: Box<FileRow>, pins: Vec<(String, String)> },
     Segment(SegmentRow),
 }
 
@@ -79,12 +78,10 @@ impl Index {
         if let Err(error) = self.store()?.examine()
             && error.is_damage()
         {
-            cache::mend(&self.root, &self.options.fingerprint(), &error)?;
+            self.mend(&error)?;
             self.reopen()?;
         }
-        let made = self.healing(|store| self.reindex_into(store, progress, stop, true))?;
-        forget_derived(&self.root);
-        Ok(made)
+        self.healing(|store| self.reindex_into(store, progress, stop, true))
     }
 
     pub(in crate::search) fn reindex_into(
@@ -192,20 +189,19 @@ impl Work<'_> {
                 if self.stop.load(Ordering::Relaxed) || self.failed.load(Ordering::Relaxed) {
                     return Ok(());
                 }
-                let Some(Change::Content { file, note, pins, .. }) = self.read(path, stat) else { continue };
-                let run = if note.blocks.is_empty() {
-                    None
-                } else {
+                let Some(Change::Content { mut file, note, pins }) = self.read(path, stat) else { continue };
+                if !note.blocks.is_empty() {
                     let (segment, builder) = match &mut open {
                         Some(open) => open,
                         None => open.insert((
                             self.segment.fetch_add(1, Ordering::Relaxed),
-                            SegmentBuilder::new(&target)?,
+                            SegmentBuilder::new(&target, &self.index.basis)?,
                         )),
                     };
-                    Some((*segment, builder.add(&file.path, &file.head, &file.tags, &note)?))
-                };
-                made.push(Row::File { file: Box::new(file), run, pins });
+                    let place = builder.add(&file.path, &file.head, &file.tags, &note)?;
+                    file.place = Some(Place { segment: *segment, ..place });
+                }
+                made.push(Row::File { file: Box::new(file), pins });
                 if open.as_ref().is_some_and(|(_, builder)| builder.memory() > ARENA) {
                     close(open.take(), &mut made)?;
                 }
@@ -234,16 +230,15 @@ impl Work<'_> {
             head: String::new(),
             tags: String::new(),
             time: None,
-            resume: None,
             skipped: None,
             findings: None,
+            place: None,
         };
         let skip = |file: FileRow, why| {
             let file = FileRow { skipped: Some(why), ..file };
             Some(Change::Content {
                 file,
                 note: crate::search::read::block::Note::default(),
-                append: false,
                 pins: Vec::new(),
             })
         };
@@ -264,17 +259,6 @@ impl Work<'_> {
     }
 }
 
-/// Removes what recall made of the index: it is made anew, too.
-fn forget_derived(root: &Path) {
-    for entry in std::fs::read_dir(root).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        if name == "recall.bin" || (name.starts_with("recall-") && name.ends_with(".layer")) {
-            let _ = std::fs::remove_file(entry.path());
-        }
-    }
-}
-
 /// Writes a worker's segment out and lists it in `made`.
 fn close(open: Option<(i64, SegmentBuilder)>, made: &mut Vec<Row>) -> Result<(), IndexError> {
     let Some((id, builder)) = open else { return Ok(()) };
@@ -291,20 +275,17 @@ fn gather(
 ) -> Result<(), IndexError> {
     match row {
         Row::Segment(segment) => catalog::put_segment(conn, &segment),
-        Row::File { file, run, pins } => {
+        Row::File { file, pins } => {
             made.files += 1;
             made.skipped += usize::from(file.skipped.is_some());
             made.bytes += file.size;
             totals.files += 1;
             let id = catalog::put_file(conn, &file)?;
             commit::put_pins(conn, id, &pins, false)?;
-            let Some((segment, run)) = run else { return Ok(()) };
-            made.blocks += u64::from(run.count);
-            totals.docs += u64::from(run.count);
-            totals.text_terms += run.text_terms;
-            totals.head_terms += run.head_terms;
-            totals.sections += run.sections;
-            catalog::put_run(conn, &run.row(id, segment)).map(drop)
+            let blocks = u64::from(file.place.unwrap_or_default().count);
+            made.blocks += blocks;
+            totals.docs += blocks;
+            Ok(())
         }
     }
 }

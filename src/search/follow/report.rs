@@ -107,12 +107,8 @@ impl Index {
                     count(file);
                 }
             })?;
-            // An appended log is there already.
-            let new =
-                |memory: &&view::MemoryRun| memory.file.id == 0 || view.hidden.contains(&memory.file.id);
-            for memory in view.segs.iter().flat_map(|seg| &seg.memory).filter(new) {
-                count(memory.file.clone());
-            }
+            let new = |file: &&catalog::FileRow| file.id == 0 || view.hidden.contains(&file.id);
+            view.segs.iter().flat_map(|seg| &seg.memory).filter(new).cloned().for_each(count);
             for seg in &view.segs {
                 let alive =
                     seg.alive.as_ref().map_or(u64::from(seg.reader.max_doc()), |alive| alive.len() as u64);
@@ -203,14 +199,18 @@ impl Index {
         view: &view::View,
         found: &mut Vec<Finding>,
     ) -> Result<(), IndexError> {
-        let _ = view;
         for (path, id) in catalog::pins(conn)? {
+            let is_at = |note: &str| {
+                let name = |path: &str| path.rsplit('/').next().map(str::to_owned);
+                note.starts_with(&path)
+                    || !path.contains('/') && note.strip_suffix(".md").and_then(name).as_ref() == Some(&path)
+            };
             let mut there = false;
-            for row in catalog::paths(conn, &path)?.into_iter().chain(by_name(conn, &path)?) {
-                for run in catalog::runs_of(conn, row.0)? {
-                    there |= view::unpack(&run)?
-                        .iter()
-                        .any(|block| block.block_id.as_deref() == Some(id.as_str()));
+            for seg in &view.segs {
+                for (at, note) in seg.rows.notes().iter().enumerate() {
+                    if seg.is_alive(note.start) && is_at(&note.path) {
+                        there |= seg.blocks(at)?.iter().any(|block| block.block_id.as_ref() == Some(&id));
+                    }
                 }
             }
             if !there {
@@ -224,16 +224,6 @@ impl Index {
         }
         Ok(())
     }
-}
-
-/// Files with that name in any folder, as Obsidian resolves a short link.
-fn by_name(conn: &rusqlite::Connection, name: &str) -> Result<Vec<(i64, String)>, IndexError> {
-    if name.contains('/') {
-        return Ok(Vec::new());
-    }
-    let mut all = catalog::paths(conn, "")?;
-    all.retain(|(_, path)| path.rsplit('/').next().and_then(|file| file.strip_suffix(".md")) == Some(name));
-    Ok(all)
 }
 
 fn folder_bytes(root: &std::path::Path) -> u64 {

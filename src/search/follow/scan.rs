@@ -14,8 +14,8 @@ use rusqlite::Connection;
 use crate::vault::{NotePath, Stat, Vault, VaultError, Walk, WalkOptions, conflict};
 
 use crate::search::IndexError;
+use crate::search::read::file;
 use crate::search::read::note::{Options, Parsed};
-use crate::search::read::{file, transcript};
 use crate::search::store::catalog;
 use crate::search::store::catalog::{FileRow, Look};
 use crate::search::store::delta::Change;
@@ -239,25 +239,15 @@ fn look(vault: &Vault, options: &Options, suspect: Suspect, now: i64) -> Option<
         head: String::new(),
         tags: String::new(),
         time: None,
-        resume: None,
         skipped: None,
         findings: None,
+        place: suspect.known.as_ref().and_then(|known| known.place),
     };
     if let Some(known) = &suspect.known
         && known.hash == hash
     {
         let touched = FileRow { mtime: row.mtime, ctime: row.ctime, inode: row.inode, ..known.clone() };
         return (touched != *known).then_some(Change::Touched(touched));
-    }
-    if let Some((known, resume)) =
-        suspect.known.as_ref().and_then(|known| Some((known, known.resume.as_ref()?)))
-        && options.is_log(&suspect.path)
-        && bytes.len() as u64 > known.size
-        && usize::try_from(known.size).is_ok_and(|old| *blake3::hash(&bytes[..old]).as_bytes() == known.hash)
-        && let Some(parsed) = transcript::parse_appended(&suspect.path, &bytes, resume, options)
-    {
-        let file = FileRow { resume: parsed.resume, ..row };
-        return Some(Change::Content { file, note: parsed.note, append: true, pins: Vec::new() });
     }
     Some(match file::parse(&suspect.path, &bytes, options) {
         Ok(parsed) => content(row, parsed),
@@ -278,11 +268,10 @@ pub fn content(row: FileRow, parsed: Parsed) -> Change {
         head: parsed.head,
         tags,
         time: parsed.note.time,
-        resume: parsed.resume,
         findings: (!findings.is_empty()).then(|| findings.join("\n")),
         ..row
     };
-    Change::Content { file, note: parsed.note, append: false, pins: parsed.pins }
+    Change::Content { file, note: parsed.note, pins: parsed.pins }
 }
 
 /// Why a file's bytes were not read.
@@ -322,7 +311,7 @@ pub fn read(vault: &Vault, options: &Options, path: &NotePath, stat: &Stat) -> R
 /// A file that is known but not indexed.
 fn skip(known: Option<FileRow>, path: String, stat: &Stat, why: String, now: i64) -> Change {
     let file = FileRow {
-        id: known.map_or(0, |known| known.id),
+        id: known.as_ref().map_or(0, |known| known.id),
         path,
         hash: [0; 32],
         size: stat.size,
@@ -332,16 +321,11 @@ fn skip(known: Option<FileRow>, path: String, stat: &Stat, why: String, now: i64
         head: String::new(),
         tags: String::new(),
         time: None,
-        resume: None,
         skipped: Some(why),
         findings: None,
+        place: known.and_then(|known| known.place),
     };
-    Change::Content {
-        file,
-        note: crate::search::read::block::Note::default(),
-        append: false,
-        pins: Vec::new(),
-    }
+    Change::Content { file, note: crate::search::read::block::Note::default(), pins: Vec::new() }
 }
 
 /// A change time that later scans may trust, else 0.

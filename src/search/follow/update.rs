@@ -5,9 +5,9 @@ use std::sync::{Arc, PoisonError};
 
 use rusqlite::Connection;
 
+use crate::search::follow::scan;
 use crate::search::follow::scan::Suspect;
 use crate::search::follow::vouch::{Word, is_held, vouch};
-use crate::search::follow::{glance, scan};
 use crate::search::store::cache::{Mode, Pooled, Store};
 use crate::search::store::delta::{Change, Delta};
 use crate::search::store::segment::file::Target;
@@ -100,7 +100,7 @@ impl Index {
                     Change::Touched(_) => {}
                 }
             }
-            let delta = Delta::build(&conn, changes, &Target::Disk(store.segments()))?;
+            let delta = Delta::build(changes, &Target::Disk(store.segments()), &self.basis)?;
             fail::fail_point!("index-segment-written", |_| Err(IndexError::Interrupted));
             drop(conn);
             if !delta.is_empty() {
@@ -163,16 +163,10 @@ impl Index {
                 dirty.extend(self.options.own_notes(self.clock.now()));
                 scan::suspects_at(&conn, &self.vault, &self.options, &dirty)
             }
-            None => match self.glance(&conn) {
-                Some(found) => {
-                    checked_by = CheckedBy::Glance;
-                    found
-                }
-                None => {
-                    checked_by = CheckedBy::Scan;
-                    self.scan(&conn, &view)
-                }
-            },
+            None => {
+                checked_by = CheckedBy::Scan;
+                self.scan(&conn, &view)
+            }
         };
         if checked_by != CheckedBy::Daemon
             && store.is_writable()
@@ -195,9 +189,6 @@ impl Index {
                 Err(error) => return Err(error),
             }
         }
-        if checked_by == CheckedBy::Scan && !suspects.as_ref().is_ok_and(Vec::is_empty) {
-            glance::forget(&self.root);
-        }
         let mut freshness = Freshness {
             generation: view.totals.generation,
             complete: true,
@@ -208,7 +199,7 @@ impl Index {
             warnings,
         };
         match suspects {
-            Ok(suspects) => view = self.look_through(&conn, view, suspects, &mut freshness)?,
+            Ok(suspects) => view = self.look_through(view, suspects, &mut freshness)?,
             Err(error @ (IndexError::Vault(_) | IndexError::VaultEmpty { .. })) => {
                 freshness.complete = false;
                 freshness.checked_by = CheckedBy::Nobody;
@@ -220,9 +211,7 @@ impl Index {
     }
 
     pub(in crate::search) fn scan(&self, conn: &Connection, view: &View) -> Result<Vec<Suspect>, IndexError> {
-        let began = std::time::SystemTime::now();
         let listing = scan::list(&self.vault, &self.options)?;
-        glance::note(&self.root, &listing, began);
         if listing.files.is_empty() && view.totals.files > 0 {
             return Err(IndexError::VaultEmpty {
                 root: self.vault.root().to_owned(),
@@ -235,7 +224,6 @@ impl Index {
     /// `view` with the suspects as they are on disk, nothing committed.
     pub(in crate::search) fn look_through(
         &self,
-        conn: &Connection,
         view: Arc<View>,
         mut suspects: Vec<Suspect>,
         freshness: &mut Freshness,
@@ -254,7 +242,7 @@ impl Index {
             return Ok(view);
         }
         freshness.read_directly += changes.len();
-        let delta = Delta::build(conn, changes, &Target::Memory)?;
+        let delta = Delta::build(changes, &Target::Memory, &self.basis)?;
         Ok(Arc::new(delta.overlay(&view)?))
     }
 
@@ -292,7 +280,7 @@ impl Index {
         let suspects = scan::suspects(&conn, listing)?;
         let changes = scan::inspect(&self.vault, &self.options, suspects, self.now_ns());
         let empty = View::default();
-        let delta = Delta::build(&conn, changes, &Target::Memory)?;
+        let delta = Delta::build(changes, &Target::Memory, &self.basis)?;
         let view = Arc::new(delta.overlay(&empty)?);
         *read = Some((hash, Arc::clone(&view)));
         Ok((conn, view, freshness))

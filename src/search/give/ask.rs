@@ -145,8 +145,6 @@ fn reply(recall: &Recall, question: Question) -> Result<Reply, RecallError> {
 pub struct Asker {
     workspace: Arc<Workspace>,
     patience: Duration,
-    waits: bool,
-    leaves: bool,
     own: Mutex<Option<Arc<Recall>>>,
     pub(in crate::search) reranker: OnceLock<Result<Option<Arc<dyn Reranker>>, RerankError>>,
 }
@@ -154,14 +152,7 @@ pub struct Asker {
 impl Asker {
     /// Over a workspace. Nothing is opened yet.
     pub fn new(workspace: Arc<Workspace>) -> Self {
-        Self {
-            workspace,
-            patience: PATIENCE,
-            waits: false,
-            leaves: false,
-            own: Mutex::default(),
-            reranker: OnceLock::new(),
-        }
+        Self { workspace, patience: PATIENCE, own: Mutex::default(), reranker: OnceLock::new() }
     }
 
     /// The same, waiting no longer than this for the daemon.
@@ -169,26 +160,6 @@ impl Asker {
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
-    }
-
-    /// The same, waiting until meaning is made of all notes, however many there are.
-    #[must_use]
-    pub fn waiting(mut self) -> Self {
-        self.waits = true;
-        self
-    }
-
-    /// The same for a process that ends with its answer: see [`Recall::leaving`].
-    #[must_use]
-    pub fn leaving(mut self) -> Self {
-        self.leaves = true;
-        self
-    }
-
-    /// Whether there is something to be made behind the answer: see [`Recall::is_making`].
-    pub fn is_making(&self) -> bool {
-        let own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
-        own.as_ref().is_some_and(|own| own.is_making())
     }
 
     /// The vault that is asked about.
@@ -256,10 +227,7 @@ impl Asker {
         if let Some(recall) = &*own {
             return Ok(Arc::clone(recall));
         }
-        let recall = Recall::of(&self.workspace)?;
-        let recall = if self.waits { recall } else { recall.hasty(None) };
-        let recall = if self.leaves { recall.leaving() } else { recall };
-        Ok(Arc::clone(own.insert(Arc::new(recall))))
+        Ok(Arc::clone(own.insert(Arc::new(Recall::of(&self.workspace)?))))
     }
 
     /// The daemon's reply; none where there is no daemon, or none that would answer as this process would.

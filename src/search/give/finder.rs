@@ -1,12 +1,12 @@
 //! From slots, words and pins to blocks of a snapshot.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use crate::search::give::ranked::Ranked;
 use crate::search::query::within::Within;
 use crate::search::recall::State;
 use crate::search::store::view::DocRef;
-use crate::search::{AllFound, Block, Found, HitMaker, IndexError, Note, Query, Snapshot, Stored};
+use crate::search::{AllFound, Block, Found, HitMaker, IndexError, Query, Snapshot, Stored};
 
 /// A ranked block of a snapshot.
 #[derive(Debug, Clone)]
@@ -15,7 +15,7 @@ pub(in crate::search) struct Find {
     pub found: Found,
 }
 
-/// The blocks of the first slots that `takes`, at most `most`. A slot whose note is another by now has none.
+/// The blocks of the first slots that `takes`, at most `most`.
 pub(in crate::search) fn of_slots(
     snapshot: &Snapshot<'_>,
     state: &State,
@@ -23,22 +23,16 @@ pub(in crate::search) fn of_slots(
     most: usize,
     takes: impl Fn(DocRef, &Block) -> Result<bool, IndexError>,
 ) -> Result<Vec<Find>, IndexError> {
-    let corpus = &state.corpus;
-    let mut notes: HashMap<&str, Option<Note>> = HashMap::new();
     let mut finds = Vec::with_capacity(most.min(ranked.len()));
     for ranked in ranked {
         if finds.len() == most {
             break;
         }
-        let file = corpus.file_at(ranked.slot);
-        if !notes.contains_key(file.path.as_str()) {
-            notes.insert(&file.path, snapshot.note(&file.path)?);
-        }
-        let Some(note) = &notes[file.path.as_str()] else { continue };
-        // Blocks and slots of a note are in the same order.
-        let Some(Stored { at, block, .. }) = note.block(ranked.slot - file.slots.start)? else { continue };
-        if block.line == corpus.meta(ranked.slot).line && takes(at, &block)? {
-            let found = Found { at, score: ranked.score, file: note.file.clone(), block, is_alike: false };
+        let (seg, doc) = state.corpus.place(ranked.slot);
+        let at = DocRef { seg, doc: u32::try_from(doc).unwrap_or(u32::MAX) };
+        let (file, block) = snapshot.view().resolve(snapshot.database(), at)?;
+        if takes(at, &block)? {
+            let found = Found { at, score: ranked.score, file, block, is_alike: false };
             finds.push(Find { ranked, found });
         }
     }

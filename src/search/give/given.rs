@@ -101,13 +101,7 @@ impl Recall {
         without: &[String],
     ) -> Result<Recalled, RecallError> {
         let within = Within::of(scope);
-        let nothing = |snapshot: &Snapshot<'_>| {
-            let injection = Injection::new(std::iter::empty(), self.settings.recall.budget_tokens, 0);
-            let freshness = snapshot.freshness.clone();
-            // Words alone don't tell what is worth giving unasked.
-            Ok((Recalled { digest: None, hits: Vec::new(), injection, freshness, notes: Vec::new() }, None))
-        };
-        let (mut recalled, freshness) = self.in_step(nothing, |snapshot, state| {
+        let (mut recalled, freshness) = self.answer(|snapshot, state| {
             let judge = self.judge(text, without);
             let prompt = Prompt { text, within: &within, judge: &judge, most_chars, expand };
             let recalled = self.given(snapshot, state, &prompt)?;
@@ -124,10 +118,9 @@ impl Recall {
     /// # Errors
     /// The index's.
     pub fn measures(&self, text: &str) -> Result<Vec<Measured>, RecallError> {
-        let none = |_: &Snapshot<'_>| Ok((Vec::new(), None));
         let measures =
             |_: &Snapshot<'_>, state: &State| Ok((self.rank(state, text, &[], POOL).measures, None));
-        Ok(self.in_step(none, measures)?.0)
+        Ok(self.answer(measures)?.0)
     }
 
     /// What a find is worth: not what stands at these places, nor working memory that has expired.
@@ -191,15 +184,13 @@ impl Recall {
             }
         }
         for found in pinned {
+            let slot = state.corpus.first(found.at.seg) + found.at.doc;
             let hit = snapshot.hit(&mut maker, found)?;
             if judge.is_left_out(&hit.path, hit.block_id.as_deref()) {
                 continue;
             }
             if seen.insert((hit.path.clone(), hit.line)) {
-                let corpus = &state.corpus;
-                let slots = corpus.file(&hit.path).map_or(0..0, |file| file.slots.clone());
-                let slot = slots.into_iter().find(|slot| corpus.meta(*slot).line == hit.line);
-                memories.push(memory(&hit, 0.0, slot.map_or_else(Vec::new, |slot| corpus.vector(slot))));
+                memories.push(memory(&hit, 0.0, state.corpus.vector(slot)));
                 hits.push(hit);
                 said.push(false);
             }

@@ -29,11 +29,10 @@ use crate::search::retrieve::mended::mended;
 use crate::search::retrieve::nearest;
 use crate::search::retrieve::scope::Scope;
 use crate::search::retrieve::typed::typed;
-use crate::search::store::corpus::layer;
 use crate::search::store::corpus::neighbours::is_said;
 use crate::search::{Answer, Block, Found, Hit, IndexError, Kind, Query, Snapshot};
 use crate::vault::NotePath;
-use merge::{in_one, merge, spread, with_unranked};
+use merge::{in_one, merge, spread};
 use tiers::{Tiers, missing};
 
 /// Of a corpus with more slots than this, room is kept between questions (16 bytes a slot) by a [resident](Recall::resident) one
@@ -80,7 +79,7 @@ impl Recall {
         let ((mut hits, notes), mut freshness) = if syntax.items.is_empty() || !is_words || query.limit == 0 {
             self.index.answer(by_words)?
         } else {
-            self.in_step(by_words, |snapshot, state| {
+            self.answer(|snapshot, state| {
                 let wanted = Wanted { place: &place, syntax: &syntax, embedded: &embedded };
                 whole(snapshot, self.best(snapshot, state, wanted, &within, limit)?)
             })?
@@ -118,7 +117,7 @@ impl Recall {
         if question.words.is_empty() || limit == 0 || candidates.count == 0 {
             return give(snapshot, &place.text, Vec::new(), syntax.notes.clone());
         }
-        let mut typed = typed(scope, &question, place.exact);
+        let typed = typed(scope, &question, place.exact);
         let question = mended(question, scope, today);
         let asked = self.ask(&question.text, state, candidates);
         embedded.set(asked.embedded);
@@ -144,12 +143,6 @@ impl Recall {
             turns = tiers.of_turns(finder::of_slots(snapshot, state, ranking, limit, is_turn)?);
         }
         let mut found = merge(turns, in_notes, typed.is_strict, limit);
-        let ends = ends_of_ranking(state, candidates);
-        if !ends.is_empty() {
-            typed.missing.clear();
-            let (by_words, _) = finder::by_words(snapshot, place, within, limit, within.most(limit))?;
-            found = with_unranked(found, by_words, &ends, limit);
-        }
         found.retain(|found| !(place.exact && found.is_alike));
         let mut warnings: Vec<String> = syntax.notes.iter().cloned().chain(asked.warning).collect();
         warnings.extend(missing(&typed, &question, found.iter().any(|found| found.is_alike)));
@@ -339,14 +332,6 @@ fn candidates<'s>(state: &'s State, prefixes: &[String], own: &'s OnceCell<Candi
     }
     let inside = |path: &str| prefixes.iter().any(|prefix| path.starts_with(prefix.as_str()));
     own.get_or_init(|| Candidates::new(corpus, inside))
-}
-
-/// The notes with more blocks than are ranked, by path, each with the line of the last block that is. The index has all.
-fn ends_of_ranking<'s>(state: &'s State, candidates: &Candidates) -> Vec<(&'s str, u32)> {
-    let long = candidates.notes.iter().filter(|own| own.slots.len() == layer::MOST);
-    long.map(|own| (own.slots.end - 1, &state.corpus.files()[own.note as usize]))
-        .map(|(last, file)| (file.path.as_str(), state.corpus.meta(last).line))
-        .collect()
 }
 
 /// Hits with notes for a person, and the files that they rest on.

@@ -130,7 +130,7 @@ impl Snapshot<'_> {
         if prefixes.iter().all(|prefix| self.options().is_own(prefix)) || self.begins(&prefixes)? {
             return Ok(prefixes);
         }
-        let paths: Vec<String> = self.notes()?.into_iter().map(|(path, _)| path).collect();
+        let paths: Vec<String> = self.notes();
         let same = as_they_stand(&prefixes, &paths);
         if !same.is_empty() {
             return Ok(same);
@@ -156,12 +156,10 @@ impl Snapshot<'_> {
         let view = self.view();
         let known = catalog::left_out(self.database())?.into_iter();
         let known = known.filter(|(id, ..)| !view.hidden.contains(id)).map(|(_, path, why)| (path, why));
-        let newer = view.segs.iter().flat_map(|seg| &seg.memory).map(|memory| &memory.file);
-        let newer = newer.filter_map(|file| Some((file.path.clone(), file.skipped.clone()?)));
         let is_in = |path: &str| {
             prefixes.is_empty() || prefixes.iter().any(|prefix| path.starts_with(prefix.as_str()))
         };
-        let files: Vec<_> = known.chain(newer).filter(|(path, _)| is_in(path)).collect();
+        let files: Vec<_> = known.filter(|(path, _)| is_in(path)).collect();
         let named: Vec<String> =
             files.iter().take(NAMED).map(|(path, why)| format!("`{path}` ({why})")).collect();
         let words = match files.len() {
@@ -181,10 +179,8 @@ impl Snapshot<'_> {
     /// Whether the path of any note begins with one of these.
     fn begins(&self, prefixes: &[String]) -> Result<bool, IndexError> {
         for prefix in prefixes {
-            let memory = self.view().segs.iter().flat_map(|seg| &seg.memory);
-            if memory.into_iter().any(|memory| memory.file.path.starts_with(prefix))
-                || catalog::begins(self.database(), prefix)?
-            {
+            let mut memory = self.view().segs.iter().flat_map(|seg| &seg.memory);
+            if memory.any(|file| file.path.starts_with(prefix)) || catalog::begins(self.database(), prefix)? {
                 return Ok(true);
             }
         }
@@ -198,8 +194,7 @@ impl Snapshot<'_> {
     pub fn filters<'s>(&'s self, syntax: &'s Syntax) -> Result<Filters<'s>, IndexError> {
         let mut analyzer = Analyzer::new();
         let setting = Setting { zone: &self.options().zone, prefixes: Vec::new() };
-        let allowed =
-            filter::allowed(self.view(), self.database(), self.fields(), &mut analyzer, syntax, &setting)?;
+        let allowed = filter::allowed(self.view(), self.fields(), &mut analyzer, syntax, &setting)?;
         let check = filter::needs_text(syntax, &mut analyzer);
         Ok(Filters { view: self.view(), syntax, allowed, check: check.then(|| RefCell::new(analyzer)) })
     }

@@ -7,7 +7,6 @@ use roaring::RoaringBitmap;
 use crate::search::rank::signal::{SIGNALS, Signal, Weights};
 use crate::search::retrieve::candidates::{Candidates, MANY};
 use crate::search::store::corpus::blocks::Corpus;
-use crate::search::store::corpus::layer::MOST;
 use crate::search::store::corpus::neighbours::is_turn;
 
 /// What signals are written to.
@@ -234,18 +233,18 @@ impl Work {
         self.scratches.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs `work` with scratch memory for one layer of a corpus of so many notes.
+    /// Runs `work` with scratch memory for one part of a corpus.
     pub(in crate::search) fn with_scratch<T>(
         &self,
-        files: usize,
+        corpus: &Corpus,
         work: impl FnOnce(&mut LayerScratch) -> T,
     ) -> T {
         let mut scratch = self.scratches().pop().unwrap_or_default();
         for by_slot in [&mut scratch.term, &mut scratch.own, &mut scratch.telling, &mut scratch.window] {
-            make_room(&mut by_slot.value, MOST);
+            make_room(&mut by_slot.value, corpus.largest().next_power_of_two());
         }
         for by_file in [&mut scratch.session, &mut scratch.session_bm25, &mut scratch.session_cover] {
-            make_room(&mut by_file.value, files.next_power_of_two());
+            make_room(&mut by_file.value, corpus.files().len().next_power_of_two());
         }
         let made = work(&mut scratch);
         self.scratches().push(scratch);

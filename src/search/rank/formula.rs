@@ -1,23 +1,8 @@
-//! The published formulas, each with its source: kept as tested functions, measured beside our own
-//! ranking in `benches/recall.rs`, and used where they earn their place.
+//! The published formulas for memories, each with its source. Those for blocks, which our own ranking is measured against,
+//! stand in `benches/recall/fit.rs`.
 //!
 //! Sources: the build plan of OpenClawdCode ("memory-lancedb-pro parity", with the code that it names) and
 //! the agent specification §6.4.
-
-/// Weighted fusion: `0.7 vector + 0.3 bm25`, both in 0..1; an exact match (`bm25 >= 0.75`) never falls
-/// below `0.92 bm25`; clamped to 0.1..1.
-pub fn weighted_fusion(vector: f64, bm25: f64) -> f64 {
-    let fused = 0.7 * vector + 0.3 * bm25;
-    let floor = if bm25 >= 0.75 { 0.92 * bm25 } else { 0.0 };
-    fused.max(floor).clamp(0.1, 1.0)
-}
-
-/// Reciprocal rank fusion (Cormack, Clarke and Büttcher 2009) with `k` 60: the sum over the lists of
-/// `1 / (60 + rank)`, ranks from 1, `None` where a list doesn't have it.
-pub fn reciprocal_rank(ranks: &[Option<usize>]) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "ranks are small")]
-    ranks.iter().flatten().map(|rank| 1.0 / (60.0 + *rank as f64)).sum()
-}
 
 /// How long a memory counts as fresh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -160,15 +145,6 @@ mod tests {
 
     fn near(a: f64, b: f64) -> bool {
         (a - b).abs() < 1e-3
-    }
-
-    #[test]
-    fn fusion_has_its_floor_and_its_bounds() {
-        assert!(near(weighted_fusion(0.5, 0.5), 0.5));
-        assert!(near(weighted_fusion(0.0, 0.8), 0.736));
-        assert!(near(weighted_fusion(1.0, 0.75), 0.925));
-        assert!(near(weighted_fusion(0.0, 0.0), 0.1));
-        assert!(near(reciprocal_rank(&[Some(1), None, Some(2)]), 1.0 / 61.0 + 1.0 / 62.0));
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub(in crate::search) fn lexical(
     sink: &mut impl Sink,
 ) -> Values {
     let Scope { corpus, candidates, .. } = scope;
-    let (blocks, layers, files) = (candidates.count, corpus.parts(), corpus.files().len());
+    let (blocks, layers) = (candidates.count, corpus.parts());
     let is_name = |asked: &QueryTerm| speakers.names.contains(&asked.word);
     let found = share(blocks, layers, |at| {
         question
@@ -49,7 +49,7 @@ pub(in crate::search) fn lexical(
         .map(|(n, asked)| Term::new(scope, asked, is_name(asked), &of(n)))
         .collect();
     let windows = share(blocks, layers, |at| {
-        work.with_scratch(files, |scratch| {
+        work.with_scratch(corpus, |scratch| {
             let found = terms.iter().zip(&found[at]);
             found.map(|(term, found)| term.windows(scope, found, scratch)).collect::<Vec<_>>()
         })
@@ -58,13 +58,13 @@ pub(in crate::search) fn lexical(
         term.in_windows(scope, windows.iter().map(|windows| windows[n]).sum());
     }
     let sums = share(blocks, layers, |at| {
-        work.with_scratch(files, |scratch| {
+        work.with_scratch(corpus, |scratch| {
             Layer { scope, scratch, sums: Sums::default(), last: None }.run(&terms, &found[at])
         })
     });
     let wholes = Wholes::new(&terms, &sums);
     let mut answers = Vec::new();
-    work.with_scratch(files, |scratch| {
+    work.with_scratch(corpus, |scratch| {
         sums.into_iter().for_each(|sums| sums.hand_over(scope, &wholes, scratch, sink, &mut answers));
     });
     answers

@@ -6,7 +6,7 @@
 //! - Everything else: `notes` ranks it, with `sought` for what a question's words stand for; `note_weights` has the weights.
 //! - What is given unasked: [`sure`] measures how much a find has to do with a prompt, [`gate`] makes a probability of that;
 //!   `worth` says what a find is worth, [`uses`] how often a memory served.
-//! - [`formula`] has the published formulas that all this is measured against.
+//! - [`formula`] has the published formulas for memories.
 
 pub mod formula;
 pub mod gate;

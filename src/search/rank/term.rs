@@ -6,7 +6,7 @@ use crate::search::rank::accumulator::LayerScratch;
 use crate::search::retrieve::around::{ALONE, spread};
 use crate::search::retrieve::candidates::{COMMON, Candidates, RATHER_COMMON, idf};
 use crate::search::retrieve::scope::{Scope, TermMatches, count};
-use crate::search::store::corpus::neighbours::WINDOW;
+use crate::search::store::corpus::meta::WINDOW;
 
 /// What a near word counts beside the word itself.
 const NEAR_WORD: f32 = 0.8;

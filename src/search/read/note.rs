@@ -121,8 +121,6 @@ pub struct Parsed {
     pub head: String,
     /// The blocks that it pins: path without extension, block id.
     pub pins: Vec<(String, String)>,
-    /// For a log: where the next reading goes on, as `offset line crlf context`.
-    pub resume: Option<String>,
 }
 
 /// Reads a file that is no log, whole.

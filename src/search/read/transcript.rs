@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::format::log::{self, EventKind, Resume};
+use crate::format::log::{self, EventKind};
 use crate::search::read::block::{Block, Kind, Lines, Role};
 use crate::search::read::note::{Options, Parsed};
 use crate::search::read::{cut, frontmatter, inline, markdown};
@@ -10,40 +10,25 @@ use crate::search::read::{cut, frontmatter, inline, markdown};
 /// Reads the log at `path`; none where it has neither events nor a log's header.
 pub(super) fn parse(path: &str, bytes: &[u8], options: &Options) -> Option<Parsed> {
     if let Some(log) = log::parse_headings(bytes) {
-        // Its last turn may still grow: a changed one is read anew.
-        return Some(Parsed { resume: None, ..turns(log, None) });
+        return Some(turns(log));
     }
     let log = log::parse(bytes);
     if log.blocks.is_empty() && log.header.is_none() {
         return None;
     }
-    let other = between(bytes, 0, &log);
-    let mut parsed = without_tools(turns(log, None), path, options);
+    let other = between(bytes, &log);
+    let mut parsed = without_tools(turns(log), path, options);
     if !other.is_empty() {
-        // What stands there may become part of an event: a changed file is read anew.
-        parsed.resume = None;
         parsed.note.blocks.extend(other);
         parsed.note.blocks.sort_by_key(|block| block.start);
     }
     Some(parsed)
 }
 
-/// Reads what was appended to the log at `path` since `resume`; `None` where that can't be told from the rest.
-pub fn parse_appended(path: &str, bytes: &[u8], resume: &str, options: &Options) -> Option<Parsed> {
-    let mut parts = resume.splitn(4, ' ');
-    let mut number = || parts.next()?.parse::<usize>().ok();
-    let (offset, line, crlf) = (number()?, number()?, number()? == 1);
-    let log = log::parse_from(bytes, Resume { offset, line, crlf });
-    if !between(bytes, offset, &log).is_empty() {
-        return None;
-    }
-    Some(without_tools(turns(log, parts.next()), path, options))
-}
-
-/// What stands from byte `from` on in a log beside its events, as the blocks of a note: a person's words and callouts, and
+/// What stands in a log beside its events, as the blocks of a note: a person's words and callouts, and
 /// events of a kind that there isn't.
-fn between(bytes: &[u8], from: usize, log: &log::LogFile) -> Vec<Block> {
-    let mut at = from;
+fn between(bytes: &[u8], log: &log::LogFile) -> Vec<Block> {
+    let mut at = 0;
     let ends =
         log.blocks.iter().map(|block| block.range.clone()).chain(std::iter::once(bytes.len()..bytes.len()));
     let is_blank = ends.into_iter().all(|range| {
@@ -55,23 +40,22 @@ fn between(bytes: &[u8], from: usize, log: &log::LogFile) -> Vec<Block> {
         return Vec::new();
     }
     let mut rest = bytes.to_vec();
-    let events = log.blocks.iter().map(|block| block.range.clone()).chain(std::iter::once(0..from));
-    for range in events {
-        let event = rest.get_mut(range).unwrap_or_default();
+    for block in &log.blocks {
+        let event = rest.get_mut(block.range.clone()).unwrap_or_default();
         event.iter_mut().filter(|byte| **byte != b'\n').for_each(|byte| *byte = b' ');
     }
     let text = String::from_utf8_lossy(&rest);
-    let body = if from > 0 { from } else { frontmatter::split(&text).map_or(0, |(_, body)| body) };
+    let body = frontmatter::split(&text).map_or(0, |(_, body)| body);
     let mut blocks = Vec::new();
     markdown::blocks(&text, body, &Lines::of(&text), &mut blocks);
     blocks
 }
 
-/// A log's turns, of this conversation or else of the one that its header names. What was injected or is about the
+/// A log's turns, of the conversation that its header names. What was injected or is about the
 /// conversation itself is left out.
-fn turns(log: log::LogFile, context: Option<&str>) -> Parsed {
+fn turns(log: log::LogFile) -> Parsed {
     let mut parsed = Parsed::default();
-    let context = context.or(log.header.as_ref().map(|header| header.context_id.as_str()));
+    let context = log.header.as_ref().map(|header| header.context_id.as_str());
     let context: Option<Arc<str>> = context.filter(|context| !context.is_empty()).map(Arc::from);
     for found in log.blocks {
         let role = match found.event.kind {
@@ -105,8 +89,6 @@ fn turns(log: log::LogFile, context: Option<&str>) -> Parsed {
             parsed.note.blocks.push(block);
         }
     }
-    let (end, context) = (log.end, context.as_deref().unwrap_or_default());
-    parsed.resume = Some(format!("{} {} {} {context}", end.offset, end.line, u8::from(end.crlf)));
     parsed
 }
 

@@ -146,7 +146,7 @@ impl Lookout {
 mod tests {
     use super::*;
     use crate::search::analyze::days::About;
-    use crate::search::store::corpus::blocks::Passage;
+    use crate::search::store::corpus::grow::Passage;
 
     fn alike(text: &str, terms: &[&str], chars: &[char]) -> Alike {
         let mut corpus = Corpus::new();
@@ -160,7 +160,7 @@ mod tests {
             head: "",
             text,
         };
-        corpus.put("a.md", 0, std::iter::once(passage));
+        corpus.put([("a.md".to_owned(), vec![passage])]).unwrap();
         let lookout = Lookout::new(terms.iter().copied(), chars);
         lookout.joined(vec![lookout.look(&corpus, 0)])
     }

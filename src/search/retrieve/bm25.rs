@@ -7,20 +7,18 @@
 //!
 //! The score of a term in a field is `boost · idf · tf · (k1 + 1) / (tf + k1 · (1 − b + b · l / L))` with
 //! `idf = ln(1 + (N − n + ½) / (n + ½))` (Robertson and Zaragoza, "The Probabilistic Relevance
-//! Framework", 2009, in the variant that Lucene made common), `l` the document's length as the index
-//! keeps it (one byte), `L` the mean length. In the `head` field, sections take the place of documents,
-//! and every block of a section has its score. A comment's score counts for a quarter.
+//! Framework", 2009, in the variant that Lucene made common), `l` the document's length as ranking
+//! counts it, `L` the mean length. A comment's score counts for a quarter.
 
 use std::cmp::Ordering;
 
 use roaring::RoaringBitmap;
 use tantivy::Term;
-use tantivy::fieldnorm::FieldNormReader;
 
 use crate::search::IndexError;
 use crate::search::cores::share;
 use crate::search::store::segment::schema::Fields;
-use crate::search::store::view::{DocRef, Seg, View};
+use crate::search::store::view::{DocRef, View};
 
 /// How soon repeats of a term stop counting (Robertson; as Lucene has it).
 pub const K1: f64 = 1.2;
@@ -32,7 +30,7 @@ pub const COMMENT: f64 = 0.25;
 /// A term to look for.
 #[derive(Debug, Clone)]
 pub struct Clause {
-    /// The term, its field included.
+    /// The term.
     pub term: Term,
     /// What one occurrence weighs before saturation: boosts times idfs.
     pub weight: f64,
@@ -122,44 +120,24 @@ fn in_segment(
     n: usize,
 ) -> Result<Vec<Scored>, IndexError> {
     let seg = &view.segs[n];
-    let mut scores = vec![0.0; seg.reader.max_doc() as usize];
-    for clause in clauses {
-        add(view, fields, clause, seg, &mut scores)?;
+    let (mut scores, mean) = (vec![0.0; seg.reader.max_doc() as usize], view.mean_length());
+    for Clause { term, weight, .. } in clauses {
+        seg.each(term, |doc, times| {
+            let length = f64::from(seg.rows.meta(doc as usize).length);
+            scores[doc as usize] += weight * saturation(f64::from(times), length, mean);
+        })?;
     }
-    let (columns, comments) = (seg.kept.columns(&seg.reader)?, seg.kept.comments(&seg.reader, fields)?);
-    let is_comment = |doc| comments.is_some_and(|comments| comments.contains(doc));
+    let comments = seg.comments(fields)?;
     let base = view.number(DocRef { seg: n, doc: 0 });
     let may = |doc| allowed.map_or_else(|| seg.is_alive(doc), |allowed| allowed.contains(base + doc));
     let scored = (0..).zip(scores).filter(|(doc, score)| *score > 0.0 && may(*doc));
     let scored = scored.map(|(doc, score)| Scored {
-        score: if is_comment(doc) { COMMENT * score } else { score },
-        time: columns.time(doc),
-        tie: columns.tie(doc),
+        score: if comments.contains(doc) { COMMENT * score } else { score },
+        time: seg.rows.meta(doc as usize).time,
+        tie: seg.rows.tie(doc as usize),
         at: DocRef { seg: n, doc },
     });
     Ok(scored.collect())
-}
-
-/// Adds a clause's part to the scores of a segment's documents.
-fn add(
-    view: &View,
-    fields: &Fields,
-    clause: &Clause,
-    seg: &Seg,
-    scores: &mut [f64],
-) -> Result<(), IndexError> {
-    let field = clause.term.field();
-    let norms = seg.reader.get_fieldnorms_reader(field)?;
-    let mean = view.mean_length(fields, field);
-    let is_head = field == fields.head;
-    seg.each(&clause.term, |doc, times| {
-        // The posting of a section stands at its last block and says how many blocks it has.
-        let (blocks, times) = if is_head { (times, 1) } else { (1, times) };
-        let length = f64::from(FieldNormReader::id_to_fieldnorm(norms.fieldnorm_id(doc)));
-        let score = clause.weight * saturation(f64::from(times), length, mean);
-        let first = (doc + 1).saturating_sub(blocks);
-        scores[first as usize..=doc as usize].iter_mut().for_each(|own| *own += score);
-    })
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! Which documents may be answers: the filters of a query as sets of documents, and the checks that
 //! need a block's text.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::sync::Arc;
 
 use roaring::RoaringBitmap;
-use rusqlite::Connection;
 use tantivy::Term;
 
 use crate::search::IndexError;
@@ -14,7 +14,6 @@ use crate::search::query::syntax::{Filter, Item, Syntax};
 use crate::search::read::block::{Block, Kind};
 use crate::search::retrieve::terms;
 use crate::search::retrieve::terms::{is_lone, prefixed};
-use crate::search::store::catalog;
 use crate::search::store::segment::schema::Fields;
 use crate::search::store::view::{DocRef, Seg, View};
 
@@ -30,7 +29,6 @@ pub struct Setting<'a> {
 /// The documents that `syntax` allows, by [`View::number`]; `None` if all living ones are.
 pub fn allowed(
     view: &View,
-    conn: &Connection,
     fields: &Fields,
     analyzer: &mut Analyzer,
     syntax: &Syntax,
@@ -40,13 +38,13 @@ pub fn allowed(
     if syntax.filters.is_empty() && syntax.not.is_empty() && setting.prefixes.is_empty() && !phrases {
         return Ok(None);
     }
-    let sets = Sets { view, conn, fields };
+    let sets = Sets { view, fields };
     let mut kept = sets.living();
     if !setting.prefixes.is_empty() {
         let prefixes = &setting.prefixes;
         let inside = |path: &str| prefixes.iter().any(|prefix| path.starts_with(prefix.as_str()));
         let common = if let [only] = &prefixes[..] { only.as_str() } else { "" };
-        kept &= sets.in_files(common, &inside)?;
+        kept &= sets.in_files(common, &inside);
     }
     // Several kinds, roles or paths widen; everything else narrows.
     let mut wide: [Option<RoaringBitmap>; 3] = Default::default();
@@ -56,18 +54,15 @@ pub fn allowed(
             Filter::Role(role) => (sets.with_filter(&format!("role:{}", role.as_str()))?, Some(1)),
             Filter::Path(pattern) => {
                 let pattern = glob::Pattern::new(pattern);
-                (sets.in_files("", &|path| pattern.matches(path))?, Some(2))
+                (sets.in_files("", &|path| pattern.matches(path)), Some(2))
             }
             Filter::Tag(tag) => (sets.with_filter(&format!("tag:{tag}"))?, None),
             Filter::Section(text) => {
-                let words = terms::words(analyzer, text);
-                let stems: Vec<Term> =
-                    words.iter().map(|word| Fields::term(fields.head, &word.stem, false)).collect();
-                // Logs and memory have no head; their sections are checked with the text.
-                if *negative { (RoaringBitmap::new(), None) } else { (sets.or_headless(&stems)?, None) }
+                // Which of them it is not, the check of their texts says.
+                if *negative { (RoaringBitmap::new(), None) } else { (sets.below(analyzer, text)?, None) }
             }
-            Filter::Before(date) => (sets.dated(&kept, i64::MIN + 1..instant(*date, setting.zone))?, None),
-            Filter::After(date) => (sets.dated(&kept, instant(*date, setting.zone)..i64::MAX)?, None),
+            Filter::Before(date) => (sets.dated(&kept, i64::MIN + 1..instant(*date, setting.zone)), None),
+            Filter::After(date) => (sets.dated(&kept, instant(*date, setting.zone)..i64::MAX), None),
         };
         match group {
             Some(group) if !negative => *wide[group].get_or_insert_default() |= set,
@@ -105,7 +100,6 @@ fn instant(date: jiff::civil::Date, zone: &jiff::tz::TimeZone) -> i64 {
 /// Makes sets of a view's documents, dead ones among them.
 struct Sets<'a> {
     view: &'a View,
-    conn: &'a Connection,
     fields: &'a Fields,
 }
 
@@ -173,73 +167,46 @@ impl Sets<'_> {
         self.with_any(&[term(&word.stem, false), term(&word.stem, true), term(&word.exact, false)])
     }
 
-    /// Documents of the sections whose head holds `stem`.
-    fn below(&self, stem: &Term) -> Result<RoaringBitmap, IndexError> {
+    /// Documents below a heading with all words of `text`.
+    fn below(&self, analyzer: &mut Analyzer, text: &str) -> Result<RoaringBitmap, IndexError> {
         let mut set = RoaringBitmap::new();
+        let wanted = terms::words(analyzer, text);
+        let mut known: HashMap<Arc<str>, bool> = HashMap::new();
         for (first, seg) in self.segs() {
-            // The last of the section's blocks, and how many they are.
-            seg.each(stem, |last, blocks| {
-                set.insert_range(first + (last + 1).saturating_sub(blocks)..=first + last);
-            })?;
-        }
-        Ok(set)
-    }
-
-    /// Documents whose head holds all `stems`, and those of the kinds that have none.
-    fn or_headless(&self, stems: &[Term]) -> Result<RoaringBitmap, IndexError> {
-        let mut all: Option<RoaringBitmap> = None;
-        for stem in stems {
-            let set = self.below(stem)?;
-            all = Some(all.map_or_else(|| set.clone(), |all| all & &set));
-        }
-        let mut set = all.unwrap_or_default();
-        for kind in ["kind:memory", "kind:turn", "kind:daily", "kind:pin"] {
-            set |= self.with_filter(kind)?;
+            let notes = seg.rows.notes().iter().enumerate();
+            for (at, note) in notes.filter(|(_, note)| seg.is_alive(note.start)) {
+                for (doc, block) in (note.start..).zip(seg.blocks(at)?) {
+                    let Some(section) = block.section else { continue };
+                    let is_below = known.entry(section);
+                    if *is_below.or_insert_with_key(|section| has_all(analyzer, section, &wanted)) {
+                        set.insert(first + doc);
+                    }
+                }
+            }
         }
         Ok(set)
     }
 
     /// Those of `among` that are dated within `range`.
-    fn dated(&self, among: &RoaringBitmap, range: std::ops::Range<i64>) -> Result<RoaringBitmap, IndexError> {
+    fn dated(&self, among: &RoaringBitmap, range: std::ops::Range<i64>) -> RoaringBitmap {
         let mut set = RoaringBitmap::new();
         for (first, seg) in self.segs() {
-            let columns = seg.kept.columns(&seg.reader)?;
             let docs = among.range(first..first + seg.reader.max_doc());
-            set.extend(docs.filter(|number| range.contains(&columns.time(number - first))));
+            set.extend(docs.filter(|number| range.contains(&seg.rows.meta((number - first) as usize).time)));
         }
-        Ok(set)
+        set
     }
 
     /// Documents of the files whose path begins with `prefix` and passes `wanted`.
-    fn in_files(&self, prefix: &str, wanted: &dyn Fn(&str) -> bool) -> Result<RoaringBitmap, IndexError> {
+    fn in_files(&self, prefix: &str, wanted: &dyn Fn(&str) -> bool) -> RoaringBitmap {
         let mut set = RoaringBitmap::new();
-        let files: HashSet<i64> = catalog::paths(self.conn, prefix)?
-            .into_iter()
-            .filter(|(id, path)| !self.view.hidden.contains(id) && wanted(path))
-            .map(|(id, _)| id)
-            .collect();
-        let few = files.len() < 500;
         for (first, seg) in self.segs() {
-            let mut add = |start: u32, count: u32| {
-                set.insert_range(first + start..first + start + count);
-            };
-            if seg.id == 0 {
-                let wanted = seg.memory.iter().filter(|memory| wanted(&memory.file.path));
-                wanted.for_each(|memory| add(memory.run.start, memory.run.count));
-            } else if !few {
-                let places = catalog::places(self.conn, seg.id)?;
-                let wanted = places.into_iter().filter(|(_, file, ..)| files.contains(file));
-                wanted.for_each(|(.., start, count)| add(start, count));
+            let notes = seg.rows.notes().iter().filter(|note| seg.is_alive(note.start));
+            for note in notes.filter(|note| note.path.starts_with(prefix) && wanted(&note.path)) {
+                set.insert_range(first + note.start..first + note.start + note.count);
             }
         }
-        for file in files.into_iter().filter(|_| few) {
-            for run in catalog::runs_of(self.conn, file)? {
-                if let Some((first, _)) = self.segs().find(|(_, seg)| seg.id == run.segment) {
-                    set.insert_range(first + run.start..first + run.start + run.count);
-                }
-            }
-        }
-        Ok(set)
+        set
     }
 }
 
@@ -271,13 +238,17 @@ pub fn passes(syntax: &Syntax, analyzer: &mut Analyzer, block: &Block) -> bool {
         && syntax.filters.iter().all(|(filter, negative)| match filter {
             Filter::Section(words) => {
                 let section = block.section.as_deref().unwrap_or_default();
-                let there = terms::words(analyzer, section);
-                let all =
-                    terms::words(analyzer, words).iter().all(|w| there.iter().any(|t| t.stem == w.stem));
-                all != *negative
+                let wanted = terms::words(analyzer, words);
+                has_all(analyzer, section, &wanted) != *negative
             }
             _ => true,
         })
+}
+
+/// Whether a section's headings have all of these words, in one form or another.
+fn has_all(analyzer: &mut Analyzer, section: &str, wanted: &[terms::Word]) -> bool {
+    let there = terms::words(analyzer, section);
+    wanted.iter().all(|word| there.iter().any(|other| other.stem == word.stem))
 }
 
 /// Folded, with one space between words.

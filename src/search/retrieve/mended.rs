@@ -125,7 +125,8 @@ mod tests {
     use super::*;
     use crate::search::analyze::days::About;
     use crate::search::retrieve::candidates::Candidates;
-    use crate::search::store::corpus::blocks::{Corpus, Passage};
+    use crate::search::store::corpus::blocks::Corpus;
+    use crate::search::store::corpus::grow::Passage;
 
     fn mend(text: &str) -> String {
         let mut corpus = Corpus::new();
@@ -140,7 +141,7 @@ mod tests {
             head: "",
             text: said,
         };
-        corpus.put("a.md", 0, std::iter::once(passage));
+        corpus.put([("a.md".to_owned(), vec![passage])]).unwrap();
         let candidates = Candidates::new(&corpus, |_| true);
         let today = jiff::civil::date(2026, 11, 23);
         mended(Question::new(text, today), Scope { corpus: &corpus, candidates: &candidates }, today).text

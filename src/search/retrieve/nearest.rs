@@ -15,10 +15,8 @@ use crate::search::retrieve::cosines::Vectors;
 use crate::search::retrieve::scope::Scope;
 use crate::search::store::corpus::blocks::Corpus;
 use crate::search::store::corpus::code::Signs;
-use crate::search::store::corpus::layer::BITS;
-use crate::search::store::corpus::meta::Rest;
+use crate::search::store::corpus::rows::Rows;
 use crate::search::store::corpus::wide;
-use crate::search::store::corpus::wide::Work as _;
 
 /// So many blocks with the nearest signs have their cosines taken.
 const NEAREST: usize = 1500;
@@ -59,7 +57,7 @@ fn by_signs(scope: Scope<'_>, vectors: Vectors<'_>, enough: usize) -> Nearest {
     let rarity = rarity(candidates);
     let judged = rarity.min(JUDGED);
     let sampled = candidates.sample.get_or_init(|| sampled(scope, judged));
-    let parts = by_layer(scope);
+    let parts = by_part(scope);
     let count = parts.iter().flatten().map(ExactSizeIterator::len).sum();
     let mut tallies = [0; WORD];
     for block in sampled {
@@ -80,11 +78,11 @@ fn by_signs(scope: Scope<'_>, vectors: Vectors<'_>, enough: usize) -> Nearest {
     Nearest { slots, sample }
 }
 
-/// The slots by layer, the tail's last.
-fn by_layer(scope: Scope<'_>) -> Vec<Vec<Range<u32>>> {
+/// The slots by part.
+fn by_part(scope: Scope<'_>) -> Vec<Vec<Range<u32>>> {
     let mut parts = vec![Vec::new(); scope.corpus.parts()];
     for NoteSlots { slots, .. } in &scope.candidates.notes {
-        let part: &mut Vec<Range<u32>> = &mut parts[(slots.start >> BITS) as usize];
+        let part: &mut Vec<Range<u32>> = &mut parts[scope.corpus.place(slots.start).0];
         match part.last_mut() {
             Some(last) if last.end == slots.start => last.end = slots.end,
             _ => part.push(slots.clone()),
@@ -111,12 +109,12 @@ fn rarity(candidates: &Candidates) -> u32 {
 /// The candidates that their own signs choose, one in two to the power of `rarity`.
 fn sampled(scope: Scope<'_>, rarity: u32) -> Vec<SampledBlock> {
     let corpus = scope.corpus;
-    let parts = by_layer(scope);
+    let parts = by_part(scope);
     let chosen = share(scope.candidates.count, parts.len(), |at| {
-        let mut chosen = Vec::new();
+        let (mut chosen, first) = (Vec::new(), corpus.first(at));
         for slots in &parts[at] {
-            for slot in slots.clone() {
-                let signs = corpus.first_signs(slot);
+            let docs = (slots.start - first) as usize..(slots.end - first) as usize;
+            for (slot, signs) in slots.clone().zip(corpus.rows(at).first_signs(docs)) {
                 if signs != 0 && is_chosen(signs, rarity) {
                     chosen.push(SampledBlock { slot, signs });
                 }
@@ -133,60 +131,47 @@ fn is_chosen(signs: u64, rarity: u32) -> bool {
     mixed.checked_shr(u64::BITS - rarity).unwrap_or(0) == 0
 }
 
-/// Neighbouring blocks of a layer that differ from `signs` in no more than `left` of the first ones, each behind the
+/// Neighbouring blocks of a part that differ from `signs` in no more than `left` of the first ones, each behind the
 /// number of all in which it differs.
 fn compare(corpus: &Corpus, slots: Range<u32>, signs: &Signs, left: u16) -> Vec<(u16, u32)> {
-    let (at, local) = Corpus::place(slots.start);
-    let range = local..local + slots.len();
-    match corpus.layers.get(at) {
-        Some(frozen) => {
-            let layer = &frozen.layer;
-            let words = layer.first_signs(range.clone());
-            let others = |at: usize| layer.other_signs(layer.row_of(range.start + at)?);
-            wide::wide(Passes { words, others, signs, left, first: slots.start })
-        }
-        None => {
-            let tail = &corpus.tail;
-            let words = range.clone().map(|slot| tail.first_signs(slot));
-            let others = |at: usize| tail.other_signs(range.start + at);
-            Passes { words, others, signs, left, first: slots.start }.call()
-        }
-    }
+    let (part, from) = corpus.place(slots.start);
+    wide::wide(Passes {
+        rows: corpus.rows(part),
+        docs: from..from + slots.len(),
+        signs,
+        left,
+        first: slots.start,
+    })
 }
 
 /// Both passes over neighbouring blocks.
-struct Passes<'a, Words, Others> {
-    /// The first words of their signs.
-    words: Words,
-    /// The signs behind it of one of them; none where it has no vector.
-    others: Others,
+struct Passes<'a> {
+    rows: &'a Rows,
+    docs: Range<usize>,
     signs: &'a Signs,
     left: u16,
     /// The slot of the first of them.
     first: u32,
 }
 
-impl<Words, Others> wide::Work for Passes<'_, Words, Others>
-where
-    Words: Iterator<Item = u64>,
-    Others: Fn(usize) -> Option<Rest>,
-{
+impl wide::Work for Passes<'_> {
     type Output = Vec<(u16, u32)>;
 
     #[inline(always)]
     fn call(self) -> Self::Output {
-        let Self { words, others, signs, left, first } = self;
+        let Self { rows, docs, signs, left, first } = self;
         let mut near: Vec<(u16, u32)> = Vec::new();
-        for (at, word) in words.enumerate() {
+        for (at, word) in rows.first_signs(docs.clone()).enumerate() {
             let difference = (word ^ signs[0]).count_ones() as u16;
             if difference <= left {
-                // A layer has no more blocks than fit.
+                // A segment has no more blocks than fit.
                 near.push((difference, at as u32));
             }
         }
         // In a loop of its own: the waits for memory of many go on at once.
         near.retain_mut(|(difference, at)| {
-            let others = others(*at as usize);
+            let row = rows.row_of(docs.start + *at as usize);
+            let others = row.and_then(|row| rows.other_signs(row));
             *difference += others.map_or(0, |others| wide::difference(&others, &signs[1..]));
             *at += first;
             others.is_some()
@@ -200,7 +185,7 @@ mod tests {
     use super::*;
     use crate::embed::Table;
     use crate::search::analyze::days::About;
-    use crate::search::store::corpus::blocks::Passage;
+    use crate::search::store::corpus::grow::Passage;
     use crate::search::store::corpus::matrix::Probe;
 
     const WORDS: [&str; 16] = [
@@ -223,7 +208,7 @@ mod tests {
             head: "",
             text,
         });
-        corpus.put(&format!("{n:03}.md"), 0, passages);
+        corpus.put([(format!("{n:03}.md"), passages.collect())]).unwrap();
     }
 
     fn places(corpus: &Corpus, slots: &[u32]) -> Vec<(String, u32)> {
@@ -235,11 +220,8 @@ mod tests {
 
     #[test]
     fn the_nearest_are_left_however_the_corpus_grew() {
-        let (mut fresh, mut frozen, mut grown) = (Corpus::new(), Corpus::new(), Corpus::new());
+        let (mut fresh, mut grown) = (Corpus::new(), Corpus::new());
         (0..150).for_each(|n| put(&mut fresh, n));
-        (0..90).for_each(|n| put(&mut frozen, n));
-        frozen.freeze();
-        (90..150).for_each(|n| put(&mut frozen, n));
         (0..150).rev().for_each(|n| put(&mut grown, n));
         (20..70).for_each(|n| put(&mut grown, n));
         let probe = Probe::new(&Table::builtin().embed("Who adopted a young cat?")).unwrap();
@@ -249,14 +231,12 @@ mod tests {
         assert!(near.slots.len() < candidates.count / 2 && !near.sample.is_empty());
         let mut cosines = near.sample;
         cosines.sort_unstable_by(f32::total_cmp);
-        for corpus in [&frozen, &grown] {
-            let candidates = Candidates::new(corpus, |_| true);
-            let other = by_signs(Scope { corpus, candidates: &candidates }, vectors, 3000);
-            assert_eq!(places(&fresh, &near.slots), places(corpus, &other.slots));
-            let mut sample = other.sample;
-            sample.sort_unstable_by(f32::total_cmp);
-            assert_eq!(cosines, sample);
-        }
+        let all_grown = Candidates::new(&grown, |_| true);
+        let other = by_signs(Scope { corpus: &grown, candidates: &all_grown }, vectors, 3000);
+        assert_eq!(places(&fresh, &near.slots), places(&grown, &other.slots));
+        let mut sample = other.sample;
+        sample.sort_unstable_by(f32::total_cmp);
+        assert_eq!(cosines, sample);
         let mut all = vectors.cosines(&fresh, candidates.slots());
         all.sort_by(|a, b| b.1.total_cmp(&a.1));
         for (slot, cosine) in &all[..100] {

@@ -3,7 +3,6 @@
 use crate::search::query::question::QueryTerm;
 use crate::search::retrieve::candidates::{Candidates, MANY, NoteSlots};
 use crate::search::store::corpus::blocks::Corpus;
-use crate::search::store::corpus::layer::BITS;
 use crate::search::store::corpus::neighbours::is_turn;
 
 pub(in crate::search) fn count(of: usize) -> f32 {
@@ -38,7 +37,7 @@ impl Scope<'_> {
     pub fn each(self, at: usize, term: &str, mut each: impl FnMut(u32, u32, &NoteSlots)) -> Counts {
         let Candidates { notes, .. } = self.candidates;
         let mut counts = Counts::default();
-        let mut place = self.candidates.reaching(u32::try_from(at << BITS).unwrap_or(u32::MAX), 0);
+        let mut place = self.candidates.reaching(self.corpus.first(at), 0);
         // The slots of the note at this place, the first that doesn't end before where the postings have come to.
         let (mut start, mut end) = (0, 0);
         let (mut is_inside, mut is_counted) = (false, false);

@@ -1,7 +1,6 @@
 //! From what is looked for to the terms that are scored.
 //!
-//! A word is looked for by its stem, in the text and, weighing less, in title and headings; its exact
-//! form counts besides, so that exact matches come first. A compound counts as its parts and once more
+//! A word is looked for by its stem; its exact form counts besides, so that exact matches come first. A compound counts as its parts and once more
 //! as a whole. A prefix stands for the most frequent words that begin so.
 
 use std::collections::HashMap;
@@ -18,8 +17,6 @@ use crate::search::store::view::View;
 
 /// What the exact form weighs beside the stem.
 pub const EXACT: f64 = 0.5;
-/// What title and headings weigh beside the text.
-pub const HEAD: f64 = 0.4;
 /// A prefix stands for at most so many words.
 const EXPANSIONS: usize = 32;
 /// Of a very long query so many terms are scored, the rarest.
@@ -91,9 +88,6 @@ pub fn clauses(
             let exact = Fields::term(fields.text, &word.exact, false);
             let of_exact = if word.exact == word.stem { of_plain } else { view.doc_freq(&exact)? };
             found.add(exact, EXACT * idf(of_exact, all), of_exact);
-            let head = Fields::term(fields.head, &word.stem, false);
-            let of_head = view.doc_freq(&head)?;
-            found.add(head, HEAD * idf(of_head, view.totals.sections), of_head);
         }
     }
     let mut clauses = found.clauses;

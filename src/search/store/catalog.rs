@@ -5,10 +5,10 @@
 //! written, and a segment is part of the index exactly if it is in `segments`. What a crash leaves
 //! behind is files that no row names; they are swept.
 //!
-//! `files` holds the rows of files, `runs` those of segments and of what stands in them.
+//! `files` holds the rows of files, `segments` those of segments and of what died in them.
 
 mod files;
-mod runs;
+mod segments;
 
 use std::path::Path;
 
@@ -17,36 +17,25 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 
 use crate::search::IndexError;
 pub use files::{
-    FileRow, Look, begins, each_file, each_look, file, file_by_id, knows, left_out, paths, put_file,
+    FileRow, Look, Place, begins, each_file, each_look, file, file_by_id, knows, left_out, move_file, paths,
+    put_file,
 };
-pub use runs::{
-    RunRow, SegmentRow, block_counts, dead, places, put_run, put_segment, run_at, runs_of, segments,
-};
+pub use segments::{SegmentRow, dead, put_dead, put_segment, segments};
 
-/// The tables. `runs` are stretches of a file's blocks that stand together in one segment; `dead` are
-/// stretches of documents whose file changed since. `changes` says which files each of the last commits wrote or forgot.
+/// The tables. `dead` are stretches of documents whose file changed since.
 const TABLES: &str = "
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE files (
   id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, mtime INTEGER NOT NULL,
   ctime INTEGER NOT NULL, inode INTEGER NOT NULL, hash BLOB NOT NULL, head TEXT NOT NULL, tags TEXT NOT NULL, time INTEGER,
-  resume TEXT, skipped TEXT, findings TEXT);
+  skipped TEXT, findings TEXT, segment INTEGER, start INTEGER, count INTEGER);
 CREATE TABLE segments (id INTEGER PRIMARY KEY, uuid TEXT NOT NULL, docs INTEGER NOT NULL, seals TEXT NOT NULL);
-CREATE TABLE runs (
-  id INTEGER PRIMARY KEY, file INTEGER NOT NULL, segment INTEGER NOT NULL, start INTEGER NOT NULL,
-  count INTEGER NOT NULL, text_terms INTEGER NOT NULL, head_terms INTEGER NOT NULL, sections INTEGER NOT NULL,
-  blocks BLOB NOT NULL);
-CREATE INDEX runs_file ON runs (file);
-CREATE UNIQUE INDEX runs_place ON runs (segment, start);
 CREATE TABLE dead (segment INTEGER, start INTEGER, count INTEGER, PRIMARY KEY (segment, start)) WITHOUT ROWID;
-CREATE TABLE changes (generation INTEGER, path TEXT, PRIMARY KEY (generation, path)) WITHOUT ROWID;
 CREATE TABLE pins (file INTEGER NOT NULL, path TEXT NOT NULL, block_id TEXT NOT NULL);
 ";
 
 /// How long a connection waits for another's lock.
 pub const PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
-/// [`changed_since`] reaches back so many generations.
-const REMEMBERED: u64 = 4096;
 
 /// The vectors of blocks, one row for each model and different text (see `recall::vectors`).
 pub const VECTORS: &str = "CREATE TABLE IF NOT EXISTS vectors (
@@ -62,12 +51,6 @@ pub struct Totals {
     pub generation: u64,
     /// Living documents.
     pub docs: u64,
-    /// Their terms in `text`.
-    pub text_terms: u64,
-    /// Their sections' terms in `head`.
-    pub head_terms: u64,
-    /// Living sections with terms in `head`.
-    pub sections: u64,
     /// Known files, skipped ones included.
     pub files: u64,
     /// When it was last committed, seconds since 1970.
@@ -112,7 +95,7 @@ fn prepare(conn: &Connection) -> Result<(), IndexError> {
     Ok(())
 }
 
-/// Makes all tables anew (`gone` is one of earlier versions); vectors stay.
+/// Makes all tables anew (`gone`, `changes` and `runs` are of earlier versions); vectors stay.
 pub fn reset(conn: &Connection, fingerprint: &str) -> Result<(), IndexError> {
     for table in ["meta", "files", "segments", "runs", "dead", "gone", "changes", "pins"] {
         conn.execute_batch(&format!("DROP TABLE IF EXISTS {table}"))?;
@@ -152,16 +135,8 @@ pub fn get<T: rusqlite::types::FromSql>(conn: &Connection, key: &str) -> Result<
 
 /// Writes the numbers of the index.
 pub fn set_totals(conn: &Connection, totals: &Totals) -> Result<(), IndexError> {
-    let text = format!(
-        "{} {} {} {} {} {} {}",
-        totals.generation,
-        totals.docs,
-        totals.text_terms,
-        totals.head_terms,
-        totals.sections,
-        totals.files,
-        totals.committed
-    );
+    let Totals { generation, docs, files, committed } = totals;
+    let text = format!("{generation} {docs} {files} {committed}");
     set(conn, "totals", text)
 }
 
@@ -170,42 +145,11 @@ pub fn totals(conn: &Connection) -> Result<Totals, IndexError> {
     let text: Option<String> = get(conn, "totals")?;
     let text = text.ok_or_else(|| IndexError::Torn("no totals".to_owned()))?;
     let numbers: Vec<i64> = text.split(' ').filter_map(|n| n.parse().ok()).collect();
-    let [generation, docs, text_terms, head_terms, sections, files, committed] = numbers[..] else {
+    let [generation, docs, files, committed] = numbers[..] else {
         return Err(IndexError::Torn("the totals can't be read".to_owned()));
     };
-    let [generation, docs, text_terms, head_terms, sections, files] =
-        [generation, docs, text_terms, head_terms, sections, files].map(i64::cast_unsigned);
-    Ok(Totals { generation, docs, text_terms, head_terms, sections, files, committed })
-}
-
-/// Notes that the commit of `generation` changes these files.
-pub fn put_changes<'a>(
-    conn: &Connection,
-    generation: u64,
-    paths: impl Iterator<Item = &'a str>,
-) -> Result<(), IndexError> {
-    let mut put = conn.prepare_cached("INSERT OR IGNORE INTO changes VALUES (?1, ?2)")?;
-    for path in paths {
-        put.execute(params![generation.cast_signed(), path])?;
-    }
-    // Now and then the oldest are forgotten.
-    if let Some(oldest) = generation.checked_sub(REMEMBERED).filter(|_| generation.is_multiple_of(64)) {
-        conn.execute("DELETE FROM changes WHERE generation <= ?1", [oldest.cast_signed()])?;
-        set(conn, "changes after", oldest.cast_signed())?;
-    }
-    Ok(())
-}
-
-/// The files that commits after `generation` of this making of the index wrote or forgot; none where that is too long
-/// ago to be known.
-pub fn changed_since(conn: &Connection, generation: u64) -> Result<Option<Vec<String>>, IndexError> {
-    let known_after: i64 = get(conn, "changes after")?.unwrap_or(0);
-    if generation.cast_signed() < known_after {
-        return Ok(None);
-    }
-    let mut find = conn.prepare_cached("SELECT DISTINCT path FROM changes WHERE generation > ?1")?;
-    let paths = find.query_map([generation.cast_signed()], |row| row.get(0))?;
-    Ok(Some(paths.collect::<Result<_, _>>()?))
+    let [generation, docs, files] = [generation, docs, files].map(i64::cast_unsigned);
+    Ok(Totals { generation, docs, files, committed })
 }
 
 /// The pinned blocks: target path without extension, and block id.

@@ -15,6 +15,7 @@ use tantivy::fastfield::AliveBitSet;
 use crate::search::IndexError;
 use crate::search::store::catalog;
 use crate::search::store::catalog::SegmentRow;
+use crate::search::store::corpus::rows::NewRows;
 use crate::search::store::delta::Delta;
 use crate::search::store::segment::directory::SegmentDirectory;
 use crate::search::store::segment::file::SegmentFiles;
@@ -42,29 +43,25 @@ pub fn commit(conn: &mut Connection, delta: &Delta, now: i64) -> Result<u64, Ind
         }
         None => 0,
     };
-    for run in &delta.hidden {
-        tx.prepare_cached("DELETE FROM runs WHERE id = ?1")?.execute([run.id])?;
-        tx.prepare_cached("INSERT INTO dead VALUES (?1, ?2, ?3)")?.execute(params![
-            run.segment,
-            run.start,
-            run.count
-        ])?;
+    for (_, place) in &delta.hidden {
+        catalog::put_dead(&tx, place.segment, place.start, place.count)?;
     }
     for file in &delta.removed {
         tx.prepare_cached("DELETE FROM files WHERE id = ?1")?.execute([file.id])?;
         tx.prepare_cached("DELETE FROM pins WHERE file = ?1")?.execute([file.id])?;
     }
     fail::fail_point!("index-commit-middle", |_| Err(IndexError::Interrupted));
-    for (file, run, pins) in &delta.files {
+    for (file, pins) in &delta.files {
+        let mut file = file.clone();
         let known = file.id != 0;
-        let id = catalog::put_file(&tx, file)?;
-        if let Some(run) = run {
-            catalog::put_run(&tx, &run.row(id, segment))?;
+        if let Some(place) = file.place.as_mut().filter(|place| place.segment == 0) {
+            place.segment = segment;
         }
-        put_pins(&tx, id, pins, known && run.is_some())?;
+        let id = catalog::put_file(&tx, &file)?;
+        if let Some(pins) = pins {
+            put_pins(&tx, id, pins, known)?;
+        }
     }
-    let changed = delta.removed.iter().chain(delta.files.iter().map(|(file, ..)| file));
-    catalog::put_changes(&tx, totals.generation, changed.map(|file| file.path.as_str()))?;
     catalog::set_totals(&tx, &totals)?;
     fail::fail_point!("index-commit-end", |_| Err(IndexError::Interrupted));
     tx.commit()?;
@@ -131,8 +128,19 @@ pub struct Merged {
     old: Vec<SegmentRow>,
     /// The new segment, none if nothing lived.
     new: Option<file::NewSegment>,
-    /// Where each run will stand: run, start, count.
-    starts: Vec<(i64, u32, u32)>,
+    /// Where each note stood and will stand.
+    moved: Vec<Moved>,
+}
+
+/// A note whose blocks are in another segment after a merge.
+#[derive(Debug)]
+struct Moved {
+    path: String,
+    /// Its segment before, and the first document there.
+    from: (i64, u32),
+    /// Its first document after.
+    to: u32,
+    count: u32,
 }
 
 /// Merges the segments at the places `chosen` of `view`. `conn` must see the same snapshot.
@@ -144,30 +152,36 @@ pub fn merge(
     chosen: &[usize],
 ) -> Result<Merged, IndexError> {
     let rows = catalog::segments(conn)?;
-    let mut merged = Merged { old: Vec::new(), new: None, starts: Vec::new() };
+    let mut merged = Merged { old: Vec::new(), new: None, moved: Vec::new() };
     let (mut segments, mut filters) = (Vec::new(), Vec::new());
-    let mut next = 0;
+    let mut copied = NewRows::default();
     for seg in chosen.iter().map(|n| &view.segs[*n]) {
         let row = rows.iter().find(|row| row.id == seg.id);
         let row = row.ok_or_else(|| IndexError::Torn(format!("segment {} is not listed", seg.id)))?;
         merged.old.push(row.clone());
-        for (run, _, _, count) in catalog::places(conn, seg.id)? {
-            merged.starts.push((run, next, count));
-            next += count;
-        }
+        let first = copied.notes.len();
+        copied.copy(&seg.rows, |doc| seg.is_alive(doc));
+        let living = seg.rows.notes().iter().filter(|note| seg.is_alive(note.start));
+        merged.moved.extend(living.zip(&copied.notes[first..]).map(|(old, new)| Moved {
+            path: old.path.clone(),
+            from: (seg.id, old.start),
+            to: new.start,
+            count: new.count,
+        }));
         if seg.alive.as_ref().is_some_and(|alive| alive.len() == 0) {
             continue;
         }
         segments.push(files.segment(row)?);
         filters.push(seg.alive.as_ref().map(alive_set).transpose()?);
     }
+    let next = copied.metas.len();
     if next > 0 {
         let directory = SegmentDirectory::open(root).map_err(tantivy::TantivyError::from)?;
         let directory: Box<dyn tantivy::Directory> = Box::new(directory);
         let index =
             tantivy::indexer::merge_filtered_segments(&segments, schema::settings(), filters, directory)?;
-        let new = file::written(&index, root)?;
-        if new.docs != next {
+        let new = file::written(&index, root, &copied)?;
+        if new.docs as usize != next {
             return Err(IndexError::Torn(format!("a merge of {next} documents gave {}", new.docs)));
         }
         merged.new = Some(new);
@@ -191,12 +205,9 @@ pub fn commit_merge(conn: &mut Connection, merged: &Merged, root: &Path) -> Resu
             &SegmentRow { id, uuid: new.uuid.clone(), docs: new.docs, seals: new.seals.clone() },
         )?;
     }
-    for (run, start, count) in &merged.starts {
-        let moved = tx
-            .prepare_cached("UPDATE runs SET segment = ?2, start = ?3 WHERE id = ?1")?
-            .execute(params![run, id, start])?;
-        if moved == 0 {
-            tx.prepare_cached("INSERT INTO dead VALUES (?1, ?2, ?3)")?.execute(params![id, start, count])?;
+    for Moved { path, from, to, count } in &merged.moved {
+        if !catalog::move_file(&tx, path, *from, (id, *to))? {
+            catalog::put_dead(&tx, id, *to, *count)?;
         }
     }
     for row in &merged.old {

@@ -1,18 +1,16 @@
 //! From changed files to a change of the index: a new segment with the new blocks, and the runs that die. Built without touching the committed index, so the same change
 //! serves a commit and an answer over an index that can't be written.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-
-use rusqlite::Connection;
 
 use crate::search::IndexError;
 use crate::search::read::block::Note;
 use crate::search::store::catalog;
-use crate::search::store::catalog::{FileRow, RunRow};
+use crate::search::store::catalog::{FileRow, Place};
+use crate::search::store::corpus::grow::Basis;
 use crate::search::store::segment::file;
-use crate::search::store::segment::file::{NewRun, NewSegment, SegmentBuilder, Target, Texts};
-use crate::search::store::view::{MemoryRun, Seg, View};
+use crate::search::store::segment::file::{NewSegment, SegmentBuilder, Target, Texts};
+use crate::search::store::view::{Seg, View};
 
 /// What became of a file.
 #[derive(Debug)]
@@ -23,59 +21,54 @@ pub enum Change {
     Touched(FileRow),
     /// It is new, or other than before.
     Content {
-        /// As it will be known; `id` 0 if it is new.
+        /// As it will be known, with the place of its last blocks; `id` 0 if it is new.
         file: FileRow,
-        /// Its blocks; of an append, the new ones alone.
+        /// Its blocks.
         note: Note,
-        /// Whether the blocks known so far stay.
-        append: bool,
         /// The blocks that it pins.
         pins: Vec<(String, String)>,
     },
 }
 
-/// A row to write: the file, its new run, the blocks that it pins.
-pub type NewFile = (FileRow, Option<NewRun>, Vec<(String, String)>);
+/// A row to write: the file with its new place (of segment 0 in the new segment); the blocks that it pins, where it was
+/// read.
+pub type NewFile = (FileRow, Option<Vec<(String, String)>>);
 
 /// A change of the index, ready to be committed or looked through.
 #[derive(Debug, Default)]
 pub struct Delta {
-    /// Rows to write, with their new run and pins.
+    /// Rows to write.
     pub files: Vec<NewFile>,
     /// Files to forget.
     pub removed: Vec<FileRow>,
-    /// Runs that die.
-    pub hidden: Vec<RunRow>,
+    /// Places whose blocks die, by their file's number.
+    pub hidden: Vec<(i64, Place)>,
     /// Where the new blocks are.
     pub segment: Option<NewSegment>,
 }
 
 impl Delta {
-    /// Works out the change that `changes` make to the index as `conn` sees it.
-    pub fn build(conn: &Connection, changes: Vec<Change>, target: &Target) -> Result<Self, IndexError> {
+    /// Works out the change that `changes` make to the index.
+    pub fn build(changes: Vec<Change>, target: &Target, basis: &Basis) -> Result<Self, IndexError> {
         let mut delta = Self::default();
         let mut builder: Option<SegmentBuilder> = None;
         for change in changes {
             match change {
                 Change::Removed(file) => {
-                    delta.hidden.extend(catalog::runs_of(conn, file.id)?);
+                    delta.hidden.extend(file.place.map(|place| (file.id, place)));
                     delta.removed.push(file);
                 }
-                Change::Touched(file) => delta.files.push((file, None, Vec::new())),
-                Change::Content { file, note, append, pins } => {
-                    if file.id != 0 && !append {
-                        delta.hidden.extend(catalog::runs_of(conn, file.id)?);
-                    }
-                    let run = if note.blocks.is_empty() {
-                        None
-                    } else {
+                Change::Touched(file) => delta.files.push((file, None)),
+                Change::Content { mut file, note, pins } => {
+                    delta.hidden.extend(file.place.take().map(|place| (file.id, place)));
+                    if !note.blocks.is_empty() {
                         let builder = match &mut builder {
                             Some(builder) => builder,
-                            None => builder.insert(SegmentBuilder::new(target)?),
+                            None => builder.insert(SegmentBuilder::new(target, basis)?),
                         };
-                        Some(builder.add(&file.path, &file.head, &file.tags, &note)?)
-                    };
-                    delta.files.push((file, run, pins));
+                        file.place = Some(builder.add(&file.path, &file.head, &file.tags, &note)?);
+                    }
+                    delta.files.push((file, Some(pins)));
                 }
             }
         }
@@ -91,20 +84,13 @@ impl Delta {
     /// The numbers of the index after this change to `totals`.
     pub fn totals(&self, totals: catalog::Totals) -> catalog::Totals {
         let mut after = totals;
-        for run in &self.hidden {
-            after.docs -= u64::from(run.count);
-            after.text_terms -= run.text_terms;
-            after.head_terms -= run.head_terms;
-            after.sections -= run.sections;
+        for (_, place) in &self.hidden {
+            after.docs -= u64::from(place.count);
         }
-        for (file, run, _) in &self.files {
+        for (file, _) in &self.files {
             after.files += u64::from(file.id == 0);
-            if let Some(run) = run {
-                after.docs += u64::from(run.count);
-                after.text_terms += run.text_terms;
-                after.head_terms += run.head_terms;
-                after.sections += run.sections;
-            }
+            let new = file.place.filter(|place| place.segment == 0);
+            after.docs += u64::from(new.unwrap_or_default().count);
         }
         after.files -= self.removed.len() as u64;
         after
@@ -114,33 +100,30 @@ impl Delta {
     pub fn overlay(&self, view: &View) -> Result<View, IndexError> {
         let mut after = view.clone();
         after.totals = self.totals(view.totals);
-        let mut dead: HashMap<i64, Vec<&RunRow>> = HashMap::new();
-        for run in &self.hidden {
-            dead.entry(run.segment).or_default().push(run);
-        }
-        let touched: HashSet<i64> = dead.keys().copied().collect();
-        for seg in after.segs.iter_mut().filter(|seg| touched.contains(&seg.id)) {
+        for (_, place) in &self.hidden {
+            let Some(seg) = after.segs.iter_mut().find(|seg| seg.id == place.segment) else { continue };
+            let seg = Arc::make_mut(seg);
             let max = seg.reader.max_doc();
-            let mut alive =
-                seg.alive.clone().unwrap_or_else(|| tantivy::BitSet::with_max_value_and_full(max));
-            for run in dead.remove(&seg.id).unwrap_or_default() {
-                for doc in run.start..run.start + run.count {
-                    alive.remove(doc);
-                }
-            }
-            *seg = Arc::new(Seg { alive: Some(alive), memory: Vec::new(), ..Seg::clone(seg) });
+            let alive = seg.alive.get_or_insert_with(|| tantivy::BitSet::with_max_value_and_full(max));
+            (place.start..place.start + place.count).for_each(|doc| alive.remove(doc));
         }
         after.hidden.extend(self.removed.iter().map(|file| file.id));
-        after.hidden.extend(self.hidden.iter().map(|run| run.file));
+        after.hidden.extend(self.hidden.iter().map(|(file, _)| *file));
         if let Some(segment) = &self.segment {
-            let memory = self.files.iter().filter_map(|(file, run, _)| {
-                let run = run.as_ref()?;
-                Some(MemoryRun { file: file.clone(), run: run.row(file.id, 0) })
-            });
-            let reader = file::read_new(segment)?;
+            let new = |file: &&FileRow| file.place.is_some_and(|place| place.segment == 0);
+            let memory = self.files.iter().map(|(file, _)| file).filter(new).cloned();
+            let (reader, rows) = file::read_new(segment)?;
             let texts = Arc::new(Texts::open(&reader, 8)?);
-            let (alive, memory, kept) = (None, memory.collect(), Arc::default());
-            after.segs.push(Arc::new(Seg { id: 0, reader, texts, kept, alive, memory }));
+            let (alive, memory, comments) = (None, memory.collect(), Arc::default());
+            after.segs.push(Arc::new(Seg {
+                id: 0,
+                reader,
+                texts,
+                comments,
+                rows: Arc::new(rows),
+                alive,
+                memory,
+            }));
         }
         Ok(after)
     }

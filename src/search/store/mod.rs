@@ -10,11 +10,12 @@
 //! - [`delta`] works out what changed files mean, [`commit`] commits it and merges segments.
 //! - [`view`] is one state of all of that, with exact statistics of living documents, so that an index that grew by edits
 //!   and one made anew agree.
-//! - `postings` gathers where terms stand while blocks are taken in. `stamp` names a state of the index. [`corpus`]: what ranking knows of each block beside its words, in layers that are mapped.
+//! - `postings` gathers where terms stand while blocks are taken in. [`corpus`]: what ranking knows of each block beside its
+//!   words, in a file that is mapped beside each segment.
+//!   `ranked` makes it of a view.
 
 pub mod cache;
 pub mod catalog;
-pub(in crate::search) mod columns;
 pub mod commit;
 pub mod corpus;
 pub mod delta;
@@ -24,7 +25,7 @@ pub mod view;
 
 pub(in crate::search) mod lock;
 pub(in crate::search) mod postings;
-pub(in crate::search) mod stamp;
+pub(in crate::search) mod ranked;
 mod version;
 
 pub use version::SCHEMA;

@@ -1,9 +1,8 @@
-//! Where terms stand, in memory while blocks are taken in: a segment that is being written gathers them here, and so does
-//! the corpus's tail.
+//! Where terms stand, in memory while a segment is written.
 //!
 //! Documents come in order, each with all of its terms. A posting is packed as it comes: the distance from the document
 //! behind the one before it (doubled, plus one where the term stands there more than once, then its count) as numbers of
-//! seven bits a byte. The corpus keeps these bytes as they are.
+//! seven bits a byte.
 
 use crate::embed::fast::FastMap;
 
@@ -63,18 +62,6 @@ impl Postings {
     /// Bytes of memory in use, about.
     pub fn memory(&self) -> usize {
         self.bytes
-    }
-
-    /// Calls `each` with the documents of `term`, ascending, and how often it stands in each.
-    pub fn each(&self, term: &str, each: impl FnMut(u32, u32)) {
-        if let Some(id) = self.ids.get(term) {
-            decode(&self.lists[*id as usize].packed, each);
-        }
-    }
-
-    /// All terms, in no order.
-    pub fn terms(&self) -> impl Iterator<Item = &str> {
-        self.ids.keys().map(|term| &**term)
     }
 
     /// All terms that stand somewhere, in order.

@@ -7,18 +7,18 @@
 //! the term's postings.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rusqlite::Connection;
 use tantivy::postings::Postings;
-use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::schema::IndexRecordOption;
 use tantivy::{BitSet, DocSet, SegmentReader, TERMINATED, Term};
 
 use crate::search::IndexError;
 use crate::search::read::block::Block;
 use crate::search::store::catalog;
-use crate::search::store::catalog::{FileRow, RunRow, SegmentRow, Totals};
-use crate::search::store::columns::Kept;
+use crate::search::store::catalog::{FileRow, SegmentRow, Totals};
+use crate::search::store::corpus::rows::{NoteRow, Rows};
 use crate::search::store::segment::file::{SegmentFiles, Texts};
 use crate::search::store::segment::pack;
 use crate::search::store::segment::schema::Fields;
@@ -35,12 +35,14 @@ pub struct Seg {
     pub reader: SegmentReader,
     /// Its blocks' texts.
     pub texts: Arc<Texts>,
-    /// What scoring needs of it each time.
-    pub kept: Arc<Kept>,
+    /// The comments among its documents, once they were asked for.
+    pub comments: Arc<OnceLock<BitSet>>,
+    /// What ranking knows of its blocks.
+    pub rows: Arc<Rows>,
     /// The living documents, `None` if all are.
     pub alive: Option<BitSet>,
-    /// The runs of a segment that the catalog doesn't know.
-    pub memory: Vec<MemoryRun>,
+    /// The files of a segment that the catalog doesn't know.
+    pub memory: Vec<FileRow>,
 }
 
 impl std::fmt::Debug for Seg {
@@ -50,15 +52,6 @@ impl std::fmt::Debug for Seg {
             .field("docs", &self.reader.max_doc())
             .finish_non_exhaustive()
     }
-}
-
-/// A run of a segment in memory, with its file.
-#[derive(Debug, Clone)]
-pub struct MemoryRun {
-    /// The file.
-    pub file: FileRow,
-    /// Its run.
-    pub run: RunRow,
 }
 
 impl Seg {
@@ -75,6 +68,31 @@ impl Seg {
             postings.advance();
         }
         Ok(())
+    }
+
+    /// The comments among its documents.
+    ///
+    /// # Errors
+    /// tantivy's.
+    pub fn comments(&self, fields: &Fields) -> Result<&BitSet, IndexError> {
+        if let Some(comments) = self.comments.get() {
+            return Ok(comments);
+        }
+        let mut comments = BitSet::with_max_value(self.reader.max_doc());
+        let term = Term::from_field_text(fields.filter, "kind:comment");
+        self.each(&term, |doc, _| {
+            comments.insert(doc);
+        })?;
+        Ok(self.comments.get_or_init(|| comments))
+    }
+
+    /// The blocks of the note at this place among its rows, without texts.
+    ///
+    /// # Errors
+    /// They are torn.
+    pub fn blocks(&self, note: usize) -> Result<Vec<Block>, IndexError> {
+        let torn = |_| IndexError::Torn(format!("the blocks of note {note} of segment {}", self.id));
+        pack::unpack(self.rows.packed(note)).map_err(torn)
     }
 
     /// Whether document `doc` lives.
@@ -107,7 +125,7 @@ pub struct DocRef {
 #[derive(Debug, Default)]
 pub struct Readers(Mutex<HashMap<String, Opened>>);
 
-type Opened = (SegmentReader, Arc<Texts>, Arc<Kept>);
+type Opened = (SegmentReader, Arc<Texts>, Arc<OnceLock<BitSet>>, Arc<Rows>);
 
 impl Readers {
     fn get(&self, files: &SegmentFiles, row: &SegmentRow, kept: usize) -> Result<Opened, IndexError> {
@@ -115,9 +133,9 @@ impl Readers {
         if let Some(known) = open.get(&row.uuid) {
             return Ok(known.clone());
         }
-        let reader = files.read(row)?;
+        let (reader, rows) = files.read(row)?;
         let texts = Arc::new(Texts::open(&reader, kept)?);
-        let opened = (reader, texts, Arc::default());
+        let opened = (reader, texts, Arc::default(), Arc::new(rows));
         open.insert(row.uuid.clone(), Opened::clone(&opened));
         Ok(opened)
     }
@@ -137,7 +155,8 @@ impl View {
         readers.keep_only(&rows);
         let mut segs = Vec::with_capacity(rows.len());
         for row in &rows {
-            let (reader, texts, kept) = readers.get(files, row, (KEPT / rows.len()).clamp(8, 96))?;
+            let (reader, texts, comments, rows) =
+                readers.get(files, row, (KEPT / rows.len()).clamp(8, 96))?;
             let alive = dead.remove(&row.id).map(|ranges| {
                 let mut alive = BitSet::with_max_value_and_full(row.docs);
                 for doc in ranges.into_iter().flat_map(|(start, count)| start..start.saturating_add(count)) {
@@ -145,12 +164,12 @@ impl View {
                 }
                 alive
             });
-            segs.push(Arc::new(Seg { id: row.id, reader, texts, kept, alive, memory: Vec::new() }));
+            segs.push(Arc::new(Seg { id: row.id, reader, texts, comments, rows, alive, memory: Vec::new() }));
         }
         Ok(Self { totals, segs, hidden: std::collections::HashSet::new() })
     }
 
-    /// How many living documents (of `head`: sections) hold `term`.
+    /// How many living documents hold `term`.
     pub fn doc_freq(&self, term: &Term) -> Result<u64, IndexError> {
         let mut living = 0;
         for seg in &self.segs {
@@ -164,32 +183,30 @@ impl View {
         Ok(living)
     }
 
-    /// The mean number of terms of a living document's `text`, or of a section's `head`.
-    pub fn mean_length(&self, fields: &Fields, field: Field) -> f64 {
-        let Totals { docs, text_terms, head_terms, sections, .. } = self.totals;
-        let (terms, all) = if field == fields.head { (head_terms, sections) } else { (text_terms, docs) };
-        (terms as f64 / all.max(1) as f64).max(1.0)
-    }
-
-    /// The run and the file that a document belongs to.
-    pub fn run(&self, conn: &Connection, at: DocRef) -> Result<(FileRow, RunRow), IndexError> {
-        let seg = &self.segs[at.seg];
-        if seg.id == 0 {
-            let next = seg.memory.partition_point(|memory| memory.run.start <= at.doc);
-            let found = next.checked_sub(1).and_then(|n| seg.memory.get(n));
-            let found =
-                found.ok_or_else(|| IndexError::Torn("a document in memory has no run".to_owned()))?;
-            return Ok((found.file.clone(), found.run.clone()));
-        }
-        let run = catalog::run_at(conn, seg.id, at.doc)?;
-        Ok((catalog::file_by_id(conn, run.file)?, run))
+    /// The mean length of a living document, as ranking counts it.
+    pub fn mean_length(&self) -> f64 {
+        let terms: u64 = self.notes().map(|note| u64::from(note.terms)).sum();
+        (terms as f64 / self.totals.docs.max(1) as f64).max(1.0)
     }
 
     /// The block of a document without its text, and its file.
     pub fn resolve(&self, conn: &Connection, at: DocRef) -> Result<(FileRow, Block), IndexError> {
-        let (file, run) = self.run(conn, at)?;
-        let block = unpack_one(&run, at.doc - run.start)?;
-        Ok((file, block))
+        let seg = &self.segs[at.seg];
+        let torn = || IndexError::Torn(format!("document {} of segment {} is of no note", at.doc, seg.id));
+        let note = seg.rows.note_of(at.doc).ok_or_else(torn)?;
+        let row = &seg.rows.notes()[note];
+        let file = match seg.id {
+            0 => seg.memory.iter().find(|file| file.path == row.path).cloned(),
+            _ => catalog::file(conn, &row.path)?,
+        };
+        let block = seg.blocks(note)?.into_iter().nth((at.doc - row.start) as usize);
+        Ok((file.ok_or_else(torn)?, block.ok_or_else(torn)?))
+    }
+
+    /// The living notes.
+    pub fn notes(&self) -> impl Iterator<Item = &NoteRow> {
+        let living = |seg: &'_ Arc<Seg>, note: &NoteRow| seg.is_alive(note.start);
+        self.segs.iter().flat_map(move |seg| seg.rows.notes().iter().filter(move |note| living(seg, note)))
     }
 
     /// A document's number among those of all segments.
@@ -201,18 +218,4 @@ impl View {
     pub fn text(&self, at: DocRef) -> Result<(String, String), IndexError> {
         self.segs[at.seg].texts.text(at.doc)
     }
-}
-
-/// One block of a run, without its text.
-pub fn unpack_one(run: &RunRow, at: u32) -> Result<Block, IndexError> {
-    unpack(run)?.into_iter().nth(at as usize).ok_or_else(|| torn(run))
-}
-
-/// The blocks of a run, without texts.
-pub fn unpack(run: &RunRow) -> Result<Vec<Block>, IndexError> {
-    pack::unpack(&run.blocks).map_err(|_| torn(run))
-}
-
-fn torn(run: &RunRow) -> IndexError {
-    IndexError::Torn(format!("the blocks of run {}", run.id))
 }

@@ -1,4 +1,4 @@
-//! One event a reminder, one a follow-up that waits.
+//! Writes calendar events: one for each reminder, one for each pending follow-up.
 
 use std::collections::{HashMap, HashSet};
 
@@ -78,7 +78,7 @@ impl<'a> Events<'a> {
             self.out.text("DESCRIPTION", description);
         }
         self.out.text("CATEGORIES", category);
-        // A reminder takes nobody's time.
+        // A reminder doesn't block the calendar.
         self.out.line("TRANSP", "TRANSPARENT");
         self.out.line("BEGIN", "VALARM");
         self.out.line("ACTION", "DISPLAY");

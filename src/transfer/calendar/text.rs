@@ -1,4 +1,4 @@
-//! Content lines: escaped, folded, and ended as RFC 5545 wants them.
+//! Writes content lines: escaped, folded and ended as in RFC 5545.
 
 /// The most octets of a line, without its end.
 const FOLD_AT: usize = 75;

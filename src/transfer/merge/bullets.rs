@@ -1,4 +1,4 @@
-//! Bullets into the sections of a note: memories, days, pins.
+//! Merges bullets into the sections of a note: memories, days, pins.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::{Merged, Wanted};
 use crate::format::lines::{self, Line, Lines, lines};
 use crate::format::memory::{self, MemoryFile};
-use crate::memory::saying;
+use crate::memory::wording;
 
 /// The longest name of a section.
 const MAX_SECTION_CHARS: usize = 200;
@@ -28,7 +28,7 @@ pub(super) fn merge(before: &[u8], title: &str, wanted: &[Wanted]) -> Merged {
     Merged { after: before.to_vec(), refused, ..Merged::default() }
 }
 
-/// What goes into one section (none: above the first), each bullet with its place among what is wanted.
+/// The bullets of one section (none: above the first), each with its index among the wanted ones.
 type Group = (Option<String>, Vec<(usize, Bullet)>);
 
 /// One bullet as it will read back.
@@ -95,7 +95,7 @@ fn attempt(
 /// The section's name as it reads back, and the bullet.
 fn prepare(wanted: &Wanted, names: &mut Names) -> Result<(Option<String>, Bullet), String> {
     let text = wanted.text.replace("\r\n", "\n").replace('\r', "\n");
-    let text = saying::checked(&text).map_err(|error| error.to_string())?;
+    let text = wording::checked(&text).map_err(|error| error.to_string())?;
     let rendered = memory::render_bullet(wanted.timestamp.as_deref(), &text);
     let mut read = memory::parse(rendered.as_bytes()).bullets.into_iter();
     let (Some(bullet), None) = (read.next(), read.next()) else {
@@ -105,7 +105,7 @@ fn prepare(wanted: &Wanted, names: &mut Names) -> Result<(Option<String>, Bullet
     Ok((section, Bullet { timestamp: bullet.timestamp, text: bullet.text, rendered }))
 }
 
-/// What stands in a note already, by section and text, with the timestamps that it bears.
+/// The bullets in a note already, by section and text, with their timestamps.
 struct Known(HashMap<(Option<String>, String), Vec<Option<String>>>);
 
 impl Known {

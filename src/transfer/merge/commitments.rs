@@ -1,4 +1,4 @@
-//! Follow-ups into the note of follow-ups.
+//! Merges follow-ups into their note.
 
 use std::collections::HashSet;
 
@@ -65,7 +65,7 @@ fn as_it_reads(new: &Commitment) -> Option<Commitment> {
     file.find(&new.id).map(|block| block.commitment.clone())
 }
 
-/// What a follow-up says, without its id and its state.
+/// A follow-up's content, without its id and its state.
 fn what(commitment: &Commitment) -> (String, Option<Timestamp>, Option<String>) {
     (commitment.text.clone(), commitment.due, commitment.scope.clone())
 }

@@ -1,9 +1,9 @@
-//! What a note looks like with the items that it lacks: pure.
+//! Merges items into notes: adds those that a note lacks. Pure.
 //!
-//! Each function here takes a note's bytes and items, and returns the bytes with what was missing put
-//! in. Every byte that was there stays, in its order. What is there already is counted, not added; and
-//! nothing counts as added unless the new bytes, parsed, have it as it was meant: a note that ends
-//! inside a comment takes no memory, and says so.
+//! Each function here takes a note's bytes and items, and returns the bytes with the missing items added. Every byte
+//! that was there stays, in its order. An item that stands there already is counted, not added; and nothing counts as
+//! added unless the new bytes, parsed, have it as it was meant: a note that ends inside a comment takes no memory, and
+//! says so.
 
 mod bullets;
 mod commitments;
@@ -14,7 +14,7 @@ use jiff::civil::Date;
 use super::{Item, chunks};
 use crate::format::reminder::{DateText, TimeText};
 
-/// What a note is to the importer.
+/// The kind of a note, for the importer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NoteKind {
     /// The memory note.
@@ -27,7 +27,7 @@ pub enum NoteKind {
     Commitments,
     /// The pinned memories.
     Pinned,
-    /// Who the user is.
+    /// The user's profile.
     Profile,
     /// How the assistant speaks.
     Persona,

@@ -1,4 +1,4 @@
-//! Reminders into the note of reminders.
+//! Merges reminders into their note.
 
 use std::collections::HashSet;
 
@@ -51,7 +51,7 @@ pub(super) fn merge(before: &[u8], items: &[&Item]) -> Merged {
     merged
 }
 
-/// What a reminder says, without its id.
+/// A reminder's content, without its id.
 fn what(reminder: &Reminder) -> (jiff::civil::DateTime, reminder::Recur, &str) {
     (reminder.date.to_datetime(reminder.time), reminder.recur, &reminder.msg)
 }

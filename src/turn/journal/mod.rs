@@ -29,7 +29,7 @@ use self::schema::{LATER, SCHEMA, SELECT, turn_of};
 use self::steps::step;
 use crate::deliver::journal::{is_busy, is_no_database};
 
-pub use rows::{Assembled, CallRow, NewTurn, Recalled, Round, StepRow, ToolEnd, ToolRow, Turn};
+pub use rows::{Assembled, CallRow, NewTurn, PAGE, Recalled, Round, StepRow, ToolEnd, ToolRow, Turn};
 pub use sessions::Session;
 
 /// The file's name in the state directory.
@@ -128,6 +128,14 @@ impl TurnJournal {
     pub fn mark_away(&self, message: u64) -> Result<(), TurnJournalError> {
         self.write(|tx| {
             tx.execute("UPDATE turns SET away = 1 WHERE message = ?1", [message.to_string()]).map(drop)
+        })
+    }
+
+    /// Adds a sentence of the program's to a question, once.
+    pub fn add_to_question(&self, message: u64, sentence: &str) -> Result<(), TurnJournalError> {
+        self.write(|tx| {
+            let add = "UPDATE turns SET text = text || char(10, 10) || ?2 WHERE message = ?1 AND instr(text, ?2) = 0";
+            tx.execute(add, params![message.to_string(), sentence]).map(drop)
         })
     }
 

@@ -6,6 +6,9 @@ use crate::brain::{Class, RawTurn, ToolCall, Usage};
 use crate::turn::skills::Names;
 use crate::turn::state::State;
 
+/// The author of a question that was asked on the page.
+pub const PAGE: &str = "page";
+
 /// A message that is to be answered, as it is accepted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NewTurn {
@@ -35,6 +38,11 @@ impl NewTurn {
     /// The routine that asks, if one does: it has no channel, and bears its name as the author.
     pub fn routine(&self) -> Option<&str> {
         self.author.strip_prefix("routine:").filter(|_| self.channel == 0)
+    }
+
+    /// Whether it was asked on the page, which logs nothing.
+    pub fn is_of_page(&self) -> bool {
+        self.channel == 0 && self.author == PAGE
     }
 }
 

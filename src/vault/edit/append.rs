@@ -1,10 +1,9 @@
-//! Adding to the end of a note that is only ever added to, such as a transcript, without reading it.
+//! Appends to a note that only grows, such as a log, without reading it.
 //!
-//! The general way to change a note reads and journals it whole, which would make the ten-thousandth
-//! message dearer than the first. Here the kernel puts the bytes at the end (`O_APPEND`), so nobody
-//! else's bytes can be written over; a torn write is cut off again; and if the note was replaced
-//! meanwhile, the bytes are added to the one that bears the name now. History isn't told: the next
-//! snapshot takes such notes, and knows the bot's events from what people write.
+//! The general way to change a note reads and journals it whole, so each message would cost more than the one before.
+//! Here the kernel puts the bytes at the end (`O_APPEND`), so no other program's bytes are overwritten; a torn write is
+//! cut off again; and if the note was replaced meanwhile, the bytes are added to the one that bears the name now.
+//! History isn't told: the next snapshot takes such notes, and tells the bot's events from people's changes.
 
 use std::fs::File;
 use std::io::{self, Write as _};

@@ -1,9 +1,8 @@
-//! Making a note where there is none, and removing one.
+//! Creates a note where there is none, and removes one.
 //!
-//! A new note is written to a hidden temporary file beside its place, made durable, and given its
-//! name only if nobody has taken it (`RENAME_NOREPLACE`). A removed one is first renamed to a hidden
-//! name and kept for a minute like any [displaced](super::displaced) file, because somebody may
-//! still have it open.
+//! A new note is written to a hidden temporary file beside its place, made durable, and given its name only if that is
+//! free (`RENAME_NOREPLACE`). A removed one is first renamed to a hidden name and kept for a minute like any
+//! [displaced](super::displaced) file, because a program may still have it open.
 
 use std::{ffi::OsStr, fs::File, io, io::Write, os::fd::OwnedFd};
 
@@ -23,7 +22,7 @@ use crate::vault::plan::{Guard, OpOutcome, Script};
 use crate::vault::read::conflict::OUR_MARK;
 use crate::vault::read::{Located, Stat, still_names};
 
-/// A hidden name beside `name` that nobody else uses.
+/// A hidden, unused name beside `name`.
 pub(super) fn temp_name(name: &OsStr) -> io::Result<String> {
     let mut random = [0; 5];
     getrandom::fill(&mut random).map_err(|error| io::Error::other(error.to_string()))?;
@@ -44,7 +43,7 @@ pub(super) fn write_temp(dir: &OwnedFd, temp: &str, bytes: &[u8], mode: Mode) ->
     Ok(file)
 }
 
-/// Gives a file its name if nobody has it; `false` if somebody does.
+/// Gives a file its name if that is free; `false` if it is taken.
 pub(super) fn rename_new(dir: &OwnedFd, from: &str, to: &OsStr) -> io::Result<bool> {
     match rustix::fs::renameat_with(dir, from, dir, to, RenameFlags::NOREPLACE) {
         Ok(()) => Ok(true),

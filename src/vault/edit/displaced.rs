@@ -1,10 +1,10 @@
-//! Files that a swap has displaced: kept for a minute, and what is still written to them carried over.
+//! Keeps files that a swap has displaced for a minute, and carries late writes to them over into the note.
 //!
-//! Whoever had the note open when it was exchanged goes on writing into the old file, which now has
-//! a hidden name beside the note. A record in `edits/displaced` of the state directory, made before
-//! the exchange, says which note it belongs to, what it read then and what we wrote. As long as it
-//! is there, [`Editor::follow_ups`](crate::vault::Editor::follow_ups) of any process of ours looks whether
-//! the old file has changed, and [merges](crate::vault::plan::merge) the change into the note.
+//! A program that had the note open during the exchange goes on writing into the old file, which now has a hidden name
+//! beside the note. A record in `edits/displaced` of the state directory, made before the exchange, holds the note's
+//! path, the bytes that were read and those that were written. As long as it exists,
+//! [`Editor::follow_ups`](crate::vault::Editor::follow_ups) of any process of ours checks the old file for changes, and
+//! [merges](crate::vault::plan::merge) the change into the note.
 
 use std::{fs::File, io, io::Write, path::PathBuf, time::Instant};
 
@@ -115,7 +115,7 @@ impl Editor {
         drop(std::fs::remove_file(self.record_file(name)));
     }
 
-    /// Removes what is kept of notes that were removed, where the kernel says that nobody writes to it any more: who asked
+    /// Removes what is kept of notes that were removed, where the kernel says that no program writes to it any more: who asked
     /// for the removal is done with it. The rest is kept for its minute.
     pub fn let_go_of_removed(&self) {
         let records = std::fs::read_dir(self.edits.join("displaced")).into_iter().flatten().flatten();
@@ -242,7 +242,7 @@ impl Editor {
         let mut plan = |before: Option<&[u8]>| {
             let merged = match before {
                 Some(now) => carry_over(&record.base, theirs, &record.ours, now),
-                // Removed, and yet somebody writes to it: then it is wanted, as they have it.
+                // Removed, and yet a program writes to it: then it is wanted, with those bytes.
                 None => theirs.to_vec(),
             };
             let after = match before {
@@ -273,7 +273,7 @@ impl Editor {
 }
 
 /// Whether `theirs` looks like `base` in the middle of a save: emptied, or written anew and not to the end yet. Where the
-/// kernel can't say that somebody is at it, taking that for a deletion would bring every line back a second time with
+/// kernel can't say that a program has it open, taking that for a deletion would bring every line back a second time with
 /// the rest of the save.
 fn is_half_saved(base: &[u8], theirs: &[u8]) -> bool {
     theirs.len() < base.len() && (theirs.len() < base.len().div_ceil(2) || base.starts_with(theirs))

@@ -1,4 +1,4 @@
-//! The one way to change a note: try, and try again, until the edit stands on the newest bytes.
+//! The editor: the one way to change a note. It repeats an attempt until the edit stands on the newest bytes.
 //!
 //! DESIGN §4 is the contract. [`Editor::edit`] holds the lock of the [journal](super::journal), so
 //! that one edit happens at a time, and lets [`in_place`](super::in_place) or the swap make one
@@ -242,7 +242,7 @@ impl Editor {
         }
     }
 
-    /// Whether nobody but us has changed the note for 5 s, as far as it was [observed](Self::observe).
+    /// Whether no other program has changed the note for 5 s, as far as it was [observed](Self::observe).
     pub fn is_quiet(&self, path: &NotePath, now: Timestamp) -> bool {
         lock(&self.quiet).is_quiet(path, now)
     }
@@ -288,7 +288,7 @@ impl Editor {
                 }
                 Attempt::Raced => {}
                 Attempt::Busy => {
-                    // Somebody who only reads, such as `tail -f`, may do so for days.
+                    // A mere reader, such as `tail -f`, may do so for days.
                     let long = begun.elapsed() >= self.options.patience / 2;
                     if long && self.options.strategy == EditStrategy::Auto && self.only_read(task.path) {
                         swap = true;
@@ -314,7 +314,7 @@ impl Editor {
         }
     }
 
-    /// What is to be done once a note has its new bytes and anybody may open it: history, the looks
+    /// What is to be done once a note has its new bytes and may be opened again: history, the looks
     /// to come, and what is known of the note.
     pub(super) fn finished(
         &self,
@@ -339,7 +339,7 @@ impl Editor {
         self.tell(path, why, before, after)
     }
 
-    /// Whether anybody wants to be told of changes.
+    /// Whether there are observers of changes.
     pub(super) fn is_observed(&self) -> bool {
         self.observer.read().unwrap_or_else(PoisonError::into_inner).is_some()
     }

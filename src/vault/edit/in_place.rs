@@ -1,4 +1,4 @@
-//! One attempt to write a note in place, under a write lease (DESIGN §4.3, step by step).
+//! Makes one attempt to write a note in place, under a write lease (DESIGN §4.3, step by step).
 //!
 //! Each step carries a failpoint `vault::in-place::STEP`, at which the tests kill the process and
 //! cut the power.
@@ -122,7 +122,7 @@ impl Editor {
             !lease.may_be_lost() || self.vault.read_open(task.path, file, after.len() as u64)? == after;
         drop(lease);
         if !here || !ours {
-            // The bytes went into a file that somebody has replaced: nothing has happened to the note.
+            // The bytes went into a replaced file: nothing has happened to the note.
             journal.clear()?;
             return Ok(Attempt::Raced);
         }

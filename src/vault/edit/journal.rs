@@ -1,10 +1,9 @@
-//! The edit journal: what was about to happen to a note, on disk before the note is touched.
+//! The edit journal: the planned write of a note, on disk before the note is touched.
 //!
-//! One file, `edits/journal` in the state directory, reused and never shortened below a block, so
-//! that making an entry durable costs the disk one flush and the file system nothing. It holds at
-//! most one entry, because edits are done one at a time: whoever makes or recovers one holds the
-//! lock `edits/lock`, across processes, which the kernel releases when its holder dies. So an open
-//! entry that is seen by the holder of the lock always belongs to an edit that was cut short.
+//! One file, `edits/journal` in the state directory, reused and never shortened below a block, so that making an entry
+//! durable costs the disk one flush and the file system nothing. It holds at most one entry, because edits are done one
+//! at a time: the process that makes or recovers one holds the lock `edits/lock`, which the kernel releases when its
+//! holder dies. So an open entry that is seen by the holder of the lock always belongs to an edit that was cut short.
 //!
 //! An entry counts only if its checksum is right; one that was torn itself belongs to an edit that
 //! had not begun. Clearing is not made durable: an old entry that comes back after a power cut finds
@@ -317,7 +316,7 @@ impl JournalLock<'_> {
 
 impl Drop for JournalLock<'_> {
     fn drop(&mut self) {
-        // The kernel does the same when the process ends, so there is nobody to tell of an error.
+        // The kernel does the same when the process ends, so an error has no consequence.
         drop(self.journal.lock.unlock());
     }
 }

@@ -1,10 +1,9 @@
-//! The write lease: nobody else has the file open, and whoever opens it waits.
+//! The write lease: no other program has the file open, and one that opens it waits.
 //!
-//! This is the one module with `unsafe` in it, because no safe wrapper of `F_SETLEASE` exists; each
-//! block is one `fcntl` call on a descriptor that a borrow keeps open. When somebody opens the
-//! leased file the kernel sends the holder a signal, by default SIGIO, whose default action ends the
-//! process. We ask for SIGURG in its place, which is ignored unless somebody handles it: nothing
-//! needs to be told, since the hold ends within milliseconds in any case.
+//! This is the one module with `unsafe` in it, because no safe wrapper of `F_SETLEASE` exists; each block is one
+//! `fcntl` call on a descriptor that a borrow keeps open. When a program opens the leased file the kernel sends the
+//! holder a signal, by default SIGIO, whose default action ends the process. We ask for SIGURG in its place, which is
+//! ignored unless it is handled: no reaction is needed, since the hold ends within milliseconds in any case.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -21,7 +20,7 @@ const F_SETSIG: libc::c_int = 10;
 pub(super) enum Grant<'f> {
     /// It is ours until the value is dropped.
     Granted(Lease<'f>),
-    /// Somebody has the file open.
+    /// Another program has the file open.
     Busy,
     /// This system, file system or owner gives no leases.
     Unsupported,
@@ -60,7 +59,7 @@ impl<'f> Lease<'f> {
         Grant::Unsupported
     }
 
-    /// Whether it may have been taken away: the kernel does so once somebody has waited for
+    /// Whether it may have been taken away: the kernel does so once a program has waited for
     /// `lease-break-time`, 45 s by default, as it can happen to a stopped process.
     pub(super) fn may_be_lost(&self) -> bool {
         self.since.elapsed() > std::time::Duration::from_secs(20)
@@ -75,7 +74,7 @@ impl Drop for Lease<'_> {
     }
 }
 
-/// Whether nobody has the file open for writing; `file` must be open for reading alone. `None` where
+/// Whether no program has the file open for writing; `file` must be open for reading alone. `None` where
 /// it can't be told.
 #[cfg(target_os = "linux")]
 pub(super) fn no_writers(file: &File) -> Option<bool> {

@@ -1,14 +1,14 @@
-//! Writing a note: one [`Editor`], which tries until the edit stands on the newest bytes.
+//! Writes notes: one [`Editor`], which tries until the edit stands on the newest bytes.
 //!
-//! Operations with a reason come in; an [`EditReport`] goes out, and observers are told. A note is never written without
-//! a line in the journal first, and never over bytes that nobody has read. An attempt finds out by itself that somebody was
-//! faster; the editor then tries again on the newest bytes. (`docs/editing.md` is the protocol.)
-//! - [`editor`], [`options`]: the loop around attempts, and its settings; [`report`]: what came of it;
-//! - attempts: [`in_place`] under a write [`lease`], [`swap`] where no lease is to be had, [`create`] (and remove),
+//! Operations with a reason come in; an [`EditReport`] goes out, and observers are told. A note is never written
+//! without a line in the journal first, and never over unread bytes. An attempt detects a faster writer; the editor
+//! then tries again on the newest bytes. (`docs/editing.md` is the protocol.)
+//! - [`editor`], [`options`]: the loop around attempts, and its settings; [`report`]: its outcome;
+//! - attempts: [`in_place`] under a write [`lease`], [`swap`] where no lease is available, [`create`] (and remove),
 //!   [`append`] to a log;
-//! - [`journal`], [`recover`]: what was about to happen, and how an edit that was cut short is finished or taken back;
+//! - [`journal`], [`recover`]: the planned write, and the recovery of an edit that was cut short;
 //! - [`displaced`]: files that a swap replaced, watched for a minute;
-//! - [`self_writes`]: which of the changes that a watcher sees are ours.
+//! - [`self_writes`]: our own changes among those that a watcher sees.
 
 mod append;
 mod create;

@@ -1,4 +1,4 @@
-//! How the editor goes about its work.
+//! Options of the editor: strategy, waits, limits.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ pub struct EditOptions {
     pub strategy: EditStrategy,
     /// For how long to try while another program has the file open.
     pub patience: Duration,
-    /// Whether the swap asks the kernel if somebody has the file open for writing, where the kernel
+    /// Whether the swap asks the kernel if another program has the file open for writing, where the kernel
     /// can say so (Linux). Off, it does what it can do on macOS; tests measure that.
     pub ask_for_writers: bool,
 }

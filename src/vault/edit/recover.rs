@@ -1,4 +1,4 @@
-//! What an edit that was cut short left behind, and how it is finished or taken back (DESIGN §4.7).
+//! Recovers from an edit that was cut short: finishes it or takes it back (DESIGN §4.7).
 //!
 //! Called on start and, should another process of ours have died meanwhile, before each edit. The
 //! caller holds the journal's lock, so the edit of a living process is never touched.
@@ -26,7 +26,7 @@ pub enum Recovered {
     Done,
     /// It was finished now.
     Finished,
-    /// It had not begun and was not made; whoever wanted it will ask again.
+    /// It had not begun and was not made; its caller will ask again.
     TakenBack,
     /// A person has written since, and that stands.
     PersonWins,
@@ -105,7 +105,7 @@ impl Editor {
             Kind::Remove { kept } => self.recover_remove(entry, kept),
         };
         match recovered {
-            // Somebody has put a folder, a link or nothing in the note's place since.
+            // A folder, a link or nothing is in the note's place since.
             Err(EditError::Vault(
                 VaultError::NotFound(_)
                 | VaultError::NotAFile { .. }
@@ -260,7 +260,7 @@ impl Editor {
         Ok(Recovered::Done)
     }
 
-    /// Somebody has written since the crash. What they wrote stands; what was there before goes to
+    /// Another program has written since the crash. Its bytes stand; what was there before goes to
     /// history where it is known, so that nothing is lost either way.
     fn person_wins(&self, entry: &JournalEntry, now: Option<&[u8]>) -> Recovered {
         if let crate::vault::plan::Guard::Whole(pre) = &entry.guard {

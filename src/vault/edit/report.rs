@@ -1,4 +1,4 @@
-//! What an edit is to do, and what came of it.
+//! The task and the outcome of an edit.
 
 use crate::vault::plan::{OpOutcome, Operation, Script};
 

@@ -1,4 +1,4 @@
-//! Which of the changes that a watcher sees are our own.
+//! Recognises our own changes among those that a watcher sees.
 
 use std::collections::{BTreeMap, VecDeque};
 

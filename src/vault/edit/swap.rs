@@ -1,12 +1,11 @@
-//! One attempt to write a note where no lease is to be had (DESIGN §4.4): macOS, network file
-//! systems, a file of another owner, or a file that somebody reads without end.
+//! Makes one attempt to write a note by a swap, where no lease is available (DESIGN §4.4): macOS, network file systems,
+//! a file of another owner, or one that a program keeps open.
 //!
-//! The new bytes go to a hidden temporary file in the same folder, with mode, owner and attributes
-//! copied; if the note still reads as it did, the two are exchanged in one step. Between that check
-//! and the exchange, and into the displaced file afterwards, somebody may still write; so what was
-//! displaced is looked at at once and kept for a minute, and late writes are
-//! [carried over](super::displaced). Who read the new note and saves an older buffer over it can't be
-//! seen from here; that is what the lease is better at, and `docs/editing.md` has the figures.
+//! The new bytes go to a hidden temporary file in the same folder, with mode, owner and attributes copied; if the note
+//! still reads as it did, the two are exchanged in one step. Between that check and the exchange, and into the
+//! displaced file afterwards, another program may still write; so the displaced file is read at once and kept for a
+//! minute, and late writes are [carried over](super::displaced). A program that reads the new note and saves an older
+//! buffer over it isn't detected here; the lease prevents that, and `docs/editing.md` has the figures.
 
 use std::{ffi::OsStr, fs::File, io, os::fd::OwnedFd};
 

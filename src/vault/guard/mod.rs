@@ -1,8 +1,7 @@
-//! When a note must not be written now, and when to look at it again.
+//! Rules for postponing and refusing a write of a note, and for looking at it again. Pure.
 //!
-//! What is known of a note (its bytes' hash, its times, what stands beside it) comes in; a refusal, or the time to wait
-//! until, goes out. These are rules: nothing is written here.
-//! - [`refusal`]: what a person has to look at first (conflicting copies, a note that was cut short);
+//! Facts about a note (its hash, its times, files beside it) come in; a refusal, or a time to wait for, goes out.
+//! - [`refusal`]: states that a person has to look at first (conflicting copies, a note that was cut short);
 //! - [`quiet`]: whether a note rests, for edits that aren't urgent;
 //! - [`recheck`]: when to look again at a note that was written, because an older buffer may undo the edit.
 

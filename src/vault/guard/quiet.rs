@@ -1,8 +1,8 @@
-//! When a note may be changed for something that isn't urgent. Pure: bytes' hashes and times come in.
+//! Decides when a note may be changed for something that isn't urgent. Pure: hashes and times come in.
 //!
-//! Someone who types saves every few seconds; a note is left alone until it has stood still for
-//! 5 s, and at most for a minute after the wish to change it arose. An id is given only to a line
-//! that read the same in two looks at least 5 s apart.
+//! A person who types saves every few seconds; a note is left alone until it has stood still for 5 s, and at most for a
+//! minute after the wish to change it arose. An id is given only to a line that read the same in two looks at least 5 s
+//! apart.
 
 use std::collections::BTreeMap;
 
@@ -85,7 +85,7 @@ impl QuietTracker {
         self.ready_at(path).is_some_and(|at| at <= now)
     }
 
-    /// When it may be done if nobody writes until then.
+    /// When it may be done without another write until then.
     pub fn ready_at(&self, path: &NotePath) -> Option<Timestamp> {
         let seen = self.notes.get(path)?;
         let quiet = seen.since.checked_add(STILL).ok()?;
@@ -122,7 +122,7 @@ impl SteadyLines {
         self.steady_at(line).is_some_and(|at| at <= now)
     }
 
-    /// When the line will have read the same for 5 s, if nobody changes it until then; none for one that isn't there.
+    /// When the line will have read the same for 5 s, without a change until then; none for one that isn't there.
     pub fn steady_at(&self, line: &[u8]) -> Option<Timestamp> {
         self.since.get(line)?.checked_add(STILL).ok()
     }

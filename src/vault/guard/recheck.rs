@@ -1,4 +1,4 @@
-//! When to look again at a note that was written: an editor's older buffer or a sync may undo it.
+//! Schedules the checks of a written note, since an editor's older buffer or a sync may undo it.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! When a note is left alone until a person has looked at it.
+//! Decides whether a note is left alone until a person has looked at it.
 //!
 //! The editor remembers how long each note was that it wrote, across processes, in `edits/known.json`
 //! of the state directory. The file is only a memory: without it the rule about shrinking knows less.

@@ -253,7 +253,7 @@ pub(in crate::vault) enum Found {
         /// The new image.
         post: Vec<u8>,
     },
-    /// Something else: somebody has written since.
+    /// Something else: another program has written since.
     Other,
 }
 

@@ -1,4 +1,4 @@
-//! Lines by content: what the plan needs to find its targets, at the speed of memory.
+//! Finds lines by their content, for the operations of a plan.
 
 use std::borrow::Cow;
 

@@ -1,9 +1,8 @@
-//! Carrying late lines over: what somebody wrote into a file that had just been displaced. Pure.
+//! Merges late lines into a note: those that another program wrote into a file after its displacement. Pure.
 //!
-//! Not a merge of texts in general; it exists for the swap alone. The rule is that no line of a
-//! person is lost: where the late version and the note's present one have changed different places,
-//! both changes stand; where they have changed the same place, the late version stands, followed by
-//! what others than we have added there.
+//! Not a merge of texts in general; it exists for the swap alone. The rule is that no line of a person is lost: where
+//! the late version and the note's present one have changed different places, both changes stand; where they have
+//! changed the same place, the late version stands, followed by lines that others have added there.
 
 use std::{borrow::Cow, ops::Range};
 

@@ -1,12 +1,12 @@
-//! What an edit does, as pure functions from bytes to bytes.
+//! Plans of edits, as pure functions from bytes to bytes.
 //!
 //! Bytes and [`Operation`]s come in; new bytes and an outcome for each operation go out. No file is opened here, and an
 //! operation whose line is gone is dropped, never guessed at.
-//! - [`operations`]: the operations and how they are applied ([`apply`]); [`splices`]: the places in the bytes that they
-//!   replace; [`outcome`]: what became of each, as a value: the words for people stand with each caller;
+//! - [`operations`]: the operations and how they are applied ([`apply`]); [`splices`]: the places in the bytes that
+//!   they replace; [`outcome`]: the outcome of each; the callers word it;
 //! - [`lines`]: lines found by their content;
 //! - [`image`]: the bytes before and after an edit, and the way back from a torn mix of both;
-//! - [`three_way`]: two texts that came of one, brought together; [`merge`]: lines that somebody wrote into a file that had just been replaced, carried over.
+//! - [`three_way`]: the merge of two texts with a common base; [`merge`]: late lines from a displaced file.
 
 mod image;
 mod lines;

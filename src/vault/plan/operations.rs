@@ -1,12 +1,11 @@
-//! What an edit does, as a pure function from bytes to bytes.
+//! Operations on lines, and their application to a note's bytes. Pure.
 //!
-//! An edit is a list of [`Operation`]s. Each finds its target by content, never by position, and
-//! changes only the bytes it means; one whose target is gone or changed is dropped, because then a
-//! person was here and the person wins. [`apply`] can so be run again on newer bytes as often as
-//! needed, and twice is the same as once for everything but appending.
+//! An edit is a list of [`Operation`]s. Each finds its target by content, never by position, and changes only the bytes
+//! it means; one whose target is gone or changed is dropped, because then a person changed it and wins. [`apply`] can
+//! so be run again on newer bytes as often as needed, and twice is the same as once for everything but appending.
 //!
-//! Targets are looked for among live lines only: what stands in a fenced code block, a comment or
-//! the frontmatter is an example or somebody's own affair, however much it looks like a reminder.
+//! Targets are live lines only: a line in fenced code, a comment or the frontmatter is never ours, however much it
+//! looks like a reminder.
 
 use std::borrow::Cow;
 

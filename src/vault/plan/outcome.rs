@@ -1,4 +1,4 @@
-//! What became of an operation.
+//! The outcome of an operation.
 
 use serde::{Deserialize, Serialize};
 

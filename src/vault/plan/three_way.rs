@@ -1,4 +1,4 @@
-//! Two texts that came of one brought together line by line, so that no line of a person is lost. Pure.
+//! Merges two texts with a common base line by line, so that no line of a person is lost. Pure.
 //!
 //! Where the two changed different places both changes stand. Where they changed the same place, the lines of the first
 //! stand and those of the second follow that the first doesn't have.

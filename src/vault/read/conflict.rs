@@ -1,5 +1,5 @@
-//! What sync tools leave beside and inside a note: conflicting copies, merge markers, placeholders,
-//! temporary files. All by name and by text; pure.
+//! Recognises sync tools' traces: conflicting copies, merge markers, placeholders, temporary files. By name and text
+//! alone; pure.
 //!
 //! The names are those of Syncthing, Dropbox, Nextcloud and ownCloud, Obsidian Sync, iCloud, Google
 //! Drive and OneDrive. A plain number at the end of a name (iCloud's `NAME 2.md`, Google Drive's

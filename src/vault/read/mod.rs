@@ -2,7 +2,7 @@
 //!
 //! A [`NotePath`](super::NotePath) comes in; bytes with their [`Stat`], or a [`Walk`], go out. Nothing is written, and no
 //! link is followed to a place outside of the vault.
-//! - [`root`]: the folder, and the one way to a file in it; [`stat`]: what the file system says of a file;
+//! - [`root`]: the folder, and the one way to a file in it; [`stat`]: a file's metadata;
 //! - [`walk`]: every note once, by its real place;
 //! - [`conflict`]: conflicting copies, merge markers and placeholders of sync tools. Pure.
 

@@ -1,4 +1,4 @@
-//! What the file system says of a note, and what is no note at all.
+//! A note's metadata, and the detection of files that are no notes.
 
 use rustix::fs::FileType;
 
@@ -12,7 +12,7 @@ pub struct Stat {
     pub size: u64,
     /// Last change of its content, in nanoseconds since 1970.
     pub mtime_ns: i64,
-    /// Last change of anything about it, in nanoseconds since 1970; nobody can set it back.
+    /// Last change of anything about it, in nanoseconds since 1970; it can't be set back.
     pub ctime_ns: i64,
     /// Its number on its file system.
     pub inode: u64,

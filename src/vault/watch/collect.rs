@@ -1,5 +1,5 @@
-//! From single events to what is worth telling: that a note stirs is told at once, its changes are
-//! gathered until they pause, a rescan stands for everything. Pure; time is an argument.
+//! Debounces file events: reports a note's first event at once, collects its changes until they pause, and merges all
+//! into a rescan where one is due. Pure; time is an argument.
 
 use std::{
     collections::BTreeSet,
@@ -14,7 +14,7 @@ use crate::vault::watch::{WatchEvent, WatchTimes};
 pub(super) struct Collector {
     times: WatchTimes,
     dirty: BTreeSet<NotePath>,
-    /// Of these, the ones that nobody has heard of yet.
+    /// Of these, the ones that aren't reported yet.
     stirring: BTreeSet<NotePath>,
     first: Option<Instant>,
     last: Option<Instant>,

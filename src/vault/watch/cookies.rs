@@ -1,8 +1,8 @@
-//! Cookies: how somebody else finds out that the watcher has seen all that happened so far.
+//! Cookies: files by which another process finds out that the watcher has seen all earlier events.
 //!
-//! Who wants to know makes a file in a folder that is watched like those of the vault, so that its event stands in the
-//! same queue. When it comes through, so has everything before it, and the watcher says so
-//! ([`WatchEvent::CaughtUp`]). Where the folder can't be watched there is none, and nobody can ask.
+//! That process makes a file in a folder that is watched like those of the vault, so that its event stands in the same
+//! queue. When it comes through, so has everything before it, and the watcher says so ([`WatchEvent::CaughtUp`]). Where
+//! the folder can't be watched there are no cookies.
 
 use std::{
     collections::BTreeSet,
@@ -36,8 +36,8 @@ impl Cookies {
         }
         self.watched = None;
         if let Err(error) = self.try_watch(watcher, vault) {
-            tracing::debug!(%error, folder = %self.folder.display(), "nobody can ask whether all changes were seen");
-            // Without it nobody asks in vain.
+            tracing::debug!(%error, folder = %self.folder.display(), "without cookies no process can ask whether all changes were seen");
+            // Without the folder no process asks in vain.
             drop(fs::remove_dir(&self.folder));
         }
     }

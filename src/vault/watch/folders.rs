@@ -1,4 +1,4 @@
-//! The folders that are watched: new ones are taken in, and a vault that is gone or another is seen.
+//! Watches the vault's folders: adds new ones, and detects a vault that is gone or replaced.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -29,9 +29,9 @@ impl Watch {
         self.watcher = None;
         let sender = self.sender.clone();
         let handler = move |event: notify::Result<Event>| {
-            // That somebody reads is of no interest, and is most of what there is.
+            // Reads are of no interest, and are most of the events.
             if !event.as_ref().is_ok_and(|event| matches!(event.kind, EventKind::Access(_))) {
-                // If the thread has ended, nobody wants the event.
+                // If the thread has ended, the event has no receiver.
                 drop(sender.send(Message::Event(event)));
             }
         };
@@ -80,7 +80,7 @@ impl Watch {
                 }
                 self.collector.rescan(format!("the folder `{path}` was moved or removed"));
             }
-            // At the very start nobody has been promised anything yet.
+            // At the very start no promise has been made yet.
             if !is_first {
                 let now = Instant::now();
                 let is_fresh = |path: &NotePath| path.parent().is_some_and(|parent| fresh.contains(&parent));

@@ -1,8 +1,8 @@
-//! A look at the sizes and times of all files, once a minute: what changed without an event is told, too.
+//! Compares the sizes and times of all files once a minute, to report changes without an event.
 //!
-//! A write through a hard link outside of the vault, or into a file that is mapped into memory, gives no event. What was
-//! told is remembered by its stat at that moment; a look that finds another stat waits for the events that may be on their
-//! way, and then tells the file. Pure: stats come in.
+//! A write through a hard link outside of the vault, or into a file that is mapped into memory, gives no event. The
+//! stat of each reported file is kept; a look that finds another one waits for events on their way, and then reports
+//! the file. Pure: stats come in.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};

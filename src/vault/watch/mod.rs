@@ -1,20 +1,20 @@
-//! What changes in the vault, told soon and never relied upon.
+//! Watches the vault and reports changes soon; its events are hints, not facts.
 //!
-//! Events say that something may have changed, not what: whoever hears [`WatchEvent::Dirty`] reads the
-//! note and compares. Folders are watched, not files, so that a save by rename or exchange is seen
-//! like any other. A new folder is watched first and walked then, because what is written into it at
-//! once has no event. Who must not miss what happened before this moment leaves a [cookie](cookies). Where events may have been missed (the queue overflowed, a folder was moved,
-//! an hour has gone by) a rescan is asked for. A write through a hard link or a mapped file gives no event: once a minute the
-//! sizes and times of all files are looked at, and what nobody told is told then. A vault that vanishes is told as such and never as
-//! the removal of its notes.
+//! An event says that something may have changed, not what: the receiver of [`WatchEvent::Dirty`] reads the note and
+//! compares. Folders are watched, not files, so that a save by rename or exchange is seen like any other. A new folder
+//! is watched first and walked then, because early writes into it have no event. A process that must not miss earlier
+//! events leaves a [cookie](cookies). Where events may have been missed (the queue overflowed, a folder was moved, an
+//! hour has gone by) a rescan is asked for. A write through a hard link or a mapped file gives no event: once a minute
+//! the sizes and times of all files are compared. A vault that vanishes is reported as such and never as the removal of
+//! its notes.
 //!
-//! Two tiers of errors: that a folder can't be watched is told and rescans come every minute; only
+//! Two tiers of errors: a folder that can't be watched is reported and rescans come every minute; only
 //! [`Watcher::start`] can fail.
 //!
-//! - `folders`: the folders that are watched, and whether the vault is there; what follows from that is the daemon's
-//!   (`daemon::passes::scheduler`); `collect`: what came together is told together;
-//! - `looks`: what changed without an event;
-//! - `cookies`: files of ours after whose names nothing before is untold.
+//! - `folders`: the watched folders, and the vault's presence; the daemon reacts to it (`daemon::passes::scheduler`);
+//!   `collect`: debouncing of events;
+//! - `looks`: changes without an event;
+//! - `cookies`: files that prove that all earlier events were seen.
 
 mod collect;
 mod cookies;
@@ -121,7 +121,7 @@ impl Watcher {
     }
 
     /// As [`Watcher::start`], with other times, and with a folder of ours for cookies: after the name of each file that
-    /// somebody makes in there, [`WatchEvent::CaughtUp`] tells that nothing before it is untold.
+    /// a process makes in there, [`WatchEvent::CaughtUp`] tells that nothing before it is untold.
     pub fn start_with(
         vault: &Vault,
         times: WatchTimes,
@@ -173,7 +173,7 @@ fn identity(folder: &Path) -> Option<Identity> {
 /// A look takes at most one part in so many of the time.
 const LOOKS_AT_MOST: u32 = 100;
 
-/// Nobody waits for a look: one thread is enough.
+/// No caller waits for a look: one thread is enough.
 fn every_file() -> WalkOptions {
     WalkOptions { wide: false, ..WalkOptions::every_file() }
 }
@@ -224,7 +224,7 @@ impl Watch {
                     Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => return,
                     Err(RecvTimeoutError::Timeout) => break,
                 }
-                // Somebody waits for what is known so far.
+                // A process waits for the events so far.
                 if self.cookie_has_come() {
                     break;
                 }
@@ -243,7 +243,7 @@ impl Watch {
                 self.remember(&event);
                 (self.on)(event);
             }
-            // Of a vault that is gone nothing is told, so nobody is told that it was all.
+            // A vault that is gone has no events, so none says that it was all.
             if self.identity.is_some()
                 && let Some(event) = self.cookies.as_mut().and_then(Cookies::take)
             {

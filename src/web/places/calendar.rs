@@ -146,7 +146,7 @@ fn times(entry: &Entry) -> Markup {
 
 fn week(visit: &Visit<'_>, shown: &Shown, agenda: &Agenda) -> Markup {
     let days = by_day(agenda);
-    let lines = lines(visit);
+    let lines = lines(visit, agenda);
     // A form is about the next occurrence of its line, so it stands there alone.
     let mut next: HashMap<&str, usize> = HashMap::new();
     for (at, entry) in agenda.entries.iter().enumerate() {
@@ -186,14 +186,16 @@ struct Lines {
     next: HashMap<String, Timestamp>,
 }
 
-fn lines(visit: &Visit<'_>) -> Lines {
+fn lines(visit: &Visit<'_>, agenda: &Agenda) -> Lines {
     let mut lines = Lines::default();
     let moment = Moment::new(&visit.workspace.zone, visit.now);
-    for line in Doing::new(visit).book().read().map(|file| file.reminders).unwrap_or_default() {
+    for line in &agenda.reminders.reminders {
         let Some(id) = line.reminder.id.as_ref().map(ToString::to_string) else { continue };
         lines.next.extend(moment.next(&line.reminder).map(|next| (id.clone(), next.at)));
         lines.standing.insert(id, String::from_utf8_lossy(&line.text).trim().to_owned());
     }
+    let follow_ups = visit.workspace.memory().ledger().list(false).unwrap_or_default();
+    lines.standing.extend(follow_ups.into_iter().map(|one| (one.id.clone(), one.standing())));
     for (_, found) in visit.tasks().tasks() {
         lines.standing.entry(found.id.clone()).or_insert_with(|| found.standing());
     }
@@ -246,32 +248,37 @@ fn forms(visit: &Visit<'_>, entry: &Entry, lines: &Lines) -> Markup {
     let value = |what: &str, name: &str, otherwise: &str| {
         visit.typed(what, name).filter(|_| mine(what)).unwrap_or(otherwise).to_owned()
     };
-    let is_own = entry.kind == Kind::Reminder && !was.is_empty();
-    let is_coming = is_own && entry.state == State::Coming;
+    let is_known = !was.is_empty();
+    let is_own = entry.kind == Kind::Reminder && is_known;
+    let is_coming = is_known && entry.state == State::Coming;
+    // What is late and comes again goes on by itself; the other plugins' tasks go on when they are done.
+    let may_skip = is_coming && entry.recur.is_some();
     let time = format!("{} {}", entry.date, entry.time);
     let line = |what: &str, name: &str, label: &str, otherwise: &str| {
         html! { label { span { (label) } input name=(name) value=(value(what, name, otherwise)) autocomplete="off"; } }
     };
     html! {
         @if entry.kind != Kind::Reminder || (is_own && (entry.recur.is_none() || entry.state == State::Late)) { (parts::button(visit, action, "done", &values, "Done")) }
-        @if is_coming && entry.recur.is_some() { (parts::button(visit, action, "skip", &values, "Skip this one")) }
+        @if may_skip { (parts::button(visit, action, "skip", &values, "Skip this one")) }
         @if entry.kind == Kind::FollowUp {
             (parts::confirmed(visit, action, "cancel", &values, "Cancel", "It stays in the note, as cancelled."))
         }
         details.more id={ "change-" (id) } open[["snooze", "move", "edit"].iter().any(|what| mine(what))] {
             summary { "Change" }
             (parts::form(visit, action, "snooze", &html! { (hidden) (line("snooze", "when", "Snooze until (empty: 10 minutes)", "")) }, "Snooze"))
-            @if is_coming {
+            @if is_coming || (is_known && !is_own) {
                 (parts::form(visit, action, "move", &html! { (hidden) (line("move", "when", "Move this one to", &time)) }, "Move"))
             }
-            @if is_own {
+            @if is_known {
                 (parts::form(visit, action, "edit", &html! {
                     (hidden)
                     (line("edit", "message", "What it says", &entry.msg))
                     (line("edit", "when", "When (empty: as it is)", ""))
-                    (line("edit", "recur", "How it comes again (none, daily, weekly, monthly)", entry.recur.as_deref().unwrap_or("none")))
+                    @if is_own { (line("edit", "recur", "How it comes again (none, daily, weekly, monthly)", entry.recur.as_deref().unwrap_or("none"))) }
                 }, "Save"))
-                (parts::confirmed(visit, action, "remove", &values, "Remove", "The line goes from the note; history keeps it."))
+                @if entry.kind != Kind::FollowUp {
+                    (parts::confirmed(visit, action, "remove", &values, "Remove", "The line goes from the note; history keeps it."))
+                }
             }
         }
     }

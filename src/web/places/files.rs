@@ -1,9 +1,10 @@
 //! `/files/PATH`: the vault's pictures, for notes that show them.
 
 use super::{Place, nothing};
-use crate::vault::VaultError;
+use crate::vault::{NotePath, VaultError};
 use crate::web::answer::{Problem, View};
-use crate::web::visit::Visit;
+use crate::web::lookup;
+use crate::web::visit::{Visit, encoded};
 
 pub(super) const PLACE: Place = Place { name: "files", title: "Files", is_listed: false, see, act: nothing };
 
@@ -25,8 +26,25 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
     match visit.workspace.vault.read(&path) {
         // A picture of that form can hold a script; saved, it is only a file.
         Ok(bytes) => Ok(View::File { bytes, kind, is_download: extension == "svg" }),
-        Err(VaultError::NotFound(_)) => Err(Problem::not_found(format!("there is no `{path}`"))),
+        // A note may name a picture of another folder by its name alone, and by a path from the vault's root.
+        Err(VaultError::NotFound(_)) => match elsewhere(visit, &path) {
+            Some(found) => Ok(View::Elsewhere(format!("/files/{}", encoded(found.as_str())))),
+            None => Err(Problem::not_found(format!("there is no `{path}`"))),
+        },
         Err(error @ VaultError::Escapes(_)) => Err(Problem::not_found(error)),
         Err(error) => Err(Problem::failed(error)),
     }
+}
+
+/// The picture that a note in a folder means by a path which isn't there from that folder: by ever shorter ends of the path,
+/// since the folder stands before it here.
+fn elsewhere(visit: &Visit<'_>, path: &NotePath) -> Option<NotePath> {
+    let mut rest = Some(path.clone());
+    while let Some(wanted) = rest {
+        if let Some(found) = lookup::find(visit.workspace.vault.root(), &wanted) {
+            return Some(found);
+        }
+        rest = wanted.as_str().split_once('/').and_then(|(_, rest)| NotePath::new(rest).ok());
+    }
+    None
 }

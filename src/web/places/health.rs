@@ -14,8 +14,8 @@ use crate::config::NotifyKind;
 use crate::deliver::instants::retold;
 use crate::deliver::{Console, Notifier, send_test};
 use crate::doctor::{self, Check, Further, Mend, Outcome, Report, ago};
-use crate::history::{Deletions, Interrupted, Look, RestoreReport};
-use crate::search::Recall;
+use crate::history::{CheckDepth, Deletions, Interrupted, RestoreReport};
+use crate::machines::status::{MachineStatus, MachinesStatus};
 use crate::web::answer::{Done, Problem, View};
 use crate::web::entry::store::Session;
 use crate::web::live::Changed;
@@ -56,7 +56,7 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
             (daemon(visit, &health.status))
             h2 { "Who is told" }
             (notifiers(visit))
-            h2 { "Brains" }
+            h2 { "Models" }
             (brains(visit, &health.status))
             h2 { "Other MCP servers" }
             (servers(visit, &health.status))
@@ -168,13 +168,34 @@ fn daemon(visit: &Visit<'_>, status: &Report) -> Markup {
             None => p { "No daemon runs: nothing is told, and no routine runs. Start " code { "vault-agent run" } "." },
             Some(daemon) => dl {
                 dt { "Process" } dd { (daemon.pid) ", version " (daemon.version) ", since " (visit.at(daemon.started)) }
-                @if let Some(last) = daemon.last_pass { dt { "Last pass" } dd { (ago(last.min(visit.now), visit.now)) ", " (daemon.took_ms) " ms" } }
+                @if let Some(last) = daemon.last_pass { dt { "Last look" } dd { (ago(last.min(visit.now), visit.now)) ", " (daemon.took_ms) " ms" } }
                 dt { "Watcher" } dd { (daemon.watcher) }
                 @for (part, words) in &daemon.parts { dt { (part) } dd { (said(words)) } }
                 @for wrong in daemon.settings_error.iter().chain(&daemon.last_error) { dt { "Problem" } dd.late { (wrong) } }
             },
         }
+        @if let Some(machines) = status.daemon.as_ref().filter(|_| status.running).and_then(|it| it.machines.as_ref()) {
+            (others(visit, machines))
+        }
         @if let Some(reason) = &status.read_only { p { "This machine doesn't fire: " (reason) } }
+    }
+}
+
+/// The machines that share the vault. What they say of themselves came over a store: it is plain text.
+fn others(visit: &Visit<'_>, status: &MachinesStatus) -> Markup {
+    let row = |one: &MachineStatus| {
+        let state = match (one.holds, one.notes_behind) {
+            (true, _) => parts::badge("the voice", "good"),
+            (false, true) => parts::badge("its notes lag", "warn"),
+            (false, false) => html! {},
+        };
+        let seen = one.seen.map_or_else(|| html! {}, |at| html! { (ago(at.min(visit.now), visit.now)) });
+        vec![html! { (one.name) }, state, seen, html! { (one.version) }]
+    };
+    html! {
+        h3 { "Machines" }
+        @if let Some(problem) = &status.problem { p.late { (problem) } }
+        (parts::table(&["Machine", "State", "Seen", "Version"], &status.machines.iter().map(row).collect::<Vec<_>>()))
     }
 }
 
@@ -192,7 +213,7 @@ fn notifiers(visit: &Visit<'_>) -> Markup {
 
 fn brains(visit: &Visit<'_>, status: &Report) -> Markup {
     if status.brains.is_empty() {
-        return parts::empty("No brain is set up; memory answers.");
+        return parts::empty("No model is set up (`[[brain]]` in the settings); memory answers.");
     }
     let row = |brain: &crate::agent::brains::Listed| {
         vec![
@@ -202,7 +223,7 @@ fn brains(visit: &Visit<'_>, status: &Report) -> Markup {
             html! { @if brain.class.is_some() { (parts::button(visit, "/health", "reset", &[("name", &brain.name)], "Ask it again")) } },
         ]
     };
-    parts::table(&["Brain", "Model", "State", ""], &status.brains.iter().map(row).collect::<Vec<_>>())
+    parts::table(&["Name", "Model", "State", ""], &status.brains.iter().map(row).collect::<Vec<_>>())
 }
 
 #[cfg(all(feature = "mcp", unix))]
@@ -235,7 +256,7 @@ fn sessions(visit: &Visit<'_>, sessions: &[Session]) -> Markup {
 
 /// What a look at all of the history finds.
 fn verified(visit: &Visit<'_>) -> Result<Markup, Problem> {
-    let found = open(visit)?.verify(Look::Whole)?;
+    let found = open(visit)?.verify(CheckDepth::Whole)?;
     let flaws: Vec<String> = found.flaws.iter().map(|flaw| flaw.detail.clone()).collect();
     Ok(html! {
         section.plan aria-label="History" {
@@ -258,6 +279,11 @@ fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
     match form.get("do") {
         "test" => test(visit, name),
         "reset" => {
+            let brains =
+                crate::agent::setup::prepare(&visit.workspace.settings, visit.workspace.vault.root());
+            if !brains.iter().any(|brain| brain.name() == name) {
+                return Err(Problem::not_found(format!("no model is called {}", crate::format::quote(name))));
+            }
             let any = Store::new(&visit.workspace.dirs.state).reset(Some(name)).map_err(Problem::failed)?;
             let said = if any { "is asked again" } else { "had nothing against it" };
             Ok(Done::new("/health", format!("{name} {said}")))
@@ -304,8 +330,6 @@ fn test(visit: &Visit<'_>, name: &str) -> Result<Done, Problem> {
 fn reindex(workspace: &Workspace) -> Result<usize, String> {
     let words = |error: crate::search::IndexError| error.to_string();
     let index = Arc::new(workspace.index().map_err(words)?);
-    let recall = Recall::new(index, &workspace.settings, Arc::clone(&workspace.clock));
-    let made = recall.index().reindex(&|_| {}, &AtomicBool::new(false)).map_err(words)?;
-    recall.remake().map_err(|error| error.to_string())?;
+    let made = index.reindex(&|_| {}, &AtomicBool::new(false)).map_err(words)?;
     Ok(made.files)
 }

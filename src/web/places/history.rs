@@ -1,6 +1,5 @@
 //! `/history`: what was changed, by whom and why; `/history/ID`: one change, and what taking it back would do.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use maud::{Markup, html};
@@ -42,9 +41,11 @@ impl From<HistoryError> for Problem {
     fn from(error: HistoryError) -> Self {
         match &error {
             HistoryError::When(when) => Self::bad(&error).hint(when.hint()),
-            HistoryError::UnknownPoint(_) | HistoryError::Ambiguous(_) | HistoryError::Outside { .. } => {
-                Self::bad(&error)
-            }
+            HistoryError::UnknownPoint(_)
+            | HistoryError::Ambiguous(_)
+            | HistoryError::Outside { .. }
+            | HistoryError::Ahead(_)
+            | HistoryError::BeforeFirst { .. } => Self::bad(&error),
             HistoryError::Empty | HistoryError::NotInSnapshot { .. } | HistoryError::NoPart(_) => {
                 Self::not_found(&error)
             }
@@ -75,24 +76,19 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
     }
     let path = visit.query("note").map(str::to_owned);
     let skipped = (visit.page_number() - 1).saturating_mul(PER_PAGE);
-    let filter =
-        Filter { path, actor, since, until, grep: visit.query("q").map(str::to_owned), ..Filter::default() };
-    let (mut entries, mut count) = (Vec::new(), 0);
-    history.log(&filter, |record| {
-        count += 1;
-        if count > skipped {
-            entries.push(history.entry(&record, false)?);
-        }
-        let more = entries.len() <= PER_PAGE;
-        Ok(if more { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
-    })?;
+    let (grep, limit) = (visit.query("q").map(str::to_owned), Some(PER_PAGE + 1));
+    let filter = Filter { path, actor, since, until, grep, skip: skipped, limit, ..Filter::default() };
+    let records = history.records(&filter)?;
+    let entries = records.iter().map(|record| history.entry(record, false));
+    let mut entries = entries.collect::<Result<Vec<_>, _>>()?;
     let more = entries.len() > PER_PAGE;
     entries.truncate(PER_PAGE);
     visit.view("History", &entries, |entries| {
         html! {
             (filters(visit))
-            @if entries.is_empty() { (parts::empty("Nothing matches.")) } @else { (table(visit, entries)) }
-            (older(visit, more))
+            @if entries.is_empty() && skipped == 0 { (parts::empty("Nothing matches.")) }
+            @if !entries.is_empty() { (table(visit, entries)) }
+            (parts::open_pager(visit, entries.len(), more))
         }
     })
 }
@@ -106,21 +102,6 @@ fn filters(visit: &Visit<'_>) -> Markup {
             label { span { "Day" } input type="date" name="day" value=(value("day")); }
             (parts::field(visit, "", "q", "Words", value("q")))
             button { "Show" }
-        }
-    }
-}
-
-/// The links to newer and older pages, where the whole length isn't known.
-pub(super) fn older(visit: &Visit<'_>, more: bool) -> Markup {
-    let page = visit.page_number();
-    let to = |page: usize| visit.address_with(&[("page", &page.to_string())]);
-    html! {
-        @if page > 1 || more {
-            nav.pager aria-label="Pages" {
-                @if page > 1 { a href=(to(page - 1)) rel="prev" { "Newer" } }
-                span { "Page " (page) }
-                @if more { a href=(to(page + 1)) rel="next" { "Older" } }
-            }
         }
     }
 }

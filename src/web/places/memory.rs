@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::Place;
 use crate::format::struck;
 use crate::history::{Blame, Bound, LineOrigin};
-use crate::memory::{Listed, ListedDay, ListedSection, Meant, NewMemory, Scope};
+use crate::memory::{Listed, ListedDay, ListedSection, MemoryRef, NewMemory, Scope};
 use crate::web::answer::{Done, Problem, View};
 use crate::web::parts;
 use crate::web::visit::{Form, Visit, line_address, note_address};
@@ -51,7 +51,7 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
                 }
             })
         }
-        other => Err(Problem::bad(format!("{} is no shelf", crate::format::quote(other)))
+        other => Err(Problem::bad(format!("{} is no kind of memory", crate::format::quote(other)))
             .hint("write `long`, `daily` or `pins`")),
     }
 }
@@ -93,8 +93,8 @@ fn head(visit: &Visit<'_>) -> Markup {
                 a href=(visit.address_with(&[("shelf", name), ("page", "")])) aria-current=[(name == shelf).then_some("true")] { (words) } " "
             }
             @if shelf == "long" {
-                @if visit.query("struck").is_some() { a href=(visit.address_with(&[("struck", "")])) { "Without struck ones" } }
-                @else { a href=(visit.address_with(&[("struck", "1")])) { "Also struck ones" } }
+                @if visit.query("struck").is_some() { a href=(visit.address_with(&[("struck", "")])) { "Without crossed-out ones" } }
+                @else { a href=(visit.address_with(&[("struck", "1")])) { "Also crossed-out ones" } }
                 " "
                 @if visit.query("origins").is_some() { a href=(visit.address_with(&[("origins", "")])) { "Without where they came from" } }
                 @else { a href=(visit.address_with(&[("origins", "1")])) { "Where each came from" } }
@@ -203,7 +203,7 @@ fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
             Ok(Done::new("/memory", format!("{verb}: {}", saved.text)))
         }
         "edit" => {
-            let meant = Meant { path: form.get("path"), text: form.get("was"), line, expected: None };
+            let meant = MemoryRef { path: form.get("path"), text: form.get("was"), line, expected: None };
             let edited = memory.edit(&meant, form.get("text"), &origin)?;
             Ok(Done::new(back, format!("Changed: {}", edited.saved.text)))
         }

@@ -3,6 +3,8 @@
 
 mod folders;
 
+use std::ops::Range;
+
 use maud::{Markup, html};
 use serde::Serialize;
 use similar::{ChangeTag, TextDiff};
@@ -16,14 +18,14 @@ use crate::history::{
 use crate::vault::{NotePath, VaultError};
 use crate::web::answer::{Done, Problem, View};
 use crate::web::visit::{Form, LINES_PER_PAGE, Visit, note_address};
-use crate::web::{markdown, parts};
+use crate::web::{lookup, markdown, parts};
 
 pub(super) const PLACE: Place = Place { name: "notes", title: "Notes", is_listed: true, see, act };
 
 /// So many snapshots are on the slider.
 const SNAPSHOTS: usize = 100;
 /// Of a longer note only the lines are shown.
-const MOST_READ: usize = 200_000;
+const MOST_READ: usize = 1_000_000;
 
 /// A note, as programs read it.
 #[derive(Debug, Serialize)]
@@ -79,7 +81,9 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
         _ => now.clone(),
     };
     if then.is_none() && snapshots.is_empty() {
-        return Err(missing());
+        // A link of Obsidian's names a note of any folder by its name alone.
+        let found = lookup::find(visit.workspace.vault.root(), &path);
+        return found.map(|found| View::Elsewhere(note_address(found.as_str()))).ok_or_else(missing);
     }
     if let (true, Some(history), Some(_)) = (is_then, &history, &then) {
         blame = history.blame(&path, point.as_ref(), Bound::default()).ok();
@@ -107,12 +111,19 @@ fn point(
     }
     let Some(place) = visit.query("n") else { return Ok(None) };
     let place: usize = place.parse().map_err(|_| Problem::bad("that is no place on the slider"))?;
-    let entry = place.checked_sub(1).and_then(|place| snapshots.get(place));
-    Ok(entry.map(|entry| history.point(&entry.id)).transpose()?)
+    let Some(place) = place.checked_sub(1) else { return Ok(None) };
+    let entry = snapshots.get(place).ok_or_else(|| {
+        Problem::not_found(format!(
+            "the last {} changes of this note can be shown; 0 is now",
+            snapshots.len()
+        ))
+        .link(note_address(&visit.rest), "The note as it is now")
+    })?;
+    Ok(Some(history.point(&entry.id)?))
 }
 
 fn page(visit: &Visit<'_>, shown: &Shown, bytes: Option<&Vec<u8>>, plan: Option<&Planned>) -> Markup {
-    let now = text(bytes);
+    let (now, count) = (text(bytes), shown.text.lines().count());
     let folder = shown.path.rsplit_once('/').map_or("", |(folder, _)| folder);
     html! {
         p.soft { (visit.obsidian(&shown.path)) " · " a href={ "/history?note=" (crate::web::visit::encoded(&shown.path)) } { "All its changes" } }
@@ -130,12 +141,23 @@ fn page(visit: &Visit<'_>, shown: &Shown, bytes: Option<&Vec<u8>>, plan: Option<
             @else { (parts::diff(&shown.text, &now)) }
         }
         h2 { "As it reads" }
+        @if count > LINES_PER_PAGE { p.soft { "Page " (visit.page_number()) " of its " (count) " lines." } }
         @if shown.text.len() > MOST_READ { (parts::empty("It is too long to be shown as it reads; its lines are below.")) }
-        @else { div.note { (markdown::render(&shown.text, folder)) } }
+        @else { div.note { (markdown::render_part(&shown.text, lines_of_page(visit, &shown.text), folder)) } }
         h2 { "Line by line" }
         (lines(visit, shown))
+        (parts::pager(visit, count, LINES_PER_PAGE))
         (section_links(visit, shown))
     }
+}
+
+/// The bytes of the lines that this page of a note shows.
+fn lines_of_page(visit: &Visit<'_>, text: &str) -> Range<usize> {
+    let first = (visit.page_number() - 1).saturating_mul(LINES_PER_PAGE);
+    let begins = std::iter::once(0).chain(memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1));
+    let mut begins = begins.skip(first).step_by(LINES_PER_PAGE);
+    let mut next = || begins.next().unwrap_or(text.len());
+    next()..next()
 }
 
 /// The form that chooses a snapshot: it works without scripts.
@@ -161,7 +183,7 @@ fn slider(visit: &Visit<'_>, shown: &Shown) -> Markup {
 
 fn lines(visit: &Visit<'_>, shown: &Shown) -> Markup {
     let Some(blame) = &shown.blame else {
-        return html! { (parts::empty("No snapshot keeps this note, so nobody knows where its lines come from.")) };
+        return html! { (parts::empty("No snapshot has this note, so it is not known where its lines come from.")) };
     };
     let row = |line: &BlamedLine| {
         let origin = blame.origin(line);
@@ -181,7 +203,6 @@ fn lines(visit: &Visit<'_>, shown: &Shown) -> Markup {
         parts::page_of(visit, &blame.lines, LINES_PER_PAGE).iter().map(row).collect();
     html! {
         (parts::table(&["Line", "Text", "Who", "Since", ""], &rows))
-        (parts::pager(visit, blame.lines.len(), LINES_PER_PAGE))
         @if !blame.complete { p.soft { "Lines without a time are older than the snapshots that were looked at." } }
     }
 }

@@ -44,6 +44,8 @@ struct Ran {
     outcome: Option<String>,
     answer: Option<String>,
     cost: Option<Cost>,
+    /// Its turn, as `turns` knows it; none where nobody was asked.
+    turn: Option<String>,
 }
 
 /// A routine with its runs.
@@ -66,6 +68,7 @@ fn ran(visit: &Visit<'_>, run: Run) -> Ran {
         started: rfc3339(run.started, tz),
         late_seconds: run.started.duration_since(run.due).as_secs().max(0),
         missed: run.missed,
+        turn: run.answer.as_ref().map(|_| routines::message_of(&run.key).to_string()),
         outcome: run.outcome,
         answer: run.answer,
         cost: run.facts.as_deref().and_then(Facts::parse).as_ref().map(Cost::of),
@@ -104,7 +107,7 @@ fn paused(visit: &Visit<'_>) -> Markup {
             } @else {
                 details.more {
                     summary { "Pause everything that is done by itself" }
-                    p.soft { "Routines, captures, summaries, working memory and words by a brain wait. What falls into the pause is handled after it." }
+                    p.soft { "Routines, what is noted and summed up by itself, and words by a model wait. What falls into the pause is handled after it." }
                     (parts::form(visit, "/routines", "pause", &html! {
                         (parts::field(visit, "pause", "until", "Until when (empty: until it is resumed)", ""))
                         label { input type="checkbox" name="reminders" value="yes"; " Reminders wait too" }
@@ -212,12 +215,15 @@ fn runs_table(visit: &Visit<'_>, runs: &[Ran]) -> Markup {
             String::new()
         };
         let missed =
-            if run.missed > 0 { format!(", {} earlier folded in", run.missed) } else { String::new() };
+            if run.missed > 0 { format!(", {} earlier ones with it", run.missed) } else { String::new() };
         vec![
             html! { (visit.at(run.due.parse().unwrap_or(visit.now))) (late) (missed) },
             html! { (run.outcome.as_deref().unwrap_or("under way")) },
             html! { @if let Some(cost) = &run.cost { (cost_words(cost)) } },
-            html! { @if let Some(answer) = &run.answer { details.more { summary { "Answer" } pre { (answer) } } } },
+            html! {
+                @if let Some(answer) = &run.answer { details.more { summary { "Answer" } pre { (answer) } } }
+                @if let Some(turn) = &run.turn { p { a href={ "/turns/" (turn) } { "How it was answered" } } }
+            },
         ]
     };
     let rows: Vec<Vec<Markup>> = runs.iter().map(row).collect();
@@ -231,7 +237,9 @@ impl From<EnableError> for Problem {
     fn from(error: EnableError) -> Self {
         match error {
             EnableError::Unknown { .. } => Self::not_found(error),
-            error => Self::changed(error),
+            EnableError::Read(error) => error.into(),
+            EnableError::Write(error) => error.into(),
+            EnableError::NotUnderstood { .. } => Self::changed(error),
         }
     }
 }

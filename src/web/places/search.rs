@@ -27,7 +27,7 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
     let limit = limit.map_err(|_| Problem::bad("`limit` is a number"))?.clamp(1, MOST);
     let (scope, exact) = (visit.query("scope").map(str::to_owned), visit.query("exact").is_some());
     let query = Query { text: text.to_owned(), scope, limit, exact };
-    let asker = Asker::new(Arc::clone(visit.workspace)).leaving();
+    let asker = Asker::new(Arc::clone(visit.workspace));
     let found = if visit.query("deep").is_some() { asker.deep(&query) } else { asker.search(&query) };
     let answer = found.map_err(|error| match error {
         RecallError::Index(error @ IndexError::Scope { .. }) => Problem::bad(error),
@@ -103,7 +103,6 @@ fn hits(visit: &Visit<'_>, found: &Found) -> Markup {
     let checked = match answer.freshness.checked_by {
         CheckedBy::Daemon => "the daemon follows the vault",
         CheckedBy::Scan => "every file was looked at just now",
-        CheckedBy::Glance => "folders were looked at just now",
         CheckedBy::Nobody => "nobody could look at the vault: this may be old",
     };
     html! {

@@ -11,6 +11,8 @@ use crate::agenda::{self, Entry, State};
 use crate::capture::Inbox;
 use crate::format::candidate;
 use crate::reminders::{Book, Draft, ReminderError, check_message};
+use crate::routines::message_of;
+use crate::web::Question;
 use crate::web::answer::{Done, Problem, View};
 use crate::web::live::Changed;
 use crate::web::troubles::troubles;
@@ -62,7 +64,7 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
     late.reverse();
     late.truncate(MOST);
     let open = Inbox::new(visit.workspace.memory()).list()?;
-    let mut problems = troubles(visit)?;
+    let mut problems = troubles(visit, &agenda.reminders)?;
     problems.extend(agenda.problems);
     let today = Today {
         next,
@@ -169,7 +171,7 @@ fn understood(visit: &Visit<'_>, text: &str) -> Result<Understood, Problem> {
         match when::read(when, now, zone) {
             Ok(meaning) => {
                 check_message(msg)?;
-                let said = when::said_with(meaning.local, meaning.recur, now, zone);
+                let said = when::confirmation_with(meaning.local, meaning.recur, now, zone);
                 return Ok(Understood { said, msg: msg.to_owned(), when: when.to_owned(), is_behind });
             }
             Err(error @ WhenError::Ambiguous { .. }) => why = why.or(Some(error)),
@@ -190,11 +192,19 @@ fn asked(visit: &Visit<'_>) -> Markup {
         section aria-label="Answer" {
             h2 { "Answer" }
             @match answer {
-                Some(answer) => (answered(&answer)),
+                Some(answer) => {
+                    (answered(&answer))
+                    p { a href={ "/turns/" (turn_of(id)) } { "How it was answered" } }
+                },
                 None => p.soft role="status" { "The assistant is asked; the answer comes here. If vault-agent was ended meanwhile, ask again." },
             }
         }
     }
+}
+
+/// The id of the turn that answers the question of a form.
+fn turn_of(answer: &str) -> u64 {
+    message_of(&format!("page:{answer}"))
 }
 
 /// An answer, and what it took as a line below it.
@@ -258,7 +268,8 @@ fn ask(visit: &Visit<'_>, form: &str, question: &str) -> Result<Done, Problem> {
     }
     let id = format!("answer{form}");
     visit.store.claim(&id, &visit.session.id, "", visit.now).map_err(Problem::failed)?;
-    let asked = (visit.questions)(Arc::clone(visit.workspace), question.to_owned());
+    let asked = Question { message: turn_of(&id), text: question.to_owned() };
+    let asked = (visit.questions)(Arc::clone(visit.workspace), asked);
     let (store, live, to) = (Arc::clone(visit.store), visit.live.clone(), format!("/?answer={id}"));
     let goes_to = to.clone();
     visit.spawn(async move {

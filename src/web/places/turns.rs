@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use maud::{Markup, html};
 
 use super::Place;
-use super::history::{older, planned, undo, undo_plan};
+use super::history::{planned, undo, undo_plan};
 use crate::agent::remade::{RemadeError, remade};
 use crate::brain::{Message, Part, Request};
 use crate::history::Undone;
@@ -16,7 +16,7 @@ use crate::web::answer::{Done, Problem, View};
 use crate::web::parts;
 use crate::web::visit::{Form, Visit, note_address};
 
-pub(super) const PLACE: Place = Place { name: "turns", title: "Turns", is_listed: true, see, act };
+pub(super) const PLACE: Place = Place { name: "turns", title: "Questions", is_listed: true, see, act };
 
 /// So many on one page.
 const PER_PAGE: usize = 50;
@@ -46,15 +46,12 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
     let texts: HashMap<String, &str> =
         shown.clone().map(|turn| (turn.name(), turn.asked.text.as_str())).collect();
     let listed: Vec<ListedTurn> = shown.map(|turn| ListedTurn::of(turn, tz)).collect();
-    visit.view("Turns", &listed, |listed| {
+    visit.view("Questions", &listed, |listed| {
         let rows: Vec<Vec<Markup>> = listed.iter().map(|turn| row(visit, turn, &texts)).collect();
         html! {
-            @if rows.is_empty() {
-                (parts::empty("Nothing was asked yet."))
-            } @else {
-                (parts::table(&["When", "Turn", "Where", "State", "Brain"], &rows))
-            }
-            (older(visit, more))
+            @if rows.is_empty() && visit.page_number() == 1 { (parts::empty("Nothing was asked yet.")) }
+            @if !rows.is_empty() { (parts::table(&["When", "Question", "Where", "State", "Model"], &rows)) }
+            (parts::open_pager(visit, rows.len(), more))
         }
     })
 }
@@ -73,7 +70,8 @@ fn row(visit: &Visit<'_>, turn: &ListedTurn, texts: &HashMap<String, &str>) -> V
 }
 
 fn one(visit: &Visit<'_>, journal: Option<&TurnJournal>) -> Result<View, Problem> {
-    let missing = || Problem::not_found(format!("there is no turn {}", crate::format::quote(&visit.rest)));
+    let missing =
+        || Problem::not_found(format!("there is no question {}", crate::format::quote(&visit.rest)));
     let journal = journal.ok_or_else(missing)?;
     let turn = journal.named(&visit.rest).map_err(Problem::failed)?.ok_or_else(missing)?;
     let detail = journal.detail(&turn, visit.workspace.zone.tz()).map_err(Problem::failed)?;
@@ -84,10 +82,10 @@ fn one(visit: &Visit<'_>, journal: Option<&TurnJournal>) -> Result<View, Problem
     if visit.query("request").is_some() {
         return request(visit, journal, &detail.turn.id);
     }
-    visit.view("Turn", &detail, |detail| {
+    visit.view("Question", &detail, |detail| {
         html! {
             (facts(visit, detail))
-            @if !detail.question.is_empty() { h2 { "Question" } pre { (detail.question) } }
+            @if !detail.question.is_empty() { h2 { "What was asked" } pre { (detail.question) } }
             @if let Some(answer) = &detail.answer { h2 { "Answer" } (long(answer)) }
             h2 { "What it changed" }
             @match &plan {
@@ -98,7 +96,7 @@ fn one(visit: &Visit<'_>, journal: Option<&TurnJournal>) -> Result<View, Problem
             h2 { "Tools" }
             @if detail.tools.is_empty() { (parts::empty("No tool was called.")) }
             @for tool in &detail.tools { (called_tool(tool)) }
-            h2 { "Attempts" }
+            h2 { "Models that were called" }
             (calls(&detail.calls))
             h2 { "Steps" }
             (steps(visit, &detail.steps))
@@ -112,7 +110,7 @@ fn request(visit: &Visit<'_>, journal: &TurnJournal, id: &str) -> Result<View, P
     let remade = remade(visit.workspace, Some(journal), id, &tools)?;
     visit.view("What the model was given", &remade, |remade| {
         html! {
-            p { a href={ "/turns/" (crate::web::visit::encoded(id)) } { "The turn" } }
+            p { a href={ "/turns/" (crate::web::visit::encoded(id)) } { "The question" } }
             p { (parts::badge(if remade.equal { "the same" } else { "not the same" }, if remade.equal { "good" } else { "warn" })) " " (remade.words()) }
             @if let Some(request) = &remade.request { (asked(request)) }
         }
@@ -163,7 +161,9 @@ fn message_of(message: &Message) -> Markup {
 impl From<RemadeError> for Problem {
     fn from(error: RemadeError) -> Self {
         match error {
-            RemadeError::Unknown(_) | RemadeError::NotAsked(_) => Self::not_found(error),
+            RemadeError::Unknown(_) | RemadeError::NotAsked(_) | RemadeError::NotLogged(_) => {
+                Self::not_found(error)
+            }
             error => Self::failed(error),
         }
     }
@@ -175,7 +175,7 @@ fn facts(visit: &Visit<'_>, detail: &TurnDetail) -> Markup {
     html! {
         dl {
             dt { "State" } dd { (turn.state) }
-            dt { "Brain" } dd { (turn.brain.as_deref().unwrap_or("memory")) }
+            dt { "Model" } dd { (turn.brain.as_deref().unwrap_or("memory")) }
             dt { "Asked" } dd { (visit.at(turn.started.parse().unwrap_or(visit.now))) " in " (turn.channel) }
             @if let Some(done) = turn.finished.as_ref().and_then(|at| at.parse().ok()) { dt { "Done" } dd { (visit.at(done)) } }
             @if let Some(cost) = &detail.cost { dt { "Took" } dd { (cost_words(cost)) } }
@@ -199,7 +199,7 @@ pub(super) fn cost_words(cost: &Cost) -> String {
 
 fn memory(detail: &TurnDetail) -> Markup {
     html! {
-        h2 { "What memory put in" }
+        h2 { "What was taken from memory" }
         @match (&detail.memory, &detail.memory_problem) {
             (_, Some(problem)) => p { (problem) },
             (Some(text), None) if !text.is_empty() => (long(text)),
@@ -250,9 +250,9 @@ fn calls(calls: &[Called]) -> Markup {
     };
     let rows: Vec<Vec<Markup>> = calls.iter().map(row).collect();
     if rows.is_empty() {
-        return parts::empty("No brain was asked.");
+        return parts::empty("No model was called.");
     }
-    parts::table(&["Brain", "Model", "How it went", "Tokens", "Time"], &rows)
+    parts::table(&["Name", "Model", "How it went", "Tokens", "Time"], &rows)
 }
 
 fn steps(visit: &Visit<'_>, steps: &[Step]) -> Markup {

@@ -13,7 +13,7 @@ use crate::web::visit::Visit;
 
 pub(super) const PLACE: Place = Place { name: "usage", title: "Usage", is_listed: true, see, act: nothing };
 
-const WAYS: [(&str, &str); 3] = [("day", "day"), ("brain", "brain"), ("channel", "place")];
+const WAYS: [(&str, &str); 3] = [("day", "day"), ("brain", "model"), ("channel", "place")];
 const TIMES: [(&str, &str); 4] = [("7", "7 days"), ("30", "30 days"), ("365", "a year"), ("all", "all")];
 /// So many bars are drawn: the last of them by day, else the largest.
 const BARS: usize = 40;
@@ -66,7 +66,7 @@ fn budgets(budgets: &[Budget]) -> Markup {
             ul.plainlist {
                 @for budget in budgets {
                     li {
-                        (budget.brain.as_deref().unwrap_or("all brains")) ": " (budget.state()) " "
+                        (budget.brain.as_deref().unwrap_or("all models")) ": " (budget.state()) " "
                         progress max="100" value=(percent(budget.share)) aria-label="used" {}
                     }
                 }

@@ -7,7 +7,7 @@ use crate::when::part::Part;
 use crate::when::phrase::{Date, Day, Period, Which};
 use crate::when::term::{Term, Unit};
 
-/// What stands before or behind a day to say which one.
+/// The words before or behind a day that choose one.
 const WHICH: [(Term, Which); 4] = [
     (Term::This, Which::This),
     (Term::Next, Which::Next),

@@ -1,4 +1,5 @@
-//! What comes again: `every friday`, `daily`, `monthly on the 1st`, `am 1. jedes Monats`; and what a line has no word for.
+//! The grammar of recurrence: `every friday`, `daily`, `monthly on the 1st`, `am 1. jedes Monats`; and kinds that a
+//! reminder line can't hold.
 
 use jiff::civil::Weekday;
 

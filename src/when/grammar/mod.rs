@@ -13,7 +13,7 @@ use super::part::Part;
 use super::phrase::{Clock, Day, Phrase};
 use super::term::Term;
 
-/// What a rule gives: things that begin at its place, each with where it ends.
+/// The results of a rule: things that begin at its place, each with its end.
 type Found<T> = Vec<(T, usize)>;
 
 /// The rules, over one language's terms of a phrase.

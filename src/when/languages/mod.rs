@@ -12,7 +12,7 @@ mod spanish;
 
 use super::term::Term;
 
-/// What the grammar has to know of a language.
+/// The grammar's data about a language.
 #[derive(Debug)]
 pub struct Language {
     /// Its English name.

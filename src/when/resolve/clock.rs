@@ -28,7 +28,7 @@ impl Resolver<'_> {
         };
         let Some(part) = part else { return given.into_iter().map(|minute| Ok((minute, 0))).collect() };
         let (first, last) = part.range();
-        let fit: Vec<_> = given.iter().filter(|minute| (first..=last).contains(minute)).collect();
+        let fit: Vec<_> = given.iter().filter(|minute| (first..=last).contains(*minute)).collect();
         if fit.is_empty() {
             let shown = given
                 .first()

@@ -1,10 +1,10 @@
-//! What an agent's messages hold: a tool's output, a status, what was used.
+//! Reads an agent's messages: a tool's output, a status, usage.
 
 use serde_json::Value;
 
 use crate::brain::event::Usage;
 
-/// What a call came to, in words.
+/// The result of a call, in words.
 pub(super) fn output(update: &Value) -> String {
     let blocks = update["content"].as_array().into_iter().flatten();
     let words: Vec<&str> = blocks.filter_map(|block| block["content"]["text"].as_str()).collect();

@@ -1,4 +1,4 @@
-//! What Codex's items, questions and errors mean: calls of tools, approvals, classes of failure. Pure.
+//! Translates Codex's items, questions and errors into calls of tools, approvals and classes of failure. Pure.
 
 use std::collections::HashMap;
 
@@ -41,7 +41,7 @@ fn id(item: &Value) -> String {
     item["id"].as_str().unwrap_or_default().to_owned()
 }
 
-/// What a finished item's tool said.
+/// The result of a finished item's tool.
 pub(super) fn result(item: &Value) -> ToolResult {
     let status = item["status"].as_str().unwrap_or("completed");
     let mut is_error = status != "completed";
@@ -85,7 +85,7 @@ pub(super) struct Wanted {
     pub no: Value,
 }
 
-/// What a request from Codex wants; none where we don't know it. `open` are the calls that began, by their ids.
+/// Reads a request from Codex; none where we don't know it. `open` are the calls that began, by their ids.
 pub(super) fn wanted(method: &str, params: &Value, open: &HashMap<String, ToolCall>) -> Option<Wanted> {
     let item = params["itemId"].as_str().and_then(|item| open.get(item));
     let made = |name: &str, arguments: Value| {

@@ -1,4 +1,4 @@
-//! How Codex is started: its home, its settings, its environment.
+//! The command that starts Codex: its home, its settings, its environment.
 //!
 //! Settings go in as `-c key=value`, so no file is written and an update of Codex that drops one of them only ignores
 //! it. Most of them take something away: a chat needs neither Codex's coding instructions (some 4 KB), nor its skills,
@@ -13,7 +13,7 @@ use crate::brain::programs::process::{MARK, Program};
 use crate::brain::wire::Wire;
 use crate::config::McpServer;
 
-/// What holds the key in Codex's environment.
+/// The variable of the key in Codex's environment.
 const KEY: &str = "VAULT_AGENT_CODEX_KEY";
 /// The name of our provider in Codex's settings.
 const PROVIDER: &str = "vault-agent";
@@ -26,7 +26,7 @@ const SEARCH: &str = "web_search";
 /// The tool that looks at a picture on disk.
 const VIEW: &str = "view_image";
 
-/// What is taken away from every turn.
+/// The settings that take Codex's additions away from every turn.
 const LESS: [&str; 26] = [
     "check_for_update_on_startup=false",
     "analytics.enabled=false",

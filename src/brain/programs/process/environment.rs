@@ -1,8 +1,8 @@
-//! What a program is given of our environment: what it needs to run, and what is named.
+//! The environment of a harness's program: the variables that it needs to run, and named ones.
 
 use std::ffi::{OsStr, OsString};
 
-/// What of `ours` a program is given.
+/// The part of `ours` that a program is given.
 pub(super) fn environment(
     ours: impl Iterator<Item = (OsString, OsString)>,
     pass: &[&str],
@@ -19,7 +19,7 @@ pub(super) fn environment(
     ours.filter(move |(name, _)| is(name))
 }
 
-/// What a program needs of our environment, whatever it is.
+/// The variables that every program needs.
 const ENVIRONMENT: [&str; 17] = [
     "PATH",
     "HOME",

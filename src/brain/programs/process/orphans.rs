@@ -1,4 +1,4 @@
-//! What children of a killed process left behind is found by a mark in its environment, and ended.
+//! Finds and ends processes that a killed run left behind, by a mark in their environment.
 
 use std::path::Path;
 

@@ -1,9 +1,9 @@
-//! `vault-agent __supervise PROGRAM ARGUMENTS…`: the process between us and a harness.
+//! `vault-agent __supervise PROGRAM ARGUMENTS…`: the supervisor process between us and a harness.
 //!
-//! It starts the program, which inherits its pipes, waits for it, and ends all that the program has started before
-//! it ends itself; on Linux also what went into the background or a session of its own, since orphans come to it.
-//! Whoever started it holds the other end of its standard input. Is that closed, the program has five seconds
-//! to end by itself; is it closed because we died, it has none. So nothing outlives us, whatever kills us.
+//! It starts the program, which inherits its pipes, waits for it, and ends all that the program has started before it
+//! ends itself; on Linux also what went into the background or a session of its own, since orphans come to it. Its
+//! parent holds the other end of its standard input. When the parent closes that, the program has five seconds to end
+//! by itself; when the parent died, it has none. So no process outlives us.
 
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;

@@ -1,4 +1,4 @@
-//! Which processes came of one, and their end. Linux tells through `/proc`; elsewhere the process group has to do.
+//! Finds a process's descendants and ends them: on Linux through `/proc`, elsewhere by the process group.
 
 use std::collections::HashMap;
 

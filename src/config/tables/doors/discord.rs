@@ -1,4 +1,4 @@
-//! `[discord]`: the bot, where it listens and what it keeps.
+//! `[discord]`: the bot's channel, owners and logging.
 
 use serde::Deserialize;
 
@@ -33,13 +33,13 @@ pub struct Discord {
     /// What is said in a bound thread without a word to the bot is answered for so many minutes; after an absence
     /// longer ago it is only logged. Who speaks to the bot is always answered.
     pub act_within_minutes: u32,
-    /// What becomes of files on messages.
+    /// The handling of files on messages.
     pub keep_attachments: KeepAttachments,
     /// Larger files stay links.
     pub max_attachment_bytes: u64,
 }
 
-/// What becomes of files on messages.
+/// The handling of files on messages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum KeepAttachments {

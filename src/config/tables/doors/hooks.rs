@@ -1,4 +1,4 @@
-//! `[hooks]`: what hooks of coding agents inject, and whether they keep the sessions.
+//! `[hooks]`: the bound of injected text, archived sessions, masking.
 
 use regex_lite::Regex;
 use serde::Deserialize;
@@ -28,7 +28,7 @@ impl Default for Hooks {
 }
 
 impl Hooks {
-    /// What masks secrets in text that is kept.
+    /// The masker of secrets in text that is kept.
     pub fn redactor(&self) -> Redactor {
         Redactor::new(self.mask_keys, &self.mask)
     }

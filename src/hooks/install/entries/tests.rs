@@ -87,7 +87,7 @@ fn other_hooks_stay_where_they_are() {
     let after = install(before, &caller()).unwrap();
     assert!(after.contains("say done") && !after.contains('\n'), "{after}");
     assert_eq!(uninstall(&after, None).unwrap(), before);
-    // Somebody put a hook of theirs beside ours.
+    // A person put a hook of theirs beside ours.
     let beside = after.replacen(
             "{\"hooks\":[{\"type\":\"command\",\"command\":\"'/opt",
             "{\"hooks\":[{\"type\":\"command\",\"command\":\"theirs\"}, {\"type\":\"command\",\"command\":\"'/opt",

@@ -68,19 +68,6 @@ impl EtcdEngine {
         let prefix = format!("/{}/", place.prefix);
         Ok(Self { inner: Mutex::new(Inner { endpoints, file, seen, last_read: None }), prefix })
     }
-
-    /// Forgets what was seen, so that a restored cluster is taken as it is: a person said so.
-    ///
-    /// # Errors
-    /// The state directory can't be written.
-    pub async fn forget(&self) -> Result<(), EngineError> {
-        let mut inner = self.inner.lock().await;
-        (inner.seen, inner.last_read) = (None, None);
-        match std::fs::remove_file(&inner.file) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(unwritten(&inner.file, &error)),
-            _ => Ok(()),
-        }
-    }
 }
 
 fn unwritten(file: &std::path::Path, error: &std::io::Error) -> EngineError {
@@ -172,5 +159,14 @@ impl Engine for EtcdEngine {
         };
         // A stream that ended says nothing more, so something may have changed.
         Ok(timeout(at_most, watching).await.is_ok())
+    }
+
+    async fn forget(&self) -> Result<(), EngineError> {
+        let mut inner = self.inner.lock().await;
+        (inner.seen, inner.last_read) = (None, None);
+        match std::fs::remove_file(&inner.file) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(unwritten(&inner.file, &error)),
+            _ => Ok(()),
+        }
     }
 }

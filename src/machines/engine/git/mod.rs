@@ -4,10 +4,9 @@
 //! old one is closed by a commit that names the new one, so both are never written. A state names the states before it
 //! (`state_file`), so a branch that somebody rewound is refused, and a push whose answer was lost is found again.
 //!
-//! - `state_file`: the file of a state; `branch`: names; [`address`]: which remotes there may be; `errors`: what git's messages mean. Pure;
+//! - `state_file`: the file of a state; `branch`: names; `errors`: what git's messages mean. Pure;
 //! - `command`: runs git; `remote`: fetch and push; `seen`: what was seen, on disk; this file: the engine.
 
-pub mod address;
 mod branch;
 mod command;
 mod errors;
@@ -24,6 +23,7 @@ use tokio::sync::Mutex;
 
 use super::{Change, Engine, EngineError, Entries, Swapped, apply, check_changes, standing, under};
 use crate::clock::Clock;
+use crate::config::git_address;
 use remote::{BranchHead, Push, Remote};
 use state_file::StateFile;
 
@@ -63,10 +63,10 @@ impl GitPlace {
     /// The usual place of `remote`, for the vault whose state directory is `state`.
     ///
     /// # Errors
-    /// The remote's address is none that may be used, see [`address::check`].
+    /// The remote's address is none that may be used, see [`git_address::check`].
     pub fn new(remote: &str, state: PathBuf) -> Result<Self, EngineError> {
         let refused = |why| EngineError::Refused(format!("`{}` {why}", errors::shown(remote)));
-        address::check(remote).map_err(refused)?;
+        git_address::check(remote).map_err(refused)?;
         Ok(Self { remote: remote.to_owned(), state, ssh: None, patience: command::PATIENCE })
     }
 }
@@ -75,16 +75,6 @@ impl GitEngine {
     /// An engine at `place`; nothing is started yet.
     pub fn new(place: GitPlace, clock: Arc<dyn Clock>) -> Self {
         Self { inner: Mutex::new(Inner { remote: Remote::new(place), known: None, last_read: None }), clock }
-    }
-
-    /// Forgets what was seen at the remote, so that a branch that was rewound is taken as it is: a person said so.
-    ///
-    /// # Errors
-    /// The state directory can't be written.
-    pub async fn forget(&self) -> Result<(), EngineError> {
-        let mut inner = self.inner.lock().await;
-        inner.known = None;
-        inner.remote.forget()
     }
 }
 
@@ -174,5 +164,15 @@ impl Engine for GitEngine {
         let mut inner = self.inner.lock().await;
         let now = inner.fetch().await?.id.clone();
         Ok(inner.last_read != Some(now))
+    }
+
+    fn watches(&self) -> bool {
+        false
+    }
+
+    async fn forget(&self) -> Result<(), EngineError> {
+        let mut inner = self.inner.lock().await;
+        inner.known = None;
+        inner.remote.forget()
     }
 }

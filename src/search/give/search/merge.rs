@@ -143,26 +143,6 @@ pub(super) fn merge(turns: Vec<Placed>, notes: Vec<Placed>, is_strict: bool, lim
     found.into_iter().map(found_of).collect()
 }
 
-/// `found` with those of the `by_words` that stand behind the `ends` of what is ranked of their notes, each at its place among
-/// the latter.
-pub(super) fn with_unranked(
-    mut found: Vec<Found>,
-    by_words: Vec<Found>,
-    ends: &[(&str, u32)],
-    limit: usize,
-) -> Vec<Found> {
-    let is_unranked =
-        |hit: &Found| ends.iter().any(|(path, line)| *path == hit.file.path && *line < hit.block.line);
-    for (place, hit) in by_words.into_iter().enumerate().filter(|(_, hit)| is_unranked(hit)) {
-        let first_alike = found.iter().position(|found| found.is_alike).unwrap_or(found.len());
-        let place = place.min(first_alike);
-        let score = place.checked_sub(1).map_or(hit.score, |before| found[before].score);
-        found.insert(place, Found { score, ..hit });
-    }
-    found.truncate(limit);
-    found
-}
-
 /// The same of whatever has a `score`.
 pub(super) fn in_one<T>(
     turns: Vec<T>,

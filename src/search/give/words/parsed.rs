@@ -49,14 +49,14 @@ impl<'a> ParsedQuery<'a> {
         let setting = Setting { zone: self.zone, prefixes: self.prefixes.clone() };
         let Syntax { items, notes, .. } = &mut self.syntax;
         let clauses = terms::clauses(view, fields, &mut self.analyzer, items, notes)?;
-        let allowed = filter::allowed(view, conn, fields, &mut self.analyzer, &self.syntax, &setting)?;
+        let allowed = filter::allowed(view, fields, &mut self.analyzer, &self.syntax, &setting)?;
         let check = filter::needs_text(&self.syntax, &mut self.analyzer);
         let mut most = if check { limit.saturating_mul(4).max(64) } else { limit };
         loop {
             let scored = if !clauses.is_empty() {
                 top(view, fields, &clauses, allowed.as_ref(), most)?
             } else if self.syntax.items.is_empty() && !self.query.text.trim().is_empty() {
-                newest(view, allowed.as_ref(), most)?
+                newest(view, allowed.as_ref(), most)
             } else {
                 Vec::new()
             };
@@ -85,14 +85,13 @@ impl<'a> ParsedQuery<'a> {
 }
 
 /// The allowed documents, newest first: what filters without words ask for.
-fn newest(view: &View, allowed: Option<&RoaringBitmap>, most: usize) -> Result<Vec<Scored>, IndexError> {
+fn newest(view: &View, allowed: Option<&RoaringBitmap>, most: usize) -> Vec<Scored> {
     let mut all = Vec::new();
     let mut number = 0;
     for (n, seg) in view.segs.iter().enumerate() {
-        let columns = seg.kept.columns(&seg.reader)?;
         for doc in 0..seg.reader.max_doc() {
             if allowed.map_or_else(|| seg.is_alive(doc), |allowed| allowed.contains(number)) {
-                let (time, tie) = (columns.time(doc), columns.tie(doc));
+                let (time, tie) = (seg.rows.meta(doc as usize).time, seg.rows.tie(doc as usize));
                 all.push(Scored { score: 0.0, time, tie, at: DocRef { seg: n, doc } });
             }
             number += 1;
@@ -100,5 +99,5 @@ fn newest(view: &View, allowed: Option<&RoaringBitmap>, most: usize) -> Result<V
     }
     all.sort_by(Scored::rank);
     all.truncate(most);
-    Ok(all)
+    all
 }

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::search::read::block::{Kind, Role};
-use crate::search::read::transcript::parse_appended;
 
 fn show(path: &str, text: &str) -> Vec<String> {
     let parsed = parse(path, text.as_bytes(), &Options::default()).unwrap();
@@ -44,12 +43,8 @@ fn a_session_gives_what_was_said_and_not_what_tools_did() {
     let read = |path: &str, text: &str| parse(path, text.as_bytes(), &Options::default()).unwrap();
     let path = "logs/claude-code/garden/s.md";
     let first = read(path, &text);
-    let resume = first.resume.clone().unwrap();
     assert_eq!(words(first), ["fix it"]);
     assert_eq!(words(read("logs/routines/a/s.md", &text)), ["fix it", "whole files"]);
-    let more = text + &event("tool", "more files", 3) + &event("agent", "done", 4);
-    let appended = parse_appended(path, more.as_bytes(), &resume, &Options::default()).unwrap();
-    assert_eq!(words(appended), ["done"]);
 }
 
 #[test]
@@ -66,31 +61,6 @@ fn a_log_gives_its_turns_but_nothing_injected() {
     let turn = &parsed.note.blocks[0];
     assert_eq!((turn.line, turn.role, turn.context_id.as_deref()), (7, Some(Role::User), Some("7")));
     assert_eq!(turn.block_id.as_deref(), Some("01JGXYZ0000000000000000001"));
-    let resume = parsed.resume.unwrap();
-    let more =
-        format!("{text}\n> [!user] 2026-01-30T14:25:00Z Alice\n> more\n\n^01JGXYZ0000000000000000004\n");
-    let appended = parse_appended("logs/a.md", more.as_bytes(), &resume, &Options::default()).unwrap();
-    let all = parse("logs/x/7/a.md", more.as_bytes(), &Options::default()).unwrap();
-    assert_eq!(appended.note.blocks.len(), 1);
-    assert_eq!(appended.note.blocks[0].line, all.note.blocks[2].line);
-}
-
-#[test]
-fn a_log_that_names_no_conversation_reads_the_same_whole_and_piece_by_piece() {
-    let event = |id: u8| {
-        format!("> [!user] 2026-01-30T14:23:55Z Ann\n> said {id}\n\n^01JGXYZ000000000000000000{id}\n\n")
-    };
-    let text = format!("---\nsurface: x\n---\n\n{}", event(1));
-    let (path, options) = ("logs/x/7/a.md", Options::default());
-    let resume = parse(path, text.as_bytes(), &options).unwrap().resume.unwrap();
-    let more = text + &event(2);
-    let appended = parse_appended(path, more.as_bytes(), &resume, &options).unwrap();
-    let all = parse(path, more.as_bytes(), &options).unwrap();
-    assert_eq!(all.note.blocks.len(), 2);
-    assert_eq!(
-        (all.note.blocks[0].context_id.as_deref(), &appended.note.blocks[0]),
-        (None, &all.note.blocks[1])
-    );
 }
 
 #[test]
@@ -106,7 +76,6 @@ fn a_transcript_with_a_heading_a_turn_is_a_conversation() {
     assert_eq!((turn.author.as_deref(), turn.role), (Some("Alice"), Some(Role::User)));
     assert_eq!((turn.context_id.as_deref(), turn.block_id.as_deref()), (Some("pets-1"), Some("D1-1")));
     assert_eq!(turn.time, "2026-01-30T14:23:55Z".parse().ok().map(jiff::Timestamp::as_second));
-    assert_eq!(parsed.resume, None);
     // Elsewhere in the vault a heading is a heading.
     let blocks = parse("notes/a.md", text.as_bytes(), &Options::default()).unwrap().note.blocks;
     assert!(blocks.iter().all(|block| block.kind != Kind::Turn));
@@ -141,12 +110,7 @@ fn what_stands_between_a_log_s_events_is_read_as_a_note() {
             "turn 19-22 second"
         ]
     );
-    // After an append it reads the same as anew.
     let before = format!("{head}{}", event("first", 1));
-    let resume = parse(path, before.as_bytes(), &Options::default()).unwrap().resume.unwrap();
-    assert_eq!(parse_appended(path, text.as_bytes(), &resume, &Options::default()), None);
-    let strange_last = format!("{before}{strange}");
-    assert_eq!(parse(path, strange_last.as_bytes(), &Options::default()).unwrap().resume, None);
     // Nothing injected comes in by that way.
     let injected = format!("{before}\n> [!recall]-\n> secret\n");
     assert_eq!(show(path, &injected), ["turn 6-9 first"]);

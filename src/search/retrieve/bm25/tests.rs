@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use tantivy::postings::Postings;
-use tantivy::schema::IndexRecordOption;
-use tantivy::{BitSet, DocSet, TERMINATED};
+use tantivy::BitSet;
 
 use super::*;
 use crate::search::read::block::{Block, Kind, Note};
+use crate::search::store::corpus::grow::Basis;
 use crate::search::store::segment::file;
 use crate::search::store::segment::file::{SegmentBuilder, Target, Texts};
+use crate::search::store::view::Seg;
 
 /// Segments of notes whose words are as frequent as in a language.
 fn view(notes: &[usize]) -> View {
@@ -20,7 +20,7 @@ fn view(notes: &[usize]) -> View {
     };
     let mut view = View::default();
     for count in notes {
-        let mut builder = SegmentBuilder::new(&Target::Memory).unwrap();
+        let mut builder = SegmentBuilder::new(&Target::Memory, &Basis::default()).unwrap();
         for n in 0..*count {
             let mut note = Note::default();
             for place in 0..next(40.0) {
@@ -30,22 +30,20 @@ fn view(notes: &[usize]) -> View {
                 block.section = (place > 4).then(|| format!("w{} w{}", place / 5, next(50.0)).into());
                 note.blocks.push(block);
             }
-            let run = builder.add(&format!("{n}.md"), &format!("w{}", next(90.0)), "", &note).unwrap();
-            view.totals.docs += u64::from(run.count);
-            view.totals.text_terms += run.text_terms;
-            view.totals.head_terms += run.head_terms;
-            view.totals.sections += run.sections;
+            let place = builder.add(&format!("{n}.md"), &format!("w{}", next(90.0)), "", &note).unwrap();
+            view.totals.docs += u64::from(place.count);
         }
-        let reader = file::read_new(&builder.finish().unwrap()).unwrap();
+        let (reader, rows) = file::read_new(&builder.finish().unwrap()).unwrap();
         let texts = Arc::new(Texts::open(&reader, 8).unwrap());
         let mut alive = BitSet::with_max_value_and_full(reader.max_doc());
         (0..reader.max_doc()).step_by(7).for_each(|doc| alive.remove(doc));
         let alive = (*count % 2 == 1).then_some(alive);
         view.segs.push(Arc::new(Seg {
             id: 0,
+            rows: Arc::new(rows),
             reader,
             texts,
-            kept: Arc::default(),
+            comments: Arc::default(),
             alive,
             memory: Vec::new(),
         }));
@@ -58,28 +56,18 @@ fn naive(view: &View, fields: &Fields, clauses: &[Clause], at: DocRef) -> Scored
     let seg = &view.segs[at.seg];
     let mut score = 0.0;
     for clause in clauses {
-        let field = clause.term.field();
-        let inverted = seg.reader.inverted_index(field).unwrap();
-        let Some(mut postings) = inverted.read_postings(&clause.term, IndexRecordOption::WithFreqs).unwrap()
-        else {
-            continue;
-        };
-        let doc = if postings.doc() < at.doc { postings.seek(at.doc) } else { postings.doc() };
-        let is_head = field == fields.head;
-        let is_there =
-            if is_head { doc != TERMINATED && doc - at.doc < postings.term_freq() } else { doc == at.doc };
-        if is_there {
-            let norms = seg.reader.get_fieldnorms_reader(field).unwrap();
-            let times = if is_head { 1 } else { postings.term_freq() };
-            let length = f64::from(norms.fieldnorm(doc));
-            score += clause.weight * saturation(f64::from(times), length, view.mean_length(fields, field));
+        let mut times = 0;
+        seg.each(&clause.term, |doc, of| times += if doc == at.doc { of } else { 0 }).unwrap();
+        let length = f64::from(seg.rows.meta(at.doc as usize).length);
+        if times > 0 {
+            score += clause.weight * saturation(f64::from(times), length, view.mean_length());
         }
     }
-    if seg.kept.comments(&seg.reader, fields).unwrap().is_some_and(|comments| comments.contains(at.doc)) {
+    if seg.comments(fields).unwrap().contains(at.doc) {
         score *= COMMENT;
     }
-    let columns = seg.kept.columns(&seg.reader).unwrap();
-    Scored { score, time: columns.time(at.doc), tie: columns.tie(at.doc), at }
+    let (doc, rows) = (at.doc as usize, &seg.rows);
+    Scored { score, time: rows.meta(doc).time, tie: rows.tie(doc), at }
 }
 
 #[test]
@@ -105,12 +93,10 @@ fn the_best_are_those_of_scoring_everything() {
     ] {
         let mut clauses = Vec::new();
         for (n, word) in words.iter().enumerate() {
-            for (field, boost) in [(fields.text, 1.0), (fields.head, 0.4)] {
-                let weight = boost * (1.0 + n as f64 * 1.7);
-                // As if there were many: on one core, and on all.
-                let docs = if words.len() > 1 && n > 0 { 1 << 40 } else { 1 };
-                clauses.push(Clause { term: Fields::term(field, word, false), weight, docs });
-            }
+            let weight = 1.0 + n as f64 * 1.7;
+            // As if there were many: on one core, and on all.
+            let docs = if words.len() > 1 && n > 0 { 1 << 40 } else { 1 };
+            clauses.push(Clause { term: Fields::term(fields.text, word, false), weight, docs });
         }
         for (docs, allowed) in
             [(all.clone(), None), (all.iter().copied().filter(|at| at.doc % 2 == 1).collect(), Some(&odd))]

@@ -24,7 +24,19 @@ impl Store {
             catalog::set(&conn, "boot", boot_id())?;
             conn.execute_batch("COMMIT")?;
         }
+        self.drop_earlier();
         self.checkpoint()
+    }
+
+    /// Removes the files of earlier versions.
+    fn drop_earlier(&self) {
+        for entry in std::fs::read_dir(&self.root).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            if name == "recall.bin" || name.starts_with("recall-") && name.ends_with(".layer") {
+                let _ = std::fs::remove_file(entry.path());
+            }
+        }
     }
 }
 

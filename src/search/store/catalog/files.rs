@@ -6,6 +6,17 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::search::IndexError;
 
+/// Where the blocks of a file stand: documents of a segment side by side.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The segment's number; 0 for one that isn't committed.
+    pub segment: i64,
+    /// The first document's number.
+    pub start: u32,
+    /// How many documents.
+    pub count: u32,
+}
+
 /// A known file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileRow {
@@ -29,12 +40,12 @@ pub struct FileRow {
     pub tags: String,
     /// The note's date.
     pub time: Option<i64>,
-    /// For a log: where a later reading goes on.
-    pub resume: Option<String>,
     /// Why it isn't indexed.
     pub skipped: Option<String>,
     /// What could not be read as meant, a line each: `line<TAB>reason`.
     pub findings: Option<String>,
+    /// Where its blocks stand, if it has some.
+    pub place: Option<Place>,
 }
 
 /// What the file system said of a file; see [`FileRow`].
@@ -50,9 +61,14 @@ pub struct Look {
     pub inode: u64,
 }
 
-const FILE: &str = "id, path, size, mtime, ctime, inode, hash, head, tags, time, resume, skipped, findings";
+const FILE: &str = "id, path, size, mtime, ctime, inode, hash, head, tags, time, skipped, findings, \
+                    segment, start, count";
 
 fn file_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<FileRow> {
+    let place = match row.get(12)? {
+        None => None,
+        Some(segment) => Some(Place { segment, start: row.get(13)?, count: row.get(14)? }),
+    };
     Ok(FileRow {
         id: row.get(0)?,
         path: row.get(1)?,
@@ -64,9 +80,9 @@ fn file_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<FileRow> {
         head: row.get(7)?,
         tags: row.get(8)?,
         time: row.get(9)?,
-        resume: row.get(10)?,
-        skipped: row.get(11)?,
-        findings: row.get(12)?,
+        skipped: row.get(10)?,
+        findings: row.get(11)?,
+        place,
     })
 }
 
@@ -143,7 +159,7 @@ pub fn begins(conn: &Connection, prefix: &str) -> Result<bool, IndexError> {
 pub fn put_file(conn: &Connection, file: &FileRow) -> Result<i64, IndexError> {
     let id = (file.id != 0).then_some(file.id);
     let mut put = conn.prepare_cached(&format!(
-        "INSERT OR REPLACE INTO files ({FILE}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)"
+        "INSERT OR REPLACE INTO files ({FILE}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)"
     ))?;
     put.execute(params![
         id,
@@ -156,9 +172,25 @@ pub fn put_file(conn: &Connection, file: &FileRow) -> Result<i64, IndexError> {
         file.head,
         file.tags,
         file.time,
-        file.resume,
         file.skipped,
-        file.findings
+        file.findings,
+        file.place.map(|place| place.segment),
+        file.place.map(|place| place.start),
+        file.place.map(|place| place.count)
     ])?;
     Ok(id.unwrap_or_else(|| conn.last_insert_rowid()))
+}
+
+/// The blocks of the file at `path` stand elsewhere from now on, if they still stood at `from`; whether they did. Both are
+/// a segment and the first document there.
+pub fn move_file(
+    conn: &Connection,
+    path: &str,
+    from: (i64, u32),
+    to: (i64, u32),
+) -> Result<bool, IndexError> {
+    let mut put = conn.prepare_cached(
+        "UPDATE files SET segment = ?4, start = ?5 WHERE path = ?1 AND segment = ?2 AND start = ?3",
+    )?;
+    Ok(put.execute(params![path, from.0, from.1, to.0, to.1])? > 0)
 }

@@ -1,88 +1,153 @@
-//! How the corpus grows: notes go, come into the tail, and the tail becomes a layer.
+//! From a note's blocks to what ranking knows of them, while a segment is written.
 //!
-//! A note's passages enter. Slots at the end leave, with terms, shape, speaker and vector of each block.
+//! A note's passages enter. Rows leave, with shape, speaker and vector of each block, and postings of its terms.
 
-use std::hash::BuildHasher;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 use crate::embed::Fixed;
 use crate::search::Role;
 use crate::search::analyze::authors::names_of;
+use crate::search::analyze::days::About;
 use crate::search::analyze::references::{embedded, without_references};
 use crate::search::analyze::stems::Shape;
-use crate::search::store::corpus::blocks::{Corpus, File, NEVER, NOBODY, Passage, ROLE_BITS, code};
+use crate::search::read::block::{Block, Kind};
 use crate::search::store::corpus::code::Code;
-use crate::search::store::corpus::frozen::Frozen;
-use crate::search::store::corpus::layer;
 use crate::search::store::corpus::memory::Words;
-use crate::search::store::corpus::meta::{Meta, NO_ROW};
-use crate::search::store::corpus::neighbours::window_length;
-use crate::search::store::corpus::tail::Tail;
+use crate::search::store::corpus::meta::{Meta, NEVER, NOBODY, ROLE_BITS, WINDOW, role_code};
+use crate::search::store::corpus::rows::{NewRows, NoteRow};
 use crate::search::store::corpus::vectors::hash;
+use crate::search::store::postings::Postings;
 
-impl Corpus {
-    /// Forgets a note.
-    pub fn remove(&mut self, path: &str) {
-        if let Some(id) = self.id(path) {
-            self.by_path.remove(&self.hasher.hash_one(path));
-            let file = &mut self.files[id as usize];
-            file.alive = false;
-            self.dead += file.slots.len();
+/// A block as the ranking takes it in.
+#[derive(Debug, Clone, Copy)]
+pub struct Passage<'a> {
+    /// First line, from 1.
+    pub line: u32,
+    /// One event of a log: dialogue signals apply.
+    pub is_turn: bool,
+    /// Who speaks, where somebody does; a tool's call or result has no vector.
+    pub role: Option<Role>,
+    /// Who speaks.
+    pub author: Option<&'a str>,
+    /// When, in seconds since 1970.
+    pub time: Option<i64>,
+    /// The day that it is about, where it names another than that of its time.
+    pub about: About,
+    /// Title and headings above it.
+    pub head: &'a str,
+    /// What it says.
+    pub text: &'a str,
+}
+
+/// What the rows depend on beside the blocks.
+#[derive(Debug, Clone)]
+pub struct Basis {
+    /// Whose vectors blocks get.
+    pub table: Fixed,
+    /// The zone of the days that turns are about.
+    pub zone: TimeZone,
+}
+
+impl Default for Basis {
+    fn default() -> Self {
+        Self { table: Fixed::Builtin, zone: TimeZone::UTC }
+    }
+}
+
+/// The rows and postings of a segment that is being written.
+#[derive(Debug)]
+pub struct Gathered {
+    basis: Basis,
+    /// The rows.
+    pub rows: NewRows,
+    /// Where terms stand.
+    pub postings: Postings,
+    words: Words,
+}
+
+impl Gathered {
+    /// None yet.
+    pub fn new(basis: Basis) -> Self {
+        Self { basis, rows: NewRows::default(), postings: Postings::default(), words: Words::default() }
+    }
+
+    /// Takes in the blocks of the note at `path` with this title, and the same packed.
+    pub fn note(&mut self, path: &str, title: &str, blocks: &[Block], packed: &[u8]) {
+        let zone = self.basis.zone.clone();
+        let heads: Vec<String> = blocks
+            .iter()
+            .map(|block| match (block.kind, &block.section) {
+                (Kind::Turn, _) => String::new(),
+                (_, Some(section)) => format!("{title} {section}"),
+                (_, None) => title.to_owned(),
+            })
+            .collect();
+        let passages = blocks.iter().zip(&heads).map(|(block, head)| {
+            let time = block.time.filter(|_| block.kind == Kind::Turn);
+            let said = time.and_then(|time| Timestamp::from_second(time).ok());
+            let about = |at: Timestamp| About::of(&block.text, at.to_zoned(zone.clone()).date());
+            Passage {
+                line: block.line,
+                is_turn: block.kind == Kind::Turn && block.role != Some(Role::Tool),
+                role: block.role,
+                author: block.author.as_deref(),
+                time: block.time,
+                about: said.map_or_else(About::default, about),
+                head,
+                text: &block.text,
+            }
+        });
+        self.put(path, passages);
+        self.rows.packed.extend_from_slice(packed);
+        if let Some(note) = self.rows.notes.last_mut() {
+            note.packed = u32::try_from(self.rows.packed.len()).unwrap_or(u32::MAX);
         }
     }
 
-    /// Takes a note in, in place of its last version. What a note has beyond [`layer::MOST`] blocks is left out.
-    pub fn put<'a>(&mut self, path: &str, version: u64, passages: impl Iterator<Item = Passage<'a>> + Clone) {
-        self.remove(path);
-        let passages = passages.take(layer::MOST);
-        if self.tail.len() + passages.clone().count() > layer::MOST {
-            self.freeze();
-        }
-        let id = u32::try_from(self.files.len()).unwrap_or(u32::MAX);
-        let first = u32::try_from(self.len()).unwrap_or(u32::MAX);
+    /// Takes in a note's passages.
+    pub fn put<'a>(&mut self, path: &str, passages: impl Iterator<Item = Passage<'a>> + Clone) {
         let names = names_of(passages.clone().filter_map(|passage| passage.author));
-        let mut file = File {
+        let start = self.rows.metas.len();
+        for (at, passage) in passages.enumerate() {
+            self.push(at == 0, &passage, &names);
+        }
+        let metas = &mut self.rows.metas[start..];
+        let windows: Vec<f32> = (0..metas.len()).map(|at| window(metas, at)).collect();
+        let mut note = NoteRow {
             path: path.to_owned(),
-            version,
-            slots: first..first,
-            alive: true,
+            tie: tie(path, metas.first().map_or(0, |meta| meta.line)),
+            start: u32::try_from(start).unwrap_or(u32::MAX),
+            count: u32::try_from(metas.len()).unwrap_or(u32::MAX),
             has_notes: false,
             has_turns: false,
             terms: 0,
-            windows: 0.0,
+            windows: windows.iter().sum(),
             authors: Vec::new(),
+            packed: u32::try_from(self.rows.packed.len()).unwrap_or(u32::MAX),
         };
-        for (at, passage) in passages.enumerate() {
-            let meta = self.push(id, at == 0, &passage, &names);
-            file.has_notes |= !meta.shape.has(Shape::TURN | Shape::TOOL);
-            file.has_turns |= meta.shape.has(Shape::TURN | Shape::TOOL);
-            file.terms += u32::from(meta.length);
-            if meta.author != NOBODY && !file.authors.contains(&meta.author) {
-                file.authors.push(meta.author);
+        for (meta, window) in metas.iter_mut().zip(windows) {
+            meta.window = window;
+            let is_said = meta.shape.has(Shape::TURN | Shape::TOOL);
+            note.has_notes |= !is_said;
+            note.has_turns |= is_said;
+            note.terms += u32::from(meta.length);
+            if meta.author != NOBODY && !note.authors.contains(&meta.author) {
+                note.authors.push(meta.author);
             }
         }
-        file.slots.end = u32::try_from(self.len()).unwrap_or(u32::MAX);
-        self.by_path.insert(self.hasher.hash_one(path), id);
-        let slots = file.slots.clone();
-        self.files.push(file);
-        let mut windows = 0.0;
-        for slot in slots {
-            let window = window_length(self, slot);
-            windows += window;
-            let (_, local) = Self::place(slot);
-            self.tail.metas[local].window = window;
-        }
-        self.files[id as usize].windows = windows;
+        self.rows.notes.push(note);
     }
 
-    fn push(&mut self, file: u32, opens: bool, passage: &Passage<'_>, names: &[String]) -> Meta {
-        let slot = u32::try_from(self.tail.len()).unwrap_or(u32::MAX);
+    fn push(&mut self, opens: bool, passage: &Passage<'_>, names: &[String]) {
+        let Self { basis, rows, postings, words } = self;
+        let number = |of: usize| u32::try_from(of).unwrap_or(u32::MAX);
         // The speaker's name belongs to what a turn says, the headings to what a paragraph says.
         let said = without_references(passage.text);
-        let texts = [passage.author.unwrap_or(""), &said];
-        let terms = self.words.find(passage.head, texts, &mut self.tail);
+        let terms = words.find(passage.head, [passage.author.unwrap_or(""), &said], postings);
         let length = terms.len();
-        self.tail.postings.add(slot, terms);
-        let author = passage.author.map_or(NOBODY, |name| self.authors.of(name));
+        postings.add(number(rows.metas.len()), terms);
+        let author = passage.author.map_or(NOBODY, |name| rows.authors.of(name));
         let mut shape = Shape::of(&said, |word| names.iter().any(|name| name == word));
         if passage.is_turn {
             shape.0 |= Shape::TURN | if opens { Shape::OPENING } else { 0 };
@@ -90,16 +155,10 @@ impl Corpus {
         if passage.role == Some(Role::Tool) {
             shape.0 |= Shape::TOOL;
         }
-        shape.0 |= code(passage.role) << ROLE_BITS;
+        shape.0 |= role_code(passage.role) << ROLE_BITS;
         let embedded = embedded(passage.text, names);
-        let hash = hash(&embedded);
-        let row = if matches!(self.table, Fixed::Off) || passage.role == Some(Role::Tool) {
-            NO_ROW
-        } else {
-            self.tail.row(&hash, || Code::of(&self.words.embedder.embed_with(&self.table, &embedded)))
-        };
         let meta = Meta {
-            file,
+            file: number(rows.notes.len()),
             line: passage.line,
             author,
             window: 0.0,
@@ -108,47 +167,28 @@ impl Corpus {
             length: u16::try_from(length).unwrap_or(u16::MAX),
             shape,
         };
-        self.tail.metas.push(meta);
-        self.tail.rows.push(row);
-        self.tail.hashes.push(hash);
-        meta
+        let hash = hash(&embedded);
+        rows.push(meta, hash, || {
+            let has_none = matches!(basis.table, Fixed::Off) || passage.role == Some(Role::Tool);
+            if has_none { None } else { Code::of(&words.embedder.embed_with(&basis.table, &embedded)) }
+        });
     }
+}
 
-    /// Makes the tail a layer: together with the last one where both fit into one.
-    pub(in crate::search) fn freeze(&mut self) {
-        if let Some(frozen) = self.frozen() {
-            self.adopt(frozen);
-        }
-    }
+/// A hash of the path above the first line's number.
+fn tie(path: &str, line: u32) -> u64 {
+    let hash = blake3::hash(path.as_bytes());
+    let mut high = [0; 8];
+    high[4..].copy_from_slice(&hash.as_bytes()[..4]);
+    u64::from_be_bytes(high) << 32 | u64::from(line)
+}
 
-    /// The layer that the tail makes, for [`Corpus::adopt`]; none where it is empty.
-    pub(in crate::search) fn frozen(&self) -> Option<Frozen> {
-        if self.tail.len() == 0 {
-            return None;
-        }
-        let Some(last) = self.joined() else { return Frozen::new(&self.tail, self.folder.as_deref()) };
-        let mut whole = last.layer.thaw();
-        whole.append(&self.tail);
-        Frozen::new(&whole, self.folder.as_deref())
+/// The length of a block's window: its own and, for turns, its neighbours' by their weight.
+fn window(note: &[Meta], at: usize) -> f32 {
+    let length = |meta: &Meta| f32::from(meta.length);
+    if !note[at].shape.has(Shape::TURN) {
+        return length(&note[at]);
     }
-
-    /// The layer that the tail becomes a part of.
-    fn joined(&self) -> Option<&Frozen> {
-        self.layers.last().filter(|last| last.layer.len() + self.tail.len() <= layer::MOST)
-    }
-
-    /// Puts the layer of [`Corpus::frozen`], made since the last change, into the tail's place.
-    pub(in crate::search) fn adopt(&mut self, frozen: Frozen) {
-        let base = self.layers.len() * layer::MOST;
-        if let Some(last) = self.joined() {
-            let from = u32::try_from(base).unwrap_or(u32::MAX);
-            let to = u32::try_from(base - layer::MOST + last.layer.len()).unwrap_or(u32::MAX);
-            for file in self.files.iter_mut().filter(|file| file.slots.start >= from) {
-                file.slots = file.slots.start - from + to..file.slots.end - from + to;
-            }
-            self.layers.pop();
-        }
-        (self.tail, self.words) = (Tail::default(), Words::default());
-        self.layers.push(frozen);
-    }
+    let beside = |offset: i32| note.get(at.checked_add_signed(offset as isize)?);
+    WINDOW.iter().filter_map(|(offset, weight)| Some(weight * length(beside(*offset)?))).sum()
 }

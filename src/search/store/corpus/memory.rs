@@ -3,13 +3,13 @@
 use crate::embed::Embedder;
 use crate::embed::fast::FastMap;
 use crate::search::analyze::stems::{Terms, words};
-use crate::search::store::corpus::tail::Tail;
+use crate::search::store::postings::Postings;
 
-/// Words' terms, their numbers in a tail's postings, and their tokens.
+/// Words' terms, their numbers in the postings, and their tokens.
 #[derive(Debug, Default)]
 pub struct Words {
     terms: Terms,
-    /// The number of each word's term in the tail's postings; none for a function word.
+    /// The number of each word's term in the postings; none for a function word.
     ids: FastMap<Box<str>, Option<u32>>,
     pub embedder: Embedder,
     /// The terms of one block.
@@ -19,30 +19,25 @@ pub struct Words {
 }
 
 impl Words {
-    /// For another tail: what a word is made of stays, its term's number doesn't.
-    pub fn renewed(self) -> Self {
-        Self { terms: self.terms, embedder: self.embedder, ..Self::default() }
-    }
-
-    /// The numbers of a block's terms by the tail's postings: of its head's, then of its texts'.
-    pub fn find<'w>(&'w mut self, head: &str, texts: [&str; 2], tail: &mut Tail) -> &'w mut Vec<u32> {
+    /// The numbers of a block's terms by the postings: of its head's, then of its texts'.
+    pub fn find<'w>(&'w mut self, head: &str, texts: [&str; 2], postings: &mut Postings) -> &'w mut Vec<u32> {
         if self.head.0 != head {
             self.found.clear();
-            self.add(head, tail);
+            self.add(head, postings);
             self.head.1.clone_from(&self.found);
             head.clone_into(&mut self.head.0);
         }
         self.found.clone_from(&self.head.1);
-        texts.into_iter().for_each(|text| self.add(text, tail));
+        texts.into_iter().for_each(|text| self.add(text, postings));
         &mut self.found
     }
 
-    fn add(&mut self, text: &str, tail: &mut Tail) {
+    fn add(&mut self, text: &str, postings: &mut Postings) {
         words(text, |word| {
             let id = match self.ids.get(word) {
                 Some(id) => *id,
                 None => {
-                    let id = self.terms.term(word).map(|term| tail.postings.id(term));
+                    let id = self.terms.term(word).map(|term| postings.id(term));
                     self.ids.insert(word.into(), id);
                     id
                 }

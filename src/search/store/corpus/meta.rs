@@ -1,5 +1,6 @@
-//! What is known of a block beside its words, whether it stands in memory or in a layer.
+//! What is known of a block beside its words, and how it is stored.
 
+use crate::search::Role;
 use crate::search::analyze::days::About;
 use crate::search::analyze::stems::Shape;
 use crate::search::store::corpus::code::WORDS;
@@ -32,4 +33,104 @@ pub struct Meta {
     pub length: u16,
     /// Its shape.
     pub shape: Shape,
+}
+
+const ROLES: [Role; 3] = [Role::User, Role::Agent, Role::Tool];
+/// Where a role stands in the bits of a stored shape, above those that [`Shape`] uses.
+pub(super) const ROLE_BITS: u32 = 14;
+
+/// A role as it is stored: its place among the roles, from 1, or 0.
+pub(super) fn role_code(role: Option<Role>) -> u16 {
+    (1..).zip(ROLES).find(|(_, other)| role == Some(*other)).map_or(0, |(code, _)| code)
+}
+
+/// The role in the bits of a stored shape.
+pub(super) fn role_of(shape: Shape) -> Option<Role> {
+    ROLES.into_iter().find(|role| shape.0 >> ROLE_BITS == role_code(Some(*role)))
+}
+
+/// A turn's neighbours count in its text with these weights: offset of the neighbour, weight.
+pub(in crate::search) const WINDOW: [(i32, f32); 4] = [(-2, 0.15), (-1, 0.4), (0, 1.0), (1, 0.25)];
+
+/// So many bytes a [`Meta`] has where it is stored.
+pub(super) const META: usize = 28;
+/// What is stored in place of [`NEVER`].
+const NO_TIME: i64 = -1 << 47;
+
+impl Meta {
+    /// As it is stored.
+    pub(super) fn to_bytes(self) -> [u8; META] {
+        let mut out = [0; META];
+        // A year is 2^25 seconds: six bytes are enough, and the least number of them stands for no time.
+        let time = match self.time {
+            NEVER => NO_TIME,
+            time => time.clamp(NO_TIME + 1, -(NO_TIME + 1)),
+        };
+        let time = time.to_le_bytes();
+        let parts: [&[u8]; 8] = [
+            &self.file.to_le_bytes(),
+            &self.line.to_le_bytes(),
+            &self.author.to_le_bytes(),
+            &self.window.to_le_bytes(),
+            &time[..6],
+            &self.about.to_bytes(),
+            &self.length.to_le_bytes(),
+            &self.shape.0.to_le_bytes(),
+        ];
+        let mut at = 0;
+        for part in parts {
+            out[at..at + part.len()].copy_from_slice(part);
+            at += part.len();
+        }
+        out
+    }
+
+    /// From [`Meta::to_bytes`].
+    #[inline]
+    pub(super) fn from_bytes(bytes: &[u8; META]) -> Self {
+        let four = |at: usize| [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
+        let [.., a, b, c, d] = *bytes;
+        let [.., e, f, g, h, _, _, _, _] = *bytes;
+        let (low, high) = (i64::from(u32::from_le_bytes(four(16))), i64::from(i16::from_le_bytes([e, f])));
+        let time = high << 32 | low;
+        Self {
+            file: u32::from_le_bytes(four(0)),
+            line: u32::from_le_bytes(four(4)),
+            author: u32::from_le_bytes(four(8)),
+            window: f32::from_le_bytes(four(12)),
+            time: if time == NO_TIME { NEVER } else { time },
+            about: About::from_bytes([g, h]),
+            length: u16::from_le_bytes([a, b]),
+            shape: Shape(u16::from_le_bytes([c, d])),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_known_of_a_block_comes_back() {
+        let meta = Meta {
+            file: 7,
+            line: 1 << 30,
+            author: 3,
+            window: 1.25,
+            time: NEVER,
+            about: About::default(),
+            length: 65_535,
+            shape: Shape(0x8001),
+        };
+        assert_eq!(Meta::from_bytes(&meta.to_bytes()), meta);
+        let said = jiff::civil::date(2026, 11, 21);
+        for (time, about) in [
+            (-5, About::default()),
+            (1 << 40, About::of("yesterday", said)),
+            (0, About::of("next week", said)),
+        ] {
+            let other = Meta { time, about, ..meta };
+            assert_eq!(Meta::from_bytes(&other.to_bytes()), other);
+        }
+    }
 }

@@ -3,16 +3,11 @@
 use crate::search::Role;
 use crate::search::analyze::stems::Shape;
 use crate::search::store::corpus::blocks::Corpus;
-use crate::search::store::corpus::layer::BITS;
-
-/// A turn's neighbours count in its text with these weights: offset of the neighbour, weight.
-pub(in crate::search) const WINDOW: [(i32, f32); 4] = [(-2, 0.15), (-1, 0.4), (0, 1.0), (1, 0.25)];
 
 /// The slot `offset` places beside `slot` in the same note, where it exists.
 pub(in crate::search) fn beside(corpus: &Corpus, slot: u32, offset: i32) -> Option<u32> {
     let at = slot.checked_add_signed(offset)?;
-    let same = at >> BITS == slot >> BITS && corpus.has(at);
-    (same && corpus.meta(at).file == corpus.meta(slot).file).then_some(at)
+    (corpus.has(at) && corpus.meta(at).file == corpus.meta(slot).file).then_some(at)
 }
 
 pub(in crate::search) fn is_turn(corpus: &Corpus, slot: u32) -> bool {
@@ -43,18 +38,4 @@ pub(in crate::search) fn is_answered(corpus: &Corpus, slot: u32) -> bool {
     let mut others =
         after.filter(|at| corpus.role(*at) == Some(Role::Agent) || corpus.meta(*at).author != author);
     others.next().is_some()
-}
-
-/// The length of a block's window: its own and, for turns, its neighbours' by their weight.
-pub(in crate::search) fn window_length(corpus: &Corpus, slot: u32) -> f32 {
-    let own = f32::from(corpus.meta(slot).length);
-    if !is_turn(corpus, slot) {
-        return own;
-    }
-    WINDOW
-        .iter()
-        .filter_map(|(offset, weight)| {
-            Some(weight * f32::from(corpus.meta(beside(corpus, slot, *offset)?).length))
-        })
-        .sum()
 }

@@ -2,7 +2,8 @@
 //!
 //! A segment's files are tantivy's, written with tantivy's own serializers from terms gathered in
 //! [`Postings`], so tantivy reads and merges them as any other. A section's heading words stand there
-//! once, whatever the number of its blocks, which no document of tantivy's can say.
+//! once, whatever the number of its blocks, which no document of tantivy's can say. Beside them stand the rows of
+//! the same documents, in a file of the segment's name.
 //!
 //! `reading` opens what was written.
 
@@ -12,25 +13,27 @@ use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tantivy::columnar::{ColumnType, ColumnarWriter};
+use tantivy::columnar::ColumnarWriter;
 use tantivy::directory::{RamDirectory, TerminatingWrite, WritePtr};
-use tantivy::fieldnorm::{FieldNormReader, FieldNormsSerializer};
+use tantivy::fieldnorm::FieldNormsSerializer;
 use tantivy::index::SegmentComponent;
 use tantivy::postings::{FieldSerializer, InvertedIndexSerializer};
 use tantivy::store::StoreWriter;
-use tantivy::{Directory, Index, Segment};
+use tantivy::{Directory, Index, Segment, SegmentReader};
 
 use crate::search::IndexError;
 use crate::search::analyze::text;
 use crate::search::analyze::text::Analyzer;
 use crate::search::read::block::{Block, Kind, Note};
-use crate::search::store::catalog::RunRow;
+use crate::search::store::catalog::Place;
+use crate::search::store::corpus::grow::{Basis, Gathered, Passage};
+use crate::search::store::corpus::rows::{NewRows, NewTerms};
 use crate::search::store::postings::{Postings, decode};
 use crate::search::store::seal;
 use crate::search::store::segment::directory::SegmentDirectory;
 use crate::search::store::segment::schema::Fields;
 use crate::search::store::segment::{pack, schema};
-pub use reading::{SegmentFiles, Texts, read_new};
+pub use reading::{SegmentFiles, Texts, read_new, rows_of};
 
 /// Where a new segment goes.
 #[derive(Debug, Clone)]
@@ -39,41 +42,6 @@ pub enum Target {
     Disk(std::path::PathBuf),
     /// To memory, for an answer that can't be committed.
     Memory,
-}
-
-/// A stretch of a note's blocks in a segment that is being written.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewRun {
-    /// The first document's number.
-    pub start: u32,
-    /// How many.
-    pub count: u32,
-    /// Terms in `text`.
-    pub text_terms: u64,
-    /// Terms in `head`.
-    pub head_terms: u64,
-    /// Sections with terms in `head`.
-    pub sections: u64,
-    /// The packed blocks.
-    pub blocks: Vec<u8>,
-}
-
-impl NewRun {
-    /// The row of the catalog that says where it stands: in `segment`, of `file`.
-    pub fn row(&self, file: i64, segment: i64) -> RunRow {
-        let Self { start, count, text_terms, head_terms, sections, .. } = *self;
-        RunRow {
-            id: 0,
-            file,
-            segment,
-            start,
-            count,
-            text_terms,
-            head_terms,
-            sections,
-            blocks: self.blocks.clone(),
-        }
-    }
 }
 
 /// A written segment.
@@ -95,17 +63,12 @@ pub struct SegmentBuilder {
     fields: Fields,
     analyzer: Analyzer,
     text: Postings,
-    head: Postings,
     filter: Postings,
+    ranked: Gathered,
     /// The filter of each kind.
     kinds: [u32; Kind::ALL.len()],
     /// The terms of one block, or of its section's headings.
     found: Vec<u32>,
-    /// Terms in all of `text`, and in all of `head`.
-    terms: [u64; 2],
-    /// The lengths of each document's `text` and `head`, as tantivy keeps them.
-    norms: [Vec<u8>; 2],
-    columns: ColumnarWriter,
     texts: StoreWriter,
     stored: String,
     docs: u32,
@@ -113,8 +76,8 @@ pub struct SegmentBuilder {
 }
 
 impl SegmentBuilder {
-    /// An empty segment at `target`.
-    pub fn new(target: &Target) -> Result<Self, IndexError> {
+    /// An empty segment at `target`, whose rows are made by `basis`.
+    pub fn new(target: &Target, basis: &Basis) -> Result<Self, IndexError> {
         let directory: Box<dyn Directory> = match target {
             Target::Disk(root) => {
                 Box::new(SegmentDirectory::open(root).map_err(tantivy::TantivyError::from)?)
@@ -129,21 +92,15 @@ impl SegmentBuilder {
             .map_err(tantivy::TantivyError::from)?;
         let mut filter = Postings::default();
         let kinds = Kind::ALL.map(|kind| filter.id(&format!("kind:{kind}")));
-        let mut columns = ColumnarWriter::default();
-        columns.record_column_type("time", ColumnType::I64, false);
-        columns.record_column_type("tie", ColumnType::U64, false);
         Ok(Self {
             segment,
             fields,
             analyzer: Analyzer::new(),
             text: Postings::default(),
-            head: Postings::default(),
             filter,
+            ranked: Gathered::new(basis.clone()),
             kinds,
             found: Vec::new(),
-            terms: [0; 2],
-            norms: [Vec::new(), Vec::new()],
-            columns,
             texts,
             stored: String::new(),
             docs: 0,
@@ -151,26 +108,18 @@ impl SegmentBuilder {
         })
     }
 
-    /// Adds the blocks of a note.
-    pub fn add(&mut self, path: &str, head: &str, tags: &str, note: &Note) -> Result<NewRun, IndexError> {
-        let (start, [text_terms, head_terms], mut sections) = (self.docs, self.terms, 0);
-        if let Some(first) = note.blocks.first() {
-            self.columns.record_numerical(start, "tie", schema::tie(path, first.line));
-        }
-        for section in sections_of(&note.blocks) {
-            for block in section {
-                self.block(block, tags)?;
-            }
-            sections += u64::from(self.heading(head, section) > 0);
-        }
-        Ok(NewRun {
-            start,
-            count: self.docs - start,
-            text_terms: self.terms[0] - text_terms,
-            head_terms: self.terms[1] - head_terms,
-            sections,
-            blocks: pack::pack(&note.blocks),
-        })
+    /// Adds the blocks of a note; where they stand.
+    pub fn add(&mut self, path: &str, head: &str, tags: &str, note: &Note) -> Result<Place, IndexError> {
+        let start = self.docs;
+        self.ranked.note(path, head, &note.blocks, &pack::pack(&note.blocks));
+        note.blocks.iter().try_for_each(|block| self.block(block, tags))?;
+        Ok(Place { segment: 0, start, count: self.docs - start })
+    }
+
+    /// Adds a note of which ranking alone knows.
+    pub(in crate::search) fn add_passages(&mut self, path: &str, passages: &[Passage<'_>]) {
+        self.ranked.put(path, passages.iter().copied());
+        self.docs += passages.len() as u32;
     }
 
     fn block(&mut self, block: &Block, tags: &str) -> Result<(), IndexError> {
@@ -180,33 +129,13 @@ impl SegmentBuilder {
         self.texts.store_bytes(self.stored.as_bytes()).map_err(tantivy::TantivyError::from)?;
         let Self { analyzer, text, found, .. } = self;
         found.clear();
-        schema::terms(analyzer, &self.stored, false, &mut |term| found.push(text.id(term)));
+        schema::terms(analyzer, &self.stored, &mut |term| found.push(text.id(term)));
         text.add(doc, found);
-        self.terms[0] += found.len() as u64;
-        self.norms[0].push(FieldNormReader::fieldnorm_to_id(found.len() as u32));
-        self.norms[1].push(0);
         let mut filters = vec![self.kinds[block.kind as usize]];
         filters.extend(block.role.map(|role| self.filter.id(&format!("role:{}", role.as_str()))));
         filters.extend(tag_filters(block, tags).iter().map(|tag| self.filter.id(tag)));
         self.filter.add(doc, &mut filters);
-        if let Some(time) = block.time {
-            self.columns.record_numerical(doc, "time", time);
-        }
         Ok(())
-    }
-
-    /// The heading words of the section whose blocks were the last; how many.
-    fn heading(&mut self, head: &str, section: &[Block]) -> u32 {
-        let (last, blocks) = (self.docs - 1, section.len() as u32);
-        let words = block_head(head, section[0].section.as_deref());
-        let Self { analyzer, head: postings, found, .. } = self;
-        found.clear();
-        schema::terms(analyzer, &words, true, &mut |term| found.push(postings.id(term)));
-        found.iter().for_each(|term| postings.push(*term, last, blocks));
-        let terms = found.len() as u32;
-        self.norms[1][last as usize] = FieldNormReader::fieldnorm_to_id(terms);
-        self.terms[1] += u64::from(terms);
-        terms
     }
 
     /// Documents so far.
@@ -216,39 +145,36 @@ impl SegmentBuilder {
 
     /// Bytes of memory in use.
     pub fn memory(&self) -> usize {
-        [&self.text, &self.head, &self.filter].into_iter().map(Postings::memory).sum::<usize>()
-            + self.norms.iter().map(Vec::len).sum::<usize>()
-            + self.columns.mem_usage()
+        [&self.text, &self.filter, &self.ranked.postings].into_iter().map(Postings::memory).sum::<usize>()
+            + self.ranked.rows.memory()
             + self.texts.mem_usage()
     }
 
     /// Writes the segment's files.
     pub fn finish(self) -> Result<NewSegment, IndexError> {
-        let Self {
-            segment, fields, text, head, terms, filter, norms, mut columns, texts, docs, root, ..
-        } = self;
+        let Self { segment, fields, text, filter, ranked, texts, docs, root, .. } = self;
         let segment = segment.with_max_doc(docs);
         let failed = |error: io::Error| IndexError::from(tantivy::TantivyError::from(error));
         texts.close().map_err(failed)?;
-        let mut lengths = FieldNormsSerializer::from_write(open(&segment, SegmentComponent::FieldNorms)?)
+        // Lengths, times and order stand in the rows.
+        FieldNormsSerializer::from_write(open(&segment, SegmentComponent::FieldNorms)?)
+            .and_then(FieldNormsSerializer::close)
             .map_err(failed)?;
-        for (field, norms) in [fields.text, fields.head].into_iter().zip(&norms) {
-            lengths.serialize_field(field, norms).map_err(failed)?;
-        }
-        lengths.close().map_err(failed)?;
         let mut inverted = InvertedIndexSerializer::open(&segment)?;
-        for (field, postings, terms) in
-            [(fields.text, text, terms[0]), (fields.head, head, terms[1]), (fields.filter, filter, 0)]
-        {
-            let mut written = inverted.new_field(field, terms, None).map_err(failed)?;
+        let Gathered { rows, postings: stems, .. } = ranked;
+        let mut of_stems = NewTerms::default();
+        stems.sorted().into_iter().for_each(|(term, _)| of_stems.push(term.as_bytes()));
+        for (field, postings) in [(fields.text, text), (fields.filter, filter), (fields.rank, stems)] {
+            let mut written = inverted.new_field(field, 0, None).map_err(failed)?;
             write(&postings, &mut written, field != fields.filter).map_err(failed)?;
             written.close().map_err(failed)?;
         }
         inverted.close().map_err(failed)?;
         let mut file = open(&segment, SegmentComponent::FastFields)?;
-        columns.serialize(docs, None, &mut file).map_err(failed)?;
+        ColumnarWriter::default().serialize(docs, None, &mut file).map_err(failed)?;
         file.terminate().map_err(failed)?;
         let uuid = segment.id().uuid_string();
+        write_rows(segment.index(), &uuid, &rows, &of_stems)?;
         let seals = root.as_ref().map(|root| seals(&uuid, root)).transpose()?.unwrap_or_default();
         Ok(NewSegment { segment, uuid, docs, seals })
     }
@@ -268,11 +194,26 @@ fn open(segment: &Segment, component: SegmentComponent) -> Result<WritePtr, Inde
     Ok(segment.open_write(component).map_err(tantivy::TantivyError::from)?)
 }
 
-/// The one segment of a freshly merged index.
-pub fn written(index: &Index, root: &Path) -> Result<NewSegment, IndexError> {
+/// Writes the rows of a segment beside it.
+fn write_rows(index: &Index, uuid: &str, rows: &NewRows, terms: &NewTerms) -> Result<(), IndexError> {
+    let path = schema::rows_file(uuid);
+    let mut file = index.directory().open_write(&path).map_err(tantivy::TantivyError::from)?;
+    let written = rows.write(terms, &mut file).and_then(|()| file.terminate());
+    Ok(written.map_err(tantivy::TantivyError::from)?)
+}
+
+/// The one segment of a freshly merged index, with its `rows`.
+pub fn written(index: &Index, root: &Path, rows: &NewRows) -> Result<NewSegment, IndexError> {
     let segment = index.searchable_segments()?.into_iter().next();
     let segment = segment.ok_or_else(|| IndexError::Torn("a written segment is missing".to_owned()))?;
     let (uuid, docs) = (segment.id().uuid_string(), segment.meta().max_doc());
+    let terms = SegmentReader::open(&segment)?.inverted_index(Fields::new().rank)?;
+    let mut all = terms.terms().stream().map_err(tantivy::TantivyError::from)?;
+    let mut of_stems = NewTerms::default();
+    while all.advance() {
+        of_stems.push(all.key());
+    }
+    write_rows(index, &uuid, rows, &of_stems)?;
     let seals = self::seals(&uuid, root)?;
     Ok(NewSegment { segment, uuid, docs, seals })
 }
@@ -284,20 +225,6 @@ fn seals(uuid: &str, root: &Path) -> Result<String, IndexError> {
         seal::of_files(root, own.iter().map(Path::new))
     });
     sealed.map_err(|error| IndexError::cache(root, error))
-}
-
-/// The sections of a note: neighbouring blocks under the same headings.
-pub fn sections_of(blocks: &[Block]) -> impl Iterator<Item = &[Block]> {
-    blocks.chunk_by(|a, b| a.section == b.section)
-}
-
-/// The words of the `head` field: names of the note, then the headings above the block.
-pub fn block_head(head: &str, section: Option<&str>) -> String {
-    match section {
-        Some(section) if !head.is_empty() => format!("{head}\n{section}"),
-        // A log's or memory file's section stands in the text already.
-        _ => head.to_owned(),
-    }
 }
 
 /// The exact filters that a block's tags give; `tags` are the note's own, each followed by a space.

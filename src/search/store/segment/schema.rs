@@ -3,16 +3,14 @@
 //! | field | holds |
 //! |---|---|
 //! | `text` | the block's text and what is searched besides ([`Block::extra`]), exact forms and stems |
-//! | `head` | the note's title and aliases and the headings above, stems alone: at the last block of each section, the "frequency" being how many blocks it has |
 //! | `filter` | `kind:…`, `tag:…`, `role:…` as they are |
-//! | `time` | the block's instant, seconds since 1970, where it has one |
-//! | `tie` | a hash of the path and the line, at the first block of each run: what orders equal scores |
+//! | `rank` | the stems that ranking counts, without function words: of the text, who speaks, title and headings |
 //!
 //! The stored documents are the texts themselves ([`stored`]).
 
-use tantivy::schema::{
-    FAST, Field, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions,
-};
+use std::path::PathBuf;
+
+use tantivy::schema::{Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 use tantivy::store::{Compressor, ZstdCompressor};
 use tantivy::{IndexSettings, Term};
 
@@ -29,14 +27,10 @@ pub struct Fields {
     pub schema: Schema,
     /// The block's words.
     pub text: Field,
-    /// The words of title and headings.
-    pub head: Field,
     /// Exact filters.
     pub filter: Field,
-    /// Seconds since 1970.
-    pub time: Field,
-    /// The order of equals.
-    pub tie: Field,
+    /// The stems that ranking counts.
+    pub rank: Field,
 }
 
 impl Default for Fields {
@@ -49,23 +43,24 @@ impl Fields {
     /// The schema.
     pub fn new() -> Self {
         let words = || {
-            let indexing = TextFieldIndexing::default().set_index_option(IndexRecordOption::WithFreqs);
+            let indexing = TextFieldIndexing::default()
+                .set_tokenizer("raw")
+                .set_fieldnorms(false)
+                .set_index_option(IndexRecordOption::WithFreqs);
             TextOptions::default().set_indexing_options(indexing)
         };
         let mut builder = Schema::builder();
         let text = builder.add_text_field("text", words());
-        let head = builder.add_text_field("head", words());
+        let rank = builder.add_text_field("rank", words());
         let raw = TextFieldIndexing::default()
             .set_tokenizer("raw")
             .set_fieldnorms(false)
             .set_index_option(IndexRecordOption::Basic);
         let filter = builder.add_text_field("filter", TextOptions::default().set_indexing_options(raw));
-        let time = builder.add_i64_field("time", NumericOptions::default() | FAST);
-        let tie = builder.add_u64_field("tie", NumericOptions::default() | FAST);
-        Self { schema: builder.build(), text, head, filter, time, tie }
+        Self { schema: builder.build(), text, filter, rank }
     }
 
-    /// A term of the `text` or `head` field.
+    /// A term of the `text` field.
     pub fn term(field: Field, text: &str, stem: bool) -> Term {
         if stem {
             Term::from_field_text(field, &format!("{STEM}{text}"))
@@ -86,6 +81,11 @@ pub fn stored(block: &Block, text: &mut String) {
     }
 }
 
+/// The file of a segment's rows ([`crate::search::store::corpus::rows`]).
+pub fn rows_file(uuid: &str) -> PathBuf {
+    PathBuf::from(format!("{}.rows", uuid.replace('-', "")))
+}
+
 /// tantivy's settings for every segment.
 pub fn settings() -> IndexSettings {
     IndexSettings {
@@ -97,20 +97,10 @@ pub fn settings() -> IndexSettings {
     }
 }
 
-/// The terms that a text gives in the `text` field (`stems` false) or, each once, the `head` field.
-pub fn terms(analyzer: &mut Analyzer, text: &str, stems: bool, emit: &mut dyn FnMut(&str)) {
+/// The terms that a text gives in the `text` field.
+pub fn terms(analyzer: &mut Analyzer, text: &str, emit: &mut dyn FnMut(&str)) {
     let mut marked = String::new();
-    let mut seen: Vec<String> = Vec::new();
     analyzer.terms(text, &mut |_, term, stem| {
-        if stems {
-            // A heading that repeats the title says nothing more.
-            let term = stem.unwrap_or(term);
-            if !seen.iter().any(|known| known == term) {
-                seen.push(term.to_owned());
-                emit(term);
-            }
-            return;
-        }
         emit(term);
         if let Some(stem) = stem {
             marked.clear();
@@ -119,12 +109,4 @@ pub fn terms(analyzer: &mut Analyzer, text: &str, stems: bool, emit: &mut dyn Fn
             emit(&marked);
         }
     });
-}
-
-/// Where a run of blocks stands among equals: a hash of the path above the first line's number.
-pub fn tie(path: &str, line: u32) -> u64 {
-    let hash = blake3::hash(path.as_bytes());
-    let mut high = [0; 8];
-    high[4..].copy_from_slice(&hash.as_bytes()[..4]);
-    u64::from_be_bytes(high) << 32 | u64::from(line)
 }

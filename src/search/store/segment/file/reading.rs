@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 
 use tantivy::index::SegmentId;
 use tantivy::store::StoreReader;
-use tantivy::{Index, SegmentReader};
+use tantivy::{Directory, Index, SegmentReader};
 
 use super::NewSegment;
 use crate::search::IndexError;
 use crate::search::store::catalog::SegmentRow;
+use crate::search::store::corpus::rows::Rows;
 use crate::search::store::seal;
 use crate::search::store::segment::directory::SegmentDirectory;
 use crate::search::store::segment::schema;
@@ -39,15 +40,32 @@ impl SegmentFiles {
     }
 
     /// Opens the segment for reading, if its files are what they were.
-    pub fn read(&self, row: &SegmentRow) -> Result<SegmentReader, IndexError> {
+    pub fn read(&self, row: &SegmentRow) -> Result<(SegmentReader, Rows), IndexError> {
         seal::check_files(&self.root, &row.seals, false)?;
-        Ok(SegmentReader::open(&self.segment(row)?)?)
+        let segment = self.segment(row)?;
+        let reader = SegmentReader::open(&segment)?;
+        let rows = rows_of(&reader, &segment)?;
+        Ok((reader, rows))
     }
 }
 
+/// The rows of a segment.
+///
+/// # Errors
+/// They can't be read, or are none.
+pub fn rows_of(reader: &SegmentReader, segment: &tantivy::Segment) -> Result<Rows, IndexError> {
+    let file = segment.index().directory().open_read(&schema::rows_file(&segment.id().uuid_string()));
+    let bytes =
+        file.map_err(tantivy::TantivyError::from)?.read_bytes().map_err(tantivy::TantivyError::from)?;
+    let rows = Rows::new(bytes).filter(|rows| rows.len() == reader.max_doc() as usize);
+    rows.ok_or_else(|| IndexError::Torn(format!("the rows of segment {}", segment.id().short_uuid_string())))
+}
+
 /// Opens a freshly written segment for reading.
-pub fn read_new(new: &NewSegment) -> Result<SegmentReader, IndexError> {
-    Ok(SegmentReader::open(&new.segment)?)
+pub fn read_new(new: &NewSegment) -> Result<(SegmentReader, Rows), IndexError> {
+    let reader = SegmentReader::open(&new.segment)?;
+    let rows = rows_of(&reader, &new.segment)?;
+    Ok((reader, rows))
 }
 
 /// Reads back the texts of a segment's blocks.

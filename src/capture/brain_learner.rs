@@ -1,0 +1,133 @@
+//! Learns from turns by a brain: one request for candidates, a second one about known facts that are near.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use super::Judged;
+use super::ask::Inbox;
+use super::find::brain::{self, Asked};
+use super::learn::Learner;
+use super::read::reading::Turn;
+use crate::agent::Permits;
+use crate::agent::beside::{Beside, Purpose, Said};
+use crate::brain::wire::Watch;
+use crate::brain::{Message, Request};
+use crate::capture::Extracted;
+use crate::workspace::Workspace;
+
+const PURPOSE: Purpose = Purpose { name: "capture", title: "What learning from conversations took" };
+/// The longest that one question may take.
+const TIME: Duration = Duration::from_secs(60);
+/// The most that a brain may write.
+const MOST_OUTPUT: u32 = 4_000;
+
+/// Learns with the brain of `[capture]`.
+#[derive(Debug)]
+pub struct BrainLearner {
+    workspace: Arc<Workspace>,
+    beside: Beside,
+}
+
+impl BrainLearner {
+    /// Opens the journal; asks no brain.
+    ///
+    /// # Errors
+    /// A sentence on what can't be used.
+    pub fn new(workspace: Arc<Workspace>, permits: Arc<Permits>) -> Result<Self, String> {
+        let beside = Beside::new(Arc::clone(&workspace), Watch::default(), permits, PURPOSE)?;
+        Ok(Self { workspace, beside })
+    }
+
+    /// Asks the person about what the brain finds in these turns: how many questions are new; none where the brain can't
+    /// be asked now. An answer that can't be read is asked for once more, and then counts as nothing found.
+    ///
+    /// # Errors
+    /// A sentence on the note that can't be read or written.
+    pub async fn learn(&self, turns: Vec<Turn>) -> Result<Option<usize>, String> {
+        let Some(brain) = self.workspace.settings.capture_brain() else { return Ok(None) };
+        let names = self.beside.names(Some(brain))?;
+        if !self.beside.can_ask(&names) {
+            return Ok(None);
+        }
+        let mut asked = 0;
+        for portion in brain::portions(turns) {
+            let mut learner = self.learner()?;
+            let new: Vec<Turn> = portion.into_iter().filter(|turn| !learner.is_known(turn)).collect();
+            if new.is_empty() {
+                continue;
+            }
+            let Some((by, mut found)) = self.found(&names, &new).await else { return Ok(None) };
+            self.judge(&names, &learner, &new, &mut found).await;
+            let now = self.workspace.clock.now();
+            let mut proposals = Vec::new();
+            for (turn, found) in new.iter().zip(found) {
+                proposals.extend(learner.learn(turn, found, &by, now));
+            }
+            let asking = learner.choose(proposals, &self.workspace.settings, now, &self.workspace.zone);
+            let inbox = Inbox::new(self.workspace.memory());
+            let ids = tokio::task::block_in_place(|| inbox.ask(&asking.lines, &asking.again));
+            asked += ids.map_err(|error| error.to_string())?.len();
+        }
+        Ok(Some(asked))
+    }
+
+    fn learner(&self) -> Result<Learner, String> {
+        tokio::task::block_in_place(|| Learner::new(self.workspace.memory()))
+            .map_err(|error| error.to_string())
+    }
+
+    async fn ask(&self, names: &[String], request: &Request) -> Option<Said> {
+        let said = self.beside.ask(names, request, TIME, &CancellationToken::new()).await?;
+        (!said.text.is_empty()).then_some(said)
+    }
+
+    async fn found(&self, names: &[String], turns: &[Turn]) -> Option<(String, Vec<Vec<Extracted>>)> {
+        let request = request(brain::find(turns));
+        let mut by = None;
+        for _ in 0..2 {
+            let said = self.ask(names, &request).await?;
+            if let Some(found) = brain::found(&said.text, turns) {
+                return Some((said.brain, found));
+            }
+            by = Some(said.brain);
+        }
+        by.map(|name| (name, vec![Vec::new(); turns.len()]))
+    }
+
+    /// Asks what becomes of known facts, where any are near; without an answer the words decide.
+    async fn judge(&self, names: &[String], learner: &Learner, turns: &[Turn], found: &mut [Vec<Extracted>]) {
+        let mut places = Vec::new();
+        let mut shown = Vec::new();
+        for (at, (turn, found)) in turns.iter().zip(found.iter()).enumerate() {
+            for (which, one) in found.iter().enumerate() {
+                let near = learner.near(one.about.as_deref().unwrap_or(&turn.author), &one.text);
+                if !near.is_empty() {
+                    places.push((at, which));
+                    shown.push((one, near));
+                }
+            }
+        }
+        if shown.is_empty() {
+            return;
+        }
+        let asked = request(brain::judge(&shown));
+        let near: Vec<Vec<&str>> = shown.into_iter().map(|(_, near)| near).collect();
+        let Some(said) = self.ask(names, &asked).await else { return };
+        let judged: Vec<Option<Judged>> = brain::judged(&said.text, &near);
+        for ((at, which), judged) in places.into_iter().zip(judged) {
+            found[at][which].judged = judged;
+        }
+    }
+}
+
+fn request(asked: Asked) -> Request {
+    Request {
+        system: asked.system,
+        messages: vec![Message::user(asked.text)],
+        max_output_tokens: Some(MOST_OUTPUT),
+        schema: Some(asked.schema),
+        ..Request::default()
+    }
+}

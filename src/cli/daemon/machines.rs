@@ -1,0 +1,265 @@
+//! `machines`: the machines that share a vault; whether this one may join; leaving; being the voice.
+
+use std::sync::Arc;
+
+use crate::cli::context::runtime;
+use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::config::{self, machine_name};
+use crate::doctor::ago;
+use crate::instance::DaemonLock;
+use crate::machines::connect;
+use crate::machines::engine::{Engine, EngineError, Entries};
+use crate::machines::identity::Identity;
+use crate::machines::person::{Asker, Looked};
+use crate::machines::status::MachinesStatus;
+use crate::workspace::Workspace;
+
+/// Lists the machines that share this vault: who is the voice, who is there, what is being told.
+///
+/// With `[machines]` in the settings they agree over a git server or etcd on which of them tells, answers and runs
+/// routines. See docs/machines.md.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    action: Option<Action>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Checks that this machine may take part: the store, the rights, the clock, the name. Writes the vault's id into the
+    /// settings, where it isn't there yet.
+    Join {
+        /// Takes a store as it is that was restored or overwritten: what was told since may be told again.
+        #[arg(long)]
+        as_it_is: bool,
+    },
+    /// Takes this machine out of the list, and gives the voice back; its daemon has to be stopped.
+    Leave,
+    /// Makes this machine the voice: the other one hands over.
+    Take,
+}
+
+/// What is shared, and who asks.
+struct Shared {
+    settings: config::Machines,
+    engine: Arc<dyn Engine>,
+    asker: Asker,
+}
+
+/// The answer of `machines join --json`.
+#[derive(serde::Serialize)]
+struct Joined<'a> {
+    ok: bool,
+    checks: &'a [Looked],
+}
+
+impl From<EngineError> for CommandError {
+    fn from(error: EngineError) -> Self {
+        let hint = match &error {
+            EngineError::Unreachable(_) | EngineError::Unknown(_) => {
+                "nothing was changed for certain: try again when it is reached"
+            }
+            EngineError::Refused(_) => "see docs/machines.md on what the store has to allow",
+            EngineError::Broken(_) => {
+                "if that is meant, stop the daemon and take it so: `vault-agent machines join --as-it-is`"
+            }
+        };
+        Self::problem(error).hint(hint)
+    }
+}
+
+/// Runs `machines`.
+pub fn run(context: &Context, args: &Args) -> CommandResult {
+    let workspace = context.workspace()?;
+    match &args.action {
+        None => list(context, &workspace),
+        Some(Action::Join { as_it_is }) => join(context, &workspace, *as_it_is),
+        Some(Action::Leave) => leave(context, &workspace),
+        Some(Action::Take) => take(context, &workspace),
+    }
+}
+
+fn shared(workspace: &Workspace) -> Result<Shared, CommandError> {
+    let Some(settings) = workspace.settings.machines.clone() else {
+        return Err(CommandError::usage("`[machines]` is not in the settings: this vault is one machine's")
+            .hint("docs/machines.md says how several machines share a vault"));
+    };
+    let (root, state) = (workspace.vault.root(), &workspace.dirs.state);
+    let engine = connect::engine(&settings, root, state, &workspace.clock)?;
+    let identity = Identity::of(state)?;
+    let asker = Asker {
+        name: machine_name()?,
+        machine: identity.machine,
+        vault: settings.vault.clone(),
+        highest: identity.highest,
+        now: workspace.clock.now(),
+    };
+    Ok(Shared { settings, engine, asker })
+}
+
+fn list(context: &Context, workspace: &Workspace) -> CommandResult {
+    if workspace.settings.machines.is_none() {
+        context.ui.line("`[machines]` is not in the settings: this vault is one machine's");
+        let alone = MachinesStatus { engine: "none".to_owned(), ok: true, ..MachinesStatus::default() };
+        context.ui.json(&alone);
+        return Ok(Status::Fine);
+    }
+    let shared = shared(workspace)?;
+    let kind = shared.settings.engine.as_str();
+    let status = match runtime()?.block_on(shared.engine.read("")) {
+        Ok(entries) => {
+            let problem = shared.asker.problem(&entries).map(|problem| problem.to_string());
+            MachinesStatus::of(kind, &entries, problem)
+        }
+        Err(error) => MachinesStatus::of(kind, &Entries::new(), Some(error.to_string())),
+    };
+    for line in lines(&status, &shared.asker) {
+        context.ui.line(line);
+    }
+    context.ui.json(&status);
+    Ok(if status.ok { Status::Fine } else { Status::Problem })
+}
+
+/// The machines for people.
+pub(super) fn lines(status: &MachinesStatus, asker: &Asker) -> Vec<String> {
+    let mut out = vec![format!("engine    {}", status.engine)];
+    out.push(match &status.voice {
+        Some(name) => format!("voice     {name} (epoch {})", status.epoch),
+        None => "voice     none yet".to_owned(),
+    });
+    for machine in &status.machines {
+        let seen = machine.seen.map_or_else(|| "never".to_owned(), |at| ago(at.min(asker.now), asker.now));
+        let own = if machine.name == asker.name { ", this one" } else { "" };
+        let behind = if machine.notes_behind { ", its notes are others than the voice's" } else { "" };
+        out.push(format!(
+            "machine   {}{own}: seen {seen}, version {}{behind}",
+            machine.name, machine.version
+        ));
+    }
+    if let Some(first) = status.open.first() {
+        let since =
+            first.since.map_or_else(String::new, |at| format!(" {}", ago(at.min(asker.now), asker.now)));
+        out.push(format!(
+            "open      {} being told; the oldest claimed{since} by {}",
+            status.open.len(),
+            first.by
+        ));
+    }
+    out.extend(status.problem.iter().map(|problem| format!("problem   {problem}")));
+    out
+}
+
+fn is_served(workspace: &Workspace) -> bool {
+    DaemonLock::holder(&workspace.dirs.state).is_some()
+}
+
+fn stop_first(what: &str) -> CommandError {
+    CommandError::problem(format!("the daemon runs: it would {what}"))
+        .hint("stop it first, where it was started: with Ctrl-C, or as a service")
+}
+
+fn join(context: &Context, workspace: &Workspace, as_it_is: bool) -> CommandResult {
+    let mut shared = shared(workspace)?;
+    if as_it_is && is_served(workspace) {
+        return Err(stop_first("go on with what it knew of the store"));
+    }
+    let mut checks = Vec::new();
+    let entries = runtime()?.block_on(async {
+        if as_it_is {
+            shared.engine.forget().await?;
+            let entries = shared.engine.read("").await?;
+            shared.asker.raise_epoch(&*shared.engine, &entries).await?;
+        }
+        shared.engine.read("").await
+    });
+    let entries = match entries {
+        Ok(entries) => entries,
+        Err(error) => {
+            let error = CommandError::from(error);
+            checks.push(Looked::wrong("store", error.message.clone()));
+            return end(context, &checks, &error.hints);
+        }
+    };
+    checks.push(Looked::well("store", format!("the {} store answers", shared.settings.engine.as_str())));
+    let has_new_id = shared.asker.vault.is_none() && shared.asker.problem(&entries).is_none();
+    if has_new_id {
+        shared.asker.vault = Some(format!("v-{:016x}", getrandom::u64().unwrap_or_default()));
+    }
+    checks.extend(shared.asker.looks(&entries));
+    if checks.iter().all(|looked| looked.ok) {
+        checks.push(match runtime()?.block_on(shared.asker.try_claim(&*shared.engine, &entries)) {
+            Ok(()) => Looked::well("rights", "a trial claim was made and taken back"),
+            Err(error) => Looked::wrong("rights", error.to_string()),
+        });
+    }
+    if has_new_id && checks.iter().all(|looked| looked.ok) {
+        let id = shared.asker.vault.clone().unwrap_or_default();
+        workspace.change_settings(&context.origin(), "named the vault for its machines", |text| {
+            config::with_values(text, &[("machines.vault", id.as_str().into())])
+        })?;
+        checks.push(Looked::well("settings", format!("the vault's id `{id}` stands in `[machines]`")));
+    }
+    end(context, &checks, &[])
+}
+
+fn end(context: &Context, checks: &[Looked], hints: &[String]) -> CommandResult {
+    for Looked { check, ok, detail } in checks {
+        context.ui.line(format!("{} {check:9} {detail}", if *ok { "fine " } else { "wrong" }));
+    }
+    let ok = checks.iter().all(|looked| looked.ok);
+    if ok {
+        context.ui.note("this machine may take part: start its daemon, or go on with it");
+    }
+    hints.iter().for_each(|hint| context.ui.note(hint));
+    context.ui.json(&Joined { ok, checks });
+    Ok(if ok { Status::Fine } else { Status::Problem })
+}
+
+fn leave(context: &Context, workspace: &Workspace) -> CommandResult {
+    let shared = shared(workspace)?;
+    if is_served(workspace) {
+        return Err(stop_first("join again"));
+    }
+    let was_there = runtime()?.block_on(shared.asker.leave(&*shared.engine))?;
+    let name = &shared.asker.name;
+    context.ui.line(match was_there {
+        true => format!("`{name}` has left; another machine that runs is the voice"),
+        false => format!("`{name}` is not in the list"),
+    });
+    context.ui.json(&serde_json::json!({ "name": name, "left": was_there }));
+    Ok(Status::Fine)
+}
+
+fn take(context: &Context, workspace: &Workspace) -> CommandResult {
+    let shared = shared(workspace)?;
+    if !is_served(workspace) {
+        return Err(CommandError::problem("no daemon runs here, so this machine can't be the voice")
+            .hint("start it with `vault-agent run`, then ask again"));
+    }
+    if !is_asked(workspace) {
+        return Err(CommandError::problem("the daemon runs, but doesn't answer on its socket")
+            .hint("look at its log, or restart it"));
+    }
+    context.ui.line(format!("`{}` asks to be the voice", shared.asker.name));
+    context.ui.note("the other one hands over when it next looks; `vault-agent machines` shows it");
+    context.ui.json(&serde_json::json!({ "name": shared.asker.name, "asked": true }));
+    Ok(Status::Fine)
+}
+
+/// Asks the daemon; whether it heard.
+#[cfg(all(unix, feature = "index"))]
+fn is_asked(workspace: &Workspace) -> bool {
+    use crate::hooks::archive::delegate::ACCEPTED;
+    use crate::machines::person::TakeMessage;
+    use crate::search::give::ask;
+
+    let Ok(line) = serde_json::to_string(&TakeMessage::default()) else { return false };
+    let patience = std::time::Duration::from_secs(5);
+    ask::exchange(&ask::socket(&workspace.dirs.state), &line, patience)
+        .is_ok_and(|reply| reply.trim_end() == ACCEPTED)
+}
+
+#[cfg(not(all(unix, feature = "index")))]
+fn is_asked(_: &Workspace) -> bool {
+    false
+}

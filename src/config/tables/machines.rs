@@ -1,0 +1,299 @@
+//! `[machines]`: where several machines with one vault agree on who speaks.
+//!
+//! The table travels with the vault, so it says the same on every machine; what is a machine's own is its name
+//! ([`machine_name`]) and the password file.
+
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+
+use crate::config::{ConfigError, git_address};
+
+/// Holds the name of this machine, in the place of its host name.
+const NAME_VARIABLE: &str = "VAULT_AGENT_MACHINE";
+/// The most machines in `prefer`, and the most endpoints.
+const MOST: usize = 32;
+/// The longest name, prefix or vault's id, in bytes.
+const LONGEST: usize = 64;
+
+/// Where several machines agree on who speaks.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Machines {
+    /// The kind of the store that they share.
+    pub engine: MachinesEngine,
+    /// `git`: the repository, by https, ssh or file.
+    #[serde(default)]
+    pub remote: Option<String>,
+    /// `etcd`: the servers of one cluster.
+    #[serde(default)]
+    pub endpoints: Vec<String>,
+    /// `etcd`: what stands before all keys, so that several vaults fit into one cluster.
+    #[serde(default = "prefix")]
+    pub prefix: String,
+    /// `etcd`: the user, where the cluster wants one.
+    #[serde(default)]
+    pub user: Option<String>,
+    /// `etcd`: a file with the user's password, instead of `VAULT_AGENT_ETCD_PASSWORD`.
+    #[serde(default)]
+    pub password_file: Option<String>,
+    /// `etcd`: a file with certificates in PEM form that are trusted besides the public ones.
+    #[serde(default)]
+    pub ca_file: Option<String>,
+    /// The names of the machines in the order in which they go first; others come after them.
+    #[serde(default)]
+    pub prefer: Vec<String>,
+    /// What is done while the store is out of reach.
+    #[serde(default)]
+    pub on_partition: OnPartition,
+    /// The vault's id, by which a store of another vault is known; `vault-agent machines join` writes it.
+    #[serde(default)]
+    pub vault: Option<String>,
+}
+
+/// The kinds of stores that machines can share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MachinesEngine {
+    /// A branch on a git server.
+    Git,
+    /// A prefix in an etcd cluster.
+    Etcd,
+}
+
+impl MachinesEngine {
+    /// As it stands in the settings.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Git => "git",
+            Self::Etcd => "etcd",
+        }
+    }
+}
+
+/// What is done with what is due while the store is out of reach.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OnPartition {
+    /// It is told when the store is back: late, and once.
+    #[default]
+    Wait,
+    /// It is told now, and perhaps by another machine, too.
+    Tell,
+}
+
+fn prefix() -> String {
+    "vault-agent".to_owned()
+}
+
+/// Whether a text can be the name of a machine: letters, digits, `-`, `_` and `.`, not first a dot.
+fn is_name(text: &str) -> bool {
+    let fine = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    (1..=LONGEST).contains(&text.len()) && !text.starts_with('.') && text.bytes().all(fine)
+}
+
+/// The name of this machine: `VAULT_AGENT_MACHINE`, or the host name.
+///
+/// # Errors
+/// It has characters that a name may not have.
+pub fn machine_name() -> Result<String, ConfigError> {
+    let set = std::env::var(NAME_VARIABLE).ok().filter(|name| !name.trim().is_empty());
+    let host = || hostname::get().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let name = set.map_or_else(host, |name| name.trim().to_owned());
+    if is_name(&name) {
+        return Ok(name);
+    }
+    let shown: String = name.chars().filter(|c| !c.is_control()).take(LONGEST).collect();
+    Err(ConfigError::new(format!("this machine's name `{shown}` is none that machines can share"))
+        .suggest(format!("set `{NAME_VARIABLE}` to 1 to {LONGEST} letters, digits, `-`, `_` and `.`")))
+}
+
+impl Machines {
+    /// The place of a machine among the preferred ones, from 0; their number where it isn't one of them.
+    pub fn rank(&self, name: &str) -> u32 {
+        let at = self.prefer.iter().position(|one| one == name).unwrap_or(self.prefer.len());
+        u32::try_from(at).unwrap_or(u32::MAX)
+    }
+
+    pub(in crate::config) fn validate(&self) -> Result<(), (String, ConfigError)> {
+        match self.engine {
+            MachinesEngine::Git => self.validate_git()?,
+            MachinesEngine::Etcd => self.validate_etcd()?,
+        }
+        if self.prefer.len() > MOST {
+            return wrong(
+                "prefer",
+                format!("`machines.prefer` names more than {MOST} machines"),
+                "name fewer",
+            );
+        }
+        let mut seen = BTreeSet::new();
+        for name in &self.prefer {
+            if !is_name(name) {
+                let message =
+                    format!("`machines.prefer` holds `{}`, which is no name of a machine", shown(name));
+                return wrong("prefer", message, "use 1 to 64 letters, digits, `-`, `_` and `.`");
+            }
+            if !seen.insert(name) {
+                let message = format!("`machines.prefer` names `{name}` twice");
+                return wrong("prefer", message, "name each machine once");
+            }
+        }
+        if let Some(vault) = self.vault.as_ref().filter(|vault| !is_name(vault)) {
+            let message = format!("`machines.vault` is `{}`, which is no id", shown(vault));
+            return wrong("vault", message, "take the line out, and run `vault-agent machines join`");
+        }
+        Ok(())
+    }
+
+    fn validate_git(&self) -> Result<(), (String, ConfigError)> {
+        let form = "write it as in `remote = \"ssh://me@host/~/voice.git\"`";
+        let Some(remote) = &self.remote else {
+            return wrong(
+                "engine",
+                "`machines.engine` is `git`, and no `remote` says where".to_owned(),
+                form,
+            );
+        };
+        git_address::check(remote).or_else(|why| wrong("remote", format!("`machines.remote` {why}"), form))
+    }
+
+    fn validate_etcd(&self) -> Result<(), (String, ConfigError)> {
+        let form = "write them as in `endpoints = [\"https://10.0.0.1:2379\"]`";
+        if self.endpoints.is_empty() || self.endpoints.len() > MOST {
+            let message = format!("`machines.engine` is `etcd`, which wants 1 to {MOST} `endpoints`");
+            return wrong("engine", message, form);
+        }
+        if let Some(endpoint) = self.endpoints.iter().find(|endpoint| !is_endpoint(endpoint)) {
+            let message = format!("`machines.endpoints` holds `{}`, which is no endpoint", shown(endpoint));
+            return wrong("endpoints", message, form);
+        }
+        if !self.prefix.split('/').all(is_name) || self.prefix.len() > LONGEST {
+            let message = format!("`machines.prefix` is `{}`, which is no prefix", shown(&self.prefix));
+            return wrong("prefix", message, "use letters, digits, `-`, `_` and `.`, as in `vaults/home`");
+        }
+        if self.password_file.is_some() && self.user.is_none() {
+            let message = "`machines.password_file` is set, and no `user` that it belongs to".to_owned();
+            return wrong("password_file", message, "set `user`, too");
+        }
+        if self.user.as_ref().is_some_and(|user| user.is_empty() || user.chars().any(char::is_control)) {
+            return wrong(
+                "user",
+                "`machines.user` is no user's name".to_owned(),
+                "name a user of the cluster",
+            );
+        }
+        let is_local = |endpoint: &str| {
+            let host = endpoint.strip_prefix("http://").and_then(|rest| rest.rsplit_once(':'));
+            host.is_none_or(|(host, _)| matches!(host, "127.0.0.1" | "localhost" | "[::1]"))
+        };
+        if let Some(endpoint) = self.endpoints.iter().find(|one| self.user.is_some() && !is_local(one)) {
+            let message =
+                format!("`machines.user` is set, and `{endpoint}` would get the password in the clear");
+            return wrong("endpoints", message, "use `https://`");
+        }
+        Ok(())
+    }
+}
+
+/// Whether a text is `https://` or `http://`, a host and a port, and nothing else.
+fn is_endpoint(text: &str) -> bool {
+    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")).unwrap_or_default();
+    let Some((host, port)) = rest.trim_end_matches('/').rsplit_once(':') else { return false };
+    let is_v6 = |host: &str| {
+        let inner = host.strip_prefix('[').and_then(|inner| inner.strip_suffix(']'));
+        inner.is_some_and(|address| address.parse::<std::net::Ipv6Addr>().is_ok())
+    };
+    let is_host = is_name(host) || is_v6(host);
+    is_host && text.len() <= 300 && port.parse::<u16>().is_ok_and(|port| port > 0)
+}
+
+fn shown(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(100).collect()
+}
+
+fn wrong<T>(key: &str, message: String, what: &str) -> Result<T, (String, ConfigError)> {
+    Err((format!("machines.{key}"), ConfigError::new(message).suggest(what)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Settings;
+
+    fn problem(text: &str) -> String {
+        let error = Settings::parse(&format!("[machines]\n{text}\n")).unwrap_err();
+        format!("{:?} {error} | {}", error.place, error.suggestion.as_deref().unwrap_or("-"))
+    }
+
+    const ETCD: &str = "engine = \"etcd\"\nendpoints = [\"http://127.0.0.1:2379\"]";
+
+    #[test]
+    fn nothing_is_shared_without_the_table() {
+        assert_eq!(Settings::parse("").unwrap().machines, None);
+    }
+
+    #[test]
+    fn two_lines_are_enough() {
+        let text = "[machines]\nengine = \"git\"\nremote = \"ssh://me@host/~/voice.git\"\n";
+        let machines = Settings::parse(text).unwrap().machines.unwrap();
+        assert_eq!((machines.engine, machines.on_partition), (MachinesEngine::Git, OnPartition::Wait));
+        assert_eq!((machines.prefix.as_str(), machines.rank("any")), ("vault-agent", 0));
+        let text = format!("{text}prefer = [\"server\", \"laptop\"]\non_partition = \"tell\"\n");
+        let machines = Settings::parse(&text).unwrap().machines.unwrap();
+        assert_eq!(["server", "laptop", "other"].map(|name| machines.rank(name)), [0, 1, 2]);
+        assert!(Settings::parse(&format!("[machines]\n{ETCD}\n")).unwrap().machines.is_some());
+    }
+
+    #[test]
+    fn errors_point_into_the_file_and_say_what_to_write() {
+        insta::assert_snapshot!(problem("remote = \"file:///x/y.git\""), @"Some((1, 1)) missing field `engine` | -");
+        insta::assert_snapshot!(problem("engine = \"svn\""), @"Some((2, 10)) unknown value `svn` | give one of: git, etcd");
+        insta::assert_snapshot!(problem("engine = \"git\""), @r#"Some((2, 10)) `machines.engine` is `git`, and no `remote` says where | write it as in `remote = "ssh://me@host/~/voice.git"`"#);
+        insta::assert_snapshot!(problem("engine = \"etcd\""), @r#"Some((2, 10)) `machines.engine` is `etcd`, which wants 1 to 32 `endpoints` | write them as in `endpoints = ["https://10.0.0.1:2379"]`"#);
+        insta::assert_snapshot!(problem("engine = \"git\"\nremote = \"file:///x/y.git\"\nprefer = [\"a\", \"a\"]"), @"Some((4, 10)) `machines.prefer` names `a` twice | name each machine once");
+        insta::assert_snapshot!(problem("engine = \"git\"\nremote = \"file:///x/y.git\"\nprefer = [\"a b\"]"), @"Some((4, 10)) `machines.prefer` holds `a b`, which is no name of a machine | use 1 to 64 letters, digits, `-`, `_` and `.`");
+        insta::assert_snapshot!(problem("engine = \"git\"\nremote = \"file:///x/y.git\"\nvault = \"../x\""), @"Some((4, 9)) `machines.vault` is `../x`, which is no id | take the line out, and run `vault-agent machines join`");
+        insta::assert_snapshot!(problem(&format!("{ETCD}\npassword_file = \"x\"")), @"Some((4, 17)) `machines.password_file` is set, and no `user` that it belongs to | set `user`, too");
+        insta::assert_snapshot!(problem("engine = \"etcd\"\nendpoints = [\"http://10.0.0.1:2379\"]\nuser = \"me\""), @"Some((3, 13)) `machines.user` is set, and `http://10.0.0.1:2379` would get the password in the clear | use `https://`");
+    }
+
+    #[test]
+    fn a_hostile_remote_is_refused_before_git_sees_it() {
+        for remote in [
+            "ext::sh -c x",
+            "-oProxyCommand=x",
+            "ssh://-oProxyCommand=x/v.git",
+            "git://host/v.git",
+            "/srv/v.git",
+        ] {
+            let said = problem(&format!("engine = \"git\"\nremote = \"{remote}\""));
+            assert!(said.contains("`machines.remote` "), "{said}");
+        }
+        for endpoint in [
+            "",
+            "ftp://host:1",
+            "https://host",
+            "https://me:x@host:1",
+            "https://host:0",
+            "https://host:1/path",
+        ] {
+            let said = problem(&format!("engine = \"etcd\"\nendpoints = [\"{endpoint}\"]"));
+            assert!(said.contains("which is no endpoint"), "{said}");
+        }
+        for prefix in ["", "/", "a//b", "../x", "a b"] {
+            assert!(
+                problem(&format!("{ETCD}\nprefix = \"{prefix}\"")).contains("which is no prefix"),
+                "{prefix}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_machine_has_a_name_that_fits_into_a_key() {
+        assert!(is_name("my-laptop.local") && is_name("A_1"));
+        for name in ["", ".hidden", "a/b", "a b", "ä", &"x".repeat(65)] {
+            assert!(!is_name(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! The system's paths that a command may read.
+
+use std::path::{Path, PathBuf};
+
+use crate::confine::Policy;
+
+/// Programs and libraries.
+const SYSTEM: [&str; 8] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store"];
+
+/// What programs need of `/etc`. Named one by one: where the daemon is root, so is the command to the file system, and
+/// could read password hashes and host keys.
+const ETC: [&str; 41] = [
+    "alternatives",
+    "bash.bashrc",
+    "ca-certificates",
+    "debian_version",
+    "environment.d",
+    "fonts",
+    "gitattributes",
+    "gitconfig",
+    "group",
+    "host.conf",
+    "hosts",
+    "inputrc",
+    "issue",
+    "ld.so.cache",
+    "ld.so.conf",
+    "ld.so.conf.d",
+    "lsb-release",
+    "locale.alias",
+    "locale.conf",
+    "localtime",
+    "magic",
+    "magic.mime",
+    "mime.types",
+    "networks",
+    "nsswitch.conf",
+    "os-release",
+    "papersize",
+    "passwd",
+    "perl",
+    "pki/ca-trust/extracted",
+    "pki/tls/certs",
+    "profile",
+    "protocols",
+    "python3",
+    "resolv.conf",
+    "services",
+    "shells",
+    "ssl/certs",
+    "ssl/openssl.cnf",
+    "terminfo",
+    "timezone",
+];
+
+/// The devices.
+const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+
+/// Where a command looks for programs.
+pub(super) const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// Something of the outside that the box has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct VisiblePath {
+    /// Where it is outside, without symbolic links.
+    pub source: PathBuf,
+    /// Where it is in the box.
+    pub target: PathBuf,
+    /// Its permitted use.
+    pub use_: Use,
+}
+
+/// The permitted use of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Use {
+    /// Files are read and run.
+    Read,
+    /// A folder that holds something hidden: its names are seen. What may be read in it is a place of its own.
+    List,
+    /// A device is read and written.
+    Device,
+    /// Everything.
+    Write,
+}
+
+/// All places of a policy that exist, parents before what lies in them. `program` is this program's own file. The
+/// policy's paths are without symbolic links: [`without_links`]. `apart` leaves out what the policy hides and gives what
+/// is around it piece by piece; a root of its own gives it whole, and covers what is hidden.
+pub(super) fn of(policy: &Policy, program: &Path, apart: bool) -> std::io::Result<Vec<VisiblePath>> {
+    let system = SYSTEM.iter().map(PathBuf::from);
+    let etc = ETC.iter().map(|name| Path::new("/etc").join(name));
+    let mut places: Vec<VisiblePath> =
+        system.chain(etc).filter_map(|path| place(&path, path.clone(), Use::Read)).collect();
+    places.extend(DEVICES.iter().filter_map(|path| place(Path::new(path), path.into(), Use::Device)));
+    let mut read = vec![(program.to_path_buf(), Use::Read)];
+    for path in &policy.read {
+        let hide =
+            policy.hide.iter().map(PathBuf::as_path).filter(|hidden| apart && hidden.starts_with(path));
+        around(path, &hide.collect::<Vec<_>>(), &mut read);
+    }
+    for (path, use_) in read {
+        places.extend(path.canonicalize().ok().and_then(|target| place(&path, target, use_)));
+    }
+    let scratch = policy.write.canonicalize()?;
+    places.extend(place(&scratch, scratch.clone(), Use::Write));
+    places.sort_by(|a, b| a.target.cmp(&b.target));
+    Ok(places)
+}
+
+/// The parts of `path` without those that are hidden below it. A folder that can't be listed is left out.
+fn around(path: &Path, hidden: &[&Path], out: &mut Vec<(PathBuf, Use)>) {
+    if hidden.is_empty() {
+        return out.push((path.to_path_buf(), Use::Read));
+    }
+    if hidden.contains(&path) {
+        return;
+    }
+    let Ok(listed) = path.read_dir() else { return };
+    out.push((path.to_path_buf(), Use::List));
+    for entry in listed.flatten() {
+        let child = entry.path();
+        let hidden: Vec<&Path> = hidden.iter().copied().filter(|hidden| hidden.starts_with(&child)).collect();
+        // What a link leads to is judged where it is.
+        if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) {
+            around(&child, &hidden, out);
+        }
+    }
+}
+
+/// A symbolic link and what it leads to.
+pub(super) type Link = (PathBuf, PathBuf);
+
+/// Takes symbolic links out of what a policy may read and what it hides; gives those that have to be in the box again, so that whoever
+/// knows the path by its link finds it.
+pub(super) fn without_links(policy: &mut Policy) -> Vec<Link> {
+    let mut links = Vec::new();
+    let paths = std::mem::take(&mut policy.read).into_iter();
+    policy.read = paths
+        .filter_map(|path| {
+            let canonical = path.canonicalize().ok()?;
+            if path.is_absolute() && path != canonical {
+                links.push((path, canonical.clone()));
+            }
+            Some(canonical)
+        })
+        .collect();
+    // What is gone meanwhile needs no hiding.
+    let hide = std::mem::take(&mut policy.hide).into_iter();
+    policy.hide = hide
+        .filter_map(|path| match path.canonicalize() {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            canonical => Some(canonical.unwrap_or(path)),
+        })
+        .collect();
+    // Those of the old root: `/bin` to `usr/bin`.
+    links.extend(SYSTEM.iter().filter_map(|path| Some((path.into(), std::fs::read_link(path).ok()?))));
+    links
+}
+
+fn place(path: &Path, target: PathBuf, use_: Use) -> Option<VisiblePath> {
+    Some(VisiblePath { source: path.canonicalize().ok()?, target, use_ })
+}

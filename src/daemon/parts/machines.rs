@@ -1,0 +1,134 @@
+//! The other machines of the vault: talks to the store that they share, and says when this machine becomes the voice.
+//!
+//! Without `[machines]` it waits for settings, and nothing is started.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tokio::sync::broadcast::{self, error::RecvError};
+use tokio_util::sync::CancellationToken;
+
+use crate::daemon::part::{Board, Event, Part};
+use crate::machines::Machines;
+use crate::machines::status::MachinesStatus;
+use crate::workspace::Workspace;
+
+/// How often it is looked whether this machine is still the voice: a lease ends without a word.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Takes part among the machines.
+#[derive(Debug)]
+pub struct MachinesPart {
+    /// Where the other parts hear who is the voice.
+    pub events: broadcast::Sender<Event>,
+}
+
+/// What was last said of the machines.
+#[derive(Debug, Default)]
+struct Said {
+    status: Option<MachinesStatus>,
+    words: String,
+    is_voice: bool,
+}
+
+#[async_trait]
+impl Part for MachinesPart {
+    fn name(&self) -> &'static str {
+        "machines"
+    }
+
+    async fn run(
+        self: Box<Self>,
+        mut workspace: Arc<Workspace>,
+        mut events: broadcast::Receiver<Event>,
+        board: Board,
+        stop: CancellationToken,
+    ) -> anyhow::Result<()> {
+        let mut said = Said { is_voice: workspace.machines.is_alone(), ..Said::default() };
+        loop {
+            let machines = workspace.machines.clone();
+            let drive = stop.child_token();
+            let driver = tokio::spawn({
+                let (machines, drive) = (machines.clone(), drive.clone());
+                async move { machines.drive(drive).await }
+            });
+            let changed = self.watch(&workspace, &mut said, &mut events, &board, &stop).await;
+            drive.cancel();
+            let _ = driver.await;
+            match changed {
+                Some(changed) => workspace = changed,
+                None => return Ok(()),
+            }
+        }
+    }
+}
+
+impl MachinesPart {
+    /// Says what changes until other machines are named; none when the daemon stops.
+    async fn watch(
+        &self,
+        workspace: &Arc<Workspace>,
+        said: &mut Said,
+        events: &mut broadcast::Receiver<Event>,
+        board: &Board,
+        stop: &CancellationToken,
+    ) -> Option<Arc<Workspace>> {
+        let machines = &workspace.machines;
+        let mut news = machines.news();
+        loop {
+            self.say(machines, said, board);
+            let look = workspace.clock.sleep(LOOK);
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => return None,
+                event = events.recv() => match event {
+                    Ok(Event::Settings(changed)) if changed.settings.machines != workspace.settings.machines => {
+                        return Some(changed);
+                    }
+                    Err(RecvError::Closed) => return None,
+                    _ => {}
+                },
+                () = news.changed() => {}
+                () = tokio::time::sleep(look), if !machines.is_alone() => {}
+            }
+        }
+    }
+
+    fn say(&self, machines: &Machines, said: &mut Said, board: &Board) {
+        let is_voice = machines.is_voice();
+        if std::mem::replace(&mut said.is_voice, is_voice) != is_voice {
+            tracing::info!(is_voice, "the voice turned");
+            // Without other parts there is no listener, which is fine.
+            let _ = self.events.send(Event::Voice);
+        }
+        let status = machines.status();
+        let words = words(machines, is_voice);
+        if status == said.status && words == said.words {
+            return;
+        }
+        board.update(|report| {
+            report.machines.clone_from(&status);
+            match words.as_str() {
+                "" => report.parts.remove("machines"),
+                words => report.parts.insert("machines".to_owned(), words.to_owned()),
+            };
+        });
+        (said.status, said.words) = (status, words);
+    }
+}
+
+/// How it stands, in a few words; none where there is one machine.
+fn words(machines: &Machines, is_voice: bool) -> String {
+    if machines.is_alone() {
+        return String::new();
+    }
+    match (machines.problem(), is_voice) {
+        (Some(problem), _) => format!("takes no part: {problem}"),
+        (None, true) => "this one is the voice".to_owned(),
+        (None, false) => match machines.voice().filter(|voice| Some(voice.as_str()) != machines.name()) {
+            Some(voice) => format!("{voice} is the voice"),
+            None => "none is the voice yet".to_owned(),
+        },
+    }
+}

@@ -1,0 +1,289 @@
+//! Claims for messages: which of those that are due this machine may send, and which it would send within a minute.
+
+use std::collections::{BTreeMap, HashSet};
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::AHEAD;
+use crate::deliver::journal::{Elsewhere, LineHash, NewMessage, Recipient};
+use crate::deliver::notifier::{Fact, Lookup, MessageKind, Outgoing, nonce};
+use crate::deliver::pass::notes::Notes;
+use crate::deliver::pass::planned::{Fire, Plan};
+use crate::deliver::pass::{Mode, PassContext, PassError, PassReport, messages, plan};
+use crate::machines::protocol::{May, claim_key};
+use crate::machines::{Machines, Want};
+
+/// What the pass's wants are called.
+const SOURCE: &str = "deliveries";
+/// So long before it was due something may have been sent by another machine's clock.
+const CLOCKS_DIFFER: SignedDuration = SignedDuration::from_hours(1);
+
+/// A delivery: its key, the hash of its line, what is told.
+type Delivery = (String, LineHash, Fact);
+
+/// Of the messages that are due those that this machine may send. What another machine told is noted in the journal, and
+/// what may have been told by one that was cut off is asked about first.
+pub(in crate::deliver::pass) async fn allowed(
+    context: &PassContext<'_>,
+    due: Vec<NewMessage>,
+    now: Timestamp,
+    report: &mut PassReport,
+) -> Result<Vec<NewMessage>, PassError> {
+    if context.machines.is_alone() {
+        return Ok(due);
+    }
+    let today = context.settings.zone.tz().to_datetime(now).date();
+    let mut out = Vec::new();
+    for message in due {
+        let Some(place) = context.outlets.name(&message.to) else { continue };
+        let judged = Judged::of(context.machines, &message, place);
+        for delivery in &judged.never {
+            told_by_another(context, &message, delivery, place)?;
+        }
+        if !judged.waiting.is_empty() {
+            // Those of a digest go together or not yet.
+            let all = judged.waiting.iter().chain(&judged.fresh).chain(&judged.asked);
+            all.filter(|_| !message.to.is_copy())
+                .try_for_each(|delivery| waits(context, delivery, report))?;
+            continue;
+        }
+        let is_whole = judged.fresh.len() == message.deliveries.len();
+        let is_claimed =
+            message.kind != MessageKind::Digest || judged.is_within(context.machines, &message, place);
+        if is_whole && is_claimed {
+            out.push(message);
+            continue;
+        }
+        let found = ask_for_digests(context, &message, &judged.asked, place, now).await?;
+        let keys =
+            |deliveries: &[Delivery]| deliveries.iter().map(|one| one.0.clone()).collect::<HashSet<_>>();
+        let (fresh, asked) = (keys(&judged.fresh), keys(&judged.asked));
+        for mut one in messages::apart(&message, today) {
+            let (key, _, fact) = &one.deliveries[0];
+            if asked.contains(key) && !found.contains(key) {
+                let since = fact.due.min(now).saturating_sub(CLOCKS_DIFFER);
+                one.asks = Some(since.unwrap_or(fact.due));
+            }
+            if fresh.contains(key) || one.asks.is_some() {
+                // The words that were composed for one alone.
+                out.push(if message.deliveries.len() == 1 {
+                    NewMessage { asks: one.asks, ..message.clone() }
+                } else {
+                    one
+                });
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// What may become of the deliveries of a message.
+#[derive(Default)]
+struct Judged {
+    fresh: Vec<Delivery>,
+    asked: Vec<Delivery>,
+    waiting: Vec<Delivery>,
+    never: Vec<Delivery>,
+}
+
+impl Judged {
+    fn of(machines: &Machines, message: &NewMessage, place: &str) -> Self {
+        let mut judged = Self::default();
+        for delivery in &message.deliveries {
+            let list = match machines.may(&claim_key(&delivery.0, place)) {
+                May::Yes { ask: false, .. } => &mut judged.fresh,
+                May::Yes { ask: true, .. } => &mut judged.asked,
+                May::Wait => &mut judged.waiting,
+                May::Never => &mut judged.never,
+            };
+            list.push(delivery.clone());
+        }
+        judged
+    }
+
+    /// Whether all were claimed for this very message.
+    fn is_within(&self, machines: &Machines, message: &NewMessage, place: &str) -> bool {
+        let is_it = |delivery: &Delivery| {
+            machines.within(&claim_key(&delivery.0, place)).as_deref() == Some(message.key.as_str())
+        };
+        self.fresh.iter().all(is_it)
+    }
+}
+
+/// Another machine told it, or it is not to be told. A copy that is settled concerns nobody here.
+fn told_by_another(
+    context: &PassContext<'_>,
+    message: &NewMessage,
+    (key, line, fact): &Delivery,
+    place: &str,
+) -> Result<(), PassError> {
+    if message.to.is_copy() || !are_copies_settled(context, key, fact)? {
+        return Ok(());
+    }
+    let Some((teller, at)) = context.machines.teller(&claim_key(key, place)) else { return Ok(()) };
+    let told = Elsewhere {
+        key: key.clone(),
+        line: *line,
+        fact: fact.clone(),
+        place: place.to_owned(),
+        teller: context.machines.is_other(&teller).then_some(teller),
+        at,
+        delivered: None,
+    };
+    Ok(context.journal.told_elsewhere(&told)?)
+}
+
+/// Whether no further notifier waits for it: a machine that told what counts may have died before it sent the copies.
+fn are_copies_settled(context: &PassContext<'_>, key: &str, fact: &Fact) -> Result<bool, PassError> {
+    for name in context.settings.telling.kinds(&fact.msg).into_iter().skip(1) {
+        let is_settled = context.machines.may(&claim_key(key, name)) == May::Never;
+        if !is_settled && !context.journal.copied([key], name)?.contains(key) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Says why something that is due isn't told yet, where the machines can't agree.
+fn waits(
+    context: &PassContext<'_>,
+    (key, line, fact): &Delivery,
+    report: &mut PassReport,
+) -> Result<(), PassError> {
+    let Some(why) = context.machines.problem() else { return Ok(()) };
+    let why = format!("it waits for the other machines: {why}");
+    if context.journal.waits(key, line, fact, &why)? {
+        report.failed(std::slice::from_ref(fact), &why);
+    }
+    Ok(())
+}
+
+/// Asks the place for the messages within which other machines may have told these: the keys of those that aren't to be told
+/// again now, found or not known.
+async fn ask_for_digests(
+    context: &PassContext<'_>,
+    message: &NewMessage,
+    asked: &[Delivery],
+    place: &str,
+    now: Timestamp,
+) -> Result<HashSet<String>, PassError> {
+    let mut digests: BTreeMap<String, Vec<&Delivery>> = BTreeMap::new();
+    for delivery in asked {
+        if let Some(within) = context.machines.within(&claim_key(&delivery.0, place)) {
+            digests.entry(within).or_default().push(delivery);
+        }
+    }
+    let mut settled = HashSet::new();
+    for (within, deliveries) in digests {
+        let Some(at) = context.outlets.place(&message.to, 0, message.scope) else { continue };
+        // A place that keeps no nonces finds the same words.
+        let text = if message.key == within { message.body.clone() } else { within.clone() };
+        let nonce = nonce(MessageKind::Digest, &within, 0, 0);
+        let outgoing =
+            Outgoing { nonce, scope: at.scope, ..Outgoing::whole(MessageKind::Digest, within.clone(), text) };
+        let since = deliveries.iter().map(|(_, _, fact)| fact.due).min().unwrap_or(now).min(now);
+        let since = since.saturating_sub(CLOCKS_DIFFER).unwrap_or(since);
+        let found = match at.notifier.find(&outgoing, since).await {
+            Lookup::Found { message_id } => Some(message_id),
+            Lookup::NotFound | Lookup::CannotAsk => continue,
+            Lookup::Later { .. } => None,
+        };
+        settled.extend(deliveries.iter().map(|one| one.0.clone()));
+        let Some(id) = found else { continue };
+        for (key, line, fact) in deliveries {
+            context.machines.told(&claim_key(key, place));
+            if message.to.is_copy() {
+                continue;
+            }
+            context.journal.told_elsewhere(&Elsewhere {
+                key: key.clone(),
+                line: *line,
+                fact: fact.clone(),
+                place: place.to_owned(),
+                teller: None,
+                at: now,
+                delivered: Some(id.clone()),
+            })?;
+        }
+    }
+    Ok(settled)
+}
+
+/// What a pass wants to send within a minute.
+#[derive(Default)]
+struct Wants(Vec<Want>);
+
+impl Wants {
+    fn add(&mut self, context: &PassContext<'_>, messages: &[NewMessage]) {
+        for message in messages {
+            let Some(place) = context.outlets.name(&message.to) else { continue };
+            let within = (message.kind == MessageKind::Digest).then(|| message.key.clone());
+            for (key, _, fact) in &message.deliveries {
+                self.push(claim_key(key, place), fact.due, within.clone());
+            }
+        }
+    }
+
+    fn push(&mut self, key: String, due: Timestamp, within: Option<String>) {
+        if self.0.iter().all(|want| want.key != key) {
+            self.0.push(Want { key, due: Some(due), within });
+        }
+    }
+}
+
+/// Tells the machines what this one would send now or within a minute: what is due, what comes, and what is on its way.
+pub(in crate::deliver::pass) fn want(
+    context: &PassContext<'_>,
+    notes: &Notes,
+    plan: Option<&Plan>,
+    now: Timestamp,
+) -> Result<(), PassError> {
+    if context.machines.is_alone() {
+        return Ok(());
+    }
+    let mut wants = Wants::default();
+    let none = std::collections::HashMap::new();
+    let mut add = |fires: &[Fire], at: Timestamp| -> Result<(), PassError> {
+        wants.add(context, &messages::counting(context, fires, &none, at)?);
+        wants.add(context, &messages::copies(context, fires, &none, at)?);
+        Ok(())
+    };
+    if let Some(plan) = plan {
+        add(&plan.fires, now)?;
+        let ahead = now.saturating_add(AHEAD).unwrap_or(now);
+        let known: HashSet<&str> = plan.fires.iter().map(|fire| fire.key.as_str()).collect();
+        let mut next = plan::plan(context, notes, Mode::DryRun, ahead, false)?.fires;
+        next.retain(|fire| !known.contains(fire.key.as_str()));
+        add(&next, ahead)?;
+    }
+    for message in context.journal.messages()? {
+        // What waits for another attempt is free until then: another machine may get through.
+        let is_ready = message.retry.is_none_or(|at| at <= now);
+        if let Some(place) = context.outlets.name(&message.to).filter(|_| is_ready) {
+            for (key, _, fact) in context.journal.carried(&message.key)? {
+                wants.push(claim_key(&key, place), fact.due, None);
+            }
+        }
+    }
+    context.machines.want(SOURCE, wants.0);
+    Ok(())
+}
+
+/// Marks claims from before a restart whose deliveries the journal knows to be sent.
+pub(in crate::deliver::pass) fn mark_left_open(context: &PassContext<'_>) -> Result<(), PassError> {
+    let open: HashSet<String> = context.machines.left_open().into_iter().collect();
+    if open.is_empty() {
+        return Ok(());
+    }
+    for (key, fact, copy) in context.journal.told_here()? {
+        let to = match copy {
+            Some(name) => Recipient::Copy(name),
+            None => messages::recipient(context.settings, &fact),
+        };
+        let claim = context.outlets.name(&to).map(|place| claim_key(&key, place));
+        if let Some(claim) = claim.filter(|claim| open.contains(claim)) {
+            context.machines.told(&claim);
+        }
+    }
+    Ok(())
+}

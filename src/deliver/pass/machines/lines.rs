@@ -1,0 +1,101 @@
+//! Lines among several machines: those that go before they are told, and those that another machine told.
+
+use std::collections::{HashMap, HashSet};
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::deliver::journal::{Row, State};
+use crate::deliver::notifier::MessageKind;
+use crate::deliver::pass::notes::Notes;
+use crate::deliver::pass::planned::{DAY, Fire, Occurrence};
+use crate::deliver::pass::{Mode, PassContext, PassError, PassReport, messages, plan};
+use crate::machines::protocol::claim_key;
+
+/// A line that is gone for so long wasn't just in the middle of being saved.
+const STILL: SignedDuration = SignedDuration::from_secs(5);
+
+/// Looks at what is due within a day: what went since the last look is told by nobody, what came back may be told.
+pub(in crate::deliver::pass) fn look(
+    context: &PassContext<'_>,
+    near: &mut Option<HashMap<String, Occurrence>>,
+    notes: &Notes,
+    now: Timestamp,
+    report: &mut PassReport,
+) -> Result<(), PassError> {
+    if context.machines.is_alone() {
+        return Ok(());
+    }
+    let mut found: HashMap<String, Occurrence> = HashMap::new();
+    let mut open: HashSet<String> = HashSet::new();
+    for at in [now, now.saturating_add(DAY).unwrap_or(now)] {
+        let plan = plan::compare(context, notes, Mode::DryRun, at, false)?;
+        for fire in &plan.fires {
+            found.entry(fire.key.clone()).or_insert_with(|| occurrence(context, fire));
+        }
+        open.extend(plan.open);
+    }
+    let before = near.replace(HashMap::new());
+    let came =
+        found.iter().filter(|(key, _)| before.as_ref().is_some_and(|before| !before.contains_key(*key)));
+    came.flat_map(|(_, one)| &one.claims).for_each(|claim| context.machines.line_came_back(claim));
+    for (key, mut one) in before.into_iter().flatten() {
+        if found.contains_key(&key) {
+            continue;
+        }
+        if open.contains(&key) || !was_read(notes, one.kind) {
+            found.insert(key, one);
+        } else if one.due.duration_until(now).abs() <= DAY && !was_told(context, &key)? {
+            let gone_at = one.gone.get_or_insert(now).saturating_add(STILL).unwrap_or(now);
+            if gone_at <= now {
+                one.claims.iter().for_each(|claim| context.machines.line_went(claim));
+            } else {
+                report.again_at(gone_at);
+                found.insert(key, one);
+            }
+        }
+    }
+    *near = Some(found);
+    Ok(())
+}
+
+fn occurrence(context: &PassContext<'_>, fire: &Fire) -> Occurrence {
+    let counting = context.outlets.name(&messages::recipient(context.settings, &fire.fact));
+    let copies = context.settings.telling.kinds(&fire.fact.msg).into_iter().skip(1);
+    let claims = counting.into_iter().chain(copies).map(|place| claim_key(&fire.key, place)).collect();
+    Occurrence { kind: fire.fact.kind, due: fire.fact.due, claims, gone: None }
+}
+
+fn was_read(notes: &Notes, kind: MessageKind) -> bool {
+    match kind {
+        MessageKind::Commitment => notes.commitments.is_some(),
+        MessageKind::Task => notes.tasks.is_some(),
+        // A note that isn't there at all is on its way.
+        _ => notes.reminders.as_ref().is_some_and(|note| note.stat.is_some()),
+    }
+}
+
+fn was_told(context: &PassContext<'_>, key: &str) -> Result<bool, PassError> {
+    let row = context.journal.row(key)?;
+    Ok(row.is_some_and(|row| matches!(row.state, State::Sent | State::Done)))
+}
+
+/// Whether this machine rewrites the line of what was told: its own, and as the voice that of a machine that is away.
+pub(in crate::deliver::pass) fn is_ours(context: &PassContext<'_>, row: &Row) -> bool {
+    let machines = context.machines;
+    let Some(teller) = &row.teller else { return true };
+    machines.is_alone() || machines.is_voice() && machines.is_away(teller)
+}
+
+/// Tells the others which notes this machine has.
+pub(in crate::deliver::pass) fn set_notes(context: &PassContext<'_>, notes: &Notes) {
+    if context.machines.is_alone() {
+        return;
+    }
+    let mut hasher = blake3::Hasher::new();
+    let reminders = notes.reminders.as_ref().map(|note| note.bytes.as_slice());
+    let commitments = notes.commitments.as_ref().map(|note| note.bytes.as_slice());
+    for bytes in [reminders, commitments] {
+        hasher.update(blake3::hash(bytes.unwrap_or_default()).as_bytes());
+    }
+    context.machines.set_notes(hasher.finalize().to_hex()[..16].to_owned());
+}

@@ -1,0 +1,95 @@
+//! Checks of the machines that share the vault, as the daemon last saw them. Nothing is asked over the network.
+
+use super::Check;
+use crate::config::machine_name;
+use crate::instance::{DaemonLock, DaemonStatus};
+use crate::machines::status::MachinesStatus;
+use crate::workspace::Workspace;
+
+/// What a check is called.
+const MACHINES: &str = "machines";
+
+pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
+    let Some(settings) = &workspace.settings.machines else { return Vec::new() };
+    let mut checks = Vec::new();
+    if let Err(error) = machine_name() {
+        let fix = error.suggestion.clone().unwrap_or_default();
+        checks.push(Check::fail(MACHINES, error.to_string(), fix));
+    }
+    if let Some(host) = &workspace.settings.schedule.host {
+        checks.push(Check::warn(
+            MACHINES,
+            format!("`[schedule] host` lets `{host}` alone tell, though several machines agree on it"),
+            "take `host` out of `[schedule]`, or the table `[machines]`",
+        ));
+    }
+    if settings.vault.is_none() {
+        checks.push(Check::warn(
+            MACHINES,
+            "`[machines]` has no id of the vault, so another vault's store would not be recognised",
+            "run `vault-agent machines join` once",
+        ));
+    }
+    let is_served = DaemonLock::holder(&workspace.dirs.state).is_some();
+    let report = DaemonStatus::read(&workspace.dirs.state).filter(|_| is_served);
+    match report.and_then(|report| report.machines) {
+        Some(status) => checks.extend(seen(&status)),
+        None => checks.push(Check::ok(
+            MACHINES,
+            format!("shared over {}; `vault-agent machines` asks the store itself", settings.engine.as_str()),
+        )),
+    }
+    checks
+}
+
+fn seen(status: &MachinesStatus) -> Vec<Check> {
+    if let Some(problem) = &status.problem {
+        let fix = "until it is mended this machine tells nothing that is due; see docs/machines.md";
+        return vec![Check::fail(MACHINES, problem, fix)];
+    }
+    let names: Vec<&str> = status.machines.iter().map(|one| one.name.as_str()).collect();
+    let voice = status
+        .voice
+        .as_deref()
+        .map_or("none is the voice yet".to_owned(), |name| format!("`{name}` is the voice"));
+    let mut checks =
+        vec![Check::ok(MACHINES, format!("over {}: {}; {voice}", status.engine, names.join(", ")))];
+    for lagging in status.machines.iter().filter(|one| one.notes_behind) {
+        checks.push(Check::warn(
+            MACHINES,
+            format!("the notes of `{}` are others than the voice's", lagging.name),
+            "they are brought together by the sync tool: look at it if that stays so",
+        ));
+    }
+    checks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::Outcome;
+    use crate::machines::status::MachineStatus;
+
+    #[test]
+    fn what_keeps_a_machine_away_is_a_failure_and_lagging_notes_a_word() {
+        let machine = MachineStatus {
+            name: "laptop".to_owned(),
+            seen: None,
+            version: "1".to_owned(),
+            clock_ms: 0,
+            notes_behind: true,
+            holds: false,
+        };
+        let mut status = MachinesStatus {
+            engine: "git".to_owned(),
+            ok: true,
+            voice: Some("server".to_owned()),
+            machines: vec![machine],
+            ..MachinesStatus::default()
+        };
+        let outcomes: Vec<Outcome> = seen(&status).iter().map(|check| check.status).collect();
+        assert_eq!(outcomes, [Outcome::Ok, Outcome::Warn]);
+        status.problem = Some("it is not reached".to_owned());
+        assert_eq!(seen(&status)[0].status, Outcome::Fail);
+    }
+}

@@ -1,0 +1,173 @@
+//! What talks to the engine for [`Machines`]: reads, claims, renews, marks, and waits until something is to be done.
+
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use super::engine::{EngineError, Entries, Swapped};
+use super::handle::{Machines, Member};
+use super::protocol::{Answer, Attempt};
+
+/// No sleep is longer, in real time: the machine may have been suspended meanwhile.
+const LONGEST_SLEEP: Duration = Duration::from_secs(10);
+/// How long an engine that failed is left alone at first; the time doubles.
+const PAUSE: Duration = Duration::from_secs(5);
+/// It is asked again after this at the latest.
+const PAUSE_MOST: Duration = Duration::from_secs(60);
+
+/// What is to be done next.
+enum Step {
+    Read,
+    Swap(Attempt),
+    /// Nothing before so much time has gone by.
+    Rest(Duration),
+}
+
+impl Machines {
+    /// Talks to the engine until `stop`. Returns at once where there are no other machines.
+    pub async fn drive(&self, stop: CancellationToken) {
+        let Some(member) = self.member() else { return };
+        tokio::select! {
+            () = stop.cancelled() => {}
+            () = member.drive() => {}
+        }
+    }
+
+    /// Does what is to be done now, once, and returns when nothing is: for a process that ends soon, and for tests. What
+    /// goes wrong is in [`Machines::problem`].
+    pub async fn catch_up(&self) {
+        let Some(member) = self.member() else { return };
+        if member.read().await.is_err() {
+            return;
+        }
+        loop {
+            let is_well = match member.next_step() {
+                Step::Read => member.read().await.is_ok(),
+                Step::Swap(attempt) => member.swap(attempt).await.is_ok(),
+                Step::Rest(_) => return,
+            };
+            if !is_well {
+                return;
+            }
+        }
+    }
+}
+
+impl Member {
+    async fn drive(&self) {
+        let mut failures = 0_u32;
+        loop {
+            let done = match self.next_step() {
+                Step::Read => self.read().await,
+                Step::Swap(attempt) => self.swap(attempt).await,
+                Step::Rest(length) => self.rest(length).await,
+            };
+            if done.is_ok() {
+                failures = 0;
+                continue;
+            }
+            let pause = PAUSE.saturating_mul(1 << failures.min(8)).min(PAUSE_MOST);
+            failures = failures.saturating_add(1);
+            tokio::time::sleep(self.joining.clock.sleep(pause)).await;
+        }
+    }
+
+    fn next_step(&self) -> Step {
+        self.tell();
+        let now = self.now();
+        let mut state = self.state();
+        if state.protocol.must_read(now.clock) {
+            return Step::Read;
+        }
+        let wanted = state.wanted(now);
+        let mut nonce = super::identity::random;
+        match state.protocol.attempt(now, &wanted, &mut nonce) {
+            Some(attempt) => Step::Swap(attempt),
+            None => Step::Rest(state.protocol.wake_at(now.clock, &wanted).saturating_sub(now.clock)),
+        }
+    }
+
+    async fn read(&self) -> Result<(), EngineError> {
+        let read = self.joining.engine.read("").await;
+        let read = self.noted(read)?;
+        self.heard(read);
+        Ok(())
+    }
+
+    fn heard(&self, entries: Entries) {
+        let clock = self.now().clock;
+        let mut state = self.state();
+        state.protocol.heard(entries, clock);
+        self.keep(&mut state);
+        drop(state);
+        self.tell();
+    }
+
+    async fn swap(&self, attempt: Attempt) -> Result<(), EngineError> {
+        let swapped = self.joining.engine.swap(&attempt.changes).await;
+        let answer = match &swapped {
+            Ok(Swapped::Done) => Answer::Swapped(Swapped::Done),
+            Ok(Swapped::Lost(standing)) => Answer::Swapped(Swapped::Lost(standing.clone())),
+            Err(EngineError::Unknown(_)) => Answer::Unknown,
+            Err(_) => Answer::NotMade,
+        };
+        let clock = self.now().clock;
+        let mut state = self.state();
+        state.protocol.answered(attempt, answer, clock);
+        self.keep(&mut state);
+        drop(state);
+        self.noted(swapped).map(drop)
+    }
+
+    /// Waits so long, or until something is wanted or changed.
+    async fn rest(&self, length: Duration) -> Result<(), EngineError> {
+        let length = self.joining.clock.sleep(length).min(LONGEST_SLEEP).max(Duration::from_millis(1));
+        if !self.joining.engine.watches() {
+            tokio::select! {
+                () = self.wake.notified() => {}
+                () = tokio::time::sleep(length) => {}
+            }
+            return Ok(());
+        }
+        let changed = tokio::select! {
+            () = self.wake.notified() => return Ok(()),
+            changed = self.joining.engine.changed("", length) => changed,
+        };
+        match self.noted(changed)? {
+            true => self.read().await,
+            false => Ok(()),
+        }
+    }
+
+    /// Remembers what goes wrong with the engine, and says it once.
+    fn noted<T>(&self, result: Result<T, EngineError>) -> Result<T, EngineError> {
+        let mut state = self.state();
+        match &result {
+            Ok(_) if state.trouble.take().is_some() => {
+                tracing::info!("the machines' engine answers again");
+            }
+            Ok(_) => {}
+            Err(error) => {
+                if state.trouble.as_ref() != Some(error) {
+                    tracing::warn!("the machines' engine: {error}");
+                }
+                state.trouble = Some(error.clone());
+            }
+        }
+        drop(state);
+        self.tell();
+        result
+    }
+
+    /// Keeps the highest epoch on disk before anything is done with it.
+    fn keep(&self, state: &mut super::handle::State) {
+        let highest = state.protocol.highest();
+        if highest <= state.identity.highest {
+            return;
+        }
+        state.identity.highest = highest;
+        if let Err(error) = state.identity.keep(&self.joining.state) {
+            tracing::warn!("the machines' epoch can't be kept: {error}");
+        }
+    }
+}

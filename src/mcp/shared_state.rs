@@ -1,0 +1,196 @@
+//! [`SharedState`]: the state that all sessions of one server share; each part is opened at its first use.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
+
+use tokio_util::task::TaskTracker;
+
+use super::failure::Failure;
+use super::tool_set::ToolSet;
+use crate::deliver::pass::{PassContext, flush};
+use crate::deliver::{self, Console};
+use crate::memory::{self, Scope};
+use crate::search::Asker;
+use crate::search::Progress;
+use crate::workspace::Workspace;
+
+/// The longest time for unsent confirmations when the client leaves; the rest waits for the next pass.
+const FAREWELL: Duration = Duration::from_secs(5);
+
+/// The scopes of a server's memories, by the folder and the environment that it runs in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerScopes {
+    /// The scope of a save that names none: global, unless the environment names another.
+    pub saved: Scope,
+    /// The project that it runs in, or global.
+    pub here: Scope,
+    /// The project's name before ids told projects of one name apart.
+    pub before: Option<Scope>,
+}
+
+impl ServerScopes {
+    /// The place of a program that runs in the folder `cwd`, with this environment.
+    pub fn of(cwd: &Path, env: impl Fn(&str) -> Option<String> + Copy) -> Self {
+        // In no folder, only the environment counts.
+        let saved = memory::derive(Path::new("/"), env);
+        Self { saved, here: memory::derive(cwd, env), before: memory::derived_before(cwd, env) }
+    }
+}
+
+/// The state that the sessions of one server share.
+pub struct SharedState {
+    workspace: RwLock<Arc<Workspace>>,
+    asker: Mutex<Option<Arc<Asker>>>,
+    tools: ToolSet,
+    place: ServerScopes,
+    #[cfg(feature = "assistant")]
+    colleagues: crate::agent::Colleagues,
+    indexing: Mutex<()>,
+    sending: TaskTracker,
+}
+
+impl std::fmt::Debug for SharedState {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SharedState").field("tools", &self.tools).finish_non_exhaustive()
+    }
+}
+
+impl SharedState {
+    /// On an opened vault, in a place; nothing else is opened.
+    pub fn new(workspace: Workspace, tools: ToolSet, place: ServerScopes) -> Self {
+        // A model writes because a person asked it to: the notes are as that person wants them.
+        workspace.editor.count_as_settled(true);
+        Self {
+            workspace: RwLock::new(Arc::new(workspace)),
+            asker: Mutex::default(),
+            tools,
+            place,
+            #[cfg(feature = "assistant")]
+            colleagues: crate::agent::Colleagues::default(),
+            indexing: Mutex::default(),
+            sending: TaskTracker::new(),
+        }
+    }
+
+    /// The same beside turns of this process.
+    #[cfg(feature = "assistant")]
+    #[must_use]
+    pub fn with_colleagues(self, colleagues: crate::agent::Colleagues) -> Self {
+        Self { colleagues, ..self }
+    }
+
+    /// The channel by which brains ask each other.
+    #[cfg(feature = "assistant")]
+    pub fn colleagues(&self) -> &crate::agent::Colleagues {
+        &self.colleagues
+    }
+
+    /// The tools that are exposed.
+    pub fn tools(&self) -> &ToolSet {
+        &self.tools
+    }
+
+    /// The scopes that this server reads and writes unless a call names another.
+    pub fn place(&self) -> &ServerScopes {
+        &self.place
+    }
+
+    /// The vault with the settings as they stand on disk; the last valid ones where they are wrong now.
+    pub fn workspace(&self) -> Arc<Workspace> {
+        let current = Arc::clone(&self.workspace.read().unwrap_or_else(PoisonError::into_inner));
+        match current.reload() {
+            Ok(Some(changed)) => {
+                let changed = Arc::new(changed);
+                *self.workspace.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&changed);
+                changed
+            }
+            Ok(None) => current,
+            Err(error) => {
+                tracing::warn!("the settings on disk are wrong, the old ones stay: {error}");
+                current
+            }
+        }
+    }
+
+    /// The answerer from memory: the daemon where one runs, else this process, which keeps its own warm.
+    pub fn asker(&self, workspace: &Arc<Workspace>) -> Arc<Asker> {
+        let mut asker = self.asker.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(asker) = &*asker
+            && Arc::ptr_eq(asker.workspace(), workspace)
+        {
+            return Arc::clone(asker);
+        }
+        Arc::clone(asker.insert(Arc::new(Asker::new(Arc::clone(workspace)))))
+    }
+
+    /// Indexes the vault where that was never done: once, however many calls ask at the same time.
+    ///
+    /// # Errors
+    /// The vault can't be read, the cache can't be written, or `stop` was set.
+    pub fn index_first(
+        &self,
+        asker: &Asker,
+        progress: &(dyn Fn(Progress) + Sync),
+        stop: &AtomicBool,
+    ) -> Result<(), Failure> {
+        let recall = asker.own()?;
+        let index = recall.index();
+        if index.is_empty()? {
+            let _alone = self.indexing.lock().unwrap_or_else(PoisonError::into_inner);
+            if index.is_empty()? {
+                index.reindex(progress, stop)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells the user of a reminder that was `what`, with its exact line. It is on disk when this returns
+    /// and sent beside the answer; standard output belongs to the protocol, so the console is standard error.
+    pub fn confirm(&self, workspace: &Arc<Workspace>, what: &str, line: &str) {
+        let queued = workspace
+            .journal()
+            .and_then(|journal| deliver::confirm(&journal, what, line, workspace.clock.now()));
+        if let Err(error) = queued {
+            // The note is written; a confirmation that can't be sent doesn't undo that.
+            tracing::warn!("{what}, but not confirmed: {error}");
+            return;
+        }
+        let workspace = Arc::clone(workspace);
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let inside = runtime.clone();
+        self.sending.spawn_blocking_on(
+            move || {
+                if let Err(error) = send(&workspace, &inside) {
+                    tracing::warn!("a confirmation waits for the next pass: {error}");
+                }
+            },
+            &runtime,
+        );
+    }
+
+    /// Waits until what was to be sent is sent, within bounds.
+    pub async fn farewell(&self) {
+        self.sending.close();
+        if tokio::time::timeout(FAREWELL, self.sending.wait()).await.is_err() {
+            tracing::warn!("a confirmation is still being sent; it waits for the next pass");
+        }
+    }
+}
+
+/// Sends what is queued, as the settings say.
+fn send(workspace: &Workspace, runtime: &tokio::runtime::Handle) -> Result<(), String> {
+    let journal = workspace.journal().map_err(|error| error.to_string())?;
+    let console = Console::stderr(workspace.zone.tz().clone());
+    let pass = PassContext {
+        vault: &workspace.vault,
+        editor: &workspace.editor,
+        journal: &journal,
+        outlets: &workspace.outlets_with(Arc::new(console)),
+        clock: &*workspace.clock,
+        settings: &workspace.pass_settings(),
+        machines: &workspace.machines,
+    };
+    runtime.block_on(flush(&pass)).map(|_| ()).map_err(|error| error.to_string())
+}

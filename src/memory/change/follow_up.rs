@@ -1,0 +1,121 @@
+//! Changes of a waiting follow-up: its status, its due time, its words.
+
+use jiff::Timestamp;
+
+use crate::format::commitment::{self, CommitmentBlock, CommitmentsFile, Status};
+use crate::memory::commitments::{CommitmentError, Ledger, Listed};
+use crate::memory::text::wording;
+use crate::vault::{Origin, Plan};
+
+impl Ledger<'_> {
+    /// Marks a waiting follow-up as delivered or cancelled: its status changes and no other byte.
+    ///
+    /// # Errors
+    /// There is none with the id, it doesn't wait any more, or the note can't be written.
+    pub fn set(&self, id: &str, to: Status, origin: &Origin) -> Result<Listed, CommitmentError> {
+        let file = self.read()?;
+        let block = self.pending(&file, id)?;
+        let subject = format!("{to}: {}", wording::summary(&block.commitment.text));
+        let why = origin.why(subject).trailer("Commitment", id);
+        let mut set = false;
+        self.editor.edit_with(&self.path, &why, |bytes| {
+            let after = commitment::set_status(bytes, id, Status::Pending, to);
+            set = after.is_some();
+            after.map_or_else(|| Plan::Operations(Vec::new()), Plan::Bytes)
+        })?;
+        if !set {
+            return Err(CommitmentError::Changed(id.to_owned()));
+        }
+        self.read_back(id)
+    }
+
+    /// The only block with this id, which waits.
+    fn pending<'f>(
+        &self,
+        file: &'f CommitmentsFile,
+        id: &str,
+    ) -> Result<&'f CommitmentBlock, CommitmentError> {
+        let blocks: Vec<&CommitmentBlock> =
+            file.blocks.iter().filter(|block| block.commitment.id == id).collect();
+        match blocks.as_slice() {
+            [] => Err(CommitmentError::NoSuchId { path: self.path.clone(), id: id.to_owned() }),
+            [block] if block.commitment.status == Status::Pending => Ok(block),
+            [block] => {
+                Err(CommitmentError::NotPending { id: id.to_owned(), status: block.commitment.status })
+            }
+            many => {
+                let lines = many.iter().map(|block| block.line).collect();
+                Err(CommitmentError::Disputed { path: self.path.clone(), id: id.to_owned(), lines })
+            }
+        }
+    }
+
+    /// Gives a waiting follow-up other words, another due time, or both: no other byte changes.
+    ///
+    /// # Errors
+    /// There is none with the id, it doesn't wait any more or has no due time to change, the words can't be kept, or the note
+    /// can't be written.
+    pub fn change(
+        &self,
+        id: &str,
+        (text, due): (Option<&str>, Option<Timestamp>),
+        origin: &Origin,
+    ) -> Result<Listed, CommitmentError> {
+        let text = text.map(wording::checked).transpose()?;
+        let file = self.read()?;
+        let before = &self.pending(&file, id)?.commitment;
+        let words = text.as_deref().unwrap_or(&before.text);
+        let why = origin.why(format!("changed: {}", wording::summary(words))).trailer("Commitment", id);
+        let mut is_meant = false;
+        self.editor.edit_with(&self.path, &why, |bytes| {
+            let dated = match (due, before.due) {
+                (Some(to), Some(from)) => commitment::set_due(bytes, id, from, to),
+                (Some(_), None) => None,
+                (None, _) => Some(bytes.to_vec()),
+            };
+            let after = dated.and_then(|bytes| match &text {
+                Some(text) => commitment::set_text(&bytes, id, text),
+                None => Some(bytes),
+            });
+            // What is written is read again: it has to be this follow-up, and all others as they were.
+            let is_read = |after: &Vec<u8>| {
+                let (old, new) = (commitment::parse(bytes), commitment::parse(after));
+                let others = |file: &CommitmentsFile| {
+                    let others = file.blocks.iter().map(|block| block.commitment.clone());
+                    others.filter(|other| other.id != id).collect::<Vec<_>>()
+                };
+                new.find(id).is_some() && others(&old) == others(&new)
+            };
+            let after = after.filter(is_read);
+            is_meant = after.is_some();
+            after.map_or_else(|| Plan::Operations(Vec::new()), Plan::Bytes)
+        })?;
+        if !is_meant {
+            return Err(CommitmentError::Changed(id.to_owned()));
+        }
+        self.read_back(id)
+    }
+
+    /// Lets a waiting follow-up be due later: its due time changes and no other byte. Returns its block as it stands then.
+    ///
+    /// # Errors
+    /// It was changed in the meantime, or the note can't be written.
+    pub fn postpone(
+        &self,
+        id: &str,
+        (from, to): (Timestamp, Timestamp),
+        origin: &Origin,
+    ) -> Result<String, CommitmentError> {
+        let why = origin.why(format!("snoozed: {id}")).trailer("Commitment", id);
+        let mut block = None;
+        self.editor.edit_with(&self.path, &why, |bytes| {
+            let Some(after) = commitment::set_due(bytes, id, from, to) else {
+                return Plan::Operations(Vec::new());
+            };
+            let range = commitment::parse(&after).find(id).map(|block| block.range.clone());
+            block = range.map(|range| String::from_utf8_lossy(&after[range]).trim_end().to_owned());
+            Plan::Bytes(after)
+        })?;
+        block.ok_or_else(|| CommitmentError::Changed(id.to_owned()))
+    }
+}

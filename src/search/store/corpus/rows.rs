@@ -1,0 +1,335 @@
+//! What ranking knows of a segment's blocks, as bytes: row *n* is document *n*. Written once with the segment, mapped into
+//! memory, read where it lies.
+//!
+//! What is known of a block is a row of fixed size; vectors are codes ([`crate::search::store::corpus::code`]), the first
+//! word of each block's signs in the order of the blocks, the rest once for each different text. The terms stand in the
+//! segment's field `rank`; of each its signature is here, in their order. Then
+//! come the packed blocks of each note, and the notes with their speakers.
+
+use std::io::{self, Write};
+
+use bitcode::{Decode, Encode};
+use tantivy::directory::OwnedBytes;
+
+use crate::embed::fast::FastMap;
+use crate::search::analyze::authors::Authors;
+use crate::search::analyze::pieces::signature;
+use crate::search::store::corpus::code::{Code, Signs};
+use crate::search::store::corpus::meta::{META, Meta, NO_ROW, NOBODY, Rest};
+use crate::search::store::corpus::vectors::Hash;
+
+const MAGIC: &[u8; 8] = b"VAROWS02";
+const HEAD: usize = 8 + 6 * 4;
+const WORD: usize = 8;
+const REST: usize = size_of::<Rest>();
+const LARGE: usize = size_of::<Signs>();
+
+/// A note of a segment.
+#[derive(Debug, Clone, Encode, Decode)]
+pub struct NoteRow {
+    /// Its path in the vault.
+    pub path: String,
+    /// What orders its blocks among equal ones of other notes.
+    pub tie: u64,
+    /// The document of its first block.
+    pub start: u32,
+    /// How many blocks it has.
+    pub count: u32,
+    /// Whether it has other blocks than a log's events.
+    pub has_notes: bool,
+    /// Whether a log's events are among its blocks, a tool's among them.
+    pub has_turns: bool,
+    /// The terms of all its blocks.
+    pub terms: u32,
+    /// The lengths of all its blocks' windows.
+    pub windows: f32,
+    /// Who speaks in it, by number among the segment's speakers.
+    pub authors: Vec<u32>,
+    /// Where its packed blocks end, behind those of the note before it.
+    pub packed: u32,
+}
+
+/// What stands behind the rows.
+#[derive(Debug, Default, Encode, Decode)]
+struct Notes {
+    notes: Vec<NoteRow>,
+    authors: Vec<String>,
+}
+
+/// The rows of a segment.
+#[derive(Debug)]
+pub struct Rows {
+    bytes: OwnedBytes,
+    len: usize,
+    /// Where each part begins, and where the last ends.
+    at: [usize; PARTS + 1],
+    notes: Notes,
+}
+
+const PARTS: usize = 11;
+/// The parts in their order.
+const METAS: usize = 0;
+const HASHES: usize = 1;
+const ROWS: usize = 2;
+const FIRST_SIGNS: usize = 3;
+const OTHER_SIGNS: usize = 4;
+const LARGE_ONES: usize = 5;
+const SIGNATURES: usize = 6;
+const TERM_ENDS: usize = 7;
+const TERM_TEXT: usize = 8;
+const PACKED: usize = 9;
+const NOTES: usize = 10;
+
+impl Rows {
+    /// From the bytes of [`NewRows::write`]; none where they aren't.
+    pub fn new(bytes: OwnedBytes) -> Option<Self> {
+        let head = bytes.get(..HEAD)?.strip_prefix(MAGIC)?;
+        let (numbers, _) = head.as_chunks::<4>();
+        let number = |at: usize| u32::from_le_bytes(numbers[at]) as usize;
+        let (len, rows, terms) = (number(0), number(1), number(2));
+        let sizes = [
+            META * len,
+            size_of::<Hash>() * len,
+            4 * len,
+            WORD * len,
+            REST * rows,
+            LARGE * rows,
+            WORD * terms,
+            4 * terms,
+            number(3),
+            number(4),
+            number(5),
+        ];
+        let mut at = [HEAD; PARTS + 1];
+        for (part, size) in sizes.into_iter().enumerate() {
+            at[part + 1] = at[part] + size;
+        }
+        let notes: Notes = bitcode::decode(bytes.get(at[NOTES]..at[PARTS])?).ok()?;
+        let is_whole = at[PARTS] == bytes.len();
+        is_whole.then_some(Self { bytes, len, at, notes })
+    }
+
+    #[inline]
+    fn part(&self, part: usize) -> &[u8] {
+        &self.bytes[self.at[part]..self.at[part + 1]]
+    }
+
+    /// How many blocks it has.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The notes, in the order of their blocks, dead ones among them.
+    pub fn notes(&self) -> &[NoteRow] {
+        &self.notes.notes
+    }
+
+    /// What orders a block among equal ones of other notes.
+    pub fn tie(&self, doc: usize) -> u64 {
+        self.notes().get(self.meta(doc).file as usize).map_or(u64::MAX, |note| note.tie)
+    }
+
+    /// The place among the notes of the one that a document belongs to.
+    pub fn note_of(&self, doc: u32) -> Option<usize> {
+        let at = self.notes().partition_point(|note| note.start <= doc).checked_sub(1)?;
+        (doc - self.notes()[at].start < self.notes()[at].count).then_some(at)
+    }
+
+    /// A note's blocks without their texts, as [`crate::search::store::segment::pack`] packs them.
+    pub fn packed(&self, note: usize) -> &[u8] {
+        let start = note.checked_sub(1).map_or(0, |before| self.notes()[before].packed);
+        self.part(PACKED).get(start as usize..self.notes()[note].packed as usize).unwrap_or(&[])
+    }
+
+    /// The words of the speakers' names, lower case, by number.
+    pub fn authors(&self) -> &[String] {
+        &self.notes.authors
+    }
+
+    /// What is known of a block: its note and its author by their numbers here.
+    #[inline]
+    pub fn meta(&self, doc: usize) -> Meta {
+        let (rows, _) = self.part(METAS).as_chunks::<META>();
+        Meta::from_bytes(&rows[doc])
+    }
+
+    /// The row of a block's vector, or [`NO_ROW`]; none where there is no such block.
+    #[inline]
+    pub fn row_of(&self, doc: usize) -> Option<u32> {
+        let (rows, _) = self.part(ROWS).as_chunks::<4>();
+        rows.get(doc).map(|row| u32::from_le_bytes(*row))
+    }
+
+    /// The content hash of what a model embeds of a block.
+    pub fn hash(&self, doc: usize) -> Hash {
+        let (rows, _) = self.part(HASHES).as_chunks::<{ size_of::<Hash>() }>();
+        rows[doc]
+    }
+
+    /// The first words of some blocks' signs, in their order, zero without a vector; none where there are no such blocks.
+    #[inline]
+    pub fn first_signs(&self, docs: std::ops::Range<usize>) -> impl ExactSizeIterator<Item = u64> {
+        let (words, _) = self.part(FIRST_SIGNS).as_chunks::<WORD>();
+        words.get(docs).unwrap_or(&[]).iter().map(|word| u64::from_le_bytes(*word))
+    }
+
+    /// The signs of a vector behind the first word; none where there is no such row.
+    #[inline]
+    pub fn other_signs(&self, row: u32) -> Option<Rest> {
+        let (rows, _) = self.part(OTHER_SIGNS).as_chunks::<REST>();
+        Some(words(rows.get(row as usize)?))
+    }
+
+    /// The vector of a block; none where it has none.
+    #[inline]
+    pub fn code(&self, doc: usize) -> Option<Code> {
+        let row = self.row_of(doc).filter(|row| *row != NO_ROW)?;
+        let first = self.first_signs(doc..doc + 1).next()?;
+        let [second, third, fourth] = self.other_signs(row)?;
+        let (rows, _) = self.part(LARGE_ONES).as_chunks::<LARGE>();
+        Some(Code { signs: [first, second, third, fourth], large: words(rows.get(row as usize)?) })
+    }
+
+    /// The signature of each term, in their order ([`crate::search::analyze::pieces::signature`]).
+    pub fn signatures(&self) -> impl ExactSizeIterator<Item = u64> {
+        let (words, _) = self.part(SIGNATURES).as_chunks::<WORD>();
+        words.iter().map(|word| u64::from_le_bytes(*word))
+    }
+
+    /// The term at a place in their order; empty where there is none.
+    pub fn term(&self, at: usize) -> &[u8] {
+        let (ends, _) = self.part(TERM_ENDS).as_chunks::<4>();
+        let end = |at: usize| ends.get(at).map_or(0, |end| u32::from_le_bytes(*end) as usize);
+        self.part(TERM_TEXT).get(at.checked_sub(1).map_or(0, end)..end(at)).unwrap_or(&[])
+    }
+}
+
+/// The terms of a segment that is being written, in their order. tantivy's dictionary names a term by its place only at
+/// the price of a walk, and a question looks at some ten thousand.
+#[derive(Debug, Default)]
+pub struct NewTerms {
+    signatures: Vec<u64>,
+    ends: Vec<u32>,
+    text: Vec<u8>,
+}
+
+impl NewTerms {
+    /// Adds the next one.
+    pub fn push(&mut self, term: &[u8]) {
+        self.signatures.push(signature(term));
+        self.text.extend_from_slice(term);
+        self.ends.push(count(self.text.len()));
+    }
+}
+
+/// The rows of a segment that is being written.
+#[derive(Debug, Default)]
+pub struct NewRows {
+    /// What is known of each block.
+    pub metas: Vec<Meta>,
+    hashes: Vec<Hash>,
+    rows: Vec<u32>,
+    /// The vectors of the different texts.
+    codes: Vec<Code>,
+    row_of: FastMap<Hash, u32>,
+    /// The notes.
+    pub notes: Vec<NoteRow>,
+    /// Their blocks, packed.
+    pub packed: Vec<u8>,
+    /// Who speaks.
+    pub authors: Authors,
+}
+
+impl NewRows {
+    /// Bytes of memory in use, about.
+    pub fn memory(&self) -> usize {
+        let block = size_of::<Meta>() + size_of::<Hash>() + 4;
+        let text = size_of::<Code>() + 2 * size_of::<(Hash, u32)>();
+        self.metas.len() * block
+            + self.codes.len() * text
+            + self.packed.len()
+            + self.notes.len() * size_of::<NoteRow>()
+    }
+
+    /// Adds a block, and the vector of its text, which `code` makes where no other block has the same text.
+    pub fn push(&mut self, meta: Meta, hash: Hash, code: impl FnOnce() -> Option<Code>) {
+        let row = *self.row_of.entry(hash).or_insert_with(|| {
+            let Some(code) = code() else { return NO_ROW };
+            self.codes.push(code);
+            u32::try_from(self.codes.len() - 1).unwrap_or(NO_ROW)
+        });
+        self.metas.push(meta);
+        self.hashes.push(hash);
+        self.rows.push(row);
+    }
+
+    /// Adds the notes of another segment that live, in their order.
+    pub fn copy(&mut self, from: &Rows, lives: impl Fn(u32) -> bool) {
+        let authors: Vec<u32> = from.authors().iter().map(|name| self.authors.of_key(name)).collect();
+        let author = |id: u32| authors.get(id as usize).copied().unwrap_or(NOBODY);
+        for (at, note) in from.notes().iter().enumerate().filter(|(_, note)| lives(note.start)) {
+            let (file, start) = (count(self.notes.len()), count(self.metas.len()));
+            for doc in note.start as usize..(note.start + note.count) as usize {
+                let meta = from.meta(doc);
+                self.push(Meta { file, author: author(meta.author), ..meta }, from.hash(doc), || {
+                    from.code(doc)
+                });
+            }
+            let authors = note.authors.iter().map(|id| author(*id)).collect();
+            self.packed.extend_from_slice(from.packed(at));
+            self.notes.push(NoteRow { start, authors, packed: count(self.packed.len()), ..note.clone() });
+        }
+    }
+
+    /// Writes it, with the segment's terms.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write(&self, terms: &NewTerms, out: &mut impl Write) -> io::Result<()> {
+        let authors = self.authors.names().to_vec();
+        let notes = bitcode::encode(&Notes { notes: self.notes.clone(), authors });
+        out.write_all(MAGIC)?;
+        for number in [
+            self.metas.len(),
+            self.codes.len(),
+            terms.ends.len(),
+            terms.text.len(),
+            self.packed.len(),
+            notes.len(),
+        ] {
+            out.write_all(&count(number).to_le_bytes())?;
+        }
+        self.metas.iter().try_for_each(|meta| out.write_all(&meta.to_bytes()))?;
+        self.hashes.iter().try_for_each(|hash| out.write_all(hash))?;
+        self.rows.iter().try_for_each(|row| out.write_all(&row.to_le_bytes()))?;
+        let first = self.rows.iter().map(|row| self.codes.get(*row as usize).map_or(0, |code| code.signs[0]));
+        let rest = self.codes.iter().flat_map(|code| &code.signs[1..]);
+        let large = self.codes.iter().flat_map(|code| &code.large);
+        let mut words = first.chain(rest.chain(large).chain(&terms.signatures).copied());
+        words.try_for_each(|word| out.write_all(&word.to_le_bytes()))?;
+        terms.ends.iter().try_for_each(|end| out.write_all(&end.to_le_bytes()))?;
+        out.write_all(&terms.text)?;
+        out.write_all(&self.packed)?;
+        out.write_all(&notes)
+    }
+}
+
+/// `N` words from their bytes. A loop, not an adapter: builds that a person waits for don't inline those everywhere.
+#[inline(always)]
+fn words<const N: usize>(bytes: &[u8]) -> [u64; N] {
+    let (chunks, _) = bytes.as_chunks::<WORD>();
+    let mut words = [0; N];
+    for at in 0..N.min(chunks.len()) {
+        words[at] = u64::from_le_bytes(chunks[at]);
+    }
+    words
+}
+
+fn count(of: usize) -> u32 {
+    u32::try_from(of).unwrap_or(u32::MAX)
+}

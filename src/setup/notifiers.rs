@@ -1,0 +1,153 @@
+//! The questions of `setup` about notifiers: several may be chosen, each has questions of its own and ends with a test
+//! message.
+
+use super::dialogue::{Dialogue, Problem};
+use super::question::Step;
+use super::{Check, Trying};
+use crate::config::{self, NotifyKind, Settings};
+
+/// The ways that can be chosen, with what a person should know of each, and whether this build has it.
+const OFFERS: [(NotifyKind, &str, bool); 6] = [
+    (NotifyKind::Console, "on the terminal that it runs in: nothing to set up", true),
+    (NotifyKind::Desktop, "in the notification centre of this machine", cfg!(feature = "desktop")),
+    (
+        NotifyKind::Discord,
+        "on your phone and everywhere, with answers: a bot of your own, in about five minutes",
+        cfg!(feature = "discord"),
+    ),
+    (
+        NotifyKind::Ntfy,
+        "on your phone, without an account: an app and a topic, in one minute",
+        cfg!(feature = "push"),
+    ),
+    (NotifyKind::Email, "by mail, through your own mail server", cfg!(feature = "email")),
+    (
+        NotifyKind::Webhook,
+        "as signed JSON to an address of yours, for your own programs",
+        cfg!(feature = "push"),
+    ),
+];
+
+/// The choices, a line each.
+pub(super) fn lines() -> Vec<String> {
+    let offered = OFFERS.into_iter().filter(|(_, _, built)| *built);
+    let mut lines: Vec<String> =
+        offered.map(|(kind, words, _)| format!("  {:<8} {words}", kind.as_str())).collect();
+    lines.push("Several are fine, with commas: each is told, and the first one counts.".to_owned());
+    lines
+}
+
+/// Kinds as a person types them.
+pub(super) fn named(kinds: &[NotifyKind]) -> String {
+    kinds.iter().map(|kind| kind.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+impl Dialogue {
+    /// The settings of the folder, else the defaults.
+    pub(super) fn set(&self) -> Settings {
+        self.folder.as_ref().map(|folder| folder.settings.clone()).unwrap_or_default()
+    }
+
+    /// Takes the list of who is told.
+    pub(super) fn take_ways(&mut self, typed: &str) -> Result<(), String> {
+        let set = self.set().notify.by_default();
+        let mut kinds = Vec::new();
+        for word in typed.split([',', ' ', ';']).filter(|word| !word.is_empty()) {
+            let offer = OFFERS.into_iter().find(|(kind, _, _)| kind.as_str() == word.to_lowercase());
+            let kind = match offer {
+                // What was set by hand stays, though this build can't do it.
+                Some((kind, _, built)) if built || set.contains(&kind) => kind,
+                _ => {
+                    let all: Vec<_> =
+                        OFFERS.iter().filter(|(_, _, built)| *built).map(|(kind, _, _)| *kind).collect();
+                    return Err(format!("`{word}` is none of them: type {}", named(&all)));
+                }
+            };
+            if !kinds.contains(&kind) {
+                kinds.push(kind);
+            }
+        }
+        if kinds.is_empty() {
+            return Err("no notifier is chosen: type `console`, or another one".to_owned());
+        }
+        self.asked = kinds.iter().copied().collect();
+        self.kinds = kinds;
+        self.told.clear();
+        self.done.retain(|step| step.way().is_none());
+        Ok(())
+    }
+
+    /// Leaves one way out: as it is set it stays, else it isn't told.
+    pub(super) fn leave_out(&mut self, kind: NotifyKind) {
+        self.asked.remove(&kind);
+        let set = self.set().notify.by_default();
+        if !set.contains(&kind) {
+            self.kinds.retain(|other| *other != kind);
+        }
+        if self.kinds.is_empty() {
+            self.kinds = set;
+        }
+    }
+
+    /// The first way whose questions are answered and that wasn't tried yet.
+    pub(super) fn untold(&self) -> Option<NotifyKind> {
+        let is_answered = |kind: &NotifyKind| {
+            Step::about(*kind).all(|step| self.done.contains(&step) || !self.applies(step))
+        };
+        let open = |kind: &NotifyKind| *kind != NotifyKind::Console && !self.told.contains(kind);
+        let mut waiting = self.asked.iter().copied().filter(open);
+        waiting.find(is_answered).filter(|_| self.done.contains(&Step::Notify))
+    }
+
+    /// A test message didn't arrive: the questions that it depends on come again, with the reason.
+    pub(super) fn not_told(&mut self, kind: NotifyKind, words: String) {
+        let step = match kind {
+            NotifyKind::Console | NotifyKind::Desktop => Step::Notify,
+            NotifyKind::Discord if self.by_webhook => Step::DiscordWebhook,
+            NotifyKind::Discord => Step::DiscordChannel,
+            NotifyKind::Ntfy => Step::NtfyUrl,
+            NotifyKind::Email => Step::EmailServer,
+            NotifyKind::Webhook => Step::WebhookUrl,
+        };
+        match kind {
+            NotifyKind::Ntfy | NotifyKind::Email | NotifyKind::Webhook => {
+                self.done.retain(|step| step.way() != Some(kind));
+            }
+            _ => drop(self.done.remove(&step)),
+        }
+        self.problem = Some(Problem { step, words, may_keep: true });
+    }
+
+    /// The test message of a way.
+    pub(super) fn test_of(&self, kind: NotifyKind) -> Check {
+        let of =
+            |held: &Option<super::choices::HeldSecret>| held.as_ref().and_then(|held| held.value.clone());
+        let set = self.set();
+        let mut trying = Trying { kind, notify: set.notify, secret: None, address: None, root: self.root() };
+        match kind {
+            NotifyKind::Console | NotifyKind::Desktop => return Check::Desktop,
+            NotifyKind::Discord if self.by_webhook => {
+                return Check::WebhookMessage(of(&self.webhook).unwrap_or_default(), self.base());
+            }
+            NotifyKind::Discord => {
+                let owner_ids = self.owners.clone();
+                let settings = config::Discord { channel_id: self.channel, owner_ids, ..set.discord };
+                return Check::BotMessage(of(&self.token).unwrap_or_default(), settings);
+            }
+            NotifyKind::Ntfy => {
+                trying.notify.ntfy.url.clone_from(&self.ntfy.url);
+                trying.notify.ntfy.topic = Some(self.ntfy.topic.clone());
+                trying.secret = of(&self.ntfy.token);
+            }
+            NotifyKind::Email => {
+                trying.notify.email = self.email.settings(&trying.notify.email);
+                trying.secret = of(&self.email.password);
+            }
+            NotifyKind::Webhook => {
+                trying.address = of(&self.signed.address);
+                trying.secret = of(&self.signed.secret);
+            }
+        }
+        Check::Way(Box::new(trying))
+    }
+}

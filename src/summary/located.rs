@@ -1,0 +1,12 @@
+//! A summary with its log, as an answer to a question about it.
+
+use super::window::{Note, Window};
+
+/// A summary with its log.
+#[derive(Debug)]
+pub struct LocatedSummary {
+    /// The log with all its summaries; this is one of them.
+    pub window: Window,
+    /// Its note.
+    pub note: Note,
+}

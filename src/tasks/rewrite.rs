@@ -1,0 +1,196 @@
+//! A task on another day, with other words, or taken out: pure, from the note's bytes to its bytes.
+//!
+//! What is written is read again before it counts: a moved task is told at its new time, and one with other words says
+//! these and is told when it was.
+
+use jiff::ToSpan;
+use jiff::civil::DateTime;
+
+use super::change::{Written, put};
+use super::task_ref::{Changed, TaskRef};
+use super::{TaskError, note, repeats, task_id};
+use crate::format::task::{self, Format, Line, Rules, edit};
+
+/// So far ahead the next time of a task is looked for.
+const AHEAD_DAYS: i64 = 1_500;
+
+/// What a task is changed to.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Rewrite<'a> {
+    /// Its words.
+    pub words: Option<&'a str>,
+    /// The local time that it is told at.
+    pub to: Option<DateTime>,
+}
+
+/// The note with the task changed.
+///
+/// # Errors
+/// The task isn't there, or can't be written so.
+pub fn rewritten(
+    bytes: &[u8],
+    meant: &TaskRef<'_>,
+    rules: &Rules,
+    rewrite: Rewrite<'_>,
+) -> Result<Changed, TaskError> {
+    let placed = meant.find(bytes, rules).ok_or_else(|| TaskError::gone(meant))?;
+    let (task, text) = (&placed.task, String::from_utf8_lossy(&placed.text).into_owned());
+    let unwritable =
+        || TaskError::Unwritable(if text.is_empty() { meant.path.to_owned() } else { text.clone() });
+    if task.format == Format::TaskNotes {
+        let to = rewrite.to.filter(|_| rewrite.words.is_none()).ok_or_else(unwritable)?;
+        let changed = note::moved(bytes, rules, to).ok_or_else(unwritable)?;
+        return told_at(changed, meant, rules, to).ok_or_else(unwritable);
+    }
+    let mut line = text.clone();
+    if let Some(words) = rewrite.words {
+        let read = Line::read(&line, rules).ok_or_else(|| TaskError::gone(meant))?;
+        let is_line = !words.trim().is_empty() && !words.chars().any(char::is_control);
+        let after = edit::reworded(&read, words).filter(|_| is_line).ok_or_else(unwritable)?;
+        let says_so = task::read_line(&after, rules).is_some_and(|after| {
+            after.words == words.split_whitespace().collect::<Vec<_>>().join(" ")
+                && (after.format, &after.tellings, &after.repeat)
+                    == (task.format, &task.tellings, &task.repeat)
+        });
+        line = Some(after).filter(|_| says_so).ok_or_else(unwritable)?;
+    }
+    let Some(to) = rewrite.to else { return Ok(put(bytes, &placed, task.format, Written::only(line))) };
+    let read = Line::read(&line, rules).ok_or_else(|| TaskError::gone(meant))?;
+    let line = edit::on_day(&read, task.format, rules, to).ok_or_else(unwritable)?;
+    let words = task::read_line(&line, rules).map(|task| task.words).ok_or_else(unwritable)?;
+    let id = task_id(meant.path, &words);
+    let changed = put(bytes, &placed, task.format, Written::only(line));
+    told_at(changed, &TaskRef { id: &id, ..*meant }, rules, to).ok_or_else(unwritable)
+}
+
+/// A change, if the task is told at that time after it.
+fn told_at(changed: Changed, meant: &TaskRef<'_>, rules: &Rules, to: DateTime) -> Option<Changed> {
+    let here = TaskRef { due: Some(to), ..*meant };
+    let placed = here.find(&changed.bytes, rules)?;
+    placed.task.tellings.iter().any(|telling| telling.at == to).then_some(changed)
+}
+
+/// The note without the task's line.
+///
+/// # Errors
+/// The task isn't there, or is a whole note.
+pub fn removed(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules) -> Result<Changed, TaskError> {
+    let placed = meant.find(bytes, rules).ok_or_else(|| TaskError::gone(meant))?;
+    let format = placed.task.format;
+    if format == Format::TaskNotes {
+        return Err(TaskError::Unwritable(meant.path.to_owned()));
+    }
+    Ok(put(bytes, &placed, format, Written { line: None, next: None, remark: None }))
+}
+
+/// The note with a task that comes again at the time after its next one.
+///
+/// # Errors
+/// The task isn't there, comes once, or can't be written so.
+pub fn skipped(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules) -> Result<Changed, TaskError> {
+    let placed = meant.find(bytes, rules).ok_or_else(|| TaskError::gone(meant))?;
+    let (task, text) = (&placed.task, &placed.text);
+    let last = task.tellings.last().map(|telling| telling.at);
+    let until = last.map_or(DateTime::MAX, |last| last.saturating_add(AHEAD_DAYS.days()));
+    let this = TaskRef { due: None, ..*meant };
+    let later = repeats::later(this, task, if text.is_empty() { bytes } else { text }, rules, until);
+    let next = later.into_iter().find(|at| Some(*at) > last);
+    let next = next.ok_or_else(|| TaskError::Once(task.words.clone()))?;
+    rewritten(bytes, meant, rules, Rewrite { to: Some(next), words: None })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules() -> Rules {
+        Rules { on: Format::ALL.to_vec(), ..Rules::default() }
+    }
+
+    fn tried(
+        line: &str,
+        act: impl Fn(&[u8], &TaskRef<'_>, &Rules) -> Result<Changed, TaskError>,
+    ) -> Result<String, TaskError> {
+        let (rules, note) = (rules(), format!("# Home\n{line}\nend\n"));
+        let words = task::read_line(line, &rules).unwrap().words;
+        let id = task_id("a.md", &words);
+        let changed = act(note.as_bytes(), &TaskRef { path: "a.md", id: &id, due: None }, &rules)?;
+        let text = String::from_utf8(changed.bytes).unwrap();
+        Ok(text.strip_prefix("# Home\n").unwrap().strip_suffix("end\n").unwrap().trim_end().to_owned())
+    }
+
+    fn moved(line: &str, to: &str) -> String {
+        let to = Some(to.parse().unwrap());
+        tried(line, |bytes, meant, rules| rewritten(bytes, meant, rules, Rewrite { to, words: None }))
+            .unwrap()
+    }
+
+    #[test]
+    fn a_task_moves_to_another_day_in_its_own_form() {
+        let default = rules().default_time;
+        let at = |day: &str| format!("{day}T{}", default.strftime("%H:%M"));
+        for (line, to, after) in [
+            ("- [ ] Call 📅 2026-12-03", at("2026-12-05"), "- [ ] Call 📅 2026-12-05"),
+            (
+                "- [ ] Call 🔁 every week 📅 2026-12-03",
+                at("2026-12-05"),
+                "- [ ] Call 🔁 every week 📅 2026-12-05",
+            ),
+            (
+                "- [ ] Call 📅 2026-12-03",
+                "2026-12-05T15:30".to_owned(),
+                "- [ ] Call ⏰ 2026-12-05 15:30 📅 2026-12-05",
+            ),
+            (
+                "- [ ] Call ⏰ 2026-12-03 08:15 📅 2026-12-03",
+                "2026-12-05T15:30".to_owned(),
+                "- [ ] Call ⏰ 2026-12-05 15:30 📅 2026-12-05",
+            ),
+            (
+                "- [ ] Call (@2026-12-03 08:15)",
+                "2026-12-05T15:30".to_owned(),
+                "- [ ] Call (@2026-12-05 15:30)",
+            ),
+            ("- [ ] Call (@2026-12-03)", at("2026-12-05"), "- [ ] Call (@2026-12-05)"),
+            ("- [ ] Call [due:: 2026-12-03]", at("2026-12-05"), "- [ ] Call [due:: 2026-12-05]"),
+        ] {
+            assert_eq!(moved(line, &to), after);
+        }
+    }
+
+    #[test]
+    fn other_words_stand_where_the_old_ones_stood_or_nothing_is_written() {
+        let words = |line: &str, words: &str| {
+            let rewrite = Rewrite { words: Some(words), to: None };
+            tried(line, |bytes, meant, rules| rewritten(bytes, meant, rules, rewrite))
+                .map_err(|error| error.to_string())
+        };
+        assert_eq!(
+            words("- [ ] Call Bob 📅 2026-12-03 ^x", "Write to Bob").unwrap(),
+            "- [ ] Write to Bob 📅 2026-12-03 ^x"
+        );
+        assert_eq!(
+            words("  * [ ]  Call (@2026-12-03)", "Call #home").unwrap(),
+            "  * [ ]  Call #home (@2026-12-03)"
+        );
+        for (line, new) in [
+            ("- [ ] Call (@2026-12-03) Bob", "Write"),
+            ("- [ ] Call 📅 2026-12-03", "Call 📅 2026-12-24"),
+            ("- [ ] Call 📅 2026-12-03", "Call\n- [ ] Other"),
+            ("- [ ] Call 📅 2026-12-03", ""),
+            ("- [ ] Call 📅 2026-12-03", "Call ⏰ 2026-12-24 10:00"),
+        ] {
+            assert!(words(line, new).is_err(), "{line} {new:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_is_taken_out_and_a_time_passed_over() {
+        assert_eq!(tried("- [ ] Call 📅 2026-12-03", removed).unwrap(), "");
+        assert_eq!(
+            tried("- [ ] Rent 🔁 every month on the 1st 📅 2026-12-01", skipped).unwrap(),
+            "- [ ] Rent 🔁 every month on the 1st 📅 2027-01-01"
+        );
+        assert!(matches!(tried("- [ ] Call 📅 2026-12-03", skipped), Err(TaskError::Once(_))));
+    }
+}

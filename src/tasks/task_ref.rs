@@ -1,0 +1,67 @@
+//! Finds the task that is meant by an id or by words, and returns the note with that task done or snoozed. Pure.
+
+use jiff::civil::DateTime;
+
+use super::{task_id, words_of};
+use crate::format::task::{self, Format, Line, Placed, Rules};
+
+/// A note with a task done or snoozed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Changed {
+    /// The note.
+    pub bytes: Vec<u8>,
+    /// The form of the task.
+    pub format: Format,
+    /// Its line now, from 1; the line where it stood, if it is gone.
+    pub line: usize,
+    /// The line as it stands now; of a note that is a task, the properties that changed; nothing where it is gone.
+    pub text: String,
+    /// The line of its next time.
+    pub next: Option<String>,
+    /// A remark for the person.
+    pub remark: Option<String>,
+}
+
+/// Which task is meant.
+#[derive(Debug, Clone, Copy)]
+pub struct TaskRef<'a> {
+    /// The note's place in the vault.
+    pub path: &'a str,
+    /// The task's id: that of its words, in whichever note.
+    pub id: &'a str,
+    /// The local time that was told, where that is known: of two tasks with the same words it tells them apart.
+    pub due: Option<DateTime>,
+}
+
+impl TaskRef<'_> {
+    /// The open task that is meant, in the bytes of the note: the one with that time, else the only one that comes once.
+    /// One that comes again and has another time now was moved on since. Without a time it is the first.
+    pub fn find(&self, bytes: &[u8], rules: &Rules) -> Option<Placed> {
+        let words = words_of(self.id)?;
+        let has_words = |placed: &Placed| words_of(&task_id(self.path, &placed.task.words)) == Some(words);
+        let mut all: Vec<Placed> =
+            task::scan(self.path, bytes, rules).into_iter().filter(has_words).collect();
+        let at = match self.due {
+            Some(due) => all.iter().position(|placed| has_time(placed, due, rules)).or_else(|| {
+                let once = all.len() == 1 && all[0].task.repeat.is_none();
+                once.then_some(0)
+            }),
+            None => {
+                let first = |placed: &Placed| placed.task.tellings.first().map(|telling| telling.at);
+                (0..all.len()).min_by_key(|at| first(&all[*at]))
+            }
+        };
+        at.map(|at| all.swap_remove(at))
+    }
+}
+
+/// Whether a task is told at a time, or has a date of it: one that was snoozed keeps its dates.
+fn has_time(placed: &Placed, due: DateTime, rules: &Rules) -> bool {
+    let dated = || {
+        let text = std::str::from_utf8(&placed.text).ok()?;
+        let line = Line::read(text, rules)?;
+        let own = line.fields.iter().filter(|field| field.format == placed.task.format);
+        Some(own.filter_map(|field| field.when).any(|when| when.at(rules.default_time) == due))
+    };
+    placed.task.tellings.iter().any(|telling| telling.at == due) || dated().unwrap_or(false)
+}

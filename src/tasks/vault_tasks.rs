@@ -1,0 +1,290 @@
+//! Lists the tasks of a vault, and does and snoozes them through the editor.
+//!
+//! A task's id is a hash of its words and its note. Where the note was renamed since, or the line moved to another one,
+//! the task is the one with the same words, if there is one alone.
+
+use jiff::civil::DateTime;
+use jiff::{Timestamp, civil};
+use serde::Serialize;
+
+use super::change;
+use super::rewrite::{self, Rewrite};
+use super::task_ref::{Changed, TaskRef};
+use super::{Scanner, TaskError, TaskSettings, plugins, task_id, words_of};
+use crate::format::task::{Format, Rules};
+use crate::reminders::rfc3339;
+use crate::schedule::{self, Zone};
+use crate::vault::{Editor, NotePath, Origin, Plan, Vault, VaultError};
+
+/// The tasks of a vault.
+#[derive(Debug, Clone, Copy)]
+pub struct VaultTasks<'a> {
+    /// Reads the notes.
+    pub vault: &'a Vault,
+    /// Writes the notes.
+    pub editor: &'a Editor,
+    /// Which forms are told; `None` for none.
+    pub settings: Option<&'a TaskSettings>,
+    /// The zone that their times are meant in.
+    pub zone: &'a Zone,
+}
+
+/// One task of a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ListedTask {
+    /// Its id.
+    pub id: String,
+    /// Its note.
+    pub path: String,
+    /// Its line, from 1.
+    pub line: usize,
+    /// The form that it is written in.
+    pub format: Format,
+    /// Its local date.
+    pub date: civil::Date,
+    /// Its local time, `HH:MM`; the default one where it says none.
+    pub time: String,
+    /// How it comes again, in its own words.
+    pub repeat: Option<String>,
+    /// Its words.
+    pub msg: String,
+    /// When it is told next, else when it was told last.
+    pub next: String,
+    /// That as an instant.
+    #[serde(skip)]
+    pub at: Timestamp,
+}
+
+/// A task that was changed, read back from its note.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct WrittenTask {
+    /// Its id.
+    pub id: String,
+    /// Its note.
+    pub path: String,
+    /// Its line now, from 1.
+    pub line: usize,
+    /// The form that it is written in.
+    pub format: Format,
+    /// The line as it stands in the note; empty where it is gone.
+    pub line_text: String,
+    /// The line of its next time.
+    pub next_text: Option<String>,
+    /// A remark for the person.
+    pub remark: Option<String>,
+}
+
+impl WrittenTask {
+    /// The lines as they stand in the note.
+    pub fn shown(&self) -> String {
+        let lines = [Some(&self.line_text), self.next_text.as_ref()];
+        let lines: Vec<&str> =
+            lines.into_iter().flatten().map(String::as_str).filter(|line| !line.is_empty()).collect();
+        lines.join("\n")
+    }
+
+    /// `Home.md:3 (tasks)`.
+    pub fn place(&self) -> String {
+        format!("{}:{} ({})", self.path, self.line, self.format)
+    }
+}
+
+/// Whether an id is a task's, rather than a reminder's.
+pub fn is_task_id(id: &str) -> bool {
+    words_of(id).is_some()
+}
+
+impl VaultTasks<'_> {
+    /// All open tasks that are told some time: those to come in their order, then those that are overdue; and what couldn't
+    /// be read. Who asks again keeps the scanner: it reads changed notes alone.
+    ///
+    /// # Errors
+    /// The vault can't be listed, or what its plugins mean can't be found out.
+    pub fn list(
+        &self,
+        scanner: &mut Scanner,
+        now: Timestamp,
+    ) -> Result<(Vec<ListedTask>, Vec<String>), TaskError> {
+        let Some(settings) = self.settings else { return Ok((Vec::new(), Vec::new())) };
+        let problems = scanner.look(self.vault, settings, now).map_err(TaskError::Plugins)?;
+        let mut listed: Vec<ListedTask> = scanner
+            .tasks()
+            .into_iter()
+            .filter_map(|(path, found)| {
+                let mut times =
+                    found.task.tellings.iter().map(|it| (it.at, schedule::resolve(self.zone, it.at)));
+                let (local, at) = times.clone().find(|(_, at)| *at > now).or_else(|| times.next_back())?;
+                Some(ListedTask {
+                    id: found.id.clone(),
+                    path: path.to_owned(),
+                    line: found.line,
+                    format: found.task.format,
+                    date: local.date(),
+                    time: local.strftime("%H:%M").to_string(),
+                    repeat: found.task.repeat.clone(),
+                    msg: found.task.words.clone(),
+                    next: rfc3339(at, self.zone.tz()),
+                    at,
+                })
+            })
+            .collect();
+        listed
+            .sort_by(|a, b| (a.at <= now, a.at, &a.path, a.line).cmp(&(b.at <= now, b.at, &b.path, b.line)));
+        Ok((listed, problems))
+    }
+
+    /// Does what the task's plugin does when it is done. `due` is the local time that was told, where it is known.
+    ///
+    /// # Errors
+    /// It isn't there or can't be moved on, or its note can't be written.
+    pub fn done(
+        &self,
+        id: &str,
+        due: Option<DateTime>,
+        now: Timestamp,
+        origin: impl Into<Origin>,
+    ) -> Result<WrittenTask, TaskError> {
+        let local = self.zone.tz().to_datetime(now);
+        self.change(id, due, "done", &origin.into(), |bytes, meant, rules| {
+            change::done(bytes, meant, rules, local)
+        })
+    }
+
+    /// Lets the task be told again, once, at a local time.
+    ///
+    /// # Errors
+    /// It isn't there, or its note can't be written.
+    pub fn snooze(
+        &self,
+        id: &str,
+        due: Option<DateTime>,
+        to: DateTime,
+        origin: impl Into<Origin>,
+    ) -> Result<WrittenTask, TaskError> {
+        self.change(id, due, "snoozed", &origin.into(), |bytes, meant, rules| {
+            change::snooze(bytes, meant, rules, to)
+        })
+    }
+
+    /// Moves the task to another time, or gives it other words, or both.
+    ///
+    /// # Errors
+    /// It isn't there or can't be written so, or its note can't be written.
+    pub fn rewrite(
+        &self,
+        id: &str,
+        due: Option<DateTime>,
+        rewrite: Rewrite<'_>,
+        origin: impl Into<Origin>,
+    ) -> Result<WrittenTask, TaskError> {
+        let verb = if rewrite.words.is_some() { "changed" } else { "moved" };
+        let mut written = self.change(id, due, verb, &origin.into(), |bytes, meant, rules| {
+            rewrite::rewritten(bytes, meant, rules, rewrite)
+        })?;
+        if let Some(words) = rewrite.words {
+            let words: Vec<&str> = words.split_whitespace().collect();
+            written.id = task_id(&written.path, &words.join(" "));
+        }
+        Ok(written)
+    }
+
+    /// Leaves out the next time of a task that comes again.
+    ///
+    /// # Errors
+    /// It isn't there, comes once or can't be written so, or its note can't be written.
+    pub fn skip(
+        &self,
+        id: &str,
+        due: Option<DateTime>,
+        origin: impl Into<Origin>,
+    ) -> Result<WrittenTask, TaskError> {
+        self.change(id, due, "skipped", &origin.into(), rewrite::skipped)
+    }
+
+    /// Takes the task's line out of its note.
+    ///
+    /// # Errors
+    /// It isn't there or is a whole note, or its note can't be written.
+    pub fn remove(
+        &self,
+        id: &str,
+        due: Option<DateTime>,
+        origin: impl Into<Origin>,
+    ) -> Result<WrittenTask, TaskError> {
+        self.change(id, due, "removed", &origin.into(), rewrite::removed)
+    }
+
+    fn change(
+        &self,
+        id: &str,
+        due: Option<DateTime>,
+        verb: &str,
+        origin: &Origin,
+        act: impl Fn(&[u8], &TaskRef<'_>, &Rules) -> Result<Changed, TaskError>,
+    ) -> Result<WrittenTask, TaskError> {
+        let settings = self.settings.ok_or_else(|| TaskError::Off(id.to_owned()))?;
+        let rules = plugins::rules(self.vault, settings).map_err(TaskError::Plugins)?;
+        let path = self.note_of(id, due, settings, &rules)?;
+        let meant = TaskRef { path: path.as_str(), id, due };
+        let words = meant
+            .find(&self.vault.read(&path)?, &rules)
+            .map(|placed| placed.task.words)
+            .ok_or_else(|| TaskError::gone(&meant))?;
+        let why = origin.why(format!("{verb}: {words}")).trailer("Task", id.to_owned());
+        let mut result = Err(TaskError::gone(&meant));
+        self.editor.edit_with(&path, &why, |bytes| {
+            result = act(bytes, &meant, &rules);
+            match &result {
+                Ok(changed) => Plan::Bytes(changed.bytes.clone()),
+                Err(_) => Plan::Operations(Vec::new()),
+            }
+        })?;
+        let changed = result?;
+        Ok(WrittenTask {
+            id: task_id(path.as_str(), &words),
+            path: path.to_string(),
+            line: changed.line,
+            format: changed.format,
+            line_text: changed.text,
+            next_text: changed.next,
+            remark: changed.remark,
+        })
+    }
+
+    /// The note in which a task stands: the one that its id names, else the only one that has it now.
+    fn note_of(
+        &self,
+        id: &str,
+        due: Option<DateTime>,
+        settings: &TaskSettings,
+        rules: &Rules,
+    ) -> Result<NotePath, TaskError> {
+        let notes = super::scanner::notes(self.vault, settings)?;
+        let holds = |path: &NotePath| -> Result<bool, VaultError> {
+            match self.vault.read(path) {
+                Ok(bytes) => Ok(TaskRef { path: path.as_str(), id, due }.find(&bytes, rules).is_some()),
+                Err(VaultError::NotFound(_)) => Ok(false),
+                Err(error) => Err(error),
+            }
+        };
+        let named = notes.iter().find(|entry| super::is_of_note(id, entry.path.as_str()));
+        if let Some(entry) = named
+            && holds(&entry.path)?
+        {
+            return Ok(entry.path.clone());
+        }
+        let mut found = Vec::new();
+        for entry in &notes {
+            // A note that can't be read isn't known to hold it.
+            if holds(&entry.path).unwrap_or(false) {
+                found.push(entry.path.clone());
+            }
+        }
+        found.sort_unstable();
+        match found.as_slice() {
+            [one] => Ok(one.clone()),
+            [] => Err(TaskError::NoSuchId(id.to_owned())),
+            many => Err(TaskError::Disputed(many.iter().map(ToString::to_string).collect())),
+        }
+    }
+}

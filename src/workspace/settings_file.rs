@@ -1,0 +1,60 @@
+//! Changes the settings on disk, as one edit that history records.
+
+use super::Workspace;
+use crate::config::FILE_NAME;
+use crate::vault::{EditError, Operation, Origin, VaultError};
+
+/// Why the settings were not changed.
+#[derive(Debug, thiserror::Error)]
+pub enum SettingsFileError {
+    /// The settings can't be read.
+    #[error(transparent)]
+    Read(#[from] VaultError),
+    /// The settings can't be changed, with the reason.
+    #[error("{0}")]
+    Text(String),
+    /// The settings were changed at this moment.
+    #[error("`{FILE_NAME}` was changed by someone just now; nothing of it was touched: try again")]
+    Changed,
+    /// The settings can't be written.
+    #[error(transparent)]
+    Write(#[from] EditError),
+}
+
+impl Workspace {
+    /// Changes the settings on disk. Returns whether there was anything to change.
+    ///
+    /// # Errors
+    /// The settings can't be read or written, or `edit` says why it can't be done.
+    pub fn change_settings(
+        &self,
+        origin: &Origin,
+        subject: &str,
+        edit: impl FnOnce(&str) -> Result<String, String>,
+    ) -> Result<bool, SettingsFileError> {
+        let path = self.note(FILE_NAME);
+        let why = origin.why(subject);
+        let before = match self.vault.read(&path) {
+            Ok(bytes) => String::from_utf8(bytes)
+                .map_err(|_| SettingsFileError::Text(format!("`{FILE_NAME}` is not UTF-8 text")))?,
+            Err(VaultError::NotFound(_)) => {
+                let text = edit("").map_err(SettingsFileError::Text)?;
+                if text.is_empty() {
+                    return Ok(false);
+                }
+                self.editor.create(&path, text.as_bytes(), &why)?;
+                return Ok(true);
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let after = edit(&before).map_err(SettingsFileError::Text)?;
+        if after == before {
+            return Ok(false);
+        }
+        let with = Operation::ReplaceAll { expect: Some(before.into()), with: after.into() };
+        match self.editor.edit(&path, &[with], &why)?.all_done() {
+            true => Ok(true),
+            false => Err(SettingsFileError::Changed),
+        }
+    }
+}

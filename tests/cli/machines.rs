@@ -1,0 +1,189 @@
+//! `machines`, and what two machines with one vault do: over a real bare repository, with real processes.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::daemon::Daemon;
+use crate::support::{TestVault, until};
+
+const REMINDERS: &str = "//- Reminders.md\n- [ ] date=2026-12-01 time=09:30 recur=none msg=\"Stretch\"\n";
+
+/// A bare repository.
+fn store() -> tempfile::TempDir {
+    let temp = tempfile::tempdir().unwrap();
+    let made = Command::new("git").args(["init", "--bare", "-q"]).arg(temp.path().join("voice.git")).status();
+    assert!(made.unwrap().success());
+    temp
+}
+
+fn settings(store: &Path, more: &str) -> String {
+    let store = store.display();
+    format!(
+        "timezone = \"UTC\"\n\n[machines]\nengine = \"git\"\nremote = \"file://{store}/voice.git\"\nprefer = [\"server\", \"laptop\"]\n{more}"
+    )
+}
+
+/// A machine of this name with a copy of the vault.
+fn machine(name: &str, settings: &str) -> TestVault {
+    let mut vault = TestVault::new(REMINDERS);
+    vault.write("vault-agent.toml", settings);
+    vault.env("VAULT_AGENT_MACHINE", name);
+    vault.set_now("2026-12-01T09:00:00Z");
+    vault
+}
+
+/// Gives `to` the note as `from` has it, as a sync tool does.
+fn sync(from: &TestVault, to: &TestVault, note: &str) {
+    to.write(note, from.read(note));
+}
+
+fn voice(vault: &TestVault) -> Option<String> {
+    vault.run(&["machines", "--json"]).json()["voice"].as_str().map(str::to_owned)
+}
+
+#[test]
+fn a_vault_on_one_machine_says_so() {
+    let vault = TestVault::new(REMINDERS);
+    let run = vault.run(&["machines"]).ok();
+    assert!(run.stdout.contains("this vault is one machine's"), "{}", run.stdout);
+    assert_eq!(vault.run(&["machines", "--json"]).ok().json()["engine"], "none");
+    for action in ["join", "leave", "take"] {
+        let run = vault.run(&["machines", action]);
+        assert_eq!(run.code, 2, "{action}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn a_machine_joins_and_leaves() {
+    let store = store();
+    let server = machine("server", &settings(store.path(), ""));
+    let joined = server.run(&["machines", "join"]).ok();
+    for said in ["store ", "vault ", "name ", "clock ", "rights ", "settings "] {
+        assert!(joined.stdout.contains(&format!("fine  {said}")), "{said}: {}", joined.stdout);
+    }
+    let id = server.read("vault-agent.toml");
+    assert!(id.contains("\nvault = \"v-"), "{id}");
+    // Once more: the id stays, and all is well.
+    let again = server.run(&["machines", "join", "--json"]).ok().json();
+    assert_eq!((again["ok"].as_bool(), again["checks"].as_array().unwrap().len()), (Some(true), 5));
+    assert_eq!(server.read("vault-agent.toml"), id);
+
+    let _ = server.run(&["tick"]).ok();
+    let status = server.run(&["machines", "--json"]).ok().json();
+    assert_eq!(
+        (status["engine"].as_str(), status["ok"].as_bool(), status["epoch"].as_u64()),
+        (Some("git"), Some(true), Some(1))
+    );
+    assert_eq!(status["voice"], "server");
+    let seen = &status["machines"][0];
+    assert_eq!((seen["name"].as_str(), seen["holds"].as_bool()), (Some("server"), Some(true)));
+    assert_eq!(status["open"].as_array().unwrap().len(), 0);
+    let shown = server.run(&["machines"]).ok().stdout;
+    assert!(
+        shown.contains("voice     server (epoch 1)") && shown.contains("machine   server, this one: seen"),
+        "{shown}"
+    );
+
+    let left = server.run(&["machines", "leave"]).ok();
+    assert!(left.stdout.contains("`server` has left"), "{}", left.stdout);
+    let after = server.run(&["machines", "--json"]).ok().json();
+    assert_eq!((after["voice"].as_str(), after["machines"].as_array().unwrap().len()), (None, 0));
+    assert!(server.run(&["machines", "leave"]).ok().stdout.contains("is not in the list"));
+    let take = server.run(&["machines", "take"]);
+    assert_eq!(take.code, 1);
+    assert!(take.stderr.contains("no daemon runs here"), "{}", take.stderr);
+}
+
+#[test]
+fn a_store_that_can_not_be_used_is_said_in_one_sentence() {
+    let temp = tempfile::tempdir().unwrap();
+    let server = machine("server", &settings(temp.path(), ""));
+    for action in [&["machines", "join"][..], &["machines"]] {
+        let run = server.run(action);
+        assert_eq!(run.code, 1, "{}", run.stdout);
+        assert!(run.stdout.contains("git init --bare"), "{}", run.stdout);
+    }
+    assert_eq!(server.run(&["machines", "--json"]).json()["ok"], false);
+    let mut odd = machine("server", &settings(store().path(), ""));
+    odd.env("VAULT_AGENT_MACHINE", "my laptop");
+    let run = odd.run(&["machines", "join"]);
+    assert_eq!(run.code, 2);
+    assert!(run.stderr.contains("VAULT_AGENT_MACHINE"), "{}", run.stderr);
+}
+
+#[test]
+fn another_vaults_store_and_a_taken_name_are_refused() {
+    let store = store();
+    let server = machine("server", &settings(store.path(), "vault = \"v-1\"\n"));
+    let _ = server.run(&["machines", "join"]).ok();
+    let _ = server.run(&["tick"]).ok();
+    for (id, name, said) in [
+        ("vault = \"v-2\"\n", "laptop", "the vault with the id `v-1`"),
+        ("", "laptop", "the vault with the id `v-1`"),
+        ("vault = \"v-1\"\n", "server", "another machine is called `server`"),
+    ] {
+        let other = machine(name, &settings(store.path(), id));
+        let run = other.run(&["machines", "join"]);
+        assert_eq!(run.code, 1, "{}", run.stdout);
+        assert!(run.stdout.contains(said), "{}", run.stdout);
+        other.set_now("2026-12-01T09:31:00Z");
+        let tick = other.run(&["tick"]);
+        assert!(
+            tick.stderr.contains(said) && !tick.stdout.contains("Stretch"),
+            "{}\n{}",
+            tick.stdout,
+            tick.stderr
+        );
+    }
+    assert_eq!(voice(&server).as_deref(), Some("server"));
+}
+
+#[test]
+fn two_machines_tell_a_reminder_once() {
+    let store = store();
+    let text = settings(store.path(), "vault = \"v-1\"\n");
+    let (server, laptop) = (machine("server", &text), machine("laptop", &text));
+    let _ = server.run(&["tick"]).ok();
+    sync(&server, &laptop, "Reminders.md");
+    let _ = laptop.run(&["tick"]).ok();
+    server.set_now("2026-12-01T09:30:00Z");
+    laptop.set_now("2026-12-01T09:30:10Z");
+    let told = server.run(&["tick"]).ok();
+    assert!(told.stdout.contains("Stretch"), "{}\n{}", told.stdout, told.stderr);
+    // Its copy still has the line.
+    assert!(laptop.read("Reminders.md").contains("Stretch"));
+    let silent = laptop.run(&["tick"]).ok();
+    assert!(!silent.stdout.contains("Stretch"), "{}", silent.stdout);
+    assert!(!server.read("Reminders.md").contains("Stretch"), "{}", server.read("Reminders.md"));
+}
+
+#[test]
+fn the_voice_is_handed_over_to_who_takes_it() {
+    let store = store();
+    let text = settings(store.path(), "vault = \"v-1\"\n");
+    let (mut server, mut laptop) = (machine("server", &text), machine("laptop", &text));
+    for vault in [&mut server, &mut laptop] {
+        // A second is a minute and a half.
+        vault.env("VAULT_AGENT_NOW", "2026-12-01T09:00:00Z@90");
+    }
+    let first = Daemon::start(&server, &["run"]);
+    until("the server is the voice", || voice(&laptop).as_deref() == Some("server"));
+    let second = Daemon::start(&laptop, &["run"]);
+    let there =
+        |vault: &TestVault| vault.run(&["machines", "--json"]).json()["machines"].as_array().unwrap().len();
+    until("both are there", || there(&laptop) == 2);
+    until("the laptop says who speaks", || {
+        let status = laptop.run(&["status", "--json"]).json();
+        status["daemon"]["parts"]["machines"].as_str() == Some("server is the voice")
+    });
+    let leave = laptop.run(&["machines", "leave"]);
+    assert_eq!(leave.code, 1, "{}", leave.stdout);
+    until("the daemon is asked", || laptop.run(&["machines", "take"]).code == 0);
+    until("the laptop is the voice", || voice(&laptop).as_deref() == Some("laptop"));
+    until("the server says so", || {
+        let status = server.run(&["status"]).stdout;
+        status.contains("machines  laptop is the voice")
+    });
+    first.terminate();
+    second.terminate();
+}

@@ -1,0 +1,356 @@
+//! Several machines with one vault: each has its copy of the notes and its journal, and what they share is in memory.
+
+use std::sync::Arc;
+
+use vault_agent::deliver::Mode;
+use vault_agent::deliver::journal::{State, key};
+use vault_agent::machines::engine::Engine;
+use vault_agent::machines::protocol::Timing;
+use vault_agent::machines::{Joining, Machines};
+
+use crate::memory::{Fault as Cut, MemoryEngine};
+use crate::world::{Fault, World, id, line};
+
+/// Machines with the same notes, the same place and the same time; the first is preferred.
+pub struct Several {
+    pub all: Vec<World>,
+    pub engines: Vec<MemoryEngine>,
+    tells_cut_off: bool,
+}
+
+impl Several {
+    fn new(count: usize, now: &str, reminders: &str) -> Self {
+        Self::with(|| World::new(now, reminders), count, false)
+    }
+
+    pub fn with(make: impl Fn() -> World, count: usize, tells_cut_off: bool) -> Self {
+        let store = MemoryEngine::new();
+        let mut all: Vec<World> = (0..count).map(|_| make()).collect();
+        let (clock, place, others) = (all[0].clock.clone(), all[0].place.clone(), all[0].others.clone());
+        for world in &mut all {
+            (world.clock, world.place, world.others) = (clock.clone(), place.clone(), others.clone());
+        }
+        let engines = (0..count).map(|_| store.connection()).collect();
+        let mut several = Self { all, engines, tells_cut_off };
+        (0..count).for_each(|at| several.start(at));
+        several
+    }
+
+    /// A machine's program begins, for the first time or anew.
+    pub fn start(&mut self, at: usize) {
+        let world = &mut self.all[at];
+        world.machines = Machines::join(Joining {
+            engine: Arc::new(self.engines[at].clone()) as Arc<dyn Engine>,
+            kind: "git",
+            timing: Timing::GIT,
+            name: format!("m{at}"),
+            rank: u32::try_from(at).unwrap(),
+            vault: None,
+            tells_cut_off: self.tells_cut_off,
+            state: world.state(),
+            clock: world.clock.clone(),
+        })
+        .unwrap();
+    }
+
+    /// The machine talks to what is shared.
+    pub fn ask(&self, at: usize) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(self.all[at].machines.catch_up());
+    }
+
+    /// Each in turn makes a pass and talks to what is shared, until nothing more comes of it.
+    fn settle(&mut self) {
+        for _ in 0..3 {
+            for at in 0..self.all.len() {
+                self.all[at].tick();
+                self.ask(at);
+            }
+        }
+    }
+
+    fn at(&mut self, now: &str) -> &mut Self {
+        self.all[0].at(now);
+        self
+    }
+
+    pub fn now(&self) -> jiff::Timestamp {
+        self.all[0].clock_now()
+    }
+
+    fn told(&self) -> Vec<String> {
+        self.all[0].place.texts()
+    }
+
+    fn state(&self, at: usize, key: &str) -> Option<(State, Option<String>)> {
+        self.all[at].journal().row(key).unwrap().map(|row| (row.state, row.teller))
+    }
+}
+
+fn tea() -> String {
+    line("2026-12-01", "09:30", "none", "Tea", &id('A'))
+}
+
+fn tea_key() -> String {
+    key(&format!("rid_{}", id('A')), "2026-12-01T09:30".parse().unwrap(), None)
+}
+
+/// Before its minute, in it, and when it was told.
+fn through_the_minute(several: &mut Several) {
+    several.at("2026-12-01T09:29:00Z").settle();
+    several.at("2026-12-01T09:30:00Z");
+    for at in (0..several.all.len()).rev() {
+        several.all[at].tick();
+    }
+}
+
+#[test]
+fn one_machine_tells_in_the_minute_and_the_others_leave_the_line() {
+    let mut several = Several::new(3, "2026-12-01T09:29:00Z", &tea());
+    through_the_minute(&mut several);
+    assert_eq!(several.told().len(), 1);
+    assert_eq!(several.state(0, &tea_key()), Some((State::Done, None)));
+    several.settle();
+    assert_eq!(several.told().len(), 1);
+    assert_eq!((several.all[0].read().as_str(), several.all[1].read()), ("", tea()));
+    assert_eq!(several.state(2, &tea_key()), Some((State::Sent, Some("m0".to_owned()))));
+    // The sync tool brings what the teller wrote.
+    several.all[1].write("");
+    several.all[1].tick();
+    assert_eq!(several.state(1, &tea_key()), Some((State::Done, Some("m0".to_owned()))));
+}
+
+#[test]
+fn a_machine_that_lacks_the_line_is_stood_in_for_in_the_same_minute() {
+    let mut several = Several::new(2, "2026-12-01T09:29:00Z", &tea());
+    several.all[0].write("");
+    several.settle();
+    several.at("2026-12-01T09:29:20Z").settle();
+    several.at("2026-12-01T09:30:00Z").settle();
+    assert_eq!(several.told().len(), 1);
+    assert_eq!(several.all[1].read(), "");
+}
+
+#[test]
+fn the_voice_rewrites_the_line_of_a_teller_that_is_away_as_it_would_have() {
+    let weekly = line("2026-12-01", "09:30", "daily", "Pills", &id('B'));
+    let mut several = Several::new(2, "2026-12-01T09:29:00Z", &weekly);
+    through_the_minute(&mut several);
+    several.settle();
+    let (told, own) = (several.all[0].read(), several.all[1].read());
+    assert_eq!(own, weekly);
+    assert_ne!(told, weekly);
+    // The teller is gone, and its copy with it; for ten minutes the line is its own.
+    for now in ["09:35:00", "09:38:59", "09:39:00"] {
+        several.at(&format!("2026-12-01T{now}Z"));
+        several.ask(1);
+        several.all[1].tick();
+        let is_away = now == "09:39:00";
+        assert_eq!(several.all[1].read(), if is_away { told.clone() } else { weekly.clone() }, "{now}");
+    }
+    assert_eq!(several.told().len(), 1);
+}
+
+#[test]
+fn what_was_on_its_way_when_a_machine_died_is_asked_about_and_not_told_again() {
+    let mut several = Several::new(2, "2026-12-01T09:29:00Z", &tea());
+    several.settle();
+    several.all[0].place.fault(Fault::LostAnswer);
+    several.at("2026-12-01T09:30:00Z");
+    several.all[0].tick();
+    assert_eq!(several.told().len(), 1);
+    // It is never seen again. Its claim runs out four minutes after the minute.
+    for now in ["09:31:00", "09:33:59"] {
+        several.at(&format!("2026-12-01T{now}Z"));
+        several.ask(1);
+        several.all[1].tick();
+        assert_eq!(several.all[1].read(), tea(), "{now}");
+    }
+    several.at("2026-12-01T09:34:30Z");
+    several.ask(1);
+    several.all[1].tick();
+    assert_eq!(several.told().len(), 1);
+    assert_eq!(several.all[1].read(), "");
+    // And when it comes back it learns that the other one has settled it.
+    several.start(0);
+    several.ask(1);
+    several.at("2026-12-01T10:00:00Z").settle();
+    assert_eq!(several.told().len(), 1);
+}
+
+#[test]
+fn what_never_left_a_machine_that_died_is_told_by_the_next() {
+    let mut several = Several::new(2, "2026-12-01T09:29:00Z", &tea());
+    several.settle();
+    several.at("2026-12-01T09:34:30Z");
+    several.ask(1);
+    several.all[1].tick();
+    assert_eq!(several.told().len(), 1);
+}
+
+fn missed() -> String {
+    ('A'..='F')
+        .map(|letter| line("2026-11-20", "09:30", "none", &format!("Thing {letter}"), &id(letter)))
+        .collect()
+}
+
+#[test]
+fn a_digest_comes_once_and_is_known_again_by_another_machine() {
+    for fault in [Fault::None, Fault::LostAnswer, Fault::Nothing] {
+        let mut several = Several::new(2, "2026-12-01T09:00:00Z", &missed());
+        several.all[0].tick();
+        several.ask(0);
+        several.all[0].place.fault(fault.clone());
+        several.all[0].tick();
+        let arrived = usize::from(!matches!(fault, Fault::Nothing));
+        assert_eq!(several.told().len(), arrived, "{fault:?}");
+        assert!(several.told().iter().all(|text| text.starts_with("6 were missed")));
+        several.ask(1);
+        several.at("2026-12-01T09:10:00Z");
+        for _ in 0..3 {
+            several.ask(1);
+            several.all[1].tick();
+        }
+        // What surely isn't there is told one by one.
+        assert_eq!(several.told().len(), if arrived == 1 { 1 } else { 6 }, "{fault:?}");
+        several.ask(1);
+        several.start(0);
+        several.at("2026-12-01T09:20:00Z").settle();
+        assert_eq!(several.told().len(), if arrived == 1 { 1 } else { 6 }, "{fault:?}");
+    }
+}
+
+#[test]
+fn a_line_that_a_person_took_out_is_not_told_by_a_copy_that_lags() {
+    let mut several = Several::new(2, "2026-12-01T08:00:00Z", &tea());
+    let look = |several: &mut Several, at: usize| {
+        several.all[at].pass(Mode::Daemon);
+        several.ask(at);
+    };
+    look(&mut several, 1);
+    several.all[1].write("");
+    // It isn't believed at once: the note may be in the middle of being saved.
+    for now in ["08:10:00", "08:10:05"] {
+        several.at(&format!("2026-12-01T{now}Z"));
+        look(&mut several, 1);
+    }
+    for now in ["09:29:00", "09:30:00", "09:40:00"] {
+        several.at(&format!("2026-12-01T{now}Z"));
+        look(&mut several, 0);
+    }
+    assert_eq!((several.told().len(), several.all[0].read()), (0, tea()));
+    // A person writes it again.
+    several.all[1].write(tea());
+    for _ in 0..2 {
+        look(&mut several, 1);
+        look(&mut several, 0);
+        several.all[0].tick();
+        several.all[1].tick();
+    }
+    assert_eq!(several.told().len(), 1);
+}
+
+#[test]
+fn a_line_that_gets_another_time_is_told_at_that_time_alone() {
+    let mut several = Several::new(2, "2026-12-01T08:00:00Z", &tea());
+    several.all[1].pass(Mode::Daemon);
+    several.all[1].write(line("2026-12-01", "11:00", "none", "Tea", &id('A')));
+    for now in ["08:10:00", "08:10:05"] {
+        several.at(&format!("2026-12-01T{now}Z"));
+        several.all[1].pass(Mode::Daemon);
+    }
+    several.ask(1);
+    several.at("2026-12-01T09:30:00Z").settle();
+    assert_eq!(several.told().len(), 0);
+    several.at("2026-12-01T11:00:00Z").settle();
+    assert_eq!(several.told().len(), 1);
+}
+
+#[test]
+fn without_the_engine_what_is_due_waits_or_is_told_as_the_settings_say() {
+    for tells_cut_off in [false, true] {
+        let now = "2026-12-01T09:29:00Z";
+        let mut several = Several::with(|| World::new(now, &tea()), 1, tells_cut_off);
+        several.ask(0);
+        several.engines[0].cut(true);
+        several.settle();
+        several.at("2026-12-01T09:30:00Z").settle();
+        assert_eq!(several.told().len(), usize::from(tells_cut_off));
+        if !tells_cut_off {
+            let open = several.all[0].journal().open_deliveries().unwrap();
+            assert!(open[0].error.as_deref().unwrap().contains("the store is not reached"), "{open:?}");
+        }
+        several.engines[0].cut(false);
+        several.at("2026-12-01T09:45:00Z").settle();
+        assert_eq!((several.told().len(), several.all[0].read().as_str()), (1, ""));
+        let marked = several.engines[0].entries().into_iter().filter(|(_, value)| value.contains("\"sent\""));
+        assert_eq!(marked.count(), 1);
+    }
+}
+
+#[test]
+fn an_engine_that_refuses_or_loses_answers_costs_no_delivery() {
+    for fault in [Cut::Unreachable, Cut::LostRequest, Cut::LostAnswer, Cut::Refused] {
+        let mut several = Several::new(2, "2026-12-01T09:29:00Z", &tea());
+        for engine in &several.engines {
+            engine.next([Cut::None, fault, Cut::None, fault, fault]);
+        }
+        several.settle();
+        several.at("2026-12-01T09:30:00Z").settle();
+        several.at("2026-12-01T09:35:00Z").settle();
+        assert_eq!(several.told().len(), 1, "{fault:?}");
+    }
+}
+
+#[test]
+fn further_notifiers_are_told_once_too() {
+    let now = "2026-12-01T09:29:00Z";
+    let mut several = Several::with(|| World::new(now, &tea()).with_other(), 2, false);
+    several.settle();
+    several.at("2026-12-01T09:30:00Z").settle();
+    assert_eq!((several.told().len(), several.all[0].other().len()), (1, 1));
+    assert_eq!(several.state(1, &tea_key()), Some((State::Sent, Some("m0".to_owned()))));
+}
+
+#[test]
+fn a_copy_that_a_machine_left_behind_is_sent_by_another() {
+    let now = "2026-12-01T09:29:00Z";
+    let mut several = Several::with(|| World::new(now, &tea()).with_other(), 2, false);
+    several.settle();
+    several.at("2026-12-01T09:30:00Z");
+    several.all[0].others[0].fault(Fault::Nothing);
+    several.all[0].tick();
+    several.ask(0);
+    assert_eq!((several.told().len(), several.all[0].other().len()), (1, 0));
+    for now in ["09:31:00", "09:35:00", "09:35:01"] {
+        several.at(&format!("2026-12-01T{now}Z"));
+        several.all[1].tick();
+        several.ask(1);
+    }
+    several.all[1].tick();
+    assert_eq!((several.told().len(), several.all[0].other().len()), (1, 1));
+}
+
+#[test]
+fn a_delivery_whose_mark_was_lost_with_its_machine_is_marked_when_it_starts_again() {
+    let mut several = Several::new(1, "2026-12-01T09:29:00Z", &tea());
+    several.settle();
+    several.at("2026-12-01T09:30:00Z");
+    several.all[0].tick();
+    assert!(several.engines[0].entries().values().all(|value| !value.contains("\"sent\"")));
+    several.start(0);
+    several.settle();
+    assert!(several.engines[0].entries().values().any(|value| value.contains("\"sent\"")));
+    assert_eq!(several.told().len(), 1);
+}
+
+#[test]
+fn a_process_beside_the_daemon_tells_nothing_that_is_due() {
+    let mut world = World::new("2026-12-01T09:30:00Z", &tea());
+    world.machines = Machines::beside();
+    world.tick();
+    assert!(world.place.texts().is_empty());
+    world.machines = Machines::alone();
+    world.tick();
+    assert_eq!(world.place.texts().len(), 1);
+}

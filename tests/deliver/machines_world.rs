@@ -1,0 +1,178 @@
+//! A world of several machines in which anything goes wrong: passes, a sync tool, an engine and a place, by seeds.
+
+use std::collections::BTreeMap;
+
+use jiff::{SignedDuration, Timestamp};
+use vault_agent::deliver::{Memory, Mode};
+
+use crate::machines::Several;
+use crate::memory::Fault as Cut;
+use crate::world::{Fault, World, id, line};
+
+/// A small generator of numbers (xorshift64*).
+struct Random(u64);
+
+impl Random {
+    fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+    }
+
+    /// From 0 to `end`, without `end`.
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) % end
+    }
+
+    fn one_in(&mut self, n: u64) -> bool {
+        self.below(n) == 0
+    }
+}
+
+/// What a sync tool knows: which version each machine has, and what is on its way. Of two versions the newer wins, as with
+/// a tool that keeps the other one aside.
+struct Sync {
+    versions: Vec<(u64, String)>,
+    newest: u64,
+    underway: Vec<(Timestamp, usize, u64, String)>,
+}
+
+impl Sync {
+    fn new(machines: usize, text: &str) -> Self {
+        Self { versions: vec![(0, text.to_owned()); machines], newest: 0, underway: Vec::new() }
+    }
+
+    /// Looks at the copies, and brings what is to arrive by `now`.
+    fn run(&mut self, all: &[World], now: Timestamp, delay: &mut dyn FnMut() -> i64) {
+        for (at, world) in all.iter().enumerate() {
+            let text = world.read();
+            if text != self.versions[at].1 {
+                self.newest += 1;
+                self.versions[at] = (self.newest, text.clone());
+                for other in (0..all.len()).filter(|other| *other != at) {
+                    let when = now.saturating_add(SignedDuration::from_secs(delay())).unwrap();
+                    self.underway.push((when, other, self.newest, text.clone()));
+                }
+            }
+        }
+        let (arrived, later) = self.underway.drain(..).partition(|(when, ..)| *when <= now);
+        self.underway = later;
+        let mut arrived: Vec<(Timestamp, usize, u64, String)> = arrived;
+        arrived.sort_by_key(|(_, _, version, _)| *version);
+        for (_, at, version, text) in arrived {
+            if version > self.versions[at].0 {
+                all[at].write(&text);
+                self.versions[at] = (version, text);
+            }
+        }
+    }
+}
+
+const LINES: u8 = 6;
+
+/// One world: how often each was told.
+fn run(seed: u64, tells_cut_off: bool) -> BTreeMap<String, usize> {
+    let mut random = Random::new(seed);
+    (0..8).for_each(|_| {
+        random.below(2);
+    });
+    let count = 2 + usize::try_from(random.below(2)).unwrap();
+    let text: String = (0..LINES)
+        .map(|at| {
+            let minute = random.below(40);
+            line(
+                "2026-12-01",
+                &format!("09:{minute:02}"),
+                "none",
+                &format!("Thing {at}"),
+                &id((b'A' + at) as char),
+            )
+        })
+        .collect();
+    let mut several = Several::with(|| World::new("2026-12-01T08:58:00Z", &text), count, tells_cut_off);
+    let mut sync = Sync::new(count, &text);
+    let slow = [1, 20, 600][usize::try_from(random.below(3)).unwrap()];
+    let end: Timestamp = "2026-12-01T09:45:00Z".parse().unwrap();
+    let mut away = vec![several.now(); count];
+    while several.now() < end {
+        let step = [3, 20, 37][usize::try_from(random.below(3)).unwrap()];
+        several.all[0].later(SignedDuration::from_secs(step));
+        let now = several.now();
+        for at in 0..count {
+            if away[at] > now {
+                continue;
+            }
+            match random.below(60) {
+                0 => {
+                    away[at] = now
+                        .saturating_add(SignedDuration::from_secs(i64::try_from(random.below(1500)).unwrap()))
+                        .unwrap()
+                }
+                1 => {
+                    several.all[at].memory = Memory::default();
+                    several.start(at);
+                }
+                2 => several.engines[at].cut(true),
+                3..8 => several.engines[at].cut(false),
+                _ => {}
+            }
+            if random.one_in(12) {
+                let fault = [Cut::LostAnswer, Cut::LostRequest, Cut::Unreachable]
+                    [usize::try_from(random.below(3)).unwrap()];
+                several.engines[at].next([fault]);
+            }
+            if random.one_in(12) {
+                let fault = [Fault::LostAnswer, Fault::Nothing, Fault::Unreachable(None)]
+                    [usize::try_from(random.below(3)).unwrap()]
+                .clone();
+                several.all[at].place.fault(fault);
+            }
+            several.all[at].pass(Mode::Daemon);
+            if !random.one_in(4) {
+                several.ask(at);
+            }
+        }
+        sync.run(&several.all, now, &mut || i64::try_from(random.below(slow)).unwrap());
+    }
+    several.engines.iter().for_each(|engine| engine.cut(false));
+    several.all[0].place.faults.lock().unwrap().clear();
+    for _ in 0..40 {
+        several.all[0].later(SignedDuration::from_secs(60));
+        let now = several.now();
+        for at in 0..count {
+            several.all[at].pass(Mode::Daemon);
+            several.ask(at);
+        }
+        sync.run(&several.all, now, &mut || 1);
+    }
+    for world in &several.all {
+        assert_eq!(world.read(), "", "seed {seed}: a line stands");
+    }
+    let mut told: BTreeMap<String, usize> = BTreeMap::new();
+    for arrived in several.all[0].place.arrived.lock().unwrap().iter() {
+        for (id, _) in &arrived.facts {
+            *told.entry(id.clone()).or_default() += 1;
+        }
+    }
+    told
+}
+
+fn check(seeds: std::ops::Range<u64>) {
+    for seed in seeds {
+        let told = run(seed, false);
+        assert_eq!(told.len(), usize::from(LINES), "seed {seed}: missed: {told:?}");
+        assert!(told.values().all(|count| *count == 1), "seed {seed}: twice: {told:?}");
+    }
+}
+
+#[test]
+fn nothing_is_missed_and_nothing_comes_twice_whatever_goes_wrong() {
+    check(0..4);
+}
+
+#[test]
+#[ignore = "minutes"]
+fn two_hundred_worlds() {
+    check(4..204);
+}

@@ -1,0 +1,134 @@
+//! Two machines with one vault and one bot: the voice alone is connected, and each question gets one answer.
+
+use std::process::{Child, Command, Stdio};
+
+use super::rig::*;
+
+/// A daemon that is killed when it is dropped.
+struct Machine {
+    rig: Rig,
+    name: &'static str,
+    daemon: Option<Child>,
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+impl Machine {
+    fn new(rig: Rig, name: &'static str, store: &std::path::Path) -> Self {
+        let settings = format!(
+            "[notify]\nkind = \"discord\"\n[discord]\nchannel_id = {CHANNEL}\nguild_id = 1000\nowner_ids = [{ALICE}]\n\
+             api_base = \"{}\"\n[machines]\nengine = \"git\"\nremote = \"file://{}\"\nprefer = [\"server\", \"laptop\"]\n",
+            rig.fake.api_base(),
+            store.display()
+        );
+        std::fs::write(rig.vault().join("vault-agent.toml"), settings).unwrap();
+        std::fs::write(rig.vault().join("MEMORY.md"), "## Health\n- The dentist is on Friday at ten\n")
+            .unwrap();
+        Self { rig, name, daemon: None }
+    }
+
+    fn start(&mut self) {
+        let token = self.rig.fake.world().token.clone();
+        // A minute goes by in a second.
+        let now = format!("{}@60", jiff::Timestamp::now());
+        let daemon = Command::new(env!("CARGO_BIN_EXE_vault-agent"))
+            .arg("run")
+            .env("VAULT_AGENT_VAULT", self.rig.vault())
+            .env("VAULT_AGENT_STATE_DIR", self.rig.state())
+            .env("VAULT_AGENT_CACHE_DIR", self.rig.temp.path().join("cache"))
+            .env("VAULT_AGENT_MACHINE", self.name)
+            .env("VAULT_AGENT_NOW", now)
+            .env("DISCORD_TOKEN", token)
+            .env_remove("FAILPOINTS")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn();
+        self.daemon = Some(daemon.unwrap());
+    }
+
+    fn kill(&mut self) {
+        if let Some(mut daemon) = self.daemon.take() {
+            let _ = daemon.kill();
+            let _ = daemon.wait();
+        }
+    }
+
+    /// What the daemon last said of a part of it.
+    fn says(&self, part: &str) -> String {
+        let report = std::fs::read(self.rig.state().join("status.json")).unwrap_or_default();
+        let report: serde_json::Value = serde_json::from_slice(&report).unwrap_or_default();
+        report["parts"][part].as_str().unwrap_or_default().to_owned()
+    }
+
+    async fn hears(&self, part: &str, words: &str) {
+        self.rig.wait(&format!("{}: {words}", self.name), || self.says(part) == words).await;
+    }
+
+    /// Replies of the bot to a question, other than what long work says.
+    fn replies(&self, question: u64) -> usize {
+        let is_reply = |message: &serde_json::Value| {
+            let to = message["message_reference"]["message_id"].as_str();
+            to == Some(question.to_string().as_str()) && message["author"]["bot"] == true
+        };
+        self.rig.fake.messages(CHANNEL).iter().filter(|message| is_reply(message)).count()
+    }
+
+    async fn is_answered(&self, question: u64) {
+        self.rig.wait("an answer", || self.replies(question) > 0).await;
+    }
+}
+
+/// Gives one copy of the vault the logs of the other, as a sync tool does.
+fn sync_logs(from: &Machine, to: &Machine) {
+    for file in from.rig.log_files() {
+        let below = file.strip_prefix(from.rig.vault()).unwrap().to_owned();
+        let there = to.rig.vault().join(below);
+        std::fs::create_dir_all(there.parent().unwrap()).unwrap();
+        std::fs::copy(file, there).unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_next_voice_answers_what_the_last_one_left_and_nothing_twice() {
+    let temp = tempfile::tempdir().unwrap();
+    let store = temp.path().join("voice.git");
+    assert!(Command::new("git").args(["init", "--bare", "-q"]).arg(&store).status().unwrap().success());
+    let rig = Rig::new().await;
+    let fake = std::sync::Arc::clone(&rig.fake);
+    let mut server = Machine::new(rig, "server", &store);
+    let mut laptop = Machine::new(Rig::on(std::sync::Arc::clone(&fake)), "laptop", &store);
+
+    server.start();
+    server.hears("machines", "this one is the voice").await;
+    server.hears("discord", "connected").await;
+    let first = fake.say(CHANNEL, ALICE, "<@500> when is the dentist?");
+    server.is_answered(first).await;
+    laptop.start();
+    laptop.hears("machines", "server is the voice").await;
+    laptop.hears("discord", "not connected here: another machine is the voice").await;
+    let second = fake.say(CHANNEL, ALICE, "<@500> and when is the dentist again?");
+    server.is_answered(second).await;
+    server.rig.wait_said(CHANNEL, 4).await;
+
+    // It dies, and is asked something while no machine speaks.
+    server.kill();
+    sync_logs(&server, &laptop);
+    let third = fake.say(CHANNEL, ALICE, "<@500> the dentist, when?");
+    laptop.hears("machines", "this one is the voice").await;
+    laptop.is_answered(third).await;
+
+    // It comes back with an old copy, and leaves the voice where it is.
+    server.start();
+    server.hears("machines", "laptop is the voice").await;
+    let fourth = fake.say(CHANNEL, ALICE, "<@500> dentist?");
+    laptop.is_answered(fourth).await;
+    laptop.rig.wait_done(2).await;
+    for question in [first, second, third, fourth] {
+        assert_eq!(server.replies(question), 1);
+    }
+}
