@@ -38,23 +38,12 @@ pub fn report(conversations: &[Conversation], blocks: usize) {
         if corpus.len() >= blocks {
             break;
         }
-        let passages = |turns: &[Said], at: usize| {
-            let passage = |(said, line)| Passage {
-                line,
-                is_turn: true,
-                role: None,
-                author: Some(&said.author),
-                time: Some(1_600_000_000 + 3600 * (copy * 100 + at as i64)),
-                about: About::default(),
-                head: "",
-                text: &said.text,
-            };
-            turns.iter().zip(1..).map(passage).collect::<Vec<_>>()
-        };
         let notes = conversations.iter().flat_map(|conversation| {
             let path = |at: usize| format!("logs/discord-channel/{}-{copy}/{at:04}.md", conversation.id);
             let sessions = conversation.turns.chunks(24).enumerate();
-            sessions.map(move |(at, turns)| (path(at), passages(turns, at)))
+            sessions.map(move |(at, turns)| {
+                (path(at), passages(turns, 1_600_000_000 + 3600 * (copy * 100 + at as i64)))
+            })
         });
         corpus.put(notes).unwrap();
     }
@@ -93,4 +82,19 @@ pub fn report(conversations: &[Conversation], blocks: usize) {
         median(whole),
         median(vectors_only)
     );
+}
+
+/// The turns of a session, all of one time.
+fn passages(turns: &[Said], time: i64) -> Vec<Passage<'_>> {
+    let passages = turns.iter().zip(1..).map(|(said, line)| Passage {
+        line,
+        is_turn: true,
+        role: None,
+        author: Some(&said.author),
+        time: Some(time),
+        about: About::default(),
+        head: "",
+        text: &said.text,
+    });
+    passages.collect()
 }

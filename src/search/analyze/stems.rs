@@ -143,7 +143,7 @@ impl Shape {
     pub const REASON: u16 = 1 << 10;
     /// It names a place (a preposition before a capitalised word).
     pub const PLACE: u16 = 1 << 11;
-    /// It is the first turn of its conversation window.
+    /// It is the first turn of its conversation window; of a note's blocks, the first below its headings.
     pub const OPENING: u16 = 1 << 12;
     /// It is a tool's call or result, which has no vector.
     pub const TOOL: u16 = 1 << 13;

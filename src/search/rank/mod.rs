@@ -3,7 +3,8 @@
 //! - Turns of conversations: [`signal`] is the list of their signals with the weights. [`signals`] computes them: `lexical`
 //!   those of words (`term`: how common each is), `meaning` those of vectors, `speakers` who is named. `accumulator` adds
 //!   them up.
-//! - Everything else: `notes` ranks it, with `sought` for what a question's words stand for; `note_weights` has the weights.
+//! - Everything else: `notes` ranks it, with `sought` for what a question's words stand for and `note_parts` for where they
+//!   stand; `note_weights` has the weights.
 //! - What is given unasked: [`sure`] measures how much a find has to do with a prompt, [`gate`] makes a probability of that;
 //!   `worth` says what a find is worth, [`uses`] how often a memory served.
 //! - [`formula`] has the published formulas for memories.
@@ -18,6 +19,7 @@ pub mod uses;
 pub(in crate::search) mod accumulator;
 pub(in crate::search) mod lexical;
 pub(in crate::search) mod meaning;
+pub(in crate::search) mod note_parts;
 pub(in crate::search) mod note_weights;
 pub(in crate::search) mod notes;
 pub(in crate::search) mod sought;

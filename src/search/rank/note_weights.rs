@@ -7,10 +7,14 @@
 pub(in crate::search) struct NoteWeights {
     /// BM25 of the whole note, as a share of the best one's.
     pub note: f32,
-    /// BM25 of its best block, as a share of the best one's.
+    /// BM25 of its best section, as a share of the best one's.
+    pub section: f32,
+    /// BM25 of a block, as a share of the best one's, among those of its note.
     pub block: f32,
     /// The cosine of its nearest block, beyond [`NoteWeights::far`], where the model knows all words of the question.
     pub meaning: f32,
+    /// The mean cosine of its blocks, long ones counting more.
+    pub mean_meaning: f32,
     /// Unrelated texts are as near as this.
     pub far: f32,
     /// Blocks with fewer terms than this say less than their vectors do.
@@ -29,11 +33,13 @@ pub(in crate::search) struct NoteWeights {
 
 /// The weights in use.
 pub(in crate::search) const WEIGHTS: NoteWeights = NoteWeights {
-    note: 3.0,
-    block: 1.8,
-    meaning: 20.0,
+    note: 4.0,
+    section: 2.7,
+    block: 0.8,
+    meaning: 9.0,
+    mean_meaning: 16.0,
     far: 0.1,
-    short: 8.0,
+    short: 6.0,
     near_word: 0.4,
     character: 2.0,
     length: 0.8,

@@ -1,7 +1,8 @@
 //! Which notes answer a question, and which of their blocks: the ranking of everything but conversations.
 //!
 //! A note is a document: what answers stands in it as a whole more often than in one of its blocks. Its score is BM25 of the
-//! note, BM25 of its best block, and the nearest of its blocks in meaning, as far as the model knows the question's words.
+//! note, BM25 of its best section, the nearest of its blocks in meaning, and how near they are on average, as far as the
+//! model knows the question's words. Title and headings count once, not with each block below them.
 //! Of the file of memories, of pins and of a day's note each block is a document of its own. A word of the question
 //! stands for itself, for words that look like it ([`crate::search::retrieve::alike`]) and, less, for words that mean
 //! nearly the same. All statistics are those of the notes in scope, so they are the same however the corpus grew.
@@ -13,6 +14,9 @@ use roaring::RoaringBitmap;
 
 use crate::search::analyze::function_words;
 use crate::search::query::question::Question;
+use crate::search::rank::note_parts::{
+    Places, STEPS, Section, Unit, WHOLE, Weighted, mean_cosine, places, sections,
+};
 use crate::search::rank::note_weights::{NoteWeights, WEIGHTS};
 use crate::search::rank::signal::NEAR;
 use crate::search::rank::sought::Sought;
@@ -27,8 +31,6 @@ use crate::search::cores::share;
 
 /// So many documents by words, and half as many by meaning, are looked at closely for an answer of fewer hits.
 const KEPT: usize = 400;
-/// Likenesses are summed up in steps of this part: whole numbers have no order.
-const STEPS: f32 = 256.0;
 
 /// A note, or a block that is a document of its own, with its blocks for which something speaks.
 #[derive(Debug)]
@@ -37,17 +39,6 @@ pub(in crate::search) struct Answering {
     pub score: f32,
     /// Its blocks' slots, those with a typed word first, then the best first, each with its own score.
     pub blocks: Vec<(u32, f32)>,
-}
-
-/// In place of a slot: the whole note.
-const WHOLE: u32 = u32::MAX;
-
-/// A document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-struct Unit {
-    note: u32,
-    /// The slot of a block that is a document of its own, or [`WHOLE`].
-    slot: u32,
 }
 
 /// What is asked of which notes.
@@ -68,18 +59,6 @@ pub(in crate::search) struct Notes<'a> {
     pub typed: Option<&'a RoaringBitmap>,
     /// At most so many documents are wanted.
     pub most: usize,
-}
-
-/// Where it stands in a layer: by block, and by document.
-#[derive(Default)]
-struct Places {
-    /// Slot and document, weighted count, likeness of the best match.
-    blocks: Vec<((u32, Unit), f32, f32)>,
-    /// Document, weighted count.
-    units: Vec<(Unit, f32)>,
-    /// The sums of likenesses, in [`STEPS`].
-    block_steps: u64,
-    unit_steps: u64,
 }
 
 /// How many documents and blocks there are, and how long they are on average.
@@ -107,17 +86,11 @@ impl Notes<'_> {
         let totals = self.totals();
         let sought = self.sought;
         let places = share(self.scope.candidates.count, corpus.parts(), |layer| {
-            sought.iter().map(|sought| self.places(layer, sought)).collect::<Vec<_>>()
+            sought.iter().map(|sought| places(self.scope, self.lists, layer, sought)).collect::<Vec<_>>()
         });
-        let rarity = |at: usize, steps: fn(&Places) -> u64, all: f32| {
-            let sum: u64 = places.iter().map(|of| steps(&of[at])).sum();
-            #[expect(clippy::cast_precision_loss, reason = "counts of blocks")]
-            let documents = sum as f32 / STEPS;
-            sought[at].weight * idf(documents.min(all), all)
-        };
         let mut units: FastMap<Unit, f32> = FastMap::default();
         for at in 0..sought.len() {
-            let rarity = rarity(at, |places| places.unit_steps, totals.units);
+            let rarity = self.rarity(at, &places, |places| places.unit_steps, totals.units);
             for (unit, count) in places.iter().flat_map(|of| &of[at].units) {
                 let score = rarity * saturated(*count, self.length(*unit), totals.unit_length);
                 *units.entry(*unit).or_default() += score;
@@ -126,53 +99,64 @@ impl Notes<'_> {
         let best = self.best(&units, KEPT.max(self.most));
         let meanings = self.meanings(&best);
         let kept = self.kept(best, &meanings);
-        let mut blocks: FastMap<u32, (f32, bool)> = FastMap::default();
-        for at in 0..sought.len() {
-            let rarity = rarity(at, |places| places.block_steps, totals.blocks);
-            // A document's blocks stand side by side.
-            let mut last = None;
-            for ((slot, unit), count, best) in places.iter().flat_map(|of| &of[at].blocks) {
-                let (_, is_kept) =
-                    *last.take_if(|(of, _)| of == unit).get_or_insert_with(|| (*unit, kept.contains(unit)));
-                last = Some((*unit, is_kept));
-                if is_kept {
-                    let length = f32::from(corpus.meta(*slot).length);
-                    let (score, has_word) = blocks.entry(*slot).or_default();
-                    *score += rarity * saturated(*count, length, totals.block_length);
-                    *has_word |= *best >= sought[at].least;
-                }
-            }
-        }
-        self.answering(&units, &blocks, &meanings, &kept)
+        let (blocks, sections) = self.parts(&places, &kept, &totals);
+        self.answering(&units, &blocks, &sections, &meanings, &kept)
     }
 
-    fn places(&self, layer: usize, sought: &Sought) -> Places {
+    /// How rare what is looked for is, among `all` blocks or documents.
+    fn rarity(&self, at: usize, places: &[Vec<Places>], steps: fn(&Places) -> u64, all: f32) -> f32 {
+        let sum: u64 = places.iter().map(|of| steps(&of[at])).sum();
+        #[expect(clippy::cast_precision_loss, reason = "counts of blocks")]
+        let documents = sum as f32 / STEPS;
+        self.sought[at].weight * idf(documents.min(all), all)
+    }
+
+    /// BM25 of the blocks of some documents, and whether each has a word; and that of their sections.
+    fn parts(
+        &self,
+        places: &[Vec<Places>],
+        kept: &FastSet<Unit>,
+        totals: &Totals,
+    ) -> (FastMap<u32, (f32, bool)>, Vec<Section>) {
         let corpus = self.scope.corpus;
-        let mut found: Vec<((u32, Unit), f32, f32)> = Vec::new();
-        for (term, likeness) in &sought.members {
-            self.scope.each(layer, term, |slot, count, own| {
-                if !own.has_turns || !is_said(corpus, slot) {
-                    let is_own = own.has_turns || self.lists[own.note as usize];
-                    let unit = Unit { note: own.note, slot: if is_own { slot } else { WHOLE } };
-                    found.push(((slot, unit), likeness * self::count(count as usize), *likeness));
+        let mut blocks: FastMap<u32, (f32, bool)> = FastMap::default();
+        let mut sections = sections(corpus, kept.iter().map(|unit| self.slots(*unit)).collect());
+        let starts: Vec<Range<u32>> = sections.iter().map(|section| section.slots.clone()).collect();
+        let lengths: f32 = sections.iter().map(|section| section.length).sum();
+        let mean_section = lengths / count(sections.len().max(1));
+        for (at, sought) in self.sought.iter().enumerate() {
+            let rarity = self.rarity(at, places, |places| places.block_steps, totals.blocks);
+            // A section's blocks stand side by side.
+            let mut last: Option<(usize, Weighted)> = None;
+            let mut add = |(section, there): (usize, Weighted)| {
+                let Section { length, score, .. } = &mut sections[section];
+                *score += rarity * saturated(there.all(), *length, mean_section);
+            };
+            let mut open = None;
+            for ((slot, unit), there, best) in places.iter().flat_map(|of| &of[at].blocks) {
+                let (_, is_kept) =
+                    *open.take_if(|(of, _)| of == unit).get_or_insert_with(|| (*unit, kept.contains(unit)));
+                open = Some((*unit, is_kept));
+                if !is_kept {
+                    continue;
                 }
-            });
+                let length = f32::from(corpus.meta(*slot).length);
+                let (score, has_word) = blocks.entry(*slot).or_default();
+                *score += rarity * saturated(there.all(), length, totals.block_length);
+                *has_word |= *best >= sought.least;
+                last = match last {
+                    Some((section, before)) if starts[section].contains(slot) => {
+                        Some((section, before.and(*there)))
+                    }
+                    before => {
+                        before.into_iter().for_each(&mut add);
+                        Some((starts.partition_point(|slots| slots.end <= *slot), *there))
+                    }
+                };
+            }
+            last.into_iter().for_each(&mut add);
         }
-        // A run in order for each member; a block's stay in the members' order.
-        found.sort_by_key(|((slot, _), ..)| *slot);
-        let mut places = Places::default();
-        for same in found.chunk_by(|a, b| a.0 == b.0) {
-            let best = same.iter().map(|(.., likeness)| *likeness).fold(0.0, f32::max);
-            places.block_steps += steps(best);
-            places.blocks.push((same[0].0, same.iter().map(|(_, count, _)| count).sum(), best));
-        }
-        for same in places.blocks.chunk_by(|((_, a), ..), ((_, b), ..)| a == b) {
-            let best = same.iter().map(|(.., best)| *best).fold(0.0, f32::max);
-            let ((_, unit), ..) = same[0];
-            places.unit_steps += steps(best);
-            places.units.push((unit, same.iter().map(|(_, count, _)| count).sum()));
-        }
-        places
+        (blocks, sections)
     }
 
     fn totals(&self) -> Totals {
@@ -220,12 +204,7 @@ impl Notes<'_> {
     fn meanings(&self, best: &[Unit]) -> Vec<Meaning> {
         let Scope { corpus, candidates, .. } = self.scope;
         let Some(vectors) = self.vectors else { return Vec::new() };
-        let skipped = function_words::of(&self.question.words);
-        // What another model knows, nobody can tell.
-        let known = match vectors.matrix {
-            Some(_) => 1.0,
-            None => corpus.table.known(&self.question.text, |word| skipped.contains(&word)),
-        };
+        let known = self.known();
         let mut slots: Vec<u32> = if let Some(near) = self.nearest {
             let mut slots = near.slots.clone();
             slots.extend(best.iter().flat_map(|unit| self.slots(*unit)));
@@ -244,6 +223,15 @@ impl Notes<'_> {
             meanings.push(Meaning { slot, score: WEIGHTS.meaning * known * beyond, is_near: cosine >= NEAR });
         }
         meanings
+    }
+
+    /// The share of the question's words that the model knows; of another model that can't be told.
+    fn known(&self) -> f32 {
+        if self.vectors.is_none_or(|vectors| vectors.matrix.is_some()) {
+            return 1.0;
+        }
+        let skipped = function_words::of(&self.question.words);
+        self.scope.corpus.table.known(&self.question.text, |word| skipped.contains(&word))
     }
 
     /// The documents that are looked at closely: the best by words, and the nearest in meaning.
@@ -298,15 +286,18 @@ impl Notes<'_> {
         &self,
         units: &FastMap<Unit, f32>,
         blocks: &FastMap<u32, (f32, bool)>,
+        sections: &[Section],
         meanings: &[Meaning],
         kept: &FastSet<Unit>,
     ) -> Vec<Answering> {
         let corpus = self.scope.corpus;
         let best_unit = units.values().copied().fold(f32::MIN_POSITIVE, f32::max);
         let best_block = blocks.values().map(|(score, _)| *score).fold(f32::MIN_POSITIVE, f32::max);
+        let best_section = sections.iter().map(|section| section.score).fold(f32::MIN_POSITIVE, f32::max);
+        let known = self.known();
         let mut out: Vec<(Unit, Answering)> = Vec::with_capacity(kept.len());
         for unit in kept {
-            let (mut words, mut nearest) = (0.0_f32, 0.0_f32);
+            let mut nearest = 0.0_f32;
             let mut own: Vec<(u32, f32)> = Vec::new();
             let slots = self.slots(*unit);
             let mut meanings = &meanings[meanings.partition_point(|meaning| meaning.slot < slots.start)..];
@@ -317,7 +308,6 @@ impl Notes<'_> {
                 {
                     (near, is_near, meanings) = (meaning.score, meaning.is_near, rest);
                 }
-                words = words.max(score);
                 nearest = nearest.max(near);
                 if has_word || is_near {
                     own.push((slot, WEIGHTS.block * score / best_block + near));
@@ -333,7 +323,14 @@ impl Notes<'_> {
                     .then_with(|| corpus.meta(a.0).line.cmp(&corpus.meta(b.0).line))
             });
             let whole = units.get(unit).copied().unwrap_or_default() / best_unit;
-            let score = WEIGHTS.note * whole + WEIGHTS.block * words / best_block + nearest;
+            let slots = self.slots(*unit);
+            let own_sections =
+                &sections[sections.partition_point(|section| section.slots.start < slots.start)..];
+            let own_sections = own_sections.iter().take_while(|section| section.slots.start < slots.end);
+            let section = own_sections.map(|section| section.score).fold(0.0, f32::max) / best_section;
+            let mean = self.vectors.map_or(0.0, |vectors| known * mean_cosine(corpus, vectors, slots));
+            let score =
+                WEIGHTS.note * whole + WEIGHTS.section * section + WEIGHTS.mean_meaning * mean + nearest;
             out.push((*unit, Answering { score, blocks: own }));
         }
         let is_typed = |answering: &Answering| self.is_typed(answering.blocks[0].0);
@@ -345,11 +342,6 @@ impl Notes<'_> {
         });
         out.into_iter().map(|(_, answering)| answering).collect()
     }
-}
-
-fn steps(likeness: f32) -> u64 {
-    // Not negative, and at most 1.
-    (likeness * STEPS) as u64
 }
 
 /// What BM25 makes of a count in a document of this length, where the mean is that.

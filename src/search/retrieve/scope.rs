@@ -4,6 +4,7 @@ use crate::search::query::question::QueryTerm;
 use crate::search::retrieve::candidates::{Candidates, MANY, NoteSlots};
 use crate::search::store::corpus::blocks::Corpus;
 use crate::search::store::corpus::neighbours::is_turn;
+use crate::search::store::corpus::times::Times;
 
 pub(in crate::search) fn count(of: usize) -> f32 {
     #[expect(clippy::cast_precision_loss, reason = "counts of blocks and notes")]
@@ -34,14 +35,14 @@ impl Scope<'_> {
     }
 
     /// Calls `each` with where a term stands in a layer: the slot, its count there, and the note.
-    pub fn each(self, at: usize, term: &str, mut each: impl FnMut(u32, u32, &NoteSlots)) -> Counts {
+    pub fn each(self, at: usize, term: &str, mut each: impl FnMut(u32, Times, &NoteSlots)) -> Counts {
         let Candidates { notes, .. } = self.candidates;
         let mut counts = Counts::default();
         let mut place = self.candidates.reaching(self.corpus.first(at), 0);
         // The slots of the note at this place, the first that doesn't end before where the postings have come to.
         let (mut start, mut end) = (0, 0);
         let (mut is_inside, mut is_counted) = (false, false);
-        self.corpus.each_in(at, term, |slot, tf| {
+        self.corpus.each_in(at, term, |slot, times| {
             if slot >= end {
                 place = self.candidates.reaching(slot, place);
                 let own = notes.get(place);
@@ -55,7 +56,7 @@ impl Scope<'_> {
             counts.blocks += 1;
             counts.notes += usize::from(!std::mem::replace(&mut is_counted, true));
             if is_inside {
-                each(slot, tf, &notes[place]);
+                each(slot, times, &notes[place]);
             }
         });
         counts
@@ -100,11 +101,11 @@ impl TermMatches {
         let (mut term, mut turns) = (Vec::new(), 0);
         let is_turn = |slot: u32, own: &NoteSlots| own.has_turns && is_turn(scope.corpus, slot);
         let is_other = |own: &NoteSlots| others.binary_search(&own.note).is_ok();
-        let counts = scope.each(at, &asked.term, |slot, tf, own| {
+        let counts = scope.each(at, &asked.term, |slot, times, own| {
             let is_turn = is_turn(slot, own);
             turns += usize::from(is_turn);
             if is_turn || is_other(own) {
-                term.push(Posting { slot, tf, is_turn });
+                term.push(Posting { slot, tf: times.all(), is_turn });
             }
         });
         let words = asked.near.iter().filter(|_| !is_name);

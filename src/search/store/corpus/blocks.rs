@@ -19,6 +19,7 @@ use crate::search::store::corpus::code::{Code, Sums};
 use crate::search::store::corpus::meta::{Meta, NO_ROW, role_of};
 pub use crate::search::store::corpus::meta::{NEVER, NOBODY};
 use crate::search::store::corpus::rows::Rows;
+use crate::search::store::corpus::times::Times;
 use crate::search::store::corpus::vectors::Hash;
 use crate::search::store::corpus::wide::wide;
 
@@ -226,17 +227,17 @@ impl Corpus {
 
     /// Calls `each` with the slots in which `term` stands, ascending, and its count in each.
     pub fn each(&self, term: &str, mut each: impl FnMut(u32, u32)) {
-        (0..self.parts()).for_each(|at| self.each_in(at, term, &mut each));
+        (0..self.parts()).for_each(|at| self.each_in(at, term, |slot, times| each(slot, times.all())));
     }
 
     /// As [`Corpus::each`], the slots of one part. What can't be read is passed over.
-    pub(in crate::search) fn each_in(&self, at: usize, term: &str, mut each: impl FnMut(u32, u32)) {
+    pub(in crate::search) fn each_in(&self, at: usize, term: &str, mut each: impl FnMut(u32, Times)) {
         let (part, first) = (&self.parts[at], self.first(at));
         let term = Term::from_field_text(part.field, term);
         let found = part.terms.read_postings(&term, IndexRecordOption::WithFreqs);
         let Ok(Some(mut postings)) = found else { return };
         while postings.doc() != TERMINATED {
-            each(first + postings.doc(), postings.term_freq());
+            each(first + postings.doc(), Times(postings.term_freq()));
             postings.advance();
         }
     }

@@ -40,6 +40,9 @@ pub struct Passage<'a> {
     pub text: &'a str,
 }
 
+/// Of a longer section so many blocks count as one, for ranking.
+const LONGEST_SECTION: usize = 32;
+
 /// What the rows depend on beside the blocks.
 #[derive(Debug, Clone)]
 pub struct Basis {
@@ -109,8 +112,13 @@ impl Gathered {
     pub fn put<'a>(&mut self, path: &str, passages: impl Iterator<Item = Passage<'a>> + Clone) {
         let names = names_of(passages.clone().filter_map(|passage| passage.author));
         let start = self.rows.metas.len();
+        // The headings of the open section, and how many blocks it has.
+        let mut section: Option<(&str, usize)> = None;
         for (at, passage) in passages.enumerate() {
-            self.push(at == 0, &passage, &names);
+            let blocks = section.filter(|(head, _)| *head == passage.head).map_or(0, |(_, blocks)| blocks);
+            let blocks = if blocks < LONGEST_SECTION { blocks } else { 0 };
+            section = Some((passage.head, blocks + 1));
+            self.push(if passage.is_turn { at == 0 } else { blocks == 0 }, &passage, &names);
         }
         let metas = &mut self.rows.metas[start..];
         let windows: Vec<f32> = (0..metas.len()).map(|at| window(metas, at)).collect();
@@ -144,13 +152,15 @@ impl Gathered {
         let number = |of: usize| u32::try_from(of).unwrap_or(u32::MAX);
         // The speaker's name belongs to what a turn says, the headings to what a paragraph says.
         let said = without_references(passage.text);
-        let terms = words.find(passage.head, [passage.author.unwrap_or(""), &said], postings);
-        let length = terms.len();
+        let (terms, length) = words.find(passage.head, [passage.author.unwrap_or(""), &said], postings);
         postings.add(number(rows.metas.len()), terms);
         let author = passage.author.map_or(NOBODY, |name| rows.authors.of(name));
         let mut shape = Shape::of(&said, |word| names.iter().any(|name| name == word));
         if passage.is_turn {
-            shape.0 |= Shape::TURN | if opens { Shape::OPENING } else { 0 };
+            shape.0 |= Shape::TURN;
+        }
+        if opens {
+            shape.0 |= Shape::OPENING;
         }
         if passage.role == Some(Role::Tool) {
             shape.0 |= Shape::TOOL;

@@ -14,22 +14,33 @@ pub struct Words {
     pub embedder: Embedder,
     /// The terms of one block.
     found: Vec<u32>,
-    /// The last block's head, and its terms: neighbours share it.
+    /// The last block's head, and its terms, each once: neighbours share it.
     head: (String, Vec<u32>),
 }
 
 impl Words {
-    /// The numbers of a block's terms by the postings: of its head's, then of its texts'.
-    pub fn find<'w>(&'w mut self, head: &str, texts: [&str; 2], postings: &mut Postings) -> &'w mut Vec<u32> {
+    /// The numbers of a block's terms by the postings, as [`Times`](crate::search::store::corpus::times::Times) counts them:
+    /// its head's once, its texts' twice for each time. And how many terms its texts have.
+    pub fn find<'w>(
+        &'w mut self,
+        head: &str,
+        texts: [&str; 2],
+        postings: &mut Postings,
+    ) -> (&'w mut Vec<u32>, usize) {
         if self.head.0 != head {
             self.found.clear();
             self.add(head, postings);
+            self.found.sort_unstable();
+            self.found.dedup();
             self.head.1.clone_from(&self.found);
             head.clone_into(&mut self.head.0);
         }
-        self.found.clone_from(&self.head.1);
+        self.found.clear();
         texts.into_iter().for_each(|text| self.add(text, postings));
-        &mut self.found
+        let length = self.found.len();
+        self.found.extend_from_within(..);
+        self.found.extend_from_slice(&self.head.1);
+        (&mut self.found, length)
     }
 
     fn add(&mut self, text: &str, postings: &mut Postings) {

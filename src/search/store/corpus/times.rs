@@ -1,0 +1,22 @@
+//! How often a term stands in a block, as its posting has it.
+
+/// How often a term stands in a block's text, and whether it stands in the title or the headings above it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::search) struct Times(pub u32);
+
+impl Times {
+    /// In the text.
+    pub fn in_text(self) -> u32 {
+        self.0 >> 1
+    }
+
+    /// Whether it stands above the text.
+    pub fn is_above(self) -> bool {
+        self.0 & 1 == 1
+    }
+
+    /// In both.
+    pub fn all(self) -> u32 {
+        self.in_text() + u32::from(self.is_above())
+    }
+}
