@@ -62,12 +62,19 @@ impl Member {
                 Step::Swap(attempt) => self.swap(attempt).await,
                 Step::Rest(length) => self.rest(length).await,
             };
-            if done.is_ok() {
-                failures = 0;
-                continue;
-            }
             let pause = PAUSE.saturating_mul(1 << failures.min(8)).min(PAUSE_MOST);
-            failures = failures.saturating_add(1);
+            match done {
+                Ok(()) => {
+                    failures = 0;
+                    continue;
+                }
+                // What became of the change is read at once, before rights run out.
+                Err(EngineError::Unknown(_)) if failures == 0 => {
+                    failures = 1;
+                    continue;
+                }
+                Err(_) => failures = failures.saturating_add(1),
+            }
             tokio::time::sleep(self.joining.clock.sleep(pause)).await;
         }
     }
@@ -111,9 +118,11 @@ impl Member {
             Err(EngineError::Unknown(_)) => Answer::Unknown,
             Err(_) => Answer::NotMade,
         };
+        let standing = if swapped.is_ok() { self.joining.engine.standing().await } else { None };
         let clock = self.now().clock;
         let mut state = self.state();
         state.protocol.answered(attempt, answer, clock);
+        standing.into_iter().for_each(|entries| state.protocol.heard(entries, clock));
         self.keep(&mut state);
         drop(state);
         self.noted(swapped).map(drop)

@@ -13,7 +13,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::sync::{Notify, watch};
 
-use super::engine::{Engine, EngineError, Entries};
+use super::engine::{Engine, EngineError};
 use super::identity::Identity;
 use super::protocol::{May, Me, Now, Protocol, Right, Timing, Wanted};
 use super::status::MachinesStatus;
@@ -149,7 +149,12 @@ impl State {
 
     fn problem(&self, clock: Duration) -> Option<String> {
         let problem = self.protocol.problem(clock).map(|problem| problem.to_string());
-        problem.or_else(|| self.trouble.as_ref().map(ToString::to_string))
+        let unreadable = || {
+            let mut wanted = self.wanted.values().flatten();
+            let key = &wanted.find(|want| self.protocol.is_unreadable(&want.key))?.key;
+            Some(format!("the entry `{key}` can't be read, a newer vault-agent may have written it: update this one"))
+        };
+        problem.or_else(|| self.trouble.as_ref().map(ToString::to_string)).or_else(unreadable)
     }
 }
 
@@ -349,11 +354,7 @@ impl Machines {
     /// What is known of all machines; `None` where there are no others.
     pub fn status(&self) -> Option<MachinesStatus> {
         let member = self.member()?;
-        let entries: Entries = {
-            let state = member.state();
-            let known = state.protocol.known().under("");
-            known.map(|(key, value)| (key.to_owned(), value.to_owned())).collect()
-        };
+        let entries = member.state().protocol.known().unsettled();
         Some(MachinesStatus::of(member.joining.kind, &entries, self.problem()))
     }
 

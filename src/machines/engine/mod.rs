@@ -81,6 +81,11 @@ pub trait Engine: Send + Sync {
     /// The engine did not answer.
     async fn changed(&self, prefix: &str, at_most: Duration) -> Result<bool, EngineError>;
 
+    /// All entries as they stood when the last swap was answered, where the engine knows them without asking.
+    async fn standing(&self) -> Option<Entries> {
+        None
+    }
+
     /// Whether [`Engine::changed`] is told of a change at once; else it asks at the end of its time.
     fn watches(&self) -> bool {
         true

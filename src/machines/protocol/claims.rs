@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
+use super::known::CLAIM;
 use super::value::{Claim, ClaimState};
 use super::{Attempt, Held, LEASE, Now, Protocol, Purpose, usable};
 use crate::machines::engine::is_key;
 
-/// What stands before the keys of claims.
-const CLAIM: &str = "claim/";
 /// The most changes of one attempt.
 const MOST: usize = 64;
 
@@ -65,10 +64,6 @@ pub(super) fn has_nonce(value: Option<&str>, nonce: &str) -> bool {
     value.and_then(|text| Claim::read(text).ok()).is_some_and(|claim| claim.nonce == nonce)
 }
 
-pub(super) fn is_dropped(text: &str) -> bool {
-    Claim::read(text).is_ok_and(|claim| claim.state == ClaimState::Dropped)
-}
-
 impl Protocol {
     /// Whether this machine may send what has this key, at this reading of its clock. Asked directly before each send.
     pub fn may(&self, key: &str, clock: Duration) -> May {
@@ -80,11 +75,16 @@ impl Protocol {
                 if held.lasts.is_zero() { self.voice_left(held.epoch, clock) } else { held.left(clock) };
             return if left.is_zero() { May::Wait } else { May::Yes { ask: held.ask, left } };
         }
-        match self.known.value(key).and_then(|text| Claim::read(text).ok()).map(|claim| claim.state) {
+        match self.known.claim(key).map(|claim| claim.state) {
             Some(ClaimState::Sent) => May::Never,
             Some(ClaimState::Dropped) if !self.takes_back(key) => May::Never,
             _ => May::Wait,
         }
+    }
+
+    /// Whether something stands at a claim's key that this version can't read: what it is for waits.
+    pub fn is_unreadable(&self, key: &str) -> bool {
+        self.known.value(key).is_some() && self.known.claim(key).is_none()
     }
 
     /// The channel took it: it is to be marked so, whatever stands there.
@@ -122,22 +122,15 @@ impl Protocol {
     /// Claims of this machine that this process doesn't hold and that are not settled: the local journal knows whether they
     /// were sent.
     pub fn left_open(&self) -> Vec<String> {
-        let open = |text: &str| {
-            Claim::read(text)
-                .is_ok_and(|claim| claim.machine == self.me.machine && claim.state == ClaimState::Claimed)
-        };
-        let keys =
-            self.known.under(CLAIM).filter(|(_, text)| open(text)).map(|(key, _)| format!("{CLAIM}{key}"));
-        keys.filter(|key| !self.held.contains_key(key) && !self.told.contains(key)).collect()
+        let open = self.known.own_open();
+        let open = open.filter(|key| !self.held.contains_key(*key) && !self.told.contains(*key));
+        open.map(str::to_owned).collect()
     }
 
     /// Whether a dropped claim is to be taken back: this machine's copy has the line again.
     fn takes_back(&self, key: &str) -> bool {
-        let own = || {
-            let claim = self.known.value(key).and_then(|text| Claim::read(text).ok());
-            claim.is_some_and(|claim| claim.machine == self.me.machine)
-        };
-        !self.went.contains(key) && (self.back.contains_key(key) || own())
+        let is_own = || self.known.claim(key).is_some_and(|claim| claim.is_own);
+        !self.went.contains(key) && (self.back.contains_key(key) || is_own())
     }
 
     /// Marks what was sent and what is not to be sent.
@@ -265,14 +258,13 @@ impl Protocol {
             return (!held.lasts.is_zero()).then(|| held.from + usable(held.lasts));
         }
         let voice = || self.voice_epoch(clock);
-        let Some(text) = self.known.value(key) else {
+        if self.known.value(key).is_none() {
             return match wanted.right {
                 Right::Any { due_in } => self.first_at(due_in, clock),
                 Right::Voice => voice().map(|_| clock),
             };
-        };
-        let claim = Claim::read(text).ok()?;
-        let own = claim.machine == self.me.machine;
+        }
+        let claim = self.known.claim(key)?;
         match (claim.state, wanted.right) {
             (ClaimState::Sent, _) => None,
             (ClaimState::Dropped, _) => self.takes_back(key).then_some(clock),
@@ -280,10 +272,8 @@ impl Protocol {
                 voice().filter(|epoch| claim.epoch < *epoch).map(|_| clock)
             }
             // This machine's own, from before it was started anew.
-            (ClaimState::Claimed, Right::Any { .. }) if own => Some(clock),
-            (ClaimState::Claimed, Right::Any { .. }) => {
-                Some(self.known.since(key)?.saturating_add(Duration::from_millis(claim.until)))
-            }
+            (ClaimState::Claimed, Right::Any { .. }) if claim.is_own => Some(clock),
+            (ClaimState::Claimed, Right::Any { .. }) => Some(self.known.since(key)?.saturating_add(claim.until)),
         }
     }
 

@@ -3,7 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use super::value::{Claim, ClaimState};
 use crate::machines::engine::{Change, Entries};
+
+/// What stands before the keys of claims.
+pub const CLAIM: &str = "claim/";
 
 /// One entry.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -11,17 +15,39 @@ struct Seen {
     value: String,
     /// When this machine first saw it so.
     since: Duration,
+    /// Read once, when it was put here; none of other entries, and of claims that can't be read.
+    claim: Option<Brief>,
+}
+
+/// What a claim says, in short.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Brief {
+    /// How far it came.
+    pub state: ClaimState,
+    /// As in [`Claim::epoch`].
+    pub epoch: u64,
+    /// As in [`Claim::until`].
+    pub until: Duration,
+    /// Whether it is this machine's.
+    pub is_own: bool,
 }
 
 /// The entries as they were last read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Known {
+    /// The id of the machine that knows it.
+    machine: String,
     entries: BTreeMap<String, Seen>,
     /// When all of them were last read.
     read: Option<Duration>,
 }
 
 impl Known {
+    /// What the machine with this id knows before it read anything.
+    pub fn of(machine: String) -> Self {
+        Self { machine, ..Self::default() }
+    }
+
     /// When all entries were last read.
     pub fn read_at(&self) -> Option<Duration> {
         self.read
@@ -35,6 +61,24 @@ impl Known {
     /// Since when the value at a key is known to stand unchanged.
     pub fn since(&self, key: &str) -> Option<Duration> {
         self.entries.get(key).map(|seen| seen.since)
+    }
+
+    /// What the claim at a key says; none where there is none that can be read.
+    pub fn claim(&self, key: &str) -> Option<Brief> {
+        self.entries.get(key)?.claim
+    }
+
+    /// The keys of this machine's own claims that are not settled.
+    pub fn own_open(&self) -> impl Iterator<Item = &str> {
+        let is_open = |brief: Brief| brief.is_own && brief.state == ClaimState::Claimed;
+        self.entries.iter().filter(move |(_, seen)| seen.claim.is_some_and(is_open)).map(|(key, _)| key.as_str())
+    }
+
+    /// All entries but settled claims.
+    pub fn unsettled(&self) -> Entries {
+        let is_open = |seen: &Seen| seen.claim.is_none_or(|brief| brief.state == ClaimState::Claimed);
+        let open = self.entries.iter().filter(|(_, seen)| is_open(seen));
+        open.map(|(key, seen)| (key.clone(), seen.value.clone())).collect()
     }
 
     /// The entries whose keys begin so, with the rest of their keys.
@@ -78,8 +122,16 @@ impl Known {
             }
             Some(value) if self.value(&key) == Some(value.as_str()) => {}
             Some(value) => {
-                self.entries.insert(key, Seen { value, since: now });
+                let claim = key.strip_prefix(CLAIM).and_then(|_| self.brief(&value));
+                self.entries.insert(key, Seen { value, since: now, claim });
             }
         }
+    }
+
+    fn brief(&self, text: &str) -> Option<Brief> {
+        let claim = Claim::read(text).ok()?;
+        let is_own = claim.machine == self.machine;
+        let until = Duration::from_millis(claim.until);
+        Some(Brief { state: claim.state, epoch: claim.epoch, until, is_own })
     }
 }

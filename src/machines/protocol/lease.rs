@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use super::value::Lease;
-use super::{Attempt, Held, LEASE, Now, Protocol, Purpose};
+use super::{Attempt, Held, LEASE, Now, Protocol, Purpose, usable};
 
-/// How many bounds of the beginning of a lease are kept: clocks that differ in speed make old ones wrong.
+/// How many bounds of the beginning of a lease are kept.
 const BOUNDS: usize = 12;
+/// No send lasts longer: after so long all has ended that a voice began.
+const LONGEST_SEND: Duration = Duration::from_secs(30);
 
 impl Protocol {
     /// Whether this machine is the voice, at this reading of its clock. Asked directly before each send.
@@ -16,7 +18,8 @@ impl Protocol {
 
     /// How long this machine may still act as the voice, at this reading of its clock.
     pub fn left_as_voice(&self, clock: Duration) -> Duration {
-        self.lease.as_ref().map_or(Duration::ZERO, |(held, _)| held.left(clock))
+        let own = self.lease.as_ref().filter(|_| self.handing.is_none());
+        own.map_or(Duration::ZERO, |(held, _)| held.left(clock))
     }
 
     /// Asks the holder to hand the lease over to this machine, or takes it where it is free.
@@ -30,13 +33,14 @@ impl Protocol {
     }
 
     pub(super) fn voice_epoch(&self, clock: Duration) -> Option<u64> {
-        self.lease.as_ref().filter(|(held, _)| !held.left(clock).is_zero()).map(|(held, _)| held.epoch)
+        let own = self.lease.as_ref().filter(|_| !self.left_as_voice(clock).is_zero());
+        own.map(|(held, _)| held.epoch)
     }
 
     /// How long the voice of this epoch may still act.
     pub(super) fn voice_left(&self, epoch: u64, clock: Duration) -> Duration {
-        let own = self.lease.as_ref().filter(|(held, _)| held.epoch == epoch);
-        own.map_or(Duration::ZERO, |(held, _)| held.left(clock))
+        let is_own = self.lease.as_ref().is_some_and(|(held, _)| held.epoch == epoch);
+        if is_own { self.left_as_voice(clock) } else { Duration::ZERO }
     }
 
     /// Looks at the lease as it now stands.
@@ -51,7 +55,10 @@ impl Protocol {
                     self.lease_begun = (lease.epoch, Vec::new());
                 }
                 let bounds = &mut self.lease_begun.1;
-                bounds.push(clock.saturating_sub(Duration::from_millis(lease.held)));
+                // Clocks that differ in speed make old bounds wrong.
+                let old = clock.saturating_sub(self.timing.lease.saturating_mul(2));
+                bounds.retain(|(seen, _)| *seen >= old);
+                bounds.push((clock, clock.saturating_sub(Duration::from_millis(lease.held))));
                 if bounds.len() > BOUNDS {
                     bounds.remove(0);
                 }
@@ -62,12 +69,18 @@ impl Protocol {
         if self.lease.as_ref().is_some_and(|(held, _)| !is_own(held)) {
             self.lease = None;
         }
+        let is_asked = || lease.as_ref().is_some_and(|lease| lease.next.as_ref().is_some_and(|next| *next != self.me.name));
+        self.handing = match self.handing {
+            _ if self.lease.is_none() || !is_asked() => None,
+            None => Some(clock),
+            since => since,
+        };
     }
 
     /// A bound, by this machine's clock, of when the holder began to write the lease as it stands: not after it was first
     /// seen, and not after the earliest bound of when the holder got it plus how long it then had held it.
     fn lease_written(&self, lease: &Lease) -> Duration {
-        let begun = self.lease_begun.1.iter().min().filter(|_| self.lease_begun.0 == lease.epoch);
+        let begun = self.lease_begun.1.iter().map(|(_, begun)| begun).min().filter(|_| self.lease_begun.0 == lease.epoch);
         let bound = begun.map(|begun| begun.saturating_add(Duration::from_millis(lease.held)));
         bound.map_or(self.lease_seen.1, |bound| bound.min(self.lease_seen.1))
     }
@@ -75,9 +88,8 @@ impl Protocol {
     /// When this machine has something to do about the lease.
     pub(super) fn lease_at(&self, clock: Duration) -> Duration {
         if let Some((held, _)) = &self.lease {
-            let is_asked =
-                self.read_lease().is_some_and(|lease| lease.next.is_some_and(|next| next != self.me.name));
-            return if is_asked { clock } else { held.from + self.timing.renew };
+            let ended = |since: Duration| (since + LONGEST_SEND).min(held.from + usable(held.lasts));
+            return self.handing.map_or(held.from + self.timing.renew, ended);
         }
         let turn = self.timing.stagger.saturating_mul(self.me.rank);
         let Some(lease) = self.read_lease() else { return self.lease_seen.1 + turn };
@@ -105,7 +117,7 @@ impl Protocol {
             return;
         }
         if let (Some((held, begun)), Some(lease)) = (&self.lease, &lease) {
-            let asked = lease.next.as_ref().is_some_and(|next| *next != self.me.name);
+            let asked = self.handing.is_some();
             let ran = if asked { Duration::ZERO } else { now.clock.saturating_sub(*begun) };
             let mut new = self.lease_value(now, nonce(), held.epoch, ran, Some(lease));
             if asked {

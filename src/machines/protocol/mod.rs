@@ -29,7 +29,7 @@ pub use claims::{May, Right, Wanted, claim_key};
 pub use known::Known;
 pub use presence::{Problem, machine_key};
 pub use timing::{AWAY, Timing, usable};
-use value::Lease;
+use value::{ClaimState, Lease, Presence};
 
 /// The key of the lease.
 pub const LEASE: &str = "lease";
@@ -151,8 +151,10 @@ pub struct Protocol {
     lease: Option<(Held, Duration)>,
     /// The lease as it was last seen, and since when.
     lease_seen: (Option<String>, Duration),
-    /// For the lease's epoch: upper bounds of when its holder got it, by this machine's clock.
-    lease_begun: (u64, Vec<Duration>),
+    /// For the lease's epoch: upper bounds of when its holder got it, by this machine's clock, with when each was seen.
+    lease_begun: (u64, Vec<(Duration, Duration)>),
+    /// Since when this machine hands the lease over: it begins nothing more, and waits until all has ended that it began.
+    handing: Option<Duration>,
     /// The highest epoch of the lease that was ever seen.
     highest: u64,
     /// Sent, and to be marked so.
@@ -165,6 +167,10 @@ pub struct Protocol {
     doubt: Vec<Attempt>,
     /// When this process last said that it is there.
     present: Option<Duration>,
+    /// The nonces with which it lately said so.
+    own_presence: Vec<String>,
+    /// When another process last said so under this machine's own id.
+    twin: Option<Duration>,
     /// When old entries were last looked for.
     pruned: Option<Duration>,
     /// This machine is to be the voice.
@@ -178,19 +184,22 @@ impl Protocol {
     /// A machine that knows nothing yet but the highest epoch that it saw before, 0 for none.
     pub fn new(me: Me, timing: Timing, highest: u64) -> Self {
         Self {
+            known: Known::of(me.machine.clone()),
             me,
             timing,
-            known: Known::default(),
             held: BTreeMap::new(),
             lease: None,
             lease_seen: (None, Duration::ZERO),
             lease_begun: (0, Vec::new()),
+            handing: None,
             highest,
             told: BTreeSet::new(),
             went: BTreeSet::new(),
             back: BTreeMap::new(),
             doubt: Vec::new(),
             present: None,
+            own_presence: Vec::new(),
+            twin: None,
             pruned: None,
             wants_voice: false,
             vault: None,
@@ -220,17 +229,19 @@ impl Protocol {
 
     /// Takes in all entries; `clock` was read after they were.
     pub fn heard(&mut self, entries: Entries, clock: Duration) {
-        let before = self.known.read_at();
-        self.known.heard(entries, clock);
-        if before.is_none() {
+        if self.known.read_at().is_none() {
             self.lease_seen.1 = clock;
+        } else if entries.iter().any(|(key, value)| self.is_of_twin(key, value)) {
+            self.twin = Some(clock);
         }
+        self.known.heard(entries, clock);
         for attempt in std::mem::take(&mut self.doubt) {
             self.adopt(&attempt);
         }
         self.noticed(clock);
         // A line that came back was not yet told of, unless a later reading shows it dropped.
-        self.back.retain(|key, at| *at >= clock || self.known.value(key).is_some_and(claims::is_dropped));
+        let (known, dropped) = (&self.known, Some(ClaimState::Dropped));
+        self.back.retain(|key, at| *at >= clock || known.claim(key).map(|claim| claim.state) == dropped);
     }
 
     /// The changes to make now, if any. None while an answer is in doubt or something is wrong.
@@ -299,6 +310,15 @@ impl Protocol {
         let known = &self.known;
         self.held.retain(|key, held| claims::has_nonce(known.value(key), &held.nonce));
         self.notice_lease(clock);
+    }
+
+    /// Whether an entry is new, and says that a machine with this one's id is there, and this process didn't write it.
+    fn is_of_twin(&self, key: &str, value: &str) -> bool {
+        key.starts_with("machine/")
+            && self.known.value(key) != Some(value)
+            && Presence::read(value).is_ok_and(|presence| {
+                presence.machine == self.me.machine && !self.own_presence.contains(&presence.nonce)
+            })
     }
 
     fn read_lease(&self) -> Option<Lease> {
@@ -389,6 +409,66 @@ mod tests {
             assert_eq!(before == entries, wait);
             assert!(!one.is_voice(at_second(1000)) || !wait);
         }
+    }
+
+    /// The one that hands over begins nothing more, and gives the lease back when all must have ended that it began.
+    #[test]
+    fn a_voice_that_is_asked_for_falls_silent_before_the_next_one_speaks() {
+        let (mut one, mut two, mut entries) = (machine(0), machine(1), Entries::new());
+        turn(&mut one, &mut entries, 0, &[]);
+        assert_eq!(one.left_as_voice(at_second(10)), at_second(230));
+        two.take_voice();
+        turn(&mut two, &mut entries, 10, &[]);
+        one.heard(entries.clone(), at_second(20));
+        assert!(!one.is_voice(at_second(20)), "it was told that another one is to be the voice");
+        turn(&mut one, &mut entries, 49, &[]);
+        turn(&mut two, &mut entries, 49, &[]);
+        assert!(!two.is_voice(at_second(49)), "what began at second 19 may still be on its way");
+        turn(&mut one, &mut entries, 50, &[]);
+        turn(&mut two, &mut entries, 51, &[]);
+        assert!(two.is_voice(at_second(51)) && !one.is_voice(at_second(51)));
+    }
+
+    /// A machine that slept for days between two looks can't say when what it sees now was written: its clock may have gone
+    /// faster than the holder's.
+    #[test]
+    fn what_was_seen_long_ago_says_nothing_of_when_a_lease_was_written() {
+        let (mut one, mut two, mut entries) = (machine(0), machine(1), Entries::new());
+        turn(&mut one, &mut entries, 0, &[]);
+        turn(&mut two, &mut entries, 0, &[]);
+        let days = 3 * 86_400;
+        for at in (100..=days).step_by(100) {
+            turn(&mut one, &mut entries, at, &[]);
+        }
+        // Its clock is a minute ahead by then, two in ten thousand.
+        turn(&mut two, &mut entries, days + 60 + 1, &[]);
+        turn(&mut two, &mut entries, days + 60 + 261, &[]);
+        assert!(!two.is_voice(at_second(days + 322)));
+        turn(&mut two, &mut entries, days + 60 + 330, &[]);
+        assert!(two.is_voice(at_second(days + 391)), "it was unchanged for five minutes and this one's turn");
+    }
+
+    #[test]
+    fn old_claims_go_as_fast_as_they_come() {
+        let (mut one, mut entries) = (machine(0), Entries::new());
+        turn(&mut one, &mut entries, 0, &[]);
+        let old = r#"{"by":"m0","machine":"i0","epoch":1,"nonce":"n","until":1,"state":"sent","at":-2592001}"#;
+        entries.extend((0..2000).map(|number| (format!("claim/old-{number}"), old.to_owned())));
+        // Its renewals of two hours.
+        (1..72).for_each(|round| turn(&mut one, &mut entries, round * 100, &[]));
+        assert_eq!(entries.keys().filter(|key| key.starts_with("claim/")).count(), 0);
+    }
+
+    #[test]
+    fn a_copy_of_the_state_directory_on_another_machine_is_seen() {
+        let (mut one, mut copy, mut entries) = (machine(0), machine(0), Entries::new());
+        turn(&mut one, &mut entries, 0, &[]);
+        turn(&mut one, &mut entries, 300, &[]);
+        assert_eq!(one.problem(at_second(300)), None, "its own presence is no copy's");
+        turn(&mut copy, &mut entries, 301, &[]);
+        turn(&mut one, &mut entries, 302, &["claim/x"]);
+        assert_eq!(one.problem(at_second(302)), Some(Problem::Twin));
+        assert!(one.problem(at_second(302 + 600)).is_none() && !entries.contains_key("claim/x"));
     }
 
     fn at_second(seconds: u64) -> Duration {

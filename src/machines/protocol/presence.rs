@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::known::CLAIM;
 use super::value::{Claim, ClaimState, Format, Lease, Presence, VERSION};
 use super::{AWAY, Attempt, FORMAT, LEASE, Now, Protocol, Purpose, Wanted};
 
@@ -13,6 +14,10 @@ const KEPT_OPEN: i64 = 90 * 86_400;
 const PRUNE: Duration = Duration::from_secs(86_400);
 /// How many go at once.
 const PRUNED: usize = 30;
+/// What was read so lately is as it stands.
+const FRESH: Duration = Duration::from_secs(5);
+/// So many of its own nonces a machine knows again, also where one is written late.
+const OWN: usize = 8;
 
 /// Why this machine takes no part.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -43,6 +48,11 @@ pub enum Problem {
     /// Two machines have one name.
     #[error("another machine is called `{0}`, too: give this one another name (VAULT_AGENT_MACHINE)")]
     SameName(String),
+    /// Two machines have one id.
+    #[error(
+        "another machine goes by this one's id: its state directory is a copy; remove `machines.json` from one of them"
+    )]
+    Twin,
 }
 
 /// The key under which the machine of this name says that it is there.
@@ -71,6 +81,9 @@ impl Protocol {
             return Some(Problem::Rewound { seen: self.highest, found });
         }
         let key = machine_key(&self.me.name);
+        if self.twin.is_some_and(|at| clock < at + AWAY) {
+            return Some(Problem::Twin);
+        }
         let namesake = Presence::read(self.known.value(&key)?).ok()?.machine != self.me.machine;
         let is_there = self.known.since(&key).is_some_and(|since| clock < since + AWAY);
         (namesake && is_there).then(|| Problem::SameName(self.me.name.clone()))
@@ -112,7 +125,10 @@ impl Protocol {
             let format = Format { version: VERSION, vault: self.vault.clone(), rest };
             attempt.push(FORMAT, value, Some(format.write()), Purpose::Plain);
         }
-        if self.presence_at().is_none_or(|at| at <= now.clock) {
+        // It goes along with what is written or was read anyway.
+        let goes_along = !attempt.changes.is_empty() || self.known.read_at().is_some_and(|at| now.clock < at + FRESH);
+        let early = if goes_along { self.timing.renew } else { Duration::ZERO };
+        if self.presence_at().is_none_or(|at| at <= now.clock + early) {
             let key = machine_key(&self.me.name);
             let value = self.known.value(&key);
             let before = value.and_then(|text| Presence::read(text).ok());
@@ -125,19 +141,29 @@ impl Protocol {
                 rest: before.map(|presence| presence.rest).unwrap_or_default(),
             };
             attempt.push(key, value, Some(presence.write()), Purpose::Presence);
+            self.own_presence.truncate(OWN - 1);
+            self.own_presence.insert(0, presence.nonce);
         }
-        if self.is_voice(now.clock) && self.pruned.is_none_or(|at| now.clock >= at + PRUNE) {
+        self.prune(now, attempt);
+    }
+
+    /// Removes old claims, as the voice; what is left of them the next attempt removes.
+    fn prune(&mut self, now: Now, attempt: &mut Attempt) {
+        if !self.is_voice(now.clock) || self.pruned.is_some_and(|at| now.clock < at + PRUNE) {
+            return;
+        }
+        let wall = now.wall_ms.div_euclid(1000);
+        let old = self.known.under("").filter(|(key, text)| {
+            let claim = key.strip_prefix(CLAIM).and_then(|_| Claim::read(text).ok());
+            claim.is_some_and(|claim| is_old(&claim, wall)) && !self.held.contains_key(*key) && !attempt.has(key)
+        });
+        let old: Vec<(String, String)> =
+            old.take(PRUNED).map(|(key, text)| (key.to_owned(), text.to_owned())).collect();
+        if old.len() < PRUNED {
             self.pruned = Some(now.clock);
-            let wall = now.wall_ms.div_euclid(1000);
-            let old = self.known.under("").filter(|(key, text)| {
-                let claim = key.strip_prefix("claim/").and_then(|_| Claim::read(text).ok());
-                claim.is_some_and(|claim| is_old(&claim, wall)) && !self.held.contains_key(*key)
-            });
-            for (key, value) in old.take(PRUNED) {
-                if !attempt.has(key) {
-                    attempt.push(key, Some(value), None, Purpose::Plain);
-                }
-            }
+        }
+        for (key, value) in &old {
+            attempt.push(key, Some(value), None, Purpose::Plain);
         }
     }
 

@@ -39,7 +39,7 @@ impl Timing {
         stagger: Duration::from_secs(20),
         claim: Duration::from_secs(240),
         look: Duration::from_secs(288),
-        presence: Duration::from_secs(285),
+        presence: Duration::from_secs(295),
     };
 
     /// Over etcd: a request costs milliseconds.

@@ -6,13 +6,19 @@
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
-use crate::machines::engine::MAX_VALUE;
+use crate::machines::engine::{MAX_VALUE, is_key};
 
 /// The version of the format that this program reads and writes.
 pub const VERSION: u32 = 1;
 
 /// The longest name of a machine, and the longest nonce, in bytes.
 const MAX_NAME: usize = 64;
+
+/// No epoch is higher: one that only rises by one never gets there.
+const MAX_EPOCH: u64 = 1 << 53;
+
+/// No lease or claim lasts longer, in milliseconds: a day.
+const LONGEST: u64 = 86_400_000;
 
 /// How far a claim came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -118,21 +124,29 @@ trait Bounded {
     fn is_bounded(&self) -> bool;
 }
 
+/// Whether a word is one that machines write: no space, no control character, nothing of Markdown but `_`.
 fn is_name(name: &str) -> bool {
-    (1..=MAX_NAME).contains(&name.len()) && !name.chars().any(char::is_control)
+    name.len() <= MAX_NAME && is_key(name)
+}
+
+fn is_length(milliseconds: u64) -> bool {
+    milliseconds <= LONGEST
 }
 
 impl Bounded for Claim {
     fn is_bounded(&self) -> bool {
         let names = is_name(&self.by) && is_name(&self.machine) && is_name(&self.nonce);
-        names && self.within.as_ref().is_none_or(|key| is_name(key))
+        let is_text = |key: &String| (1..=MAX_NAME).contains(&key.len()) && !key.chars().any(char::is_control);
+        let is_within = self.within.as_ref().is_none_or(is_text);
+        names && is_within && self.epoch <= MAX_EPOCH && is_length(self.until)
     }
 }
 
 impl Bounded for Lease {
     fn is_bounded(&self) -> bool {
         let names = self.by.iter().chain(&self.next).all(|name| is_name(name));
-        names && is_name(&self.machine) && is_name(&self.nonce)
+        let is_own = is_name(&self.machine) && is_name(&self.nonce);
+        names && is_own && self.epoch <= MAX_EPOCH && is_length(self.lasts)
     }
 }
 
@@ -203,7 +217,11 @@ mod tests {
         let name = CLAIM.replace(r#""by":"a""#, &format!(r#""by":"{}""#, "a".repeat(65)));
         let control = CLAIM.replace(r#""by":"a""#, r#""by":"a\u001b[2J""#);
         let negative = CLAIM.replace(r#""epoch":1"#, r#""epoch":-1"#);
-        for text in ["", "null", "{}", "\u{0}", deep.as_str(), &name, &control, &negative] {
+        let markdown = CLAIM.replace(r#""by":"a""#, r#""by":"[a](https://b.c)""#);
+        let high = CLAIM.replace(r#""epoch":1"#, r#""epoch":18446744073709551615"#);
+        let long_lived = CLAIM.replace("300000", "86400001");
+        let hostile = [name, control, negative, markdown, high, long_lived];
+        for text in ["", "null", "{}", "\u{0}", deep.as_str()].into_iter().chain(hostile.iter().map(String::as_str)) {
             assert_eq!(Claim::read(text), Err(Unreadable), "{text}");
             assert!(Lease::read(text).is_err() && Presence::read(text).is_err());
         }

@@ -17,13 +17,15 @@ use serde_json::Value;
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-use super::{Change, Engine, EngineError, Entries, Swapped, check_changes};
+use super::{Change, Engine, EngineError, Entries, Swapped, check_changes, under};
 use crate::config::json_file;
 use client::Endpoints;
 use wire::Header;
 
 /// What was seen, in the state directory.
 const SEEN: &str = "machines-etcd.json";
+/// What was seen is written down after so many changes in the cluster: a snapshot is older than that.
+const SAVED_EACH: u64 = 100;
 
 /// Where an etcd engine works.
 #[derive(Debug)]
@@ -52,8 +54,12 @@ struct Inner {
     endpoints: Endpoints,
     file: PathBuf,
     seen: Option<Header>,
+    /// What of it is on disk.
+    saved: Option<Header>,
     /// The revision that the caller knows of; `None` before it read.
     last_read: Option<u64>,
+    /// All entries as they were at a revision: only what changed since is fetched.
+    known: Option<(u64, Entries)>,
 }
 
 impl EtcdEngine {
@@ -66,7 +72,8 @@ impl EtcdEngine {
         let file = place.state.join(SEEN);
         let seen = json_file::load(&file);
         let prefix = format!("/{}/", place.prefix);
-        Ok(Self { inner: Mutex::new(Inner { endpoints, file, seen, last_read: None }), prefix })
+        let inner = Inner { endpoints, file, seen, saved: seen, last_read: None, known: None };
+        Ok(Self { inner: Mutex::new(inner), prefix })
     }
 }
 
@@ -92,12 +99,32 @@ impl Inner {
             Some(seen) if seen.revision > now.revision => {
                 return told("the cluster fell behind what this machine has seen");
             }
-            Some(seen) if seen == now => return Ok(now),
             _ => {}
         }
-        json_file::save(&self.file, &now).map_err(|error| unwritten(&self.file, &error))?;
+        if self.saved.is_none_or(|saved| saved.revision + SAVED_EACH <= now.revision) {
+            json_file::save(&self.file, &now).map_err(|error| unwritten(&self.file, &error))?;
+            self.saved = Some(now);
+        }
         self.seen = Some(now);
         Ok(now)
+    }
+
+    /// Fetches all entries under `prefix`, or what changed of them since they were last fetched.
+    async fn entries(&mut self, prefix: &str) -> Result<(Entries, u64), EngineError> {
+        if let Some((revision, mut entries)) = self.known.take() {
+            let answer = self.endpoints.ask("kv/range", &wire::range_since(prefix, revision + 1), false).await?;
+            let header = self.check(&answer)?;
+            entries.extend(wire::entries(prefix, &answer)?);
+            // Others than these were removed: their number tells.
+            if wire::count(&answer) == entries.len() {
+                self.known = Some((header.revision, entries.clone()));
+                return Ok((entries, header.revision));
+            }
+        }
+        let (answer, header) = self.range(prefix, false).await?;
+        let entries = wire::entries(prefix, &answer)?;
+        self.known = Some((header.revision, entries.clone()));
+        Ok((entries, header.revision))
     }
 
     async fn range(&mut self, prefix: &str, count_only: bool) -> Result<(Value, Header), EngineError> {
@@ -111,10 +138,9 @@ impl Inner {
 impl Engine for EtcdEngine {
     async fn read(&self, prefix: &str) -> Result<Entries, EngineError> {
         let mut inner = self.inner.lock().await;
-        let (answer, header) = inner.range(&format!("{}{prefix}", self.prefix), false).await?;
-        let entries = wire::entries(&self.prefix, &answer)?;
-        inner.last_read = Some(header.revision);
-        Ok(entries)
+        let (entries, revision) = inner.entries(&self.prefix).await?;
+        inner.last_read = Some(revision);
+        Ok(under(&entries, prefix))
     }
 
     async fn swap(&self, changes: &[Change]) -> Result<Swapped, EngineError> {
@@ -163,7 +189,7 @@ impl Engine for EtcdEngine {
 
     async fn forget(&self) -> Result<(), EngineError> {
         let mut inner = self.inner.lock().await;
-        (inner.seen, inner.last_read) = (None, None);
+        (inner.seen, inner.saved, inner.last_read, inner.known) = (None, None, None, None);
         match std::fs::remove_file(&inner.file) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(unwritten(&inner.file, &error)),
             _ => Ok(()),

@@ -32,6 +32,16 @@ pub fn range(prefix: &str, count_only: bool) -> Value {
     json!({ "key": coded(prefix), "range_end": coded_end(prefix), "count_only": count_only })
 }
 
+/// Every key that begins with `prefix` and was written at `revision` or later.
+pub fn range_since(prefix: &str, revision: u64) -> Value {
+    json!({ "key": coded(prefix), "range_end": coded_end(prefix), "min_mod_revision": revision.to_string() })
+}
+
+/// How many keys there are in the range of an answer, those left out included.
+pub fn count(answer: &Value) -> usize {
+    answer.get("count").and_then(number).and_then(|count| usize::try_from(count).ok()).unwrap_or_default()
+}
+
 /// A watch of every key that begins with `prefix`, from a revision on.
 pub fn watch(prefix: &str, revision: u64) -> Value {
     let range = json!({ "key": coded(prefix), "range_end": coded_end(prefix), "start_revision": revision.to_string() });

@@ -166,6 +166,13 @@ impl Engine for GitEngine {
         Ok(inner.last_read != Some(now))
     }
 
+    async fn standing(&self) -> Option<Entries> {
+        let mut inner = self.inner.lock().await;
+        let known = inner.known.clone()?;
+        inner.last_read = Some(known.id);
+        Some(known.file.entries)
+    }
+
     fn watches(&self) -> bool {
         false
     }
