@@ -1,11 +1,20 @@
 //! Several machines with one vault: the engines that they agree through, and the protocol as a model and in a simulation.
 #![allow(missing_docs, clippy::print_stderr, clippy::unwrap_used)]
 
+#[cfg(feature = "discord")]
+#[path = "../support/discord/mod.rs"]
+mod fake;
+
+mod cost;
 mod engines;
 mod etcd;
 mod git;
 mod memory;
 mod model;
 mod parts;
+mod proxy;
+#[cfg(feature = "discord")]
+mod real;
 mod simulation;
+mod sync_tool;
 mod world;

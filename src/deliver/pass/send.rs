@@ -367,7 +367,7 @@ impl<'c> Sender<'c> {
             let reason = "the machine's claim ran out before it was sent".to_owned();
             return Ok(SendOutcome::Unknown { reason });
         };
-        let patience = SEND_TIMEOUT.min(left);
+        let patience = SEND_TIMEOUT.min(self.context.clock.sleep(left));
         let answer = tokio::time::timeout(patience, place.notifier.send(outgoing)).await;
         fail::fail_point!("deliver::after-send");
         Ok(answer.unwrap_or_else(|_| SendOutcome::Unknown {

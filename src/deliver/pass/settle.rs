@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::machines::is_ours;
+use super::machines::{is_ours, lags};
 use super::notes::{Nameless, Notes};
 use super::plan::said;
 use super::planned::{Plan, Settle, Target};
@@ -40,18 +40,26 @@ pub(super) fn settle(
         if note.was_read {
             writer.observe(&context.settings.reminders, &note.bytes);
         }
-        let ours: Vec<_> =
-            plan.settles.iter().filter(|settle| is_ours(context, &settle.row)).cloned().collect();
+        let ours = ours(context, &plan.settles, now, writer.report);
         writer.write_settled(&context.settings.reminders, &ours)?;
         writer.give_ids(&note.nameless, notes, &plan.settles)?;
     }
     if let Some(note) = &notes.commitments {
         writer.observe(&context.settings.commitments, &note.bytes);
-        let ours: Vec<_> =
-            plan.delivered.iter().filter(|settle| is_ours(context, &settle.row)).cloned().collect();
+        let ours = ours(context, &plan.delivered, now, writer.report);
         writer.mark_delivered(&context.settings.commitments, &ours)?;
     }
     Ok(())
+}
+
+/// Of what was told and stands in a note what this machine writes down now.
+fn ours(context: &PassContext<'_>, all: &[Settle], now: Timestamp, report: &mut PassReport) -> Vec<Settle> {
+    let ours: Vec<_> = all.iter().filter(|settle| is_ours(context, &settle.row)).cloned().collect();
+    if !ours.is_empty() && lags(context, all.iter().map(|settle| &*settle.row), now) {
+        report.again_at(now.saturating_add(SECOND_LOOK).unwrap_or(now));
+        return Vec::new();
+    }
+    ours
 }
 
 /// Deliveries whose line is in the note no more (the person took it out, or an edit whose outcome was

@@ -85,6 +85,12 @@ impl Protocol {
         bound.map_or(self.lease_seen.1, |bound| bound.min(self.lease_seen.1))
     }
 
+    /// When the lease of another machine that has it was written, as far as is known.
+    pub(super) fn others_lease_written(&self) -> Option<Duration> {
+        let lease = self.read_lease().filter(|lease| lease.by.is_some() && lease.machine != self.me.machine)?;
+        Some(self.lease_written(&lease))
+    }
+
     /// When this machine has something to do about the lease.
     pub(super) fn lease_at(&self, clock: Duration) -> Duration {
         if let Some((held, _)) = &self.lease {

@@ -167,14 +167,23 @@ impl Protocol {
         }
     }
 
+    /// When all entries are to be read again; none where they never were. That is just after the voice renews its lease, as
+    /// far as a look can tell: what is seen then is young, and need not be looked at again before the next look.
+    pub(super) fn look_at(&self) -> Option<Duration> {
+        let latest = self.known.read_at()? + self.timing.look;
+        let Some(written) = self.others_lease_written() else { return Some(latest) };
+        let renew = self.timing.renew;
+        let ago = latest.saturating_sub(written + FRESH * 2).as_nanos() % renew.as_nanos().max(1);
+        Some(latest - Duration::from_nanos(u64::try_from(ago).unwrap_or(0)))
+    }
+
     fn presence_at(&self) -> Option<Duration> {
         self.present.map(|at| at + self.timing.presence)
     }
 
     /// When, by this machine's clock, there is something to read or to change, as far as is known.
     pub fn wake_at(&self, clock: Duration, wanted: &[Wanted]) -> Duration {
-        let Some(read) = self.known.read_at().filter(|_| self.doubt.is_empty()) else { return clock };
-        let look = read + self.timing.look;
+        let Some(look) = self.look_at().filter(|_| self.doubt.is_empty()) else { return clock };
         if self.problem(clock).is_some() {
             return look;
         }

@@ -15,14 +15,14 @@ pub struct Timing {
     pub stagger: Duration,
     /// How long a claim lasts after its delivery is due, or after now where that is past.
     pub claim: Duration,
-    /// The entries are read at least this often.
+    /// The entries are read at least this often: a little later than a multiple of `renew`.
     pub look: Duration,
     /// A machine says at least this often that it is there.
     pub presence: Duration,
 }
 
-/// A machine that wrote nothing for this long counts as away.
-pub const AWAY: Duration = Duration::from_secs(600);
+/// A machine that wrote nothing for this long counts as away: ten minutes, and what a look may be late.
+pub const AWAY: Duration = Duration::from_secs(660);
 
 /// How much of a lease or claim its holder uses: the last fifth belongs to clocks that differ in speed, and to what is on
 /// its way.
@@ -38,8 +38,8 @@ impl Timing {
         ahead: Duration::from_secs(60),
         stagger: Duration::from_secs(20),
         claim: Duration::from_secs(240),
-        look: Duration::from_secs(288),
-        presence: Duration::from_secs(295),
+        look: Duration::from_secs(310),
+        presence: Duration::from_secs(315),
     };
 
     /// Over etcd: a request costs milliseconds.

@@ -5,7 +5,7 @@ use super::faults::GatewayFault;
 use super::gateway::Out;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::mpsc;
 
 /// Milliseconds from the Unix epoch to Discord's.
@@ -120,7 +120,8 @@ pub struct World {
     /// Messages a second and channel before a 429; none: no limit.
     pub rate: Option<(usize, Duration)>,
     pub sent_at: HashMap<u64, VecDeque<std::time::Instant>>,
-    now_ms: Option<u64>,
+    /// Its clock, where that isn't the machine's: when it was set, to which millisecond, and how fast it runs.
+    clock: Option<(Instant, u64, u32)>,
     increment: u64,
 }
 
@@ -161,7 +162,7 @@ impl World {
             resumes: 0,
             rate: None,
             sent_at: HashMap::new(),
-            now_ms: None,
+            clock: None,
             increment: 0,
         };
         world.add_channel(2000, Kind::Text, "assistant", None);
@@ -232,12 +233,18 @@ impl World {
 
     /// Sets the server's clock, which the ids come from; without it the machine's is used.
     pub fn set_now(&mut self, at: jiff::Timestamp) {
-        self.now_ms = Some(at.as_millisecond().unsigned_abs());
+        self.run_fast(at, 0);
+    }
+
+    /// Sets the server's clock, which runs so many times as fast as time does; at 0 it stands still.
+    pub fn run_fast(&mut self, at: jiff::Timestamp, times: u32) {
+        self.clock = Some((Instant::now(), at.as_millisecond().unsigned_abs(), times));
     }
 
     pub fn now_ms(&self) -> u64 {
         let system = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_millis() as u64);
-        self.now_ms.unwrap_or_else(system)
+        let ms = |(since, start, times): (Instant, u64, u32)| start + since.elapsed().as_millis() as u64 * u64::from(times);
+        self.clock.map_or_else(system, ms)
     }
 
     /// A new id of the present moment.

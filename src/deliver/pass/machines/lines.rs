@@ -14,6 +14,9 @@ use crate::machines::protocol::claim_key;
 /// A line that is gone for so long wasn't just in the middle of being saved.
 const STILL: SignedDuration = SignedDuration::from_secs(5);
 
+/// A line that another machine told is waited for no longer.
+const PATIENCE: SignedDuration = SignedDuration::from_mins(10);
+
 /// Looks at what is due within a day: what went since the last look is told by nobody, what came back may be told.
 pub(in crate::deliver::pass) fn look(
     context: &PassContext<'_>,
@@ -84,6 +87,24 @@ pub(in crate::deliver::pass) fn is_ours(context: &PassContext<'_>, row: &Row) ->
     let machines = context.machines;
     let Some(teller) = &row.teller else { return true };
     machines.is_alone() || machines.is_voice() && machines.is_away(teller)
+}
+
+/// Whether this copy lags: a line still stands here that another machine told lately, and has rewritten in its own copy. What
+/// this machine wrote now the sync tool would find changed on both sides. One of two waits for the other: for the voice, else
+/// for the one whose name comes first.
+pub(in crate::deliver::pass) fn lags<'r>(
+    context: &PassContext<'_>,
+    mut rows: impl Iterator<Item = &'r Row>,
+    now: Timestamp,
+) -> bool {
+    let machines = context.machines;
+    let (Some(here), false) = (machines.name(), machines.is_voice()) else { return false };
+    let voice = machines.voice();
+    rows.any(|row| {
+        let is_new = row.attempted.is_none_or(|at| at.duration_until(now).abs() <= PATIENCE);
+        let goes_first = |teller: &String| voice.as_ref() == Some(teller) || teller.as_str() < here;
+        is_new && row.teller.as_ref().is_some_and(|teller| goes_first(teller) && !machines.is_away(teller))
+    })
 }
 
 /// Tells the others which notes this machine has.

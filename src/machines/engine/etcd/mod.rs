@@ -24,8 +24,6 @@ use wire::Header;
 
 /// What was seen, in the state directory.
 const SEEN: &str = "machines-etcd.json";
-/// What was seen is written down after so many changes in the cluster: a snapshot is older than that.
-const SAVED_EACH: u64 = 100;
 
 /// Where an etcd engine works.
 #[derive(Debug)]
@@ -54,8 +52,6 @@ struct Inner {
     endpoints: Endpoints,
     file: PathBuf,
     seen: Option<Header>,
-    /// What of it is on disk.
-    saved: Option<Header>,
     /// The revision that the caller knows of; `None` before it read.
     last_read: Option<u64>,
     /// All entries as they were at a revision: only what changed since is fetched.
@@ -72,7 +68,7 @@ impl EtcdEngine {
         let file = place.state.join(SEEN);
         let seen = json_file::load(&file);
         let prefix = format!("/{}/", place.prefix);
-        let inner = Inner { endpoints, file, seen, saved: seen, last_read: None, known: None };
+        let inner = Inner { endpoints, file, seen, last_read: None, known: None };
         Ok(Self { inner: Mutex::new(inner), prefix })
     }
 }
@@ -99,12 +95,10 @@ impl Inner {
             Some(seen) if seen.revision > now.revision => {
                 return told("the cluster fell behind what this machine has seen");
             }
+            Some(seen) if seen == now => return Ok(now),
             _ => {}
         }
-        if self.saved.is_none_or(|saved| saved.revision + SAVED_EACH <= now.revision) {
-            json_file::save(&self.file, &now).map_err(|error| unwritten(&self.file, &error))?;
-            self.saved = Some(now);
-        }
+        json_file::save(&self.file, &now).map_err(|error| unwritten(&self.file, &error))?;
         self.seen = Some(now);
         Ok(now)
     }
@@ -189,7 +183,7 @@ impl Engine for EtcdEngine {
 
     async fn forget(&self) -> Result<(), EngineError> {
         let mut inner = self.inner.lock().await;
-        (inner.seen, inner.saved, inner.last_read, inner.known) = (None, None, None, None);
+        (inner.seen, inner.last_read, inner.known) = (None, None, None);
         match std::fs::remove_file(&inner.file) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(unwritten(&inner.file, &error)),
             _ => Ok(()),

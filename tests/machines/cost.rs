@@ -1,0 +1,99 @@
+//! What machines at rest ask of a git server.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use vault_agent::clock::{Clock, ManualClock};
+use vault_agent::machines::engine::git::{GitEngine, GitPlace};
+use vault_agent::machines::engine::{Engine, Swapped};
+use vault_agent::machines::protocol::{Answer, Me, Now, Protocol, Timing};
+
+use crate::parts::{are_here, bare};
+
+/// A machine as the daemon drives it, by a clock that the test moves.
+struct Machine {
+    protocol: Protocol,
+    engine: GitEngine,
+    nonces: u64,
+}
+
+impl Machine {
+    /// Its git talks to the repository through a script that notes who asked for what.
+    fn new(at: u32, folder: &Path, repository: &Path, clock: &Arc<ManualClock>) -> Self {
+        let (state, script) = (folder.join(format!("m{at}")), folder.join(format!("ssh{at}")));
+        std::fs::create_dir(&state).unwrap();
+        let text = format!("#!/bin/sh\nfor last; do :; done\necho \"$last\" >> {}/log{at}\nexec sh -c \"$last\"\n", folder.display());
+        std::fs::write(&script, text).unwrap();
+        std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let mut place = GitPlace::new(&format!("ssh://nowhere{}", repository.display()), state).unwrap();
+        (place.ssh, place.patience) = (Some(script.display().to_string()), Duration::from_secs(60));
+        let me = Me { name: format!("m{at}"), machine: format!("i{at}"), version: "1".into(), rank: at };
+        let engine = GitEngine::new(place, Arc::clone(clock) as Arc<dyn Clock>);
+        Self { protocol: Protocol::new(me, Timing::GIT, 0), engine, nonces: 0 }
+    }
+
+    /// Does what is to be done now: when there is something again.
+    async fn turn(&mut self, clock: &ManualClock) -> Duration {
+        loop {
+            let now = Now { clock: clock.boot(), wall_ms: clock.now().as_millisecond() };
+            if self.protocol.must_read(now.clock) {
+                self.protocol.heard(self.engine.read("").await.unwrap(), now.clock);
+                continue;
+            }
+            let (name, nonces) = (self.protocol.me().name.clone(), &mut self.nonces);
+            let mut nonce = || {
+                *nonces += 1;
+                format!("{name}-{nonces}")
+            };
+            let Some(attempt) = self.protocol.attempt(now, &[], &mut nonce) else {
+                return self.protocol.wake_at(now.clock, &[]);
+            };
+            let swapped: Swapped = self.engine.swap(&attempt.changes).await.unwrap();
+            self.protocol.answered(attempt, Answer::Swapped(swapped), now.clock);
+            self.protocol.heard(self.engine.standing().await.unwrap(), now.clock);
+        }
+    }
+}
+
+/// A tenth of a day: the voice and another machine, with nothing to tell.
+#[tokio::test]
+async fn machines_at_rest_ask_a_git_server_at_most_three_hundred_times_a_day() {
+    if !are_here(&["git", "sh"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let repository = bare(folder.path(), &[]);
+    let start: Timestamp = "2026-12-01T00:00:00Z".parse().unwrap();
+    let clock = Arc::new(ManualClock::new(start));
+    let mut machines = [0, 1].map(|at| Machine::new(at, folder.path(), &repository, &clock));
+    let mut wake = [Duration::ZERO; 2];
+    // The first ten minutes are for finding each other.
+    let counts = |at: usize| {
+        let log = std::fs::read_to_string(folder.path().join(format!("log{at}"))).unwrap_or_default();
+        ["upload-pack", "receive-pack"].map(|what| log.lines().filter(|line| line.contains(what)).count())
+    };
+    let (begun, mut first) = (clock.boot(), None);
+    while clock.boot() < begun + Duration::from_secs(600 + 8640) {
+        if clock.boot() > begun + Duration::from_secs(600) {
+            first.get_or_insert([counts(0), counts(1)]);
+        }
+        for at in 0..2 {
+            if wake[at] <= clock.boot() {
+                wake[at] = machines[at].turn(&clock).await;
+            }
+        }
+        let next = wake.iter().min().unwrap().saturating_sub(clock.boot()).max(Duration::from_millis(1));
+        clock.advance(next.try_into().unwrap());
+    }
+    for (at, name) in ["the voice", "another"].into_iter().enumerate() {
+        let (all, first) = (counts(at), first.unwrap()[at]);
+        let [fetches, pushes] = [0, 1].map(|what| all[what] - first[what]);
+        eprintln!("{name}, in a tenth of a day: {fetches} fetches, {pushes} pushes");
+        // One more, where the tenth begins just before a look.
+        assert!(fetches <= 30 + 1, "{name}: {fetches} fetches");
+        assert!(pushes <= [86 + 30 + 1, 30 + 1][at], "{name}: {pushes} pushes");
+    }
+}
