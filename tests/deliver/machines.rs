@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use vault_agent::deliver::Mode;
 use vault_agent::deliver::journal::{State, key};
-use vault_agent::machines::engine::Engine;
+use vault_agent::machines::engine::{Change, Engine, Swapped};
 use vault_agent::machines::protocol::Timing;
 use vault_agent::machines::{Joining, Machines};
 
@@ -16,6 +16,8 @@ pub struct Several {
     pub all: Vec<World>,
     pub engines: Vec<MemoryEngine>,
     tells_cut_off: bool,
+    /// Each takes itself for the preferred one.
+    are_all_first: bool,
 }
 
 impl Several {
@@ -31,7 +33,7 @@ impl Several {
             (world.clock, world.place, world.others) = (clock.clone(), place.clone(), others.clone());
         }
         let engines = (0..count).map(|_| store.connection()).collect();
-        let mut several = Self { all, engines, tells_cut_off };
+        let mut several = Self { all, engines, tells_cut_off, are_all_first: false };
         (0..count).for_each(|at| several.start(at));
         several
     }
@@ -44,7 +46,7 @@ impl Several {
             kind: "git",
             timing: Timing::GIT,
             name: format!("m{at}"),
-            rank: u32::try_from(at).unwrap(),
+            rank: if self.are_all_first { 0 } else { u32::try_from(at).unwrap() },
             vault: None,
             tells_cut_off: self.tells_cut_off,
             state: world.state(),
@@ -353,4 +355,54 @@ fn a_process_beside_the_daemon_tells_nothing_that_is_due() {
     world.machines = Machines::alone();
     world.tick();
     assert_eq!(world.place.texts().len(), 1);
+}
+
+/// Their copies of the settings differ while the sync tool lags.
+#[test]
+fn machines_that_all_take_themselves_for_the_preferred_one_tell_once() {
+    let mut several = Several::new(3, "2026-12-01T09:28:00Z", &tea());
+    several.are_all_first = true;
+    for at in 0..3 {
+        several.tells_cut_off = at == 1;
+        several.start(at);
+    }
+    through_the_minute(&mut several);
+    several.settle();
+    assert_eq!(several.told().len(), 1);
+}
+
+#[test]
+fn a_claim_that_a_newer_version_wrote_waits_and_says_so() {
+    let mut usual = Several::new(1, "2026-12-01T09:29:00Z", &tea());
+    through_the_minute(&mut usual);
+    usual.settle();
+    let claim = usual.engines[0].entries().into_keys().find(|key| key.starts_with("claim/")).unwrap();
+
+    let mut several = Several::new(2, "2026-12-01T09:20:00Z", &tea());
+    several.settle();
+    let text = r#"{"by":"m9","state":"thinking","mood":[1]}"#;
+    let change = Change { key: claim.clone(), expected: None, value: Some(text.to_owned()) };
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    assert_eq!(runtime.block_on(several.engines[0].swap(&[change])).unwrap(), Swapped::Done);
+    through_the_minute(&mut several);
+    several.settle();
+    assert_eq!((several.told(), several.engines[0].entries()[&claim].as_str()), (vec![], text));
+    let problem = several.all[0].machines.problem().unwrap();
+    assert!(problem.contains("can't be read, a newer vault-agent may have written it"), "{problem}");
+}
+
+#[test]
+fn a_machine_whose_copy_lags_writes_after_the_one_that_told_before_it() {
+    let coffee = line("2026-12-01", "09:31", "none", "Coffee", &id('B'));
+    let mut several = Several::new(2, "2026-12-01T09:28:00Z", &(tea() + &coffee));
+    several.all[0].write(&tea());
+    for now in ["09:29:00", "09:30:00", "09:30:20", "09:31:00"] {
+        several.at(&format!("2026-12-01T{now}Z")).settle();
+    }
+    assert_eq!(several.told().len(), 2);
+    assert_eq!((several.all[0].read().as_str(), several.all[1].read()), ("", tea() + &coffee));
+    // The sync tool brings what the first one wrote, and finds no change on the other side.
+    several.all[1].write(&coffee);
+    several.settle();
+    assert_eq!((several.told().len(), several.all[1].read().as_str()), (2, ""));
 }

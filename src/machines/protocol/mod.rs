@@ -468,7 +468,7 @@ mod tests {
         turn(&mut copy, &mut entries, 301, &[]);
         turn(&mut one, &mut entries, 302, &["claim/x"]);
         assert_eq!(one.problem(at_second(302)), Some(Problem::Twin));
-        assert!(one.problem(at_second(302 + 660)).is_none() && !entries.contains_key("claim/x"));
+        assert!(one.problem(at_second(302 + 600)).is_none() && !entries.contains_key("claim/x"));
     }
 
     fn at_second(seconds: u64) -> Duration {

@@ -21,8 +21,8 @@ pub struct Timing {
     pub presence: Duration,
 }
 
-/// A machine that wrote nothing for this long counts as away: ten minutes, and what a look may be late.
-pub const AWAY: Duration = Duration::from_secs(660);
+/// A machine that wrote nothing for this long counts as away. The voice, which acts on it, sees all entries each `renew`.
+pub const AWAY: Duration = Duration::from_secs(600);
 
 /// How much of a lease or claim its holder uses: the last fifth belongs to clocks that differ in speed, and to what is on
 /// its way.
