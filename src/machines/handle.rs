@@ -152,7 +152,9 @@ impl State {
         let unreadable = || {
             let mut wanted = self.wanted.values().flatten();
             let key = &wanted.find(|want| self.protocol.is_unreadable(&want.key))?.key;
-            Some(format!("the entry `{key}` can't be read, a newer vault-agent may have written it: update this one"))
+            Some(format!(
+                "the entry `{key}` can't be read, a newer vault-agent may have written it: update this one"
+            ))
         };
         problem.or_else(|| self.trouble.as_ref().map(ToString::to_string)).or_else(unreadable)
     }

@@ -25,7 +25,10 @@ impl Machine {
     fn new(at: u32, folder: &Path, repository: &Path, clock: &Arc<ManualClock>) -> Self {
         let (state, script) = (folder.join(format!("m{at}")), folder.join(format!("ssh{at}")));
         std::fs::create_dir(&state).unwrap();
-        let text = format!("#!/bin/sh\nfor last; do :; done\necho \"$last\" >> {}/log{at}\nexec sh -c \"$last\"\n", folder.display());
+        let text = format!(
+            "#!/bin/sh\nfor last; do :; done\necho \"$last\" >> {}/log{at}\nexec sh -c \"$last\"\n",
+            folder.display()
+        );
         std::fs::write(&script, text).unwrap();
         std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
         let mut place = GitPlace::new(&format!("ssh://nowhere{}", repository.display()), state).unwrap();

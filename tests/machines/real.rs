@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::fake::{Fault, FakeDiscord};
+use crate::fake::{FakeDiscord, Fault};
 use crate::parts::{Etcd, Ssh, are_here, bare};
 use crate::proxy::Net;
 use crate::sync_tool::{Cloud, Link, notes};
@@ -109,7 +109,8 @@ impl Machine {
              prefer = [\"server\", \"laptop\"]\n"
         );
         std::fs::write(folder.join("vault/vault-agent.toml"), settings).unwrap();
-        std::fs::write(folder.join("vault/MEMORY.md"), "## Health\n- The dentist is on Friday at ten\n").unwrap();
+        std::fs::write(folder.join("vault/MEMORY.md"), "## Health\n- The dentist is on Friday at ten\n")
+            .unwrap();
         std::fs::write(folder.join("vault/Reminders.md"), "# Reminders\n").unwrap();
         Self { name, folder, net, daemon: None, link: Link::default() }
     }
@@ -131,11 +132,17 @@ impl Run {
         let named = |net: &Net| match &servers {
             Servers::Git => format!("engine = \"git\"\nremote = \"file://{}\"", store.display()),
             Servers::Ssh(ssh) => {
-                format!("engine = \"git\"\nremote = \"ssh://127.0.0.1:{}{}\"", net.to(ssh.port), store.display())
+                format!(
+                    "engine = \"git\"\nremote = \"ssh://127.0.0.1:{}{}\"",
+                    net.to(ssh.port),
+                    store.display()
+                )
             }
             Servers::Etcd(etcd) => {
-                let ports = etcd.endpoints().into_iter().map(|url| url.rsplit(':').next().unwrap().parse().unwrap());
-                let urls: Vec<String> = ports.map(|port| format!("http://127.0.0.1:{}", net.to(port))).collect();
+                let ports =
+                    etcd.endpoints().into_iter().map(|url| url.rsplit(':').next().unwrap().parse().unwrap());
+                let urls: Vec<String> =
+                    ports.map(|port| format!("http://127.0.0.1:{}", net.to(port))).collect();
                 format!("engine = \"etcd\"\nendpoints = {urls:?}")
             }
         };
@@ -170,14 +177,16 @@ impl Run {
         }
         let now = format!("{}@{}", self.now(), self.size.times);
         let machine = &mut self.machines[at];
-        let log = std::fs::File::options().create(true).append(true).open(machine.folder.join("log")).unwrap();
+        let log =
+            std::fs::File::options().create(true).append(true).open(machine.folder.join("log")).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_vault-agent"));
         command.arg("run").env("VAULT_AGENT_VAULT", machine.vault()).env("VAULT_AGENT_MACHINE", machine.name);
         command.env("VAULT_AGENT_STATE_DIR", machine.folder.join("state"));
         command.env("VAULT_AGENT_CACHE_DIR", machine.folder.join("cache"));
         command.env("VAULT_AGENT_NOW", now).env("DISCORD_TOKEN", &self.discord.world().token);
         if let Servers::Ssh(ssh) = &self.servers {
-            command.env("GIT_SSH_COMMAND", format!("{} -o HostKeyAlias=[127.0.0.1]:{}", ssh.command, ssh.port));
+            command
+                .env("GIT_SSH_COMMAND", format!("{} -o HostKeyAlias=[127.0.0.1]:{}", ssh.command, ssh.port));
         }
         command.env_remove("FAILPOINTS").stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
         machine.daemon = Some(command.spawn().unwrap());
@@ -263,7 +272,8 @@ impl Run {
         for number in 0..self.size.lines {
             let ahead = 3 + self.random.below(self.size.minutes - 3);
             let due = self.now() + SignedDuration::from_mins(ahead);
-            let (token, recur) = (format!("tell-{round:02}-{number:02}"), if number % 5 == 0 { "daily" } else { "none" });
+            let (token, recur) =
+                (format!("tell-{round:02}-{number:02}"), if number % 5 == 0 { "daily" } else { "none" });
             let when = due.strftime("date=%Y-%m-%d time=%H:%M");
             text += &format!("- [ ] {when} recur={recur} msg=\"{token}\"\n");
             self.lines.push((token, due));
@@ -280,13 +290,21 @@ impl Run {
     fn told(&self) -> (Vec<usize>, Vec<usize>) {
         let messages = self.discord.messages(CHANNEL);
         let by_bot = || messages.iter().filter(|message| message["author"]["bot"] == true);
-        let to = |message: &serde_json::Value| message["message_reference"]["message_id"].as_str().map(str::to_owned);
+        let to = |message: &serde_json::Value| {
+            message["message_reference"]["message_id"].as_str().map(str::to_owned)
+        };
         let tells = |token: &str| {
             let alone = by_bot().filter(|message| to(message).is_none());
-            alone.filter(|message| message["content"].as_str().is_some_and(|text| text.contains(token))).count()
+            alone
+                .filter(|message| message["content"].as_str().is_some_and(|text| text.contains(token)))
+                .count()
         };
-        let replies = |question: &u64| by_bot().filter(|message| to(message) == Some(question.to_string())).count();
-        (self.lines.iter().map(|(token, _)| tells(token)).collect(), self.questions.iter().map(replies).collect())
+        let replies =
+            |question: &u64| by_bot().filter(|message| to(message) == Some(question.to_string())).count();
+        (
+            self.lines.iter().map(|(token, _)| tells(token)).collect(),
+            self.questions.iter().map(replies).collect(),
+        )
     }
 
     fn is_all_told(&self) -> bool {
@@ -320,7 +338,8 @@ impl Run {
         let mut syncs = [Instant::now(); 3];
         let mut fault = pause(&mut self.random, 1500);
         let asks: Vec<i64> = (0..self.size.questions).map(|_| self.random.below(self.size.minutes)).collect();
-        let mut asks: Vec<Timestamp> = asks.into_iter().map(|at| self.now() + SignedDuration::from_mins(at)).collect();
+        let mut asks: Vec<Timestamp> =
+            asks.into_iter().map(|at| self.now() + SignedDuration::from_mins(at)).collect();
         while self.now() < end {
             for at in (0..3).filter(|at| syncs[*at] <= Instant::now()).collect::<Vec<_>>() {
                 self.sync(at);
@@ -361,9 +380,11 @@ impl Run {
 
     fn figures(&self) -> String {
         let (lines, questions) = self.told();
-        let of = |counts: &[usize], count: fn(usize) -> bool| counts.iter().filter(|told| count(**told)).count();
+        let of =
+            |counts: &[usize], count: fn(usize) -> bool| counts.iter().filter(|told| count(**told)).count();
         let odd = self.lines.iter().zip(&lines).filter(|(_, count)| **count != 1);
-        let odd: Vec<String> = odd.map(|((token, due), count)| format!("{token} due {due}: {count}")).collect();
+        let odd: Vec<String> =
+            odd.map(|((token, due), count)| format!("{token} due {due}: {count}")).collect();
         let [daemons, network, nodes, discord] = self.kills;
         format!(
             "{} lines, {} twice, {} not; {} questions, {} answered twice, {} not; {} conflicts {:?}; kills: {daemons} of \
@@ -436,7 +457,8 @@ async fn the_next_voice_speaks_within_minutes_or_seconds() {
         run.until("a minute's beginning", |run| run.now().as_second() % 60 < 2).await;
         // Within the minute that the preferred machine has claimed; whether it told it is for the next one to ask.
         let due = run.now() + SignedDuration::from_secs(60);
-        let line = format!("- [ ] {} recur=none msg=\"tell-00-00\"\n", due.strftime("date=%Y-%m-%d time=%H:%M"));
+        let line =
+            format!("- [ ] {} recur=none msg=\"tell-00-00\"\n", due.strftime("date=%Y-%m-%d time=%H:%M"));
         for machine in &run.machines {
             std::fs::write(machine.vault().join("Reminders.md"), format!("# Reminders\n{line}")).unwrap();
         }

@@ -32,7 +32,8 @@ pub fn notes(vault: &Path) -> Files {
             if path.is_dir() {
                 folders.push(path);
             } else if path.extension().is_some_and(|ext| ext == "md")
-                && let (Ok(bytes), Ok(at)) = (std::fs::read(&path), entry.metadata().and_then(|data| data.modified()))
+                && let (Ok(bytes), Ok(at)) =
+                    (std::fs::read(&path), entry.metadata().and_then(|data| data.modified()))
             {
                 found.insert(path.strip_prefix(vault).unwrap().to_owned(), (bytes, at));
             }
@@ -54,7 +55,8 @@ impl Cloud {
     /// Carries what changed, both ways.
     pub fn sync(&mut self, vault: &Path, link: &mut Link) {
         let here = notes(vault);
-        let names: BTreeSet<PathBuf> = here.keys().chain(self.files.keys()).chain(link.0.keys()).cloned().collect();
+        let names: BTreeSet<PathBuf> =
+            here.keys().chain(self.files.keys()).chain(link.0.keys()).cloned().collect();
         for name in names {
             let (ours, theirs) = (here.get(&name), self.files.get(&name));
             let (mine, other) = (ours.map(|file| &file.0), theirs.map(|file| &file.0));
@@ -69,7 +71,8 @@ impl Cloud {
                 self.conflicts.push(name.clone());
                 let is_newer = ours.map(|file| file.1) > theirs.map(|file| file.1);
                 let (kept, lost) = if is_newer { (ours, theirs) } else { (theirs, ours) };
-                let copy = name.with_extension(format!("sync-conflict-20261201-{:06}-AAAAAAA.md", self.conflicts.len()));
+                let copy = name
+                    .with_extension(format!("sync-conflict-20261201-{:06}-AAAAAAA.md", self.conflicts.len()));
                 let (kept, lost) = (kept.cloned(), lost.cloned());
                 put(vault, &name, kept.as_ref().map(|file| file.0.as_slice()));
                 self.take(&name, kept);

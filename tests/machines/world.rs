@@ -487,7 +487,8 @@ impl World {
         let clock = self.clock(at);
         let said = self.messages.iter().filter(|key| !key.is_empty() && machine.protocol.is_voice(clock));
         let said = said.map(|key| (Wanted { key: key.clone(), right: Right::Voice, within: None }, true));
-        let is_over = |key: &str| machine.sent.contains(key) || machine.protocol.may(key, clock) == May::Never;
+        let is_over =
+            |key: &str| machine.sent.contains(key) || machine.protocol.may(key, clock) == May::Never;
         soon.chain(said).filter(|(wanted, _)| !is_over(&wanted.key)).collect()
     }
 

@@ -105,6 +105,11 @@ pub fn turn_claim(message: u64) -> String {
     claim_key(&format!("turn-{message}"), "answer")
 }
 
+/// The message whose turn a claim is for.
+pub fn claimed_turn(claim: &str) -> Option<u64> {
+    claim.strip_prefix("claim/turn-")?.strip_suffix("/answer")?.parse().ok()
+}
+
 /// The claim for a run of a routine; none for one that a person asked for, which is this machine's.
 pub fn run_claim(run: &str) -> Option<String> {
     (!run.contains(ASKED_FOR)).then(|| claim_key(run, "routine"))

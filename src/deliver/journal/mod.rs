@@ -50,7 +50,9 @@ pub(crate) use file::{is_busy, is_no_database};
 use file::{migrate, set_aside};
 pub(super) use keys::local_text;
 pub(super) use keys::voice_claim;
-pub use keys::{LineHash, answer_key, approval_key, asked_in, key, run_claim, subject, turn_claim};
+pub use keys::{
+    LineHash, answer_key, approval_key, asked_in, claimed_turn, key, run_claim, subject, turn_claim,
+};
 pub use message::{Chunk, ChunkState, Message, NewMessage};
 pub use past::{Past, PastState};
 pub use problems::{OpenDelivery, Refusal};

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::machines::{is_ours, lags};
+use super::machines::{awaited, is_ours};
 use super::notes::{Nameless, Notes};
 use super::plan::said;
 use super::planned::{Plan, Settle, Target};
@@ -53,13 +53,24 @@ pub(super) fn settle(
 }
 
 /// Of what was told and stands in a note what this machine writes down now.
-fn ours(context: &PassContext<'_>, all: &[Settle], now: Timestamp, report: &mut PassReport) -> Vec<Settle> {
-    let ours: Vec<_> = all.iter().filter(|settle| is_ours(context, &settle.row)).cloned().collect();
-    if !ours.is_empty() && lags(context, all.iter().map(|settle| &*settle.row), now) {
+fn ours<T: Clone>(
+    context: &PassContext<'_>,
+    all: &[Settle<T>],
+    now: Timestamp,
+    report: &mut PassReport,
+) -> Vec<Settle<T>> {
+    let awaited: Vec<Timestamp> =
+        all.iter().filter_map(|settle| awaited(context, &settle.row, now)).collect();
+    let is_first = |settle: &&Settle<T>| {
+        let own = settle.row.attempted;
+        !awaited.iter().any(|told| own.is_none_or(|own| *told < own))
+    };
+    let ours = || all.iter().filter(|settle| is_ours(context, &settle.row));
+    let first: Vec<Settle<T>> = ours().filter(is_first).cloned().collect();
+    if first.len() < ours().count() {
         report.again_at(now.saturating_add(SECOND_LOOK).unwrap_or(now));
-        return Vec::new();
     }
-    ours
+    first
 }
 
 /// Deliveries whose line is in the note no more (the person took it out, or an edit whose outcome was

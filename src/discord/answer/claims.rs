@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use super::progress;
-use crate::deliver::journal::{answer_key, turn_claim};
+use crate::deliver::journal::{answer_key, claimed_turn, turn_claim};
 use crate::discord::api::{ApiError, history};
 use crate::discord::shared::Shared;
 use crate::machines::Want;
@@ -82,6 +82,20 @@ async fn is_replied_to(shared: &Shared, turn: &Turn) -> Result<bool, ApiError> {
         }
     }
     Ok(false)
+}
+
+/// Marks claims from before a restart of turns that the journal knows to be at their end.
+pub(super) fn mark_left_open(shared: &Shared) {
+    let open = shared.answers.machines.left_open();
+    let is_over = |message: u64| {
+        let turn = shared.turns.turn(message).ok().flatten();
+        turn.is_some_and(|turn| matches!(turn.state, State::Sent | State::Done))
+    };
+    for claim in open {
+        if claimed_turn(&claim).is_some_and(is_over) {
+            shared.answers.machines.told(&claim);
+        }
+    }
 }
 
 /// An answer arrived whole: the questions that were joined to it are answered, too.

@@ -92,8 +92,9 @@ enum Step {
 }
 
 impl Worker {
-    /// Notes who waited for long while the program was away.
+    /// Notes who waited for long while the program was away, and what was answered and not marked so.
     fn resume(&self) {
+        claims::mark_left_open(&self.shared);
         let open = self.shared.turns.open_turns(Some(self.channel)).unwrap_or_default();
         for turn in open.iter().filter(|turn| self.began.duration_since(turn.started) > AWAY) {
             if let Err(error) = self.shared.turns.mark_away(turn.asked.message) {

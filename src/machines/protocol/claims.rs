@@ -273,7 +273,9 @@ impl Protocol {
             }
             // This machine's own, from before it was started anew.
             (ClaimState::Claimed, Right::Any { .. }) if claim.is_own => Some(clock),
-            (ClaimState::Claimed, Right::Any { .. }) => Some(self.known.since(key)?.saturating_add(claim.until)),
+            (ClaimState::Claimed, Right::Any { .. }) => {
+                Some(self.known.since(key)?.saturating_add(claim.until))
+            }
         }
     }
 

@@ -71,7 +71,10 @@ impl Known {
     /// The keys of this machine's own claims that are not settled.
     pub fn own_open(&self) -> impl Iterator<Item = &str> {
         let is_open = |brief: Brief| brief.is_own && brief.state == ClaimState::Claimed;
-        self.entries.iter().filter(move |(_, seen)| seen.claim.is_some_and(is_open)).map(|(key, _)| key.as_str())
+        self.entries
+            .iter()
+            .filter(move |(_, seen)| seen.claim.is_some_and(is_open))
+            .map(|(key, _)| key.as_str())
     }
 
     /// All entries but settled claims.

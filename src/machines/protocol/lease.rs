@@ -69,7 +69,9 @@ impl Protocol {
         if self.lease.as_ref().is_some_and(|(held, _)| !is_own(held)) {
             self.lease = None;
         }
-        let is_asked = || lease.as_ref().is_some_and(|lease| lease.next.as_ref().is_some_and(|next| *next != self.me.name));
+        let is_asked = || {
+            lease.as_ref().is_some_and(|lease| lease.next.as_ref().is_some_and(|next| *next != self.me.name))
+        };
         self.handing = match self.handing {
             _ if self.lease.is_none() || !is_asked() => None,
             None => Some(clock),
@@ -80,14 +82,21 @@ impl Protocol {
     /// A bound, by this machine's clock, of when the holder began to write the lease as it stands: not after it was first
     /// seen, and not after the earliest bound of when the holder got it plus how long it then had held it.
     fn lease_written(&self, lease: &Lease) -> Duration {
-        let begun = self.lease_begun.1.iter().map(|(_, begun)| begun).min().filter(|_| self.lease_begun.0 == lease.epoch);
+        let begun = self
+            .lease_begun
+            .1
+            .iter()
+            .map(|(_, begun)| begun)
+            .min()
+            .filter(|_| self.lease_begun.0 == lease.epoch);
         let bound = begun.map(|begun| begun.saturating_add(Duration::from_millis(lease.held)));
         bound.map_or(self.lease_seen.1, |bound| bound.min(self.lease_seen.1))
     }
 
     /// When the lease of another machine that has it was written, as far as is known.
     pub(super) fn others_lease_written(&self) -> Option<Duration> {
-        let lease = self.read_lease().filter(|lease| lease.by.is_some() && lease.machine != self.me.machine)?;
+        let lease =
+            self.read_lease().filter(|lease| lease.by.is_some() && lease.machine != self.me.machine)?;
         Some(self.lease_written(&lease))
     }
 

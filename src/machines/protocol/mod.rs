@@ -452,7 +452,8 @@ mod tests {
     fn old_claims_go_as_fast_as_they_come() {
         let (mut one, mut entries) = (machine(0), Entries::new());
         turn(&mut one, &mut entries, 0, &[]);
-        let old = r#"{"by":"m0","machine":"i0","epoch":1,"nonce":"n","until":1,"state":"sent","at":-2592001}"#;
+        let old =
+            r#"{"by":"m0","machine":"i0","epoch":1,"nonce":"n","until":1,"state":"sent","at":-2592001}"#;
         entries.extend((0..2000).map(|number| (format!("claim/old-{number}"), old.to_owned())));
         // Its renewals of two hours.
         (1..72).for_each(|round| turn(&mut one, &mut entries, round * 100, &[]));

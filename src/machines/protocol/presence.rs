@@ -126,7 +126,8 @@ impl Protocol {
             attempt.push(FORMAT, value, Some(format.write()), Purpose::Plain);
         }
         // It goes along with what is written or was read anyway.
-        let goes_along = !attempt.changes.is_empty() || self.known.read_at().is_some_and(|at| now.clock < at + FRESH);
+        let goes_along =
+            !attempt.changes.is_empty() || self.known.read_at().is_some_and(|at| now.clock < at + FRESH);
         let early = if goes_along { self.timing.renew } else { Duration::ZERO };
         if self.presence_at().is_none_or(|at| at <= now.clock + early) {
             let key = machine_key(&self.me.name);
@@ -155,7 +156,9 @@ impl Protocol {
         let wall = now.wall_ms.div_euclid(1000);
         let old = self.known.under("").filter(|(key, text)| {
             let claim = key.strip_prefix(CLAIM).and_then(|_| Claim::read(text).ok());
-            claim.is_some_and(|claim| is_old(&claim, wall)) && !self.held.contains_key(*key) && !attempt.has(key)
+            claim.is_some_and(|claim| is_old(&claim, wall))
+                && !self.held.contains_key(*key)
+                && !attempt.has(key)
         });
         let old: Vec<(String, String)> =
             old.take(PRUNED).map(|(key, text)| (key.to_owned(), text.to_owned())).collect();

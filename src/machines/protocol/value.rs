@@ -136,7 +136,8 @@ fn is_length(milliseconds: u64) -> bool {
 impl Bounded for Claim {
     fn is_bounded(&self) -> bool {
         let names = is_name(&self.by) && is_name(&self.machine) && is_name(&self.nonce);
-        let is_text = |key: &String| (1..=MAX_NAME).contains(&key.len()) && !key.chars().any(char::is_control);
+        let is_text =
+            |key: &String| (1..=MAX_NAME).contains(&key.len()) && !key.chars().any(char::is_control);
         let is_within = self.within.as_ref().is_none_or(is_text);
         names && is_within && self.epoch <= MAX_EPOCH && is_length(self.until)
     }
@@ -221,7 +222,9 @@ mod tests {
         let high = CLAIM.replace(r#""epoch":1"#, r#""epoch":18446744073709551615"#);
         let long_lived = CLAIM.replace("300000", "86400001");
         let hostile = [name, control, negative, markdown, high, long_lived];
-        for text in ["", "null", "{}", "\u{0}", deep.as_str()].into_iter().chain(hostile.iter().map(String::as_str)) {
+        for text in
+            ["", "null", "{}", "\u{0}", deep.as_str()].into_iter().chain(hostile.iter().map(String::as_str))
+        {
             assert_eq!(Claim::read(text), Err(Unreadable), "{text}");
             assert!(Lease::read(text).is_err() && Presence::read(text).is_err());
         }

@@ -243,7 +243,9 @@ impl World {
 
     pub fn now_ms(&self) -> u64 {
         let system = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_millis() as u64);
-        let ms = |(since, start, times): (Instant, u64, u32)| start + since.elapsed().as_millis() as u64 * u64::from(times);
+        let ms = |(since, start, times): (Instant, u64, u32)| {
+            start + since.elapsed().as_millis() as u64 * u64::from(times)
+        };
         self.clock.map_or_else(system, ms)
     }
 

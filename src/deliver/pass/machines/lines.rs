@@ -89,22 +89,17 @@ pub(in crate::deliver::pass) fn is_ours(context: &PassContext<'_>, row: &Row) ->
     machines.is_alone() || machines.is_voice() && machines.is_away(teller)
 }
 
-/// Whether this copy lags: a line still stands here that another machine told lately, and has rewritten in its own copy. What
-/// this machine wrote now the sync tool would find changed on both sides. One of two waits for the other: for the voice, else
-/// for the one whose name comes first.
-pub(in crate::deliver::pass) fn lags<'r>(
+/// When another machine told a line that still stands here: it was told lately and that machine is there, so it has rewritten
+/// the line, and this copy lags. What was told later is written down here once that came: the sync tool would find the note
+/// changed on both sides.
+pub(in crate::deliver::pass) fn awaited(
     context: &PassContext<'_>,
-    mut rows: impl Iterator<Item = &'r Row>,
+    row: &Row,
     now: Timestamp,
-) -> bool {
-    let machines = context.machines;
-    let (Some(here), false) = (machines.name(), machines.is_voice()) else { return false };
-    let voice = machines.voice();
-    rows.any(|row| {
-        let is_new = row.attempted.is_none_or(|at| at.duration_until(now).abs() <= PATIENCE);
-        let goes_first = |teller: &String| voice.as_ref() == Some(teller) || teller.as_str() < here;
-        is_new && row.teller.as_ref().is_some_and(|teller| goes_first(teller) && !machines.is_away(teller))
-    })
+) -> Option<Timestamp> {
+    let teller = row.teller.as_ref().filter(|_| !context.machines.is_alone())?;
+    let told = row.attempted.filter(|at| at.duration_until(now).abs() <= PATIENCE)?;
+    (!context.machines.is_away(teller)).then_some(told)
 }
 
 /// Tells the others which notes this machine has.

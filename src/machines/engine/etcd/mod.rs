@@ -106,7 +106,8 @@ impl Inner {
     /// Fetches all entries under `prefix`, or what changed of them since they were last fetched.
     async fn entries(&mut self, prefix: &str) -> Result<(Entries, u64), EngineError> {
         if let Some((revision, mut entries)) = self.known.take() {
-            let answer = self.endpoints.ask("kv/range", &wire::range_since(prefix, revision + 1), false).await?;
+            let answer =
+                self.endpoints.ask("kv/range", &wire::range_since(prefix, revision + 1), false).await?;
             let header = self.check(&answer)?;
             entries.extend(wire::entries(prefix, &answer)?);
             // Others than these were removed: their number tells.

@@ -121,7 +121,7 @@ impl Git {
 
     async fn kept_settings(&self) -> Result<Vec<(String, String)>, Failed> {
         let mut command = Command::new("git");
-        command.args(["config", "--list", "-z"]).env("GIT_DIR", &self.dir).current_dir(&self.dir);
+        command.args(["config", "--list", "-z"]).env("GIT_DIR", ".").current_dir(&self.dir);
         let said = ended(command, &[], PATIENCE).await?;
         let text = String::from_utf8_lossy(&said.out).into_owned();
         let pairs = text.split('\0').filter_map(|pair| pair.split_once('\n'));
@@ -150,7 +150,7 @@ impl Git {
             }
         }
         command
-            .env("GIT_DIR", &self.dir)
+            .env("GIT_DIR", ".")
             .env("GIT_TERMINAL_PROMPT", "0")
             .env("GIT_ALLOW_PROTOCOL", "https:ssh:file")
             .env("GIT_SSH_COMMAND", &self.ssh)
