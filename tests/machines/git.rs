@@ -318,7 +318,11 @@ async fn a_remote_that_is_silent_is_given_up_and_nothing_of_it_runs_on() {
             std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
         !stat.is_empty() && !stat.contains(") Z ")
     };
-    assert!(!cfg!(target_os = "linux") || !is_running(), "a child of git runs on");
+    // A kill is over when the killed one next had its turn.
+    let begun = std::time::Instant::now();
+    while cfg!(target_os = "linux") && is_running() {
+        assert!(begun.elapsed() < Duration::from_secs(20), "a child of git runs on");
+    }
     assert!(machine.state.path().exists());
 }
 
