@@ -9,5 +9,6 @@ mod commands;
 mod differential;
 mod freshness;
 mod hardship;
+mod hostile;
 mod queries;
 mod vault;

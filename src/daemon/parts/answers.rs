@@ -23,7 +23,7 @@ use crate::workspace::Workspace;
 /// Questions that are answered at the same time.
 const AT_ONCE: usize = 8;
 /// After so long without a question the room that questions need is given back.
-const QUIET: Duration = Duration::from_secs(30);
+const QUIET: Duration = Duration::from_secs(10);
 /// Whoever connects and says nothing is let go after this.
 const SILENCE: Duration = Duration::from_secs(5);
 

@@ -52,7 +52,7 @@ pub struct Analyzer {
 }
 
 /// Stems of words, remembered; none for a word that is its own.
-struct Stems {
+pub struct Stems {
     stemmer: Stemmer,
     known: FastMap<Box<str>, Option<Box<str>>>,
 }
@@ -83,6 +83,11 @@ impl Analyzer {
         Self { splitter: Splitter::default(), stems }
     }
 
+    /// What takes text apart, and what knows stems.
+    pub fn parts(&mut self) -> (&mut Splitter, &mut Stems) {
+        (&mut self.splitter, &mut self.stems)
+    }
+
     /// Calls `emit` with every term of `text`, in order: the form, the exact term and its stem if that
     /// differs (without [`STEM`]).
     pub fn terms(&mut self, text: &str, emit: &mut dyn FnMut(Form, &str, Option<&str>)) {
@@ -111,7 +116,8 @@ fn is_english(word: &str) -> bool {
 }
 
 impl Stems {
-    fn get(&mut self, word: &str) -> Option<&str> {
+    /// The stem of a folded word, where that is another.
+    pub fn get(&mut self, word: &str) -> Option<&str> {
         if !is_english(word) {
             return None;
         }

@@ -134,12 +134,11 @@ impl Recall {
                 let meta = corpus.meta(slot);
                 let is_turn = meta.shape.has(Shape::TURN);
                 let is_wanted = is_turn || name != self.table.name();
-                if !is_wanted || meta.shape.has(Shape::TOOL) || !known.insert(corpus.hash(slot)) {
-                    continue;
-                }
+                let hash = corpus.hash(slot).filter(|_| is_wanted && !meta.shape.has(Shape::TOOL));
+                let Some(hash) = hash.filter(|hash| known.insert(*hash)) else { continue };
                 let context = file.path.split('/').rev().nth(1);
                 pointers.push(Pointer {
-                    hash: corpus.hash(slot),
+                    hash,
                     path: &file.path,
                     line: meta.line,
                     timestamp: Some(meta.time)

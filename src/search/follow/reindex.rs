@@ -10,13 +10,12 @@ use std::sync::mpsc;
 use crate::vault::{NotePath, Stat};
 
 use crate::search::follow::scan;
-use crate::search::follow::scan::Unread;
-use crate::search::read::file;
+use crate::search::follow::scan::Suspect;
 use crate::search::store::cache::{Mode, Store};
+use crate::search::store::catalog;
 use crate::search::store::catalog::{FileRow, Place, SegmentRow, Totals};
 use crate::search::store::delta::Change;
 use crate::search::store::segment::file::{SegmentBuilder, Target};
-use crate::search::store::{catalog, commit};
 use crate::search::{Index, IndexError};
 
 /// A worker writes its segment out at this much memory, in bytes.
@@ -47,7 +46,7 @@ pub struct Reindexed {
 }
 
 enum Row {
-    File { file: Box<FileRow>, pins: Vec<(String, String)> },
+    File(Box<FileRow>),
     Segment(SegmentRow),
 }
 
@@ -189,7 +188,9 @@ impl Work<'_> {
                 if self.stop.load(Ordering::Relaxed) || self.failed.load(Ordering::Relaxed) {
                     return Ok(());
                 }
-                let Some(Change::Content { mut file, note, pins }) = self.read(path, stat) else { continue };
+                let suspect = Suspect { path: path.to_string(), known: None, stat: Some(*stat) };
+                let read = scan::look(&self.index.vault, &self.index.options, suspect, self.now);
+                let Some(Change::Content { mut file, note }) = read else { continue };
                 if !note.blocks.is_empty() {
                     let (segment, builder) = match &mut open {
                         Some(open) => open,
@@ -201,7 +202,7 @@ impl Work<'_> {
                     let place = builder.add(&file.path, &file.head, &file.tags, &note)?;
                     file.place = Some(Place { segment: *segment, ..place });
                 }
-                made.push(Row::File { file: Box::new(file), pins });
+                made.push(Row::File(Box::new(file)));
                 if open.as_ref().is_some_and(|(_, builder)| builder.memory() > ARENA) {
                     close(open.take(), &mut made)?;
                 }
@@ -215,47 +216,6 @@ impl Work<'_> {
         // Nobody receives any more only if the whole has failed.
         let _ = rows.send(made);
         Ok(())
-    }
-
-    fn read(&self, path: &NotePath, stat: &Stat) -> Option<Change> {
-        let (vault, options) = (&self.index.vault, &self.index.options);
-        let mut file = FileRow {
-            id: 0,
-            path: path.to_string(),
-            size: stat.size,
-            mtime: stat.mtime_ns,
-            ctime: scan::trusted(stat, self.now),
-            inode: stat.inode,
-            hash: [0; 32],
-            head: String::new(),
-            tags: String::new(),
-            time: None,
-            skipped: None,
-            findings: None,
-            place: None,
-        };
-        let skip = |file: FileRow, why| {
-            let file = FileRow { skipped: Some(why), ..file };
-            Some(Change::Content {
-                file,
-                note: crate::search::read::block::Note::default(),
-                pins: Vec::new(),
-            })
-        };
-        let bytes = match scan::read(vault, options, path, stat) {
-            Ok(bytes) => bytes,
-            Err(Unread::Gone) => return None,
-            Err(Unread::Skip(why)) => return skip(file, why),
-        };
-        file.hash = *blake3::hash(&bytes).as_bytes();
-        file.size = bytes.len() as u64;
-        match file::parse(path.as_str(), &bytes, options) {
-            Ok(parsed) => Some(scan::content(file, parsed)),
-            Err(why) => {
-                file.hash = [0; 32];
-                skip(file, why)
-            }
-        }
     }
 }
 
@@ -275,13 +235,12 @@ fn gather(
 ) -> Result<(), IndexError> {
     match row {
         Row::Segment(segment) => catalog::put_segment(conn, &segment),
-        Row::File { file, pins } => {
+        Row::File(file) => {
             made.files += 1;
             made.skipped += usize::from(file.skipped.is_some());
             made.bytes += file.size;
             totals.files += 1;
-            let id = catalog::put_file(conn, &file)?;
-            commit::put_pins(conn, id, &pins, false)?;
+            catalog::put_file(conn, &file)?;
             let blocks = u64::from(file.place.unwrap_or_default().count);
             made.blocks += blocks;
             totals.docs += blocks;

@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use crate::search::follow::{live, scan};
 use crate::search::store::cache::Mode;
-use crate::search::store::{catalog, view};
-use crate::search::{Index, IndexError, Kind};
+use crate::search::store::catalog;
+use crate::search::{Index, IndexError, Kind, Snapshot};
 
 /// What is in the index.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -178,9 +178,9 @@ impl Index {
                 "see the reason",
             ));
         }
-        let (conn, view) = store.snapshot()?;
+        let snapshot = self.fresh_snapshot(&store)?;
         let mut broken = Vec::new();
-        catalog::each_file(&conn, |file| {
+        catalog::each_file(snapshot.database(), |file| {
             for finding in file.findings.iter().flat_map(|findings| findings.lines()) {
                 let (line, why) = finding.split_once('\t').unwrap_or(("1", finding));
                 broken.push(format!("`{}:{line}`: {why}", file.path));
@@ -189,24 +189,19 @@ impl Index {
         found.extend(
             broken.into_iter().map(|detail| Finding::new("notes", Severity::Warn, detail, "mend that line")),
         );
-        self.broken_pins(&conn, &view, found)
+        self.broken_pins(&snapshot, found)
     }
 
     /// Pins whose block isn't there any more.
-    fn broken_pins(
-        &self,
-        conn: &rusqlite::Connection,
-        view: &view::View,
-        found: &mut Vec<Finding>,
-    ) -> Result<(), IndexError> {
-        for (path, id) in catalog::pins(conn)? {
+    fn broken_pins(&self, snapshot: &Snapshot<'_>, found: &mut Vec<Finding>) -> Result<(), IndexError> {
+        for (path, id) in snapshot.pins()? {
             let is_at = |note: &str| {
                 let name = |path: &str| path.rsplit('/').next().map(str::to_owned);
                 note.starts_with(&path)
                     || !path.contains('/') && note.strip_suffix(".md").and_then(name).as_ref() == Some(&path)
             };
             let mut there = false;
-            for seg in &view.segs {
+            for seg in &snapshot.view().segs {
                 for (at, note) in seg.rows.notes().iter().enumerate() {
                     if seg.is_alive(note.start) && is_at(&note.path) {
                         there |= seg.blocks(at)?.iter().any(|block| block.block_id.as_ref() == Some(&id));

@@ -219,7 +219,7 @@ pub fn inspect(vault: &Vault, options: &Options, suspects: Vec<Suspect>, now: i6
 }
 
 /// What became of one suspect; `None` where nothing did.
-fn look(vault: &Vault, options: &Options, suspect: Suspect, now: i64) -> Option<Change> {
+pub fn look(vault: &Vault, options: &Options, suspect: Suspect, now: i64) -> Option<Change> {
     let Some(stat) = suspect.stat else { return suspect.known.map(Change::Removed) };
     let path = NotePath::new(&suspect.path).ok()?;
     let bytes = match read(vault, options, &path, &stat) {
@@ -256,7 +256,7 @@ fn look(vault: &Vault, options: &Options, suspect: Suspect, now: i64) -> Option<
 }
 
 /// The change that a parsed file makes.
-pub fn content(row: FileRow, parsed: Parsed) -> Change {
+fn content(row: FileRow, parsed: Parsed) -> Change {
     let mut tags = String::new();
     for tag in &parsed.note.tags {
         tags.push_str(tag);
@@ -271,12 +271,12 @@ pub fn content(row: FileRow, parsed: Parsed) -> Change {
         findings: (!findings.is_empty()).then(|| findings.join("\n")),
         ..row
     };
-    Change::Content { file, note: parsed.note, pins: parsed.pins }
+    Change::Content { file, note: parsed.note }
 }
 
 /// Why a file's bytes were not read.
 #[derive(Debug)]
-pub enum Unread {
+enum Unread {
     /// It is not there any more.
     Gone,
     /// It is left out, with the reason.
@@ -284,7 +284,7 @@ pub enum Unread {
 }
 
 /// Reads a file within the limits.
-pub fn read(vault: &Vault, options: &Options, path: &NotePath, stat: &Stat) -> Result<Vec<u8>, Unread> {
+fn read(vault: &Vault, options: &Options, path: &NotePath, stat: &Stat) -> Result<Vec<u8>, Unread> {
     if stat.is_placeholder {
         return Err(Unread::Skip(VaultError::Placeholder(path.clone()).to_string()));
     }
@@ -325,11 +325,11 @@ fn skip(known: Option<FileRow>, path: String, stat: &Stat, why: String, now: i64
         findings: None,
         place: known.and_then(|known| known.place),
     };
-    Change::Content { file, note: crate::search::read::block::Note::default(), pins: Vec::new() }
+    Change::Content { file, note: crate::search::read::block::Note::default() }
 }
 
 /// A change time that later scans may trust, else 0.
-pub fn trusted(stat: &Stat, now: i64) -> i64 {
+fn trusted(stat: &Stat, now: i64) -> i64 {
     let newest = stat.ctime_ns.max(stat.mtime_ns);
     if now.saturating_sub(newest) > GRAIN { stat.ctime_ns } else { 0 }
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::search::follow::scan;
 use crate::search::follow::scan::Suspect;
 use crate::search::read::block::Block;
+use crate::search::read::note;
 use crate::search::store::cache::Store;
 use crate::search::store::catalog;
 use crate::search::store::catalog::FileRow;
@@ -156,8 +157,12 @@ impl Snapshot<'_> {
     }
 
     /// The pinned blocks: path without extension, block id.
+    ///
+    /// # Errors
+    /// SQLite's.
     pub fn pins(&self) -> Result<Vec<(String, String)>, IndexError> {
-        catalog::pins(&self.conn)
+        let blocks = self.note(&self.options.pinned)?.map_or_else(|| Ok(Vec::new()), |note| note.blocks())?;
+        Ok(blocks.iter().flat_map(|stored| &stored.block.links).filter_map(|link| note::pin(link)).collect())
     }
 
     /// The database, for what recall keeps in `vectors`. Its transaction is the snapshot's: read only.

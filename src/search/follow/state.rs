@@ -53,7 +53,7 @@ impl Recall {
         let (matrix, places) = vectors::load(conn, &name)?;
         let mut by_slot = Matrix::new(matrix.dimensions());
         for slot in 0..u32::try_from(corpus.len()).unwrap_or(u32::MAX) {
-            let row = corpus.has_vector(slot).then(|| places.get(&corpus.hash(slot)).copied()).flatten();
+            let row = corpus.hash(slot).and_then(|hash| places.get(&hash).copied());
             by_slot.push_row(&matrix, row);
         }
         Ok((!matrix.is_empty()).then_some((name, by_slot)))

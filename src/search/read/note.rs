@@ -119,8 +119,6 @@ pub struct Parsed {
     pub note: Note,
     /// The words of its blocks' `head` field: title and aliases.
     pub head: String,
-    /// The blocks that it pins: path without extension, block id.
-    pub pins: Vec<(String, String)>,
 }
 
 /// Reads a file that is no log, whole.
@@ -144,7 +142,6 @@ pub(super) fn read(path: &str, bytes: &[u8], options: &Options) -> Result<Parsed
                 bullets(note, Kind::Memory, |block| memory_bullet(block, &options.zone));
                 note.title.clear();
             } else if path == options.pinned {
-                parsed.pins = pins(note);
                 bullets(note, Kind::Pin, |_| {});
                 note.title.clear();
             } else if let Some(date) = day(path, stem, options) {
@@ -237,15 +234,10 @@ fn day(path: &str, stem: &str, options: &Options) -> Option<jiff::civil::Date> {
     stem.parse().ok()
 }
 
-/// The targets of links to blocks: path without extension, block id.
-fn pins(note: &Note) -> Vec<(String, String)> {
-    let links = note.blocks.iter().flat_map(|block| &block.links);
-    links
-        .filter_map(|link| {
-            let (path, id) = link.split_once("#^")?;
-            Some((path.strip_suffix(".md").unwrap_or(path).to_owned(), id.to_owned()))
-        })
-        .collect()
+/// The block that a link of the file of pins pins: path without extension, block id.
+pub fn pin(link: &str) -> Option<(String, String)> {
+    let (path, id) = link.split_once("#^")?;
+    Some((path.strip_suffix(".md").unwrap_or(path).to_owned(), id.to_owned()))
 }
 
 /// The cards of a canvas.

@@ -5,7 +5,7 @@
 //! time, newest first, then by the tie field. So neither the segments' shape nor the order in which documents came has a
 //! say.
 //!
-//! The score of a term in a field is `boost · idf · tf · (k1 + 1) / (tf + k1 · (1 − b + b · l / L))` with
+//! The score of a term is `boost · idf · (k1 + 1) / (1 + k1 · (1 − b + b · l / L))`, however often it stands in a block, with
 //! `idf = ln(1 + (N − n + ½) / (n + ½))` (Robertson and Zaragoza, "The Probabilistic Relevance
 //! Framework", 2009, in the variant that Lucene made common), `l` the document's length as ranking
 //! counts it, `L` the mean length. A comment's score counts for a quarter.
@@ -32,7 +32,7 @@ pub const COMMENT: f64 = 0.25;
 pub struct Clause {
     /// The term.
     pub term: Term,
-    /// What one occurrence weighs before saturation: boosts times idfs.
+    /// What it weighs before saturation: boosts times idfs.
     pub weight: f64,
     /// How many living documents hold it.
     pub docs: u64,
@@ -69,9 +69,9 @@ pub fn idf(n: u64, all: u64) -> f64 {
     (1.0 + (all - n + 0.5) / (n + 0.5)).ln()
 }
 
-/// How much `tf` occurrences in a document of `length` terms count, `mean` being the usual length.
-pub fn saturation(tf: f64, length: f64, mean: f64) -> f64 {
-    tf * (K1 + 1.0) / (tf + K1 * (1.0 - B + B * length / mean))
+/// How much a term counts in a document of `length` terms, `mean` being the usual length.
+pub fn saturation(length: f64, mean: f64) -> f64 {
+    (K1 + 1.0) / (1.0 + K1 * (1.0 - B + B * length / mean))
 }
 
 /// The `most` best documents for `clauses`, best first. `allowed` are the numbers of the documents that may come
@@ -122,9 +122,9 @@ fn in_segment(
     let seg = &view.segs[n];
     let (mut scores, mean) = (vec![0.0; seg.reader.max_doc() as usize], view.mean_length());
     for Clause { term, weight, .. } in clauses {
-        seg.each(term, |doc, times| {
+        seg.each(term, |doc| {
             let length = f64::from(seg.rows.meta(doc as usize).length);
-            scores[doc as usize] += weight * saturation(f64::from(times), length, mean);
+            scores[doc as usize] += weight * saturation(length, mean);
         })?;
     }
     let comments = seg.comments(fields)?;

@@ -87,7 +87,7 @@ pub fn has_kind(view: &View, fields: &Fields, kind: Kind) -> Result<bool, IndexE
     let term = Term::from_field_text(fields.filter, &format!("kind:{kind}"));
     let mut has = false;
     for seg in &view.segs {
-        seg.each(&term, |doc, _| has |= seg.is_alive(doc))?;
+        seg.each(&term, |doc| has |= seg.is_alive(doc))?;
     }
     Ok(has)
 }
@@ -125,7 +125,7 @@ impl Sets<'_> {
         let mut set = RoaringBitmap::new();
         for (first, seg) in self.segs() {
             for term in terms {
-                seg.each(term, |doc, _| {
+                seg.each(term, |doc| {
                     set.insert(first + doc);
                 })?;
             }

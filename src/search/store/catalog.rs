@@ -31,7 +31,6 @@ CREATE TABLE files (
   skipped TEXT, findings TEXT, segment INTEGER, start INTEGER, count INTEGER);
 CREATE TABLE segments (id INTEGER PRIMARY KEY, uuid TEXT NOT NULL, docs INTEGER NOT NULL, seals TEXT NOT NULL);
 CREATE TABLE dead (segment INTEGER, start INTEGER, count INTEGER, PRIMARY KEY (segment, start)) WITHOUT ROWID;
-CREATE TABLE pins (file INTEGER NOT NULL, path TEXT NOT NULL, block_id TEXT NOT NULL);
 ";
 
 /// How long a connection waits for another's lock.
@@ -95,7 +94,7 @@ fn prepare(conn: &Connection) -> Result<(), IndexError> {
     Ok(())
 }
 
-/// Makes all tables anew (`gone`, `changes` and `runs` are of earlier versions); vectors stay.
+/// Makes all tables anew (`gone`, `changes`, `runs` and `pins` are of earlier versions); vectors stay.
 pub fn reset(conn: &Connection, fingerprint: &str) -> Result<(), IndexError> {
     for table in ["meta", "files", "segments", "runs", "dead", "gone", "changes", "pins"] {
         conn.execute_batch(&format!("DROP TABLE IF EXISTS {table}"))?;
@@ -150,11 +149,4 @@ pub fn totals(conn: &Connection) -> Result<Totals, IndexError> {
     };
     let [generation, docs, files] = [generation, docs, files].map(i64::cast_unsigned);
     Ok(Totals { generation, docs, files, committed })
-}
-
-/// The pinned blocks: target path without extension, and block id.
-pub fn pins(conn: &Connection) -> Result<Vec<(String, String)>, IndexError> {
-    let mut find = conn.prepare_cached("SELECT path, block_id FROM pins")?;
-    let rows = find.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    Ok(rows.collect::<Result<_, _>>()?)
 }

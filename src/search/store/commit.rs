@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use rusqlite::{Connection, params};
+use rusqlite::Connection;
 use tantivy::BitSet;
 use tantivy::directory::OwnedBytes;
 use tantivy::fastfield::AliveBitSet;
@@ -48,41 +48,19 @@ pub fn commit(conn: &mut Connection, delta: &Delta, now: i64) -> Result<u64, Ind
     }
     for file in &delta.removed {
         tx.prepare_cached("DELETE FROM files WHERE id = ?1")?.execute([file.id])?;
-        tx.prepare_cached("DELETE FROM pins WHERE file = ?1")?.execute([file.id])?;
     }
     fail::fail_point!("index-commit-middle", |_| Err(IndexError::Interrupted));
-    for (file, pins) in &delta.files {
+    for file in &delta.files {
         let mut file = file.clone();
-        let known = file.id != 0;
         if let Some(place) = file.place.as_mut().filter(|place| place.segment == 0) {
             place.segment = segment;
         }
-        let id = catalog::put_file(&tx, &file)?;
-        if let Some(pins) = pins {
-            put_pins(&tx, id, pins, known)?;
-        }
+        catalog::put_file(&tx, &file)?;
     }
     catalog::set_totals(&tx, &totals)?;
     fail::fail_point!("index-commit-end", |_| Err(IndexError::Interrupted));
     tx.commit()?;
     Ok(totals.generation)
-}
-
-/// Replaces the pins of a file.
-pub fn put_pins(
-    conn: &Connection,
-    file: i64,
-    pins: &[(String, String)],
-    clear: bool,
-) -> Result<(), IndexError> {
-    if clear {
-        conn.prepare_cached("DELETE FROM pins WHERE file = ?1")?.execute([file])?;
-    }
-    for (path, block_id) in pins {
-        conn.prepare_cached("INSERT INTO pins VALUES (?1, ?2, ?3)")?
-            .execute(params![file, path, block_id])?;
-    }
-    Ok(())
 }
 
 /// Segments worth merging into one now, with at most `most` living documents among them.

@@ -25,20 +25,14 @@ pub enum Change {
         file: FileRow,
         /// Its blocks.
         note: Note,
-        /// The blocks that it pins.
-        pins: Vec<(String, String)>,
     },
 }
-
-/// A row to write: the file with its new place (of segment 0 in the new segment); the blocks that it pins, where it was
-/// read.
-pub type NewFile = (FileRow, Option<Vec<(String, String)>>);
 
 /// A change of the index, ready to be committed or looked through.
 #[derive(Debug, Default)]
 pub struct Delta {
-    /// Rows to write.
-    pub files: Vec<NewFile>,
+    /// Rows to write, each with its new place: of segment 0 in the new segment.
+    pub files: Vec<FileRow>,
     /// Files to forget.
     pub removed: Vec<FileRow>,
     /// Places whose blocks die, by their file's number.
@@ -58,8 +52,8 @@ impl Delta {
                     delta.hidden.extend(file.place.map(|place| (file.id, place)));
                     delta.removed.push(file);
                 }
-                Change::Touched(file) => delta.files.push((file, None)),
-                Change::Content { mut file, note, pins } => {
+                Change::Touched(file) => delta.files.push(file),
+                Change::Content { mut file, note } => {
                     delta.hidden.extend(file.place.take().map(|place| (file.id, place)));
                     if !note.blocks.is_empty() {
                         let builder = match &mut builder {
@@ -68,7 +62,7 @@ impl Delta {
                         };
                         file.place = Some(builder.add(&file.path, &file.head, &file.tags, &note)?);
                     }
-                    delta.files.push((file, Some(pins)));
+                    delta.files.push(file);
                 }
             }
         }
@@ -87,7 +81,7 @@ impl Delta {
         for (_, place) in &self.hidden {
             after.docs -= u64::from(place.count);
         }
-        for (file, _) in &self.files {
+        for file in &self.files {
             after.files += u64::from(file.id == 0);
             let new = file.place.filter(|place| place.segment == 0);
             after.docs += u64::from(new.unwrap_or_default().count);
@@ -111,7 +105,7 @@ impl Delta {
         after.hidden.extend(self.hidden.iter().map(|(file, _)| *file));
         if let Some(segment) = &self.segment {
             let new = |file: &&FileRow| file.place.is_some_and(|place| place.segment == 0);
-            let memory = self.files.iter().map(|(file, _)| file).filter(new).cloned();
+            let memory = self.files.iter().filter(new).cloned();
             let (reader, rows) = file::read_new(segment)?;
             let texts = Arc::new(Texts::open(&reader, 8)?);
             let (alive, memory, comments) = (None, memory.collect(), Arc::default());

@@ -10,7 +10,6 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rusqlite::Connection;
-use tantivy::postings::Postings;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{BitSet, DocSet, SegmentReader, TERMINATED, Term};
 
@@ -55,16 +54,16 @@ impl std::fmt::Debug for Seg {
 }
 
 impl Seg {
-    /// Calls `each` with the documents of a term, dead ones among them, ascending, and how often it stands in each.
+    /// Calls `each` with the documents of a term, dead ones among them, ascending.
     ///
     /// # Errors
     /// tantivy's.
-    pub fn each(&self, term: &Term, mut each: impl FnMut(u32, u32)) -> Result<(), IndexError> {
+    pub fn each(&self, term: &Term, mut each: impl FnMut(u32)) -> Result<(), IndexError> {
         let inverted = self.reader.inverted_index(term.field())?;
-        let found = inverted.read_postings(term, IndexRecordOption::WithFreqs);
+        let found = inverted.read_postings(term, IndexRecordOption::Basic);
         let Some(mut postings) = found.map_err(tantivy::TantivyError::from)? else { return Ok(()) };
         while postings.doc() != TERMINATED {
-            each(postings.doc(), postings.term_freq());
+            each(postings.doc());
             postings.advance();
         }
         Ok(())
@@ -80,7 +79,7 @@ impl Seg {
         }
         let mut comments = BitSet::with_max_value(self.reader.max_doc());
         let term = Term::from_field_text(fields.filter, "kind:comment");
-        self.each(&term, |doc, _| {
+        self.each(&term, |doc| {
             comments.insert(doc);
         })?;
         Ok(self.comments.get_or_init(|| comments))
@@ -177,7 +176,7 @@ impl View {
                 let inverted = seg.reader.inverted_index(term.field())?;
                 living += u64::from(inverted.doc_freq(term).map_err(tantivy::TantivyError::from)?);
             } else {
-                seg.each(term, |doc, _| living += u64::from(seg.is_alive(doc)))?;
+                seg.each(term, |doc| living += u64::from(seg.is_alive(doc)))?;
             }
         }
         Ok(living)

@@ -28,7 +28,8 @@ fn memory_and_daily_bullets_say_what_they_belong_to() {
 #[test]
 fn pins_name_what_they_pin() {
     let parsed = parse("Pinned.md", b"- [[logs/t/1/a_0001#^01J]]\n- plain\n", &Options::default()).unwrap();
-    assert_eq!(parsed.pins, [("logs/t/1/a_0001".to_owned(), "01J".to_owned())]);
+    let pins = parsed.note.blocks.iter().flat_map(|block| &block.links).filter_map(|link| note::pin(link));
+    assert!(pins.eq([("logs/t/1/a_0001".to_owned(), "01J".to_owned())]));
     assert!(parsed.note.blocks.iter().any(|b| b.kind == Kind::Pin && b.text == "plain"));
 }
 

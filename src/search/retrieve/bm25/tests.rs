@@ -56,11 +56,11 @@ fn naive(view: &View, fields: &Fields, clauses: &[Clause], at: DocRef) -> Scored
     let seg = &view.segs[at.seg];
     let mut score = 0.0;
     for clause in clauses {
-        let mut times = 0;
-        seg.each(&clause.term, |doc, of| times += if doc == at.doc { of } else { 0 }).unwrap();
+        let mut has = false;
+        seg.each(&clause.term, |doc| has |= doc == at.doc).unwrap();
         let length = f64::from(seg.rows.meta(at.doc as usize).length);
-        if times > 0 {
-            score += clause.weight * saturation(f64::from(times), length, view.mean_length());
+        if has {
+            score += clause.weight * saturation(length, view.mean_length());
         }
     }
     if seg.comments(fields).unwrap().contains(at.doc) {

@@ -155,8 +155,8 @@ pub fn begins(conn: &Connection, prefix: &str) -> Result<bool, IndexError> {
     Ok(find.exists([prefix, &format!("{prefix}\u{10ffff}")])?)
 }
 
-/// Inserts or replaces a file by its path (`id` 0 for a new one); its number.
-pub fn put_file(conn: &Connection, file: &FileRow) -> Result<i64, IndexError> {
+/// Inserts or replaces a file by its path (`id` 0 for a new one).
+pub fn put_file(conn: &Connection, file: &FileRow) -> Result<(), IndexError> {
     let id = (file.id != 0).then_some(file.id);
     let mut put = conn.prepare_cached(&format!(
         "INSERT OR REPLACE INTO files ({FILE}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)"
@@ -178,7 +178,7 @@ pub fn put_file(conn: &Connection, file: &FileRow) -> Result<i64, IndexError> {
         file.place.map(|place| place.start),
         file.place.map(|place| place.count)
     ])?;
-    Ok(id.unwrap_or_else(|| conn.last_insert_rowid()))
+    Ok(())
 }
 
 /// The blocks of the file at `path` stand elsewhere from now on, if they still stood at `from`; whether they did. Both are

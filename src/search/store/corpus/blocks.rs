@@ -148,6 +148,7 @@ impl Corpus {
     }
 
     /// The first slot of a part.
+    #[inline(always)]
     pub(in crate::search) fn first(&self, part: usize) -> u32 {
         self.firsts.get(part).copied().unwrap_or(0)
     }
@@ -158,7 +159,7 @@ impl Corpus {
     }
 
     /// A slot's part, and its document there.
-    #[inline]
+    #[inline(always)]
     pub(in crate::search) fn place(&self, slot: u32) -> (usize, usize) {
         let part = self.firsts.partition_point(|first| *first <= slot).saturating_sub(1);
         (part, (slot - self.first(part)) as usize)
@@ -175,7 +176,7 @@ impl Corpus {
     }
 
     /// What is known of a block.
-    #[inline]
+    #[inline(always)]
     pub fn meta(&self, slot: u32) -> Meta {
         let (part, doc) = self.place(slot);
         let part = &self.parts[part];
@@ -185,7 +186,7 @@ impl Corpus {
     }
 
     /// The shape of a block.
-    #[inline]
+    #[inline(always)]
     pub fn shape(&self, slot: u32) -> Shape {
         let (part, doc) = self.place(slot);
         self.parts[part].rows.meta(doc).shape
@@ -196,8 +197,8 @@ impl Corpus {
         role_of(self.shape(slot))
     }
 
-    /// The content hash of what a model embeds of a block.
-    pub fn hash(&self, slot: u32) -> Hash {
+    /// The content hash of what a model embeds of a block; none where it has no vector.
+    pub fn hash(&self, slot: u32) -> Option<Hash> {
         let (part, doc) = self.place(slot);
         self.parts[part].rows.hash(doc)
     }
@@ -209,7 +210,7 @@ impl Corpus {
     }
 
     /// A block's built-in vector.
-    #[inline]
+    #[inline(always)]
     pub fn code(&self, slot: u32) -> Option<Code> {
         let (part, doc) = self.place(slot);
         self.parts[part].rows.code(doc)
@@ -221,6 +222,7 @@ impl Corpus {
     }
 
     /// The cosine of a question's vector and a block's built-in one; none where it has none.
+    #[inline(always)]
     pub fn cosine(&self, sums: &Sums, slot: u32) -> Option<f32> {
         self.code(slot).map(|code| sums.cosine(&code))
     }

@@ -55,6 +55,7 @@ impl Code {
     }
 
     /// One over the length of the vector of levels.
+    #[inline(always)]
     fn scale(&self) -> f32 {
         let large: u32 = self.large.iter().map(|word| word.count_ones()).sum();
         let small = DIMENSIONS as f32 - large as f32;

@@ -177,10 +177,9 @@ impl Gathered {
             length: u16::try_from(length).unwrap_or(u16::MAX),
             shape,
         };
-        let hash = hash(&embedded);
-        rows.push(meta, hash, || {
-            let has_none = matches!(basis.table, Fixed::Off) || passage.role == Some(Role::Tool);
-            if has_none { None } else { Code::of(&words.embedder.embed_with(&basis.table, &embedded)) }
+        let has_none = matches!(basis.table, Fixed::Off) || passage.role == Some(Role::Tool);
+        rows.push(meta, (!has_none).then(|| hash(&embedded)), || {
+            Code::of(&words.embedder.embed_with(&basis.table, &embedded))
         });
     }
 }

@@ -86,7 +86,7 @@ impl Meta {
     }
 
     /// From [`Meta::to_bytes`].
-    #[inline]
+    #[inline(always)]
     pub(super) fn from_bytes(bytes: &[u8; META]) -> Self {
         let four = |at: usize| [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
         let [.., a, b, c, d] = *bytes;

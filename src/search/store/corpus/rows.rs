@@ -2,7 +2,7 @@
 //! memory, read where it lies.
 //!
 //! What is known of a block is a row of fixed size; vectors are codes ([`crate::search::store::corpus::code`]), the first
-//! word of each block's signs in the order of the blocks, the rest once for each different text. The terms stand in the
+//! word of each block's signs in the order of the blocks, the rest and the text's hash once for each different text. The terms stand in the
 //! segment's field `rank`; of each its signature is here, in their order. Then
 //! come the packed blocks of each note, and the notes with their speakers.
 
@@ -18,7 +18,7 @@ use crate::search::store::corpus::code::{Code, Signs};
 use crate::search::store::corpus::meta::{META, Meta, NO_ROW, NOBODY, Rest};
 use crate::search::store::corpus::vectors::Hash;
 
-const MAGIC: &[u8; 8] = b"VAROWS02";
+const MAGIC: &[u8; 8] = b"VAROWS03";
 const HEAD: usize = 8 + 6 * 4;
 const WORD: usize = 8;
 const REST: usize = size_of::<Rest>();
@@ -69,9 +69,9 @@ pub struct Rows {
 const PARTS: usize = 11;
 /// The parts in their order.
 const METAS: usize = 0;
-const HASHES: usize = 1;
-const ROWS: usize = 2;
-const FIRST_SIGNS: usize = 3;
+const ROWS: usize = 1;
+const FIRST_SIGNS: usize = 2;
+const HASHES: usize = 3;
 const OTHER_SIGNS: usize = 4;
 const LARGE_ONES: usize = 5;
 const SIGNATURES: usize = 6;
@@ -89,9 +89,9 @@ impl Rows {
         let (len, rows, terms) = (number(0), number(1), number(2));
         let sizes = [
             META * len,
-            size_of::<Hash>() * len,
             4 * len,
             WORD * len,
+            size_of::<Hash>() * rows,
             REST * rows,
             LARGE * rows,
             WORD * terms,
@@ -109,7 +109,7 @@ impl Rows {
         is_whole.then_some(Self { bytes, len, at, notes })
     }
 
-    #[inline]
+    #[inline(always)]
     fn part(&self, part: usize) -> &[u8] {
         &self.bytes[self.at[part]..self.at[part + 1]]
     }
@@ -152,41 +152,41 @@ impl Rows {
     }
 
     /// What is known of a block: its note and its author by their numbers here.
-    #[inline]
+    #[inline(always)]
     pub fn meta(&self, doc: usize) -> Meta {
         let (rows, _) = self.part(METAS).as_chunks::<META>();
         Meta::from_bytes(&rows[doc])
     }
 
     /// The row of a block's vector, or [`NO_ROW`]; none where there is no such block.
-    #[inline]
+    #[inline(always)]
     pub fn row_of(&self, doc: usize) -> Option<u32> {
         let (rows, _) = self.part(ROWS).as_chunks::<4>();
         rows.get(doc).map(|row| u32::from_le_bytes(*row))
     }
 
-    /// The content hash of what a model embeds of a block.
-    pub fn hash(&self, doc: usize) -> Hash {
+    /// The content hash of what a model embeds of a block; none where it has no vector.
+    pub fn hash(&self, doc: usize) -> Option<Hash> {
         let (rows, _) = self.part(HASHES).as_chunks::<{ size_of::<Hash>() }>();
-        rows[doc]
+        rows.get(self.row_of(doc)? as usize).copied()
     }
 
     /// The first words of some blocks' signs, in their order, zero without a vector; none where there are no such blocks.
-    #[inline]
+    #[inline(always)]
     pub fn first_signs(&self, docs: std::ops::Range<usize>) -> impl ExactSizeIterator<Item = u64> {
         let (words, _) = self.part(FIRST_SIGNS).as_chunks::<WORD>();
         words.get(docs).unwrap_or(&[]).iter().map(|word| u64::from_le_bytes(*word))
     }
 
     /// The signs of a vector behind the first word; none where there is no such row.
-    #[inline]
+    #[inline(always)]
     pub fn other_signs(&self, row: u32) -> Option<Rest> {
         let (rows, _) = self.part(OTHER_SIGNS).as_chunks::<REST>();
         Some(words(rows.get(row as usize)?))
     }
 
     /// The vector of a block; none where it has none.
-    #[inline]
+    #[inline(always)]
     pub fn code(&self, doc: usize) -> Option<Code> {
         let row = self.row_of(doc).filter(|row| *row != NO_ROW)?;
         let first = self.first_signs(doc..doc + 1).next()?;
@@ -232,10 +232,9 @@ impl NewTerms {
 pub struct NewRows {
     /// What is known of each block.
     pub metas: Vec<Meta>,
-    hashes: Vec<Hash>,
     rows: Vec<u32>,
-    /// The vectors of the different texts.
-    codes: Vec<Code>,
+    /// The different texts that have vectors.
+    texts: Vec<(Hash, Code)>,
     row_of: FastMap<Hash, u32>,
     /// The notes.
     pub notes: Vec<NoteRow>,
@@ -248,23 +247,24 @@ pub struct NewRows {
 impl NewRows {
     /// Bytes of memory in use, about.
     pub fn memory(&self) -> usize {
-        let block = size_of::<Meta>() + size_of::<Hash>() + 4;
-        let text = size_of::<Code>() + 2 * size_of::<(Hash, u32)>();
+        let block = size_of::<Meta>() + 4;
+        let text = size_of::<(Hash, Code)>() + 2 * size_of::<(Hash, u32)>();
         self.metas.len() * block
-            + self.codes.len() * text
+            + self.texts.len() * text
             + self.packed.len()
             + self.notes.len() * size_of::<NoteRow>()
     }
 
-    /// Adds a block, and the vector of its text, which `code` makes where no other block has the same text.
-    pub fn push(&mut self, meta: Meta, hash: Hash, code: impl FnOnce() -> Option<Code>) {
-        let row = *self.row_of.entry(hash).or_insert_with(|| {
-            let Some(code) = code() else { return NO_ROW };
-            self.codes.push(code);
-            u32::try_from(self.codes.len() - 1).unwrap_or(NO_ROW)
+    /// Adds a block, and the vector of its text by `hash`, which `code` makes where no other block has the same text.
+    pub fn push(&mut self, meta: Meta, hash: Option<Hash>, code: impl FnOnce() -> Option<Code>) {
+        let row = hash.map_or(NO_ROW, |hash| {
+            *self.row_of.entry(hash).or_insert_with(|| {
+                let Some(code) = code() else { return NO_ROW };
+                self.texts.push((hash, code));
+                u32::try_from(self.texts.len() - 1).unwrap_or(NO_ROW)
+            })
         });
         self.metas.push(meta);
-        self.hashes.push(hash);
         self.rows.push(row);
     }
 
@@ -296,7 +296,7 @@ impl NewRows {
         out.write_all(MAGIC)?;
         for number in [
             self.metas.len(),
-            self.codes.len(),
+            self.texts.len(),
             terms.ends.len(),
             terms.text.len(),
             self.packed.len(),
@@ -305,12 +305,13 @@ impl NewRows {
             out.write_all(&count(number).to_le_bytes())?;
         }
         self.metas.iter().try_for_each(|meta| out.write_all(&meta.to_bytes()))?;
-        self.hashes.iter().try_for_each(|hash| out.write_all(hash))?;
         self.rows.iter().try_for_each(|row| out.write_all(&row.to_le_bytes()))?;
-        let first = self.rows.iter().map(|row| self.codes.get(*row as usize).map_or(0, |code| code.signs[0]));
-        let rest = self.codes.iter().flat_map(|code| &code.signs[1..]);
-        let large = self.codes.iter().flat_map(|code| &code.large);
-        let mut words = first.chain(rest.chain(large).chain(&terms.signatures).copied());
+        let first = |row: &u32| self.texts.get(*row as usize).map_or(0, |(_, code)| code.signs[0]);
+        self.rows.iter().try_for_each(|row| out.write_all(&first(row).to_le_bytes()))?;
+        self.texts.iter().try_for_each(|(hash, _)| out.write_all(hash))?;
+        let rest = self.texts.iter().flat_map(|(_, code)| &code.signs[1..]);
+        let large = self.texts.iter().flat_map(|(_, code)| &code.large);
+        let mut words = rest.chain(large).chain(&terms.signatures);
         words.try_for_each(|word| out.write_all(&word.to_le_bytes()))?;
         terms.ends.iter().try_for_each(|end| out.write_all(&end.to_le_bytes()))?;
         out.write_all(&terms.text)?;

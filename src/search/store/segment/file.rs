@@ -31,7 +31,7 @@ use crate::search::store::corpus::rows::{NewRows, NewTerms};
 use crate::search::store::postings::{Postings, decode};
 use crate::search::store::seal;
 use crate::search::store::segment::directory::SegmentDirectory;
-use crate::search::store::segment::schema::Fields;
+use crate::search::store::segment::schema::{Fields, TextTerms};
 use crate::search::store::segment::{pack, schema};
 pub use reading::{SegmentFiles, Texts, read_new, rows_of};
 
@@ -62,7 +62,7 @@ pub struct SegmentBuilder {
     segment: Segment,
     fields: Fields,
     analyzer: Analyzer,
-    text: Postings,
+    text: TextTerms,
     filter: Postings,
     ranked: Gathered,
     /// The filter of each kind.
@@ -96,7 +96,7 @@ impl SegmentBuilder {
             segment,
             fields,
             analyzer: Analyzer::new(),
-            text: Postings::default(),
+            text: TextTerms::default(),
             filter,
             ranked: Gathered::new(basis.clone()),
             kinds,
@@ -129,8 +129,8 @@ impl SegmentBuilder {
         self.texts.store_bytes(self.stored.as_bytes()).map_err(tantivy::TantivyError::from)?;
         let Self { analyzer, text, found, .. } = self;
         found.clear();
-        schema::terms(analyzer, &self.stored, &mut |term| found.push(text.id(term)));
-        text.add(doc, found);
+        text.find(analyzer, &self.stored, found);
+        text.postings.add(doc, found);
         let mut filters = vec![self.kinds[block.kind as usize]];
         filters.extend(block.role.map(|role| self.filter.id(&format!("role:{}", role.as_str()))));
         filters.extend(tag_filters(block, tags).iter().map(|tag| self.filter.id(tag)));
@@ -145,7 +145,10 @@ impl SegmentBuilder {
 
     /// Bytes of memory in use.
     pub fn memory(&self) -> usize {
-        [&self.text, &self.filter, &self.ranked.postings].into_iter().map(Postings::memory).sum::<usize>()
+        [&self.text.postings, &self.filter, &self.ranked.postings]
+            .into_iter()
+            .map(Postings::memory)
+            .sum::<usize>()
             + self.ranked.rows.memory()
             + self.texts.mem_usage()
     }
@@ -164,9 +167,10 @@ impl SegmentBuilder {
         let Gathered { rows, postings: stems, .. } = ranked;
         let mut of_stems = NewTerms::default();
         stems.sorted().into_iter().for_each(|(term, _)| of_stems.push(term.as_bytes()));
-        for (field, postings) in [(fields.text, text), (fields.filter, filter), (fields.rank, stems)] {
+        for (field, postings) in [(fields.text, text.postings), (fields.filter, filter), (fields.rank, stems)]
+        {
             let mut written = inverted.new_field(field, 0, None).map_err(failed)?;
-            write(&postings, &mut written, field != fields.filter).map_err(failed)?;
+            write(&postings, &mut written, field == fields.rank).map_err(failed)?;
             written.close().map_err(failed)?;
         }
         inverted.close().map_err(failed)?;

@@ -2,7 +2,7 @@
 //!
 //! | field | holds |
 //! |---|---|
-//! | `text` | the block's text and what is searched besides ([`Block::extra`]), exact forms and stems |
+//! | `text` | the block's text and what is searched besides ([`Block::extra`]), exact forms and stems, without counts: a block is short |
 //! | `filter` | `kind:…`, `tag:…`, `role:…` as they are |
 //! | `rank` | the stems that ranking counts, without function words: of the text, who speaks, title and headings |
 //!
@@ -14,8 +14,9 @@ use tantivy::schema::{Field, IndexRecordOption, Schema, TextFieldIndexing, TextO
 use tantivy::store::{Compressor, ZstdCompressor};
 use tantivy::{IndexSettings, Term};
 
-use crate::search::analyze::text::{Analyzer, STEM};
+use crate::search::analyze::text::{Analyzer, Form, STEM};
 use crate::search::read::block::Block;
+use crate::search::store::postings::Postings;
 
 /// What stands between a block's text and its extra words in the stored field.
 pub const SEPARATOR: char = '\u{0}';
@@ -42,21 +43,15 @@ impl Default for Fields {
 impl Fields {
     /// The schema.
     pub fn new() -> Self {
-        let words = || {
-            let indexing = TextFieldIndexing::default()
-                .set_tokenizer("raw")
-                .set_fieldnorms(false)
-                .set_index_option(IndexRecordOption::WithFreqs);
-            TextOptions::default().set_indexing_options(indexing)
-        };
         let mut builder = Schema::builder();
-        let text = builder.add_text_field("text", words());
-        let rank = builder.add_text_field("rank", words());
-        let raw = TextFieldIndexing::default()
-            .set_tokenizer("raw")
-            .set_fieldnorms(false)
-            .set_index_option(IndexRecordOption::Basic);
-        let filter = builder.add_text_field("filter", TextOptions::default().set_indexing_options(raw));
+        let mut field = |name: &str, keeps: IndexRecordOption| {
+            let indexing = TextFieldIndexing::default().set_tokenizer("raw").set_fieldnorms(false);
+            let indexing = indexing.set_index_option(keeps);
+            builder.add_text_field(name, TextOptions::default().set_indexing_options(indexing))
+        };
+        let text = field("text", IndexRecordOption::Basic);
+        let rank = field("rank", IndexRecordOption::WithFreqs);
+        let filter = field("filter", IndexRecordOption::Basic);
         Self { schema: builder.build(), text, filter, rank }
     }
 
@@ -97,16 +92,44 @@ pub fn settings() -> IndexSettings {
     }
 }
 
-/// The terms that a text gives in the `text` field.
-pub fn terms(analyzer: &mut Analyzer, text: &str, emit: &mut dyn FnMut(&str)) {
-    let mut marked = String::new();
-    analyzer.terms(text, &mut |_, term, stem| {
-        emit(term);
-        if let Some(stem) = stem {
-            marked.clear();
-            marked.push(STEM);
-            marked.push_str(stem);
-            emit(&marked);
-        }
-    });
+/// The numbers of terms in the `text` field, and of each word that of its stem: a vault's words come again and again.
+#[derive(Debug, Default)]
+pub struct TextTerms {
+    /// Where they stand.
+    pub postings: Postings,
+    /// By the number of a word that of its stem's term, [`NO_STEM`] or [`UNKNOWN`].
+    stems: Vec<u32>,
+    marked: String,
+}
+
+/// The word is its own stem.
+const NO_STEM: u32 = u32::MAX;
+/// No such word has come yet.
+const UNKNOWN: u32 = u32::MAX - 1;
+
+impl TextTerms {
+    /// Puts the numbers of the terms that a text gives into `found`.
+    pub fn find(&mut self, analyzer: &mut Analyzer, text: &str, found: &mut Vec<u32>) {
+        let Self { postings, stems, marked } = self;
+        let (splitter, words) = analyzer.parts();
+        splitter.split(text, &mut |form, term| {
+            let id = postings.id(term);
+            found.push(id);
+            if form != Form::Word {
+                return;
+            }
+            if stems.len() <= id as usize {
+                stems.resize(id as usize + 1, UNKNOWN);
+            }
+            if stems[id as usize] == UNKNOWN {
+                stems[id as usize] = words.get(term).map_or(NO_STEM, |stem| {
+                    marked.clear();
+                    marked.push(STEM);
+                    marked.push_str(stem);
+                    postings.id(marked)
+                });
+            }
+            found.extend(Some(stems[id as usize]).filter(|stem| *stem != NO_STEM));
+        });
+    }
 }
