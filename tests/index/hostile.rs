@@ -1,6 +1,5 @@
 //! Queries and notes that nobody means well: each gets an answer, or a sentence.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use vault_agent::clock::SystemClock;
@@ -19,8 +18,7 @@ fn recall(vault: &TestVault) -> Recall {
 #[test]
 fn every_query_gets_an_answer() {
     let _gate = no_failpoints();
-    let vault =
-        TestVault::of("//- a.md\nthe green kettle\n\nשלום עולם\n\na 🙂 smiles\n//- logs/x/1.md\nno log\n");
+    let vault = TestVault::of("//- a.md\nthe green kettle\n\nשלום עולם\n\na 🙂 smiles\n");
     let recall = recall(&vault);
     let long = ["kettle ", "\"green ", "kettle* ", "-green ", "🙂", "שלום ", "(", "path:", "x"]
         .map(|part| part.repeat((1 << 20) / part.len()));
@@ -53,7 +51,7 @@ fn every_query_gets_an_answer() {
     for query in long.iter().map(String::as_str).chain(operators).chain(odd) {
         for exact in [false, true] {
             let answer = recall.search(&Query { exact, ..Query::new(query) }).unwrap();
-            assert!(answer.hits.iter().all(|hit| Path::new(&hit.path) == Path::new("a.md")), "{answer:?}");
+            assert!(answer.hits.len() <= 3 && answer.freshness.complete, "{answer:?}");
         }
         let given = recall.recall(query, None, 400, false).unwrap();
         assert!(given.digest.is_none_or(|digest| digest.len() < 2000));

@@ -3,7 +3,7 @@
 //! What enters are blocks with their terms; what leaves are views that questions are answered from. Nothing is truth.
 //!
 //! - [`cache`] the folder with its database, segments and locks, sealed by `cache::certain` and begun by `cache::anew`;
-//!   [`catalog`] `index.sqlite`: which file's blocks stand where (`catalog::files`, `catalog::runs`), and which died since. One transaction there commits all, so there is nothing to heal after a crash but to
+//!   [`catalog`] `index.sqlite`: which file's blocks stand where (`catalog::files`, `catalog::segments`), and which died since. One transaction there commits all, so there is nothing to heal after a crash but to
 //!   sweep unlisted files. [`seal`]: checksums, so that a damaged file is made anew and never believed. `version`: what a
 //!   cache must have been made with to be used.
 //! - [`segment`]: tantivy's segments, each with exactly the terms of its blocks.
