@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use vault_agent::agent::approval::Verdict;
 
+use crate::agent::rig::{Person, ask, is_whole, left, settings};
 use crate::models::{ModelServer, Reply};
-use crate::rig::{Person, ask, is_whole, left, settings};
 use crate::support::{Run, TestVault};
 
 const NOTES: &str = "//- now: 2026-12-01T09:30:00Z\n//- /MEMORY.md\n## People\n- Anna drinks oolong\n\

@@ -8,8 +8,8 @@ use std::path::Path;
 use serde_json::json;
 use vault_agent::agent::approval::Verdict;
 
+use crate::agent::rig::{Person, ask, is_whole, left, settings};
 use crate::models::{ModelServer, Reply};
-use crate::rig::{Person, ask, is_whole, left, settings};
 use crate::support::TestVault;
 
 const CANARY: &str = "canary-7f3Qz+/=x9";

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use vault_agent::agent::approval::Verdict;
 
+use crate::agent::rig::{Person, ask, is_whole, settings};
 use crate::models::{ModelServer, Reply};
-use crate::rig::{Person, ask, is_whole, settings};
 use crate::support::TestVault;
 
 fn skill(name: &str, description: &str, body: &str) -> String {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use vault_agent::brain::wire::Wire;
 use vault_agent::brain::{Class, Message, Stop, ToolResult};
 
-use crate::rig::{PATIENT, ask, brain, question, told, with_tool};
+use crate::brain::rig::{PATIENT, ask, brain, question, told, with_tool};
 
 #[tokio::test]
 async fn the_wires_work_against_somebody_elses_server() {

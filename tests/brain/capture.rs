@@ -12,8 +12,8 @@ use vault_agent::config::Dirs;
 use vault_agent::vault::Vault;
 use vault_agent::workspace::Workspace;
 
+use crate::brain::spending::brain;
 use crate::models::{ModelServer, Reply};
-use crate::spending::brain;
 use crate::support::TestVault;
 
 const LOG: &str = "logs/discord-channel/7/20261120T100000Z_0001.md";

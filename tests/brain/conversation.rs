@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use vault_agent::brain::wire::Wire;
 use vault_agent::brain::{Event, Message, Part, Reply as Answer, Request, Stop, ToolResult, Usage};
 
+use crate::brain::rig::{KEY, PATIENT, ask, brain, question, told, with_tool};
 use crate::models::{ModelServer, Reply};
-use crate::rig::{KEY, PATIENT, ask, brain, question, told, with_tool};
 
 /// The conversation so far, with an answer and its calls' results.
 fn after(request: &Request, answer: &Answer, results: &[&str]) -> Request {

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use vault_agent::brain::wire::Wire;
 use vault_agent::brain::{Class, Event, Reply as Answer};
 
+use crate::brain::rig::{PATIENT, ask, brain, with_tool};
 use crate::models::{Fault, ModelServer, Reply, body};
-use crate::rig::{PATIENT, ask, brain, with_tool};
 
 fn replies() -> impl Strategy<Value = Reply> {
     let word = "[a-z äß東🍵\"\\\\\n\r\u{feff}]{0,30}";

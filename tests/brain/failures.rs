@@ -7,8 +7,8 @@ use tokio_util::sync::CancellationToken;
 use vault_agent::brain::wire::{Watch, Wire};
 use vault_agent::brain::{Brain, BrainError, Class};
 
+use crate::brain::rig::{KEY, PATIENT, ask, brain, question};
 use crate::models::{Fault, ModelServer, Reply};
-use crate::rig::{KEY, PATIENT, ask, brain, question};
 
 async fn fails(wire: Wire, reply: Reply, watch: Watch) -> BrainError {
     let server = ModelServer::start().await;

@@ -3,8 +3,8 @@
 use vault_agent::format::log::INJECTED;
 use vault_agent::turn::NewTurn;
 
+use crate::brain::spending::{World, brain};
 use crate::models::{ModelServer, Reply};
-use crate::spending::{World, brain};
 
 const FOUND: &str = "INJECTED_CONTEXT_RELEVANT_MEMORIES\n{\"memories\":[{\"excerpt\":\"Anna drinks oolong since 2019\"},\
                      {\"excerpt\":\"Bert keeps bees\"}]}";

@@ -16,8 +16,8 @@ use vault_agent::format::log::{Event, EventKind, LogHeader, render_event, render
 use vault_agent::turn::journal::ToolEnd;
 use vault_agent::turn::{Halt, NewTurn, Nowhere, Responder};
 
+use crate::brain::spending::{Fixed, World, brain};
 use crate::models::{ModelServer, Reply};
-use crate::spending::{Fixed, World, brain};
 
 /// A tool of ours, `note`, and one that reads what strangers write, `page`; keeps who called.
 #[derive(Default)]

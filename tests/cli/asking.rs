@@ -6,7 +6,7 @@ use std::os::unix::net::UnixListener;
 
 use serde_json::json;
 
-use crate::daemon::Daemon;
+use crate::cli::daemon::Daemon;
 use crate::support::{Run, TestVault};
 
 const MEMORY: &str = "//- now: 2026-12-01T09:30:00Z\n//- /MEMORY.md\n## Kyle\n- prefers TypeScript over JavaScript\n\

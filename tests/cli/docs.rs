@@ -11,7 +11,7 @@ fn file(name: &str) -> String {
 /// The help of every command, in the order of the tree.
 fn reference(vault: &TestVault) -> String {
     let mut out = String::from(
-        "# Commands\n\nThis page is what `--help` says. `UPDATE_DOCS=1 cargo test --test cli` writes it anew; the test fails where it differs.\n",
+        "# Commands\n\nThis page is what `--help` says. `UPDATE_DOCS=1 cargo test --test rooms cli::docs` writes it anew; the test fails where it differs.\n",
     );
     let mut todo = vec![Vec::<String>::new()];
     while let Some(path) = todo.pop() {
@@ -44,7 +44,7 @@ fn the_command_reference_is_what_help_says() {
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(&path, &now).unwrap();
     }
-    assert!(file("docs/commands.md") == now, "docs/commands.md is old: UPDATE_DOCS=1 cargo test --test cli");
+    assert!(file("docs/commands.md") == now, "docs/commands.md is old: UPDATE_DOCS=1 cargo test --test rooms cli::docs");
 }
 
 #[test]

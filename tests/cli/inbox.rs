@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::daemon::Daemon;
+use crate::cli::daemon::Daemon;
 use crate::support::TestVault;
 
 const LOG: &str = "logs/discord-channel/7/20261120T100000Z_0001.md";

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::daemon::Daemon;
+use crate::cli::daemon::Daemon;
 use crate::support::{TestVault, until};
 
 const REMINDERS: &str = "//- Reminders.md\n- [ ] date=2026-12-01 time=09:30 recur=none msg=\"Stretch\"\n";

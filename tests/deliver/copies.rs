@@ -2,8 +2,8 @@
 
 use jiff::SignedDuration;
 
-use crate::crashes::{STEPS, tick_until};
-use crate::world::{Fault, World, id, line};
+use crate::deliver::crashes::{STEPS, tick_until};
+use crate::deliver::world::{Fault, World, id, line};
 
 const NOW: &str = "2026-12-01T09:30:00Z";
 

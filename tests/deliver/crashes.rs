@@ -7,8 +7,9 @@ use std::sync::Once;
 use jiff::SignedDuration;
 use vault_agent::deliver::PassReport;
 
+use crate::deliver::world::{World, id, line};
+use crate::support::processes::at;
 use crate::support::without_random;
-use crate::world::{World, id, line};
 
 /// The steps of a pass at which it can be ended.
 pub const STEPS: [&str; 11] = [
@@ -44,7 +45,7 @@ pub fn tick_until(world: &mut World, step: usize, nth: usize) -> Option<PassRepo
                 Some((step, nth)) if step == index => CRASH.set(Some((step, nth - 1))),
                 _ => {}
             };
-            fail::cfg_callback(*name, crash).unwrap();
+            at(*name, crash);
         }
     });
     CRASH.set(Some((step, nth)));

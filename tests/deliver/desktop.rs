@@ -3,8 +3,8 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use crate::deliver::world::{id, line};
 use crate::support::TestVault;
-use crate::world::{id, line};
 
 /// A program of that name in `bin`, which keeps its arguments, one a line, and then does `then`.
 fn program(bin: &Path, name: &str, then: &str) {

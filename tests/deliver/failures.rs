@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::SignedDuration;
 use vault_agent::deliver::{self, Mode};
 
-use crate::world::{Fault, Place, World, id, line};
+use crate::deliver::world::{Fault, Place, World, id, line};
 
 const NOW: &str = "2026-12-01T09:30:00Z";
 

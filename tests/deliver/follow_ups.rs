@@ -3,8 +3,8 @@
 use jiff::SignedDuration;
 use vault_agent::deliver::Mode;
 
-use crate::crashes::{STEPS, tick_until};
-use crate::world::World;
+use crate::deliver::crashes::{STEPS, tick_until};
+use crate::deliver::world::World;
 
 const NOW: &str = "2026-12-01T09:30:20Z";
 

@@ -4,9 +4,9 @@ use std::process::Stdio;
 
 use jiff::SignedDuration;
 
-use crate::servers::{Fault, MailFault, MailServer, NtfyServer, Web};
+use crate::deliver::servers::{Fault, MailFault, MailServer, NtfyServer, Web};
+use crate::deliver::world::{id, line};
 use crate::support::{TestVault, until};
-use crate::world::{id, line};
 
 const NOW: &str = "2026-12-01T09:30:00Z";
 

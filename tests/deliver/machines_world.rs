@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use jiff::{SignedDuration, Timestamp};
 use vault_agent::deliver::{Memory, Mode};
 
-use crate::machines::Several;
-use crate::memory::Fault as Cut;
-use crate::world::{Fault, World, id, line};
+use crate::deliver::machines::Several;
+use crate::deliver::world::{Fault, World, id, line};
+use crate::deliver::memory::Fault as Cut;
 
 /// A small generator of numbers (xorshift64*).
 struct Random(u64);

@@ -11,8 +11,8 @@ use vault_agent::deliver::{
     Email, Links, Lookup, MessageKind, Notifier, NtfyNotifier, Outgoing, SendOutcome, SignedWebhook, Telling,
 };
 
-use crate::servers::{Fault, MailFault, MailServer, NtfyServer, Web};
-use crate::world::{World, id, line};
+use crate::deliver::servers::{Fault, MailFault, MailServer, NtfyServer, Web};
+use crate::deliver::world::{World, id, line};
 
 const NOW: &str = "2026-12-01T09:30:00Z";
 

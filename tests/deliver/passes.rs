@@ -3,8 +3,8 @@
 use jiff::SignedDuration;
 use vault_agent::deliver::Mode;
 
+use crate::deliver::world::{World, id, line};
 use crate::support::{TestVault, without_random};
-use crate::world::{World, id, line};
 
 const NOW: &str = "2026-12-01T09:30:20Z";
 

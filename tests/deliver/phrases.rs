@@ -15,10 +15,10 @@ use vault_agent::turn::{TurnJournal, usage};
 use vault_agent::vault::Vault;
 use vault_agent::workspace::Workspace;
 
-use crate::crashes::{STEPS, tick_until};
+use crate::deliver::crashes::{STEPS, tick_until};
+use crate::deliver::world::{World, id, line};
 use crate::models::{ModelServer, Reply};
 use crate::support::TestVault;
-use crate::world::{World, id, line};
 
 const BEFORE: &str = "2026-12-01T09:29:00Z";
 const DUE: &str = "2026-12-01T09:30:00Z";

@@ -2,8 +2,8 @@
 
 use jiff::SignedDuration;
 
+use crate::deliver::world::{Fault, World, id, line};
 use crate::support::TestVault;
-use crate::world::{Fault, World, id, line};
 
 const NIGHT: &str = "2026-12-01T22:30:00Z";
 

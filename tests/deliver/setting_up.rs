@@ -3,8 +3,8 @@
 
 use std::os::unix::fs::PermissionsExt;
 
+use crate::deliver::servers::{Fault, MailFault, MailServer, NtfyServer, Web};
 use crate::pty::Pty;
-use crate::servers::{Fault, MailFault, MailServer, NtfyServer, Web};
 use crate::support::TestVault;
 
 fn machine() -> TestVault {

@@ -7,8 +7,8 @@ use jiff::{SignedDuration, Timestamp, civil, tz::TimeZone};
 use proptest::prelude::*;
 use vault_agent::deliver::Mode;
 
-use crate::crashes::{STEPS, tick_until};
-use crate::world::{Fault, World, line};
+use crate::deliver::crashes::{STEPS, tick_until};
+use crate::deliver::world::{Fault, World, line};
 
 /// What happens next.
 #[derive(Debug, Clone)]

@@ -8,9 +8,9 @@ use std::time::Duration;
 use jiff::SignedDuration;
 use vault_agent::format::task::Format;
 
-use crate::crashes::{STEPS, tick_until};
+use crate::deliver::crashes::{STEPS, tick_until};
+use crate::deliver::tasks::{note, text, told, world};
 use crate::support::TestVault;
-use crate::tasks::{note, text, told, world};
 
 #[test]
 fn each_step_may_be_the_last_before_a_crash() {

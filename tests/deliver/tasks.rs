@@ -9,7 +9,7 @@ use vault_agent::deliver::{Memory, Mode};
 use vault_agent::format::task::Format;
 use vault_agent::tasks::TaskSettings;
 
-use crate::world::World;
+use crate::deliver::world::World;
 
 const NOW: &str = "2026-12-01T08:00:00Z";
 

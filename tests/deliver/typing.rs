@@ -3,8 +3,8 @@
 use jiff::SignedDuration;
 use vault_agent::deliver::{Memory, Mode};
 
-use crate::crashes::{STEPS, tick_until};
-use crate::world::{World, line};
+use crate::deliver::crashes::{STEPS, tick_until};
+use crate::deliver::world::{World, line};
 
 const NOW: &str = "2026-12-01T09:30:20Z";
 

@@ -1,9 +1,9 @@
 //! What a person is asked before it happens: by buttons, by the line in the vault, across crashes.
 
-use super::models::{ModelServer, Reply};
 use super::rig::*;
 use super::traps::{APPROVAL, SENDING, Traps};
 use super::turns::{answers, rig_with, settings};
+use crate::models::{ModelServer, Reply};
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};

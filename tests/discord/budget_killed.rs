@@ -1,10 +1,10 @@
 //! A crash between a person's word on the day's budget and what is made of it.
 
 use super::approvals::{asked, lines, push, questions};
-use super::models::{ModelServer, Reply};
 use super::rig::*;
 use super::traps::Traps;
 use super::turns::{answers, rig_with};
+use crate::models::{ModelServer, Reply};
 use vault_agent::format::approval::State;
 use vault_agent::turn::TurnJournal;
 

@@ -2,9 +2,9 @@
 //! a Discord and a model server of our own.
 
 use super::fake::FakeDiscord;
-use super::models::ModelServer;
 use super::rig::*;
-use super::stand_in;
+use crate::harness::stand_in;
+use crate::models::ModelServer;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::fs;

@@ -1,7 +1,7 @@
 //! What the daemon asks a person, with the real tools: a command that needs the network, and more than a day's budget.
 
 use super::house::*;
-use super::models::Reply;
+use crate::models::Reply;
 use serde_json::json;
 
 const BRAIN: &str = "[[brain]]\nname = \"wire\"\nkind = \"messages\"\nmodel = \"m\"\nurl = \"URL\"\n";

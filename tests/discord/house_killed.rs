@@ -3,8 +3,8 @@
 //! `VAULT_AGENT_KILLS` says how often; 200 nightly.
 
 use super::house::*;
-use super::models::{Asked, ModelServer, Reply};
 use super::rig::*;
+use crate::models::{Asked, ModelServer, Reply};
 use serde_json::json;
 use std::time::Duration;
 use vault_agent::turn::{State, TurnJournal};

@@ -2,8 +2,8 @@
 //! what else stands in the environment. Everybody who may echo one does so.
 
 use super::house::*;
-use super::models::{Asked, Reply};
 use super::rig::*;
+use crate::models::{Asked, Reply};
 use serde_json::json;
 use std::fs;
 use std::path::Path;

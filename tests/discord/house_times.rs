@@ -2,8 +2,8 @@
 //! around which it is killed.
 
 use super::house::*;
-use super::models::Reply;
 use super::rig::*;
+use crate::models::Reply;
 use jiff::{SignedDuration, Timestamp, Unit};
 use std::time::{Duration, Instant};
 

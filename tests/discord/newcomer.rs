@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::fake::{FakeDiscord, Fault};
-use super::pty::Pty;
 use super::rig::{ALICE, CHANNEL};
+use crate::pty::Pty;
 
 /// A home with an Obsidian vault whose Discord is ours.
 fn home(fake: &FakeDiscord) -> tempfile::TempDir {

@@ -1,6 +1,6 @@
 //! A bot in a vault of its own, against a Discord of our own.
 
-use crate::fake::FakeDiscord;
+use crate::discord::fake::FakeDiscord;
 use async_trait::async_trait;
 use jiff::civil;
 use secrecy::SecretString;

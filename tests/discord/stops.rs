@@ -1,9 +1,9 @@
 //! A word to stop counts though the program dies before it is obeyed, or was away when it was said.
 
-use super::models::{ModelServer, Reply};
 use super::rig::*;
 use super::traps::{STOP, Traps};
 use super::turns::{Look, answers, rig_with};
+use crate::models::{ModelServer, Reply};
 use serde_json::json;
 use std::sync::Arc;
 

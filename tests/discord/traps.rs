@@ -1,6 +1,7 @@
 //! Crashes at a failpoint that hit one rig alone, while other tests of this process go on.
 
 use super::rig::Rig;
+use crate::support::processes::at;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Once, PoisonError, Weak};
 
@@ -77,7 +78,7 @@ impl Traps {
         static POINTS_SET: Once = Once::new();
         POINTS_SET.call_once(|| {
             for point in TURN.iter().chain(&SENDING).chain(&AROUND).chain(&APPROVAL).chain(&[STOP]) {
-                fail::cfg_callback(*point, || Self::pass_all(point)).unwrap();
+                at(point, || Self::pass_all(point));
             }
         });
         TRAPS.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(&traps));

@@ -1,7 +1,7 @@
 //! A question's way to its answer by a brain, over a model server of our own.
 
-use super::models::{ModelServer, Reply};
 use super::rig::*;
+use crate::models::{ModelServer, Reply};
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
@@ -87,7 +87,7 @@ pub fn answers(rig: &Rig) -> Vec<String> {
 }
 
 /// The words that people said in a request, each message for itself.
-fn people(asked: &super::models::Asked) -> Vec<String> {
+fn people(asked: &crate::models::Asked) -> Vec<String> {
     asked.messages().iter().filter(|m| m["role"] == "user").map(|m| m["content"].to_string()).collect()
 }
 

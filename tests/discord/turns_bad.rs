@@ -1,8 +1,8 @@
 //! What goes wrong with brains, questions and notes: each has one visible, plain outcome, and nothing else changes.
 
-use super::models::{ModelServer, Reply};
 use super::rig::*;
 use super::turns::{Look, answers, rig_with};
+use crate::models::{ModelServer, Reply};
 use serde_json::json;
 use vault_agent::turn::State;
 

@@ -1,10 +1,10 @@
 //! What a brain chose among memories stands in the log, and the request is made again from there; and a turn that waits
 //! can be stopped.
 
-use super::models::{ModelServer, Reply};
 use super::rig::*;
 use super::turns::{answers, rig_with};
 use super::turns_remade::remade;
+use crate::models::{ModelServer, Reply};
 use vault_agent::format::log::EventKind;
 use vault_agent::turn::{State, TurnJournal};
 

@@ -1,9 +1,9 @@
 //! Exactly one whole answer to each message, wherever the program is killed.
 
-use super::models::{ModelServer, Reply};
 use super::rig::*;
 use super::traps::{SENDING, TURN, Traps};
 use super::turns::{Look, answers, rig_with, settings};
+use crate::models::{ModelServer, Reply};
 use jiff::SignedDuration;
 use serde_json::json;
 use std::collections::{BTreeMap, HashMap};

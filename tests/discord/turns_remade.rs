@@ -7,10 +7,10 @@ use serde_json::Value;
 use vault_agent::format::log::EventKind;
 use vault_agent::turn::TurnJournal;
 
-use super::models::{ModelServer, Reply};
 use super::rig::*;
 use super::turns::settings;
 use super::turns_killed::Daemon;
+use crate::models::{ModelServer, Reply};
 
 /// `turns ID --request --json` with these directories.
 pub fn remade(rig: &Rig, id: &str, state: &Path, cache: &Path) -> Value {

@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 
 use vault_agent::turn::TurnJournal;
 
-use super::models::{ModelServer, Reply};
 use super::rig::*;
 use super::turns::settings;
 use super::turns_killed::Daemon;
 use super::turns_remade::remade;
+use crate::models::{ModelServer, Reply};
 
 /// A log of the last hours with 130 messages of some 250 tokens; one says what colour the mast gets.
 fn log() -> String {

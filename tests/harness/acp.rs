@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use vault_agent::brain::acp::Acp;
 use vault_agent::brain::{Class, Message, Request, Stop};
 
-use crate::stand::{KEY, Record, Stand, Told, ask, go_on, question, stand};
+use crate::harness::stand::{KEY, Record, Stand, Told, ask, go_on, question, stand};
 
 fn acp(stand: &Stand) -> Acp {
     Acp::new(stand.setup.clone(), Some("AGENT_KEY".into()))

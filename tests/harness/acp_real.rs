@@ -5,8 +5,8 @@
 use serde_json::{Value, json};
 use vault_agent::brain::acp::Acp;
 
+use crate::harness::stand::{KEY, Record, Stand, ask, go_on, question, stand_of};
 use crate::models::{Asked, ModelServer, Reply};
-use crate::stand::{KEY, Record, Stand, ask, go_on, question, stand_of};
 
 /// An agent, and the names that it gives to our tool and to its own for commands.
 struct Real {

@@ -5,8 +5,8 @@ use std::time::Duration;
 use vault_agent::brain::Class;
 use vault_agent::brain::wire::Watch;
 
+use crate::harness::rig::{KEY, PATIENT, Rig, remind};
 use crate::models::Reply;
-use crate::rig::{KEY, PATIENT, Rig, remind};
 
 async fn followed(name: &str) -> Rig {
     Rig::new(|rig| rig.brain("claude-code", name) + &rig.brain("chat", "next")).await

@@ -5,7 +5,7 @@ use tokio_util::sync::CancellationToken;
 use vault_agent::brain::codex::Codex;
 use vault_agent::brain::{Class, Harness, Message, Request, Stop, Task};
 
-use crate::stand::{KEY, Record, Stand, Told, ask, go_on, question, stand};
+use crate::harness::stand::{KEY, Record, Stand, Told, ask, go_on, question, stand};
 
 fn codex(stand: &Stand) -> Codex {
     Codex::new(stand.setup.clone())

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use vault_agent::brain::codex::Codex;
 use vault_agent::brain::{Class, Message, Part};
 
+use crate::harness::stand::{KEY, Record, Stand, ask, go_on, question, stand_of};
 use crate::models::{ModelServer, Reply};
-use crate::stand::{KEY, Record, Stand, ask, go_on, question, stand_of};
 
 struct Real {
     stand: Stand,

@@ -10,9 +10,9 @@ use vault_agent::brain::harness::FOREIGN;
 use vault_agent::brain::{Harness, Task};
 use vault_agent::config::{McpServer, Settings};
 
+use crate::harness::rig::{Person, Rig};
+use crate::harness::stand::{Record, Stand, Told, has_python, question, stand};
 use crate::models::Reply;
-use crate::rig::{Person, Rig};
-use crate::stand::{Record, Stand, Told, has_python, question, stand};
 
 /// A server that does what its mode says, with the tools `look` and `walk`; a variable that every test run has is
 /// named.

@@ -2,9 +2,9 @@
 
 use vault_agent::turn::Responder;
 
+use crate::harness::rig::{Rig, remind, words};
+use crate::harness::stand;
 use crate::models::Reply;
-use crate::rig::{Rig, remind, words};
-use crate::stand;
 
 /// Every kind that can be tried here.
 fn kinds() -> Vec<&'static str> {
@@ -75,7 +75,7 @@ async fn tools_of_a_programs_own_are_told_to_a_wire_in_words() {
         })
         .await;
         let verdict = vault_agent::agent::approval::Verdict::Yes;
-        rig.person = std::sync::Arc::new(crate::rig::Person { verdict, asked: Default::default() });
+        rig.person = std::sync::Arc::new(crate::harness::rig::Person { verdict, asked: Default::default() });
         let call = Reply::tool("Bash", serde_json::json!({"command": "echo the number is $((6 * 7))"}));
         rig.server.script(vec![call, Reply::text("42.")]);
         assert_eq!(rig.ask(1, "?").await.unwrap().text, "42.");

@@ -7,7 +7,8 @@ use std::process::{Command, Stdio};
 use serde_json::json;
 use vault_agent::brain::process::{Child, Program, Supervision, sweep};
 
-use crate::rig::PATIENT;
+use crate::harness::rig::PATIENT;
+use crate::support::processes::again;
 
 const US: &str = env!("CARGO_BIN_EXE_vault-agent");
 
@@ -88,8 +89,7 @@ async fn somebody_with_a_child() {
 }
 
 fn parent(state: &Path) -> std::process::Child {
-    let mut parent = Command::new(std::env::current_exe().unwrap())
-        .args(["process::somebody_with_a_child", "--exact", "--nocapture"])
+    let mut parent = again(&somebody_with_a_child)
         .env("HARNESS_TEST_STATE", state)
         .stdout(Stdio::piped())
         .spawn()

@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use vault_agent::agent::approval::Verdict;
 use vault_agent::brain::Class;
 
+use crate::harness::rig::{Person, Rig, remind, words};
+use crate::harness::sessions::Log;
 use crate::models::Reply;
-use crate::rig::{Person, Rig, remind, words};
-use crate::sessions::Log;
 
 fn real() -> Option<PathBuf> {
     let path = std::env::var_os("VAULT_AGENT_CLAUDE").map(PathBuf::from);
@@ -49,7 +49,7 @@ async fn a_question_a_tool_and_no_word_on_the_command_line() {
     assert_eq!((rig.tools(1).len(), rig.reminders()), (1, 1));
     assert!(answer.facts.usd.is_some_and(|usd| usd > 0.0));
     let arguments = std::fs::read_to_string(rig.temp.path().join("arguments")).unwrap();
-    for word in ["Zorba", "secret tea", crate::rig::KEY] {
+    for word in ["Zorba", "secret tea", crate::harness::rig::KEY] {
         assert!(!arguments.contains(word), "{word} stands on the command line");
     }
     let asked = &rig.server.requests()[0];
@@ -169,7 +169,7 @@ fn bare(real: &std::path::Path, rig: &Rig) -> Duration {
         .args(arguments)
         .current_dir(rig.state().join("harness/cc"))
         .env("ANTHROPIC_BASE_URL", rig.server.url())
-        .env("ANTHROPIC_API_KEY", crate::rig::KEY)
+        .env("ANTHROPIC_API_KEY", crate::harness::rig::KEY)
         .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
         .env("DISABLE_AUTOUPDATER", "1")
         .stdin(Stdio::piped())

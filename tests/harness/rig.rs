@@ -21,8 +21,8 @@ use vault_agent::turn::{Answer, Halt, Note, Place, Responder, TurnJournal};
 use vault_agent::vault::Vault;
 use vault_agent::workspace::Workspace;
 
+use crate::harness::{stand, stand_in};
 use crate::models::{Asked, ModelServer, Reply};
-use crate::{stand, stand_in};
 
 pub const KEY: &str = "sk-ant-harness-0123456789abcdef";
 

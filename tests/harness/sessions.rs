@@ -4,8 +4,8 @@ use std::io::Write;
 
 use vault_agent::turn::{TurnJournal, remake};
 
+use crate::harness::rig::{Rig, words};
 use crate::models::Reply;
-use crate::rig::{Rig, words};
 
 const LOG: &str = "vault/logs/day.md";
 

@@ -16,7 +16,7 @@ use vault_agent::brain::{
     BrainError, Class, Harness, Host, Message, Reply, Request, Task, ToolCall, ToolResult,
 };
 
-use crate::rig::PATIENT;
+use crate::harness::rig::PATIENT;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_vault-agent");
 pub const KEY: &str = "sk-canary-0123456789";

@@ -4,6 +4,7 @@
 //! asks for permission over its pipe before each, keeps sessions in its folder, and reports failures of its provider
 //! as the real one does. After a `+` in `--model` stands what it does wrong: `+garbage+exit-after-tool`.
 
+use crate::support::processes::name;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -25,8 +26,9 @@ pub fn install(folder: &Path) -> PathBuf {
     let path = folder.join("claude");
     let us = std::env::current_exe().unwrap();
     let script = format!(
-        "#!/bin/sh\n{ARGUMENTS}=$(printf '%s\\n' \"$@\")\nexport {ARGUMENTS}\nexec '{}' stand_in::program --exact --nocapture --test-threads=1\n",
-        us.display()
+        "#!/bin/sh\n{ARGUMENTS}=$(printf '%s\\n' \"$@\")\nexport {ARGUMENTS}\nexec '{}' {} --exact --nocapture --test-threads=1\n",
+        us.display(),
+        name(&program)
     );
     std::fs::write(&path, script).unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();

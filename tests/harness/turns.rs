@@ -6,8 +6,8 @@ use vault_agent::agent::approval::Verdict;
 use vault_agent::brain::Class;
 use vault_agent::turn::{Note, Responder};
 
+use crate::harness::rig::{KEY, Rig, remind, words};
 use crate::models::Reply;
-use crate::rig::{KEY, Rig, remind, words};
 use serde_json::json;
 
 async fn claude(name: &str) -> Rig {
@@ -65,7 +65,7 @@ async fn a_tool_of_the_vault_is_called_through_our_own_server() {
 async fn a_tool_of_its_own_is_asked_about() {
     for (verdict, ran) in [(Verdict::Yes, true), (Verdict::No, false), (Verdict::Nobody, false)] {
         let mut rig = Rig::new(|rig| format!("{}tools = [\"Bash\"]\n", rig.brain("claude-code", "cc"))).await;
-        rig.person = std::sync::Arc::new(crate::rig::Person { verdict, asked: Default::default() });
+        rig.person = std::sync::Arc::new(crate::harness::rig::Person { verdict, asked: Default::default() });
         let file = rig.temp.path().join("made");
         let command = format!("touch {} && echo made it", file.display());
         rig.server.script(vec![Reply::tool("Bash", json!({"command": command})), Reply::text("So be it.")]);

@@ -3,7 +3,7 @@
 use vault_agent::history::{Filter, NOTE};
 use vault_agent::vault::{Actor, Change, ChangeObserver, Operation, Why};
 
-use crate::room::{Room, note, why};
+use crate::history::room::{Room, note, why};
 
 #[test]
 fn what_a_person_changed_before_the_agent_wrote_is_committed_first() {

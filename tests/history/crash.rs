@@ -7,8 +7,9 @@ use std::process::{Command, Stdio};
 
 use vault_agent::history::PackPolicy;
 
-use crate::room::{self, Room};
+use crate::history::room::{self, Room};
 use crate::support::TestVault;
+use crate::support::processes::again;
 
 const SNAPSHOT_STEPS: [&str; 5] = [
     "history::created",
@@ -247,12 +248,9 @@ fn packing_that_is_killed_loses_nothing() {
                 room.history.maintain_with(PackPolicy { loose: 1, packs: 99, small_bytes: 1 << 30 }).unwrap();
             }
         }
-        let status = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "crash::a_child_that_packs"])
+        let status = again(&a_child_that_packs)
             .env(CHILD, room.temp.path())
             .env("FAILPOINTS", format!("{step}=return"))
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
             .status()
             .unwrap();
         assert!(!status.success(), "{step} was not reached");

@@ -4,7 +4,7 @@ use jiff::SignedDuration;
 use vault_agent::history::{Bound, LineTarget, Writer};
 use vault_agent::vault::{Actor, Operation, Origin};
 
-use crate::room::{Room, note};
+use crate::history::room::{Room, note};
 use crate::support::TestVault;
 
 /// `person:first line`, in the order of the note.

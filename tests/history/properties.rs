@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use vault_agent::history::{Deletions, PackPolicy};
 
-use crate::room::Room;
+use crate::history::room::Room;
 
 /// Names that have broken other tools: spaces, emoji, both forms of é, a leading dash, 255 bytes.
 fn names() -> Vec<String> {
@@ -91,10 +91,10 @@ proptest! {
                 }
                 Act::Agent(name, text) => {
                     room.tick();
-                    let why = crate::room::why(vault_agent::vault::Actor::Mcp, text);
+                    let why = crate::history::room::why(vault_agent::vault::Actor::Mcp, text);
                     let op = vault_agent::vault::Operation::Append { text: text.as_bytes().to_vec() };
                     // Refused where the file is empty or a dangling link: that is the engine's right.
-                    let _ = room.editor.edit(&crate::room::note(&names[*name]), &[op], &why);
+                    let _ = room.editor.edit(&crate::history::room::note(&names[*name]), &[op], &why);
                 }
                 Act::Delete(name) => {
                     if std::fs::remove_file(room.root().join(&names[*name])).is_ok() {
@@ -127,7 +127,7 @@ proptest! {
                 Act::Snapshot | Act::Dirty => {
                     room.tick();
                     if matches!(act, Act::Dirty) {
-                        let paths = dirty.drain(..).map(|path| crate::room::note(&path)).collect();
+                        let paths = dirty.drain(..).map(|path| crate::history::room::note(&path)).collect();
                         room.history.snapshot_paths(&paths, Deletions::Accept).unwrap();
                     }
                     // Whatever the dirty set missed (an agent's write in between), the full walk finds.

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use vault_agent::history::{HistoryError, push};
 
-use crate::room::Room;
+use crate::history::room::Room;
 use crate::support::TestVault;
 
 /// An empty repository to push to; `None` where there is no git.
@@ -36,7 +36,7 @@ fn a_new_machine_gets_the_vault_back() {
     assert_eq!((new.read("a.md").as_str(), new.read("sub/b.md").as_str()), ("one\nagent\n", "two\n"));
     let log = new.run(&["history"]);
     assert!(log.stdout.contains("saved: agent") && !log.stdout.contains("deleted"), "{log:?}");
-    crate::room::fsck(&new.state().join("history.git"));
+    crate::history::room::fsck(&new.state().join("history.git"));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use vault_agent::history::{Deletions, Filter};
 
-use crate::room::Room;
+use crate::history::room::Room;
 use crate::support::TestVault;
 
 fn text(number: usize) -> String {

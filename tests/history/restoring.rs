@@ -2,7 +2,7 @@
 
 use vault_agent::history::{HistoryError, Interrupted};
 
-use crate::room::Room;
+use crate::history::room::Room;
 
 #[test]
 fn a_file_a_folder_and_everything_come_back() {

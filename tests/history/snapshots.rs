@@ -2,7 +2,7 @@
 
 use vault_agent::history::{Deletions, Filter};
 
-use crate::room::Room;
+use crate::history::room::Room;
 
 #[test]
 fn a_snapshot_holds_every_note_and_nothing_happens_without_a_change() {

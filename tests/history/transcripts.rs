@@ -3,7 +3,7 @@
 use vault_agent::format::log::{Event, EventKind, LogHeader, render_event, render_header};
 use vault_agent::history::audit;
 
-use crate::room::{Room, note};
+use crate::history::room::{Room, note};
 
 const LOG: &str = "logs/discord-channel/2000/20261201T093000Z_0001.md";
 

@@ -3,7 +3,7 @@
 use vault_agent::history::Undone;
 use vault_agent::vault::{Actor, OPERATION, Operation, Origin};
 
-use crate::room::{Room, note, why};
+use crate::history::room::{Room, note, why};
 
 #[test]
 fn the_last_writes_go_and_what_people_wrote_stays() {

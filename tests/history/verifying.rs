@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::room;
+use crate::history::room;
 use crate::support::TestVault;
 
 /// A vault with five snapshots of three notes.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use vault_agent::format::log::{self, EventKind, LogBlock, tool_parts};
 
-use crate::host::{SESSION, hook, input, log as hooks_log, transcript_path};
+use crate::hooks::host::{SESSION, hook, input, log as hooks_log, transcript_path};
 use crate::support::TestVault;
 
 const ON: &str = "//- now: 2026-12-01T09:30:00Z\n//- vault-agent.toml\n[hooks]\narchive = true\n";
@@ -524,7 +524,7 @@ fn sessions_are_found_when_asked_for_and_never_given() {
         |question: &str| vault.run(&["search", question, "--json"]).json()["hits"].as_array().unwrap().len();
     assert!(search("zinnia thermometer") > 0);
     assert_eq!(search("quokka"), 0);
-    let text = crate::host::prompt(&vault, "Do you remember where the zinnia thermometer is?");
+    let text = crate::hooks::host::prompt(&vault, "Do you remember where the zinnia thermometer is?");
     assert!(!text.contains("innia"), "{text}");
 }
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::archive::{Tape, events, happens, log_of, logs, turn};
-use crate::host::SESSION;
+use crate::hooks::archive::{Tape, events, happens, log_of, logs, turn};
+use crate::hooks::host::SESSION;
 use crate::support::TestVault;
 
 const ON: &str = "//- now: 2026-12-01T09:30:00Z\n//- vault-agent.toml\n[hooks]\narchive = true\n";

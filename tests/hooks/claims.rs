@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::host::{failed, hook, input, log, record, said, used, user};
+use crate::hooks::host::{failed, hook, input, log, record, said, used, user};
 use crate::support::TestVault;
 
 const NOTES: &str =

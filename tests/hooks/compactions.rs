@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::archive::{Tape, happens, log_of, turn};
-use crate::host::{SESSION, context, hook, input};
+use crate::hooks::archive::{Tape, happens, log_of, turn};
+use crate::hooks::host::{SESSION, context, hook, input};
 use crate::models::{ModelServer, Reply};
 use crate::support::TestVault;
 

@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use serde_json::json;
 
-use crate::host::{input, log};
+use crate::hooks::host::{input, log};
 use crate::support::TestVault;
 
 const EVENTS: [(&str, &str); 5] = [

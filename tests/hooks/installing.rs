@@ -162,7 +162,7 @@ fn the_installed_command_answers_through_a_shell() {
     sh.current_dir("/").stdin(std::process::Stdio::null());
     let output = sh.output().unwrap();
     assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0));
-    assert!(crate::host::log(&vault).contains("user-prompt-submit: standard input is no message"));
+    assert!(crate::hooks::host::log(&vault).contains("user-prompt-submit: standard input is no message"));
 }
 
 #[test]

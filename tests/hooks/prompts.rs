@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::host::{context, hook, input, log, prompt};
+use crate::hooks::host::{context, hook, input, log, prompt};
 use crate::support::TestVault;
 
 const NOTES: &str = "\

@@ -4,7 +4,7 @@
 use vault_agent::hooks::Event;
 use vault_agent::hooks::input::Input;
 
-use crate::host::{hook, log, record, said, transcript_path, user};
+use crate::hooks::host::{hook, log, record, said, transcript_path, user};
 use crate::support::TestVault;
 
 fn recorded(event: Event) -> &'static str {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::host::{SESSION, context, hook, input, log, prompt, record, said, used, user};
+use crate::hooks::host::{SESSION, context, hook, input, log, prompt, record, said, used, user};
 use crate::support::TestVault;
 
 const NOTES: &str = "\

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::support::TestVault;
+use crate::support::TestVault;
 
 const FIXTURE: &str = "//- /a.md\n# Trees\nThe oak stands alone.\n//- /notes/b.md\n- oak and elm\n- ash\n";
 

@@ -4,7 +4,8 @@
 use proptest::prelude::*;
 use vault_agent::search::{Index, IndexError, Query};
 
-use super::vault::{FAILPOINTS, TestVault};
+use super::vault::TestVault;
+use crate::support::processes::alone;
 
 const QUERIES: [&str; 14] = [
     "alpha",
@@ -229,16 +230,23 @@ fn check(steps: &[Step]) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 40, max_shrink_iters: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
-    #[test]
-    fn any_history_gives_the_answers_of_a_fresh_index(steps in proptest::collection::vec(step(), 1..40)) {
-        let _gate = FAILPOINTS.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+    fn of_any_history(steps in proptest::collection::vec(step(), 1..40)) {
         check(&steps);
     }
 }
 
 #[test]
+fn any_history_gives_the_answers_of_a_fresh_index() {
+    if alone(&any_history_gives_the_answers_of_a_fresh_index) {
+        of_any_history();
+    }
+}
+
+#[test]
 fn many_small_commits_merge_and_still_agree() {
-    let _gate = FAILPOINTS.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if !alone(&many_small_commits_merge_and_still_agree) {
+        return;
+    }
     let mut steps = Vec::new();
     for n in 0..60u8 {
         steps.push(Step::Write { file: n % 8, words: vec![n % 12, 6, n % 5, 14, n % 7, 3] });

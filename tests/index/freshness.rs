@@ -5,8 +5,8 @@ use std::sync::Arc;
 use vault_agent::search::follow::live::Follower;
 use vault_agent::search::{CheckedBy, Index, Query};
 
-use super::support::until;
-use super::vault::{Daemon, TestVault, Told, beside_a_daemon, no_failpoints, show};
+use super::vault::{Daemon, TestVault, Told, beside_a_daemon, show};
+use crate::support::until;
 
 /// An index and its follower, which has looked at everything once.
 fn followed(vault: &TestVault) -> (Arc<Index>, Told) {
@@ -18,7 +18,6 @@ fn followed(vault: &TestVault) -> (Arc<Index>, Told) {
 
 #[test]
 fn without_a_daemon_every_query_sees_the_disk() {
-    let _gate = no_failpoints();
     let vault = TestVault::of("//- a.md\nfirst\n//- b.md\nsecond\n");
     let index = vault.index();
     let count = |query: &str| index.search(&Query::new(query)).unwrap().hits.len();
@@ -34,7 +33,6 @@ fn without_a_daemon_every_query_sees_the_disk() {
 
 #[test]
 fn a_follower_vouches_and_what_it_has_not_committed_is_read_directly() {
-    let _gate = no_failpoints();
     let vault = TestVault::of("//- a.md\nfirst\n//- b.md\nsecond\n");
     let (index, follower) = followed(&vault);
     assert!(Follower::start(Arc::clone(&index)).is_err(), "one follower a vault");
@@ -72,7 +70,6 @@ fn a_follower_vouches_and_what_it_has_not_committed_is_read_directly() {
 
 #[test]
 fn beside_a_follower_nothing_is_missed_before_it_has_settled() {
-    let _gate = no_failpoints();
     let vault = TestVault::of("//- a.md\nfirst\n//- MEMORY.md\n- tea\n");
     let (_, follower) = followed(&vault);
     let other = vault.index();
@@ -99,7 +96,6 @@ fn beside_a_follower_nothing_is_missed_before_it_has_settled() {
 
 #[test]
 fn beside_a_daemon_no_answer_is_older_than_the_disk() {
-    let _gate = no_failpoints();
     let vault = TestVault::of("//- a.md\nalways\n");
     let daemon = Daemon::start(&vault);
     let index = vault.index();
@@ -124,7 +120,6 @@ fn beside_a_daemon_no_answer_is_older_than_the_disk() {
 
 #[test]
 fn beside_a_daemon_no_note_in_a_new_folder_is_missed() {
-    let _gate = no_failpoints();
     let vault = TestVault::of("//- a.md\nalways\n");
     let daemon = Daemon::start(&vault);
     let index = vault.index();
@@ -142,7 +137,6 @@ fn beside_a_daemon_no_note_in_a_new_folder_is_missed() {
 
 #[test]
 fn an_index_that_was_made_anew_beside_a_daemon_is_not_vouched_for_while_it_is_empty() {
-    let _gate = no_failpoints();
     let notes: String = (0..60).map(|n| format!("//- b{n}.md\ncommon\n")).collect();
     for lost in ["index.sqlite", "index.seal", "tantivy"] {
         let vault = TestVault::of(&notes);
@@ -170,7 +164,6 @@ fn an_index_that_was_made_anew_beside_a_daemon_is_not_vouched_for_while_it_is_em
 #[test]
 fn no_answer_is_short_while_many_notes_change() {
     const NOTES: usize = 1200;
-    let _gate = no_failpoints();
     let vault = TestVault::new();
     let write = |round: usize, n: usize| {
         let new = vault.path(&format!(".{n}.tmp"));
@@ -198,7 +191,6 @@ fn no_answer_is_short_while_many_notes_change() {
 
 #[test]
 fn a_dead_watcher_can_t_cause_an_empty_answer() {
-    let _gate = no_failpoints();
     let vault = TestVault::of("//- a.md\nfirst\n");
     let (_, _follower) = followed(&vault);
     let other = vault.index();
@@ -210,7 +202,6 @@ fn a_dead_watcher_can_t_cause_an_empty_answer() {
 
 #[test]
 fn a_follower_survives_the_deletion_of_the_cache() {
-    let _gate = no_failpoints();
     let vault = TestVault::of("//- a.md\nfirst\n");
     let (index, follower) = followed(&vault);
     // The follower writes its word there meanwhile.
@@ -225,7 +216,6 @@ fn a_follower_survives_the_deletion_of_the_cache() {
 
 #[test]
 fn an_emptied_or_unmounted_vault_forgets_nothing_and_says_so() {
-    let _gate = no_failpoints();
     let vault = TestVault::of("//- a.md\nfirst\n//- b.md\nfirst too\n");
     let index = vault.index();
     assert_eq!(index.search(&Query::new("first")).unwrap().hits.len(), 2);
@@ -250,7 +240,6 @@ fn an_emptied_or_unmounted_vault_forgets_nothing_and_says_so() {
 
 #[test]
 fn a_damaged_old_or_deleted_cache_is_made_anew() {
-    let _gate = no_failpoints();
     let vault = TestVault::of("//- a.md\nfirst\n");
     let good = vault.find("first");
     let damage: [&dyn Fn(); 6] = [
@@ -283,7 +272,6 @@ fn a_damaged_old_or_deleted_cache_is_made_anew() {
 
 #[test]
 fn without_a_cache_the_notes_are_read() {
-    let _gate = no_failpoints();
     let vault = TestVault::of("//- a.md\nfirst thing\n//- b.md\nsecond thing\n");
     std::fs::write(vault.dir.path().join("file"), "").unwrap();
     // A file where the cache's folder should be: nobody can write there, root neither.
@@ -299,7 +287,6 @@ fn without_a_cache_the_notes_are_read() {
 
 #[test]
 fn an_interrupted_reindex_changes_nothing() {
-    let _gate = no_failpoints();
     let vault = TestVault::of("//- a.md\nfirst\n");
     let index = vault.index();
     let before = index.search(&Query::new("first")).unwrap();
@@ -312,7 +299,6 @@ fn an_interrupted_reindex_changes_nothing() {
 
 #[test]
 fn a_note_that_is_looked_at_twice_counts_once() {
-    let _gate = no_failpoints();
     let vault = TestVault::of("//- a.md\nfirst\n\nand more\n\nand more\n//- b.md\nsecond first\n");
     let (index, follower) = followed(&vault);
     // One is being typed and read directly, of the other nobody heard: before it says that there is nothing, it looks at

@@ -4,11 +4,11 @@ use std::sync::atomic::AtomicBool;
 
 use vault_agent::search::{CheckedBy, IndexError, Query};
 
-use super::vault::{FAILPOINTS, TestVault, no_failpoints, show};
+use super::vault::{TestVault, show};
+use crate::support::processes::alone;
 
-/// Runs `work` with a failpoint set; failpoints are one for the whole process.
+/// Runs `work` with a failpoint set; failpoints are one for the whole process, so the test is [`alone`] in it.
 fn failing(point: &str, work: impl FnOnce()) {
-    let _gate = FAILPOINTS.write().unwrap_or_else(std::sync::PoisonError::into_inner);
     let scenario = fail::FailScenario::setup();
     fail::cfg(point, "return").unwrap();
     work();
@@ -18,11 +18,11 @@ fn failing(point: &str, work: impl FnOnce()) {
 
 #[test]
 fn a_read_only_cache_is_searched_with_what_is_newer_and_says_so() {
-    let vault = TestVault::of("//- a.md\nfirst\n//- b.md\nsecond\n");
-    {
-        let _gate = no_failpoints();
-        assert_eq!(vault.find("first").len(), 1);
+    if !alone(&a_read_only_cache_is_searched_with_what_is_newer_and_says_so) {
+        return;
     }
+    let vault = TestVault::of("//- a.md\nfirst\n//- b.md\nsecond\n");
+    assert_eq!(vault.find("first").len(), 1);
     failing("index-open-read-only", || {
         let index = vault.index();
         let answer = index.search(&Query::new("first")).unwrap();
@@ -44,15 +44,14 @@ fn a_read_only_cache_is_searched_with_what_is_newer_and_says_so() {
 
 #[test]
 fn a_crash_in_a_checkpoint_is_no_damage() {
-    let vault = TestVault::of("//- a.md\nfirst\n//- b.md\nsecond\n");
-    {
-        let _gate = no_failpoints();
-        assert_eq!(vault.find("first").len(), 1);
+    if !alone(&a_crash_in_a_checkpoint_is_no_damage) {
+        return;
     }
+    let vault = TestVault::of("//- a.md\nfirst\n//- b.md\nsecond\n");
+    assert_eq!(vault.find("first").len(), 1);
     vault.write("a.md", "third");
     // The end of a process makes the checkpoint: the database's file is another, and its seal is not written.
     failing("index-checkpoint-middle", || assert_eq!(vault.find("third").len(), 1));
-    let _gate = no_failpoints();
     for _ in 0..2 {
         let answer = vault.index().search(&Query::new("third")).unwrap();
         assert_eq!((answer.hits.len(), answer.freshness.read_directly), (1, 0));
@@ -62,11 +61,11 @@ fn a_crash_in_a_checkpoint_is_no_damage() {
 
 #[test]
 fn a_full_cache_disk_is_an_error_and_search_reads_the_notes() {
-    let vault = TestVault::of("//- a.md\nfirst\n//- b.md\nsecond\n");
-    {
-        let _gate = no_failpoints();
-        assert_eq!(vault.find("first").len(), 1);
+    if !alone(&a_full_cache_disk_is_an_error_and_search_reads_the_notes) {
+        return;
     }
+    let vault = TestVault::of("//- a.md\nfirst\n//- b.md\nsecond\n");
+    assert_eq!(vault.find("first").len(), 1);
     vault.write("a.md", "third");
     failing("index-disk-full", || {
         let index = vault.index();
@@ -80,14 +79,12 @@ fn a_full_cache_disk_is_an_error_and_search_reads_the_notes() {
         assert!(matches!(error, IndexError::FullText(_) | IndexError::Cache { .. }), "{error}");
     });
     // With space again, the same cache goes on.
-    let _gate = no_failpoints();
     let answer = vault.index().search(&Query::new("third")).unwrap();
     assert_eq!((answer.hits.len(), answer.freshness.read_directly), (1, 0));
 }
 
 #[test]
 fn without_any_cache_the_answers_are_the_same() {
-    let _gate = no_failpoints();
     let vault =
         TestVault::of("//- a.md\n# One\nfirst words #x\n\n- first item\n//- b/c.md\nfirst of the second\n");
     std::fs::write(vault.dir.path().join("file"), "").unwrap();
@@ -101,7 +98,6 @@ fn without_any_cache_the_answers_are_the_same() {
 
 #[test]
 fn what_only_looks_changed_changes_nothing_and_what_does_not_look_it_is_found() {
-    let _gate = no_failpoints();
     let vault = TestVault::of("//- a.md\nalpha beta\n//- b.md\nalpha gamma\n");
     let index = vault.index();
     let before = index.search(&Query::new("alpha")).unwrap();
@@ -124,7 +120,6 @@ fn what_only_looks_changed_changes_nothing_and_what_does_not_look_it_is_found() 
 
 #[test]
 fn renames_of_case_alone_and_of_folders_are_followed() {
-    let _gate = no_failpoints();
     let vault = TestVault::of("//- Note.md\nalpha\n//- in/deep/b.md\nbeta\n");
     let index = vault.index();
     let find = |query: &str| show(&index.search(&Query::new(query)).unwrap());
@@ -138,7 +133,6 @@ fn renames_of_case_alone_and_of_folders_are_followed() {
 
 #[test]
 fn a_moved_vault_keeps_its_index() {
-    let _gate = no_failpoints();
     let vault = TestVault::of("//- a.md\nfirst\n");
     assert_eq!(vault.find("first").len(), 1);
     let moved = vault.dir.path().join("elsewhere");
@@ -158,7 +152,6 @@ fn a_moved_vault_keeps_its_index() {
 
 #[test]
 fn a_clock_that_jumps_hides_no_change() {
-    let _gate = no_failpoints();
     let vault = TestVault::of("//- a.md\nfirst\n");
     let open = |now: &str| {
         vault_agent::search::Index::open(
@@ -183,7 +176,6 @@ fn a_clock_that_jumps_hides_no_change() {
 
 #[test]
 fn what_stands_around_a_nul_is_found_and_a_tail_of_them_is_no_binary() {
-    let _gate = no_failpoints();
     let vault = TestVault::of("//- a.md\nplain\n");
     vault.write("stray.md", "The gnu\0 walks far\n\nThe emu sits\n");
     vault.write("latin.md", [&b"caf\xe9\0 with quagga\n"[..], "plain words\n".repeat(5).as_bytes()].concat());
@@ -202,7 +194,6 @@ fn what_stands_around_a_nul_is_found_and_a_tail_of_them_is_no_binary() {
 
 #[test]
 fn the_next_kinds_of_files_and_odd_frontmatter_are_found() {
-    let _gate = no_failpoints();
     let long = format!("---\naliases: [\"unclosed\ntags: x\n---\nbody zebra\n\n{}", "word ".repeat(3));
     let vault = TestVault::of(
         "//- board.canvas\n{\"nodes\":[{\"id\":\"n1\",\"type\":\"text\",\"text\":\"canvas giraffe\"}],\"edges\":[]}\n\

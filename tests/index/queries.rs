@@ -1,6 +1,6 @@
 //! What people type, and what they get.
 
-use super::vault::{TestVault, no_failpoints, show};
+use super::vault::{TestVault, show};
 use vault_agent::clock::SystemClock;
 use vault_agent::search::{Index, Options, Query};
 use vault_agent::vault::Vault;
@@ -19,7 +19,6 @@ fn vault() -> TestVault {
 
 #[test]
 fn words_phrases_prefixes_and_filters() {
-    let _gate = no_failpoints();
     let vault = vault();
     let index = vault.index();
     let find = |query: &str| show(&index.search(&Query::new(query)).unwrap());
@@ -55,7 +54,6 @@ fn words_phrases_prefixes_and_filters() {
 
 #[test]
 fn other_scripts_identifiers_and_accents() {
-    let _gate = no_failpoints();
     let vault = vault();
     let index = vault.index();
     let find = |query: &str| show(&index.search(&Query::new(query)).unwrap());
@@ -73,7 +71,6 @@ fn other_scripts_identifiers_and_accents() {
 #[test]
 fn a_folder_is_a_scope_in_either_form_of_its_accents() {
     let (composed, decomposed) = ("B\u{fc}cher", "Bu\u{308}cher");
-    let _gate = no_failpoints();
     let fixture = format!("//- {decomposed}/caf\u{e9}.md\n- an apple\n//- other.md\n- an apple\n");
     let vault = TestVault::of(&fixture);
     let index = vault.index();
@@ -89,7 +86,6 @@ fn a_folder_is_a_scope_in_either_form_of_its_accents() {
 
 #[test]
 fn conversations_have_speakers_scopes_and_pins_but_no_echo() {
-    let _gate = no_failpoints();
     let vault = vault();
     let index = vault.index();
     let answer = index.search(&Query::new("dentist").scope("channel:7")).unwrap();
@@ -108,7 +104,6 @@ fn conversations_have_speakers_scopes_and_pins_but_no_echo() {
 
 #[test]
 fn comments_are_of_a_kind_of_their_own_and_come_last() {
-    let _gate = no_failpoints();
     let vault = TestVault::of(
         "//- a.md\n# Notes\nThe quarterly budget stands in a long paragraph about many other things.\n\n%%\nbudget\n%%\n\n- milk <!-- budget --> and bread\n",
     );
@@ -122,7 +117,6 @@ fn comments_are_of_a_kind_of_their_own_and_come_last() {
 
 #[test]
 fn odd_queries_answer_at_once() {
-    let _gate = no_failpoints();
     let vault = vault();
     let index = vault.index();
     for query in [
@@ -153,7 +147,6 @@ fn odd_queries_answer_at_once() {
 
 #[test]
 fn odd_files_are_indexed_as_far_as_they_are_text() {
-    let _gate = no_failpoints();
     let vault = TestVault::new();
     let utf16: Vec<u8> = "\u{feff}Grüße aus sixteen".encode_utf16().flat_map(u16::to_le_bytes).collect();
     vault.write("utf16.md", utf16);
@@ -188,7 +181,6 @@ fn odd_files_are_indexed_as_far_as_they_are_text() {
 
 #[test]
 fn a_date_without_an_offset_is_the_whole_day_of_the_vaults_zone() {
-    let _gate = no_failpoints();
     let vault = TestVault::of(
         "//- by header.md\n---\ndate: 2026-07-01\n---\nwritten\n\
 //- 2026-07-01 by name.md\nwritten\n\
@@ -222,7 +214,6 @@ fn a_date_without_an_offset_is_the_whole_day_of_the_vaults_zone() {
 
 #[test]
 fn a_prefix_of_many_words_says_how_many_were_searched_for() {
-    let _gate = no_failpoints();
     let words: String = (0..40).map(|n| format!("prefixed{n}\n\n")).collect();
     let vault = TestVault::of(&format!("//- a.md\n{words}"));
     let answer = vault.index().search(&Query::new("prefixed*").limit(100)).unwrap();
@@ -236,7 +227,6 @@ fn a_prefix_of_many_words_says_how_many_were_searched_for() {
 
 #[test]
 fn a_phrase_is_found_where_its_words_own_something() {
-    let _gate = no_failpoints();
     let vault = TestVault::of(
         "//- a.md\nthe universe's end\n//- b.md\nthe universe\u{2019}s end, too\n//- c.md\nthe universes end\n",
     );

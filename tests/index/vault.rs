@@ -2,8 +2,8 @@
 
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, RwLock, RwLockReadGuard};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -13,14 +13,7 @@ use vault_agent::search::follow::live::Follower;
 use vault_agent::search::{Answer, CheckedBy, Index, Options, Query};
 use vault_agent::vault::{NotePath, Vault, WatchEvent, WatchTimes, Watcher};
 
-use super::support::until;
-
-/// Failpoints are one for the whole process: who sets some writes, everybody else reads.
-pub static FAILPOINTS: RwLock<()> = RwLock::new(());
-
-pub fn no_failpoints() -> RwLockReadGuard<'static, ()> {
-    FAILPOINTS.read().unwrap_or_else(std::sync::PoisonError::into_inner)
-}
+use crate::support::until;
 
 pub struct TestVault {
     pub dir: tempfile::TempDir,

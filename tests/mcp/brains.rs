@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use crate::client::Client;
+use crate::mcp::client::Client;
 use crate::models::{ModelServer, Reply};
 use crate::support::TestVault;
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::client::Client;
+use crate::mcp::client::Client;
 use crate::support::TestVault;
 
 #[test]

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::catalog::tools;
-use crate::client::Client;
+use crate::mcp::catalog::tools;
+use crate::mcp::client::Client;
 use crate::support::TestVault;
 
 /// A vault in which every tool has something to do.

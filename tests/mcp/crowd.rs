@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 
-use crate::client::Client;
+use crate::mcp::client::Client;
 use crate::support::TestVault;
 
 /// How many clients there are.

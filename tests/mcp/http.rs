@@ -9,7 +9,7 @@ use std::sync::mpsc::channel;
 
 use serde_json::{Value, json};
 
-use crate::client::{Client, PATIENCE};
+use crate::mcp::client::{Client, PATIENCE};
 use crate::support::TestVault;
 
 const TOKEN: &str = "0123456789abcdef0123456789abcdef";

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::client::Client;
-use crate::crowd::{self, CLIENTS};
+use crate::mcp::client::Client;
+use crate::mcp::crowd::{self, CLIENTS};
 use crate::support::TestVault;
 
 /// The same line without the stamp that stands before a lasting fact.

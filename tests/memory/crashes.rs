@@ -7,7 +7,8 @@ use std::process::{Command, ExitStatus, Stdio};
 use jiff::civil::date;
 use vault_agent::memory::{Draft, MemoryError, Scope};
 
-use crate::rig::{Rig, abort_at, now, origin};
+use crate::memory::rig::{Rig, abort_at, now, origin};
+use crate::support::processes::again;
 
 const ROLE: &str = "MEMORY_TEST_ROLE";
 const ROOT: &str = "MEMORY_TEST_ROOT";
@@ -71,15 +72,11 @@ fn work(rig: &Rig, role: &str) {
 
 /// How a child ended that played `role` in the vault.
 fn child_that(rig: &Rig, role: &str, point: &str, round: usize) -> ExitStatus {
-    Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "crashes::child", "--nocapture", "--test-threads=1"])
+    again(&child)
         .env(ROLE, role)
         .env(ROOT, rig.root())
         .env(POINT, point)
         .env(ROUND, round.to_string())
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
         .status()
         .unwrap()
 }

@@ -3,12 +3,11 @@
 //! A child of this binary keeps a line by its id, or carries out a tick, and aborts at a failpoint, in the first, second or
 //! third edit that passes it. Then the daemon's look ([`Inbox::settle`]) or the person's second try goes on.
 
-use std::process::{Command, Stdio};
-
 use vault_agent::capture::{HUMAN, Inbox, InboxError};
 use vault_agent::format::candidate::{self, State};
 
-use crate::rig::{Rig, abort_at, now, origin};
+use crate::memory::rig::{Rig, abort_at, now, origin};
+use crate::support::processes::again;
 
 const ROLE: &str = "LEARNED_TEST_ROLE";
 const ROOT: &str = "LEARNED_TEST_ROOT";
@@ -81,15 +80,11 @@ fn work(rig: &Rig, role: &str) {
 
 /// Whether the child died on its way.
 fn is_killed(rig: &Rig, role: &str, point: &str, round: usize) -> bool {
-    let status = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "learned::child", "--nocapture", "--test-threads=1"])
+    let status = again(&child)
         .env(ROLE, role)
         .env(ROOT, rig.root())
         .env(POINT, point)
         .env(ROUND, round.to_string())
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
         .status()
         .unwrap();
     !status.success()

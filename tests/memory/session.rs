@@ -4,7 +4,7 @@ use vault_agent::config::Settings;
 use vault_agent::memory::working::{read_working, reader, write_working};
 use vault_agent::memory::{MemoryError, session_context};
 
-use crate::rig::{Rig, now, origin};
+use crate::memory::rig::{Rig, now, origin};
 use crate::support::TestVault;
 
 fn rig(settings: &str, notes: &[(&str, &str)]) -> Rig {

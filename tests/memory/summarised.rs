@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use vault_agent::clock::ManualClock;
@@ -13,7 +12,8 @@ use vault_agent::summary::{DueScope, Summaries, Text};
 use vault_agent::vault::Vault;
 use vault_agent::workspace::Workspace;
 
-use crate::rig::abort_at;
+use crate::memory::rig::abort_at;
+use crate::support::processes::again;
 
 const ROOT: &str = "SUMMARISED_TEST_ROOT";
 const POINT: &str = "SUMMARISED_TEST_POINT";
@@ -104,16 +104,8 @@ fn child() {
 }
 
 fn is_killed(root: &Path, point: &str, round: usize) -> bool {
-    let status = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "summarised::child", "--nocapture", "--test-threads=1"])
-        .env(ROOT, root)
-        .env(POINT, point)
-        .env(ROUND, round.to_string())
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .unwrap();
+    let status =
+        again(&child).env(ROOT, root).env(POINT, point).env(ROUND, round.to_string()).status().unwrap();
     !status.success()
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use vault_agent::search::{Answer, Hit, Query, Recall};
 
-use crate::open;
+use crate::recall::open;
 
 /// Numbers from a seed, the same everywhere (a linear congruential generator with Knuth's factors).
 struct Numbers(u64);

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use vault_agent::search::{Query, Severity};
 
-use crate::open;
+use crate::recall::open;
 
 /// Small numbers that are the same in each run.
 struct Dice(u64);

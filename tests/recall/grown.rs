@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use vault_agent::search::follow::live::Follower;
 use vault_agent::search::{Hit, Query, Recall};
 
-use crate::open;
+use crate::recall::open;
 
 const WORDS: [&str; 8] = ["kitten", "shelter", "garden", "kettle", "river", "letter", "adopted", "cat"];
 

@@ -8,7 +8,7 @@ use vault_agent::config;
 use vault_agent::rerank::endpoint::Endpoint;
 use vault_agent::rerank::{Reranker, local::Local};
 
-use crate::local::{tiny, tiny_with};
+use crate::recall::local::{tiny, tiny_with};
 use crate::reranker::endpoint;
 use crate::support::TestVault;
 

@@ -50,7 +50,7 @@ fn ask(text: &str) -> [usize; 4] {
             let (path, text) = note.split_once('\n').unwrap();
             vault.write(path, text);
         }
-        let recall = crate::open(&vault.root(), &vault.cache());
+        let recall = crate::recall::open(&vault.root(), &vault.cache());
         for Asked { question, answer } in asked {
             let given = recall.recall(question, None, 400, false).unwrap();
             let digest = given.digest.unwrap_or_default();

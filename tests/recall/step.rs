@@ -5,7 +5,7 @@ use std::sync::Arc;
 use vault_agent::search::follow::live::Follower;
 use vault_agent::search::{Query, Recall};
 
-use crate::open;
+use crate::recall::open;
 use crate::support::until;
 
 #[test]

@@ -17,9 +17,9 @@ use vault_agent::routines::{Driven, Runner, RunnerParts, look};
 use vault_agent::turn::TurnJournal;
 use vault_agent::turn::journal::ToolEnd;
 
-use crate::by_hand::{Served, served};
 use crate::models::{Asked, Reply};
-use crate::rig::Rig;
+use crate::routines::by_hand::{Served, served};
+use crate::routines::rig::Rig;
 
 /// A tool that always has to be asked about.
 struct Outside;

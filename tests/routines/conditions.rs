@@ -2,9 +2,9 @@
 
 use jiff::SignedDuration;
 
+use crate::deliver::world::Fault;
 use crate::models::Reply;
-use crate::rig::Rig;
-use crate::world::Fault;
+use crate::routines::rig::Rig;
 
 const LOG: &str = "logs/discord-channel/7/20261201T000000Z_0001.md";
 

@@ -4,7 +4,7 @@ use jiff::SignedDuration;
 use vault_agent::template;
 
 use crate::models::Reply;
-use crate::rig::{Rig, note, write_at};
+use crate::routines::rig::{Rig, note, write_at};
 
 /// Every file of the template, all its routines turned on, and a bound channel.
 fn shipped(now: &str) -> (Rig, usize) {

@@ -6,7 +6,7 @@ use jiff::SignedDuration;
 use vault_agent::turn::facts;
 
 use crate::models::Reply;
-use crate::rig::Rig;
+use crate::routines::rig::Rig;
 
 /// Unique answers; every third run uses a tool first.
 fn talkative(rig: &Rig) {

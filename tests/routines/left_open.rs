@@ -14,7 +14,7 @@ use vault_agent::brain::{ToolCall, ToolSpec};
 use vault_agent::turn::journal::ToolEnd;
 
 use crate::models::Reply;
-use crate::rig::Rig;
+use crate::routines::rig::Rig;
 
 /// A tool that has to be asked about, and counts how often it ran.
 #[derive(Default)]

@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use crate::models::{ModelServer, Reply};
-use crate::rig::write_at;
+use crate::routines::rig::write_at;
 use crate::support::TestVault;
 
 fn server() -> (tokio::runtime::Runtime, ModelServer, String) {

@@ -20,8 +20,9 @@ use vault_agent::turn::TurnJournal;
 use vault_agent::vault::Vault;
 use vault_agent::workspace::Workspace;
 
+use crate::deliver::world::Place;
 use crate::models::{Asked, ModelServer, Reply};
-use crate::world::Place;
+use crate::support::processes::at;
 
 /// A memory that knows nothing: what is asked and said then follows from the notes alone.
 struct Blank;
@@ -286,7 +287,7 @@ fn arm(nth: usize) {
                 Some(left) => LEFT.set(Some(left - 1)),
                 None => {}
             };
-            fail::cfg_callback(name, crash).unwrap();
+            at(name, crash);
         }
     });
     LEFT.set(Some(nth));

@@ -2,7 +2,7 @@
 
 use vault_agent::schedule::{due, due_after, next_occurrence, occurrences, resolve};
 
-use crate::{instant, line, zone};
+use crate::schedule::{instant, line, zone};
 
 fn listed(zone_name: &str, text: &str, count: usize) -> Vec<String> {
     let zone = zone(zone_name);

@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use vault_agent::format::reminder::Reminder;
 use vault_agent::schedule::{Due, Moment, due, due_after, next_occurrence, occurrences};
 
-use crate::{instant, line, zone};
+use crate::schedule::{instant, line, zone};
 
 fn in_london(text: &str, now: &str) -> Option<String> {
     due(&zone("Europe/London"), &line(text), instant(now)).map(shown)

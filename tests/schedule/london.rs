@@ -2,7 +2,7 @@
 
 use vault_agent::schedule::{due, occurrences, resolve};
 
-use crate::{instant, line, zone};
+use crate::schedule::{instant, line, zone};
 
 fn london(local: &str) -> String {
     resolve(&zone("Europe/London"), local.parse().unwrap()).to_string()

@@ -102,7 +102,12 @@ fn reminder(recur: &str, date: &str, time: &str) -> Reminder {
         None => (date, None),
     };
     let date = Date::strptime("%Y%m%d", date).unwrap();
-    crate::reminder(date, Time::strptime("%H%M", time).unwrap(), crate::recurrence(recur), day)
+    crate::schedule::reminder(
+        date,
+        Time::strptime("%H%M", time).unwrap(),
+        crate::schedule::recurrence(recur),
+        day,
+    )
 }
 
 fn shown(date: Date, day: Option<i8>, at: Timestamp) -> String {

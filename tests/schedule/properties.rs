@@ -31,7 +31,7 @@ fn any_time() -> impl Strategy<Value = Time> {
 fn any_reminder(years: std::ops::RangeInclusive<i16>) -> impl Strategy<Value = Reminder> {
     let recur = prop::sample::select(vec![Recur::None, Recur::Daily, Recur::Weekly, Recur::Monthly]);
     (date_in(years), any_time(), recur, prop::option::of(29..=31_i8))
-        .prop_map(|(date, time, recur, day)| crate::reminder(date, time, recur, day))
+        .prop_map(|(date, time, recur, day)| crate::schedule::reminder(date, time, recur, day))
 }
 
 fn instant_near(reminder: &Reminder, days: i64, seconds: i64) -> Timestamp {

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use vault_agent::format::routine::Schedule;
 use vault_agent::schedule::{Timetable, Zone, resolve};
 
-use crate::{instant, zone};
+use crate::schedule::{instant, zone};
 
 fn schedule(text: &str) -> Schedule {
     text.parse().unwrap()

@@ -2,7 +2,7 @@
 
 use vault_agent::schedule::{Difference, second_database_version, second_opinion};
 
-use crate::{instant, zone};
+use crate::schedule::{instant, zone};
 
 fn differences(name: &str, from: &str, years: u32) -> Vec<Difference> {
     second_opinion(&zone(name), instant(from), years)

@@ -128,7 +128,7 @@ fn letter_case_accents_and_blanks_mean_nothing() {
     }
 }
 
-/// `UPDATE_DOCS=1 cargo test --test schedule` writes it anew.
+/// `UPDATE_DOCS=1 cargo test --test rooms schedule::when` writes it anew.
 #[test]
 fn the_words_of_the_grammar_page_are_those_of_the_tables() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/grammar/when-words.json");

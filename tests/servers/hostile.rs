@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 use vault_agent::agent::Toolbox;
 use vault_agent::agent::servers::health::Health;
 
-use crate::rig::{Rig, caller, lives, python, request};
+use crate::servers::rig::{Rig, caller, lives, python, request};
 use crate::support;
 
 #[tokio::test(start_paused = true)]

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::models::{ModelServer, Reply};
-use crate::rig::{children_of, lives, python, scripted};
+use crate::servers::rig::{children_of, lives, python, scripted};
 use crate::support::{TestVault, until};
 
 fn vault(server: &ModelServer, mode: &str) -> TestVault {

@@ -7,7 +7,7 @@ use serde_json::json;
 use vault_agent::agent::Toolbox;
 use vault_agent::agent::tools::Leave;
 
-use crate::rig::{PROGRAM, Rig, python};
+use crate::servers::rig::{PROGRAM, Rig, python};
 use crate::support;
 
 fn ours(more: &str) -> String {

@@ -16,6 +16,8 @@
 //! are never at the same instant.
 #![allow(dead_code)]
 
+pub mod processes;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

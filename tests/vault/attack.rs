@@ -8,8 +8,8 @@
 //! writes. Meanwhile two processes of ours change a counter line and delete lines that "have
 //! fired". At the end every line is accounted for.
 //!
-//! `VAULT_STRESS_ROUNDS=10000 cargo test --release --test vault attack -- --nocapture` is the long
-//! form; it prints, for each writer, rounds, edits, and lines that were put off, lost and doubled.
+//! `VAULT_STRESS_ROUNDS=10000 cargo test --release --test rooms vault::attack -- --nocapture` is
+//! the long form; it prints, for each writer, rounds, edits, and lines that were put off, lost and doubled.
 
 use std::{
     collections::BTreeSet,
@@ -25,7 +25,7 @@ use vault_agent::{
     vault::{EditError, EditOptions, EditStrategy, Editor, Operation, Plan, Vault},
 };
 
-use crate::help::{Guarded, ROLE, child, note, told, why};
+use crate::vault::help::{Guarded, ROLE, child, note, told, why};
 
 const FILE: &str = "Reminders.md";
 const KINDS: [&str; 5] = ["buffer", "holder", "rename", "append", "recreate"];
@@ -248,8 +248,8 @@ fn attack(how: &str, kind: &str, rounds: u64, hold: u64, seed: u64) -> Tally {
         ("VAULT_TEST_PACE", if how == "lease" { "1" } else { "20" }.to_owned()),
         ("VAULT_TEST_HOW", how.to_owned()),
     ];
-    let mut second = Guarded(child("attack::second_agent_entry", "agent", &arguments).spawn().unwrap());
-    let mut writer = Guarded(child("attack::writer_entry", "writer", &arguments).spawn().unwrap());
+    let mut second = Guarded(child(&second_agent_entry, "agent", &arguments).spawn().unwrap());
+    let mut writer = Guarded(child(&writer_entry, "writer", &arguments).spawn().unwrap());
     let mut tally = Tally { rounds, ..Tally::default() };
     let mut dice = Dice { state: seed, pace: 1 };
     let mut fired = 0;

@@ -12,7 +12,7 @@ use vault_agent::{
     vault::{EditStrategy, Operation, Recovered},
 };
 
-use crate::help::{self, ROLE, child, note, told, why};
+use crate::vault::help::{self, ROLE, child, note, told, why};
 
 const FILE: &str = "Reminders.md";
 
@@ -151,7 +151,7 @@ fn run(root: &Path, act: &str, strategy: &str, point: &str, cut: Option<&Path>) 
         points.push_str(";vault::in-place::torn=return");
     }
     let mut command = child(
-        "crash::child_entry",
+        &child_entry,
         "crash",
         &[
             ("VAULT_TEST_ROOT", root.display().to_string()),

@@ -13,7 +13,7 @@ use vault_agent::vault::{
     Why,
 };
 
-use crate::help::{Room, note, why};
+use crate::vault::help::{Room, note, why};
 
 const FILE: &str = "Reminders.md";
 
@@ -317,7 +317,7 @@ fn many_editors_of_one_file_take_turns() {
     let room = Room::new();
     room.write(FILE, "start\n");
     let editors: Vec<_> = (0..4)
-        .map(|_| crate::help::editor(room.temp.path(), room.clock.clone(), EditStrategy::Auto))
+        .map(|_| crate::vault::help::editor(room.temp.path(), room.clock.clone(), EditStrategy::Auto))
         .collect();
     std::thread::scope(|scope| {
         for (who, editor) in editors.iter().enumerate() {

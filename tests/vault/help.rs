@@ -1,5 +1,6 @@
 //! A vault in a temporary folder, an editor on it, and children of this test binary.
 
+use crate::support::processes::again;
 use std::{
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
@@ -93,10 +94,9 @@ pub fn editor(root: &Path, clock: Arc<dyn Clock>, strategy: EditStrategy) -> Edi
 
 /// A child of this binary that plays `role` with `arguments`; the test `entry` of that name picks
 /// them up.
-pub fn child(entry: &str, role: &str, arguments: &[(&str, String)]) -> Command {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", entry, "--nocapture", "--test-threads=1"]);
-    command.env(ROLE, role).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::inherit());
+pub fn child<T: Fn()>(entry: &T, role: &str, arguments: &[(&str, String)]) -> Command {
+    let mut command = again(entry);
+    command.env(ROLE, role).stderr(Stdio::inherit());
     for (name, value) in arguments {
         command.env(name, value);
     }

@@ -4,7 +4,7 @@ use std::os::unix::fs::symlink;
 
 use vault_agent::vault::{EditError, Operation, SkipReason, Vault, VaultError, WalkOptions};
 
-use crate::help::{Room, note, why};
+use crate::vault::help::{Room, note, why};
 
 #[test]
 fn links_are_followed_inside_the_vault_and_refused_out_of_it() {

@@ -10,7 +10,7 @@ use std::{
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use vault_agent::vault::{NotePath, Operation, WatchEvent, WatchTimes, Watcher};
 
-use crate::help::{Room, note, why};
+use crate::vault::help::{Room, note, why};
 
 struct Told {
     _watcher: Watcher,

@@ -1,9 +1,4 @@
 //! The history room, from outside: real folders, real repositories, git itself as the judge.
-#![cfg(feature = "history")]
-#![allow(clippy::unwrap_used, clippy::print_stderr)]
-
-#[path = "../support/mod.rs"]
-mod support;
 
 mod agent;
 mod auditing;

@@ -1,14 +1,4 @@
 //! The command line as a person meets it: the real binary over a hermetic vault.
-#![allow(clippy::unwrap_used, clippy::print_stderr)]
-
-#[cfg(unix)]
-#[path = "../support/pty.rs"]
-mod pty;
-#[cfg(feature = "http")]
-#[path = "../support/reranker.rs"]
-mod reranker;
-#[path = "../support/mod.rs"]
-mod support;
 
 mod asking;
 mod basics;

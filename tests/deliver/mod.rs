@@ -1,11 +1,6 @@
 //! Delivery end to end: passes over real files with a real journal, a clock that is set by hand and a
 //! notifier that remembers what it took.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout)]
-
-#[path = "../support/mod.rs"]
-mod support;
-
 mod agenda;
 mod commands;
 mod copies;
@@ -22,17 +17,11 @@ mod machines_world;
 #[allow(dead_code)]
 #[path = "../machines/memory.rs"]
 mod memory;
-#[cfg(feature = "assistant")]
-#[path = "../support/models/mod.rs"]
-mod models;
 #[cfg(all(feature = "push", feature = "email"))]
 mod notifiers;
 mod passes;
 #[cfg(feature = "assistant")]
 mod phrases;
-#[cfg(all(unix, feature = "push", feature = "email"))]
-#[path = "../support/pty.rs"]
-mod pty;
 mod quiet;
 #[cfg(all(feature = "push", feature = "email"))]
 mod servers;

@@ -1,7 +1,5 @@
 //! The schedule against tables, another library, and properties.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
 mod daybreaks;
 mod due;
 mod london;

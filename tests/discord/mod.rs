@@ -1,19 +1,10 @@
 //! The bot against a Discord of our own, over real sockets, through serenity itself.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, clippy::print_stderr)]
 
 #[path = "../support/discord/mod.rs"]
 mod fake;
 #[cfg(all(unix, feature = "mcp"))]
 mod house;
-#[path = "../support/models/mod.rs"]
-mod models;
-#[cfg(unix)]
-#[path = "../support/pty.rs"]
-mod pty;
 mod rig;
-#[cfg(all(unix, feature = "mcp"))]
-#[path = "../harness/stand_in.rs"]
-mod stand_in;
 
 mod absence;
 mod approvals;

@@ -1,7 +1,6 @@
 //! The vault room: plans, paths, refusals, attacks, crashes.
 
 // Helpers outside of test functions may fail the test too.
-#![allow(clippy::unwrap_used)]
 
 mod attack;
 mod crash;

@@ -1,7 +1,5 @@
 //! Recall and embeddings, from the outside: the program over small vaults, the tokenizer against the
 //! reference implementation, endpoints that misbehave.
-#![cfg(feature = "index")]
-#![allow(clippy::unwrap_used)]
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,9 +8,6 @@ use vault_agent::clock::SystemClock;
 use vault_agent::config::Settings;
 use vault_agent::search::{Index, Recall};
 use vault_agent::vault::Vault;
-
-#[path = "../support/mod.rs"]
-mod support;
 
 mod alike;
 mod damage;
@@ -25,9 +20,6 @@ mod loops;
 mod notes;
 #[cfg(feature = "http")]
 mod rerank;
-#[cfg(feature = "http")]
-#[path = "../support/reranker.rs"]
-mod reranker;
 mod scale;
 #[cfg(feature = "http")]
 mod shapes;

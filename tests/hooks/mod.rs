@@ -1,12 +1,4 @@
 //! The hooks as a host calls them: the real binary, recorded inputs on standard input, a hermetic vault.
-#![allow(clippy::needless_pass_by_value, clippy::unwrap_used)]
-
-#[path = "../support/mod.rs"]
-mod support;
-
-#[cfg(feature = "assistant")]
-#[path = "../support/models/mod.rs"]
-mod models;
 
 mod archive;
 mod archive_kills;

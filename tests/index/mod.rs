@@ -1,9 +1,4 @@
 //! The index as its users see it: answers, freshness, healing.
-#![cfg(feature = "index")]
-#![allow(clippy::unwrap_used)]
-
-#[path = "../support/mod.rs"]
-mod support;
 
 mod commands;
 mod differential;

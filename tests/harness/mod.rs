@@ -1,10 +1,6 @@
 //! Programs as brains: a stand-in that speaks their protocol over real pipes, our real MCP server behind it, a
 //! scripted model server before it. The real programs are checked by hand, see `run`.
-#![cfg(all(unix, feature = "assistant", feature = "mcp"))]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, clippy::print_stderr)]
 
-#[path = "../support/models/mod.rs"]
-mod models;
 mod rig;
 mod stand;
 mod stand_in;

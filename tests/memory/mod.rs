@@ -4,10 +4,6 @@
 //! odd bytes are at work.
 
 // Helpers outside of test functions may fail the test too.
-#![allow(clippy::unwrap_used)]
-
-#[path = "../support/mod.rs"]
-mod support;
 
 mod crashes;
 mod hostile;

@@ -1,0 +1,16 @@
+//! The MCP server as a client meets it: the real binary over its pipes and its sockets.
+
+mod brains;
+mod catalog;
+mod client;
+mod config;
+mod contract;
+mod crowd;
+mod edits;
+mod http;
+mod memory;
+#[cfg(feature = "assistant")]
+mod protected;
+mod protocol;
+mod reminders;
+mod resources;

@@ -1,0 +1,56 @@
+//! Tests in processes of their own, and failpoints that hit one thread of this process.
+
+use std::collections::HashMap;
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Set in the process that [`alone`] starts.
+const ALONE: &str = "VAULT_AGENT_TEST_ALONE";
+
+/// The name by which the test binary knows a test, from the test itself.
+pub fn name<T: Fn()>(_: &T) -> &'static str {
+    std::any::type_name::<T>().split_once("::").expect("a path below the crate").1
+}
+
+/// This test binary once more, with one test alone.
+pub fn again<T: Fn()>(test: &T) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", name(test), "--nocapture", "--test-threads=1"]);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+/// Runs the test in a process of its own, where what it sets for the whole process meets no other test. True in that
+/// process; elsewhere the test has been run when this returns.
+pub fn alone<T: Fn()>(test: &T) -> bool {
+    if std::env::var_os(ALONE).is_some() {
+        return true;
+    }
+    let output = again(test).env(ALONE, "1").stdout(Stdio::piped()).stderr(Stdio::piped()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(said.contains("1 passed"), "{said}");
+    false
+}
+
+type Act = Arc<dyn Fn() + Send + Sync>;
+
+/// What is done at each failpoint.
+static ACTS: Mutex<Option<HashMap<&'static str, Vec<Act>>>> = Mutex::new(None);
+
+/// Has `act` done whenever any thread passes the failpoint, beside what others do there. It finds out itself whether the
+/// thread is one of its test's.
+pub fn at(point: &'static str, act: impl Fn() + Send + Sync + 'static) {
+    let mut acts = ACTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let of_point = acts.get_or_insert_default().entry(point).or_default();
+    of_point.push(Arc::new(act));
+    if of_point.len() == 1 {
+        fail::cfg_callback(point, move || {
+            let acts = ACTS.lock().unwrap_or_else(PoisonError::into_inner);
+            let of_point = acts.as_ref().and_then(|acts| acts.get(point)).cloned().unwrap_or_default();
+            drop(acts);
+            of_point.iter().for_each(|act| act());
+        })
+        .unwrap();
+    }
+}
