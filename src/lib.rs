@@ -23,19 +23,14 @@ pub mod memory;
 
 pub mod transfer;
 
-#[cfg(feature = "history")]
 pub mod history;
 
-#[cfg(feature = "history")]
 pub mod conflicts;
 
-#[cfg(feature = "index")]
 pub mod search;
 
-#[cfg(feature = "index")]
 pub mod embed;
 
-#[cfg(feature = "index")]
 pub mod rerank;
 
 pub mod machines;
@@ -47,7 +42,6 @@ mod notifiers;
 pub mod pause;
 pub mod workspace;
 
-#[cfg(any(feature = "mcp", feature = "web"))]
 pub mod listen;
 
 pub mod instance;
@@ -73,16 +67,15 @@ pub mod routines;
 pub mod capture;
 pub mod doctor;
 
-#[cfg(feature = "discord")]
+#[cfg(feature = "assistant")]
 pub mod discord;
 
-#[cfg(feature = "mcp")]
 pub mod mcp;
 
 #[cfg(feature = "assistant")]
 pub mod toolbox;
 
-#[cfg(feature = "web")]
+#[cfg(feature = "assistant")]
 pub mod web;
 
 pub mod hooks;

@@ -67,7 +67,7 @@ impl Workspace {
 
     /// The bot, for answers: they go where the question was asked, whichever notifier has the reminders; what is refused
     /// there goes to the console.
-    #[cfg(feature = "discord")]
+    #[cfg(feature = "assistant")]
     pub fn bot_outlets(&self) -> Outlets {
         let console: Arc<dyn Notifier> = Arc::new(Console::stdout(false, self.zone.tz().clone()));
         match discord(self) {
@@ -81,7 +81,6 @@ impl Workspace {
 }
 
 /// A certificate authority's certificates, from the file that the settings name.
-#[cfg(any(feature = "push", feature = "email"))]
 fn authority(workspace: &Workspace) -> Result<Option<Vec<u8>>, ConfigError> {
     let Some(file) = &workspace.settings.notify.ca_file else { return Ok(None) };
     let path = crate::config::expand(file, workspace.vault.root());
@@ -92,7 +91,7 @@ fn authority(workspace: &Workspace) -> Result<Option<Vec<u8>>, ConfigError> {
     read.map(Some)
 }
 
-#[cfg(feature = "discord")]
+#[cfg(feature = "assistant")]
 fn discord(workspace: &Workspace) -> Result<Arc<dyn Notifier>, ConfigError> {
     use crate::discord::setup::{SetUpError, notifier};
     notifier(&workspace.settings.discord, workspace.vault.root()).map_err(|error| match error {
@@ -101,12 +100,11 @@ fn discord(workspace: &Workspace) -> Result<Arc<dyn Notifier>, ConfigError> {
     })
 }
 
-#[cfg(not(feature = "discord"))]
+#[cfg(not(feature = "assistant"))]
 fn discord(_: &Workspace) -> Result<Arc<dyn Notifier>, ConfigError> {
     Err(without("Discord"))
 }
 
-#[cfg(feature = "push")]
 fn ntfy(workspace: &Workspace) -> Result<Arc<dyn Notifier>, ConfigError> {
     let settings = &workspace.settings.notify.ntfy;
     let token = secret(crate::config::NTFY_TOKEN_VARIABLE, settings.token_file.as_deref(), workspace)?;
@@ -117,7 +115,6 @@ fn ntfy(workspace: &Workspace) -> Result<Arc<dyn Notifier>, ConfigError> {
     Ok(Arc::new(ntfy))
 }
 
-#[cfg(feature = "push")]
 fn webhook(workspace: &Workspace) -> Result<Arc<dyn Notifier>, ConfigError> {
     use crate::config::{SIGNED_SECRET_VARIABLE, SIGNED_URL_VARIABLE};
     let settings = &workspace.settings.notify.webhook;
@@ -145,17 +142,6 @@ fn webhook(workspace: &Workspace) -> Result<Arc<dyn Notifier>, ConfigError> {
     Ok(Arc::new(webhook))
 }
 
-#[cfg(not(feature = "push"))]
-fn ntfy(_: &Workspace) -> Result<Arc<dyn Notifier>, ConfigError> {
-    Err(without("ntfy"))
-}
-
-#[cfg(not(feature = "push"))]
-fn webhook(_: &Workspace) -> Result<Arc<dyn Notifier>, ConfigError> {
-    Err(without("webhooks"))
-}
-
-#[cfg(feature = "email")]
 fn email(workspace: &Workspace) -> Result<Arc<dyn Notifier>, ConfigError> {
     let settings = &workspace.settings.notify.email;
     let password =
@@ -171,12 +157,6 @@ fn email(workspace: &Workspace) -> Result<Arc<dyn Notifier>, ConfigError> {
     Ok(Arc::new(email))
 }
 
-#[cfg(not(feature = "email"))]
-fn email(_: &Workspace) -> Result<Arc<dyn Notifier>, ConfigError> {
-    Err(without("mail"))
-}
-
-#[cfg(any(feature = "push", feature = "email"))]
 fn secret(
     variable: &str,
     file: Option<&str>,
@@ -185,7 +165,7 @@ fn secret(
     crate::config::secret(variable, file, workspace.vault.root())
 }
 
-#[cfg(not(all(feature = "discord", feature = "push", feature = "email")))]
+#[cfg(not(feature = "assistant"))]
 fn without(what: &str) -> ConfigError {
     ConfigError::new(format!("this build of vault-agent has no {what}"))
         .suggest("build it with its default features, or set another `[notify] kind`")

@@ -5,7 +5,6 @@
 
 use std::sync::Arc;
 
-#[cfg(feature = "mcp")]
 use crate::agent::Colleagues;
 #[cfg(unix)]
 use crate::agent::bash::BashTool;
@@ -14,7 +13,6 @@ use crate::agent::skills::{SkillTool, Skills};
 use crate::agent::{Boxes, NoTools, Permits, Toolbox, VaultApprovals, VaultMemory};
 use crate::brain::ToolSpec;
 use crate::brain::wire::Watch;
-#[cfg(feature = "mcp")]
 use crate::config::McpServer;
 use crate::config::ToolGroup;
 use crate::deliver::Outlets;
@@ -42,7 +40,6 @@ pub fn toolbox_for(
         return Arc::new(NoTools);
     }
     let mut boxes: Vec<Arc<dyn Toolbox>> = Vec::new();
-    #[cfg(feature = "mcp")]
     if groups.contains(&ToolGroup::Vault)
         && let Some(own) = again(workspace)
     {
@@ -56,15 +53,13 @@ pub fn toolbox_for(
         boxes.extend(bash.map(|bash| Arc::new(bash) as Arc<dyn Toolbox>));
     }
     boxes.push(Arc::new(SkillTool::new(skills)));
-    #[cfg(all(feature = "mcp", unix))]
+    #[cfg(unix)]
     if let Some(own) = again(workspace) {
         let is_meant = |server: &&McpServer| server.is_for(purpose) || also.contains(&server.name);
         let servers: Vec<McpServer> = workspace.settings.mcp.iter().filter(is_meant).cloned().collect();
         let servers = crate::agent::servers::Servers::of(Arc::new(own), servers);
         boxes.extend(servers.map(|servers| Arc::new(servers) as Arc<dyn Toolbox>));
     }
-    #[cfg(not(feature = "mcp"))]
-    let _ = (turns, purpose, also);
     Arc::new(Boxes(boxes))
 }
 
@@ -74,7 +69,6 @@ pub fn specs(workspace: &Workspace, purpose: &str, also: &[String]) -> Vec<ToolS
 }
 
 /// The same vault once more, for tools.
-#[cfg(feature = "mcp")]
 fn again(workspace: &Workspace) -> Option<Workspace> {
     let (vault, dirs, clock) =
         (workspace.vault.clone(), workspace.dirs.clone(), Arc::clone(&workspace.clock));

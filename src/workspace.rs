@@ -43,7 +43,6 @@ pub struct Workspace {
     /// Whether this machine may send, where the vault is on several.
     pub machines: Machines,
     /// Its history, opened when it is first needed; none where the settings turn it off.
-    #[cfg(feature = "history")]
     history: Option<Arc<crate::history::LazyHistory>>,
 }
 
@@ -57,40 +56,26 @@ impl Workspace {
         clock: Arc<dyn Clock>,
         machines: Machines,
     ) -> Self {
-        #[cfg(feature = "history")]
         let history = settings.history.enabled.then(|| {
             let (state, clock) = (dirs.state.clone(), Arc::clone(&clock));
             Arc::new(crate::history::LazyHistory::new(vault.clone(), settings.clone(), state, clock))
         });
-        #[cfg(feature = "history")]
         if let Some(history) = &history {
             editor.set_observer(Arc::clone(history) as Arc<dyn crate::vault::ChangeObserver>);
         }
-        Self {
-            vault,
-            editor,
-            settings,
-            zone,
-            dirs,
-            clock,
-            machines,
-            #[cfg(feature = "history")]
-            history,
-        }
+        Self { vault, editor, settings, zone, dirs, clock, machines, history }
     }
 
     /// The vault's history, opened now if it wasn't; none where the settings turn it off.
     ///
     /// # Errors
     /// It can't be opened or made.
-    #[cfg(feature = "history")]
     pub fn history(&self) -> crate::history::Result<Option<Arc<crate::history::History>>> {
         self.history.as_ref().map(|history| history.get()).transpose()
     }
 
     /// Lets all that `write` does to notes be one commit of the history, for `why`.
     pub fn together<T>(&self, why: &Why, write: impl FnOnce() -> T) -> T {
-        #[cfg(feature = "history")]
         match self.history() {
             Ok(Some(history)) => {
                 let (done, recorded) = history.together(why, write);
@@ -102,52 +87,34 @@ impl Workspace {
             Ok(None) => {}
             Err(error) => tracing::warn!("not recorded in history: {error}"),
         }
-        #[cfg(not(feature = "history"))]
-        let _ = why;
         write()
     }
 
     /// What the memory said that the last write of this note took out of this line, if the note wasn't changed
     /// since: who names the line again, as a client does that got no answer, means that one.
     pub fn taken_from(&self, path: &NotePath, line: usize) -> Option<String> {
-        #[cfg(feature = "history")]
-        {
-            use crate::{history::Filter, memory::TOOK_LINE};
-            let history = self.history().ok()??;
-            let last = Filter { path: Some(path.to_string()), limit: Some(1), ..Filter::default() };
-            let record = history.records(&last).ok()?.pop()?;
-            let took = record.commit.message.trailer(TOOK_LINE)?;
-            let change = record.changes.iter().find(|change| change.path == path.as_str())?;
-            let diff = history.file_diff(change).ok()?;
-            let is_last = took == line.to_string() && self.vault.read(path).ok()? == diff.new?.1;
-            is_last.then(|| self.memory().words_in(path, &diff.old?.1, line)).flatten()
-        }
-        #[cfg(not(feature = "history"))]
-        {
-            let _ = (path, line);
-            None
-        }
+        use crate::{history::Filter, memory::TOOK_LINE};
+        let history = self.history().ok()??;
+        let last = Filter { path: Some(path.to_string()), limit: Some(1), ..Filter::default() };
+        let record = history.records(&last).ok()?.pop()?;
+        let took = record.commit.message.trailer(TOOK_LINE)?;
+        let change = record.changes.iter().find(|change| change.path == path.as_str())?;
+        let diff = history.file_diff(change).ok()?;
+        let is_last = took == line.to_string() && self.vault.read(path).ok()? == diff.new?.1;
+        is_last.then(|| self.memory().words_in(path, &diff.old?.1, line)).flatten()
     }
 
     /// Whether a pin with exactly these words was taken out not long ago: then they aren't the beginning of another.
     pub fn unpinned_before(&self, text: &str) -> bool {
-        #[cfg(feature = "history")]
-        {
-            use crate::{history::Filter, memory::pins};
-            let Ok(Some(history)) = self.history() else { return false };
-            let path = Some(self.settings.paths.pinned.clone());
-            let last = Filter { path, actor: Some("agent".into()), limit: Some(64), ..Filter::default() };
-            let text = pins::unpinned(text);
-            let is_same = |value: &str| value == text;
-            history.records(&last).is_ok_and(|records| {
-                records.iter().any(|it| it.commit.message.trailer(pins::UNPINNED).is_some_and(is_same))
-            })
-        }
-        #[cfg(not(feature = "history"))]
-        {
-            let _ = text;
-            false
-        }
+        use crate::{history::Filter, memory::pins};
+        let Ok(Some(history)) = self.history() else { return false };
+        let path = Some(self.settings.paths.pinned.clone());
+        let last = Filter { path, actor: Some("agent".into()), limit: Some(64), ..Filter::default() };
+        let text = pins::unpinned(text);
+        let is_same = |value: &str| value == text;
+        history.records(&last).is_ok_and(|records| {
+            records.iter().any(|it| it.commit.message.trailer(pins::UNPINNED).is_some_and(is_same))
+        })
     }
 
     /// The delivery journal.

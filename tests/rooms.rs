@@ -4,7 +4,7 @@
 //! Beside it stand `map` (reads text alone), `confine` (is run once more as another user), `machines` (long runs, in a
 //! release build) and `web` (has a browser).
 //! All tests share a process. A failpoint that hits every thread, and anything else that is one for the process, is set in
-//! a process of its own: [`support::alone`].
+//! a process of its own: `support::processes::alone`.
 #![allow(missing_docs, reason = "tests say what they check by their names")]
 #![allow(
     clippy::unwrap_used,
@@ -21,36 +21,31 @@ mod models;
 #[cfg(unix)]
 #[path = "support/pty.rs"]
 mod pty;
-#[cfg(feature = "http")]
 #[path = "support/reranker.rs"]
 mod reranker;
 mod support;
 
-#[cfg(all(unix, feature = "assistant", feature = "history", feature = "index", feature = "mcp"))]
+#[cfg(all(unix, feature = "assistant"))]
 mod agent;
 #[cfg(feature = "assistant")]
 mod brain;
 mod cli;
 mod deliver;
-#[cfg(feature = "discord")]
+#[cfg(feature = "assistant")]
 mod discord;
 mod format;
-#[cfg(all(unix, feature = "assistant", feature = "mcp"))]
+#[cfg(all(unix, feature = "assistant"))]
 mod harness;
-#[cfg(feature = "history")]
 mod history;
 mod hooks;
-#[cfg(feature = "index")]
 mod index;
-#[cfg(feature = "mcp")]
 mod mcp;
 mod memory;
-#[cfg(feature = "index")]
 mod recall;
 #[cfg(feature = "assistant")]
 mod routines;
 mod schedule;
-#[cfg(all(feature = "mcp", feature = "assistant", target_os = "linux"))]
+#[cfg(all(feature = "assistant", target_os = "linux"))]
 mod servers;
 mod transfer;
 mod vault;

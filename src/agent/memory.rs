@@ -8,7 +8,6 @@ use super::recollection::{self, Memory, Recall};
 use crate::workspace::Workspace;
 
 /// The characters of what memory alone answers, well below one message.
-#[cfg(feature = "index")]
 const MOST_CHARS: usize = 1500;
 
 /// What was found for a question.
@@ -39,7 +38,6 @@ pub trait Remember: Send + Sync {
 
 /// The vault's memory, asked over the daemon's own door: what is warm there is not loaded twice.
 pub struct VaultMemory {
-    #[cfg(feature = "index")]
     asker: Arc<crate::search::Asker>,
 }
 
@@ -49,7 +47,6 @@ impl std::fmt::Debug for VaultMemory {
     }
 }
 
-#[cfg(feature = "index")]
 impl VaultMemory {
     /// Of this vault; nothing is opened yet.
     pub fn new(workspace: Arc<Workspace>) -> Self {
@@ -67,7 +64,6 @@ impl VaultMemory {
     }
 }
 
-#[cfg(feature = "index")]
 #[async_trait]
 impl Recall for VaultMemory {
     async fn recall(&self, query: &str, limit: usize) -> Result<Vec<Memory>, String> {
@@ -84,40 +80,11 @@ impl Recall for VaultMemory {
     }
 }
 
-#[cfg(feature = "index")]
 #[async_trait]
 impl Remember for VaultMemory {
     async fn given(&self, question: &str, without: &[&str]) -> Result<Given, String> {
         let found = self.ask(question, without).await?;
         Ok(Given { injection: found.injection.to_text(), links: found.links() })
-    }
-
-    async fn answer(&self, question: &str, own: &[&str]) -> Result<String, String> {
-        recollection::answer(self, question, own).await
-    }
-}
-
-#[cfg(not(feature = "index"))]
-impl VaultMemory {
-    /// A memory that can't be asked: this build has no index.
-    pub fn new(_: Arc<Workspace>) -> Self {
-        Self {}
-    }
-}
-
-#[cfg(not(feature = "index"))]
-#[async_trait]
-impl Recall for VaultMemory {
-    async fn recall(&self, _: &str, _: usize) -> Result<Vec<Memory>, String> {
-        Err("this build of vault-agent has no index, so it can't recall".to_owned())
-    }
-}
-
-#[cfg(not(feature = "index"))]
-#[async_trait]
-impl Remember for VaultMemory {
-    async fn given(&self, _: &str, _: &[&str]) -> Result<Given, String> {
-        Ok(Given::default())
     }
 
     async fn answer(&self, question: &str, own: &[&str]) -> Result<String, String> {

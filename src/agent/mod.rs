@@ -26,7 +26,7 @@ mod calling;
 mod memory;
 pub mod recollection;
 pub mod remade;
-#[cfg(all(feature = "mcp", unix))]
+#[cfg(unix)]
 pub mod servers;
 pub mod setup;
 pub mod skills;

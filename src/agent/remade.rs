@@ -221,16 +221,10 @@ fn summaries(
 type Make<'a> = dyn Fn(&dyn Fn(&str) -> Vec<u8>) -> Option<Request> + 'a;
 
 /// The request of the notes as history has them at an instant.
-#[cfg(feature = "history")]
 fn notes_at(workspace: &Workspace, at: Timestamp, make: &Make<'_>) -> Option<Request> {
     let history = workspace.history().ok()??;
     let point = history.point(&at.to_string()).ok()?;
     make(&|path| history.read_at(&point.commit, path).ok().flatten().unwrap_or_default())
-}
-
-#[cfg(not(feature = "history"))]
-fn notes_at(_: &Workspace, _: Timestamp, _: &Make<'_>) -> Option<Request> {
-    None
 }
 
 fn read(workspace: &Workspace, path: &str) -> Result<Vec<LogBlock>, RemadeError> {

@@ -72,7 +72,7 @@ impl Around {
         let env = ours.chain(dirs.map(|(name, dir)| (name.to_owned(), words(dir)))).collect();
         let command =
             vec![words(&process::our_program()), "--vault".to_owned(), words(root), "mcp".to_owned()];
-        let server = (vault_tools && cfg!(feature = "mcp")).then_some(Server { command, env });
+        let server = vault_tools.then_some(Server { command, env });
         Self { watch, state: workspace.dirs.state.clone(), server }
     }
 }

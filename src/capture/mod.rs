@@ -13,12 +13,10 @@
 //! vault. Each question has a quote that stands in its block.
 
 mod ask;
-#[cfg(all(feature = "assistant", feature = "index"))]
+#[cfg(feature = "assistant")]
 mod brain_learner;
 mod find;
-#[cfg(feature = "index")]
 mod judge;
-#[cfg(feature = "index")]
 mod learn;
 mod read;
 
@@ -27,10 +25,9 @@ use crate::format::candidate::Category;
 pub use crate::format::candidate::{AUTO, HUMAN};
 
 pub use self::ask::{Inbox, InboxError, Kept, Listed, Settled};
-#[cfg(all(feature = "assistant", feature = "index"))]
+#[cfg(feature = "assistant")]
 pub use self::brain_learner::BrainLearner;
 pub use self::find::{offers, rules};
-#[cfg(feature = "index")]
 pub use self::learn::{Asking, Learner};
 pub use self::read::{phrase, reading, sentences};
 

@@ -8,15 +8,12 @@ use super::context::Context;
 use super::daemon::{machines, pause, run, service, status, tick};
 use super::error::CommandResult;
 use super::hosts::hook;
-#[cfg(all(unix, feature = "web"))]
+#[cfg(all(unix, feature = "assistant"))]
 use super::hosts::web;
-#[cfg(feature = "mcp")]
 use super::hosts::{mcp, mcp_config};
-#[cfg(feature = "index")]
 use super::index::{recall, reindex, search, stats};
 use super::memories::{inbox, memory};
 use super::reminders::{agenda, check, commitment, remind};
-#[cfg(feature = "history")]
 use super::snapshots::{audit, conflicts, diff, history, restore, undo};
 use super::transfer::{export, import, migrate};
 use super::{completions, doctor, init, man, setup};
@@ -35,25 +32,15 @@ pub(super) enum Command {
     Commitment(commitment::Args),
     Memory(memory::Args),
     Check(check::Args),
-    #[cfg(feature = "index")]
     Search(search::Args),
-    #[cfg(feature = "index")]
     Recall(recall::Args),
-    #[cfg(feature = "index")]
     Reindex(reindex::Args),
-    #[cfg(feature = "index")]
     Stats(stats::Args),
-    #[cfg(feature = "history")]
     History(history::Args),
-    #[cfg(feature = "history")]
     Diff(diff::Args),
-    #[cfg(feature = "history")]
     Restore(restore::Args),
-    #[cfg(feature = "history")]
     Undo(undo::Args),
-    #[cfg(feature = "history")]
     Audit(audit::Args),
-    #[cfg(feature = "history")]
     Conflicts(conflicts::Args),
     #[cfg(feature = "assistant")]
     Brain(brain::Args),
@@ -74,11 +61,9 @@ pub(super) enum Command {
     Import(import::Args),
     Export(export::Args),
     Migrate(migrate::Args),
-    #[cfg(feature = "mcp")]
     Mcp(mcp::Args),
-    #[cfg(feature = "mcp")]
     McpConfig(mcp_config::Args),
-    #[cfg(all(unix, feature = "web"))]
+    #[cfg(all(unix, feature = "assistant"))]
     Web(web::Args),
     Machines(machines::Args),
     Status(status::Args),
@@ -93,9 +78,8 @@ impl Command {
     pub(super) fn is_service(&self) -> bool {
         match self {
             Self::Run(_) => true,
-            #[cfg(feature = "mcp")]
             Self::Mcp(_) => true,
-            #[cfg(all(unix, feature = "web"))]
+            #[cfg(all(unix, feature = "assistant"))]
             Self::Web(_) => true,
             _ => false,
         }
@@ -116,25 +100,15 @@ pub(super) fn dispatch(command: &Command, context: &Context) -> CommandResult {
         Command::Commitment(args) => commitment::run(context, args),
         Command::Memory(args) => memory::run(context, args),
         Command::Check(args) => check::run(context, args),
-        #[cfg(feature = "index")]
         Command::Search(args) => search::run(context, args),
-        #[cfg(feature = "index")]
         Command::Recall(args) => recall::run(context, args),
-        #[cfg(feature = "index")]
         Command::Reindex(args) => reindex::run(context, args),
-        #[cfg(feature = "index")]
         Command::Stats(args) => stats::run(context, args),
-        #[cfg(feature = "history")]
         Command::History(args) => history::run(context, args),
-        #[cfg(feature = "history")]
         Command::Diff(args) => diff::run(context, args),
-        #[cfg(feature = "history")]
         Command::Restore(args) => restore::run(context, args),
-        #[cfg(feature = "history")]
         Command::Undo(args) => undo::run(context, args),
-        #[cfg(feature = "history")]
         Command::Audit(args) => audit::run(context, args),
-        #[cfg(feature = "history")]
         Command::Conflicts(args) => conflicts::run(context, args),
         #[cfg(feature = "assistant")]
         Command::Brain(args) => brain::run(context, args),
@@ -155,11 +129,9 @@ pub(super) fn dispatch(command: &Command, context: &Context) -> CommandResult {
         Command::Import(args) => import::run(context, args),
         Command::Export(args) => export::run(context, args),
         Command::Migrate(args) => migrate::run(context, args),
-        #[cfg(feature = "mcp")]
         Command::Mcp(args) => mcp::run(context, args),
-        #[cfg(feature = "mcp")]
         Command::McpConfig(args) => mcp_config::run(context, args),
-        #[cfg(all(unix, feature = "web"))]
+        #[cfg(all(unix, feature = "assistant"))]
         Command::Web(args) => web::run(context, args),
         Command::Machines(args) => machines::run(context, args),
         Command::Status(args) => status::run(context, args),

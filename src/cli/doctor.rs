@@ -16,11 +16,10 @@ pub struct Args {
 
 /// Checks that aren't `doctor`'s own.
 const FURTHER: &[Further] = &[
-    #[cfg(feature = "discord")]
+    #[cfg(feature = "assistant")]
     crate::doctor::discord,
-    #[cfg(feature = "index")]
     crate::doctor::embeddings,
-    #[cfg(all(unix, feature = "web"))]
+    #[cfg(all(unix, feature = "assistant"))]
     crate::web::checks,
 ];
 

@@ -27,7 +27,6 @@ pub(super) fn mend(context: &Context) -> Result<Vec<Check>, CommandError> {
             &format!("wrote {} with the time zone {}", config::FILE_NAME, workspace.zone.name()),
         ));
     }
-    #[cfg(feature = "index")]
     done.extend(index(&workspace));
     Ok(done)
 }
@@ -77,7 +76,6 @@ fn edits(workspace: &Workspace) -> Vec<Check> {
 }
 
 /// Makes a damaged index anew.
-#[cfg(feature = "index")]
 fn index(workspace: &Workspace) -> Option<Check> {
     use crate::search::Severity;
     let index = workspace.index().ok()?;

@@ -28,7 +28,6 @@ mod daemon;
 mod doctor;
 mod error;
 mod hosts;
-#[cfg(feature = "index")]
 mod index;
 mod init;
 mod logging;
@@ -39,7 +38,6 @@ mod mend;
 mod permitted;
 mod reminders;
 mod setup;
-#[cfg(feature = "history")]
 mod snapshots;
 mod transfer;
 mod when;

@@ -35,7 +35,6 @@ pub use self::edit::with_allowed;
 pub use self::error::ConfigError;
 pub use self::pause::{PAUSE_REMINDERS, PAUSED_UNTIL, PausedUntil};
 pub use self::put::{with_brain, with_values, without};
-#[cfg(any(feature = "push", feature = "email", feature = "http"))]
 pub(crate) use self::secret::expand;
 pub use self::secret::{
     DISCORD_TOKEN_VARIABLE, EMAIL_PASSWORD_VARIABLE, ETCD_PASSWORD_VARIABLE, NTFY_TOKEN_VARIABLE,

@@ -93,12 +93,12 @@ fn engine(
 
 /// Asks one question for the page. Nothing of it is logged; the turn journal keeps what was asked, called and spent. What
 /// has to be approved is left in the note.
-#[cfg(feature = "web")]
+#[cfg(feature = "assistant")]
 pub(crate) fn questions(permits: Arc<Permits>) -> crate::web::Questions {
     Arc::new(move |workspace, question| Box::pin(ask_once(workspace, Arc::clone(&permits), question)))
 }
 
-#[cfg(feature = "web")]
+#[cfg(feature = "assistant")]
 async fn ask_once(
     workspace: Arc<Workspace>,
     permits: Arc<Permits>,

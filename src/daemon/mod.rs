@@ -58,10 +58,7 @@ pub async fn serve(workspace: Arc<Workspace>, ui: Ui, stop: CancellationToken) -
     let (sender, watched) = mpsc::unbounded_channel::<WatchEvent>();
     let (events, _) = broadcast::channel(256);
     let parts_hear = events.clone();
-    #[cfg(feature = "index")]
     let cookies = Some(crate::search::follow::live::cookies(&workspace.dirs.cache));
-    #[cfg(not(feature = "index"))]
-    let cookies: Option<std::path::PathBuf> = None;
     let hear = move |event| {
         // The parts hear of everything in its order, and don't wait for a pass that the scheduler is at. Nobody may
         // listen any more at the end.

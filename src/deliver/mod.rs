@@ -27,10 +27,8 @@ pub use self::answer::{Answers, Progress, send_answer, send_run};
 pub use self::confirm::{confirm, notice, notice_once, send_test};
 pub use self::journal::{Journal, JournalError};
 pub use self::notifier::{Fact, Lookup, MessageKind, Notifier, Outgoing, Scope, ScopeError, SendOutcome};
-#[cfg(feature = "email")]
 pub use self::notifiers::Email;
 pub use self::notifiers::{Console, Desktop, takes_links};
-#[cfg(feature = "push")]
 pub use self::notifiers::{NtfyNotifier, SignedWebhook};
 pub use self::outlets::Outlets;
 pub use self::pass::{Memory, Mode, PassContext, PassError, PassReport, PassSettings, Upcoming, pass};

@@ -13,11 +13,9 @@
 #[cfg(feature = "assistant")]
 mod brains;
 mod confine;
-#[cfg(feature = "discord")]
+#[cfg(feature = "assistant")]
 mod discord;
-#[cfg(feature = "index")]
 mod embeddings;
-#[cfg(feature = "history")]
 pub mod losses;
 mod machine;
 mod machines;
@@ -36,11 +34,10 @@ use serde::Serialize;
 use crate::config::{ConfigError, FILE_NAME, Stray, strays};
 use crate::workspace::Workspace;
 
-#[cfg(feature = "discord")]
+#[cfg(feature = "assistant")]
 pub use self::discord::checks as discord;
-#[cfg(feature = "index")]
 pub use self::embeddings::checks as embeddings;
-#[cfg(all(feature = "assistant", feature = "mcp", unix))]
+#[cfg(all(feature = "assistant", unix))]
 pub use self::status::Server;
 pub use self::status::{Report, ReportError, ago, report};
 
@@ -131,9 +128,7 @@ pub fn examine(workspace: &Workspace, further: &[Further]) -> Vec<Check> {
     checks.extend(routines::checks(workspace));
     checks.extend(confine::checks());
     checks.extend(further.iter().flat_map(|check| check(workspace)));
-    #[cfg(feature = "history")]
     checks.extend(rooms::history(workspace));
-    #[cfg(feature = "index")]
     checks.extend(rooms::index(workspace));
     checks
 }

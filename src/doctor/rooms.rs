@@ -1,14 +1,11 @@
 //! Checks of state and cache: history and index.
 
-#[cfg(any(feature = "history", feature = "index"))]
 use super::{Check, Mend};
 
 /// At most so many files of one kind are shown.
-#[cfg(feature = "history")]
 const SHOWN: usize = 5;
 
 /// The history: what it left out, what waits for a person.
-#[cfg(feature = "history")]
 pub(super) fn history(workspace: &crate::workspace::Workspace) -> Vec<Check> {
     let history = match workspace.history() {
         Ok(Some(history)) => history,
@@ -56,7 +53,6 @@ pub(super) fn history(workspace: &crate::workspace::Workspace) -> Vec<Check> {
 }
 
 /// Whether a snapshot could be taken now, and whether what is there is whole and as it was written.
-#[cfg(feature = "history")]
 fn probe(history: &crate::history::History) -> Vec<Check> {
     use crate::history::CheckDepth;
 
@@ -82,7 +78,6 @@ fn probe(history: &crate::history::History) -> Vec<Check> {
 }
 
 /// The index: how it is, what it skipped.
-#[cfg(feature = "index")]
 pub(super) fn index(workspace: &crate::workspace::Workspace) -> Vec<Check> {
     use super::Outcome;
     use crate::search::Severity;

@@ -62,7 +62,7 @@ pub struct Report {
     #[cfg(feature = "assistant")]
     pub budgets: Vec<crate::agent::budget::Budget>,
     /// Other MCP servers, as they were when they were last used.
-    #[cfg(all(feature = "assistant", feature = "mcp", unix))]
+    #[cfg(all(feature = "assistant", unix))]
     pub mcp: Vec<Server>,
     /// The routines.
     #[cfg(feature = "assistant")]
@@ -70,10 +70,8 @@ pub struct Report {
     /// The daemon that serves this vault with another state directory; 0 where its number isn't known.
     pub elsewhere: Option<u32>,
     /// The files that no snapshot holds, with the reasons.
-    #[cfg(feature = "history")]
     pub left_out: Vec<crate::history::LeftOut>,
     /// What went at once from the folders in which coding agents keep their memories.
-    #[cfg(feature = "history")]
     pub lost: Vec<super::losses::Loss>,
 }
 
@@ -93,7 +91,7 @@ pub struct Asked {
 }
 
 /// Another MCP server.
-#[cfg(all(feature = "assistant", feature = "mcp", unix))]
+#[cfg(all(feature = "assistant", unix))]
 #[derive(Debug, Serialize)]
 pub struct Server {
     /// Its name.
@@ -103,7 +101,7 @@ pub struct Server {
     pub seen: crate::agent::servers::health::Seen,
 }
 
-#[cfg(all(feature = "assistant", feature = "mcp", unix))]
+#[cfg(all(feature = "assistant", unix))]
 impl Server {
     /// How it is, in a few words.
     pub fn state(&self, now: Timestamp) -> String {
@@ -121,7 +119,7 @@ impl Server {
     }
 }
 
-#[cfg(all(feature = "assistant", feature = "mcp", unix))]
+#[cfg(all(feature = "assistant", unix))]
 fn servers(workspace: &Workspace) -> Vec<Server> {
     let mut known = crate::agent::servers::health::Health::new(&workspace.dirs.state).load();
     let mut server =
@@ -160,14 +158,12 @@ pub fn report(workspace: &Workspace, count: usize, scanner: &mut Scanner) -> Res
         brains: crate::agent::brains::listed(workspace),
         #[cfg(feature = "assistant")]
         budgets: crate::agent::budget::of_vault(workspace),
-        #[cfg(all(feature = "assistant", feature = "mcp", unix))]
+        #[cfg(all(feature = "assistant", unix))]
         mcp: servers(workspace),
         #[cfg(feature = "assistant")]
         routines: crate::routines::list(workspace)?,
         elsewhere: DaemonLock::elsewhere(&workspace.dirs.state, workspace.vault.root()),
-        #[cfg(feature = "history")]
         left_out: crate::history::left_out_in(&workspace.dirs.state),
-        #[cfg(feature = "history")]
         lost: super::losses::recent(workspace),
     })
 }

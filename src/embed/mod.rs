@@ -23,7 +23,6 @@ use async_trait::async_trait;
 
 use crate::config::Settings;
 
-#[cfg(feature = "http")]
 pub use self::models::http;
 pub use self::models::{Embedder, Fixed, Table, bert, folder, local, table};
 pub use self::provider::{Builtin, open};

@@ -55,15 +55,9 @@ pub fn open(settings: &Settings, root: &Path) -> Result<Option<Arc<dyn Provider>
     match embed.provider.as_str() {
         "none" => Ok(None),
         "builtin" => Ok(Some(Arc::new(Builtin::new()))),
-        #[cfg(feature = "http")]
         "google" | "openai" | "ollama" => {
             Ok(Some(Arc::new(crate::embed::models::http::Http::open(embed, root)?)))
         }
-        #[cfg(not(feature = "http"))]
-        "google" | "openai" | "ollama" => Err(EmbedError::Settings(format!(
-            "`embed.provider` is `{}`, but this build has no network providers (feature `http`)",
-            embed.provider
-        ))),
         other => Err(EmbedError::Settings(format!(
             "`embed.provider` is `{other}`; it takes `builtin`, `none`, `local:<dir>`, `google`, `openai` or `ollama`"
         ))),

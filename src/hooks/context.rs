@@ -6,7 +6,6 @@ use std::sync::Arc;
 use super::host::input::Input;
 use crate::clock::Clock;
 use crate::memory::{Origin, Scope, derive};
-#[cfg(feature = "index")]
 use crate::memory::{accessible, derived_before};
 use crate::vault::Actor;
 
@@ -23,7 +22,6 @@ pub struct HookContext {
 }
 
 /// A memory's key: its words, since lines move when a note is edited.
-#[cfg(feature = "index")]
 pub(super) fn memory_name(path: &str, text: &str) -> String {
     format!("{path}\n{text}")
 }
@@ -38,7 +36,6 @@ pub(super) fn here(input: &Input) -> PathBuf {
 }
 
 /// The scopes whose memories a session may see.
-#[cfg(feature = "index")]
 pub(super) fn scopes(input: &Input) -> Vec<Scope> {
     let before = derived_before(&here(input), |name| std::env::var(name).ok());
     accessible(&scope(input), Some(CLIENT)).into_iter().chain(before).collect()

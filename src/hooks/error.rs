@@ -29,11 +29,9 @@ pub enum HookError {
     #[error("the session is not kept: {0}")]
     Archive(#[from] ArchiveError),
     /// Recall.
-    #[cfg(feature = "index")]
     #[error(transparent)]
     Recall(#[from] crate::search::RecallError),
     /// The index.
-    #[cfg(feature = "index")]
     #[error(transparent)]
     Index(#[from] crate::search::IndexError),
     /// Time ran out, or the work ended without a word.

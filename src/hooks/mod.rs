@@ -27,7 +27,6 @@ mod word_lists;
 pub use self::context::HookContext;
 pub use self::decide::{claims, recall_gate};
 pub use self::error::HookError;
-#[cfg(feature = "index")]
 pub use self::host::{Event, input, tool};
 pub use self::install::{memories, settings_file};
 pub use self::respond::respond;

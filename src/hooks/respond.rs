@@ -13,7 +13,6 @@ use fail::fail_point;
 use super::context::HookContext;
 use super::decide::recall_gate::{Gate, gate};
 use super::error::HookError;
-#[cfg(feature = "index")]
 use super::events::{background_reindex, prompt, start};
 use super::events::{compact, end, stop};
 use super::host::Answer;
@@ -43,7 +42,6 @@ pub fn respond(event: Event, place: &HookContext, stdin: impl Read + Send + 'sta
         Ok(answer) => answer.to_line(event),
         Err(error) => {
             note(event, place, &error);
-            #[cfg(feature = "index")]
             if let (HookError::NoAnswer(NoAnswer::Late(_)), Ok(vault)) = (&error, &place.vault) {
                 background_reindex::bring_up(vault);
             }
@@ -95,12 +93,8 @@ fn answer(event: Event, place: &HookContext, input: &Input) -> Result<Answer, Ho
     let workspace = Arc::new(Workspace::open(&dir, Arc::clone(&place.clock))?);
     workspace.editor.count_as_settled(true);
     match event {
-        #[cfg(feature = "index")]
         Event::SessionStart => start::run(&workspace, input),
-        #[cfg(feature = "index")]
         Event::UserPromptSubmit => prompt::run(&workspace, input),
-        #[cfg(not(feature = "index"))]
-        Event::SessionStart | Event::UserPromptSubmit => Ok(Answer::nothing()),
         Event::Stop => stop::run(&workspace, input),
         Event::PreCompact => compact::run(&workspace, input),
         Event::SessionEnd => end::run(&workspace, input),

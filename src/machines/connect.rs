@@ -28,7 +28,6 @@ pub fn engine(
     }
 }
 
-#[cfg(feature = "http")]
 fn etcd(settings: &Machines, root: &Path, state: &Path) -> Result<Arc<dyn Engine>, EngineError> {
     use super::engine::etcd::{EtcdEngine, EtcdPlace};
     use crate::config::{ETCD_PASSWORD_VARIABLE, expand, secret};
@@ -61,12 +60,7 @@ fn etcd(settings: &Machines, root: &Path, state: &Path) -> Result<Arc<dyn Engine
     Ok(Arc::new(EtcdEngine::new(place)?))
 }
 
-#[cfg(not(feature = "http"))]
-fn etcd(_: &Machines, _: &Path, _: &Path) -> Result<Arc<dyn Engine>, EngineError> {
-    Err(EngineError::Refused("this build of vault-agent can't talk to etcd".to_owned()))
-}
-
-#[cfg(all(test, feature = "http", unix))]
+#[cfg(all(test, unix))]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 

@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use crate::config::{Rerank, Settings};
 
-#[cfg(feature = "http")]
 pub mod endpoint;
 pub mod language;
 pub mod local;
@@ -63,7 +62,7 @@ pub enum RerankError {
 /// vault's folder. Nothing is sent yet.
 ///
 /// # Errors
-/// Its directory holds no such model, its key can't be read, a language's code is unknown, or this build has no network.
+/// Its directory holds no such model, its key can't be read, or a language's code is unknown.
 pub fn open(settings: &Settings, root: &Path) -> Result<Option<Arc<dyn Reranker>>, RerankError> {
     let rerank: &Rerank = &settings.rerank;
     language::check(&rerank.languages).map_err(RerankError::Settings)?;
@@ -73,11 +72,5 @@ pub fn open(settings: &Settings, root: &Path) -> Result<Option<Arc<dyn Reranker>
     if rerank.provider == "none" {
         return Ok(None);
     }
-    #[cfg(feature = "http")]
-    return Ok(Some(Arc::new(endpoint::Endpoint::open(rerank, root)?)));
-    #[cfg(not(feature = "http"))]
-    Err(RerankError::Settings(
-        "`rerank.provider` is `endpoint`, but this build has no network providers (feature `http`)"
-            .to_owned(),
-    ))
+    Ok(Some(Arc::new(endpoint::Endpoint::open(rerank, root)?)))
 }

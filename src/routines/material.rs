@@ -197,14 +197,8 @@ fn memory(workspace: &Workspace, seen: Option<&str>) -> Result<(Vec<Section>, Op
     Ok((sections, Some(now)))
 }
 
-#[cfg(feature = "index")]
 fn is_shipped(text: &str) -> bool {
     crate::search::is_shipped(text)
-}
-
-#[cfg(not(feature = "index"))]
-fn is_shipped(text: &str) -> bool {
-    crate::template::notes().any(|(_, note)| note.contains(text))
 }
 
 /// Pairs of memories that say the same, by their words.

@@ -4,7 +4,6 @@
 //! did not find it with the same words. What the routine itself wrote is none: its note, its logs, the passages that it
 //! appended, what its tools saved; nor is what the agent said.
 
-#[cfg(feature = "index")]
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
@@ -42,7 +41,6 @@ impl Seen {
 
 /// What a search of a routine looks at.
 #[derive(Clone, Copy)]
-#[cfg_attr(not(feature = "index"), expect(dead_code, reason = "this build has no search"))]
 pub struct Look<'a> {
     /// The vault.
     pub workspace: &'a Workspace,
@@ -59,17 +57,14 @@ pub struct Look<'a> {
 }
 
 /// Hits that are looked at, at most.
-#[cfg(feature = "index")]
 const MOST: usize = 200;
 /// Hits that are told, at most.
-#[cfg(feature = "index")]
 const TOLD: usize = 20;
 
 /// The news for these words. The hashes of all hits go into `seen`.
 ///
 /// # Errors
 /// A sentence on why the search can't be made.
-#[cfg(feature = "index")]
 pub fn search(look: &Look<'_>, text: &str, seen: &mut Vec<String>) -> Result<Option<Section>, String> {
     use crate::search::{Hit, Query, Role};
     let since = look.known.ran.unwrap_or(look.known.since);
@@ -97,30 +92,18 @@ pub fn search(look: &Look<'_>, text: &str, seen: &mut Vec<String>) -> Result<Opt
     Ok(Section::new(format!("New for “{text}”"), lines.collect()))
 }
 
-/// The same, in a build without an index.
-///
-/// # Errors
-/// Always.
-#[cfg(not(feature = "index"))]
-pub fn search(_: &Look<'_>, text: &str, _: &mut Vec<String>) -> Result<Option<Section>, String> {
-    Err(format!("`only_if: search: {text}` is a search, and this build of vault-agent has no index"))
-}
-
 /// When a note was last changed, by its file.
-#[cfg(feature = "index")]
 fn changed(workspace: &Workspace, path: &str) -> Option<jiff::Timestamp> {
     let stat = workspace.vault.stat(&crate::vault::NotePath::new(path).ok()?).ok()??;
     jiff::Timestamp::from_nanosecond(i128::from(stat.mtime_ns)).ok()
 }
 
-#[cfg(feature = "index")]
 fn hash(hit: &crate::search::Hit) -> String {
     let whole = blake3::hash(format!("{}\n{}", hit.path, hit.text).as_bytes());
     whole.to_hex()[..16].to_owned()
 }
 
 /// What a routine wrote itself.
-#[cfg(feature = "index")]
 struct Own<'a> {
     look: &'a Look<'a>,
     /// The lines of its passages, by note.
@@ -129,7 +112,6 @@ struct Own<'a> {
     saved: Vec<Vec<String>>,
 }
 
-#[cfg(feature = "index")]
 impl Own<'_> {
     fn wrote(&mut self, hit: &crate::search::Hit) -> bool {
         let said = words(&hit.text);
@@ -148,7 +130,6 @@ impl Own<'_> {
 }
 
 /// The words of all that the tools of the routine's runs since then were told.
-#[cfg(feature = "index")]
 fn own_words(look: &Look<'_>, since: jiff::Timestamp) -> Result<Vec<Vec<String>>, String> {
     fn texts(value: &serde_json::Value, found: &mut Vec<Vec<String>>) {
         match value {
@@ -171,7 +152,6 @@ fn own_words(look: &Look<'_>, since: jiff::Timestamp) -> Result<Vec<Vec<String>>
     Ok(found)
 }
 
-#[cfg(feature = "index")]
 fn words(text: &str) -> Vec<String> {
     let parts = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     parts.map(str::to_lowercase).collect()
@@ -179,7 +159,6 @@ fn words(text: &str) -> Vec<String> {
 
 /// The lines, from 1, of the passages that a routine appended to a note: a callout with its name, and below it the id
 /// of a run.
-#[cfg(any(feature = "index", test))]
 fn passages(bytes: &[u8], name: &str) -> Vec<std::ops::RangeInclusive<u32>> {
     let text = String::from_utf8_lossy(bytes);
     let title = format!("> [!note] {name}, ");

@@ -56,6 +56,7 @@ pub use index::Index;
 pub use rank::worth::{Judge, Worth};
 pub use read::block::{Block, Kind, Role};
 pub use read::note::Options;
+#[cfg(feature = "assistant")]
 pub(crate) use read::shipped::is_shipped;
 pub use recall::{Recall, RecallError};
 pub use store::SCHEMA;

@@ -9,23 +9,15 @@ use crate::config::{self, NotifyKind, Settings};
 /// The ways that can be chosen, with what a person should know of each, and whether this build has it.
 const OFFERS: [(NotifyKind, &str, bool); 6] = [
     (NotifyKind::Console, "on the terminal that it runs in: nothing to set up", true),
-    (NotifyKind::Desktop, "in the notification centre of this machine", cfg!(feature = "desktop")),
+    (NotifyKind::Desktop, "in the notification centre of this machine", true),
     (
         NotifyKind::Discord,
         "on your phone and everywhere, with answers: a bot of your own, in about five minutes",
-        cfg!(feature = "discord"),
+        cfg!(feature = "assistant"),
     ),
-    (
-        NotifyKind::Ntfy,
-        "on your phone, without an account: an app and a topic, in one minute",
-        cfg!(feature = "push"),
-    ),
-    (NotifyKind::Email, "by mail, through your own mail server", cfg!(feature = "email")),
-    (
-        NotifyKind::Webhook,
-        "as signed JSON to an address of yours, for your own programs",
-        cfg!(feature = "push"),
-    ),
+    (NotifyKind::Ntfy, "on your phone, without an account: an app and a topic, in one minute", true),
+    (NotifyKind::Email, "by mail, through your own mail server", true),
+    (NotifyKind::Webhook, "as signed JSON to an address of yours, for your own programs", true),
 ];
 
 /// The choices, a line each.

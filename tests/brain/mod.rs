@@ -6,7 +6,6 @@ mod aimock;
 mod approvals;
 mod asking;
 mod bounds;
-#[cfg(feature = "index")]
 mod capture;
 mod conversation;
 mod cuts;

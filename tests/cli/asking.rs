@@ -1,5 +1,5 @@
 //! `search` and `recall` beside a daemon: it is asked over its socket, and who gives the answer changes nothing.
-#![cfg(all(unix, feature = "index", feature = "mcp"))]
+#![cfg(unix)]
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixListener;
@@ -162,7 +162,6 @@ fn mcp_and_the_prompts_hook_are_answered_by_the_daemon_as_without_one() {
     drop(daemon.terminate());
 }
 
-#[cfg(feature = "http")]
 #[test]
 fn a_deep_search_is_the_same_beside_a_daemon() {
     let vault = TestVault::new(MEMORY);

@@ -243,7 +243,7 @@ fn what_prints_a_document_prints_json_when_asked() {
     assert_eq!(vault.run(&["--json", "service", "uninstall"]).ok().json()["removed"], true);
 }
 
-#[cfg(all(target_os = "linux", feature = "history"))]
+#[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_told() {
     let vault = TestVault::new("");

@@ -72,7 +72,6 @@ fn until(vault: &TestVault, note: &str, wanted: impl Fn(&str) -> bool) -> String
 }
 
 #[test]
-#[cfg(feature = "history")]
 fn an_undo_that_was_killed_is_finished_by_the_daemon() {
     let mut vault = TestVault::new("//- /daily/2026-11-30.md\n- Anna likes tea\n//- /MEMORY.md\n# Memory\n");
     let _ = vault.run(&["memory", "promote", "2026-11-30", "1"]).ok();
@@ -292,7 +291,6 @@ fn a_daemon_with_another_state_directory_is_noticed() {
     assert!(vault.run(&["tick"]).ok().stdout.contains("Pay the rent"));
 }
 
-#[cfg(feature = "history")]
 #[test]
 fn a_history_that_is_deleted_under_the_daemon_is_made_again_and_said() {
     // A snapshot waits until it has been quiet for two seconds.

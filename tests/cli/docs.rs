@@ -44,7 +44,10 @@ fn the_command_reference_is_what_help_says() {
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(&path, &now).unwrap();
     }
-    assert!(file("docs/commands.md") == now, "docs/commands.md is old: UPDATE_DOCS=1 cargo test --test rooms cli::docs");
+    assert!(
+        file("docs/commands.md") == now,
+        "docs/commands.md is old: UPDATE_DOCS=1 cargo test --test rooms cli::docs"
+    );
 }
 
 #[test]

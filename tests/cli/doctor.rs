@@ -57,7 +57,6 @@ fn a_key_under_a_commented_header_is_told() {
     assert_eq!(found["fix"], "take the `#` from `[web]`, or move the line to where it belongs");
 }
 
-#[cfg(all(feature = "index", feature = "http"))]
 #[test]
 fn a_model_for_vectors_that_gives_none_is_said() {
     let vault = TestVault::new("//- /Note.md\nx\n");
@@ -132,7 +131,7 @@ fn settings_that_are_a_pipe_are_an_error_and_nobody_waits() {
         std::process::Command::new("mkfifo").arg("-m600").arg(vault.home().join("pipe")).status().unwrap();
     assert!(made.success());
     let said = vault.run(&["doctor"]).stdout;
-    assert!(!cfg!(feature = "push") || said.contains("pipe` is no file"), "{said}");
+    assert!(said.contains("pipe` is no file"), "{said}");
 }
 
 #[cfg(feature = "assistant")]

@@ -189,7 +189,6 @@ fn a_kept_line_is_a_fact_with_its_source_and_one_undo() {
 }
 
 #[test]
-#[cfg(feature = "history")]
 fn an_inbox_larger_than_the_history_keeps_of_a_note_is_undone_with_its_fact() {
     let vault = TestVault::new(TALK);
     vault.write("vault-agent.toml", "timezone = \"UTC\"\n[history]\nmax_file_bytes = 300\n");
@@ -204,7 +203,6 @@ fn an_inbox_larger_than_the_history_keeps_of_a_note_is_undone_with_its_fact() {
 }
 
 #[test]
-#[cfg(feature = "history")]
 fn what_a_killed_look_began_and_another_ended_is_one_undo() {
     for step in ["capture::keep::between", "capture::keep::unticked"] {
         let mut vault = TestVault::new(TALK);

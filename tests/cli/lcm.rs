@@ -128,10 +128,8 @@ fn undo_means_no_summary() {
     let _ = vault.run(&["lcm", "update", "--extract"]).ok();
     let summaries = ids(&vault, 0);
     assert!(!summaries.is_empty());
-    if cfg!(feature = "history") {
-        let _ = vault.run(&["undo"]).ok();
-        assert!(!vault.has("MEMORY.md") || !vault.read("MEMORY.md").contains("oolong"));
-    }
+    let _ = vault.run(&["undo"]).ok();
+    assert!(!vault.has("MEMORY.md") || !vault.read("MEMORY.md").contains("oolong"));
     assert_eq!(ids(&vault, 0), summaries);
 }
 

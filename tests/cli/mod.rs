@@ -7,7 +7,6 @@ mod brains;
 mod daemon;
 mod docs;
 mod doctor;
-#[cfg(all(feature = "index", feature = "history"))]
 mod inbox;
 mod init;
 mod lcm;
@@ -20,5 +19,4 @@ mod setting_up;
 #[cfg(unix)]
 mod shells;
 mod status;
-#[cfg(feature = "history")]
 mod story;

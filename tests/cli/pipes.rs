@@ -43,21 +43,9 @@ fn commands() -> Vec<Vec<&'static str>> {
         "tick",
         "hook session-start",
     ];
-    if cfg!(feature = "index") {
-        all.extend(["search tea", "search --stdin", "recall tea", "reindex", "stats"]);
-    }
-    if cfg!(feature = "history") {
-        all.extend([
-            "history",
-            "diff",
-            "audit",
-            "history verify",
-            "restore --at yesterday MEMORY.md --dry-run",
-        ]);
-    }
-    if cfg!(feature = "mcp") {
-        all.extend(["mcp-config full --host claude-code", "mcp"]);
-    }
+    all.extend(["search tea", "search --stdin", "recall tea", "reindex", "stats"]);
+    all.extend(["history", "diff", "audit", "history verify", "restore --at yesterday MEMORY.md --dry-run"]);
+    all.extend(["mcp-config full --host claude-code", "mcp"]);
     if cfg!(feature = "assistant") {
         all.extend([
             "brain list",

@@ -76,7 +76,7 @@ fn wrong_answers_are_said_and_asked_again() {
     at.answer("Where are you told", "pigeon");
     let said = at.see("Where are you told");
     assert!(said.contains("`pigeon` is none of them: type console"), "{said}");
-    if cfg!(all(feature = "desktop", target_os = "linux")) {
+    if cfg!(target_os = "linux") {
         at.line("desktop");
         let said = at.see("Where are you told");
         assert!(
@@ -218,9 +218,9 @@ fn a_machine_answers_from_a_file() {
         ("vault = \"v\"\nservice = 3", "`service`: type `yes` or `no`"),
         ("vault = \"v\"\n[email]\nport = 1.5", "`email.port` is no question"),
         ("vault = \"v\"\nnotify = [1.5]", "`notify` can't be of the type array"),
-        #[cfg(feature = "discord")]
+        #[cfg(feature = "assistant")]
         ("vault = \"v\"\nnotify = \"discord\"", "`discord.token_file`: there is none yet"),
-        #[cfg(feature = "discord")]
+        #[cfg(feature = "assistant")]
         (
             "vault = \"v\"\nnotify = \"discord\"\n[discord]\ntoken_file = \"abc\"",
             "a secret never stands in answers",
@@ -291,7 +291,6 @@ fn settings_that_are_there_are_added_to_and_nothing_else_changes() {
     assert!(vault.has("MEMORY.md"));
 }
 
-#[cfg(feature = "index")]
 #[test]
 fn hits_on_a_terminal_open_their_notes() {
     let vault = TestVault::new(

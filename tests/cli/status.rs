@@ -25,7 +25,6 @@ fn the_next_reminders_are_in_their_order() {
     ");
 }
 
-#[cfg(feature = "index")]
 #[test]
 fn a_search_that_finds_nothing_names_what_was_not_searched() {
     let vault =
@@ -62,7 +61,6 @@ fn another_machine_that_fires_is_named() {
     assert!(run.stdout.contains("firing    no: `some-other-host`"), "{}", run.stdout);
 }
 
-#[cfg(feature = "history")]
 #[test]
 fn a_note_that_is_too_large_for_the_history_is_told() {
     let vault = TestVault::new(
@@ -99,7 +97,6 @@ fn open_questions_of_the_assistant_are_shown_and_near_misses_checked() {
     );
 }
 
-#[cfg(feature = "history")]
 #[test]
 fn people_read_local_times_and_no_nanoseconds() {
     let mut vault =

@@ -42,7 +42,6 @@ fn all_of_it_holds_for_an_ordinary_user() {
 }
 
 /// Another process of the same user does not see what this program was started with.
-#[cfg(feature = "mcp")]
 #[test]
 fn the_programs_environment_is_its_own() {
     use std::io::{BufRead, BufReader, Write};

@@ -142,9 +142,7 @@ fn one_time_is_moved_and_the_others_stay() {
     // The next of a month's last days.
     drop(vault.run(&["remind", "move", "Report", "2027-01-02"]).ok());
     assert!(vault.read("Reminders.md").contains("date=2027-01-31 time=10:00 recur=monthly msg=\"Report\""));
-    if cfg!(feature = "history") {
-        // One edit, one undo.
-        drop(vault.run(&["undo", "3"]).ok());
-        assert_eq!(vault.read("Reminders.md"), TestVault::new(NOTES).read("Reminders.md"));
-    }
+    // One edit, one undo.
+    drop(vault.run(&["undo", "3"]).ok());
+    assert_eq!(vault.read("Reminders.md"), TestVault::new(NOTES).read("Reminders.md"));
 }

@@ -45,7 +45,7 @@ pub fn tick_until(world: &mut World, step: usize, nth: usize) -> Option<PassRepo
                 Some((step, nth)) if step == index => CRASH.set(Some((step, nth - 1))),
                 _ => {}
             };
-            at(*name, crash);
+            at(name, crash);
         }
     });
     CRASH.set(Some((step, nth)));

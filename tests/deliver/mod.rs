@@ -10,26 +10,23 @@ mod desktop;
 mod failures;
 mod follow_ups;
 mod kill;
-#[cfg(all(feature = "push", feature = "email"))]
 mod killed;
 mod machines;
 mod machines_world;
 #[allow(dead_code)]
 #[path = "../machines/memory.rs"]
 mod memory;
-#[cfg(all(feature = "push", feature = "email"))]
 mod notifiers;
 mod passes;
 #[cfg(feature = "assistant")]
 mod phrases;
 mod quiet;
-#[cfg(all(feature = "push", feature = "email"))]
 mod servers;
-#[cfg(all(unix, feature = "push", feature = "email"))]
+#[cfg(unix)]
 mod setting_up;
 mod simulation;
 mod task_commands;
 mod task_crashes;
 mod tasks;
 mod typing;
-mod world;
+pub mod world;

@@ -2,7 +2,7 @@
 
 #[path = "../support/discord/mod.rs"]
 mod fake;
-#[cfg(all(unix, feature = "mcp"))]
+#[cfg(unix)]
 mod house;
 mod rig;
 
@@ -29,11 +29,11 @@ mod turns_killed;
 mod turns_remade;
 mod turns_summarised;
 
-#[cfg(all(unix, feature = "mcp"))]
+#[cfg(unix)]
 mod house_asks;
-#[cfg(all(unix, feature = "mcp"))]
+#[cfg(unix)]
 mod house_killed;
-#[cfg(all(unix, feature = "mcp"))]
+#[cfg(unix)]
 mod house_secrets;
-#[cfg(all(unix, feature = "mcp"))]
+#[cfg(unix)]
 mod house_times;

@@ -84,7 +84,6 @@ async fn an_endless_answer_is_cut_and_pings_nobody() {
     running.stop().await.unwrap();
 }
 
-#[cfg(feature = "mcp")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn tools_that_are_not_there_and_arguments_that_are_no_json_are_told_to_the_model() {
     for wire in ["messages", "responses", "chat"] {

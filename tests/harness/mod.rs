@@ -3,7 +3,7 @@
 
 mod rig;
 mod stand;
-mod stand_in;
+pub mod stand_in;
 
 #[cfg(feature = "acp")]
 mod acp;

@@ -491,7 +491,6 @@ fn memory_that_was_injected_is_not_kept_as_said() {
     assert_eq!(shown(&events(&vault, SESSION)), ["user: Real words"]);
 }
 
-#[cfg(feature = "index")]
 #[test]
 fn sessions_are_found_when_asked_for_and_never_given() {
     let vault = TestVault::new(&format!(
@@ -548,7 +547,6 @@ fn transcripts_can_be_brought_in_by_a_command() {
     assert!(run.stderr.contains("no such transcript"), "{}", run.stderr);
 }
 
-#[cfg(feature = "history")]
 #[test]
 fn history_knows_who_wrote() {
     let vault = TestVault::new(ON);

@@ -161,7 +161,6 @@ fn talk_about_code_is_no_claim_and_short_ones_are() {
     assert_eq!(stop(&TestVault::new(NOTES), &lines, json!({})), Value::Null);
 }
 
-#[cfg(feature = "history")]
 #[test]
 fn what_was_written_since_the_prompt_counts_in_any_words() {
     let vault = TestVault::new(NOTES);

@@ -9,12 +9,9 @@ mod fail_open;
 mod host;
 mod installing;
 mod labelled;
-#[cfg(feature = "mcp")]
 mod over_mcp;
 mod own_memories;
-#[cfg(feature = "index")]
 mod prompts;
 mod recorded;
-#[cfg(feature = "index")]
 mod sessions;
 mod small_talk;

@@ -110,7 +110,6 @@ fn a_folder_of_the_person_s_own_choice_stays_unless_it_is_asked_for() {
     assert_eq!(settings(&project)["a"], 1);
 }
 
-#[cfg(all(feature = "index", feature = "history"))]
 #[test]
 fn a_memory_is_found_at_once_kept_and_comes_back_after_rm() {
     let (vault, project) = stage();
@@ -198,7 +197,7 @@ fn notes(folder: &Path) -> Vec<(String, String)> {
 }
 
 /// The real host writes the memory with its own tool, asking a model server that tells it to.
-#[cfg(all(feature = "index", feature = "history", feature = "assistant"))]
+#[cfg(feature = "assistant")]
 fn real(claude: &std::ffi::OsStr, vault: &TestVault, project: &Path, folder: &Path) {
     use crate::models::{ModelServer, Reply};
     let runtime = tokio::runtime::Runtime::new().unwrap();
@@ -223,7 +222,6 @@ fn real(claude: &std::ffi::OsStr, vault: &TestVault, project: &Path, folder: &Pa
     assert!(folder.join("deploys.md").is_file(), "{output:?}");
 }
 
-#[cfg(all(feature = "index", feature = "history"))]
 #[test]
 fn codex_s_folder_is_followed_one_way_and_what_went_comes_back() {
     let (vault, project) = stage();

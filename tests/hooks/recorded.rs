@@ -26,7 +26,6 @@ fn every_recorded_message_is_understood() {
     }
 }
 
-#[cfg(feature = "index")]
 #[test]
 fn a_session_from_its_start_to_its_end() {
     let vault = TestVault::new(

@@ -114,7 +114,6 @@ fn an_empty_vault_says_nothing() {
     );
 }
 
-#[cfg(feature = "index")]
 #[test]
 fn what_the_start_gave_is_not_given_again_until_a_compaction() {
     let vault = TestVault::new("//- MEMORY.md\n## People\n\n- Anna's birthday is on the third of May\n");
@@ -219,7 +218,6 @@ fn the_end_writes_one_line_into_the_day_however_often_it_is_told() {
     assert_eq!(log(&vault), "");
 }
 
-#[cfg(feature = "history")]
 #[test]
 fn the_end_is_a_snapshot_that_says_who_asked() {
     let vault = TestVault::new("");

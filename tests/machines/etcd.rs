@@ -1,5 +1,4 @@
 //! The engine on etcd: three real servers of Debian's, some of them killed, stopped, restored or with users.
-#![cfg(feature = "http")]
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! Several machines with one vault: the engines that they agree through, and the protocol as a model and in a simulation.
 #![allow(missing_docs, clippy::print_stderr, clippy::unwrap_used)]
 
-#[cfg(feature = "discord")]
+#[cfg(feature = "assistant")]
 #[path = "../support/discord/mod.rs"]
 mod fake;
 
@@ -13,7 +13,7 @@ mod memory;
 mod model;
 mod parts;
 mod proxy;
-#[cfg(feature = "discord")]
+#[cfg(feature = "assistant")]
 mod real;
 mod simulation;
 mod sync_tool;

@@ -89,12 +89,10 @@ fn an_edit_and_a_forgetting_are_one_undo_each() {
         .ok();
     assert_eq!(gone.structured()["text"], "* plays the cello\n  on Mondays");
     assert!(!vault.read("MEMORY.md").contains("cello"));
-    if cfg!(feature = "history") {
-        let _ = vault.run(&["undo"]).ok();
-        assert_eq!(vault.read("MEMORY.md"), edited);
-        let _ = vault.run(&["undo"]).ok();
-        assert_eq!(vault.read("MEMORY.md"), before);
-    }
+    let _ = vault.run(&["undo"]).ok();
+    assert_eq!(vault.read("MEMORY.md"), edited);
+    let _ = vault.run(&["undo"]).ok();
+    assert_eq!(vault.read("MEMORY.md"), before);
 }
 
 #[test]

@@ -176,11 +176,9 @@ fn sessions_are_apart_and_end() {
     assert_eq!(served.post(&[("Mcp-Session-Id", &one)], &list).status, 404, "it has ended");
     assert_eq!(served.post(&[("Mcp-Session-Id", "made-up")], &list).status, 404);
     assert_eq!(served.post(&[("Mcp-Session-Id", &two)], &list).status, 200);
-    if cfg!(feature = "history") {
-        let log = vault.run(&["--json", "history"]).ok().json();
-        let ours = log.as_array().unwrap().iter().find(|entry| entry["actor"] == "mcp").unwrap();
-        assert_eq!(ours["trailers"]["Conversation"], format!("mcp-session {two}"), "{log}");
-    }
+    let log = vault.run(&["--json", "history"]).ok().json();
+    let ours = log.as_array().unwrap().iter().find(|entry| entry["actor"] == "mcp").unwrap();
+    assert_eq!(ours["trailers"]["Conversation"], format!("mcp-session {two}"), "{log}");
 }
 
 #[test]

@@ -153,7 +153,6 @@ fn text_that_looks_like_something_else_stays_text() {
 }
 
 #[test]
-#[cfg(feature = "history")]
 fn a_promotion_that_is_asked_for_again_is_the_same_one() {
     let vault = TestVault::new("//- /daily/2026-11-30.md\n- one\n- two\n- three\n");
     let mut client = Client::new(&vault);
@@ -315,7 +314,6 @@ fn twenty_clients_and_a_person_lose_no_memory_and_double_none() {
     }
 }
 
-#[cfg(feature = "http")]
 #[test]
 fn a_deep_search_is_in_the_reranker_s_order_and_others_never_ask_it() {
     let vault = TestVault::new("//- /MEMORY.md\n## Kyle\n- prefers TypeScript\n- prefers tea, says Kyle\n");

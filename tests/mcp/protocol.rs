@@ -208,14 +208,12 @@ fn the_client_and_the_conversation_stand_in_the_history() {
     });
     client.result("tools/call", params);
     client.close();
-    if cfg!(feature = "history") {
-        let log = vault.run(&["--json", "history"]).ok().json();
-        let entry: &Value = &log[0];
-        assert_eq!(entry["actor"], "mcp", "{entry}");
-        assert_eq!(entry["trailers"]["Conversation"], "conv-42", "{entry}");
-        let client = entry["trailers"]["Client"].as_str().unwrap();
-        assert!(client.starts_with("claude-code") && !client.contains('\n'), "{entry}");
-    }
+    let log = vault.run(&["--json", "history"]).ok().json();
+    let entry: &Value = &log[0];
+    assert_eq!(entry["actor"], "mcp", "{entry}");
+    assert_eq!(entry["trailers"]["Conversation"], "conv-42", "{entry}");
+    let client = entry["trailers"]["Client"].as_str().unwrap();
+    assert!(client.starts_with("claude-code") && !client.contains('\n'), "{entry}");
 }
 
 #[test]

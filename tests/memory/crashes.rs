@@ -2,7 +2,7 @@
 //!
 //! A child of this binary does one operation and aborts at a failpoint, in the first or the second edit.
 
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::ExitStatus;
 
 use jiff::civil::date;
 use vault_agent::memory::{Draft, MemoryError, Scope};

@@ -291,7 +291,6 @@ fn a_memory_is_forgotten_by_what_it_says() {
 }
 
 #[test]
-#[cfg(feature = "history")]
 fn one_undo_takes_a_promotion_back_from_both_notes() {
     let vault = TestVault::new(VAULT);
     let (memory, day) = (vault.read("MEMORY.md"), vault.read("daily/2026-11-30.md"));
@@ -309,7 +308,6 @@ fn one_undo_takes_a_promotion_back_from_both_notes() {
 }
 
 #[test]
-#[cfg(feature = "history")]
 fn what_is_asked_for_twice_is_done_to_one_bullet() {
     let vault = TestVault::new(
         "//- /daily/2026-11-30.md\n- one\n- two\n- three\n//- /MEMORY.md\n- a\n- b\n//- /Pinned.md\n- tea\n- tea with milk\n",
@@ -343,7 +341,6 @@ fn what_is_asked_for_twice_is_done_to_one_bullet() {
 }
 
 #[test]
-#[cfg(feature = "history")]
 fn each_operation_is_one_snapshot_that_says_why() {
     let vault = TestVault::new(VAULT);
     for args in [

@@ -74,7 +74,6 @@ fn projects_of_one_name_are_two() {
     assert!(seen(a).contains("the shed") && !seen(b).contains("the shed"));
     // What was saved by the folder's name alone is still found.
     assert!(seen(a).contains("an old one") && seen(b).contains("an old one"));
-    #[cfg(feature = "index")]
     {
         let found = |folder: &str| {
             let mut command = vault.command(&["search", "shed", "--scope", "here"]);
@@ -130,7 +129,6 @@ fn the_command_line_takes_the_scope_from_folder_and_environment() {
 }
 
 #[test]
-#[cfg(feature = "index")]
 fn search_and_recall_keep_to_the_scopes() {
     let vault = TestVault::new("");
     for (text, scope) in [

@@ -11,17 +11,14 @@ use vault_agent::vault::Vault;
 
 mod alike;
 mod damage;
-#[cfg(feature = "http")]
 mod endpoints;
 mod giving;
 mod grown;
 mod local;
 mod loops;
 mod notes;
-#[cfg(feature = "http")]
 mod rerank;
 mod scale;
-#[cfg(feature = "http")]
 mod shapes;
 mod small;
 mod step;

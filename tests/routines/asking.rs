@@ -106,7 +106,6 @@ fn server(it: &str, more: &str) -> String {
     )
 }
 
-#[cfg(feature = "mcp")]
 #[test]
 fn without_a_daemon_the_question_is_left_and_what_is_ticked_is_done_the_next_time() {
     if std::process::Command::new("python3").arg("--version").output().is_err() {
@@ -129,7 +128,6 @@ fn without_a_daemon_the_question_is_left_and_what_is_ticked_is_done_the_next_tim
     assert!(ran.stdout.contains("look {\"q\": \"tea\"}"), "{}", ran.stdout);
 }
 
-#[cfg(feature = "mcp")]
 #[test]
 fn a_tick_names_the_approval_and_a_later_one_goes_on_with_the_same_run() {
     if std::process::Command::new("python3").arg("--version").output().is_err() {
@@ -171,7 +169,6 @@ fn skill(it: &Served, name: &str) {
     it.vault.write(&format!("skills/{name}/SKILL.md"), note);
 }
 
-#[cfg(feature = "mcp")]
 #[test]
 fn a_head_says_what_its_runs_may_use_and_their_requests_can_be_made_again() {
     let it = served("2026-12-01T08:00:00Z", &server("none", ""));
@@ -196,7 +193,6 @@ fn a_head_says_what_its_runs_may_use_and_their_requests_can_be_made_again() {
     }
 }
 
-#[cfg(feature = "mcp")]
 #[test]
 fn a_run_asks_another_brain() {
     let it = served("2026-12-01T08:00:00Z", "");

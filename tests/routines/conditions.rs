@@ -113,7 +113,6 @@ fn what_was_said_and_what_is_due_tomorrow_hold() {
     assert!(asked.contains("Due tomorrow") && asked.contains("09:30 Train"), "{asked}");
 }
 
-#[cfg(feature = "index")]
 #[test]
 fn a_search_holds_where_it_has_a_hit_newer_than_the_last_run() {
     let rig = Rig::new("2026-12-01T08:00:00Z");
@@ -136,7 +135,6 @@ fn a_search_holds_where_it_has_a_hit_newer_than_the_last_run() {
     assert!(rig.step().driven.is_empty());
 }
 
-#[cfg(feature = "index")]
 #[test]
 fn what_a_routine_wrote_itself_is_no_news_to_it() {
     let mut rig = Rig::new("2026-12-01T07:00:00Z");

@@ -33,7 +33,6 @@ const WORKSPACE: &[(&str, &str)] = &[
 ];
 
 #[test]
-#[cfg(feature = "history")]
 fn an_import_into_several_notes_is_one_undo() {
     let (vault, _, root) =
         set_up("//- /MEMORY.md\n# Memory\n\n- mine\n//- /daily/2026-11-21.md\n- slept\n", WORKSPACE);

@@ -77,7 +77,6 @@ fn running_it_again_adds_nothing() {
 }
 
 #[test]
-#[cfg(feature = "history")]
 fn after_an_undo_the_backup_is_named_and_can_be_taken_over_once_more() {
     let (vault, store) = vault(STORE);
     let _ = vault.run(&["migrate", "memory-json", &store]);

@@ -5,7 +5,7 @@
 //!
 //! Tests that need a browser are left out, with one line that says so, where `chromium`, `chromedriver` or axe-core is
 //! missing; with `VAULT_AGENT_BROWSER=required` (set by `.ci/run`) that is a failure.
-#![cfg(all(unix, feature = "web"))]
+#![cfg(all(unix, feature = "assistant"))]
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used)]
 
 #[path = "../support/models/mod.rs"]

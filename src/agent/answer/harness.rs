@@ -109,14 +109,14 @@ impl Engine {
     }
 
     /// What other servers are given and nobody else may see.
-    #[cfg(all(feature = "mcp", unix))]
+    #[cfg(unix)]
     fn hidden(&self, servers: &[McpServer]) -> Hidden {
         let of = |server| crate::agent::servers::secrets(server, &self.parts.workspace);
         let secrets: Vec<_> = servers.iter().flat_map(of).collect();
         Hidden::new(secrets.iter())
     }
 
-    #[cfg(not(all(feature = "mcp", unix)))]
+    #[cfg(not(unix))]
     fn hidden(&self, _: &[McpServer]) -> Hidden {
         Hidden::default()
     }

@@ -1,7 +1,6 @@
 //! Turns what was said into plain text for a memory: nothing in it is markup, and nothing is unseen. Pure.
 
 use crate::format::invisible;
-#[cfg(feature = "index")]
 use crate::memory::wording;
 
 /// Beginnings of a line that make it a list item, a task, a heading or a quotation.
@@ -29,7 +28,6 @@ pub(super) fn inert(text: &str) -> String {
 }
 
 /// Whether a text and its section can be kept.
-#[cfg(feature = "index")]
 pub(in crate::capture) fn is_keepable(text: &str, section: &str) -> bool {
     wording::checked(&inert(text)).is_ok() && wording::section(section).is_ok()
 }
@@ -53,7 +51,6 @@ mod tests {
         }
     }
 
-    #[cfg(feature = "index")]
     #[test]
     fn what_can_not_be_kept_is_known() {
         assert!(is_keepable("I like tea", "Anna"));

@@ -7,7 +7,6 @@ mod inbox;
 mod inert;
 mod note;
 
-#[cfg(feature = "index")]
 pub(super) use inert::is_keepable;
 
 pub use inbox::{Inbox, InboxError, Kept, Listed, Settled};

@@ -4,7 +4,7 @@
 //! - [`brain`]: by a brain: the request, and the checks on its answer;
 //! - [`offers`]: sentences of a prompt that look worth saving, for hooks.
 
-#[cfg(all(feature = "assistant", feature = "index"))]
+#[cfg(feature = "assistant")]
 pub(super) mod brain;
 mod category;
 #[cfg(test)]

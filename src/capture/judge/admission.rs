@@ -13,6 +13,7 @@ pub const ADMIT: f64 = 0.60;
 /// Below this score it is out (source 002, "reject < 0.45").
 pub const REJECT: f64 = 0.45;
 /// The utility without a judgement (notes on memory systems, §5.1: "LLM failure scores utility 0.5").
+#[cfg(feature = "assistant")]
 pub const UNJUDGED: f64 = 0.5;
 /// Days after which a gap counts half (§5.1: `1 - exp(-ln2 * gap / 14 d)`).
 pub const HALF_LIFE_DAYS: f64 = 14.0;

@@ -11,5 +11,7 @@ pub(super) mod dedup;
 mod measures;
 mod propose;
 
-pub(super) use admission::{Admission, UNJUDGED};
+pub(super) use admission::Admission;
+#[cfg(feature = "assistant")]
+pub(super) use admission::UNJUDGED;
 pub(super) use propose::{Known, Memory, Proposal, propose};

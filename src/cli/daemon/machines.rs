@@ -247,7 +247,7 @@ fn take(context: &Context, workspace: &Workspace) -> CommandResult {
 }
 
 /// Asks the daemon; whether it heard.
-#[cfg(all(unix, feature = "index"))]
+#[cfg(unix)]
 fn is_asked(workspace: &Workspace) -> bool {
     use crate::hooks::archive::delegate::ACCEPTED;
     use crate::machines::person::TakeMessage;
@@ -259,7 +259,7 @@ fn is_asked(workspace: &Workspace) -> bool {
         .is_ok_and(|reply| reply.trim_end() == ACCEPTED)
 }
 
-#[cfg(not(all(unix, feature = "index")))]
+#[cfg(not(unix))]
 fn is_asked(_: &Workspace) -> bool {
     false
 }

@@ -89,7 +89,7 @@ fn lines(workspace: &Workspace, report: &Report) -> Vec<String> {
     for budget in &report.budgets {
         out.push(format!("budget    {}: {}", budget.brain.as_deref().unwrap_or("the day"), budget.state()));
     }
-    #[cfg(all(feature = "assistant", feature = "mcp", unix))]
+    #[cfg(all(feature = "assistant", unix))]
     for server in &report.mcp {
         out.push(format!("mcp       {}: {}", server.name, server.state(now)));
     }
@@ -127,9 +127,7 @@ fn lines(workspace: &Workspace, report: &Report) -> Vec<String> {
     for refusal in &report.refused {
         out.push(format!("refused   by {}: {}", refusal.place, refusal.reason));
     }
-    #[cfg(feature = "history")]
     out.extend(report.lost.iter().map(|loss| format!("lost      {}", loss.words(workspace))));
-    #[cfg(feature = "history")]
     if let Some(first) = report.left_out.first() {
         let more = report.left_out.len() - 1;
         let more = if more > 0 {

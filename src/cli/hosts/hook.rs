@@ -133,8 +133,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             let here = std::env::current_dir()?;
             let project = (at.project || at.local).then(|| memories::project(&here));
             let config = config_dir().unwrap_or_default();
-            let server =
-                hook_server::name(&vault_text, &config, project).filter(|_| !no_mcp && cfg!(feature = "mcp"));
+            let server = hook_server::name(&vault_text, &config, project).filter(|_| !no_mcp);
             let caller = Caller { program, vault: vault_text, server };
             let wish = match (wanted, no_memories) {
                 (true, _) => Wish::Yes,

@@ -9,9 +9,7 @@ mod agent_memories;
 pub(super) mod hook;
 mod hook_server;
 mod host_file;
-#[cfg(feature = "mcp")]
 pub(super) mod mcp;
-#[cfg(feature = "mcp")]
 pub(super) mod mcp_config;
-#[cfg(all(unix, feature = "web"))]
+#[cfg(all(unix, feature = "assistant"))]
 pub(super) mod web;

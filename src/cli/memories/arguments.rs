@@ -32,7 +32,6 @@ pub(super) fn scope(text: Option<&str>) -> Result<Scope, CommandError> {
 }
 
 /// A scope of `search` and `recall` with this folder's project in the place of `here`.
-#[cfg(feature = "index")]
 pub(in crate::cli) fn with_here(scope: Option<&str>) -> Result<Option<String>, CommandError> {
     let Some(text) = scope else { return Ok(None) };
     let mut parts = Vec::new();

@@ -6,7 +6,6 @@ use crate::capture::{HUMAN, Inbox, InboxError, Listed};
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::format::Finding;
 use crate::format::candidate::{State, is_id};
-#[cfg(feature = "index")]
 use crate::workspace::Workspace;
 
 /// Shows what could be remembered from your conversations, and keeps or declines it.
@@ -40,7 +39,6 @@ enum Action {
         ids: Vec<String>,
     },
     /// Looks through logs for what could be remembered, by rules, and asks about it; `[capture]` needn't be on.
-    #[cfg(feature = "index")]
     Scan {
         /// The logs, as in `logs/discord-channel/123/20260130T142355Z_0001.md`, or folders of them; else all of Discord's.
         #[arg(value_name = "LOG")]
@@ -68,7 +66,6 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             let gone = inbox.decline(id, &context.origin())?;
             Ok((format!("declined: {}", gone.text), gone))
         }),
-        #[cfg(feature = "index")]
         Action::Scan { logs, since, dry_run } => scan(context, &workspace, logs, *since, *dry_run),
     }
 }
@@ -157,7 +154,6 @@ impl From<InboxError> for CommandError {
 }
 
 /// What a scan found.
-#[cfg(feature = "index")]
 #[derive(Debug, Serialize)]
 struct Found {
     id: String,
@@ -169,7 +165,6 @@ struct Found {
     source: String,
 }
 
-#[cfg(feature = "index")]
 fn scan(
     context: &Context,
     workspace: &Workspace,
@@ -229,13 +224,11 @@ fn scan(
 }
 
 /// How many messages were found in.
-#[cfg(feature = "index")]
 fn count(found: &[Found]) -> usize {
     found.iter().map(|one| &one.source).collect::<std::collections::HashSet<_>>().len()
 }
 
 /// The logs that are meant, in order.
-#[cfg(feature = "index")]
 fn meant(workspace: &Workspace, logs: &[String]) -> Result<Vec<crate::vault::NotePath>, CommandError> {
     use crate::vault::{NotePath, WalkOptions};
 

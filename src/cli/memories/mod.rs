@@ -7,5 +7,4 @@ pub(super) mod inbox;
 pub(super) mod memory;
 mod saving;
 
-#[cfg(feature = "index")]
 pub(super) use arguments::with_here;

@@ -6,7 +6,6 @@ use crate::cli::context::Context;
 use crate::config::{self, FILE_NAME, Settings};
 use crate::setup::{Check, CheckResult, Folder, SecretSource};
 
-#[cfg(any(feature = "discord", feature = "desktop", feature = "push", feature = "email"))]
 use super::telling;
 
 /// Notes are counted up to so many.
@@ -30,15 +29,13 @@ pub(super) fn look(context: &Context, look: &Check, no_tests: bool) -> Result<Ch
         }
         #[cfg(feature = "assistant")]
         Check::Brain(trial) => brain(context, trial),
-        #[cfg(feature = "desktop")]
         Check::Desktop => wait(telling::sent(&crate::deliver::Desktop, "a notification was shown")),
-        #[cfg(feature = "discord")]
+        #[cfg(feature = "assistant")]
         Check::Bot(..) | Check::Channels(..) | Check::BotMessage(..) | Check::WebhookMessage(..) => {
             wait(telling::on_discord(look))
         }
-        #[cfg(any(feature = "push", feature = "email"))]
         Check::Way(trying) => wait(telling::by(trying, &context.clock)),
-        #[cfg(not(all(feature = "discord", feature = "desktop", feature = "assistant", feature = "push")))]
+        #[cfg(not(feature = "assistant"))]
         _ => {
             let _ = context;
             Err("this build of vault-agent can't do that".to_owned())
@@ -102,13 +99,6 @@ fn secret(kept: &SecretSource, root: &Path) -> Result<CheckResult, String> {
     }
 }
 
-#[cfg(any(
-    feature = "discord",
-    feature = "desktop",
-    feature = "assistant",
-    feature = "push",
-    feature = "email"
-))]
 fn wait<T>(work: impl Future<Output = Result<T, String>>) -> Result<T, String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.map_err(|error| error.to_string())?.block_on(work)

@@ -5,7 +5,6 @@
 
 mod ask;
 mod looks;
-#[cfg(any(feature = "discord", feature = "desktop", feature = "push", feature = "email"))]
 mod telling;
 mod write;
 

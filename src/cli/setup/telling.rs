@@ -1,19 +1,14 @@
 //! The test messages: each way to be told is tried as it will be used, with the settings as they would be.
 
-#[cfg(any(feature = "push", feature = "email"))]
 use std::sync::Arc;
 
-#[cfg(any(feature = "push", feature = "email"))]
 use crate::clock::Clock;
-#[cfg(any(feature = "push", feature = "email"))]
 use crate::config::{self, NotifyKind};
-#[cfg(any(feature = "push", feature = "email"))]
 use crate::deliver::{Links, Telling};
 use crate::deliver::{Notifier, send_test};
-#[cfg(feature = "discord")]
+#[cfg(feature = "assistant")]
 use crate::setup::Check;
 use crate::setup::CheckResult;
-#[cfg(any(feature = "push", feature = "email"))]
 use crate::setup::Trying;
 
 /// Sends a test message, and says where it is, or why it isn't.
@@ -22,7 +17,7 @@ pub(super) async fn sent(notifier: &dyn Notifier, well: &str) -> Result<CheckRes
 }
 
 /// Looks at what Discord has.
-#[cfg(feature = "discord")]
+#[cfg(feature = "assistant")]
 pub(super) async fn on_discord(look: &Check) -> Result<CheckResult, String> {
     use crate::discord::access::Owners;
     use crate::discord::notifier::BotNotifier;
@@ -55,7 +50,6 @@ pub(super) async fn on_discord(look: &Check) -> Result<CheckResult, String> {
 }
 
 /// Sends a test message by ntfy, by mail or to a signed webhook.
-#[cfg(any(feature = "push", feature = "email"))]
 pub(super) async fn by(trying: &Trying, clock: &Arc<dyn Clock>) -> Result<CheckResult, String> {
     let name = trying.root.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let paths = config::Paths::default();
@@ -69,15 +63,12 @@ pub(super) async fn by(trying: &Trying, clock: &Arc<dyn Clock>) -> Result<CheckR
         None => None,
     };
     let (notifier, well) = match trying.kind {
-        #[cfg(feature = "push")]
         NotifyKind::Ntfy => {
             (ntfy(trying, authority.as_deref(), links, telling)?, "a test message is in the topic")
         }
-        #[cfg(feature = "push")]
         NotifyKind::Webhook => {
             (webhook(trying, authority.as_deref(), links, telling, clock)?, "the address took a test message")
         }
-        #[cfg(feature = "email")]
         NotifyKind::Email => (
             email(trying, authority.as_deref(), links, telling, clock)?,
             "the mail server took a test message",
@@ -87,17 +78,14 @@ pub(super) async fn by(trying: &Trying, clock: &Arc<dyn Clock>) -> Result<CheckR
     sent(&*notifier, well).await
 }
 
-#[cfg(any(feature = "push", feature = "email"))]
 type Tried = Result<Box<dyn Notifier>, String>;
 
-#[cfg(feature = "push")]
 fn ntfy(trying: &Trying, authority: Option<&[u8]>, links: Links, telling: Arc<Telling>) -> Tried {
     let (settings, token) = (&trying.notify.ntfy, trying.secret.clone());
     let made = crate::deliver::NtfyNotifier::new(settings, token, authority, links, telling);
     made.map(|made| Box::new(made) as _).map_err(|error| error.message)
 }
 
-#[cfg(feature = "push")]
 fn webhook(
     trying: &Trying,
     authority: Option<&[u8]>,
@@ -112,7 +100,6 @@ fn webhook(
     made.map(|made| Box::new(made) as _).map_err(|error| error.message)
 }
 
-#[cfg(feature = "email")]
 fn email(
     trying: &Trying,
     authority: Option<&[u8]>,

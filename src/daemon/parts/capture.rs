@@ -172,8 +172,8 @@ impl CapturePart {
         let mut asked = false;
         for News { path, turns, place } in news {
             match self.learn(workspace, turns).await? {
-                Learned::Asked(count) => asked |= count > 0,
-                Learned::Later => {
+                Some(count) => asked |= count > 0,
+                None => {
                     looked.left.push(path);
                     continue;
                 }
@@ -187,16 +187,16 @@ impl CapturePart {
         Ok(looked)
     }
 
-    /// Asks about what is found in these turns.
-    async fn learn(&self, workspace: &Arc<Workspace>, turns: Vec<Turn>) -> Result<Learned, String> {
+    /// Asks about what is found in these turns: how many questions are new, or `None` if the brain can't be asked now.
+    async fn learn(&self, workspace: &Arc<Workspace>, turns: Vec<Turn>) -> Result<Option<usize>, String> {
         if turns.is_empty() {
-            return Ok(Learned::Asked(0));
+            return Ok(Some(0));
         }
         #[cfg(feature = "assistant")]
         if workspace.settings.capture_brain().is_some() {
             let learner =
                 crate::capture::BrainLearner::new(Arc::clone(workspace), Arc::clone(&self.permits))?;
-            return Ok(learner.learn(turns).await?.map_or(Learned::Later, Learned::Asked));
+            return learner.learn(turns).await;
         }
         let shared = Arc::clone(workspace);
         let asked = blocking(move || {
@@ -211,15 +211,8 @@ impl CapturePart {
             let asking = learner.choose(proposals, &shared.settings, now, &shared.zone);
             Inbox::new(shared.memory()).ask(&asking.lines, &asking.again).map_err(words)
         });
-        Ok(Learned::Asked(asked.await?.len()))
+        Ok(Some(asked.await?.len()))
     }
-}
-
-enum Learned {
-    /// So many questions are new.
-    Asked(usize),
-    /// The brain can't be asked now.
-    Later,
 }
 
 /// What is new in the logs that are meant.

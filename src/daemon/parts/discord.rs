@@ -219,15 +219,9 @@ impl Outside for Rest {
         blocking(move || describe(&workspace)).await.unwrap_or_else(|error| error)
     }
 
-    #[cfg(feature = "history")]
     async fn undo(&self) -> Result<String, String> {
         let workspace = Arc::clone(&self.0);
         blocking(move || undo(&workspace)).await?
-    }
-
-    #[cfg(not(feature = "history"))]
-    async fn undo(&self) -> Result<String, String> {
-        Err("this build of vault-agent keeps no history, so nothing can be undone".to_owned())
     }
 
     async fn confirm(&self, what: &str, line: &str) {
@@ -292,7 +286,6 @@ fn local(workspace: &Workspace, at: jiff::Timestamp) -> String {
 }
 
 /// Takes back the agent's last write.
-#[cfg(feature = "history")]
 fn undo(workspace: &Workspace) -> Result<String, String> {
     let words = |error: crate::history::HistoryError| error.to_string();
     let history = workspace.history().map_err(words)?.ok_or("the history is turned off in the settings")?;

@@ -7,21 +7,17 @@
 //! - [`capture`], [`summaries`], [`working`]: what was said becomes questions in the inbox, summaries, working memory;
 //! - [`discord`], [`routines`], [`page`]: the bot, the scheduled prompts, the page; [`machines`]: the other machines.
 
-#[cfg(all(unix, feature = "index"))]
+#[cfg(unix)]
 mod answers;
-#[cfg(feature = "index")]
 mod capture;
-#[cfg(feature = "discord")]
+#[cfg(feature = "assistant")]
 mod discord;
 mod follow;
-#[cfg(feature = "history")]
 mod history;
-#[cfg(feature = "index")]
 mod index;
 mod machines;
-#[cfg(all(unix, feature = "web"))]
+#[cfg(all(unix, feature = "assistant"))]
 mod page;
-#[cfg(feature = "index")]
 mod recall;
 #[cfg(feature = "assistant")]
 pub(crate) mod routines;
@@ -45,25 +41,21 @@ pub(super) fn all(json: bool, events: &broadcast::Sender<Event>) -> Vec<Box<dyn 
     let permits = Arc::<crate::agent::Permits>::default();
     vec![
         Box::new(machines::MachinesPart { events: events.clone() }),
-        #[cfg(feature = "history")]
         Box::new(history::HistoryPart),
-        #[cfg(feature = "index")]
         Box::new(index::IndexPart),
-        #[cfg(feature = "index")]
         Box::new(recall::RecallPart),
-        #[cfg(feature = "index")]
         Box::new(capture::CapturePart {
             #[cfg(feature = "assistant")]
             permits: Arc::clone(&permits),
         }),
         Box::new(follow::FollowPart),
-        #[cfg(feature = "discord")]
+        #[cfg(feature = "assistant")]
         Box::new(discord::DiscordPart { permits: Arc::clone(&permits) }),
         #[cfg(feature = "assistant")]
         Box::new(summaries::SummariesPart { permits: Arc::clone(&permits) }),
         #[cfg(feature = "assistant")]
         Box::new(working::WorkingPart { permits: Arc::clone(&permits) }),
-        #[cfg(all(unix, feature = "web"))]
+        #[cfg(all(unix, feature = "assistant"))]
         Box::new(page::PagePart { permits: Arc::clone(&permits) }),
         #[cfg(feature = "assistant")]
         Box::new(routines::RoutinesPart { json, permits }),

@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::{Permits, VaultApprovals};
-#[cfg(feature = "discord")]
+#[cfg(feature = "assistant")]
 use crate::daemon::assistant::Assistant;
 use crate::daemon::part::{Board, Event, Part};
 use crate::daemon::ticker::Ticker;
@@ -125,7 +125,7 @@ pub(crate) fn runner(
 ///
 /// # Errors
 /// A sentence on why not.
-#[cfg(feature = "discord")]
+#[cfg(feature = "assistant")]
 pub(crate) async fn command(
     workspace: Arc<Workspace>,
     assistant: Arc<Assistant>,
@@ -148,10 +148,10 @@ pub(crate) async fn command(
     Ok(said)
 }
 
-#[cfg(feature = "discord")]
+#[cfg(feature = "assistant")]
 type Obeyed = (String, Option<(Runner, String)>);
 
-#[cfg(feature = "discord")]
+#[cfg(feature = "assistant")]
 fn obey(
     workspace: &Arc<Workspace>,
     assistant: &Assistant,

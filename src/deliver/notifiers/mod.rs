@@ -7,20 +7,13 @@
 
 mod console;
 mod desktop;
-#[cfg(feature = "email")]
 mod email;
-#[cfg(feature = "push")]
 mod http;
-#[cfg(feature = "push")]
 mod ntfy;
-#[cfg(feature = "push")]
 mod webhook;
 
 pub use console::{Console, takes_links};
 pub use desktop::Desktop;
-#[cfg(feature = "email")]
 pub use email::Email;
-#[cfg(feature = "push")]
 pub use ntfy::NtfyNotifier;
-#[cfg(feature = "push")]
 pub use webhook::SignedWebhook;

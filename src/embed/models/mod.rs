@@ -8,7 +8,6 @@
 pub mod bert;
 mod fixed;
 pub mod folder;
-#[cfg(feature = "http")]
 pub mod http;
 pub mod local;
 pub mod table;

@@ -108,7 +108,7 @@ pub fn condense(workspace: &Workspace, request: &Request, until: Option<Instant>
 }
 
 /// Asks the daemon; whether it has taken it.
-#[cfg(all(unix, feature = "index"))]
+#[cfg(unix)]
 fn send_to_daemon(workspace: &Workspace, request: &Request, time: Duration) -> bool {
     use crate::search::give::ask;
 
@@ -117,7 +117,7 @@ fn send_to_daemon(workspace: &Workspace, request: &Request, time: Duration) -> b
     ask::exchange(&socket, &line, time / 3).is_ok_and(|reply| reply.trim_end() == ACCEPTED)
 }
 
-#[cfg(not(all(unix, feature = "index")))]
+#[cfg(not(unix))]
 fn send_to_daemon(_: &Workspace, _: &Request, _: Duration) -> bool {
     false
 }

@@ -154,7 +154,6 @@ fn words(command: &str) -> Vec<String> {
 
 /// Whether an assistant or a command wrote into the agent's notes since the prompt. What the bot writes down
 /// of other conversations is none of this one's.
-#[cfg(feature = "history")]
 pub(in crate::hooks) fn was_written(workspace: &Workspace, since: Option<Timestamp>) -> bool {
     use std::ops::ControlFlow;
     let Some(since) = since else { return false };
@@ -172,11 +171,6 @@ pub(in crate::hooks) fn was_written(workspace: &Workspace, since: Option<Timesta
         Ok(ControlFlow::Continue(()))
     });
     read.is_ok() && found
-}
-
-#[cfg(not(feature = "history"))]
-pub(in crate::hooks) fn was_written(_: &Workspace, _: Option<Timestamp>) -> bool {
-    false
 }
 
 #[cfg(test)]

@@ -16,7 +16,6 @@ mod transcript;
 
 pub use event::Event;
 pub(super) use output::Answer;
-#[cfg(feature = "index")]
 pub(super) use output::{HOST_LIMIT, units};
 #[cfg(test)]
 pub(super) use transcript::parse;

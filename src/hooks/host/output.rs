@@ -29,7 +29,6 @@ impl Answer {
     }
 
     /// Text for the model; blank text is nothing.
-    #[cfg_attr(not(feature = "index"), allow(dead_code, reason = "without an index no memory is given"))]
     pub fn context(text: String) -> Self {
         Self { context: (!text.trim().is_empty()).then_some(text), ..Self::default() }
     }

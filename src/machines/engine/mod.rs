@@ -4,7 +4,6 @@
 //! each still stands as its caller saw it. Every value carries a nonce, so comparing by value is enough. An engine never
 //! repeats a change by itself: whether a change whose answer was lost took place is found out by reading.
 
-#[cfg(feature = "http")]
 pub mod etcd;
 pub mod git;
 

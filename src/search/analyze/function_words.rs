@@ -64,6 +64,7 @@ pub(in crate::search) fn of(words: &[String]) -> Vec<&'static str> {
 }
 
 /// Whether a lower-case word is a function word of any of these languages.
+#[cfg(feature = "assistant")]
 pub(crate) fn is_one(word: &str) -> bool {
     std::iter::once(STOP).chain(LANGUAGES).any(|list| list.split_ascii_whitespace().any(|one| one == word))
 }

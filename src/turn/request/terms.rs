@@ -2,7 +2,6 @@
 //! some length.
 
 /// The terms of a text, in order, with repetition.
-#[cfg(feature = "index")]
 pub fn terms(text: &str) -> Vec<String> {
     use std::cell::RefCell;
 
@@ -18,20 +17,6 @@ pub fn terms(text: &str) -> Vec<String> {
 }
 
 /// Whether a lower-case word is a function word: it says nothing of what a text is about.
-#[cfg(feature = "index")]
 pub fn is_function_word(word: &str) -> bool {
     crate::search::analyze::function_words::is_one(word)
-}
-
-/// Whether a lower-case word is a function word. Without an index short words count as such.
-#[cfg(not(feature = "index"))]
-pub fn is_function_word(word: &str) -> bool {
-    word.chars().count() < 4
-}
-
-/// The terms of a text, in order, with repetition.
-#[cfg(not(feature = "index"))]
-pub fn terms(text: &str) -> Vec<String> {
-    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() > 3);
-    words.map(str::to_lowercase).collect()
 }

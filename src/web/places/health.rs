@@ -73,7 +73,7 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
 fn further(visit: &Visit<'_>) -> Vec<Further> {
     let mut further: Vec<Further> = Vec::new();
     if visit.query("ask") == Some("network") {
-        #[cfg(feature = "discord")]
+        #[cfg(feature = "assistant")]
         further.push(doctor::discord);
         further.push(doctor::embeddings);
     }
@@ -226,7 +226,7 @@ fn brains(visit: &Visit<'_>, status: &Report) -> Markup {
     parts::table(&["Name", "Model", "State", ""], &status.brains.iter().map(row).collect::<Vec<_>>())
 }
 
-#[cfg(all(feature = "mcp", unix))]
+#[cfg(unix)]
 fn servers(visit: &Visit<'_>, status: &Report) -> Markup {
     if status.mcp.is_empty() {
         return parts::empty("None is set up.");
@@ -235,7 +235,7 @@ fn servers(visit: &Visit<'_>, status: &Report) -> Markup {
     parts::table(&["Server", "State"], &status.mcp.iter().map(row).collect::<Vec<_>>())
 }
 
-#[cfg(not(all(feature = "mcp", unix)))]
+#[cfg(not(unix))]
 fn servers(_: &Visit<'_>, _: &Report) -> Markup {
     parts::empty("This build uses none.")
 }
