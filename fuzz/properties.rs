@@ -75,7 +75,6 @@ pub fn memories(bytes: &[u8]) {
         assert!(end <= bullet.range.start && bullet.range.end <= bytes.len());
         assert!(bullet.line <= bullet.end_line);
         end = bullet.range.end;
-        let _ = bullet.plain_text();
         let written = memory::render_bullet(bullet.timestamp.as_deref(), &bullet.text) + "- next\n";
         assert_eq!(memory::parse(written.as_bytes()).bullets.len(), 2, "{written}");
     }

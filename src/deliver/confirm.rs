@@ -18,14 +18,6 @@ pub fn confirm(journal: &Journal, what: &str, line: &str, now: Timestamp) -> Res
     queue(journal, MessageKind::Confirmation, compose::confirmation(what, line), now)
 }
 
-/// Queues a notice about the agent itself.
-///
-/// # Errors
-/// The journal can't be written.
-pub fn notice(journal: &Journal, text: &str, now: Timestamp) -> Result<(), JournalError> {
-    queue(journal, MessageKind::Notice, text.to_owned(), now)
-}
-
 /// Queues a notice that is said once: `name` says what it is about and for which day, and after it was queued once
 /// nothing of that name is again, whatever happens in between. Says whether it was queued.
 ///

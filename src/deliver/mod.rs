@@ -24,7 +24,7 @@ pub mod split;
 mod words;
 
 pub use self::answer::{Answers, Progress, send_answer, send_run};
-pub use self::confirm::{confirm, notice, notice_once, send_test};
+pub use self::confirm::{confirm, notice_once, send_test};
 pub use self::journal::{Journal, JournalError};
 pub use self::notifier::{Fact, Lookup, MessageKind, Notifier, Outgoing, Scope, ScopeError, SendOutcome};
 pub use self::notifiers::Email;

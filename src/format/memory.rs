@@ -48,23 +48,6 @@ pub struct Bullet {
     pub fields: Vec<(String, String)>,
 }
 
-impl Bullet {
-    /// The value of an inline field.
-    pub fn field(&self, key: &str) -> Option<&str> {
-        self.fields.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
-    }
-
-    /// The text without inline fields and without a block id at its end: what was remembered.
-    pub fn plain_text(&self) -> String {
-        plain(&self.text)
-    }
-
-    /// The Obsidian block id at its end, without the caret.
-    pub fn block_id(&self) -> Option<&str> {
-        split_block_id(&self.text).1
-    }
-}
-
 /// A text without inline fields and without a block id at its end.
 pub fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
@@ -316,12 +299,6 @@ mod tests {
                 (21, 21, None, None, "last"),
             ]
         );
-        assert_eq!(file.bullets[1].field("key"), Some("lang"));
-        let one = parse(b"- a [k:: v] b [bad] ^id-1");
-        assert_eq!(
-            (one.bullets[0].plain_text().as_str(), one.bullets[0].block_id()),
-            ("a b [bad]", Some("id-1"))
-        );
     }
 
     #[test]
@@ -349,7 +326,6 @@ mod tests {
         #[test]
         fn no_bytes_panic(bytes in proptest::collection::vec(prop_oneof![any::<u8>(), prop::sample::select(b"\n -*[]:^#`".to_vec())], 0..200)) {
             for bullet in parse(&bytes).bullets {
-                let _ = bullet.plain_text();
                 prop_assert!(bullet.range.end <= bytes.len());
             }
         }

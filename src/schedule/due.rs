@@ -64,11 +64,6 @@ impl<'z> Moment<'z> {
         Self { zone, now, local, horizon }
     }
 
-    /// The instant itself.
-    pub fn now(&self) -> Timestamp {
-        self.now
-    }
-
     /// The due occurrence of a reminder (`&Reminder`, `&ReminderRef`, or a [`Series`]); see [`super::due`].
     pub fn due(&self, reminder: impl Into<Series>) -> Option<Due> {
         let series = reminder.into();

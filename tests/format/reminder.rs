@@ -181,13 +181,3 @@ fn a_file_of_everything() {
     assert_eq!(read.near_misses.len(), 1);
     assert_eq!((read.near_misses[0].line, read.near_misses[0].column), (5, 44));
 }
-
-#[test]
-fn duplicates_are_told_apart() {
-    let a = "- [ ] date=2026-12-01 time=09:30 recur=none msg=\"a\" id=rid_AAAAAAAAAAAA\n";
-    let b = "- [ ] date=2026-12-01 time=09:30 recur=none msg=\"b\" id=rid_AAAAAAAAAAAA\n";
-    let same = reminder::parse([a, a].concat().as_bytes()).duplicates();
-    assert_eq!((same[0].identical, same[0].lines.as_slice()), (true, &[1, 2][..]));
-    let differ = reminder::parse([a, b].concat().as_bytes()).duplicates();
-    assert!(!differ[0].identical);
-}

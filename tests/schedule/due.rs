@@ -124,7 +124,6 @@ fn a_moment_answers_as_the_single_question_does() {
     for hour in 0..96 {
         let now = start + SignedDuration::from_hours(hour);
         let moment = Moment::new(&apia, now);
-        assert_eq!(moment.now(), now);
         assert_eq!(moment.due(&reminder), due(&apia, &reminder, now));
         assert_eq!(moment.next(&reminder), next_occurrence(&apia, &reminder, now));
     }

@@ -119,40 +119,6 @@ pub struct RemindersFile {
     pub near_misses: Vec<Finding>,
 }
 
-/// Lines that carry the same id.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Duplicate {
-    /// The id.
-    pub id: ReminderId,
-    /// The numbers of the lines, in order; at least two.
-    pub lines: Vec<usize>,
-    /// Whether the lines are the same, byte for byte.
-    pub identical: bool,
-}
-
-impl RemindersFile {
-    /// The ids that stand on more than one line, in the order of their first line.
-    pub fn duplicates(&self) -> Vec<Duplicate> {
-        let mut by_id: std::collections::BTreeMap<ReminderId, Vec<&ReminderLine>> = Default::default();
-        for line in &self.reminders {
-            if let Some(id) = line.reminder.id {
-                by_id.entry(id).or_default().push(line);
-            }
-        }
-        let mut duplicates: Vec<Duplicate> = by_id
-            .into_iter()
-            .filter(|(_, lines)| lines.len() > 1)
-            .map(|(id, lines)| Duplicate {
-                id,
-                identical: lines.iter().all(|line| line.text == lines[0].text),
-                lines: lines.iter().map(|line| line.line).collect(),
-            })
-            .collect();
-        duplicates.sort_by_key(|duplicate| duplicate.lines[0]);
-        duplicates
-    }
-}
-
 /// A parsed line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Parsed {

@@ -20,11 +20,6 @@ impl<'a> Item<'a> {
     pub fn body(&self) -> &'a str {
         &self.text[self.body..self.end]
     }
-
-    /// The text before the box: indentation, callout marks, the list's marker.
-    pub fn lead(&self) -> &'a str {
-        &self.text[..self.status_at - 1]
-    }
 }
 
 /// The item that a line without its terminator is.

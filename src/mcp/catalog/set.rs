@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use super::{Effect, TOOLS, Tool};
+use super::{TOOLS, Tool};
 use crate::mcp::tool_set::ToolSet;
 
 /// The read-only tools of memory.
@@ -36,11 +36,6 @@ impl ToolSet {
     /// The tool of this name, if it is exposed.
     pub fn get(&self, name: &str) -> Option<&'static Tool> {
         self.tools().find(|tool| tool.name == name)
-    }
-
-    /// Whether any of them writes.
-    pub fn writes(&self) -> bool {
-        self.tools().any(|tool| tool.effect != Effect::Reads)
     }
 }
 

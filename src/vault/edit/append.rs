@@ -15,8 +15,6 @@ use rustix::fs::{AtFlags, Dir, Mode, OFlags};
 
 use super::create::{rename_new, temp_name, write_temp};
 use super::editor::Editor;
-use super::editor::lock;
-use super::self_writes::OwnWrite;
 use crate::vault::error::{EditError, VaultError};
 use crate::vault::path::NotePath;
 use crate::vault::read::conflict::OUR_MARK;
@@ -75,9 +73,6 @@ impl Editor {
             }
             file.sync_data().map_err(|error| wrong("saving it", error))?;
             if self.still_here(path, &file, &stat)? {
-                if let Ok(Some(stat)) = self.vault().stat(path) {
-                    lock(&self.own).record(path, OwnWrite::Stat(stat));
-                }
                 return Ok(());
             }
         }

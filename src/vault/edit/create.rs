@@ -15,7 +15,7 @@ use rustix::{
 use super::editor::{Attempt, Editor, Task, lock};
 use super::in_place::unchanged;
 use super::journal::{JournalEntry, JournalLock, Kind};
-use super::report::{EditReport, Was};
+use super::report::EditReport;
 use crate::vault::error::EditError;
 use crate::vault::plan::operations::After;
 use crate::vault::plan::{Guard, OpOutcome, Script};
@@ -105,7 +105,6 @@ impl Editor {
             return Err(failed("writing a temporary file")(source));
         }
         fail_point!("vault::create::synced");
-        self.expect_own(task.path, &after);
         match rename_new(&place.dir, &temp, &place.name) {
             Ok(true) => {}
             refused => {
@@ -124,7 +123,6 @@ impl Editor {
         journal.clear()?;
         Ok(Attempt::Done(EditReport {
             outcomes: planned.outcomes,
-            was: Was::Missing,
             after,
             changed: true,
             removed: false,
@@ -155,7 +153,6 @@ impl Editor {
         };
         journal.write(&entry)?;
         fail_point!("vault::remove::journalled");
-        self.expect_own(task.path, &[]);
         self.displace(task.path, &kept, before, &[])?;
         match rustix::fs::renameat_with(&place.dir, &place.name, &place.dir, &*kept, RenameFlags::NOREPLACE) {
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
@@ -185,14 +182,7 @@ impl Editor {
         let warning = self.finished(task.path, task.why, Some(before), None);
         fail_point!("vault::remove::told");
         journal.clear()?;
-        Ok(Attempt::Done(EditReport {
-            outcomes,
-            was: Was::Bytes(before.to_vec()),
-            after: Vec::new(),
-            changed: true,
-            removed: true,
-            warning,
-        }))
+        Ok(Attempt::Done(EditReport { outcomes, after: Vec::new(), changed: true, removed: true, warning }))
     }
 }
 

@@ -17,18 +17,14 @@ use jiff::Timestamp;
 use super::journal::{Journal, JournalLock};
 use super::options::{EditOptions, EditStrategy};
 use super::report::{EditReport, Plan};
-use super::self_writes::{OwnWrite, OwnWrites};
 use crate::clock::Clock;
 use crate::vault::error::EditError;
-use crate::vault::guard::{ConflictCopies, FollowUps, KnownLengths, QuietTracker};
+use crate::vault::guard::{ConflictCopies, FollowUps, KnownLengths};
 use crate::vault::path::NotePath;
 use crate::vault::plan::operations::After;
 use crate::vault::plan::{OpOutcome, Operation, operations as plan};
 use crate::vault::read::Vault;
 use crate::vault::why::{Change, ChangeObserver, Why};
-
-/// Larger files are recognised as our own by their stat, not by their hash.
-const HASHED: usize = 1024 * 1024;
 
 /// The bytes that an edit leads to.
 pub(super) struct Planned {
@@ -70,11 +66,9 @@ pub struct Editor {
     pub(in crate::vault) options: EditOptions,
     observer: RwLock<Option<Arc<dyn ChangeObserver>>>,
     journal: Mutex<Option<Journal>>,
-    pub(super) own: Mutex<OwnWrites>,
     pub(in crate::vault) known: Mutex<KnownLengths>,
     pub(in crate::vault) copies: Mutex<ConflictCopies>,
     follow_ups: Mutex<FollowUps>,
-    quiet: Mutex<QuietTracker>,
     /// Whether a person or a cron job vouches for notes as they stand.
     settled: std::sync::atomic::AtomicBool,
 }
@@ -107,10 +101,8 @@ impl Editor {
             options,
             observer: RwLock::new(None),
             journal: Mutex::new(None),
-            own: Mutex::default(),
             copies: Mutex::default(),
             follow_ups: Mutex::default(),
-            quiet: Mutex::default(),
             settled: std::sync::atomic::AtomicBool::new(false),
         }
     }
@@ -204,18 +196,6 @@ impl Editor {
         if report.changed { Ok(report) } else { Err(EditError::Exists(path.clone())) }
     }
 
-    /// Whether bytes of this hash are what we wrote to the note lately, rather than a person.
-    pub fn is_own_write(&self, path: &NotePath, hash: &blake3::Hash) -> bool {
-        if lock(&self.own).has_hash(path, hash) {
-            return true;
-        }
-        // A large note: if nothing has touched it since, its bytes now are the ones we wrote.
-        let Ok(Some(stat)) = self.vault.stat(path) else { return false };
-        lock(&self.own).has_stat(path, &stat)
-            && self.vault.read(path).is_ok_and(|bytes| blake3::hash(&bytes) == *hash)
-            && self.vault.stat(path).is_ok_and(|now| now == Some(stat))
-    }
-
     /// The notes that we wrote 5 s or 60 s ago, to be looked at again: an older buffer or a sync may
     /// have undone the edit.
     ///
@@ -230,26 +210,6 @@ impl Editor {
     /// When [`Editor::follow_ups`] next has something to say.
     pub fn next_follow_up(&self) -> Option<Timestamp> {
         lock(&self.follow_ups).next()
-    }
-
-    /// A note was read at `now` and had this hash: what the rule of quiet rests on.
-    pub fn observe(&self, path: &NotePath, hash: blake3::Hash, now: Timestamp) {
-        let mut quiet = lock(&self.quiet);
-        if lock(&self.own).has_hash(path, &hash) {
-            quiet.wrote(path, hash);
-        } else {
-            quiet.observe(path, hash, now);
-        }
-    }
-
-    /// Whether no other program has changed the note for 5 s, as far as it was [observed](Self::observe).
-    pub fn is_quiet(&self, path: &NotePath, now: Timestamp) -> bool {
-        lock(&self.quiet).is_quiet(path, now)
-    }
-
-    /// Asks the tracker behind [`Editor::is_quiet`] for more: wishes, and when they come due.
-    pub fn quiet<T>(&self, ask: impl FnOnce(&mut QuietTracker) -> T) -> T {
-        ask(&mut lock(&self.quiet))
     }
 
     /// Runs `act` with the journal locked, once what another edit left behind is dealt with.
@@ -307,13 +267,6 @@ impl Editor {
         opened.is_ok_and(|(file, _)| super::lease::no_writers(&file) == Some(true))
     }
 
-    /// Remembers that the next change of the note to these bytes is ours.
-    pub(super) fn expect_own(&self, path: &NotePath, after: &[u8]) {
-        if after.len() <= HASHED {
-            lock(&self.own).record(path, OwnWrite::Hash(blake3::hash(after)));
-        }
-    }
-
     /// What is to be done once a note has its new bytes and may be opened again: history, the looks
     /// to come, and what is known of the note.
     pub(super) fn finished(
@@ -325,14 +278,7 @@ impl Editor {
     ) -> Option<String> {
         let now = self.clock.now();
         match after {
-            Some(after) => {
-                lock(&self.known).accept(path, after.len() as u64, now);
-                if after.len() > HASHED
-                    && let Ok(Some(stat)) = self.vault.stat(path)
-                {
-                    lock(&self.own).record(path, OwnWrite::Stat(stat));
-                }
-            }
+            Some(after) => lock(&self.known).accept(path, after.len() as u64, now),
             None => lock(&self.known).forget(path),
         }
         lock(&self.follow_ups).written(path, now);

@@ -15,7 +15,7 @@ use rustix::fs::OFlags;
 use super::editor::{Attempt, Editor, Task};
 use super::journal::{JournalEntry, JournalLock, Kind};
 use super::lease::{Grant, Lease};
-use super::report::{EditReport, Was};
+use super::report::EditReport;
 use crate::vault::error::{EditError, VaultError};
 use crate::vault::path::NotePath;
 use crate::vault::plan::operations::After;
@@ -108,7 +108,6 @@ impl Editor {
         }
         journal.write(&entry)?;
         fail_point!("vault::in-place::journalled");
-        self.expect_own(task.path, &after);
         if let Err(source) = write_script(file, script, &after) {
             if take_back(file, script, &after) {
                 journal.clear()?;
@@ -132,14 +131,7 @@ impl Editor {
         fail_point!("vault::in-place::told");
         journal.clear()?;
         fail_point!("vault::in-place::cleared");
-        Ok(Attempt::Done(EditReport {
-            outcomes,
-            was: Was::Changed(entry.script),
-            after,
-            changed: true,
-            removed: false,
-            warning,
-        }))
+        Ok(Attempt::Done(EditReport { outcomes, after, changed: true, removed: false, warning }))
     }
 
     /// Opens a note for writing. That it may not be written is [`EditError::Write`].
@@ -191,15 +183,7 @@ impl Editor {
 
 /// The report of an edit that had nothing to do.
 pub(super) fn unchanged(outcomes: Vec<crate::vault::OpOutcome>, now: Option<Vec<u8>>) -> EditReport {
-    let was = if now.is_some() { Was::Same } else { Was::Missing };
-    EditReport {
-        outcomes,
-        was,
-        after: now.unwrap_or_default(),
-        changed: false,
-        removed: false,
-        warning: None,
-    }
+    EditReport { outcomes, after: now.unwrap_or_default(), changed: false, removed: false, warning: None }
 }
 
 /// Makes sure that a growing file finds room before its first byte changes.

@@ -8,7 +8,6 @@
 //!   [`append`] to a log;
 //! - [`journal`], [`recover`]: the planned write, and the recovery of an edit that was cut short;
 //! - [`displaced`]: files that a swap replaced, watched for a minute;
-//! - [`self_writes`]: our own changes among those that a watcher sees.
 
 mod append;
 mod create;
@@ -20,7 +19,6 @@ mod lease;
 mod options;
 mod recover;
 mod report;
-mod self_writes;
 mod swap;
 
 pub use editor::Editor;

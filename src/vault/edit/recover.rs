@@ -172,7 +172,6 @@ impl Editor {
             if !self.still_here(&entry.path, &file, &stat)? {
                 continue;
             }
-            self.expect_own(&entry.path, &post);
             write_script(&file, &entry.script, &post).map_err(|source| EditError::Write {
                 path: entry.path.clone(),
                 step: "recovering",

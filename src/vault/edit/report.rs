@@ -1,6 +1,6 @@
 //! The task and the outcome of an edit.
 
-use crate::vault::plan::{OpOutcome, Operation, Script};
+use crate::vault::plan::{OpOutcome, Operation};
 
 /// What [`crate::vault::Editor::edit_with`] is to do with the bytes that it was shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,29 +24,9 @@ pub struct EditReport {
     pub removed: bool,
     /// What went wrong after the file had been written, such as history being unable to keep it.
     pub warning: Option<String>,
-    pub(super) was: Was,
-}
-
-/// What a file was before it became what an [`EditReport`] says.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Was {
-    Missing,
-    Same,
-    Bytes(Vec<u8>),
-    Changed(Script),
 }
 
 impl EditReport {
-    /// The file's bytes before, `None` where there was none. Large files aren't copied until asked for.
-    pub fn before(&self) -> Option<Vec<u8>> {
-        match &self.was {
-            Was::Missing => None,
-            Was::Same => Some(self.after.clone()),
-            Was::Bytes(bytes) => Some(bytes.clone()),
-            Was::Changed(script) => Some(script.backward(&self.after)),
-        }
-    }
-
     /// Whether every operation was done.
     pub fn all_done(&self) -> bool {
         self.outcomes.iter().all(|outcome| outcome.is_done())

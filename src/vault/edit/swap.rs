@@ -19,7 +19,7 @@ use super::create::{read_in, rename_new, temp_name, write_temp};
 use super::editor::{Attempt, Editor, Task};
 use super::in_place::unchanged;
 use super::journal::{JournalEntry, JournalLock, Kind};
-use super::report::{EditReport, Was};
+use super::report::EditReport;
 use crate::vault::error::{EditError, VaultError};
 use crate::vault::plan::operations::After;
 use crate::vault::plan::{Guard, OpOutcome, Script};
@@ -115,7 +115,6 @@ impl Editor {
             return Err(error);
         }
         fail_point!("vault::swap::displaced");
-        self.expect_own(task.path, &after);
 
         let same = still_names(&place.dir, &place.name, stat).map_err(failed("checking"))?
             && read_in(&place.dir, &place.name).map_err(failed("checking"))?.as_deref()
@@ -143,14 +142,7 @@ impl Editor {
         if let Err(error) = self.carry_over_late_writes(journal, Some(&temp)) {
             tracing::warn!(note = %task.path, %error, "late writes will be looked for again");
         }
-        Ok(Attempt::Done(EditReport {
-            outcomes,
-            was: Was::Bytes(before),
-            after,
-            changed: true,
-            removed: false,
-            warning,
-        }))
+        Ok(Attempt::Done(EditReport { outcomes, after, changed: true, removed: false, warning }))
     }
 }
 

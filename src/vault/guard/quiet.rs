@@ -68,23 +68,6 @@ impl QuietTracker {
         }
     }
 
-    /// The wish is fulfilled or gone.
-    pub fn settle(&mut self, path: &NotePath) {
-        if let Some(seen) = self.notes.get_mut(path) {
-            seen.wanted = None;
-        }
-    }
-
-    /// Whether the note has stood still for 5 s. One that was never read has not.
-    pub fn is_quiet(&self, path: &NotePath, now: Timestamp) -> bool {
-        self.notes.get(path).is_some_and(|seen| now.duration_since(seen.since) >= STILL)
-    }
-
-    /// Whether what was wanted may be done: the note is quiet, or it was wanted a minute ago.
-    pub fn is_ready(&self, path: &NotePath, now: Timestamp) -> bool {
-        self.ready_at(path).is_some_and(|at| at <= now)
-    }
-
     /// When it may be done without another write until then.
     pub fn ready_at(&self, path: &NotePath) -> Option<Timestamp> {
         let seen = self.notes.get(path)?;
@@ -93,11 +76,6 @@ impl QuietTracker {
             Some(latest) => quiet.min(latest),
             None => quiet,
         })
-    }
-
-    /// Forgets a note.
-    pub fn forget(&mut self, path: &NotePath) {
-        self.notes.remove(path);
     }
 }
 
@@ -140,14 +118,13 @@ mod tests {
     fn quiet_is_five_seconds_without_a_change() {
         let note = NotePath::new("Reminders.md").unwrap();
         let mut quiet = QuietTracker::default();
-        assert!(!quiet.is_quiet(&note, at(0)));
+        assert_eq!(quiet.ready_at(&note), None);
         quiet.observe(&note, blake3::hash(b"1"), at(0));
-        assert!(!quiet.is_quiet(&note, at(4)));
-        assert!(quiet.is_quiet(&note, at(5)));
+        assert_eq!(quiet.ready_at(&note), Some(at(5)));
         quiet.observe(&note, blake3::hash(b"2"), at(6));
-        assert!(!quiet.is_quiet(&note, at(10)));
+        assert_eq!(quiet.ready_at(&note), Some(at(11)));
         quiet.observe(&note, blake3::hash(b"2"), at(11));
-        assert!(quiet.is_quiet(&note, at(11)));
+        assert_eq!(quiet.ready_at(&note), Some(at(11)));
     }
 
     #[test]
@@ -159,11 +136,11 @@ mod tests {
         for second in (3_i32..60).step_by(3) {
             quiet.observe(&note, blake3::hash(&second.to_le_bytes()), at(second.into()));
             quiet.want(&note, at(second.into()));
-            assert!(!quiet.is_ready(&note, at(second.into())));
+            assert!(quiet.ready_at(&note) > Some(at(second.into())));
         }
-        assert!(quiet.is_ready(&note, at(60)));
+        assert_eq!(quiet.ready_at(&note), Some(at(60)));
         quiet.wrote(&note, blake3::hash(b"ours"));
-        assert!(!quiet.is_ready(&note, at(60)));
+        assert_eq!(quiet.ready_at(&note), Some(at(62)));
     }
 
     #[test]
