@@ -398,7 +398,7 @@ fn candidate_lines() {
     };
     for rule in ["candidate-line", "candidate-record"] {
         sentences(rule, 200, holds, |sentence| {
-            let candidate::Parsed::Candidate(read) = candidate::parse_line(sentence.text.as_bytes()) else {
+            let candidate::Parsed::Line(read) = candidate::parse_line(sentence.text.as_bytes()) else {
                 panic!("{}: {:?}", sentence.text, candidate::parse_line(sentence.text.as_bytes()));
             };
             assert_eq!(Some(read.id.as_str()), sentence.first("candidate-id"));
@@ -407,7 +407,7 @@ fn candidate_lines() {
             assert_eq!(read.block_id.is_some(), sentence.all("block-id").len() > 1, "{}", sentence.text);
             assert_eq!(read.record.is_some(), rule == "candidate-record");
             let again = candidate::parse_line(read.to_line().as_bytes());
-            assert_eq!(again, candidate::Parsed::Candidate(read), "{}", sentence.text);
+            assert_eq!(again, candidate::Parsed::Line(read), "{}", sentence.text);
         });
     }
 }
@@ -425,7 +425,7 @@ fn approval_lines() {
     let holds = |s: &Sentence| once(s, &needed) && at_most_once(s, &others) && numbers(s);
     for rule in ["approval-line", "canonical-approval"] {
         sentences(rule, 200, holds, |sentence| {
-            let approval::Parsed::Approval(read) = approval::parse_line(sentence.text.as_bytes()) else {
+            let approval::Parsed::Line(read) = approval::parse_line(sentence.text.as_bytes()) else {
                 panic!("{}: {:?}", sentence.text, approval::parse_line(sentence.text.as_bytes()));
             };
             assert_eq!(Some(read.id.as_str()), sentence.first("approval-id"));
@@ -433,7 +433,7 @@ fn approval_lines() {
             assert_eq!(read.block_id.as_deref(), sentence.first("block-id"));
             assert_eq!(read.state.map(|s| format!("state={s}")).as_deref(), sentence.first("state-field"));
             let again = approval::parse_line(read.to_line().as_bytes());
-            assert_eq!(again, approval::Parsed::Approval(read), "{}", sentence.text);
+            assert_eq!(again, approval::Parsed::Line(read), "{}", sentence.text);
         });
     }
     let breaks = |s: &Sentence| !once(s, &needed) || !at_most_once(s, &others);

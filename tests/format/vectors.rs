@@ -281,7 +281,7 @@ fn transcripts() {
 fn approvals() {
     each("approvals.json", |vector, input| {
         let (key, found) = match approval::parse_line(input) {
-            approval::Parsed::Approval(a) => {
+            approval::Parsed::Line(a) => {
                 let value = object([
                     ("mark", json!(a.mark)),
                     ("id", json!(a.id)),
@@ -296,7 +296,7 @@ fn approvals() {
                     ("block_id", json!(a.block_id)),
                 ]);
                 let again = approval::parse_line(a.to_line().as_bytes());
-                assert_eq!(again, approval::Parsed::Approval(a), "{}", vector["name"]);
+                assert_eq!(again, approval::Parsed::Line(a), "{}", vector["name"]);
                 ("value", value)
             }
             approval::Parsed::NearMiss { column, .. } => ("near_miss", json!(column)),
@@ -311,7 +311,7 @@ fn approvals() {
 fn candidates() {
     each("candidates.json", |vector, input| {
         let (key, found) = match candidate::parse_line(input) {
-            candidate::Parsed::Candidate(c) => {
+            candidate::Parsed::Line(c) => {
                 let (replaces, joins) = match &c.change {
                     Some(candidate::Change::Replaces(words)) => (Some(words), None),
                     Some(candidate::Change::Joins(words)) => (None, Some(words)),
@@ -339,7 +339,7 @@ fn candidates() {
                     ("block_id", json!(c.block_id)),
                 ]);
                 let again = candidate::parse_line(c.to_line().as_bytes());
-                assert_eq!(again, candidate::Parsed::Candidate(c), "{}", vector["name"]);
+                assert_eq!(again, candidate::Parsed::Line(c), "{}", vector["name"]);
                 ("value", value)
             }
             candidate::Parsed::NearMiss { column, .. } => ("near_miss", json!(column)),

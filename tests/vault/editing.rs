@@ -252,7 +252,7 @@ fn late_writes_into_a_displaced_file_are_carried_over() {
 fn the_looks_afterwards() {
     let room = Room::new();
     room.write(FILE, "a\nb\n");
-    let report = room.editor.edit(&note(FILE), &[delete("b")], &why()).unwrap();
+    room.editor.edit(&note(FILE), &[delete("b")], &why()).unwrap();
     assert!(room.editor.follow_ups(room.now()).is_empty());
     room.clock.advance(SignedDuration::from_secs(5));
     assert_eq!(room.editor.follow_ups(room.now()), [note(FILE)]);

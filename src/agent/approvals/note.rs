@@ -287,7 +287,7 @@ mod tests {
     fn asked() -> Approval {
         let line = b"- [ ] ap_K5V4M2J7Q2ZP until=2026-12-01T09:30Z brain=claude run=\"ls\" turn=1/0";
         match approval::parse_line(line) {
-            approval::Parsed::Approval(asked) => *asked,
+            approval::Parsed::Line(asked) => *asked,
             other => panic!("{other:?}"),
         }
     }

@@ -116,6 +116,11 @@ impl Folder {
         &self.name
     }
 
+    /// Where it is.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
     /// Whether the files are still those that were read.
     pub fn is_current(&self) -> bool {
         name(&self.dir).is_ok_and(|name| name == self.name)

@@ -8,6 +8,7 @@
 //! [`with_state`] ends one where it stands. The grammar is `grammar/approval.abnf`. `read` reads a line, `quote` puts a
 //! text between quotes.
 
+pub(in crate::format) mod checkbox;
 pub(super) mod quote;
 mod read;
 
@@ -16,22 +17,14 @@ use std::fmt;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{Finding, Line, ReminderId, lines::LiveLines};
+use super::{Finding, Line, lines::LiveLines};
 
+pub use checkbox::{Mark, Parsed};
 pub use quote::{quoted, shown};
 pub use read::parse_line;
 
-/// The meaning of a line's box.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Mark {
-    /// No decision yet.
-    Open,
-    /// Yes: `[x]` or `[X]`.
-    Ticked,
-    /// No: `[-]`.
-    Declined,
-}
+/// What an id begins with.
+const PREFIX: &str = "ap_";
 
 /// How a line ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -115,11 +108,7 @@ impl Approval {
 
     /// The line as it is written.
     pub fn to_line(&self) -> String {
-        let mark = match self.mark {
-            Mark::Open => ' ',
-            Mark::Ticked => 'x',
-            Mark::Declined => '-',
-        };
+        let mark = self.mark.sign();
         let until = self.until.strftime("%Y-%m-%dT%H:%MZ");
         let mut line =
             format!("- [{mark}] {} until={until} brain={} run={}", self.id, self.brain, quoted(&self.run));
@@ -144,24 +133,6 @@ impl Approval {
         }
         line
     }
-}
-
-/// A parsed line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Parsed {
-    /// A question.
-    Approval(Box<Approval>),
-    /// A line that looks meant as one.
-    NearMiss {
-        /// From 1: in characters, or in bytes where the line isn't valid UTF-8.
-        column: usize,
-        /// The fault.
-        reason: String,
-        /// The remedy.
-        suggestion: String,
-    },
-    /// Something else.
-    Other,
 }
 
 /// A question with its place in the file.
@@ -189,7 +160,7 @@ pub fn parse(bytes: &[u8]) -> ApprovalsFile {
     let mut file = ApprovalsFile::default();
     for Line { number, text, .. } in LiveLines::new(bytes) {
         match parse_line(text) {
-            Parsed::Approval(approval) => {
+            Parsed::Line(approval) => {
                 file.lines.push(ApprovalLine { line: number, text: text.to_vec(), approval: *approval });
             }
             Parsed::NearMiss { column, reason, suggestion } => {
@@ -205,7 +176,7 @@ pub fn parse(bytes: &[u8]) -> ApprovalsFile {
 /// as it is.
 pub fn with_state(line: &[u8], state: State) -> Vec<u8> {
     match parse_line(line) {
-        Parsed::Approval(approval) if approval.is_open() => {
+        Parsed::Line(approval) if approval.is_open() => {
             let end = read::end_of_fields(line);
             [&line[..end], format!(" state={}", state.name()).as_bytes(), &line[end..]].concat()
         }
@@ -216,13 +187,9 @@ pub fn with_state(line: &[u8], state: State) -> Vec<u8> {
 /// The line with its box ticked or declined. One that is over, or is none of ours, comes back as it is.
 pub fn with_mark(line: &[u8], mark: Mark) -> Vec<u8> {
     match parse_line(line) {
-        Parsed::Approval(approval) if approval.is_open() => {
+        Parsed::Line(approval) if approval.is_open() => {
             let mut line = line.to_vec();
-            line[read::BOX] = match mark {
-                Mark::Open => b' ',
-                Mark::Ticked => b'x',
-                Mark::Declined => b'-',
-            };
+            line[checkbox::BOX] = mark.sign() as u8;
             line
         }
         _ => line.to_vec(),
@@ -231,14 +198,12 @@ pub fn with_mark(line: &[u8], mark: Mark) -> Vec<u8> {
 
 /// The id made of the first sixty of these random bits.
 pub fn id_from_random(random: [u8; 8]) -> String {
-    format!("ap_{}", &ReminderId::from_random(random).as_str()[4..])
+    checkbox::id_from_random(PREFIX, random)
 }
 
 /// Whether a text is an id of a question.
 pub fn is_id(text: &str) -> bool {
-    text.strip_prefix("ap_").is_some_and(|rest| {
-        rest.len() == 12 && rest.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
-    })
+    checkbox::is_id(text, PREFIX)
 }
 
 impl fmt::Display for State {
@@ -302,7 +267,7 @@ mod tests {
             let line = asked.to_line();
             prop_assert!(!line.contains(['\n', '\r', '\t']));
             match parse_line(line.as_bytes()) {
-                Parsed::Approval(read) => prop_assert_eq!(*read, asked),
+                Parsed::Line(read) => prop_assert_eq!(*read, asked),
                 other => prop_assert!(false, "{:?}: {}", other, line),
             }
             let file = parse(format!("# Approvals\n\n{line}\n").as_bytes());

@@ -2,46 +2,23 @@
 
 use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
 
-use super::{Approval, Mark, Parsed, State, is_id, quote::unquote};
-use crate::format::{nearest, quote, tasks};
+use super::checkbox::{self, HEAD, Tail, Wrong, has_shape, is_name, wrong};
+use super::{Approval, PREFIX, Parsed, State, is_id, quote::unquote};
+use crate::format::{nearest, quote};
 
-/// The place of the box's mark.
-pub(super) const BOX: usize = 3;
-/// The place of the first field.
-const HEAD: usize = 5;
 const KEYS: [&str; 8] = ["until", "brain", "run", "hash", "why", "always", "turn", "state"];
 
-/// Something wrong in a line, by its byte.
-struct Wrong {
-    at: usize,
-    reason: String,
-    suggestion: String,
-}
-
-fn wrong(at: usize, reason: impl Into<String>, suggestion: impl Into<String>) -> Wrong {
-    Wrong { at, reason: reason.into(), suggestion: suggestion.into() }
-}
-
 /// Reads one line.
-pub fn parse_line(line: &[u8]) -> Parsed {
-    let Ok(text) = std::str::from_utf8(line) else {
-        let text = String::from_utf8_lossy(line);
-        let at = line.utf8_chunks().next().map_or(0, |chunk| chunk.valid().len());
-        return if looks_meant(&text) {
-            let reason = format!("byte 0x{:02X} is not valid UTF-8", line[at]);
-            Parsed::NearMiss { column: at + 1, reason, suggestion: "save the file as UTF-8".to_owned() }
-        } else {
-            Parsed::Other
-        };
-    };
-    match read(text) {
-        Ok((approval, _)) => Parsed::Approval(Box::new(approval)),
-        Err(Wrong { at, reason, suggestion }) if looks_meant(text) => {
-            let column = text.get(..at).unwrap_or(text).chars().count() + 1;
-            Parsed::NearMiss { column, reason, suggestion }
-        }
-        Err(_) => Parsed::Other,
-    }
+pub fn parse_line(line: &[u8]) -> Parsed<Approval> {
+    checkbox::parse_line(line, looks_meant, |text| Ok(read(text)?.0))
+}
+
+/// Whether a line begins like a task and names a question, or two of its fields.
+fn looks_meant(text: &str) -> bool {
+    let Some(body) = checkbox::task_body(text) else { return false };
+    let words = || body.split([' ', '\t']);
+    words().any(|word| checkbox::looks_like_id(word, PREFIX))
+        || words().any(|word| word.starts_with("run=")) && words().any(|word| word.starts_with("until="))
 }
 
 /// Where the last field of a valid line ends.
@@ -50,40 +27,9 @@ pub(super) fn end_of_fields(line: &[u8]) -> usize {
     read.map_or(line.len(), |(_, end)| end)
 }
 
-/// Whether a line begins like a task and names a question, or two of its fields.
-fn looks_meant(text: &str) -> bool {
-    let body = text.trim_start();
-    let body = body.strip_prefix(['-', '*', '+']).unwrap_or(body).trim_start();
-    if !body.starts_with('[') {
-        return false;
-    }
-    let words = || body.split([' ', '\t']);
-    let id =
-        |word: &str| word.get(..3).is_some_and(|head| head.eq_ignore_ascii_case("ap_")) && word.len() > 7;
-    words().any(id)
-        || words().any(|word| word.starts_with("run=")) && words().any(|word| word.starts_with("until="))
-}
-
-/// The meaning of the box.
-fn mark(text: &str) -> Result<Mark, Wrong> {
-    match text.get(..HEAD) {
-        Some("- [ ]") => Ok(Mark::Open),
-        Some("- [x]" | "- [X]") => Ok(Mark::Ticked),
-        Some("- [-]") => Ok(Mark::Declined),
-        _ if text.starts_with("- [") && text[BOX..].chars().nth(1) == Some(']') => {
-            let how = "tick it, or put `-` into it to decline";
-            Err(wrong(BOX, "the box says nothing that is understood", how))
-        }
-        _ => {
-            let how = "begin it with `- [ ] ` in the first column";
-            Err(wrong(0, "the line doesn't begin with `- [ ] `", how))
-        }
-    }
-}
-
 fn read(text: &str) -> Result<(Approval, usize), Wrong> {
-    let mark = mark(text)?;
-    let mut at = spaces(text, HEAD)?;
+    let mark = checkbox::mark(text, "tick it")?;
+    let mut at = checkbox::spaces(text, HEAD, "put one behind the box")?;
     let end = word_end(text, at);
     let id = &text[at..end];
     if !is_id(id) {
@@ -93,34 +39,15 @@ fn read(text: &str) -> Result<(Approval, usize), Wrong> {
     at = end;
     let mut fields = Fields::default();
     let mut end_of_fields = at;
-    let mut block_id = None;
-    let mut is_dated = false;
+    let mut tail = Tail::default();
     loop {
-        let Ok(next) = spaces(text, at) else {
-            return Err(wrong(at, "a space is missing", "put one between two fields"));
-        };
+        let next = checkbox::spaces(text, at, "put one between two fields")?;
         if next == text.len() {
             break;
         }
-        let rest = &text[next..];
-        if let Some(length) = tasks::end_date(rest).filter(|_| !is_dated) {
-            (at, is_dated) = (next + length, true);
+        if let Some(end) = tail.take(text, next)? {
+            at = end;
             continue;
-        }
-        if let Some(block) = rest.strip_prefix('^') {
-            let name = block.trim_end_matches(' ');
-            if name.is_empty() || !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-') {
-                return Err(wrong(
-                    next,
-                    "this is no block id",
-                    "delete it, or write `^` with letters, digits and `-`",
-                ));
-            }
-            block_id = Some(name.to_owned());
-            break;
-        }
-        if is_dated {
-            return Err(wrong(next, "something stands behind the date", "put it before the date"));
         }
         at = fields.take(text, next)?;
         end_of_fields = at;
@@ -139,7 +66,7 @@ fn read(text: &str) -> Result<(Approval, usize), Wrong> {
         always: fields.always,
         turn: fields.turn,
         state: fields.state,
-        block_id,
+        block_id: tail.block_id,
     };
     Ok((approval, end_of_fields))
 }
@@ -199,8 +126,7 @@ impl Fields {
     }
 
     fn word(&mut self, key: &str, value: &str, at: usize, from: usize) -> Result<(), Wrong> {
-        let plain = |b: u8| b.is_ascii_alphanumeric() || b"-._~:/+@".contains(&b);
-        let is_word = !value.is_empty() && value.bytes().all(plain);
+        let is_word = is_name(value);
         let bad = |what: &str, how: &str| wrong(from, format!("{} is no {what}", quote(value)), how);
         let first = match key {
             "until" => {
@@ -241,26 +167,9 @@ fn once(first: bool, key: &str, at: usize) -> Result<(), Wrong> {
 
 /// `2026-12-01T09:30Z`.
 fn until(text: &str) -> Option<Timestamp> {
-    let shape = text.len() == 17
-        && text.bytes().enumerate().all(|(at, b)| match at {
-            4 | 7 => b == b'-',
-            10 => b == b'T',
-            13 => b == b':',
-            16 => b == b'Z',
-            _ => b.is_ascii_digit(),
-        });
-    let local = DateTime::strptime("%Y-%m-%dT%H:%MZ", text).ok().filter(|_| shape)?;
+    let local =
+        DateTime::strptime("%Y-%m-%dT%H:%MZ", text).ok().filter(|_| has_shape(text, "0000-00-00T00:00Z"))?;
     (local.year() > 0).then(|| TimeZone::UTC.to_timestamp(local).ok())?
-}
-
-/// The place after one or more spaces, or the end.
-fn spaces(text: &str, at: usize) -> Result<usize, Wrong> {
-    let rest = &text[at..];
-    let blank = rest.len() - rest.trim_start_matches(' ').len();
-    if blank == 0 && !rest.is_empty() {
-        return Err(wrong(at, "a space is missing", "put one behind the box"));
-    }
-    Ok(at + blank)
 }
 
 fn word_end(text: &str, at: usize) -> usize {

@@ -19,13 +19,16 @@ use std::collections::{HashMap, HashSet};
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::approval::quoted;
+use super::approval::{checkbox, quoted};
 use super::lines::LiveLines;
-use super::{Finding, Line, ReminderId};
+use super::{Finding, Line};
 
-pub use super::approval::Mark;
+pub use super::approval::{Mark, Parsed};
 pub use category::Category;
 pub use read::parse_line;
+
+/// What an id begins with.
+const PREFIX: &str = "cap_";
 
 /// The effect of a yes on a fact that is known already.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,11 +108,7 @@ impl Candidate {
 
     /// The line as it is written.
     pub fn to_line(&self) -> String {
-        let mark = match self.mark {
-            Mark::Open => ' ',
-            Mark::Ticked => 'x',
-            Mark::Declined => '-',
-        };
+        let mark = self.mark.sign();
         let bare = |text: &str| {
             let quoted = quoted(text);
             quoted[1..quoted.len() - 1].to_owned()
@@ -141,24 +140,6 @@ impl Candidate {
         let solid = |text: &str| !text.is_empty() && text.trim() == text;
         solid(&self.section) && solid(&self.text) && !self.quote.is_empty()
     }
-}
-
-/// A parsed line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Parsed {
-    /// Something that could be remembered, or its record.
-    Candidate(Box<Candidate>),
-    /// A line that looks meant as one.
-    NearMiss {
-        /// From 1: in characters, or in bytes where the line isn't valid UTF-8.
-        column: usize,
-        /// The fault.
-        reason: String,
-        /// The remedy.
-        suggestion: String,
-    },
-    /// Something else.
-    Other,
 }
 
 /// A question or a record with its place in the file.
@@ -233,7 +214,7 @@ pub fn parse(bytes: &[u8]) -> InboxFile {
     let mut lines = LiveLines::new(bytes);
     while let Some((Line { number, text, .. }, live)) = lines.next_any() {
         match parse_line(text) {
-            Parsed::Candidate(candidate) => {
+            Parsed::Line(candidate) => {
                 let is_record = candidate.record.is_some();
                 let line = CandidateLine { line: number, text: text.to_vec(), candidate: *candidate };
                 if is_record {
@@ -253,14 +234,12 @@ pub fn parse(bytes: &[u8]) -> InboxFile {
 
 /// The id made of the first sixty of these bits.
 pub fn id_from_bits(bits: [u8; 8]) -> String {
-    format!("cap_{}", &ReminderId::from_random(bits).as_str()[4..])
+    checkbox::id_from_random(PREFIX, bits)
 }
 
 /// Whether a text is an id of a candidate.
 pub fn is_id(text: &str) -> bool {
-    text.strip_prefix("cap_").is_some_and(|rest| {
-        rest.len() == 12 && rest.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
-    })
+    checkbox::is_id(text, PREFIX)
 }
 
 /// A whole second, UTC.
@@ -342,7 +321,7 @@ mod tests {
             prop_assume!(said.is_writable());
             for said in [said.clone(), record(&said)] {
                 let line = said.to_line();
-                prop_assert_eq!(parse_line(line.as_bytes()), Parsed::Candidate(Box::new(said)), "{}", line);
+                prop_assert_eq!(parse_line(line.as_bytes()), Parsed::Line(Box::new(said)), "{}", line);
             }
         }
 

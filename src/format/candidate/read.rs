@@ -2,58 +2,24 @@
 
 use jiff::Timestamp;
 
-use super::{Candidate, Category, Change, Mark, Parsed, Record, is_id};
+use super::{Candidate, Category, Change, PREFIX, Parsed, Record, is_id};
+use crate::format::approval::checkbox::{self, HEAD, Tail, Wrong, has_shape, is_block_id, is_name, wrong};
 use crate::format::approval::quote::unquote;
-use crate::format::{nearest, quote, tasks};
+use crate::format::{nearest, quote};
 
-/// The place of the box's mark.
-const BOX: usize = 3;
-/// The end of the box.
-const HEAD: usize = 5;
 const KEYS: [&str; 4] = ["asked", "by", "kept", "on"];
 /// The separator of text and quote, with the quote's first sign: within a text that has a backslash before it.
 const DOT: &str = " · \"";
 
-/// Something wrong in a line, by its byte.
-struct Wrong {
-    at: usize,
-    reason: String,
-    suggestion: String,
-}
-
-fn wrong(at: usize, reason: impl Into<String>, suggestion: impl Into<String>) -> Wrong {
-    Wrong { at, reason: reason.into(), suggestion: suggestion.into() }
-}
-
 /// Reads one line.
-pub fn parse_line(line: &[u8]) -> Parsed {
-    let Ok(text) = std::str::from_utf8(line) else {
-        let text = String::from_utf8_lossy(line);
-        let at = line.utf8_chunks().next().map_or(0, |chunk| chunk.valid().len());
-        return if looks_meant(&text) {
-            let reason = format!("byte 0x{:02X} is not valid UTF-8", line[at]);
-            Parsed::NearMiss { column: at + 1, reason, suggestion: "save the file as UTF-8".to_owned() }
-        } else {
-            Parsed::Other
-        };
-    };
-    match (Reader { text, at: 0 }).candidate() {
-        Ok(candidate) => Parsed::Candidate(Box::new(candidate)),
-        Err(Wrong { at, reason, suggestion }) if looks_meant(text) => {
-            let column = text.get(..at).unwrap_or(text).chars().count() + 1;
-            Parsed::NearMiss { column, reason, suggestion }
-        }
-        Err(_) => Parsed::Other,
-    }
+pub fn parse_line(line: &[u8]) -> Parsed<Candidate> {
+    checkbox::parse_line(line, looks_meant, |text| Reader { text, at: HEAD }.candidate())
 }
 
 /// Whether a line begins like a task and holds an id of a candidate.
 fn looks_meant(text: &str) -> bool {
-    let body = text.trim_start();
-    let body = body.strip_prefix(['-', '*', '+']).unwrap_or(body).trim_start();
-    let id =
-        |word: &str| word.get(..4).is_some_and(|head| head.eq_ignore_ascii_case("cap_")) && word.len() > 8;
-    body.starts_with('[') && body.split([' ', '\t']).any(id)
+    let is_id = |word: &str| checkbox::looks_like_id(word, PREFIX);
+    checkbox::task_body(text).is_some_and(|body| body.split([' ', '\t']).any(is_id))
 }
 
 /// A place in a line.
@@ -64,7 +30,8 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn candidate(mut self) -> Result<Candidate, Wrong> {
-        let mark = self.mark()?;
+        let mark = checkbox::mark(self.text, "tick it to keep it")?;
+        self.spaces()?;
         let category = self.category()?;
         let section = self.until(":", "the section", "write whom or what it is about, and a colon")?;
         self.spaces()?;
@@ -82,25 +49,6 @@ impl<'a> Reader<'a> {
 
     fn rest(&self) -> &'a str {
         &self.text[self.at..]
-    }
-
-    fn mark(&mut self) -> Result<Mark, Wrong> {
-        let mark = match self.text.get(..HEAD) {
-            Some("- [ ]") => Mark::Open,
-            Some("- [x]" | "- [X]") => Mark::Ticked,
-            Some("- [-]") => Mark::Declined,
-            _ if self.text.starts_with("- [") && self.text[BOX..].chars().nth(1) == Some(']') => {
-                let how = "tick it to keep it, or put `-` into it to decline";
-                return Err(wrong(BOX, "the box says nothing that is understood", how));
-            }
-            _ => {
-                let how = "begin it with `- [ ] ` in the first column";
-                return Err(wrong(0, "the line doesn't begin with `- [ ] `", how));
-            }
-        };
-        self.at = HEAD;
-        self.spaces()?;
-        Ok(mark)
     }
 
     fn category(&mut self) -> Result<Category, Wrong> {
@@ -164,8 +112,7 @@ impl<'a> Reader<'a> {
             return Err(wrong(self.at, "the link is missing", how));
         };
         let is_name = |part: &str| !part.is_empty() && !part.contains(['[', ']', '|', '#', '^']);
-        let is_block = !block.is_empty() && block.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
-        if !is_block || !path.split('/').all(is_name) {
+        if !is_block_id(block) || !path.split('/').all(is_name) {
             return Err(wrong(self.at, "this is no link to a block", how));
         }
         self.at += link.len() + 4;
@@ -196,28 +143,15 @@ impl<'a> Reader<'a> {
     /// The part behind the id: the fields of a record, a block id.
     fn tail(&mut self) -> Result<(Option<Record>, Option<String>), Wrong> {
         let mut found: [Option<&str>; 4] = [None; 4];
-        let (mut block_id, mut is_dated) = (None, false);
+        let mut tail = Tail::default();
         loop {
             self.spaces()?;
             if self.rest().is_empty() {
                 break;
             }
-            if let Some(length) = tasks::end_date(self.rest()).filter(|_| !is_dated) {
-                self.at += length;
-                is_dated = true;
+            if let Some(end) = tail.take(self.text, self.at)? {
+                self.at = end;
                 continue;
-            }
-            if let Some(block) = self.rest().strip_prefix('^') {
-                let name = block.trim_end_matches(' ');
-                if name.is_empty() || !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-') {
-                    let how = "delete it, or write `^` with letters, digits and `-`";
-                    return Err(wrong(self.at, "this is no block id", how));
-                }
-                block_id = Some(name.to_owned());
-                break;
-            }
-            if is_dated {
-                return Err(wrong(self.at, "something stands behind the date", "put it before the date"));
             }
             let word = self.word();
             let (key, value) = word.split_once('=').unwrap_or((word, ""));
@@ -251,17 +185,12 @@ impl<'a> Reader<'a> {
                 return Err(wrong(self.at, "`asked=` or `by=` is missing", how));
             }
         };
-        Ok((record, block_id))
+        Ok((record, tail.block_id))
     }
 
     /// One or more spaces, or the end of the line.
     fn spaces(&mut self) -> Result<(), Wrong> {
-        let rest = self.rest();
-        let blank = rest.len() - rest.trim_start_matches(' ').len();
-        if blank == 0 && !rest.is_empty() {
-            return Err(wrong(self.at, "a space is missing", "put one here"));
-        }
-        self.at += blank;
+        self.at = checkbox::spaces(self.text, self.at, "put one here")?;
         Ok(())
     }
 
@@ -270,19 +199,10 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn is_name(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._~:/+@".contains(&b))
-}
-
 /// `2026-12-01T09:30:00Z`.
 fn instant(text: &str) -> Option<Timestamp> {
-    let shape = text.len() == 20
-        && text.bytes().enumerate().all(|(at, b)| match at {
-            4 | 7 => b == b'-',
-            10 => b == b'T',
-            13 | 16 => b == b':',
-            19 => b == b'Z',
-            _ => b.is_ascii_digit(),
-        });
-    shape.then(|| text.parse::<Timestamp>().ok()).flatten().filter(|_| !text.starts_with("0000"))
+    has_shape(text, "0000-00-00T00:00:00Z")
+        .then(|| text.parse::<Timestamp>().ok())
+        .flatten()
+        .filter(|_| !text.starts_with("0000"))
 }

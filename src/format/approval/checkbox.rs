@@ -1,0 +1,189 @@
+//! Lines with a checkbox that a person ticks or declines: what `Approvals.md` and `Inbox.md` share.
+//!
+//! A line's bytes come in; its meaning, or a near miss with its place, goes out. Pure.
+
+use serde::Serialize;
+
+use crate::format::{ReminderId, tasks};
+
+/// The place of the box's mark.
+pub(in crate::format) const BOX: usize = 3;
+/// The end of the box.
+pub(in crate::format) const HEAD: usize = 5;
+
+/// The meaning of a line's box.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mark {
+    /// No decision yet.
+    Open,
+    /// Yes: `[x]` or `[X]`.
+    Ticked,
+    /// No: `[-]`.
+    Declined,
+}
+
+impl Mark {
+    /// The character in the box.
+    pub const fn sign(self) -> char {
+        match self {
+            Self::Open => ' ',
+            Self::Ticked => 'x',
+            Self::Declined => '-',
+        }
+    }
+}
+
+/// A parsed line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Parsed<T> {
+    /// A line of the format.
+    Line(Box<T>),
+    /// A line that looks meant as one.
+    NearMiss {
+        /// From 1: in characters, or in bytes where the line isn't valid UTF-8.
+        column: usize,
+        /// The fault.
+        reason: String,
+        /// The remedy.
+        suggestion: String,
+    },
+    /// Something else.
+    Other,
+}
+
+/// Something wrong in a line, by its byte.
+pub(in crate::format) struct Wrong {
+    at: usize,
+    reason: String,
+    suggestion: String,
+}
+
+pub(in crate::format) fn wrong(at: usize, reason: impl Into<String>, suggestion: impl Into<String>) -> Wrong {
+    Wrong { at, reason: reason.into(), suggestion: suggestion.into() }
+}
+
+/// Reads one line with `read`; what `read` refuses is a near miss where it `looks_meant`.
+pub(in crate::format) fn parse_line<T>(
+    line: &[u8],
+    looks_meant: fn(&str) -> bool,
+    read: impl Fn(&str) -> Result<T, Wrong>,
+) -> Parsed<T> {
+    let Ok(text) = std::str::from_utf8(line) else {
+        let text = String::from_utf8_lossy(line);
+        let at = line.utf8_chunks().next().map_or(0, |chunk| chunk.valid().len());
+        return if looks_meant(&text) {
+            let reason = format!("byte 0x{:02X} is not valid UTF-8", line[at]);
+            Parsed::NearMiss { column: at + 1, reason, suggestion: "save the file as UTF-8".to_owned() }
+        } else {
+            Parsed::Other
+        };
+    };
+    match read(text) {
+        Ok(read) => Parsed::Line(Box::new(read)),
+        Err(Wrong { at, reason, suggestion }) if looks_meant(text) => {
+            let column = text.get(..at).unwrap_or(text).chars().count() + 1;
+            Parsed::NearMiss { column, reason, suggestion }
+        }
+        Err(_) => Parsed::Other,
+    }
+}
+
+/// The text of a line that begins like a task, from its box on.
+pub(in crate::format) fn task_body(text: &str) -> Option<&str> {
+    let body = text.trim_start();
+    let body = body.strip_prefix(['-', '*', '+']).unwrap_or(body).trim_start();
+    body.starts_with('[').then_some(body)
+}
+
+/// The meaning of the box; `ticking` says what a tick does.
+pub(in crate::format) fn mark(text: &str, ticking: &str) -> Result<Mark, Wrong> {
+    match text.get(..HEAD) {
+        Some("- [ ]") => Ok(Mark::Open),
+        Some("- [x]" | "- [X]") => Ok(Mark::Ticked),
+        Some("- [-]") => Ok(Mark::Declined),
+        _ if text.starts_with("- [") && text[BOX..].chars().nth(1) == Some(']') => {
+            let how = format!("{ticking}, or put `-` into it to decline");
+            Err(wrong(BOX, "the box says nothing that is understood", how))
+        }
+        _ => {
+            let how = "begin it with `- [ ] ` in the first column";
+            Err(wrong(0, "the line doesn't begin with `- [ ] `", how))
+        }
+    }
+}
+
+/// What may stand behind the fields: the date that other plugins add, then a block id.
+#[derive(Default)]
+pub(in crate::format) struct Tail {
+    pub block_id: Option<String>,
+    is_dated: bool,
+}
+
+impl Tail {
+    /// Takes a date or a block id at `at`; returns where it ends, or `None` if a field stands there. A block id ends the
+    /// line.
+    pub(in crate::format) fn take(&mut self, text: &str, at: usize) -> Result<Option<usize>, Wrong> {
+        let rest = &text[at..];
+        if let Some(length) = tasks::end_date(rest).filter(|_| !self.is_dated) {
+            self.is_dated = true;
+            return Ok(Some(at + length));
+        }
+        if let Some(block) = rest.strip_prefix('^') {
+            let name = block.trim_end_matches(' ');
+            if !is_block_id(name) {
+                let how = "delete it, or write `^` with letters, digits and `-`";
+                return Err(wrong(at, "this is no block id", how));
+            }
+            self.block_id = Some(name.to_owned());
+            return Ok(Some(text.len()));
+        }
+        if self.is_dated {
+            return Err(wrong(at, "something stands behind the date", "put it before the date"));
+        }
+        Ok(None)
+    }
+}
+
+pub(in crate::format) fn is_block_id(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+}
+
+/// Whether a text can be a name in a field.
+pub(in crate::format) fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._~:/+@".contains(&b))
+}
+
+/// Whether a text has digits where `shape` has zeros, and else its characters.
+pub(in crate::format) fn has_shape(text: &str, shape: &str) -> bool {
+    let same = |(b, s): (u8, u8)| if s == b'0' { b.is_ascii_digit() } else { b == s };
+    text.len() == shape.len() && text.bytes().zip(shape.bytes()).all(same)
+}
+
+/// The place after one or more spaces, or the end; `how` says where a missing one belongs.
+pub(in crate::format) fn spaces(text: &str, at: usize, how: &str) -> Result<usize, Wrong> {
+    let rest = &text[at..];
+    let blank = rest.len() - rest.trim_start_matches(' ').len();
+    if blank == 0 && !rest.is_empty() {
+        return Err(wrong(at, "a space is missing", how));
+    }
+    Ok(at + blank)
+}
+
+/// The id with this prefix that is made of the first sixty of these random bits.
+pub(in crate::format) fn id_from_random(prefix: &str, random: [u8; 8]) -> String {
+    format!("{prefix}{}", &ReminderId::from_random(random).as_str()[4..])
+}
+
+/// Whether a text is an id with this prefix.
+pub(in crate::format) fn is_id(text: &str, prefix: &str) -> bool {
+    text.strip_prefix(prefix).is_some_and(|rest| {
+        rest.len() == 12 && rest.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
+    })
+}
+
+/// Whether a word looks meant as an id with this prefix.
+pub(in crate::format) fn looks_like_id(word: &str, prefix: &str) -> bool {
+    word.get(..prefix.len()).is_some_and(|head| head.eq_ignore_ascii_case(prefix))
+        && word.len() > prefix.len() + 4
+}
