@@ -163,7 +163,7 @@ fn memory(workspace: &Workspace, seen: Option<&str>) -> Result<(Vec<Section>, Op
     let mut facts: Vec<(usize, String)> = Vec::new();
     for section in &list {
         let name = section.section.as_deref().map(|name| format!("{name}: ")).unwrap_or_default();
-        let own = section.memories.iter().filter(|memory| !is_shipped(&memory.text));
+        let own = section.memories.iter().filter(|memory| !crate::search::is_shipped(&memory.text));
         facts.extend(own.map(|memory| {
             let when = memory.timestamp.as_deref().map(|when| format!("[{when}] ")).unwrap_or_default();
             (memory.line, format!("{when}{name}{}", memory.text))
@@ -195,10 +195,6 @@ fn memory(workspace: &Workspace, seen: Option<&str>) -> Result<(Vec<Section>, Op
     }
     sections.extend(Section::new("Said twice, by their words", alike(path, &facts)));
     Ok((sections, Some(now)))
-}
-
-fn is_shipped(text: &str) -> bool {
-    crate::search::is_shipped(text)
 }
 
 /// Pairs of memories that say the same, by their words.

@@ -7,7 +7,8 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::format::summary::EXPAND;
-use crate::turn::terms::{is_function_word, terms};
+use crate::search::analyze::function_words;
+use crate::turn::terms::terms;
 
 /// Characters of a token.
 const CHARS: usize = 4;
@@ -228,7 +229,7 @@ fn topic_term(word: &str, authors: &HashSet<String>) -> Option<String> {
 
 /// Whether a lower-case word says nothing of what is talked about.
 fn says_nothing(word: &str) -> bool {
-    is_function_word(word) || SMALL_TALK.split_ascii_whitespace().any(|one| one == word)
+    function_words::is_one(word) || SMALL_TALK.split_ascii_whitespace().any(|one| one == word)
 }
 
 /// Whether a sentence greets, thanks or agrees, and says no more.

@@ -1,5 +1,4 @@
-//! Words as conversations are compared by them: those that recall counts, where it is built in, else lower-case words of
-//! some length.
+//! Words as conversations are compared by them: those that recall counts.
 
 /// The terms of a text, in order, with repetition.
 pub fn terms(text: &str) -> Vec<String> {
@@ -16,7 +15,3 @@ pub fn terms(text: &str) -> Vec<String> {
     found
 }
 
-/// Whether a lower-case word is a function word: it says nothing of what a text is about.
-pub fn is_function_word(word: &str) -> bool {
-    crate::search::analyze::function_words::is_one(word)
-}
