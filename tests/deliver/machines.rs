@@ -8,8 +8,8 @@ use vault_agent::machines::engine::{Change, Engine, Swapped};
 use vault_agent::machines::protocol::Timing;
 use vault_agent::machines::{Joining, Machines};
 
-use crate::deliver::world::{Fault, World, id, line};
 use crate::deliver::memory::{Fault as Cut, MemoryEngine};
+use crate::deliver::world::{Fault, World, id, line};
 
 /// Machines with the same notes, the same place and the same time; the first is preferred.
 pub struct Several {

@@ -6,8 +6,8 @@ use jiff::{SignedDuration, Timestamp};
 use vault_agent::deliver::{Memory, Mode};
 
 use crate::deliver::machines::Several;
-use crate::deliver::world::{Fault, World, id, line};
 use crate::deliver::memory::Fault as Cut;
+use crate::deliver::world::{Fault, World, id, line};
 
 /// A small generator of numbers (xorshift64*).
 struct Random(u64);

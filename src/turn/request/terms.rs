@@ -14,4 +14,3 @@ pub fn terms(text: &str) -> Vec<String> {
     TERMS.with_borrow_mut(|terms| terms.each(text, |term| found.push(term.to_owned())));
     found
 }
-
