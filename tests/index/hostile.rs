@@ -7,7 +7,7 @@ use vault_agent::config::Settings;
 use vault_agent::search::{Index, Query, Recall};
 use vault_agent::vault::Vault;
 
-use super::vault::{TestVault, no_failpoints, show};
+use super::vault::{TestVault, show};
 
 fn recall(vault: &TestVault) -> Recall {
     let open = Vault::open(&vault.root()).unwrap();
@@ -17,7 +17,6 @@ fn recall(vault: &TestVault) -> Recall {
 
 #[test]
 fn every_query_gets_an_answer() {
-    let _gate = no_failpoints();
     let vault = TestVault::of("//- a.md\nthe green kettle\n\nשלום עולם\n\na 🙂 smiles\n");
     let recall = recall(&vault);
     let long = ["kettle ", "\"green ", "kettle* ", "-green ", "🙂", "שלום ", "(", "path:", "x"]
@@ -67,7 +66,6 @@ fn every_query_gets_an_answer() {
 
 #[test]
 fn large_and_broken_notes_are_indexed_or_named() {
-    let _gate = no_failpoints();
     let vault = TestVault::of("//- a.md\nplain gnu\n");
     let line = "needle in a line of words ".repeat((15 << 20) / 26);
     vault.write("one line.md", format!("{line}zebra"));
