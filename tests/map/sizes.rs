@@ -46,6 +46,85 @@ fn a_file_has_no_more_lines_than_one_reads() {
     within(&longer, LONGER_FILES, "lines of a file");
 }
 
+/// The lines of code of each room: without tests, comments and blank lines. One is raised only with a reason beside it.
+const CODE_LINES: &[(&str, usize)] = &[
+    ("agenda", 500),
+    ("agent", 6250),
+    ("brain", 4100),
+    ("capture", 2150),
+    ("cli", 8750),
+    ("config", 2800),
+    ("confine", 2000),
+    ("conflicts", 300),
+    ("daemon", 2600),
+    ("deliver", 6850),
+    ("discord", 5200),
+    ("doctor", 1250),
+    ("embed", 1850),
+    ("format", 7050),
+    ("history", 6450),
+    ("hooks", 4200),
+    ("instance", 200),
+    ("listen", 150),
+    ("machines", 3450),
+    ("mcp", 3800),
+    ("memory", 2600),
+    ("redact", 1450),
+    ("reminders", 800),
+    ("rerank", 300),
+    ("routines", 1700),
+    ("schedule", 750),
+    ("search", 13850),
+    ("setup", 1850),
+    ("src", 850),
+    ("summary", 1900),
+    ("tasks", 1150),
+    ("transfer", 2350),
+    ("turn", 2800),
+    ("vault", 4600),
+    ("web", 5000),
+    ("when", 2300),
+    ("workspace", 250),
+];
+
+#[test]
+fn a_room_has_no_more_code_than_is_known() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut found: BTreeMap<String, usize> = BTreeMap::new();
+    for file in Modules::all().files.values().filter(|file| !file.ends_with("tests.rs")) {
+        let room =
+            file.strip_prefix("src/").and_then(|file| file.split_once('/')).map_or("src", |(room, _)| room);
+        let text = fs::read_to_string(root.join(file)).expect("a source file");
+        *found.entry(room.to_owned()).or_default() += code_lines(&text);
+    }
+    let known: BTreeMap<&str, usize> = CODE_LINES.iter().copied().collect();
+    let more: Vec<String> = found
+        .iter()
+        .filter(|(room, lines)| known.get(room.as_str()).is_none_or(|most| *lines > most))
+        .map(|(room, lines)| format!("{room}: {lines}, and at most {:?} are known", known.get(room.as_str())))
+        .collect();
+    assert!(more.is_empty(), "lines of code:\n{}", more.join("\n"));
+}
+
+/// The lines of a file that are neither blank, nor a comment, nor part of a `#[cfg(test)]` item.
+fn code_lines(text: &str) -> usize {
+    let mut count = 0;
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        let code = line.trim_start();
+        if code.starts_with("#[cfg(test)]") || code.starts_with("#[cfg(all(test") {
+            let Some(item) = lines.find(|line| !line.trim_start().starts_with("#[")) else { break };
+            let indent = &item[..item.len() - item.trim_start().len()];
+            if !item.ends_with(';') {
+                lines.find(|line| line.strip_prefix(indent) == Some("}"));
+            }
+        } else if !code.is_empty() && !code.starts_with("//") {
+            count += 1;
+        }
+    }
+    count
+}
+
 /// What is too large is known to be, and no larger than that.
 fn within(found: &BTreeMap<String, usize>, known: &[(&str, usize)], what: &str) {
     let mut wrong = Vec::new();
