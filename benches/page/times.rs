@@ -14,38 +14,34 @@ use crate::support::TestVault;
 pub struct Daemon(pub Child);
 
 impl Daemon {
-    /// Started, and asked to listen if `with_page`; the visitor then.
-    pub fn start(vault: &TestVault, is_real_time: bool, with_page: bool) -> (Self, Option<Visitor>) {
-        let real = |command: &mut std::process::Command| {
-            if is_real_time {
-                command.env_remove("VAULT_AGENT_NOW");
-            }
-        };
+    /// Started; it doesn't listen yet.
+    pub fn start(vault: &TestVault, is_real_time: bool) -> Self {
         let mut command = vault.command(&["run"]);
-        real(&mut command);
+        if is_real_time {
+            command.env_remove("VAULT_AGENT_NOW");
+        }
         let daemon = Self(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
         // It answers as soon as it runs.
         let began = Instant::now();
         while vault.run(&["status", "--json"]).json()["running"] == serde_json::Value::Bool(false) {
             assert!(began.elapsed() < Duration::from_secs(60), "the daemon doesn't start");
         }
-        let visitor = with_page.then(|| {
-            let began = Instant::now();
-            // A daemon that is just started may be at its first snapshot.
-            let url = loop {
-                let mut command = vault.command(&["web", "--print", "--json"]);
-                real(&mut command);
-                let output = command.output().unwrap();
-                let said: Option<serde_json::Value> = serde_json::from_slice(&output.stdout).ok();
-                if let Some(url) = said.as_ref().and_then(|said| said["url"].as_str()) {
-                    break url.to_owned();
-                }
-                let why = String::from_utf8_lossy(&output.stderr).into_owned();
-                assert!(began.elapsed() < Duration::from_secs(120), "{said:?} {why}");
-            };
-            Visitor::enter(address(&url), &url)
-        });
-        (daemon, visitor)
+        daemon
+    }
+
+    /// Asks it to listen, and enters.
+    pub fn visitor(&self, vault: &TestVault) -> Visitor {
+        let began = Instant::now();
+        // A daemon that is just started may be at its first snapshot.
+        loop {
+            let output = vault.command(&["web", "--print", "--json"]).output().unwrap();
+            let said: Option<serde_json::Value> = serde_json::from_slice(&output.stdout).ok();
+            if let Some(url) = said.as_ref().and_then(|said| said["url"].as_str()) {
+                return Visitor::enter(address(url), url);
+            }
+            let why = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(began.elapsed() < Duration::from_secs(120), "{said:?} {why}");
+        }
     }
 }
 
@@ -79,8 +75,8 @@ fn ms(duration: Duration) -> f64 {
 }
 
 pub fn measure(vault: &TestVault, rounds: usize, numbers: &mut Numbers) {
-    let (_daemon, visitor) = Daemon::start(vault, false, true);
-    let visitor = visitor.unwrap();
+    let daemon = Daemon::start(vault, false);
+    let visitor = daemon.visitor(vault);
     let mut kept = Kept::open(&visitor);
     let (_, page) = kept.get("/?q=first");
     let mut all = places(&String::from_utf8_lossy(&page));

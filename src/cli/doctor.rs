@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::error::{CommandResult, Status};
 use super::mend;
-use crate::doctor::{Check, Further, Outcome, examine, settings_failure};
+use crate::doctor::{Check, Further, Look, Outcome, examine, settings_failure};
 
 /// Looks at the vault, the machine and the daemon, and says what is wrong and how to mend it.
 #[derive(Debug, clap::Args)]
@@ -27,7 +27,7 @@ const FURTHER: &[Further] = &[
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let mended = if args.fix { mend::mend(context)? } else { Vec::new() };
     let found = match crate::workspace::Workspace::open(&context.vault_dir()?, context.clock.clone()) {
-        Ok(workspace) => examine(&workspace, FURTHER),
+        Ok(workspace) => examine(&workspace, Look::Whole, FURTHER),
         Err(error) => vec![settings_failure(&error)],
     };
     let checks: Vec<Check> = mended.into_iter().chain(found).collect();

@@ -112,13 +112,22 @@ impl Check {
 /// A check that a front door adds: of its own, or one that asks over the network.
 pub type Further = fn(&Workspace) -> Vec<Check>;
 
+/// How much is read for the checks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Look {
+    /// Neither all notes nor the texts of the history: it takes as long in a large vault as in a small one.
+    Quick,
+    /// Everything.
+    Whole,
+}
+
 /// All checks, in the order in which they are shown.
-pub fn examine(workspace: &Workspace, further: &[Further]) -> Vec<Check> {
+pub fn examine(workspace: &Workspace, look: Look, further: &[Further]) -> Vec<Check> {
     let mut checks = settings(workspace);
     checks.extend(machine::checks(workspace));
     checks.extend(machines::checks(workspace));
     checks.extend(notify::checks(workspace));
-    checks.extend(notes::checks(workspace));
+    checks.extend(notes::checks(workspace, look));
     checks.extend(sessions::checks(workspace));
     #[cfg(feature = "assistant")]
     checks.extend(brains::checks(workspace));
@@ -128,7 +137,7 @@ pub fn examine(workspace: &Workspace, further: &[Further]) -> Vec<Check> {
     checks.extend(routines::checks(workspace));
     checks.extend(confine::checks());
     checks.extend(further.iter().flat_map(|check| check(workspace)));
-    checks.extend(rooms::history(workspace));
+    checks.extend(rooms::history(workspace, look));
     checks.extend(rooms::index(workspace));
     checks
 }

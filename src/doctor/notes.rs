@@ -1,6 +1,6 @@
 //! Checks of the notes: lines that can't be understood, notes that must not be written.
 
-use super::Check;
+use super::{Check, Look};
 use crate::format::{commitment, reminder};
 use crate::reminders::{IdAt, PlacedFinding, findings};
 use crate::tasks::{self, Scanner};
@@ -10,10 +10,12 @@ use crate::workspace::Workspace;
 /// At most so many findings of one kind are shown one by one.
 const SHOWN: usize = 10;
 
-pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
+pub(super) fn checks(workspace: &Workspace, look: Look) -> Vec<Check> {
     let mut checks = near_misses(workspace);
-    checks.extend(copies(workspace));
-    checks.extend(tasks(workspace));
+    if look == Look::Whole {
+        checks.extend(copies(workspace));
+        checks.extend(tasks(workspace));
+    }
     checks
 }
 

@@ -6,7 +6,7 @@ use super::{Check, Mend};
 const SHOWN: usize = 5;
 
 /// The history: what it left out, what waits for a person.
-pub(super) fn history(workspace: &crate::workspace::Workspace) -> Vec<Check> {
+pub(super) fn history(workspace: &crate::workspace::Workspace, look: super::Look) -> Vec<Check> {
     let history = match workspace.history() {
         Ok(Some(history)) => history,
         Ok(None) => return vec![Check::ok("history", "turned off in the settings")],
@@ -15,7 +15,7 @@ pub(super) fn history(workspace: &crate::workspace::Workspace) -> Vec<Check> {
             return vec![Check::fail("history", error.to_string(), fix)];
         }
     };
-    let mut checks = probe(&history);
+    let mut checks = probe(&history, look);
     match history.held() {
         Ok(Some(held)) => checks.push(Check::warn(
             "history",
@@ -53,12 +53,15 @@ pub(super) fn history(workspace: &crate::workspace::Workspace) -> Vec<Check> {
 }
 
 /// Whether a snapshot could be taken now, and whether what is there is whole and as it was written.
-fn probe(history: &crate::history::History) -> Vec<Check> {
+fn probe(history: &crate::history::History, look: super::Look) -> Vec<Check> {
     use crate::history::CheckDepth;
 
     if let Err(error) = history.probe() {
         let fix = "saves go on, but nothing is kept until this is mended; then the next snapshot keeps it";
         return vec![Check::fail("history", format!("no snapshot can be taken: {error}"), fix)];
+    }
+    if look == super::Look::Quick {
+        return Vec::new();
     }
     let found = match history.verify(CheckDepth::Recent) {
         Ok(found) => found,

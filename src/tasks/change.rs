@@ -4,7 +4,7 @@
 //! counts: a snoozed task is told at its new time, a next line has the words of the one before. Each form is done as its
 //! plugin does it; [`note`] has the tasks that are notes.
 
-use jiff::civil::{Date, DateTime, Time};
+use jiff::civil::{Date, DateTime};
 use jiff::{Span, ToSpan};
 
 use super::TaskError;
@@ -191,7 +191,7 @@ fn done_in_reminder(line: &Line<'_>, rules: &Rules, now: DateTime) -> Result<Wri
 /// The next time of a reminder that comes again: counted from its own time, or from today at that time where that is
 /// later, or where it counts from the day on which it was done.
 fn next_alarm(repeat: &Repeat, when: When, now: DateTime) -> Option<When> {
-    let time = when.time.unwrap_or(Time::midnight());
+    let time = when.time.unwrap_or_default();
     let (own, today) = (when.date.to_datetime(time), now.date().to_datetime(time));
     let from = if repeat.when_done { today } else { own.max(today) };
     if repeat.every == Every::Hour {

@@ -4,6 +4,7 @@ use maud::{DOCTYPE, Markup, html};
 
 use super::answer::Problem;
 use super::assets::{ICON, SCRIPT, STYLE};
+use super::parts::sentence;
 use super::places::PLACES;
 use super::visit::Visit;
 
@@ -68,8 +69,8 @@ pub(super) fn closed(problem: &Problem) -> Markup {
 fn refusal(problem: &Problem) -> Markup {
     html! {
         div.refused role="alert" {
-            p { (problem.message) }
-            @for hint in &problem.hints { p.hint { (hint) } }
+            p { (sentence(&problem.message)) }
+            @for hint in &problem.hints { p.hint { (sentence(hint)) } }
         }
     }
 }

@@ -6,7 +6,7 @@
 //! - [`request`]: a request's way; [`shared`]: what all requests share; [`entry`]: host, origin, codes, sessions, form ids;
 //! - [`visit`], [`answer`]: what a place is given, and what it gives back; [`places`]: one file a place; [`doing`]: what is
 //!   done with something that is due; [`troubles`]: what doesn't work now;
-//! - [`layout`], [`parts`], [`markdown`], [`assets`]: how it looks; [`live`]: what changed, as it happens.
+//! - [`layout`], [`parts`], [`markdown`], [`dates`], [`assets`]: how it looks; [`live`]: what changed, as it happens.
 //!
 //! Never here: text of a note that isn't escaped or sanitized, a change without its form's claim on disk, a request to
 //! another host. Nothing blocks the listener: places run on threads of their own.
@@ -14,6 +14,7 @@
 mod answer;
 mod assets;
 mod check;
+mod dates;
 mod doing;
 pub mod door;
 mod entry;

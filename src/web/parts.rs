@@ -141,6 +141,19 @@ pub fn badge(word: &str, kind: &str) -> Markup {
     html! { span class={ "badge " (kind) } { (word) } }
 }
 
+/// A sentence of the program's, in which what stands in backquotes is set as code.
+pub fn sentence(text: &str) -> Markup {
+    let pieces: Vec<&str> = text.split('`').collect();
+    if pieces.len().is_multiple_of(2) {
+        return html! { (text) };
+    }
+    html! {
+        @for (at, piece) in pieces.iter().enumerate() {
+            @if at % 2 == 1 { code { (piece) } } @else { (piece) }
+        }
+    }
+}
+
 /// What stands in the place of an empty list.
 pub fn empty(words: &str) -> Markup {
     html! { p.empty { (words) } }

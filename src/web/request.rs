@@ -12,6 +12,7 @@ use maud::Markup;
 
 use super::answer::{Done, Problem, View};
 use super::assets;
+use super::dates::DateOrder;
 use super::entry::codes::Tried;
 use super::entry::gate::{self, Called};
 use super::entry::store::{Claim, Session, StoreError};
@@ -39,7 +40,7 @@ pub(super) async fn handle(State(shared): State<Arc<Shared>>, request: Request) 
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
-    headers.insert(header::VARY, HeaderValue::from_static("Accept, Cookie"));
+    headers.insert(header::VARY, HeaderValue::from_static("Accept, Accept-Language, Cookie"));
     response
 }
 
@@ -166,6 +167,9 @@ fn at_place(
         token: gate::form_token(cookie),
         query,
         wants_json: wants_json(parts),
+        dates: DateOrder::of(
+            parts.headers.get(header::ACCEPT_LANGUAGE).and_then(|it| it.to_str().ok()).unwrap_or_default(),
+        ),
         path: path.to_owned(),
         questions: &shared.questions,
         live: &shared.live,

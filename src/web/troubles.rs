@@ -60,7 +60,7 @@ pub(super) fn troubles(visit: &Visit<'_>, reminders: &RemindersFile) -> Result<V
 }
 
 /// The copies that sync tools made beside notes.
-fn copies(visit: &Visit<'_>) -> Vec<String> {
+pub(super) fn copies(visit: &Visit<'_>) -> Vec<String> {
     let paths = visit.workspace.settings.paths.all();
     let copies = visit.copies.lock().unwrap_or_else(PoisonError::into_inner).look(&visit.workspace.vault);
     let said = |copy: &Copy| {

@@ -8,6 +8,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
 
 use super::answer::{Problem, View};
+use super::dates::DateOrder;
 use super::entry::store::{Session, Store};
 use super::live::Live;
 use super::shared::Questions;
@@ -83,6 +84,8 @@ pub struct Visit<'a> {
     pub(super) token: String,
     pub(super) query: Form,
     pub(super) wants_json: bool,
+    /// The order in which dates are written.
+    pub(super) dates: DateOrder,
     pub(super) path: String,
     pub(super) runtime: tokio::runtime::Handle,
 }
@@ -156,7 +159,7 @@ impl Visit<'_> {
     /// An instant in the vault's zone, as a person reads it and with the instant for programs.
     pub fn at(&self, at: Timestamp) -> Markup {
         let tz = self.workspace.zone.tz();
-        let shown = at.to_zoned(tz.clone()).strftime("%a %-d %b %Y, %H:%M").to_string();
+        let shown = self.dates.instant(&at.to_zoned(tz.clone()));
         html! { time datetime=(rfc3339(at, tz)) { (shown) } }
     }
 

@@ -25,7 +25,7 @@ const CHANGES: &[Change] = &[
     ("/memory", "edit", "is allergic to peanuts", &[("text", "eats no peanuts")]),
     ("/memory", "forget", "is allergic to peanuts", &[]),
     ("/memory", "pin-line", "is allergic to peanuts", &[]),
-    ("/memory?shelf=pins", "pin", "", &[("text", "Speak English.")]),
+    ("/memory?kind=pins", "pin", "", &[("text", "Speak English.")]),
     ("/approvals", "once", "ap_K5V4M2J7Q2ZP", &[]),
     ("/approvals", "always", "ap_K5V4M2J7Q2ZP", &[]),
     ("/approvals", "no", "ap_K5V4M2J7Q2ZP", &[]),

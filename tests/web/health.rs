@@ -12,7 +12,7 @@ fn health_says_what_doctor_says_and_ends_a_session() {
     vault.write("vault-agent.toml", LISTEN);
     let served = Served::start(&vault);
     let visitor = served.visitor();
-    let health = visitor.json("/health?ask=network");
+    let health = visitor.json("/health?look=all");
     let doctor = vault.run(&["--json", "doctor"]).json();
     // The paths of the vault are masked in what a command prints here.
     let seen = |all: &serde_json::Value| -> Vec<String> {

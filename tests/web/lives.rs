@@ -127,11 +127,14 @@ fn a_hit_says_what_was_found_where_and_a_fact_who_wrote_it() {
     assert_eq!(hit["matched"], places, "{found}");
     let page = visitor.get("/search?q=oven+seal").is(200).text();
     assert!(page.contains("<mark>oven</mark> in its text and heading"), "{page}");
-    let facts = visitor.json("/memory?origins=1");
+    let facts = visitor.json("/memory");
     let memories =
         facts.as_array().unwrap().iter().flat_map(|section| section["memories"].as_array().unwrap());
     let fact = memories.into_iter().find(|one| one["text"] == "tea at five").expect("the fact");
     assert_eq!(fact["origin"]["actor"], "cli", "{fact}");
+    let page = visitor.get("/memory").is(200).text();
+    let change = format!("href=\"/history/{}\"", fact["origin"]["snapshot"].as_str().unwrap());
+    assert!(page.contains("by person") && page.contains(&change), "{page}");
 }
 
 /// A question of the page is a turn as any other: what it called and cost can be looked up, and a form sent again asks nothing.

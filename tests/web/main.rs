@@ -19,6 +19,7 @@ mod browser;
 mod changes;
 mod crashes;
 mod doors;
+mod elsewhere;
 mod escapes;
 mod forms;
 mod hand;

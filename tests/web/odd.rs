@@ -174,7 +174,7 @@ fn what_cannot_be_understood_is_said_as_the_command_says_it() {
     assert!(lost.contains("href=\"/\""), "a way home: {lost}");
     let known = places(&visitor.get("/").text());
     for (path, status) in [
-        ("/memory?shelf=x", 400),
+        ("/memory?kind=x", 400),
         ("/search?q=x&limit=many", 400),
         ("/calendar?month=2026-13", 400),
         ("/calendar?week=x", 400),

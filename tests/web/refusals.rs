@@ -29,8 +29,8 @@ fn addresses(visitor: &Visitor) -> Vec<String> {
         format!("/history/{}?plan=undo", by("cli")),
         format!("/turns/{turn}?plan=undo"),
         "/routines/morning".to_owned(),
-        "/memory?shelf=daily".to_owned(),
-        "/memory?shelf=pins".to_owned(),
+        "/memory?kind=days".to_owned(),
+        "/memory?kind=pins".to_owned(),
         "/inbox?all=1".to_owned(),
         format!("/?write={}", encoded("tomorrow 9am: call Mum")),
         format!("/?write={}", encoded("why is that")),
@@ -85,7 +85,7 @@ fn a_page_past_the_end_says_so_and_leads_back() {
     let visitor = served.visitor();
     for path in [
         "/memory",
-        "/memory?shelf=daily",
+        "/memory?kind=days",
         "/history",
         "/turns",
         "/inbox",

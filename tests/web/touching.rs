@@ -124,6 +124,23 @@ fn a_form_sent_again_with_other_words_is_refused() {
     assert!(!sample.vault.read("MEMORY.md").contains("lamp"));
 }
 
+/// A note that another program holds open is left alone: that is said, what was typed stays, and the same form may be sent again.
+#[test]
+fn a_note_that_is_held_open_is_told_and_nothing_is_lost() {
+    let sample = Sample::still();
+    let served = sample.serve();
+    let visitor = served.visitor();
+    let before = sample.vault.tree();
+    let form = visitor.form("/memory", "add", "").with("text", "the key hangs in the hall");
+    let held = std::fs::File::open(sample.vault.path("MEMORY.md")).unwrap();
+    let refused = visitor.submit(&form).is(409).text();
+    assert!(refused.contains("was open in another program") && refused.contains("try again"), "{refused}");
+    assert!(refused.contains("the key hangs in the hall") && sample.vault.tree() == before, "{refused}");
+    drop(held);
+    let _ = visitor.submit(&form).is(303);
+    assert!(sample.vault.read("MEMORY.md").contains("the key hangs in the hall"));
+}
+
 #[test]
 fn what_is_no_page_is_told_as_such() {
     let sample = Sample::still();

@@ -130,7 +130,7 @@ fn every_place_is_for_everybody() {
     let mut all = places(&tab.source());
     assert!(all.len() > 1, "{all:?}");
     let listed = all.len();
-    all.extend(["/calendar?week=2026-12-01", "/search?q=tomatoes", "/memory?shelf=pins"].map(str::to_owned));
+    all.extend(["/calendar?week=2026-12-01", "/search?q=tomatoes", "/memory?kind=pins"].map(str::to_owned));
     all.extend(["/?write=tomorrow%209am%3A%20Tea", "/?write=nonsense", "/nowhere"].map(str::to_owned));
     all.extend(
         ["/notes/Projects/Garden.md?n=2", "/notes/Projects/Garden.md?n=2&view=side"].map(str::to_owned),

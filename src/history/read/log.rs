@@ -8,40 +8,17 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use git2::Oid;
-use jiff::Timestamp;
 use unicode_normalization::UnicodeNormalization;
 
 use super::diff::within;
+use super::filter::{Filter, Wanted};
 use super::point::Point;
 use crate::history::error::Result;
 use crate::history::store::Commit;
 use crate::history::store::PathChange;
-use crate::history::store::Store;
 use crate::history::store::tree_or_empty;
-use crate::history::store::{ALL_NOTES, Message};
 use crate::history::take::History;
 use crate::history::take::{Rename, pairs};
-
-/// Which commits are meant. All conditions must hold.
-#[derive(Debug, Clone, Default)]
-pub struct Filter {
-    /// A file or folder that it changed, under whatever name it had then.
-    pub path: Option<String>,
-    /// The `Actor:`; `agent` is anyone but `human`.
-    pub actor: Option<String>,
-    /// Not before.
-    pub since: Option<Timestamp>,
-    /// Not after.
-    pub until: Option<Timestamp>,
-    /// Words in the message, upper and lower case alike.
-    pub grep: Option<String>,
-    /// A reminder's or commitment's id: commits that name it, and people's that changed its line.
-    pub id: Option<String>,
-    /// The newest so many of them are passed over.
-    pub skip: usize,
-    /// At most as many.
-    pub limit: Option<usize>,
-}
 
 /// A commit with the paths that it changed.
 #[derive(Debug, Clone)]
@@ -90,22 +67,18 @@ impl History {
         paths.dedup();
         let (mut skip, mut left) = (filter.skip, filter.limit.unwrap_or(usize::MAX));
         let grep = filter.grep.as_ref().map(|words| words.to_lowercase());
-        while let (Some(id), true) = (next.filter(|next| Some(*next) != end), left > 0) {
-            // The store is free again before `take` is called, which may ask it for more.
-            let (parent, commit) = self.meant(id, filter, &paths, grep.as_deref())?;
-            next = parent;
-            let Some(commit) = commit else { continue };
+        while left > 0 {
             // What a commit changed is worked out where it is shown, or may tell of a rename.
-            let is_shown = skip == 0;
-            if !is_shown && paths.is_empty() {
-                skip -= 1;
-                continue;
-            }
+            let mut none = 0;
+            let passed_over = if paths.is_empty() { &mut skip } else { &mut none };
+            let wanted = Wanted { filter, paths: &paths, grep: grep.as_deref(), end };
+            let Some(commit) = self.next_meant(next, &wanted, passed_over)? else { break };
+            next = commit.parent;
             let record = self.with_changes(commit)?;
             if !paths.is_empty() {
                 self.follow(&record, &mut paths)?;
             }
-            if !is_shown {
+            if skip > 0 {
                 skip -= 1;
                 continue;
             }
@@ -123,6 +96,9 @@ impl History {
         record: &Record,
         wanted: impl Fn(&str) -> bool,
     ) -> Result<Vec<Rename>> {
+        if record.changes.iter().all(|change| change.new.is_some()) {
+            return Ok(Vec::new());
+        }
         let (mut gone, mut come) = (BTreeMap::new(), BTreeMap::new());
         for change in &record.changes {
             match (change.old, change.new) {
@@ -171,38 +147,31 @@ impl History {
         Ok(())
     }
 
-    /// The commit's parent, and the commit itself if `filter` means it.
-    fn meant(
+    /// The first commit that is meant, from `next` back, after `skip` that are passed over. The store is held by one lock for
+    /// all of them, and is free again when one is found: whoever takes it may ask the store for more.
+    fn next_meant(
         &self,
-        id: Oid,
-        filter: &Filter,
-        paths: &[String],
-        grep: Option<&str>,
-    ) -> Result<(Option<Oid>, Option<Commit>)> {
+        mut next: Option<Oid>,
+        wanted: &Wanted<'_>,
+        skip: &mut usize,
+    ) -> Result<Option<Commit>> {
         let store = self.store();
-        if let Some(wanted) = &filter.id
-            && let Some(parent) = store.skip_unless(id, |message| may_live(message, wanted))?
-        {
-            return Ok((parent, None));
+        while let Some(id) = next.filter(|next| Some(*next) != wanted.end) {
+            if let Some(parent) = store.skip_unless(id, |message| wanted.may_mean(message))? {
+                next = parent;
+                continue;
+            }
+            let commit = store.commit(id)?;
+            next = commit.parent;
+            if !wanted.means(&store, &commit, self.own_notes())? {
+                continue;
+            }
+            if *skip == 0 {
+                return Ok(Some(commit));
+            }
+            *skip -= 1;
         }
-        let commit = store.commit(id)?;
-        let parent = commit.parent;
-        if !head_matches(&commit, filter, grep) {
-            return Ok((parent, None));
-        }
-        let before = || -> Result<Oid> {
-            let parent = parent.map(|id| store.commit(id)).transpose()?;
-            Ok(tree_or_empty(parent.map(|parent| parent.tree)))
-        };
-        if !paths.is_empty() && !touches(&store, &commit, paths, &before)? {
-            return Ok((parent, None));
-        }
-        if let Some(id) = &filter.id
-            && !lives(&store, &commit, id, self.own_notes(), &before)?
-        {
-            return Ok((parent, None));
-        }
-        Ok((parent, Some(commit)))
+        Ok(None)
     }
 
     /// A commit with what it changed.
@@ -250,96 +219,4 @@ impl History {
     pub fn content(&self, id: Oid) -> Result<Vec<u8>> {
         self.store().blob(id)
     }
-}
-
-fn head_matches(commit: &Commit, filter: &Filter, grep: Option<&str>) -> bool {
-    let actor = commit.message.actor();
-    filter.actor.as_deref().is_none_or(|wanted| wanted == actor || wanted == "agent" && actor != "human")
-        && filter.since.is_none_or(|since| commit.time >= since)
-        && filter.until.is_none_or(|until| commit.time <= until)
-        && grep.is_none_or(|words| commit.message.render().to_lowercase().contains(words))
-}
-
-/// The answer of a commit's message to the question whether it touched a note.
-enum Named {
-    Yes,
-    No,
-    /// It names none or not all: the trees must say.
-    Unknown,
-}
-
-fn named(message: &Message, hit: impl Fn(&str) -> bool) -> Named {
-    let mut any = false;
-    for note in message.notes() {
-        if hit(&note) {
-            return Named::Yes;
-        }
-        any = true;
-    }
-    if any && message.trailer(ALL_NOTES).is_none() { Named::No } else { Named::Unknown }
-}
-
-fn touches(
-    store: &Store,
-    commit: &Commit,
-    paths: &[String],
-    before: &impl Fn() -> Result<Oid>,
-) -> Result<bool> {
-    match named(&commit.message, |note| within(note, paths)) {
-        Named::Yes => return Ok(true),
-        Named::No => return Ok(false),
-        Named::Unknown => {}
-    }
-    let before = before()?;
-    for path in paths {
-        if store.node(before, path)? != store.node(commit.tree, path)? {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
-/// A look at the bytes of a message, which spares taking most of them apart: it names the id, or it is
-/// no agent's own write.
-fn may_live(message: &[u8], id: &str) -> bool {
-    let has = |words: &[u8]| memchr::memmem::find(message, words).is_some();
-    has(id.as_bytes()) || !has(b"\nActor: ") || has(b"\nActor: human\n") || has(b"\nActor: restore\n")
-}
-
-/// Whether the commit belongs to the life of the thing with that id.
-fn lives(
-    store: &Store,
-    commit: &Commit,
-    id: &str,
-    own: &[String],
-    before: &impl Fn() -> Result<Oid>,
-) -> Result<bool> {
-    let message = &commit.message;
-    let mentions = |text: &str| memchr::memmem::find(text.as_bytes(), id.as_bytes()).is_some();
-    if mentions(&message.subject)
-        || message.body.as_deref().is_some_and(mentions)
-        || message.trailers.iter().any(|(_, value)| mentions(value))
-    {
-        return Ok(true);
-    }
-    // An agent's write says what it is about; only other hands change a line without naming it.
-    if message.actor() != "human" && message.actor() != "restore" {
-        return Ok(false);
-    }
-    if matches!(named(message, |note| own.iter().any(|own| own == note)), Named::No) {
-        return Ok(false);
-    }
-    let old = before()?;
-    for path in own {
-        let lines = |tree: Oid| -> Result<Vec<Vec<u8>>> {
-            let bytes =
-                store.file(tree, path)?.map(|file| store.blob(file.id)).transpose()?.unwrap_or_default();
-            let hit = |line: &&[u8]| memchr::memmem::find(line, id.as_bytes()).is_some();
-            Ok(bytes.split(|b| *b == b'\n').filter(hit).map(<[u8]>::to_vec).collect())
-        };
-        if store.file(old, path)? != store.file(commit.tree, path)? && lines(old)? != lines(commit.tree)? {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }

@@ -105,27 +105,38 @@ impl Message {
 
     /// Takes a commit message apart. Trailers are the last paragraph, where every line is one.
     pub fn parse(text: &str) -> Self {
-        let text = text.trim_end_matches('\n');
-        let (subject, rest) = text.split_once('\n').unwrap_or((text, ""));
-        let rest = rest.trim_matches('\n');
-        let (body, last) = match rest.rfind("\n\n") {
-            Some(at) => (&rest[..at], &rest[at + 2..]),
-            None => ("", rest),
-        };
-        let trailers: Option<Vec<_>> = last.lines().map(trailer).collect();
-        let (body, trailers) = match trailers {
-            Some(trailers) => (body, trailers),
-            None => (rest, Vec::new()),
-        };
+        let (subject, rest, last) = paragraphs(text);
+        let owned = |(key, value): (&str, &str)| (key.to_owned(), value.to_owned());
+        let trailers: Vec<_> = trailers(last).map(owned).collect();
+        let body = if trailers.is_empty() { rest } else { &rest[..rest.len() - last.len()] };
         let body = body.trim_matches('\n');
         Self { subject: subject.to_owned(), body: (!body.is_empty()).then(|| body.to_owned()), trailers }
     }
 }
 
-fn trailer(line: &str) -> Option<(String, String)> {
+/// The trailers of a commit message as it stands, in order.
+pub(in crate::history) fn trailers_of(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    trailers(paragraphs(text).2)
+}
+
+/// The subject, what comes after it, and the last paragraph of that.
+fn paragraphs(text: &str) -> (&str, &str, &str) {
+    let text = text.trim_end_matches('\n');
+    let (subject, rest) = text.split_once('\n').unwrap_or((text, ""));
+    let rest = rest.trim_matches('\n');
+    (subject, rest, rest.rfind("\n\n").map_or(rest, |at| &rest[at + 2..]))
+}
+
+/// The lines of a paragraph as trailers; none where one of them is none.
+fn trailers(paragraph: &str) -> impl Iterator<Item = (&str, &str)> {
+    let is_meant = paragraph.lines().all(|line| trailer(line).is_some());
+    paragraph.lines().filter(move |_| is_meant).filter_map(trailer)
+}
+
+fn trailer(line: &str) -> Option<(&str, &str)> {
     let (key, value) = line.split_once(": ").or_else(|| line.strip_suffix(':').map(|key| (key, "")))?;
     let valid = !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
-    valid.then(|| (key.to_owned(), value.to_owned()))
+    valid.then_some((key, value))
 }
 
 /// A path as a trailer's value; quoted where its ends would be lost.

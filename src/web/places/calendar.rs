@@ -51,7 +51,7 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
     let agenda = agenda::range(visit.workspace, shown.from, shown.to, &mut visit.tasks());
     let agenda = agenda.map_err(Problem::failed)?;
     let title = if shown.is_week {
-        format!("Week of {}", shown.from.strftime("%-d %B %Y"))
+        format!("Week of {}", visit.dates.day(shown.from))
     } else {
         shown.from.strftime("%B %Y").to_string()
     };
@@ -106,20 +106,20 @@ fn month(visit: &Visit<'_>, shown: &Shown, agenda: &Agenda) -> Markup {
             thead { tr { @for name in WEEKDAYS { th scope="col" { (name) } } } }
             tbody {
                 @for week in all.chunks(7) {
-                    tr { @for day in week { (cell(shown, *day, *day == today, days.get(day).map_or(&[][..], Vec::as_slice))) } }
+                    tr { @for day in week { (cell(visit, shown, *day, *day == today, days.get(day).map_or(&[][..], Vec::as_slice))) } }
                 }
             }
         }
     }
 }
 
-fn cell(shown: &Shown, day: Date, is_today: bool, entries: &[&Entry]) -> Markup {
+fn cell(visit: &Visit<'_>, shown: &Shown, day: Date, is_today: bool, entries: &[&Entry]) -> Markup {
     let is_other = day < shown.from || shown.to < day;
     let kind = [(is_other, "other"), (is_today, "today"), (entries.is_empty(), "bare")];
     let kind: Vec<&str> = kind.iter().filter(|(is, _)| *is).map(|(_, name)| *name).collect();
     html! {
         td class=(kind.join(" ")) {
-            a.day href={ "/calendar?week=" (day) "#d" (day) } aria-label=(day.strftime("%A %-d %B").to_string()) aria-current=[is_today.then_some("date")] {
+            a.day href={ "/calendar?week=" (day) "#d" (day) } aria-label=(visit.dates.weekday(day)) aria-current=[is_today.then_some("date")] {
                 (day.day())
             }
             @if !entries.is_empty() {
@@ -159,7 +159,7 @@ fn week(visit: &Visit<'_>, shown: &Shown, agenda: &Agenda) -> Markup {
     html! {
         @for day in shown.from.series(1.day()).take_while(|day| *day <= shown.to) {
             section id={ "d" (day) } {
-                h2 { (day.strftime("%A %-d %B")) }
+                h2 { (visit.dates.weekday(day)) }
                 @match days.get(&day) {
                     None => (parts::empty("Nothing.")),
                     Some(entries) => ul.plainlist {

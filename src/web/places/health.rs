@@ -13,12 +13,13 @@ use crate::brain::health::Store;
 use crate::config::NotifyKind;
 use crate::deliver::instants::retold;
 use crate::deliver::{Console, Notifier, send_test};
-use crate::doctor::{self, Check, Further, Mend, Outcome, Report, ago};
+use crate::doctor::{self, Check, Further, Look, Mend, Outcome, Report, ago};
 use crate::history::{CheckDepth, Deletions, Interrupted, RestoreReport};
 use crate::machines::status::{MachineStatus, MachinesStatus};
 use crate::web::answer::{Done, Problem, View};
 use crate::web::entry::store::Session;
 use crate::web::live::Changed;
+use crate::web::troubles::copies;
 use crate::web::visit::{Form, Visit};
 use crate::web::{check, parts};
 use crate::workspace::Workspace;
@@ -40,8 +41,15 @@ struct Health {
 
 fn see(visit: &Visit<'_>) -> Result<View, Problem> {
     let workspace = visit.workspace;
+    let is_whole = visit.query("look") == Some("all");
+    let look = if is_whole { Look::Whole } else { Look::Quick };
+    let mut checks = doctor::examine(workspace, look, &further(is_whole));
+    if !is_whole {
+        let fix = "look at it with `vault-agent conflicts show`, and bring it in with `conflicts merge`";
+        checks.extend(copies(visit).into_iter().map(|copy| Check::warn("vault", copy, fix)));
+    }
     let health = Health {
-        checks: doctor::examine(workspace, &further(visit)),
+        checks,
         status: doctor::report(workspace, NEXT, &mut visit.tasks()).map_err(Problem::failed)?,
         sessions: visit.store.sessions(visit.now).map_err(Problem::failed)?,
     };
@@ -51,8 +59,11 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
             @if let Some(verified) = &verified { (verified) }
             h2 { "Findings" }
             (findings(visit, &health.checks))
-            p { a href="/health?ask=network" { "Ask Discord and the vectors' model too" } " · "
-                a href="/health?verify=history" { "Verify the whole history" } }
+            p.soft {
+                @if is_whole { "All notes were read, and Discord and the vectors' model were asked. " }
+                @else { a href="/health?look=all" { "Look at everything" } ": reads all notes and the latest history, asks Discord and the vectors' model. " }
+                a href="/health?verify=history" { "Verify the whole history" } "."
+            }
             (daemon(visit, &health.status))
             h2 { "Who is told" }
             (notifiers(visit))
@@ -70,9 +81,9 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
 }
 
 /// What asks over the network does so only where a person wants it.
-fn further(visit: &Visit<'_>) -> Vec<Further> {
+fn further(is_whole: bool) -> Vec<Further> {
     let mut further: Vec<Further> = Vec::new();
-    if visit.query("ask") == Some("network") {
+    if is_whole {
         #[cfg(feature = "assistant")]
         further.push(doctor::discord);
         further.push(doctor::embeddings);
@@ -88,14 +99,24 @@ fn findings(visit: &Visit<'_>, checks: &[Check]) -> Markup {
     let row = |check: &&Check| {
         let state = match check.status {
             Outcome::Ok => parts::badge("fine", "good"),
-            Outcome::Warn => parts::badge("look", "warn"),
+            Outcome::Warn => parts::badge("warning", "warn"),
             Outcome::Fail => parts::badge("broken", "bad"),
         };
-        let fix = html! { @if let Some(fix) = &check.fix { (fix) " " (mending(visit, check)) } };
-        vec![html! { (check.check) }, state, html! { (check.detail) }, fix]
+        let fix =
+            html! { @if let Some(fix) = &check.fix { (parts::sentence(fix)) " " (mending(visit, check)) } };
+        vec![html! { (name_of(check.check)) }, state, parts::sentence(&check.detail), fix]
     };
     let rows: Vec<Vec<Markup>> = sorted.iter().map(row).collect();
     parts::table(&["What", "State", "Seen", "What to do"], &rows)
+}
+
+/// The name of a check, in words that need no glossary.
+fn name_of(check: &str) -> &str {
+    match check {
+        "brain" => "model",
+        "box" => "sandbox",
+        other => other,
+    }
 }
 
 /// The buttons that do what a finding asks for, where a form can.

@@ -15,21 +15,23 @@ pub(super) const PLACE: Place = Place { name: "memory", title: "Memory", is_list
 
 /// So many facts, or days, on one page.
 const PER_PAGE: usize = 60;
+/// So far back the origin of a fact is looked for; its note's page looks further.
+const LOOKED_AT: Bound = Bound { snapshots: 200, bytes: 2 << 20 };
 
 fn see(visit: &Visit<'_>) -> Result<View, Problem> {
     let memory = visit.workspace.memory();
     let scope: Option<Scope> =
         visit.query("scope").map(|text| text.parse().map_err(Problem::bad)).transpose()?;
     let scopes = scope.as_ref().map(std::slice::from_ref);
-    match visit.query("shelf").unwrap_or("long") {
-        "long" => {
+    match visit.query("kind").unwrap_or("facts") {
+        "facts" => {
             let sections = memory.list_long(scopes)?;
             let blame = blame(visit)?;
             visit.view("Memory", &with_origins(&sections, blame.as_ref())?, |_| {
                 html! { (head(visit)) (long(visit, &sections, blame.as_ref())) }
             })
         }
-        "daily" => {
+        "days" => {
             let days = memory.list_daily(None, scopes)?;
             visit.view("Memory of days", &days, |days| html! { (head(visit)) (daily(visit, days)) })
         }
@@ -45,23 +47,22 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
                     (head(visit))
                     @if pins.is_empty() { (parts::empty("Nothing is pinned.")) }
                     ul { @for pin in &pins { li {
-                        (pin.text) " " (parts::button(visit, "/memory?shelf=pins", "unpin", &[("text", &pin.text)], "Unpin"))
+                        (pin.text) " " (parts::button(visit, "/memory?kind=pins", "unpin", &[("text", &pin.text)], "Unpin"))
                     } } }
                     p { (visit.obsidian(path.as_str())) }
                 }
             })
         }
         other => Err(Problem::bad(format!("{} is no kind of memory", crate::format::quote(other)))
-            .hint("write `long`, `daily` or `pins`")),
+            .hint("write `facts`, `days` or `pins`")),
     }
 }
 
-/// Where the lines of the long memory come from, where that is asked for: it goes back through history.
+/// Where the lines of the long memory come from, as far as its latest snapshots know it.
 fn blame(visit: &Visit<'_>) -> Result<Option<Blame>, Problem> {
-    let (Some(_), Some(history)) = (visit.query("origins"), visit.workspace.history()?) else {
-        return Ok(None);
-    };
-    Ok(history.blame(&visit.workspace.memory().long_path(), None, Bound::default()).ok())
+    let path = visit.workspace.memory().long_path();
+    let history = visit.workspace.history()?;
+    Ok(history.and_then(|history| history.blame(&path, None, LOOKED_AT).ok()))
 }
 
 /// Where a line comes from.
@@ -86,25 +87,22 @@ fn with_origins(sections: &[ListedSection], blame: Option<&Blame>) -> Result<Val
 }
 
 fn head(visit: &Visit<'_>) -> Markup {
-    let shelf = visit.query("shelf").unwrap_or("long");
+    let kind = visit.query("kind").unwrap_or("facts");
     html! {
-        p {
-            @for (name, words) in [("long", "Facts"), ("daily", "Days"), ("pins", "Pins")] {
-                a href=(visit.address_with(&[("shelf", name), ("page", "")])) aria-current=[(name == shelf).then_some("true")] { (words) } " "
+        p.chips {
+            @for (name, words) in [("facts", "Facts"), ("days", "Days"), ("pins", "Pins")] {
+                a href=(visit.address_with(&[("kind", name), ("page", "")])) aria-current=[(name == kind).then_some("true")] { (words) } " "
             }
-            @if shelf == "long" {
+            @if kind == "facts" {
                 @if visit.query("struck").is_some() { a href=(visit.address_with(&[("struck", "")])) { "Without crossed-out ones" } }
                 @else { a href=(visit.address_with(&[("struck", "1")])) { "Also crossed-out ones" } }
-                " "
-                @if visit.query("origins").is_some() { a href=(visit.address_with(&[("origins", "")])) { "Without where they came from" } }
-                @else { a href=(visit.address_with(&[("origins", "1")])) { "Where each came from" } }
             }
         }
-        @if shelf != "daily" {
+        @if kind != "days" {
             details.more id="add" open[visit.typed("add", "text").is_some()] {
-                summary { @if shelf == "pins" { "Pin words" } @else { "Add a fact" } }
-                @if shelf == "pins" {
-                    (parts::form(visit, "/memory?shelf=pins", "pin", &parts::field(visit, "pin", "text", "What is pinned", ""), "Pin"))
+                summary { @if kind == "pins" { "Pin words" } @else { "Add a fact" } }
+                @if kind == "pins" {
+                    (parts::form(visit, "/memory?kind=pins", "pin", &parts::field(visit, "pin", "text", "What is pinned", ""), "Pin"))
                 } @else {
                     (parts::form(visit, "/memory", "add", &html! {
                         (parts::text_area(visit, "add", "text", "What is to be remembered", ""))
@@ -163,9 +161,10 @@ fn fact(visit: &Visit<'_>, path: &str, one: &Listed, origin: Option<&LineOrigin>
                         None => (one.text),
                     }
                     @if let Some(at) = &one.timestamp { " " span.soft { (at) } }
-                    @if let Some(origin) = origin { " " span.soft { "by " (origin.writer.as_str()) ": " (origin.subject) } }
+                    @if let Some(origin) = origin { " " span.soft { "by " (origin.writer.as_str()) } }
                     @if one.scope != Scope::Global { " " (parts::badge(&one.scope.to_string(), "")) }
                 }
+                @if let Some(origin) = origin { (came_from(visit, origin)) }
                 (parts::form(visit, "/memory", "edit", &html! {
                     input type="hidden" name="path" value=(path);
                     input type="hidden" name="line" value=(line);
@@ -180,6 +179,20 @@ fn fact(visit: &Visit<'_>, path: &str, one: &Listed, origin: Option<&LineOrigin>
     }
 }
 
+/// The change that wrote a fact, and the question in which the assistant did.
+fn came_from(visit: &Visit<'_>, origin: &LineOrigin) -> Markup {
+    html! {
+        p.soft {
+            @match &origin.snapshot {
+                Some(id) => a href={ "/history/" (id) } { (origin.subject) },
+                None => (origin.subject),
+            }
+            @if let Some(at) = origin.at { ", " (visit.at(at)) }
+            @if let Some(turn) = &origin.turn { " · " a href={ "/turns/" (turn) } { "The question" } }
+        }
+    }
+}
+
 fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
     let (memory, origin) = (visit.workspace.memory(), visit.origin());
     let line: Option<usize> = form
@@ -188,7 +201,7 @@ fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
         .transpose()?;
     let back = match form.get("path") {
         path if path.is_empty() || path == memory.long_path().as_str() => "/memory",
-        _ => "/memory?shelf=daily",
+        _ => "/memory?kind=days",
     };
     match form.get("do") {
         "add" => {
@@ -215,15 +228,15 @@ fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
         "pin-line" => {
             let line = line.ok_or_else(|| Problem::bad("that is no line"))?;
             let saved = memory.pin_line(form.get("path"), line, &origin)?;
-            Ok(Done::new("/memory?shelf=pins", format!("Pinned: {}", saved.text)))
+            Ok(Done::new("/memory?kind=pins", format!("Pinned: {}", saved.text)))
         }
         "pin" => {
             let saved = memory.pin(form.get("text"), None, &origin)?;
-            Ok(Done::new("/memory?shelf=pins", format!("Pinned: {}", saved.text)))
+            Ok(Done::new("/memory?kind=pins", format!("Pinned: {}", saved.text)))
         }
         "unpin" => {
             let gone = memory.unpin(form.get("text"), true, &origin)?;
-            Ok(Done::new("/memory?shelf=pins", format!("Unpinned: {}", gone.text)))
+            Ok(Done::new("/memory?kind=pins", format!("Unpinned: {}", gone.text)))
         }
         other => Err(Problem::no_such_action(other)),
     }

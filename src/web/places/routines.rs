@@ -31,6 +31,8 @@ pub(super) const PLACE: Place = Place { name: "routines", title: "Routines", is_
 const RUNS: usize = 200;
 /// So many coming times.
 const COMING: usize = 10;
+/// What is called a month.
+const MONTH: SignedDuration = SignedDuration::from_hours(30 * 24);
 
 /// How a run went.
 #[derive(Debug, Serialize)]
@@ -59,6 +61,8 @@ struct Shown {
     /// The USD of its runs of the last 30 days, as far as prices are set, and their tokens.
     month_usd: f64,
     month_tokens: u64,
+    /// What 30 days to come would cost in USD: as many runs as its schedule has, each as those of the last 30 days on average.
+    rate_usd: Option<f64>,
 }
 
 fn ran(visit: &Visit<'_>, run: Run) -> Ran {
@@ -145,12 +149,7 @@ fn one(visit: &Visit<'_>, note: &Note, listed: Listed) -> Result<View, Problem> 
     let workspace = visit.workspace;
     let runs = workspace.journal().and_then(|journal| journal.runs_of(&note.name, RUNS));
     let runs = runs.map_err(Problem::failed)?;
-    let month = visit.now.saturating_sub(SignedDuration::from_hours(30 * 24)).unwrap_or(visit.now);
-    let lately = runs.iter().filter(|run| run.started >= month);
-    let costs = lately.filter_map(|run| Facts::parse(run.facts.as_deref()?)).map(|facts| Cost::of(&facts));
-    let (month_usd, month_tokens) = costs.fold((0.0, 0), |(usd, tokens), cost| {
-        (usd + cost.usd.unwrap_or_default(), tokens + cost.input + cost.output)
-    });
+    let (month_usd, month_tokens, rate_usd) = costs(visit, note, &runs);
     let coming = note.routine.as_ref().map(|routine| {
         let table = Timetable::new(&workspace.zone, &routine.schedule);
         table.after(visit.now).take(COMING).map(|it| it.at).collect::<Vec<_>>()
@@ -162,6 +161,7 @@ fn one(visit: &Visit<'_>, note: &Note, listed: Listed) -> Result<View, Problem> 
         runs: runs.into_iter().map(|run| ran(visit, run)).collect(),
         month_usd,
         month_tokens,
+        rate_usd,
         listed,
     };
     let preview = visit.query("preview").map(|_| routines::preview(workspace, note)).transpose();
@@ -179,6 +179,7 @@ fn one(visit: &Visit<'_>, note: &Note, listed: Listed) -> Result<View, Problem> 
                 }
                 dt { "State" } dd { @if shown.listed.enabled { "on" } @else { "off" } }
                 dt { "The last 30 days" } dd { (shown.month_tokens) " tokens, " (format!("{:.4}", shown.month_usd)) " USD" }
+                @if let Some(usd) = shown.rate_usd { dt { "A month at this rate" } dd { (format!("{usd:.2}")) " USD" } }
             }
             (switch(visit, &shown.listed))
             (parts::confirmed(visit, "/routines", "run", &[("name", &shown.listed.name)], "Run now",
@@ -194,6 +195,25 @@ fn one(visit: &Visit<'_>, note: &Note, listed: Listed) -> Result<View, Problem> 
             (runs_table(visit, &shown.runs))
         }
     })
+}
+
+/// The USD and the tokens of the runs of the last month; and the USD of the runs of the next one, each as those were on average.
+fn costs(visit: &Visit<'_>, note: &Note, runs: &[Run]) -> (f64, u64, Option<f64>) {
+    let since = visit.now.saturating_sub(MONTH).unwrap_or(visit.now);
+    let lately = runs.iter().filter(|run| run.started >= since);
+    let (mut usd, mut tokens, mut priced) = (0.0, 0, 0_u32);
+    for facts in lately.filter_map(|run| Facts::parse(run.facts.as_deref()?)) {
+        let cost = Cost::of(&facts);
+        tokens += cost.input + cost.output;
+        usd += cost.usd.unwrap_or_default();
+        priced += u32::from(cost.usd.is_some());
+    }
+    let until = visit.now.saturating_add(MONTH).unwrap_or(visit.now);
+    let rate = note.routine.as_ref().filter(|_| priced > 0).map(|routine| {
+        let to_come = Timetable::new(&visit.workspace.zone, &routine.schedule).count(visit.now, until);
+        usd / f64::from(priced) * f64::from(to_come)
+    });
+    (usd, tokens, rate)
 }
 
 fn previewed(preview: &Preview) -> Markup {

@@ -92,11 +92,15 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
 
 fn waiting(today: &Today) -> Markup {
     html! {
-        @if today.approvals > 0 { p { a href="/approvals" { (today.approvals) " to approve" } } }
-        @if today.inbox > 0 { p { a href="/inbox" { (today.inbox) " in the inbox" } } }
+        @if today.approvals + today.inbox > 0 {
+            p.chips {
+                @if today.approvals > 0 { a href="/approvals" { (today.approvals) " to approve" } " " }
+                @if today.inbox > 0 { a href="/inbox" { (today.inbox) " in the inbox" } }
+            }
+        }
         @if !today.problems.is_empty() {
             h2 { "What doesn't work" }
-            ul { @for problem in &today.problems { li.late { (problem) } } }
+            ul { @for problem in &today.problems { li.late { (parts::sentence(problem)) } } }
         }
     }
 }
@@ -235,7 +239,7 @@ fn list(visit: &Visit<'_>, next: &[Entry]) -> Markup {
         ]
     };
     let rows: Vec<Vec<Markup>> = next.iter().map(row).collect();
-    parts::table(&["When", "What", "Kind", "Note"], &rows)
+    html! { div.agenda { (parts::table(&["When", "What", "Kind", "Note"], &rows)) } }
 }
 
 fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {

@@ -1,6 +1,9 @@
 //! `/usage`: calls, tokens and cost by day, brain or place, drawn and as a table; budgets and what is left of them.
 
-use jiff::SignedDuration;
+use std::collections::BTreeMap;
+
+use jiff::civil::Date;
+use jiff::{SignedDuration, ToSpan};
 use maud::{Markup, html};
 
 use super::{Place, nothing};
@@ -15,12 +18,12 @@ pub(super) const PLACE: Place = Place { name: "usage", title: "Usage", is_listed
 
 const WAYS: [(&str, &str); 3] = [("day", "day"), ("brain", "model"), ("channel", "place")];
 const TIMES: [(&str, &str); 4] = [("7", "7 days"), ("30", "30 days"), ("365", "a year"), ("all", "all")];
-/// So many bars are drawn: the last of them by day, else the largest.
+/// So many bars are drawn: the last days, else the largest.
 const BARS: usize = 40;
-/// The drawing's height and width, and a bar's, in its own units.
+/// The drawing's width, the height of its bars by day, and the room for names, in its own units.
+const WIDTH: u64 = 800;
 const HEIGHT: u64 = 120;
-const STEP: usize = 20;
-const BAR: usize = 14;
+const NAMES: u64 = 200;
 
 fn see(visit: &Visit<'_>) -> Result<View, Problem> {
     let by = visit.query("by").unwrap_or("day");
@@ -79,23 +82,61 @@ fn percent(share: f64) -> String {
     format!("{:.0}", (share * 100.0).clamp(0.0, 100.0))
 }
 
-/// Bars of tokens; the table below says the same in numbers.
+/// Bars of tokens: by day one beside the other, with the days between on which nothing was asked; else one below the other
+/// with their names. The table below says the same in numbers.
 fn drawn(rows: &[Row], is_by_day: bool) -> Markup {
-    let rows =
-        if is_by_day { &rows[rows.len().saturating_sub(BARS)..] } else { &rows[..rows.len().min(BARS)] };
+    let days = if is_by_day { days(rows) } else { Vec::new() };
     let most = rows.iter().map(|row| row.sum.tokens()).max().unwrap_or_default().max(1);
-    let width = rows.len().max(10) * STEP;
-    let height =
-        |row: &Row| u64::try_from(u128::from(row.sum.tokens()) * u128::from(HEIGHT) / u128::from(most));
+    let long = |tokens: u64, whole: u64| {
+        u64::try_from(u128::from(tokens) * u128::from(whole) / u128::from(most)).unwrap_or(whole)
+    };
+    let (width, height) =
+        if is_by_day { (WIDTH, HEIGHT + 24) } else { (WIDTH, 26 * rows.len().min(BARS) as u64) };
     html! {
-        svg role="img" aria-label="Tokens; the table below has the numbers" viewBox={ "0 0 " (width) " " (HEIGHT + 2) } width=(width) height=(HEIGHT + 2) {
-            @for (at, row) in rows.iter().enumerate() {
-                @let tall = height(row).unwrap_or(HEIGHT).max(1);
-                rect x=(at * STEP) y=(HEIGHT - tall) width=(BAR) height=(tall) fill="currentColor" {
-                    title { (row.key) ": " (row.sum.tokens()) " tokens" }
+        svg.chart role="img" aria-label="Tokens; the table below has the numbers" viewBox={ "0 0 " (width) " " (height) } {
+            @if let (Some((first, _)), Some((last, _))) = (days.first(), days.last()) {
+                @let step = WIDTH / days.len().max(10) as u64;
+                @for (at, (day, tokens)) in days.iter().enumerate().filter(|(_, (_, tokens))| *tokens > 0) {
+                    @let tall = long(*tokens, HEIGHT).max(2);
+                    rect x=(at as u64 * step) y=(HEIGHT - tall) width=(step - step / 4) height=(tall) {
+                        title { (day) ": " (tokens) " tokens" }
+                    }
+                }
+                line x1="0" x2=(WIDTH) y1=(HEIGHT) y2=(HEIGHT) {}
+                text x="0" y=(HEIGHT + 18) { (first) }
+                @if first != last { text x=(WIDTH) y=(HEIGHT + 18) text-anchor="end" { (last) } }
+            } @else {
+                @for (at, row) in rows.iter().take(BARS).enumerate() {
+                    @let y = 26 * at as u64;
+                    text x="0" y=(y + 16) { (name_of(&row.key)) }
+                    rect x=(NAMES) y=(y + 2) width=(long(row.sum.tokens(), WIDTH - NAMES).max(2)) height="18" {
+                        title { (row.key) ": " (row.sum.tokens()) " tokens" }
+                    }
                 }
             }
         }
+    }
+}
+
+/// The last days of a report with their tokens, those between without an answer too.
+fn days(rows: &[Row]) -> Vec<(Date, u64)> {
+    let known: BTreeMap<Date, u64> =
+        rows.iter().filter_map(|row| Some((row.key.parse().ok()?, row.sum.tokens()))).collect();
+    let (Some((first, _)), Some((last, _))) = (known.first_key_value(), known.last_key_value()) else {
+        return Vec::new();
+    };
+    let first = (*first).max(last.saturating_sub((BARS as i64 - 1).days()));
+    let all = first.series(1.day()).take_while(|day| day <= last);
+    all.map(|day| (day, known.get(&day).copied().unwrap_or_default())).collect()
+}
+
+/// The beginning of a name that is too long for its place.
+fn name_of(key: &str) -> String {
+    const MOST: usize = 24;
+    if key.chars().count() <= MOST {
+        key.to_owned()
+    } else {
+        key.chars().take(MOST - 1).chain(['…']).collect()
     }
 }
 

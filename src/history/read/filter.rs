@@ -1,0 +1,210 @@
+//! Which commits of the log are meant, and how that is judged: by their messages, which name the notes that they touched, and where
+//! those don't say it by their trees.
+
+use git2::Oid;
+use jiff::Timestamp;
+
+use super::diff::within;
+use crate::history::error::Result;
+use crate::history::store::Commit;
+use crate::history::store::Store;
+use crate::history::store::tree_or_empty;
+use crate::history::store::{ACTOR, ALL_NOTES, Message, NOTE, trailers_of};
+
+/// Which commits are meant. All conditions must hold.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// A file or folder that it changed, under whatever name it had then.
+    pub path: Option<String>,
+    /// The `Actor:`; `agent` is anyone but `human`.
+    pub actor: Option<String>,
+    /// Not before.
+    pub since: Option<Timestamp>,
+    /// Not after.
+    pub until: Option<Timestamp>,
+    /// Words in the message, upper and lower case alike.
+    pub grep: Option<String>,
+    /// A reminder's or commitment's id: commits that name it, and people's that changed its line.
+    pub id: Option<String>,
+    /// The newest so many of them are passed over.
+    pub skip: usize,
+    /// At most as many.
+    pub limit: Option<usize>,
+}
+
+/// What of the log is meant, with what a walk through it has found out.
+pub(super) struct Wanted<'a> {
+    pub filter: &'a Filter,
+    /// The names that the filter's path had where the walk is; none where any is meant.
+    pub paths: &'a [String],
+    /// The filter's words in lower case.
+    pub grep: Option<&'a str>,
+    /// The snapshot at which the walk ends.
+    pub end: Option<Oid>,
+}
+
+impl Wanted<'_> {
+    /// A look at a message as it stands: false only where the commit isn't meant.
+    pub fn may_mean(&self, message: &[u8]) -> bool {
+        let lives = || self.filter.id.as_ref().is_none_or(|id| may_live(message, id));
+        may_match(message, self.filter, self.paths) && lives()
+    }
+
+    /// Whether a commit is meant, by its message and where that doesn't say it by its trees.
+    pub fn means(&self, store: &Store, commit: &Commit, own: &[String]) -> Result<bool> {
+        if !head_matches(commit, self.filter, self.grep) {
+            return Ok(false);
+        }
+        let before = || -> Result<Oid> {
+            let parent = commit.parent.map(|id| store.commit(id)).transpose()?;
+            Ok(tree_or_empty(parent.map(|parent| parent.tree)))
+        };
+        if !self.paths.is_empty() && !touches(store, commit, self.paths, &before)? {
+            return Ok(false);
+        }
+        self.filter.id.as_ref().map_or(Ok(true), |id| lives(store, commit, id, own, &before))
+    }
+}
+
+fn head_matches(commit: &Commit, filter: &Filter, grep: Option<&str>) -> bool {
+    is_by(commit.message.actor(), filter)
+        && filter.since.is_none_or(|since| commit.time >= since)
+        && filter.until.is_none_or(|until| commit.time <= until)
+        && grep.is_none_or(|words| commit.message.render().to_lowercase().contains(words))
+}
+
+fn is_by(actor: &str, filter: &Filter) -> bool {
+    filter.actor.as_deref().is_none_or(|wanted| wanted == actor || wanted == "agent" && actor != "human")
+}
+
+/// A look at a message as it stands, which spares taking most of them apart: false only where its actor, or the notes that
+/// it names, say that the commit isn't meant.
+fn may_match(message: &[u8], filter: &Filter, paths: &[String]) -> bool {
+    if filter.actor.is_none() && paths.is_empty() {
+        return true;
+    }
+    let Ok(text) = std::str::from_utf8(message.strip_prefix(b"\n").unwrap_or(message)) else { return true };
+    let (mut actor, mut names_notes, mut may_touch) = (None, false, paths.is_empty());
+    for (key, value) in trailers_of(text) {
+        if key.eq_ignore_ascii_case(ACTOR) {
+            actor = actor.or(Some(value));
+        } else if key.eq_ignore_ascii_case(NOTE) {
+            names_notes = true;
+            may_touch |= value.starts_with('"') || within(value, paths);
+        } else if key.eq_ignore_ascii_case(ALL_NOTES) {
+            may_touch = true;
+        }
+    }
+    (may_touch || !names_notes) && is_by(actor.unwrap_or("human"), filter)
+}
+
+/// The answer of a commit's message to the question whether it touched a note.
+enum Named {
+    Yes,
+    No,
+    /// It names none or not all: the trees must say.
+    Unknown,
+}
+
+fn named(message: &Message, hit: impl Fn(&str) -> bool) -> Named {
+    let mut any = false;
+    for note in message.notes() {
+        if hit(&note) {
+            return Named::Yes;
+        }
+        any = true;
+    }
+    if any && message.trailer(ALL_NOTES).is_none() { Named::No } else { Named::Unknown }
+}
+
+fn touches(
+    store: &Store,
+    commit: &Commit,
+    paths: &[String],
+    before: &impl Fn() -> Result<Oid>,
+) -> Result<bool> {
+    match named(&commit.message, |note| within(note, paths)) {
+        Named::Yes => return Ok(true),
+        Named::No => return Ok(false),
+        Named::Unknown => {}
+    }
+    let before = before()?;
+    for path in paths {
+        if store.node(before, path)? != store.node(commit.tree, path)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// A look at the bytes of a message, which spares taking most of them apart: it names the id, or it is
+/// no agent's own write.
+fn may_live(message: &[u8], id: &str) -> bool {
+    let has = |words: &[u8]| memchr::memmem::find(message, words).is_some();
+    has(id.as_bytes()) || !has(b"\nActor: ") || has(b"\nActor: human\n") || has(b"\nActor: restore\n")
+}
+
+/// Whether the commit belongs to the life of the thing with that id.
+fn lives(
+    store: &Store,
+    commit: &Commit,
+    id: &str,
+    own: &[String],
+    before: &impl Fn() -> Result<Oid>,
+) -> Result<bool> {
+    let message = &commit.message;
+    let mentions = |text: &str| memchr::memmem::find(text.as_bytes(), id.as_bytes()).is_some();
+    if mentions(&message.subject)
+        || message.body.as_deref().is_some_and(mentions)
+        || message.trailers.iter().any(|(_, value)| mentions(value))
+    {
+        return Ok(true);
+    }
+    // An agent's write says what it is about; only other hands change a line without naming it.
+    if message.actor() != "human" && message.actor() != "restore" {
+        return Ok(false);
+    }
+    if matches!(named(message, |note| own.iter().any(|own| own == note)), Named::No) {
+        return Ok(false);
+    }
+    let old = before()?;
+    for path in own {
+        let lines = |tree: Oid| -> Result<Vec<Vec<u8>>> {
+            let bytes =
+                store.file(tree, path)?.map(|file| store.blob(file.id)).transpose()?.unwrap_or_default();
+            let hit = |line: &&[u8]| memchr::memmem::find(line, id.as_bytes()).is_some();
+            Ok(bytes.split(|b| *b == b'\n').filter(hit).map(<[u8]>::to_vec).collect())
+        };
+        if store.file(old, path)? != store.file(commit.tree, path)? && lines(old)? != lines(commit.tree)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// The quick look says the same as the message taken apart.
+        #[test]
+        fn a_message_is_judged_as_it_stands(
+            subject in "[a-z: ]{1,12}",
+            lines in proptest::collection::vec("(Actor|actor|Note|Notes|Reminder|no trailer)(: (human|mcp|a|a/b|ab|\"c))?", 0..5),
+            wanted in proptest::option::of("(human|mcp|agent)"),
+            paths in proptest::collection::vec("(a|a/b|c)", 0..2),
+        ) {
+            let text = format!("{subject}\n\n{}\n", lines.join("\n"));
+            let message = Message::parse(&text);
+            let filter = Filter { actor: wanted, ..Filter::default() };
+            let touches = paths.is_empty() || !matches!(named(&message, |note| within(note, &paths)), Named::No);
+            let is_meant = is_by(message.actor(), &filter) && touches;
+            let may = may_match(format!("\n{text}").as_bytes(), &filter, &paths);
+            // What stands in quotes is left to the full look.
+            prop_assert!(may || !is_meant, "{text}");
+            prop_assert!(!may || is_meant || text.contains('"'), "{text}");
+        }
+    }
+}
