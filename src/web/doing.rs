@@ -49,7 +49,7 @@ impl<'v> Doing<'v> {
             "skip" => {
                 self.is_next(id, form)?;
                 let written = self.book().skip_next(id, self.visit.now, self.visit.origin())?;
-                format!("Skipped; it goes on with: {}", written.line_text)
+                format!("Skipped; it goes on with: {}", in_words(self.visit, &written.line_text))
             }
             "move" if is_task_id(id) => {
                 let rewrite = Rewrite { to: Some(self.when(form.get("when"))?.local), words: None };
@@ -61,7 +61,7 @@ impl<'v> Doing<'v> {
                 self.is_next(id, form)?;
                 let to = self.when(form.get("when"))?.local;
                 let written = self.book().move_next(id, to, self.visit.now, self.visit.origin())?;
-                format!("Moved: {}", written.line_text)
+                format!("Moved: {}", in_words(self.visit, &written.line_text))
             }
             "cancel" => format!("Cancelled: {}", self.close(id, Status::Cancelled)?),
             "edit" if is_task_id(id) => {
@@ -84,7 +84,7 @@ impl<'v> Doing<'v> {
             "remove" => {
                 self.unchanged(id, form)?;
                 let written = self.book().remove(id, self.visit.origin())?;
-                format!("Removed: {}", written.line_text)
+                format!("Removed: {}", in_words(self.visit, &written.line_text))
             }
             _ => return Ok(None),
         };
@@ -199,7 +199,7 @@ impl<'v> Doing<'v> {
         let line = find(&file, id, &self.path)?;
         if line.reminder.recur == Recur::None {
             let written = self.book().remove(id, self.visit.origin())?;
-            return Ok(format!("Done: {}", written.line_text));
+            return Ok(format!("Done: {}", in_words(self.visit, &written.line_text)));
         }
         let next = schedule::next_occurrence(&workspace.zone, &line.reminder, now);
         let said =
@@ -255,8 +255,19 @@ impl<'v> Doing<'v> {
         check_message(msg.as_deref().unwrap_or_default())?;
         let changes = Changes { local: meaning.map(|meaning| meaning.local), recur, msg };
         let written = self.book().change(id, &changes, self.visit.origin())?;
-        Ok(format!("Changed: {}", written.line_text))
+        Ok(format!("Changed: {}", in_words(self.visit, &written.line_text)))
     }
+}
+
+/// A reminder's line as a person says it.
+pub(super) fn in_words(visit: &Visit<'_>, line: &str) -> String {
+    let file = crate::format::reminder::parse(line.as_bytes());
+    let Some(Reminder { date, time, recur, msg, .. }) = file.reminders.first().map(|line| &line.reminder)
+    else {
+        return line.to_owned();
+    };
+    let said = when::confirmation_with(date.to_datetime(*time), *recur, visit.now, &visit.workspace.zone);
+    format!("{said}: {msg}")
 }
 
 /// `2026-12-01T09:30`: a local time as forms have it.

@@ -10,6 +10,7 @@ use crate::brain::health::Store;
 use crate::config::Settings;
 use crate::conflicts::Copy;
 use crate::format::reminder::RemindersFile;
+use crate::instance::DaemonLock;
 use crate::when;
 
 /// So many lines that are no reminders, and so many copies, are named.
@@ -21,6 +22,9 @@ pub(super) fn troubles(visit: &Visit<'_>, reminders: &RemindersFile) -> Result<V
     let mut out = Vec::new();
     if let Err(error) = Settings::load(workspace.vault.root()) {
         out.push(format!("the settings are not as on disk, where they can't be used: {error}"));
+    }
+    if DaemonLock::holder(&workspace.dirs.state).is_none() {
+        out.push("no daemon runs: nothing that is due is told; start `vault-agent run`".to_owned());
     }
     let path = &workspace.settings.paths.reminders;
     for finding in reminders.near_misses.iter().take(MOST) {

@@ -14,7 +14,7 @@ use serde_json::json;
 const VARIABLE: &str = "VAULT_AGENT_BROWSER";
 
 /// What Chromium needs on a machine without a display and without a way to the internet.
-const FLAGS: [&str; 12] = [
+const FLAGS: [&str; 13] = [
     "--headless",
     "--no-sandbox",
     "--disable-gpu",
@@ -26,6 +26,7 @@ const FLAGS: [&str; 12] = [
     "--disable-sync",
     "--force-color-profile=srgb",
     "--lang=en-GB",
+    "--accept-lang=en-GB",
     // Names of other sites, which an attacker has bound to this machine.
     "--host-resolver-rules=MAP *.test 127.0.0.1",
 ];

@@ -14,10 +14,14 @@ fn the_pictures_of_the_documentation() {
         return;
     }
     let sample = Sample::new();
+    // As beside a daemon: its lock says that one runs.
+    let _daemon =
+        vault_agent::instance::DaemonLock::acquire(&sample.vault.state(), sample.vault.root()).unwrap();
     let served = sample.serve();
     let Some(tab) = Tab::enter(&served) else { return };
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/pictures");
     std::fs::create_dir_all(&folder).unwrap();
+    tab.cdp("Emulation.setScrollbarsHidden", serde_json::json!({"hidden": true}));
     let shoot = |name: &str, path: &str, width: u32, dark: bool| {
         tab.look(width, dark);
         tab.go(path);
@@ -44,4 +48,5 @@ fn the_pictures_of_the_documentation() {
     }
     shoot("today-dark", "/", 1024, true);
     shoot("today-phone", "/", 360, false);
+    tab.cdp("Emulation.setScrollbarsHidden", serde_json::json!({"hidden": false}));
 }

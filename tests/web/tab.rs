@@ -325,12 +325,10 @@ impl Tab {
 
     /// A picture of what is seen, as far down as there is something.
     pub fn shot(&self, file: &Path) {
-        self.cdp("Emulation.setScrollbarsHidden", json!({"hidden": true}));
         let size =
             self.eval("[innerWidth, Math.min(innerHeight, document.body.getBoundingClientRect().bottom)]");
         let clip = json!({"x": 0, "y": 0, "width": size[0], "height": size[1], "scale": 1});
         let reply = self.cdp("Page.captureScreenshot", json!({"format": "png", "clip": clip}));
-        self.cdp("Emulation.setScrollbarsHidden", json!({"hidden": false}));
         let png = data_encoding::BASE64.decode(reply["data"].as_str().expect("a picture").as_bytes());
         std::fs::write(file, png.expect("a picture")).expect("a file");
     }

@@ -1,5 +1,7 @@
 //! Each place as a person uses it: what is pressed, and what stands in the notes afterwards.
 
+use std::os::unix::fs::PermissionsExt;
+
 use crate::sample::Sample;
 use crate::served::{LISTEN, Served};
 use crate::support::TestVault;
@@ -124,19 +126,27 @@ fn a_form_sent_again_with_other_words_is_refused() {
     assert!(!sample.vault.read("MEMORY.md").contains("lamp"));
 }
 
-/// A note that another program holds open is left alone: that is said, what was typed stays, and the same form may be sent again.
+/// A note that can't be written now, or at all, is left alone: that is said with what to do, what was typed stays, and the same
+/// form may be sent again.
 #[test]
-fn a_note_that_is_held_open_is_told_and_nothing_is_lost() {
+fn a_note_that_is_locked_is_told_and_nothing_is_lost() {
     let sample = Sample::still();
     let served = sample.serve();
     let visitor = served.visitor();
     let before = sample.vault.tree();
     let form = visitor.form("/memory", "add", "").with("text", "the key hangs in the hall");
-    let held = std::fs::File::open(sample.vault.path("MEMORY.md")).unwrap();
+    let note = sample.vault.path("MEMORY.md");
+    let held = std::fs::OpenOptions::new().append(true).open(&note).unwrap();
     let refused = visitor.submit(&form).is(409).text();
     assert!(refused.contains("was open in another program") && refused.contains("try again"), "{refused}");
     assert!(refused.contains("the key hangs in the hall") && sample.vault.tree() == before, "{refused}");
     drop(held);
+    let allow = |mode| std::fs::set_permissions(&note, std::fs::Permissions::from_mode(mode)).unwrap();
+    allow(0o444);
+    let refused = visitor.submit(&form);
+    assert!(refused.status >= 400 && refused.text().contains("chmod u+w"), "{}", refused.text());
+    assert!(refused.text().contains("the key hangs in the hall") && sample.vault.tree() == before);
+    allow(0o644);
     let _ = visitor.submit(&form).is(303);
     assert!(sample.vault.read("MEMORY.md").contains("the key hangs in the hall"));
 }

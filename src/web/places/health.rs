@@ -58,7 +58,7 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
         html! {
             @if let Some(verified) = &verified { (verified) }
             h2 { "Findings" }
-            (findings(visit, &health.checks))
+            div.findings { (findings(visit, &health.checks)) }
             p.soft {
                 @if is_whole { "All notes were read, and Discord and the vectors' model were asked. " }
                 @else { a href="/health?look=all" { "Look at everything" } ": reads all notes and the latest history, asks Discord and the vectors' model. " }

@@ -14,6 +14,7 @@ use crate::reminders::{Book, Draft, ReminderError, check_message};
 use crate::routines::message_of;
 use crate::web::Question;
 use crate::web::answer::{Done, Problem, View};
+use crate::web::doing::in_words;
 use crate::web::live::Changed;
 use crate::web::troubles::troubles;
 use crate::web::visit::{Form, Visit};
@@ -259,7 +260,7 @@ fn add(visit: &Visit<'_>, when: &str, message: &str) -> Result<Done, Problem> {
         Book { vault: &workspace.vault, editor: &workspace.editor, path: &path, zone: &workspace.zone };
     let draft = Draft { local: meaning.local, recur: meaning.recur, msg: message.to_owned() };
     let written = book.add(&draft, visit.origin())?;
-    Ok(Done::new("/", format!("Added: {}", written.line_text)))
+    Ok(Done::new("/", format!("Added: {}", in_words(visit, &written.line_text))))
 }
 
 /// Asks beside this answer: a brain may take minutes.
