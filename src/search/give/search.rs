@@ -153,6 +153,14 @@ impl Recall {
         self.clock.now().to_zoned(self.zone.clone()).date()
     }
 
+    /// Which notes' blocks are documents of their own, by number.
+    fn lists<'s>(&self, state: &'s State) -> &'s [bool] {
+        state.lists.get_or_init(|| {
+            let options = self.index.options();
+            state.corpus.files().iter().map(|file| options.is_list(&file.path)).collect()
+        })
+    }
+
     /// The notes that answer, best first.
     #[expect(clippy::too_many_arguments, reason = "a question with all that is known of it")]
     fn notes(
@@ -166,10 +174,7 @@ impl Recall {
         most: usize,
     ) -> Vec<Answering> {
         let corpus = &state.corpus;
-        let lists = state.lists.get_or_init(|| {
-            let options = self.index.options();
-            corpus.files().iter().map(|file| options.is_list(&file.path)).collect()
-        });
+        let lists = self.lists(state);
         let scope = Scope { corpus, candidates };
         let vectors = vectors(state, asked);
         let nearest = vectors.filter(|_| candidates.count > MANY);
@@ -213,7 +218,7 @@ impl Recall {
             made.as_ref()
         };
         let vectors = builtin.map(|probe| Vectors { matrix: None, probe });
-        let measures = sure::measures(scope, &question, &sought, vectors, &slots);
+        let measures = sure::measures(scope, &question, &sought, vectors, self.lists(state), &slots);
         for (ranked, measures) in best.iter_mut().zip(&measures) {
             ranked.sure = gate::as_built(measures);
         }

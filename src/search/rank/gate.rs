@@ -62,6 +62,9 @@ pub struct Gate {
 /// cosine, what the whole note covers, words side by side, and so on) and boosted trees over all of them let as many of
 /// another vault's questions through when they judge questions that they were not fitted on.
 ///
+/// That of notes is fitted on `notes-dev` alone, what stands in the whole note counting: with each vault left out in turn it
+/// keeps 94 of 100 answerable questions and gives nothing for 55 of 100 that no note answers.
+///
 /// The last one is fitted on `tests/recall/small/fit.txt`, small memories with questions that they answer and questions that
 /// they don't, the last two measures alone in it; the others know nothing of those two.
 pub const GATES: [Gate; 4] = [
@@ -74,8 +77,8 @@ pub const GATES: [Gate; 4] = [
         by_words: [-8.72, 3.85, 2.96, -6.47, 0.0, -0.06, 0.0, 0.0],
     },
     Gate {
-        by_meaning: [-4.55, -1.35, 1.1, -2.58, 6.64, 0.0, 0.0, 0.0],
-        by_words: [-3.37, -1.06, 1.88, -1.88, 0.0, 0.0, 0.0, 0.0],
+        by_meaning: [-5.41, 1.37, 0.89, -1.65, 4.82, 0.0, 0.0, 0.0],
+        by_words: [-3.55, 1.29, 1.29, -0.02, 0.0, 0.0, 0.0, 0.0],
     },
     Gate {
         by_meaning: [5.93, 1.76, 0.0, 0.0, 2.67, 0.0, -4.48, -3.21],

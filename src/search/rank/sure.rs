@@ -18,7 +18,7 @@ use crate::search::retrieve::cosines::Vectors;
 use crate::search::retrieve::scope::{Scope, count};
 use crate::search::store::corpus::neighbours::{beside, is_said};
 
-/// What stands beside a find counts in part.
+/// What stands beside a find counts in part; of a note all blocks count.
 const BESIDE: [(i32, f32); 5] = [(-2, 0.4), (-1, 0.7), (0, 1.0), (1, 0.7), (2, 0.4)];
 /// A scope of so many blocks is small: its lines are facts of their own, and no line helps out for its neighbour.
 const SMALL: usize = 100;
@@ -31,6 +31,7 @@ pub(in crate::search) fn measures(
     question: &Question,
     sought: &[Sought],
     vectors: Option<Vectors<'_>>,
+    lists: &[bool],
     finds: &[u32],
 ) -> Vec<Measured> {
     let corpus = scope.corpus;
@@ -38,6 +39,7 @@ pub(in crate::search) fn measures(
     let sought: Vec<&Sought> = sought.iter().filter(|sought| !sought.word.is_empty()).collect();
     let is_asked = question.words.len() <= LONGEST_ASKED && question.is_plain;
     let is_fact = |slot: u32| is_asked && scope.candidates.count <= SMALL && !is_said(corpus, slot);
+    let is_agent = |at: u32| corpus.role(at) == Some(Role::Agent);
     let near = |slot: u32| {
         let reach = if is_fact(slot) { &BESIDE[2..3] } else { &BESIDE[..] };
         reach.iter().filter_map(move |(at, part)| Some((beside(corpus, slot, *at)?, *part)))
@@ -45,6 +47,13 @@ pub(in crate::search) fn measures(
     let mut has: FastMap<u32, Vec<f32>> = FastMap::default();
     for (slot, _) in finds.iter().flat_map(|slot| near(*slot)) {
         has.entry(slot).or_insert_with(|| vec![0.0; sought.len()]);
+    }
+    // What stands in the whole note of a find, where that is one document.
+    let note = |slot: u32| corpus.meta(slot).file;
+    let is_whole = |slot: u32| !is_fact(slot) && !is_said(corpus, slot) && !lists[note(slot) as usize];
+    let mut in_notes: FastMap<u32, Vec<f32>> = FastMap::default();
+    for slot in finds.iter().filter(|slot| is_whole(**slot)) {
+        in_notes.entry(note(*slot)).or_insert_with(|| vec![0.0; sought.len()]);
     }
     let is_name = |word: &str| {
         let mut names = scope.candidates.authors.iter().map(|author| corpus.author_name(*author));
@@ -57,8 +66,11 @@ pub(in crate::search) fn measures(
         for (term, likeness) in &sought.members {
             let mut own = 0;
             for layer in 0..corpus.parts() {
-                scope.each(layer, term, |slot, _, _| {
+                scope.each(layer, term, |slot, _, of| {
                     own += 1;
+                    if let Some(has) = in_notes.get_mut(&of.note) {
+                        has[n] = has[n].max(*likeness);
+                    }
                     if let Some(has) = has.get_mut(&slot) {
                         has[n] = has[n].max(*likeness);
                     }
@@ -86,9 +98,11 @@ pub(in crate::search) fn measures(
                 *matched = matched.max(part * has);
             }
         }
+        if let Some(has) = in_notes.get(&note(*slot)).filter(|_| is_whole(*slot)) {
+            matched.clone_from(has);
+        }
         let mass: f32 = matched.iter().zip(&weights).map(|(matched, weight)| matched * weight).sum();
         let cosine = cosines.get(slot).copied().unwrap_or(0.0).max(0.0);
-        let is_agent = |at| corpus.role(at) == Some(Role::Agent);
         let place = match is_said(corpus, *slot) {
             false if is_fact(*slot) => Place::Fact,
             false => Place::Note,
