@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::engine::Entries;
+use super::handle::Machines;
 use super::protocol::value::{Claim, ClaimState, Lease, Presence};
 use super::protocol::{LEASE, machine_key};
 
@@ -93,6 +94,14 @@ impl MachinesStatus {
             voice,
             open,
         }
+    }
+}
+
+impl Machines {
+    /// Whether another machine has claimed what has this key, and nothing came of that yet.
+    pub fn is_claimed_elsewhere(&self, key: &str) -> bool {
+        let claim = self.member().and_then(|member| member.state().protocol.known().claim(key));
+        claim.is_some_and(|claim| claim.state == ClaimState::Claimed && !claim.is_own)
     }
 }
 

@@ -132,3 +132,23 @@ async fn the_next_voice_answers_what_the_last_one_left_and_nothing_twice() {
         assert_eq!(server.replies(question), 1);
     }
 }
+
+/// What was answered and not sent when the machine died is claimed anew by the same machine, whose lease is another one then.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_that_never_left_is_sent_after_a_restart() {
+    let temp = tempfile::tempdir().unwrap();
+    let store = temp.path().join("voice.git");
+    assert!(Command::new("git").args(["init", "--bare", "-q"]).arg(&store).status().unwrap().success());
+    let mut server = Machine::new(Rig::new().await, "server", &store);
+    server.start();
+    server.hears("discord", "connected").await;
+    let fake = std::sync::Arc::clone(&server.rig.fake);
+    fake.fault("POST", "/messages", crate::fake::Fault::DropRequest, 1000);
+    let question = fake.say(CHANNEL, ALICE, "<@500> when is the dentist?");
+    server.rig.wait("an attempt", || !fake.requests("POST", "/messages").is_empty()).await;
+    server.kill();
+    fake.heal();
+    server.start();
+    server.is_answered(question).await;
+    assert_eq!(server.replies(question), 1);
+}

@@ -35,18 +35,19 @@ pub(super) fn settle(
     report: &mut PassReport,
 ) -> Result<(), PassError> {
     forget_gone(context, notes, plan)?;
+    let awaited = awaited(context, plan, now);
     let mut writer = Writer { context, memory, mode, now, report };
     if let Some(note) = &notes.reminders {
         if note.was_read {
             writer.observe(&context.settings.reminders, &note.bytes);
         }
-        let ours = ours(context, &plan.settles, now, writer.report);
+        let ours = ours(context, &plan.settles, &awaited, now, writer.report);
         writer.write_settled(&context.settings.reminders, &ours)?;
         writer.give_ids(&note.nameless, notes, &plan.settles)?;
     }
     if let Some(note) = &notes.commitments {
         writer.observe(&context.settings.commitments, &note.bytes);
-        let ours = ours(context, &plan.delivered, now, writer.report);
+        let ours = ours(context, &plan.delivered, &awaited, now, writer.report);
         writer.mark_delivered(&context.settings.commitments, &ours)?;
     }
     Ok(())
@@ -56,11 +57,10 @@ pub(super) fn settle(
 fn ours<T: Clone>(
     context: &PassContext<'_>,
     all: &[Settle<T>],
+    awaited: &[Timestamp],
     now: Timestamp,
     report: &mut PassReport,
 ) -> Vec<Settle<T>> {
-    let awaited: Vec<Timestamp> =
-        all.iter().filter_map(|settle| awaited(context, &settle.row, now)).collect();
     let is_first = |settle: &&Settle<T>| {
         let own = settle.row.attempted;
         !awaited.iter().any(|told| own.is_none_or(|own| *told < own))

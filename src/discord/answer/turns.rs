@@ -163,21 +163,22 @@ impl Worker {
             Err(error) => return Step::Wait(error.to_string()),
         };
         match turn.state {
-            State::Done | State::Dropped => Step::End,
-            State::Answered => self.send(&turn).await,
-            State::Sent => self.log(&turn).await,
-            _ => self.answer(&turn, words).await,
+            State::Done | State::Dropped => return Step::End,
+            State::Sent => return self.log(&turn).await,
+            _ => {}
+        }
+        // Asked anew for an answer that waits, too: the voice may have gone and come back meanwhile.
+        match claims::is_ours(&self.shared, &turn).await {
+            Ok(true) if turn.state == State::Answered => self.send(&turn).await,
+            Ok(true) => self.answer(&turn, words).await,
+            Ok(false) => self.advance(message, State::Dropped, "another machine answered it"),
+            Err(why) => Step::Wait(why),
         }
     }
 
     /// Gets the answer and fixes it.
     async fn answer(&self, turn: &Turn, words: &watch::Sender<String>) -> Step {
         let message = turn.asked.message;
-        match claims::is_ours(&self.shared, turn).await {
-            Ok(true) => {}
-            Ok(false) => return self.advance(message, State::Dropped, "another machine answered it"),
-            Err(why) => return Step::Wait(why),
-        }
         let stop = self.begin(message);
         let place = Beside { lane: self.lane.clone(), turn, words: words.clone(), shared: &self.shared };
         let answered = self.shared.responder.answer(message, &place, &stop).await;

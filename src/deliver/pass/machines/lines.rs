@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::deliver::journal::{Row, State};
 use crate::deliver::notifier::MessageKind;
 use crate::deliver::pass::notes::Notes;
-use crate::deliver::pass::planned::{DAY, Fire, Occurrence};
+use crate::deliver::pass::planned::{DAY, Fire, Occurrence, Plan};
 use crate::deliver::pass::{Mode, PassContext, PassError, PassReport, messages, plan};
 use crate::machines::protocol::claim_key;
 
@@ -89,17 +89,27 @@ pub(in crate::deliver::pass) fn is_ours(context: &PassContext<'_>, row: &Row) ->
     machines.is_alone() || machines.is_voice() && machines.is_away(teller)
 }
 
-/// When another machine told a line that still stands here: it was told lately and that machine is there, so it has rewritten
-/// the line, and this copy lags. What was told later is written down here once that came: the sync tool would find the note
-/// changed on both sides.
+/// When other machines told, or are at telling, lines that still stand here: they are there and rewrite these in their copies,
+/// and this copy lags. What was told later is written down here once that came: the sync tool would find the note changed on
+/// both sides.
 pub(in crate::deliver::pass) fn awaited(
     context: &PassContext<'_>,
-    row: &Row,
+    plan: &Plan,
     now: Timestamp,
-) -> Option<Timestamp> {
-    let teller = row.teller.as_ref().filter(|_| !context.machines.is_alone())?;
-    let told = row.attempted.filter(|at| at.duration_until(now).abs() <= PATIENCE)?;
-    (!context.machines.is_away(teller)).then_some(told)
+) -> Vec<Timestamp> {
+    let machines = context.machines;
+    if machines.is_alone() {
+        return Vec::new();
+    }
+    let is_late = |at: &Timestamp| at.duration_until(now).abs() <= PATIENCE;
+    let rows = plan.settles.iter().map(|settle| &settle.row);
+    let rows = rows.chain(plan.delivered.iter().map(|settle| &settle.row));
+    let told = rows.filter(|row| row.teller.as_ref().is_some_and(|teller| !machines.is_away(teller)));
+    let is_others = |fire: &&Fire| {
+        occurrence(context, fire).claims.iter().any(|claim| machines.is_claimed_elsewhere(claim))
+    };
+    let begun = plan.fires.iter().filter(is_others).map(|fire| fire.fact.due);
+    told.filter_map(|row| row.attempted).chain(begun).filter(is_late).collect()
 }
 
 /// Tells the others which notes this machine has.

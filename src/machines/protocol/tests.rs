@@ -1,0 +1,147 @@
+//! Rounds of several machines over one store, by hand.
+
+use super::value::Format;
+use super::*;
+use crate::machines::engine::{apply, standing};
+
+fn machine(at: u32) -> Protocol {
+    let me = Me { name: format!("m{at}"), machine: format!("i{at}"), version: "1".into(), rank: at };
+    Protocol::new(me, Timing::GIT, 0)
+}
+
+fn turn(machine: &mut Protocol, entries: &mut Entries, seconds: u64, keys: &[&str]) {
+    let clock = Duration::from_secs(seconds);
+    machine.heard(entries.clone(), clock);
+    let wanted: Vec<Wanted> = keys
+        .iter()
+        .map(|key| Wanted { key: (*key).to_owned(), right: Right::Any { due_in: 0 }, within: None })
+        .collect();
+    let mut count = 0;
+    let name = machine.me.name.clone();
+    let mut nonce = || {
+        count += 1;
+        format!("{name}-{seconds}-{count}")
+    };
+    let Some(attempt) = machine.attempt(Now { clock, wall_ms: 0 }, &wanted, &mut nonce) else { return };
+    let is_made = apply(entries, &attempt.changes);
+    let swapped = if is_made { Swapped::Done } else { Swapped::Lost(standing(entries, &attempt.changes)) };
+    machine.answered(attempt, Answer::Swapped(swapped), clock);
+}
+
+/// Seed 1004 of the simulation.
+#[test]
+fn what_was_dropped_and_came_back_is_asked_about_before_it_is_sent() {
+    let (mut one, mut two, mut entries) = (machine(0), machine(1), Entries::new());
+    let key = claim_key("rid_AAAAAAAAAAAA@2026-12-01T09:30", "discord");
+    let at = at_second;
+    turn(&mut one, &mut entries, 0, &[&key]);
+    assert!(matches!(one.may(&key, at(1)), May::Yes { ask: false, .. }));
+    // It is being sent when the line goes.
+    one.line_went(&key);
+    turn(&mut one, &mut entries, 2, &[]);
+    turn(&mut two, &mut entries, 3, &[]);
+    // Who dropped it may take it back where its copy has the line again; nobody sends it meanwhile.
+    assert_eq!((one.may(&key, at(3)), two.may(&key, at(3))), (May::Wait, May::Never));
+    two.line_came_back(&key, at(4));
+    turn(&mut two, &mut entries, 4, &[]);
+    turn(&mut two, &mut entries, 5, &[&key]);
+    turn(&mut two, &mut entries, 6, &[&key]);
+    assert!(matches!(two.may(&key, at(7)), May::Yes { ask: true, .. }));
+}
+
+#[test]
+fn a_newer_format_and_entries_that_went_back_are_waited_for() {
+    let (mut one, mut entries) = (machine(0), Entries::new());
+    turn(&mut one, &mut entries, 0, &[]);
+    assert!(one.is_voice(at_second(1)) && !one.is_voice(at_second(240)));
+    one.heard(Entries::from([(FORMAT.into(), r#"{"version":1}"#.into())]), at_second(2));
+    assert_eq!(one.problem(at_second(2)), Some(Problem::Rewound { seen: 1, found: 0 }));
+    assert!(!one.is_voice(at_second(2)));
+    let newer = Entries::from([(FORMAT.into(), r#"{"version":2,"more":[]}"#.into())]);
+    one.heard(newer.clone(), at_second(3));
+    assert_eq!(one.problem(at_second(3)), Some(Problem::Newer(2)));
+    turn(&mut one, &mut newer.clone(), 4, &["claim/x"]);
+    assert_eq!(one.may("claim/x", at_second(4)), May::Wait);
+}
+
+#[test]
+fn another_vaults_entries_are_known_and_left_alone() {
+    let (mut one, mut two, mut entries) = (machine(0), machine(1), Entries::new());
+    turn(&mut one, &mut entries, 0, &[]);
+    // The first machine whose settings name the vault writes it down; one whose settings lag waits.
+    two.set_vault(Some("V1".to_owned()));
+    turn(&mut two, &mut entries, 1, &["claim/x"]);
+    assert_eq!(Format::read(&entries[FORMAT]).unwrap().vault.as_deref(), Some("V1"));
+    for (other, wait) in [(None, true), (Some("V2".to_owned()), true), (Some("V1".to_owned()), false)] {
+        one.set_vault(other);
+        let before = entries.clone();
+        turn(&mut one, &mut entries, 1000, &["claim/x"]);
+        assert_eq!(one.problem(at_second(1000)), wait.then(|| Problem::OtherVault("V1".to_owned())));
+        assert_eq!(before == entries, wait);
+        assert!(!one.is_voice(at_second(1000)) || !wait);
+    }
+}
+
+/// The one that hands over begins nothing more, and gives the lease back when all must have ended that it began.
+#[test]
+fn a_voice_that_is_asked_for_falls_silent_before_the_next_one_speaks() {
+    let (mut one, mut two, mut entries) = (machine(0), machine(1), Entries::new());
+    turn(&mut one, &mut entries, 0, &[]);
+    assert_eq!(one.left_as_voice(at_second(10)), at_second(230));
+    two.take_voice();
+    turn(&mut two, &mut entries, 10, &[]);
+    one.heard(entries.clone(), at_second(20));
+    assert!(!one.is_voice(at_second(20)), "it was told that another one is to be the voice");
+    turn(&mut one, &mut entries, 49, &[]);
+    turn(&mut two, &mut entries, 49, &[]);
+    assert!(!two.is_voice(at_second(49)), "what began at second 19 may still be on its way");
+    turn(&mut one, &mut entries, 50, &[]);
+    turn(&mut two, &mut entries, 51, &[]);
+    assert!(two.is_voice(at_second(51)) && !one.is_voice(at_second(51)));
+}
+
+/// A machine that slept for days between two looks can't say when what it sees now was written: its clock may have gone
+/// faster than the holder's.
+#[test]
+fn what_was_seen_long_ago_says_nothing_of_when_a_lease_was_written() {
+    let (mut one, mut two, mut entries) = (machine(0), machine(1), Entries::new());
+    turn(&mut one, &mut entries, 0, &[]);
+    turn(&mut two, &mut entries, 0, &[]);
+    let days = 3 * 86_400;
+    for at in (100..=days).step_by(100) {
+        turn(&mut one, &mut entries, at, &[]);
+    }
+    // Its clock is a minute ahead by then, two in ten thousand.
+    turn(&mut two, &mut entries, days + 60 + 1, &[]);
+    turn(&mut two, &mut entries, days + 60 + 261, &[]);
+    assert!(!two.is_voice(at_second(days + 322)));
+    turn(&mut two, &mut entries, days + 60 + 330, &[]);
+    assert!(two.is_voice(at_second(days + 391)), "it was unchanged for five minutes and this one's turn");
+}
+
+#[test]
+fn old_claims_go_as_fast_as_they_come() {
+    let (mut one, mut entries) = (machine(0), Entries::new());
+    turn(&mut one, &mut entries, 0, &[]);
+    let old = r#"{"by":"m0","machine":"i0","epoch":1,"nonce":"n","until":1,"state":"sent","at":-2592001}"#;
+    entries.extend((0..2000).map(|number| (format!("claim/old-{number}"), old.to_owned())));
+    // Its renewals of two hours.
+    (1..72).for_each(|round| turn(&mut one, &mut entries, round * 100, &[]));
+    assert_eq!(entries.keys().filter(|key| key.starts_with("claim/")).count(), 0);
+}
+
+#[test]
+fn a_copy_of_the_state_directory_on_another_machine_is_seen() {
+    let (mut one, mut copy, mut entries) = (machine(0), machine(0), Entries::new());
+    turn(&mut one, &mut entries, 0, &[]);
+    turn(&mut one, &mut entries, 300, &[]);
+    assert_eq!(one.problem(at_second(300)), None, "its own presence is no copy's");
+    turn(&mut copy, &mut entries, 301, &[]);
+    turn(&mut one, &mut entries, 302, &["claim/x"]);
+    assert_eq!(one.problem(at_second(302)), Some(Problem::Twin));
+    assert!(one.problem(at_second(302 + 600)).is_none() && !entries.contains_key("claim/x"));
+}
+
+fn at_second(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
