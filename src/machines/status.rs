@@ -98,6 +98,11 @@ impl MachinesStatus {
 }
 
 impl Machines {
+    /// Whether this process has read the entries since it was started.
+    pub fn has_looked(&self) -> bool {
+        self.member().is_none_or(|member| member.state().protocol.known().read_at().is_some())
+    }
+
     /// Whether another machine has claimed what has this key, and nothing came of that yet.
     pub fn is_claimed_elsewhere(&self, key: &str) -> bool {
         let claim = self.member().and_then(|member| member.state().protocol.known().claim(key));

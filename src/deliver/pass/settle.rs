@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::machines::{awaited, is_ours};
+use super::machines::{PATIENCE, awaited, is_ours};
 use super::notes::{Nameless, Notes};
 use super::plan::said;
 use super::planned::{Plan, Settle, Target};
@@ -63,7 +63,8 @@ fn ours<T: Clone>(
 ) -> Vec<Settle<T>> {
     let is_first = |settle: &&Settle<T>| {
         let own = settle.row.attempted;
-        !awaited.iter().any(|told| own.is_none_or(|own| *told < own))
+        own.is_some_and(|own| own.duration_until(now).abs() > PATIENCE)
+            || !awaited.iter().any(|told| own.is_none_or(|own| *told < own))
     };
     let ours = || all.iter().filter(|settle| is_ours(context, &settle.row));
     let first: Vec<Settle<T>> = ours().filter(is_first).cloned().collect();

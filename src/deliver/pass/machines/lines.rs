@@ -15,7 +15,7 @@ use crate::machines::protocol::claim_key;
 const STILL: SignedDuration = SignedDuration::from_secs(5);
 
 /// A line that another machine told is waited for no longer.
-const PATIENCE: SignedDuration = SignedDuration::from_mins(10);
+pub(in crate::deliver::pass) const PATIENCE: SignedDuration = SignedDuration::from_mins(10);
 
 /// Looks at what is due within a day: what went since the last look is told by nobody, what came back may be told.
 pub(in crate::deliver::pass) fn look(
@@ -91,7 +91,7 @@ pub(in crate::deliver::pass) fn is_ours(context: &PassContext<'_>, row: &Row) ->
 
 /// When other machines told, or are at telling, lines that still stand here: they are there and rewrite these in their copies,
 /// and this copy lags. What was told later is written down here once that came: the sync tool would find the note changed on
-/// both sides.
+/// both sides. A machine that has just started and not yet looked waits, too.
 pub(in crate::deliver::pass) fn awaited(
     context: &PassContext<'_>,
     plan: &Plan,
@@ -100,6 +100,9 @@ pub(in crate::deliver::pass) fn awaited(
     let machines = context.machines;
     if machines.is_alone() {
         return Vec::new();
+    }
+    if !machines.has_looked() {
+        return vec![Timestamp::MIN];
     }
     let is_late = |at: &Timestamp| at.duration_until(now).abs() <= PATIENCE;
     let rows = plan.settles.iter().map(|settle| &settle.row);

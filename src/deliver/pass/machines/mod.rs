@@ -11,7 +11,7 @@ mod lines;
 mod rights;
 
 pub(super) use claims::{allowed, mark_left_open, want};
-pub(super) use lines::{awaited, is_ours, look, set_notes};
+pub(super) use lines::{PATIENCE, awaited, is_ours, look, set_notes};
 pub(super) use rights::{Right, Rights};
 
 /// How far ahead the next occurrences are claimed.
