@@ -138,7 +138,7 @@ pub fn examine(workspace: &Workspace, look: Look, further: &[Further]) -> Vec<Ch
     checks.extend(confine::checks());
     checks.extend(further.iter().flat_map(|check| check(workspace)));
     checks.extend(rooms::history(workspace, look));
-    checks.extend(rooms::index(workspace));
+    checks.extend(rooms::index(workspace, look));
     checks
 }
 

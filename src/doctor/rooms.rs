@@ -81,7 +81,7 @@ fn probe(history: &crate::history::History, look: super::Look) -> Vec<Check> {
 }
 
 /// The index: how it is, what it skipped.
-pub(super) fn index(workspace: &crate::workspace::Workspace) -> Vec<Check> {
+pub(super) fn index(workspace: &crate::workspace::Workspace, look: super::Look) -> Vec<Check> {
     use super::Outcome;
     use crate::search::Severity;
 
@@ -93,7 +93,7 @@ pub(super) fn index(workspace: &crate::workspace::Workspace) -> Vec<Check> {
             ];
         }
     };
-    let health = index.health();
+    let health = if look == super::Look::Quick { index.quick_health() } else { index.health() };
     let checks = health.into_iter().map(|finding| Check {
         check: "index",
         status: match finding.status {

@@ -4,7 +4,7 @@
 //! they touched, so that most questions need no tree. The life of one reminder over fifty thousand
 //! commits takes well under a second, without an index that could be wrong.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
 
 use git2::Oid;
@@ -18,7 +18,7 @@ use crate::history::store::Commit;
 use crate::history::store::PathChange;
 use crate::history::store::tree_or_empty;
 use crate::history::take::History;
-use crate::history::take::{Rename, pairs};
+use crate::history::take::{Rename, file_name, pairs};
 
 /// A commit with the paths that it changed.
 #[derive(Debug, Clone)]
@@ -96,7 +96,15 @@ impl History {
         record: &Record,
         wanted: impl Fn(&str) -> bool,
     ) -> Result<Vec<Rename>> {
-        if record.changes.iter().all(|change| change.new.is_some()) {
+        // A file keeps its text or its name when it is renamed: most snapshots hold none that may be meant.
+        let gone = record.changes.iter().filter(|change| change.new.is_none());
+        let (texts, names): (HashSet<Oid>, HashSet<&str>) =
+            gone.filter_map(|change| Some((change.old?.id, file_name(&change.path)))).unzip();
+        let may_be_renamed = |change: &PathChange| {
+            let is_known = |id| texts.contains(&id) || names.contains(file_name(&change.path));
+            change.old.is_none() && change.new.is_some_and(|new| is_known(new.id)) && wanted(&change.path)
+        };
+        if !record.changes.iter().any(may_be_renamed) {
             return Ok(Vec::new());
         }
         let (mut gone, mut come) = (BTreeMap::new(), BTreeMap::new());
@@ -106,9 +114,6 @@ impl History {
                 (None, Some(new)) => drop(come.insert(change.path.as_str(), new)),
                 _ => {}
             }
-        }
-        if gone.is_empty() || !come.keys().any(|path| wanted(path)) {
-            return Ok(Vec::new());
         }
         pairs(&gone, &come, |_, id| self.content(id))
     }

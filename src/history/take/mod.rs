@@ -31,7 +31,7 @@ pub use left_out::left_out_in;
 pub use pending::PendingRestore;
 pub(super) use record::is_passed_over;
 pub use renames::Rename;
-pub(super) use renames::pairs;
+pub(super) use renames::{file_name, pairs};
 pub use scan::LeftOut;
 pub(super) use scan::Scanner;
 pub use select::{Selection, Verdict};

@@ -37,12 +37,12 @@ pub(crate) fn pairs(
     let mut out = Vec::new();
     let mut free: BTreeMap<(Oid, &str), BTreeSet<&str>> = BTreeMap::new();
     for (path, state) in come {
-        free.entry((state.id, name(path))).or_default().insert(path);
+        free.entry((state.id, file_name(path))).or_default().insert(path);
     }
     let mut left: Vec<(&str, Oid)> = gone.iter().map(|(path, state)| (*path, state.id)).collect();
     // The same text under the same name, then the same text.
     left.retain(|(from, id)| {
-        let to = free.get_mut(&(*id, name(from))).and_then(|paths| nearest(from, paths));
+        let to = free.get_mut(&(*id, file_name(from))).and_then(|paths| nearest(from, paths));
         out.extend(to.map(|to| Rename { from: (*from).to_owned(), to: to.to_owned() }));
         to.is_none()
     });
@@ -57,7 +57,9 @@ pub(crate) fn pairs(
         named.entry(name).or_default().extend(paths);
     }
     for (from, id) in left {
-        let Some(candidates) = named.get_mut(name(from)).filter(|paths| !paths.is_empty()) else { continue };
+        let Some(candidates) = named.get_mut(file_name(from)).filter(|paths| !paths.is_empty()) else {
+            continue;
+        };
         let old = text(from, id)?;
         for to in candidates.iter().copied().take(CANDIDATES).collect::<Vec<_>>() {
             if is_alike(&old, &text(to, come[to].id)?) {
@@ -80,7 +82,7 @@ fn nearest<'a>(from: &str, paths: &mut BTreeSet<&'a str>) -> Option<&'a str> {
     Some(to)
 }
 
-fn name(path: &str) -> &str {
+pub(crate) fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
