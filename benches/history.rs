@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use vault_agent::clock::{Clock, SystemClock};
 use vault_agent::config::Settings;
 use vault_agent::history::{Deletions, Filter, History};
-use vault_agent::vault::{Actor, Change, NotePath, Vault, Why};
+use vault_agent::vault::{Actor, NotePath, ObservedChange, Vault, Why};
 
 fn main() {
     // `cargo test --benches` only wants to know that it starts.
@@ -183,7 +183,7 @@ fn life_of_one(temp: &Path, commits: usize) {
     let note = NotePath::new("Reminders.md").unwrap();
     let before = history.read_at(&history.newest().unwrap().commit, "Reminders.md").unwrap();
     let after = b"after".to_vec();
-    let change = Change { path: &note, before: before.as_deref(), after: Some(&after), why: &record };
+    let change = ObservedChange { path: &note, before: before.as_deref(), after: Some(&after), why: &record };
     println!(
         "one write of the agent after {commits} commits: {:?}",
         time(|| history.record(&change).unwrap())

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use vault_agent::clock::{Clock, ManualClock};
-use vault_agent::deliver::{Console, Journal, Memory, Mode, Outlets, PassContext, PassSettings, pass};
+use vault_agent::deliver::{Console, DeliveryOrder, Journal, Memory, Mode, PassContext, PassSettings, pass};
 use vault_agent::schedule::{DigestRule, Zone};
 use vault_agent::vault::{EditOptions, Editor, NotePath, Vault};
 
@@ -37,7 +37,7 @@ fn measure(lines: usize) {
     let editor = Editor::new(vault.clone(), state.path(), Arc::clone(&clock), EditOptions::default());
     let journal = Journal::open(state.path()).expect("a journal");
     let zone = Zone::get("Europe/London").expect("a zone");
-    let outlets = Outlets::only(Arc::new(Console::stderr(zone.tz().clone())));
+    let outlets = DeliveryOrder::only(Arc::new(Console::stderr(zone.tz().clone())));
     let settings = PassSettings {
         zone,
         reminders: NotePath::new("Reminders.md").expect("a path"),
@@ -47,7 +47,7 @@ fn measure(lines: usize) {
         pause: None,
         notifiers: String::new(),
         tasks: None,
-        telling: vault_agent::deliver::Telling::default(),
+        telling: vault_agent::deliver::NotifyRules::default(),
         phrase: false,
     };
     let context = PassContext {

@@ -18,7 +18,7 @@ use jiff::{SignedDuration, Timestamp};
 use rig::{ALICE, CHANNEL, MALLORY, Rig, slash};
 use vault_agent::clock::ManualClock;
 use vault_agent::deliver::pass::{PassContext, pass};
-use vault_agent::deliver::{Journal, Memory, Mode, Outlets, PassSettings, Telling};
+use vault_agent::deliver::{DeliveryOrder, Journal, Memory, Mode, NotifyRules, PassSettings};
 use vault_agent::discord::{BotNotifier, Incoming, Logbook, Owners, Surface, entries, snowflake};
 use vault_agent::machines::Machines;
 use vault_agent::redact::Redactor;
@@ -78,7 +78,8 @@ async fn wire() {
     let vault = Vault::open(&rig.vault()).unwrap();
     let editor = Editor::new(vault.clone(), &state, clock.clone(), EditOptions::default());
     let journal = Journal::open(&state).unwrap();
-    let outlets = Outlets::only(Arc::new(BotNotifier::new(rig.api(), Some(CHANNEL), Owners::new(&[ALICE]))));
+    let outlets =
+        DeliveryOrder::only(Arc::new(BotNotifier::new(rig.api(), Some(CHANNEL), Owners::new(&[ALICE]))));
     let settings = PassSettings {
         zone: Zone::get("Europe/London").unwrap(),
         reminders: NotePath::new("Reminders.md").unwrap(),
@@ -87,7 +88,7 @@ async fn wire() {
         read_only: None,
         tasks: None,
         notifiers: String::new(),
-        telling: Telling::default(),
+        telling: NotifyRules::default(),
         phrase: false,
         pause: None,
     };

@@ -101,7 +101,7 @@ pub fn logs(bytes: &[u8]) {
     let rest = log::parse_from(bytes, half.end);
     let _ = (half, rest);
     if let Ok(content) = std::str::from_utf8(bytes) {
-        let event = log::Event {
+        let event = log::LogEvent {
             kind: log::EventKind::User,
             at: jiff::Timestamp::UNIX_EPOCH,
             author: content.chars().take(40).collect(),

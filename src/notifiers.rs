@@ -8,19 +8,19 @@ use std::sync::Arc;
 
 use crate::config::{ConfigError, NotifyKind};
 
-use crate::deliver::{Console, Desktop, Notifier, Outlets, takes_links};
+use crate::deliver::{Console, DeliveryOrder, Desktop, Notifier, takes_links};
 use crate::workspace::Workspace;
 
 impl Workspace {
     /// Who is told, by the settings; `json` makes the console's lines JSON objects.
-    pub fn outlets(&self, json: bool) -> Outlets {
+    pub fn outlets(&self, json: bool) -> DeliveryOrder {
         let console = Console::stdout(json, self.zone.tz().clone());
         let console = if takes_links() { console.with_links(self.links()) } else { console };
         self.outlets_with(Arc::new(console))
     }
 
     /// Who is told, by the settings; with `json` standard output is one document, and the console's lines go beside it.
-    pub fn outlets_beside(&self, json: bool) -> Outlets {
+    pub fn outlets_beside(&self, json: bool) -> DeliveryOrder {
         if json {
             self.outlets_with(Arc::new(Console::stderr(self.zone.tz().clone())))
         } else {
@@ -30,7 +30,7 @@ impl Workspace {
 
     /// Who is told, by the settings, with this console.
     #[expect(clippy::needless_pass_by_value, reason = "the caller hands its console over")]
-    pub fn outlets_with(&self, console: Arc<dyn Notifier>) -> Outlets {
+    pub fn outlets_with(&self, console: Arc<dyn Notifier>) -> DeliveryOrder {
         let mut all = self.settings.notify.all().into_iter();
         let first = all.next().unwrap_or_default();
         let (primary, fallback) = match self.notifier(first, &console) {
@@ -43,7 +43,7 @@ impl Workspace {
         };
         let usable =
             |kind| self.notifier(kind, &console).inspect_err(|error| tracing::error!("{error}")).ok();
-        Outlets { primary, fallback, others: all.filter_map(usable).collect() }
+        DeliveryOrder { primary, fallback, others: all.filter_map(usable).collect() }
     }
 
     /// The notifier of one kind, by the settings.
@@ -68,13 +68,13 @@ impl Workspace {
     /// The bot, for answers: they go where the question was asked, whichever notifier has the reminders; what is refused
     /// there goes to the console.
     #[cfg(feature = "assistant")]
-    pub fn bot_outlets(&self) -> Outlets {
+    pub fn bot_outlets(&self) -> DeliveryOrder {
         let console: Arc<dyn Notifier> = Arc::new(Console::stdout(false, self.zone.tz().clone()));
         match discord(self) {
-            Ok(primary) => Outlets::with_fallback(primary, console),
+            Ok(primary) => DeliveryOrder::with_fallback(primary, console),
             Err(error) => {
                 tracing::error!("{error}");
-                Outlets::only(console)
+                DeliveryOrder::only(console)
             }
         }
     }

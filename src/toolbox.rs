@@ -8,21 +8,24 @@ use std::sync::Arc;
 use crate::agent::Colleagues;
 #[cfg(unix)]
 use crate::agent::bash::BashTool;
-use crate::agent::remade::ASSISTANT;
+use crate::agent::rebuild_request::ASSISTANT;
 use crate::agent::skills::{SkillTool, Skills};
-use crate::agent::{Boxes, NoTools, Permits, Toolbox, VaultApprovals, VaultMemory};
+use crate::agent::{CallPermits, CombinedToolbox, NoTools, Toolbox, VaultApprovals, VaultMemory};
 use crate::brain::ToolSpec;
 use crate::brain::wire::Watch;
 use crate::config::McpServer;
 use crate::config::ToolGroup;
-use crate::deliver::Outlets;
+use crate::deliver::DeliveryOrder;
 use crate::routines::{RunError, Runner, RunnerParts, ToolsOf};
 use crate::turn::TurnJournal;
 use crate::workspace::Workspace;
 
 /// What turns of the assistant may use, as the settings say: the vault's typed tools, over a workspace of their own, and
 /// other MCP servers. Brains may ask each other beside these turns.
-pub fn toolbox(workspace: &Workspace, turns: Option<(&Arc<TurnJournal>, &Arc<Permits>)>) -> Arc<dyn Toolbox> {
+pub fn toolbox(
+    workspace: &Workspace,
+    turns: Option<(&Arc<TurnJournal>, &Arc<CallPermits>)>,
+) -> Arc<dyn Toolbox> {
     toolbox_for(workspace, turns, ASSISTANT, &[], &[])
 }
 
@@ -30,7 +33,7 @@ pub fn toolbox(workspace: &Workspace, turns: Option<(&Arc<TurnJournal>, &Arc<Per
 /// skills, where any are named.
 pub fn toolbox_for(
     workspace: &Workspace,
-    turns: Option<(&Arc<TurnJournal>, &Arc<Permits>)>,
+    turns: Option<(&Arc<TurnJournal>, &Arc<CallPermits>)>,
     purpose: &str,
     also: &[String],
     only_skills: &[String],
@@ -60,7 +63,7 @@ pub fn toolbox_for(
         let servers = crate::agent::servers::Servers::of(Arc::new(own), servers);
         boxes.extend(servers.map(|servers| Arc::new(servers) as Arc<dyn Toolbox>));
     }
-    Arc::new(Boxes(boxes))
+    Arc::new(CombinedToolbox(boxes))
 }
 
 /// What a brain is told of the tools of `purpose`, with these MCP servers.
@@ -77,7 +80,7 @@ fn again(workspace: &Workspace) -> Option<Workspace> {
 }
 
 /// What each routine may call.
-fn tools(workspace: &Arc<Workspace>, turns: &Arc<TurnJournal>, permits: &Arc<Permits>) -> ToolsOf {
+fn tools(workspace: &Arc<Workspace>, turns: &Arc<TurnJournal>, permits: &Arc<CallPermits>) -> ToolsOf {
     let (workspace, turns, permits) = (Arc::clone(workspace), Arc::clone(turns), Arc::clone(permits));
     Arc::new(move |name, routine| {
         let (purpose, turns) = (format!("routine:{name}"), Some((&turns, &permits)));
@@ -92,9 +95,9 @@ fn tools(workspace: &Arc<Workspace>, turns: &Arc<TurnJournal>, permits: &Arc<Per
 pub fn runner_with(
     workspace: &Arc<Workspace>,
     turns: Arc<TurnJournal>,
-    permits: Arc<Permits>,
+    permits: Arc<CallPermits>,
     approvals: Arc<VaultApprovals>,
-    outlets: Outlets,
+    outlets: DeliveryOrder,
 ) -> Result<Runner, RunError> {
     Runner::new(RunnerParts {
         workspace: Arc::clone(workspace),

@@ -1,9 +1,9 @@
 //! An opened vault with all that a front door needs: settings, zone, directories, clock, editor.
 //!
 //! The command line, the daemon, the MCP server and the hooks all begin here, so that a vault is opened
-//! in one way only ([`opening`]); [`settings_file`] changes its settings on disk, [`joining`] takes part among machines. Opening reads the settings and nothing else: no note, no database.
+//! in one way only ([`opening`]); [`settings_file`] changes its settings on disk, [`join_machines`] takes part among machines. Opening reads the settings and nothing else: no note, no database.
 
-mod joining;
+mod join_machines;
 mod opening;
 mod settings_file;
 
@@ -14,7 +14,7 @@ use jiff::tz::TimeZone;
 
 use crate::clock::Clock;
 use crate::config::{Dirs, NotifyKind, PausedUntil, Settings};
-use crate::deliver::{self, Held, Journal, JournalError, Links, PassSettings, Telling};
+use crate::deliver::{self, Journal, JournalError, Links, NotifyRules, PassSettings, RestoredItem};
 use crate::format::commitment::Status;
 use crate::machines::Machines;
 use crate::memory::MemoryNotes;
@@ -158,7 +158,7 @@ impl Workspace {
         now: &[u8],
         then: &[u8],
         fire: bool,
-    ) -> Result<Option<Held>, JournalError> {
+    ) -> Result<Option<RestoredItem>, JournalError> {
         let paths = &self.settings.paths;
         let (zone, clock) = (&self.zone, self.clock.now());
         let (count, what) = if path == paths.reminders {
@@ -168,7 +168,7 @@ impl Workspace {
         } else {
             return Ok(None);
         };
-        Ok((count > 0).then_some(Held { count, what, fire }))
+        Ok((count > 0).then_some(RestoredItem { count, what, fire }))
     }
 
     /// Moves a follow-up that waits, and that wasn't told yet, to a local time. Returns its block as it stands then;
@@ -258,10 +258,10 @@ impl Workspace {
     }
 
     /// Who is told of what, and when not, by the settings.
-    pub fn telling(&self) -> Telling {
+    pub fn telling(&self) -> NotifyRules {
         let notify = &self.settings.notify;
         let names = |kinds: &[NotifyKind]| kinds.iter().map(|kind| kind.as_str()).collect();
-        Telling {
+        NotifyRules {
             kinds: names(&notify.by_default()),
             quiet: notify.quiet.map(|quiet| (quiet.from, quiet.to)),
             urgent: notify.urgent.clone(),

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use vault_agent::clock::SystemClock;
 use vault_agent::config::Settings;
-use vault_agent::format::log::{self, Event, EventKind, LogHeader};
+use vault_agent::format::log::{self, EventKind, LogEvent, LogHeader};
 use vault_agent::search::{Index, Query, Recall, Role};
 use vault_agent::vault::Vault;
 
@@ -114,7 +114,7 @@ fn write(conversation: &Conversation, vault: &Path, slots: &mut HashMap<(String,
             let (author, content) = (said.author.clone(), said.text.clone());
             let at = jiff::Timestamp::from_second(corpus.meta(slot).time).unwrap();
             let id = Some(format!("turn-{slot}"));
-            text.push_str(&log::render_event(&Event { kind, at, author, content, id }));
+            text.push_str(&log::render_event(&LogEvent { kind, at, author, content, id }));
         }
         for (block, slot) in log::parse(text.as_bytes()).blocks.iter().zip(file.slots.clone()) {
             slots.insert((file.path.clone(), block.line as u32), slot as usize);

@@ -12,7 +12,7 @@ use crate::workspace::Workspace;
 
 /// A reminder or a task that will be told.
 #[derive(Debug, Serialize)]
-pub struct Coming {
+pub struct UpcomingItem {
     /// Its id, once it has one.
     pub id: Option<String>,
     /// Its note.
@@ -34,7 +34,11 @@ pub struct Coming {
 ///
 /// # Errors
 /// The note of reminders is there and can't be read.
-pub fn coming(workspace: &Workspace, count: usize, scanner: &mut Scanner) -> Result<Vec<Coming>, VaultError> {
+pub fn coming(
+    workspace: &Workspace,
+    count: usize,
+    scanner: &mut Scanner,
+) -> Result<Vec<UpcomingItem>, VaultError> {
     let path = workspace.note(&workspace.settings.paths.reminders);
     let bytes = match workspace.vault.read(&path) {
         Ok(bytes) => bytes,
@@ -48,7 +52,7 @@ pub fn coming(workspace: &Workspace, count: usize, scanner: &mut Scanner) -> Res
         .into_iter()
         .filter_map(|line| {
             let next = moment.next(&line.reminder)?;
-            Some(Coming {
+            Some(UpcomingItem {
                 id: line.reminder.id.as_ref().map(ToString::to_string),
                 path: path.to_string(),
                 format: "own".to_owned(),
@@ -62,7 +66,7 @@ pub fn coming(workspace: &Workspace, count: usize, scanner: &mut Scanner) -> Res
     let settings = workspace.task_settings();
     let tasks = workspace.vault_tasks(settings.as_ref()).list(scanner, now);
     let tasks = tasks.map_or_else(|_| Vec::new(), |(listed, _)| listed);
-    coming.extend(tasks.into_iter().filter(|task| task.at > now).take(count).map(|task| Coming {
+    coming.extend(tasks.into_iter().filter(|task| task.at > now).take(count).map(|task| UpcomingItem {
         id: Some(task.id),
         path: task.path,
         format: task.format.to_string(),

@@ -13,7 +13,7 @@ use crate::vault::VaultError;
 
 /// How something was told.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Told {
+pub struct DeliveryDetail {
     /// When, in the vault's zone.
     pub at: Option<String>,
     /// How late that was, in seconds.
@@ -32,7 +32,7 @@ pub const MOST_ENTRIES: usize = 5_000;
 /// What an entry is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum EntryKind {
     /// A reminder.
     Reminder,
     /// A follow-up.
@@ -43,7 +43,7 @@ pub enum Kind {
     Routine,
 }
 
-impl Kind {
+impl EntryKind {
     /// Its word.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -58,7 +58,7 @@ impl Kind {
 /// How an entry stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum State {
+pub enum EntryState {
     /// It will be told, or run.
     Coming,
     /// A further time of another plugin's task: it comes once the time before it is done.
@@ -66,21 +66,21 @@ pub enum State {
     /// Its time has come, and it is not told yet.
     Late,
     /// It was told.
-    Told,
+    DeliveryDetail,
     /// It was not told, and won't be.
     NotTold,
     /// A routine ran, or runs.
     Ran,
 }
 
-impl State {
+impl EntryState {
     /// Its word.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Coming => "coming",
             Self::IfDone => "if done",
             Self::Late => "late",
-            Self::Told => "told",
+            Self::DeliveryDetail => "told",
             Self::NotTold => "not told",
             Self::Ran => "ran",
         }
@@ -89,9 +89,9 @@ impl State {
 
 /// One time of one thing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Entry {
+pub struct AgendaEntry {
     /// What it is.
-    pub kind: Kind,
+    pub kind: EntryKind,
     /// Its id, once it has one; a routine's name.
     pub id: Option<String>,
     /// What it says.
@@ -111,16 +111,22 @@ pub struct Entry {
     /// How many times this stands for: of a routine that comes more than four times a day, all of the day.
     pub times: usize,
     /// How it stands.
-    pub state: State,
+    pub state: EntryState,
     /// What became of it.
-    pub told: Option<Told>,
+    pub told: Option<DeliveryDetail>,
     /// When it is or was due, as an instant.
     #[serde(skip)]
     pub instant: Timestamp,
 }
 
-impl Entry {
-    pub(super) fn new(kind: Kind, id: Option<String>, msg: String, at: Timestamp, tz: &TimeZone) -> Self {
+impl AgendaEntry {
+    pub(super) fn new(
+        kind: EntryKind,
+        id: Option<String>,
+        msg: String,
+        at: Timestamp,
+        tz: &TimeZone,
+    ) -> Self {
         let local = tz.to_datetime(at);
         Self {
             kind,
@@ -133,7 +139,7 @@ impl Entry {
             time: local.strftime("%H:%M").to_string(),
             recur: None,
             times: 1,
-            state: State::Coming,
+            state: EntryState::Coming,
             told: None,
             instant: at,
         }
@@ -148,7 +154,7 @@ pub struct Agenda {
     /// The last day.
     pub to: Date,
     /// What comes and came, in order of time.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<AgendaEntry>,
     /// Whether there are more than were looked for.
     pub more: bool,
     /// What couldn't be read.

@@ -13,7 +13,9 @@ mod range;
 mod runs;
 mod window;
 
-pub use self::coming::{Coming, coming};
-pub use self::entry::{Agenda, AgendaError, Entry, Kind, MOST_ENTRIES, State, Told};
+pub use self::coming::{UpcomingItem, coming};
+pub use self::entry::{
+    Agenda, AgendaEntry, AgendaError, DeliveryDetail, EntryKind, EntryState, MOST_ENTRIES,
+};
 pub use self::range::range;
 pub use self::window::{month, week};

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::entry::{Entry, Kind, State, Told};
-use super::window::Window;
-use crate::deliver::journal::{Past, PastState};
+use super::entry::{AgendaEntry, DeliveryDetail, EntryKind, EntryState};
+use super::window::DaySpan;
+use crate::deliver::journal::{PastDelivery, PastDeliveryState};
 use crate::deliver::{JournalError, MessageKind};
 use crate::reminders::rfc3339;
 use crate::tasks::is_task_id;
@@ -16,39 +16,39 @@ use crate::workspace::Workspace;
 /// The journal can't be read.
 pub(super) fn past(
     workspace: &Workspace,
-    window: &Window,
+    window: &DaySpan,
     most: usize,
-) -> Result<(Vec<Entry>, HashSet<String>), JournalError> {
+) -> Result<(Vec<AgendaEntry>, HashSet<String>), JournalError> {
     let rows = workspace.journal()?.past(window.from, window.to, most)?;
     let keys = rows.iter().map(|row| row.key.clone()).collect();
     Ok((rows.into_iter().map(|row| entry(workspace, row)).collect(), keys))
 }
 
-fn entry(workspace: &Workspace, row: Past) -> Entry {
+fn entry(workspace: &Workspace, row: PastDelivery) -> AgendaEntry {
     let paths = &workspace.settings.paths;
     let fact = row.fact;
     let (kind, own) = match fact.kind {
-        _ if is_task_id(&fact.id) => (Kind::Task, &paths.reminders),
-        MessageKind::Commitment => (Kind::FollowUp, &paths.commitments),
-        _ => (Kind::Reminder, &paths.reminders),
+        _ if is_task_id(&fact.id) => (EntryKind::Task, &paths.reminders),
+        MessageKind::Commitment => (EntryKind::FollowUp, &paths.commitments),
+        _ => (EntryKind::Reminder, &paths.reminders),
     };
     let tz = workspace.zone.tz();
-    let told = Told {
+    let told = DeliveryDetail {
         at: row.at.map(|at| rfc3339(at, tz)),
         late_seconds: row.at.map_or(fact.late_seconds, |at| at.duration_since(fact.due).as_secs().max(0)),
         missed: fact.missed,
         by: row.places,
         outcome: row.error,
     };
-    Entry {
+    AgendaEntry {
         path: fact.note.unwrap_or_else(|| own.clone()),
         recur: fact.recurring.then(|| "recurring".to_owned()),
         state: match row.state {
-            PastState::Told => State::Told,
-            PastState::Waiting => State::Late,
-            PastState::NotTold => State::NotTold,
+            PastDeliveryState::Told => EntryState::DeliveryDetail,
+            PastDeliveryState::Waiting => EntryState::Late,
+            PastDeliveryState::NotTold => EntryState::NotTold,
         },
         told: Some(told),
-        ..Entry::new(kind, Some(fact.id), fact.msg, fact.due, tz)
+        ..AgendaEntry::new(kind, Some(fact.id), fact.msg, fact.due, tz)
     }
 }

@@ -6,9 +6,9 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
-use super::entry::{Agenda, AgendaError, Entry, Kind, MOST_ENTRIES, State};
+use super::entry::{Agenda, AgendaEntry, AgendaError, EntryKind, EntryState, MOST_ENTRIES};
 use super::past::past;
-use super::window::Window;
+use super::window::DaySpan;
 use crate::deliver::journal;
 use crate::format::commitment;
 use crate::format::reminder::{self, Recur};
@@ -30,7 +30,7 @@ pub fn range(
     to: Date,
     scanner: &mut Scanner,
 ) -> Result<Agenda, AgendaError> {
-    let window = Window::new(&workspace.zone, workspace.clock.now(), from, to);
+    let window = DaySpan::new(&workspace.zone, workspace.clock.now(), from, to);
     let reminders_note = workspace.note(&workspace.settings.paths.reminders);
     let reminders = reminder::parse(&read(workspace, &reminders_note)?);
     let mut agenda = Agenda { from, to, entries: Vec::new(), more: false, problems: Vec::new(), reminders };
@@ -39,14 +39,14 @@ pub fn range(
         (agenda.entries, known) = past(workspace, &window, MOST_ENTRIES + 1)?;
     }
     let lines = add_reminders(workspace, &window, &known, &mut agenda);
-    for entry in agenda.entries.iter_mut().filter(|entry| entry.kind == Kind::Reminder) {
+    for entry in agenda.entries.iter_mut().filter(|entry| entry.kind == EntryKind::Reminder) {
         entry.line = entry.line.or_else(|| lines.get(entry.id.as_ref()?).copied());
     }
     follow_ups(workspace, &window, &known, &mut agenda)?;
     tasks(workspace, &window, &known, scanner, &mut agenda);
     #[cfg(feature = "assistant")]
     super::runs::routines(workspace, &window, &mut agenda)?;
-    let order = |entry: &Entry| (entry.instant, entry.kind);
+    let order = |entry: &AgendaEntry| (entry.instant, entry.kind);
     agenda
         .entries
         .sort_by(|a, b| order(a).cmp(&order(b)).then_with(|| (&a.path, a.line).cmp(&(&b.path, b.line))));
@@ -58,7 +58,7 @@ pub fn range(
 /// Adds reminders that come or are late; returns where those with an id stand.
 fn add_reminders(
     workspace: &Workspace,
-    window: &Window,
+    window: &DaySpan,
     known: &HashSet<String>,
     agenda: &mut Agenda,
 ) -> HashMap<String, usize> {
@@ -69,23 +69,23 @@ fn add_reminders(
     for line in &reminders.reminders {
         let one = &line.reminder;
         let id = one.id.as_ref().map(ToString::to_string);
-        let entry = |at: Timestamp, state: State| Entry {
+        let entry = |at: Timestamp, state: EntryState| AgendaEntry {
             path: workspace.settings.paths.reminders.clone(),
             line: Some(line.line),
             recur: (one.recur != Recur::None).then(|| one.recur.to_string()),
             state,
-            ..Entry::new(Kind::Reminder, id.clone(), one.msg.clone(), at, tz)
+            ..AgendaEntry::new(EntryKind::Reminder, id.clone(), one.msg.clone(), at, tz)
         };
         if let Some(due) = moment.due(one)
             && window.holds(due.occurrence.at)
             && !id.as_ref().is_some_and(|id| known.contains(&journal::key(id, due.occurrence.local, None)))
         {
-            entries.push(entry(due.occurrence.at, State::Late));
+            entries.push(entry(due.occurrence.at, EntryState::Late));
         }
         let coming = schedule::occurrences_after(zone, one, window.before_coming());
         let left = (MOST_ENTRIES + 1).saturating_sub(entries.len());
         let coming = coming.take_while(|it| it.at < window.to).take(left);
-        entries.extend(coming.map(|it| entry(it.at, State::Coming)));
+        entries.extend(coming.map(|it| entry(it.at, EntryState::Coming)));
         lines.extend(id.map(|id| (id, line.line)));
     }
     lines
@@ -93,7 +93,7 @@ fn add_reminders(
 
 fn follow_ups(
     workspace: &Workspace,
-    window: &Window,
+    window: &DaySpan,
     known: &HashSet<String>,
     agenda: &mut Agenda,
 ) -> Result<(), AgendaError> {
@@ -106,11 +106,11 @@ fn follow_ups(
         // Its key in the journal has the time in UTC.
         let key = journal::key(&one.id, due.to_zoned(TimeZone::UTC).datetime(), None);
         if !known.contains(&key) {
-            agenda.entries.push(Entry {
+            agenda.entries.push(AgendaEntry {
                 path: path.clone(),
                 line: Some(block.line),
-                state: if due > window.now { State::Coming } else { State::Late },
-                ..Entry::new(Kind::FollowUp, Some(one.id), one.text, due, workspace.zone.tz())
+                state: if due > window.now { EntryState::Coming } else { EntryState::Late },
+                ..AgendaEntry::new(EntryKind::FollowUp, Some(one.id), one.text, due, workspace.zone.tz())
             });
         }
     }
@@ -119,7 +119,7 @@ fn follow_ups(
 
 fn tasks(
     workspace: &Workspace,
-    window: &Window,
+    window: &DaySpan,
     known: &HashSet<String>,
     scanner: &mut Scanner,
     agenda: &mut Agenda,
@@ -134,12 +134,12 @@ fn tasks(
     let until =
         tz.to_datetime(window.to).min(tz.to_datetime(window.now).saturating_add(TASKS_AHEAD_DAYS.days()));
     for (path, found) in scanner.tasks() {
-        let entry = |id: Option<String>, state: State, at: Timestamp| Entry {
+        let entry = |id: Option<String>, state: EntryState, at: Timestamp| AgendaEntry {
             path: path.to_owned(),
             line: Some(found.line),
             recur: found.task.repeat.clone(),
             state,
-            ..Entry::new(Kind::Task, id, found.task.words.clone(), at, tz)
+            ..AgendaEntry::new(EntryKind::Task, id, found.task.words.clone(), at, tz)
         };
         for telling in &found.task.tellings {
             let at = schedule::resolve(&workspace.zone, telling.at);
@@ -147,14 +147,14 @@ fn tasks(
                 continue;
             }
             // A past one without a delivery was due before its form was turned on, or waits.
-            let state = if at > window.now { State::Coming } else { State::Late };
+            let state = if at > window.now { EntryState::Coming } else { EntryState::Late };
             agenda.entries.push(entry(Some(found.id.clone()), state, at));
         }
         // A form would be about the time that stands in the note, so these have no id.
         let later = scanner.later(&workspace.vault, path, found, until).into_iter();
         let later = later.map(|local| schedule::resolve(&workspace.zone, local));
         let shown = later.filter(|at| *at > window.now && window.holds(*at));
-        agenda.entries.extend(shown.map(|at| entry(None, State::IfDone, at)));
+        agenda.entries.extend(shown.map(|at| entry(None, EntryState::IfDone, at)));
     }
 }
 

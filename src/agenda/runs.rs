@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 
-use super::entry::{Agenda, AgendaError, Entry, Kind, MOST_ENTRIES, State, Told};
-use super::window::{Window, by_day};
+use super::entry::{Agenda, AgendaEntry, AgendaError, DeliveryDetail, EntryKind, EntryState, MOST_ENTRIES};
+use super::window::{DaySpan, by_day};
 use crate::reminders::rfc3339;
 use crate::routines;
 use crate::schedule::Timetable;
@@ -15,7 +15,7 @@ const MOST_TIMES: usize = 42 * 24 * 60;
 /// Adds the routines that are on, and the runs that there were.
 pub(super) fn routines(
     workspace: &Workspace,
-    window: &Window,
+    window: &DaySpan,
     agenda: &mut Agenda,
 ) -> Result<(), AgendaError> {
     let tz = workspace.zone.tz();
@@ -25,22 +25,22 @@ pub(super) fn routines(
         let times = table.after(window.before_coming()).map(|it| it.at);
         let times = times.take_while(|at| *at < window.to).take(MOST_TIMES);
         let schedule = routine.schedule.to_string();
-        agenda.entries.extend(by_day(times, tz).map(|(at, times)| Entry {
+        agenda.entries.extend(by_day(times, tz).map(|(at, times)| AgendaEntry {
             recur: Some(schedule.clone()),
             times,
             ..entry(workspace, &note.name, at)
         }));
     }
     for run in workspace.journal()?.runs_between(window.from, window.to, MOST_ENTRIES)? {
-        let told = Told {
+        let told = DeliveryDetail {
             at: Some(rfc3339(run.started, tz)),
             late_seconds: run.started.duration_since(run.due).as_secs().max(0),
             missed: run.missed,
             by: Vec::new(),
             outcome: run.outcome,
         };
-        agenda.entries.push(Entry {
-            state: State::Ran,
+        agenda.entries.push(AgendaEntry {
+            state: EntryState::Ran,
             told: Some(told),
             ..entry(workspace, &run.routine, run.due)
         });
@@ -48,10 +48,16 @@ pub(super) fn routines(
     Ok(())
 }
 
-fn entry(workspace: &Workspace, name: &str, at: Timestamp) -> Entry {
+fn entry(workspace: &Workspace, name: &str, at: Timestamp) -> AgendaEntry {
     let folder = workspace.settings.paths.routines.trim_end_matches('/');
-    Entry {
+    AgendaEntry {
         path: format!("{folder}/{name}.md"),
-        ..Entry::new(Kind::Routine, Some(name.to_owned()), name.to_owned(), at, workspace.zone.tz())
+        ..AgendaEntry::new(
+            EntryKind::Routine,
+            Some(name.to_owned()),
+            name.to_owned(),
+            at,
+            workspace.zone.tz(),
+        )
     }
 }

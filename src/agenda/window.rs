@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp, ToSpan};
 use crate::schedule::{self, Zone};
 
 /// The instants of some days, and the present.
-pub(super) struct Window {
+pub(super) struct DaySpan {
     /// The first day's midnight.
     pub from: Timestamp,
     /// The midnight after the last day.
@@ -18,7 +18,7 @@ pub(super) struct Window {
     pub now: Timestamp,
 }
 
-impl Window {
+impl DaySpan {
     /// Of the days from `from` to `to`, both included.
     pub fn new(zone: &Zone, now: Timestamp, from: Date, to: Date) -> Self {
         let midnight = |date: Date| schedule::resolve(zone, date.to_datetime(Time::midnight()));

@@ -4,17 +4,17 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
+use super::brain_clients::{self, PreparedBrain};
 use super::budget::{self, Budget};
-use super::setup::{self, Prepared};
-use crate::brain::Class;
-use crate::brain::failover::{self, Rest};
-use crate::brain::health::{Health, Store};
-use crate::deliver::instants::Shown;
+use crate::brain::FailureClass;
+use crate::brain::failover::{self, Availability};
+use crate::brain::health::{BrainHealth, HealthStore};
+use crate::deliver::instants::ShownInstant;
 use crate::workspace::Workspace;
 
 /// One brain of `brain list --json`.
 #[derive(Debug, Clone, Serialize)]
-pub struct Listed {
+pub struct ListedBrain {
     /// Its name.
     pub name: String,
     /// What it speaks.
@@ -26,28 +26,28 @@ pub struct Listed {
     /// Whether it would be asked now.
     pub ok: bool,
     /// Until when it is left alone.
-    pub cooldown_until: Option<Shown>,
+    pub cooldown_until: Option<ShownInstant>,
     /// Why it isn't asked.
-    pub class: Option<Class>,
+    pub class: Option<FailureClass>,
     /// Its own budget of the day, where it has one.
     pub budget: Option<Budget>,
     /// When it answered last.
-    pub last_ok: Option<Shown>,
+    pub last_ok: Option<ShownInstant>,
     /// When it failed last.
-    pub last_failed: Option<Shown>,
+    pub last_failed: Option<ShownInstant>,
     /// What it said when it failed last, or what is wrong with its key.
     pub last_error: Option<String>,
 }
 
 /// All brains of the settings as they are remembered; asks nobody.
-pub fn listed(workspace: &Workspace) -> Vec<Listed> {
-    let health = Store::new(&workspace.dirs.state).load();
+pub fn listed(workspace: &Workspace) -> Vec<ListedBrain> {
+    let health = HealthStore::new(&workspace.dirs.state).load();
     let (now, zone) = (workspace.clock.now(), workspace.zone.tz());
-    let brains = setup::prepare(&workspace.settings, workspace.vault.root());
+    let brains = brain_clients::prepare(&workspace.settings, workspace.vault.root());
     let budgets = budget::of_vault(workspace);
-    let midnight = budget::midnight(workspace, 1).map(|at| Shown::new(at, zone));
-    let one = |brain: &Prepared| {
-        let mut listed = Listed::of(brain, &health, now, zone);
+    let midnight = budget::midnight(workspace, 1).map(|at| ShownInstant::new(at, zone));
+    let one = |brain: &PreparedBrain| {
+        let mut listed = ListedBrain::of(brain, &health, now, zone);
         let own = budgets.iter().find(|budget| budget.brain.as_deref() == Some(brain.name()));
         if own.is_some_and(Budget::is_used_up) && listed.class.is_none() {
             listed.ok = false;
@@ -59,15 +59,15 @@ pub fn listed(workspace: &Workspace) -> Vec<Listed> {
     brains.iter().map(one).collect()
 }
 
-impl Listed {
+impl ListedBrain {
     /// One brain as it is remembered, without its budget.
-    pub fn of(brain: &Prepared, health: &Health, now: Timestamp, zone: &TimeZone) -> Self {
+    pub fn of(brain: &PreparedBrain, health: &BrainHealth, now: Timestamp, zone: &TimeZone) -> Self {
         let seen = health.seen.get(brain.name());
         let (class, until) = match failover::rest(health, &brain.link, now) {
-            _ if brain.lacks_key() => (Some(Class::Auth), None),
-            Rest::Free => (None, None),
-            Rest::Until(class, until) => (Some(class), Some(until)),
-            Rest::Off(class) => (Some(class), None),
+            _ if brain.lacks_key() => (Some(FailureClass::Auth), None),
+            Availability::Free => (None, None),
+            Availability::Until(class, until) => (Some(class), Some(until)),
+            Availability::Off(class) => (Some(class), None),
         };
         Self {
             name: brain.name().to_owned(),
@@ -75,18 +75,18 @@ impl Listed {
             model: brain.settings.model.clone(),
             url: without_password(&brain.url),
             ok: class.is_none(),
-            cooldown_until: until.map(|until| Shown::new(until, zone)),
+            cooldown_until: until.map(|until| ShownInstant::new(until, zone)),
             class,
             budget: None,
-            last_ok: seen.and_then(|seen| seen.last_ok).map(|at| Shown::new(at, zone)),
-            last_failed: seen.and_then(|seen| seen.failed).map(|at| Shown::new(at, zone)),
+            last_ok: seen.and_then(|seen| seen.last_ok).map(|at| ShownInstant::new(at, zone)),
+            last_failed: seen.and_then(|seen| seen.failed).map(|at| ShownInstant::new(at, zone)),
             last_error: brain.problem.clone().or_else(|| seen.and_then(|seen| seen.last_error.clone())),
         }
     }
 
     /// Whether its last call failed.
     pub fn fails(&self) -> bool {
-        let at = |when: &Option<Shown>| when.as_ref().map(Shown::at);
+        let at = |when: &Option<ShownInstant>| when.as_ref().map(ShownInstant::at);
         at(&self.last_failed) > at(&self.last_ok)
     }
 
@@ -106,7 +106,7 @@ impl Listed {
         };
         let until = match (&self.cooldown_until, class) {
             (Some(until), _) => format!("rests until {}", until.told(now)),
-            (None, Class::UnknownModel) => "off until its settings change".to_owned(),
+            (None, FailureClass::UnknownModel) => "off until its settings change".to_owned(),
             (None, _) => "off until its key or its settings change".to_owned(),
         };
         format!(

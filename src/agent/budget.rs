@@ -1,14 +1,14 @@
 //! What a day may cost: the assistant's bound and each brain's own, and how much of them is used.
 //!
 //! What was spent stands in the turn journal, call by call. At 80 % of a bound a notice says so, once a day; at 100 % a
-//! person is asked whether to go on (`answer::spending`), and a "yes" lifts that bound until midnight.
+//! person is asked whether to go on (`answer::budget_check`), and a "yes" lifts that bound until midnight.
 
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::approval::Wanted;
+use super::approval_request::ApprovalSubject;
 use crate::brain::Usage;
 use crate::config::Settings;
 use crate::turn::journal::{self, TurnJournal};
@@ -90,8 +90,8 @@ impl Budget {
     }
 
     /// What a person is asked.
-    pub fn question(&self) -> Wanted {
-        Wanted {
+    pub fn question(&self) -> ApprovalSubject {
+        ApprovalSubject {
             run: format!("go on beyond {} on {}", self.words(), self.day),
             hash: None,
             why: format!("{} Go on for today?", self.sentence()),

@@ -1,26 +1,26 @@
 //! What a brain may call: a box of tools, given by a front door.
 //!
 //! A call goes through three steps: the box says whether a person has to be asked first ([`Toolbox::leave`], pure),
-//! whoever can be asked is ([`crate::agent::approval`]), and then it runs. When its turn is over the box ends what it started.
+//! whoever can be asked is ([`crate::agent::approval_request`]), and then it runs. When its turn is over the box ends what it started.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
-use super::approval::Wanted;
-pub use super::caller::Caller;
+use super::approval_request::ApprovalSubject;
+pub use super::tool_caller::Caller;
 use crate::brain::{ToolCall, ToolSpec};
 use crate::config::McpServer;
 use crate::turn::journal::ToolEnd;
 
 /// What has to happen before a call runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Leave {
+pub enum Precondition {
     /// Nothing.
     Free,
     /// A person is asked.
-    Ask(Wanted),
+    Ask(ApprovalSubject),
     /// It never runs; why, for the brain.
     Refused(String),
 }
@@ -32,8 +32,8 @@ pub trait Toolbox: Send + Sync {
     fn specs(&self) -> Vec<ToolSpec>;
 
     /// Whether a call has to be asked about.
-    fn leave(&self, _call: &ToolCall, _caller: &Caller) -> Leave {
-        Leave::Free
+    fn leave(&self, _call: &ToolCall, _caller: &Caller) -> Precondition {
+        Precondition::Free
     }
 
     /// Whether what this tool says is text that nobody vouches for.
@@ -61,12 +61,12 @@ pub trait Toolbox: Send + Sync {
 
 /// Tells a box that a turn is over, whichever way it ends: where its future is dropped, by a panic or because nobody
 /// waits for it any more, the box is told behind it.
-pub(super) struct Farewell {
+pub(super) struct TurnEndGuard {
     tools: Arc<dyn Toolbox>,
     turn: Option<String>,
 }
 
-impl Farewell {
+impl TurnEndGuard {
     /// For the turn of this name.
     pub fn new(tools: &Arc<dyn Toolbox>, turn: Option<String>) -> Self {
         Self { tools: Arc::clone(tools), turn }
@@ -81,7 +81,7 @@ impl Farewell {
     }
 }
 
-impl Drop for Farewell {
+impl Drop for TurnEndGuard {
     fn drop(&mut self) {
         let (Some(turn), Ok(runtime)) = (self.turn.take(), tokio::runtime::Handle::try_current()) else {
             return;
@@ -107,9 +107,9 @@ impl Toolbox for NoTools {
 }
 
 /// Several boxes as one, in this order; where two have a tool of the same name, the first box's is meant.
-pub struct Boxes(pub Vec<Arc<dyn Toolbox>>);
+pub struct CombinedToolbox(pub Vec<Arc<dyn Toolbox>>);
 
-impl Boxes {
+impl CombinedToolbox {
     fn of(&self, tool: &str) -> Option<&dyn Toolbox> {
         let found = self.0.iter().find(|one| one.specs().iter().any(|spec| spec.name == tool));
         found.map(Arc::as_ref)
@@ -117,7 +117,7 @@ impl Boxes {
 }
 
 #[async_trait]
-impl Toolbox for Boxes {
+impl Toolbox for CombinedToolbox {
     fn specs(&self) -> Vec<ToolSpec> {
         let mut specs: Vec<ToolSpec> = Vec::new();
         for spec in self.0.iter().flat_map(|one| one.specs()) {
@@ -128,8 +128,8 @@ impl Toolbox for Boxes {
         specs
     }
 
-    fn leave(&self, call: &ToolCall, caller: &Caller) -> Leave {
-        self.of(&call.name).map_or(Leave::Free, |one| one.leave(call, caller))
+    fn leave(&self, call: &ToolCall, caller: &Caller) -> Precondition {
+        self.of(&call.name).map_or(Precondition::Free, |one| one.leave(call, caller))
     }
 
     fn untrusted(&self, tool: &str) -> bool {

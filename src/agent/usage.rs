@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::budget::{self, Budget};
 use crate::reminders::rfc3339;
-use crate::turn::usage::{self, By, Row, Sum};
+use crate::turn::usage::{self, UsageGrouping, UsageRow, UsageSum};
 use crate::vault::{VaultError, WalkOptions};
 use crate::workspace::Workspace;
 
@@ -17,9 +17,9 @@ pub struct UsageReport {
     /// The present, in the vault's zone.
     pub to: String,
     /// All of it.
-    pub total: Sum,
+    pub total: UsageSum,
     /// By what was asked for.
-    pub by: Vec<Row>,
+    pub by: Vec<UsageRow>,
     /// Today's budgets, with what is used of them.
     pub budgets: Vec<Budget>,
     /// The logs that couldn't be read; the others are counted.
@@ -31,7 +31,11 @@ pub struct UsageReport {
 ///
 /// # Errors
 /// The logs can't be listed.
-pub fn report(workspace: &Workspace, since: Option<Timestamp>, by: By) -> Result<UsageReport, VaultError> {
+pub fn report(
+    workspace: &Workspace,
+    since: Option<Timestamp>,
+    by: UsageGrouping,
+) -> Result<UsageReport, VaultError> {
     let under = workspace.note(&workspace.settings.paths.logs);
     let walked = match workspace.vault.walk(&WalkOptions { under: Some(under), ..WalkOptions::default() }) {
         Err(VaultError::NotFound(_)) => Vec::new(),

@@ -10,7 +10,7 @@ use crate::format::invisible;
 /// Something that happened while a brain answers. Nothing of it may be shown as an answer before [`Reply`] is
 /// there: the stream may still be cut.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Event {
+pub enum BrainEvent {
     /// More words of the answer.
     Text(String),
     /// A call, whole.
@@ -20,14 +20,14 @@ pub enum Event {
     /// The answer is whole; the last event.
     Done {
         /// Why it ended.
-        stop: Stop,
+        stop: StopReason,
     },
 }
 
 /// Why an answer ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Stop {
+pub enum StopReason {
     /// The model had nothing more to say.
     End,
     /// It waits for its calls' results.
@@ -72,7 +72,7 @@ pub struct Reply {
     /// Its usage; zeros where the provider doesn't tell.
     pub usage: Usage,
     /// Why it ended.
-    pub stop: Stop,
+    pub stop: StopReason,
     /// The model that answered, by its provider's word.
     pub model: String,
 }
@@ -84,21 +84,21 @@ impl Reply {
     /// It does neither: that is no answer.
     pub fn usable(&self) -> Result<(), BrainError> {
         let blank = invisible::strip(&self.text).trim().is_empty();
-        if !blank || !self.tool_calls.is_empty() || self.stop == Stop::Refusal {
+        if !blank || !self.tool_calls.is_empty() || self.stop == StopReason::Refusal {
             return Ok(());
         }
         let why = match self.stop {
-            Stop::Length => "it thought until its longest answer was full, and said nothing",
+            StopReason::Length => "it thought until its longest answer was full, and said nothing",
             _ => "its answer was empty",
         };
-        Err(BrainError::new(Class::Crash, why))
+        Err(BrainError::new(FailureClass::Crash, why))
     }
 }
 
 /// The kinds of failure, by what is to be done about them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Class {
+pub enum FailureClass {
     /// The account has no money or no quota.
     Billing,
     /// Too many requests.
@@ -119,7 +119,7 @@ pub enum Class {
     Crash,
 }
 
-impl Class {
+impl FailureClass {
     /// Every class.
     pub const ALL: [Self; 9] = [
         Self::Billing,
@@ -154,7 +154,7 @@ impl Class {
 #[error("{message}")]
 pub struct BrainError {
     /// The class, which decides about the reaction.
-    pub class: Class,
+    pub class: FailureClass,
     /// A sentence for people, scrubbed of keys.
     pub message: String,
     /// When the provider wants to be asked again.
@@ -169,7 +169,7 @@ pub struct BrainError {
 
 impl BrainError {
     /// An error with a class and a sentence.
-    pub fn new(class: Class, message: impl Into<String>) -> Self {
+    pub fn new(class: FailureClass, message: impl Into<String>) -> Self {
         Self {
             class,
             message: message.into(),
@@ -182,7 +182,7 @@ impl BrainError {
 
     /// The caller stopped the call.
     pub fn cancelled() -> Self {
-        Self { cancelled: true, ..Self::new(Class::Crash, "the call was stopped") }
+        Self { cancelled: true, ..Self::new(FailureClass::Crash, "the call was stopped") }
     }
 }
 
@@ -190,7 +190,7 @@ impl BrainError {
 mod tests {
     use super::*;
 
-    fn reply(text: &str, stop: Stop) -> Reply {
+    fn reply(text: &str, stop: StopReason) -> Reply {
         Reply {
             text: text.into(),
             tool_calls: vec![],
@@ -204,17 +204,19 @@ mod tests {
     #[test]
     fn what_nobody_sees_is_no_answer() {
         for blank in ["", " \n", "\u{200b}", "\u{feff} \u{2060}\u{200b}"] {
-            let error = reply(blank, Stop::End).usable().unwrap_err();
+            let error = reply(blank, StopReason::End).usable().unwrap_err();
             assert_eq!(
                 (error.class, error.message.as_str()),
-                (Class::Crash, "its answer was empty"),
+                (FailureClass::Crash, "its answer was empty"),
                 "{blank:?}"
             );
-            assert!(reply(blank, Stop::Length).usable().unwrap_err().message.contains("longest answer"));
-            assert!(reply(blank, Stop::Refusal).usable().is_ok());
+            assert!(
+                reply(blank, StopReason::Length).usable().unwrap_err().message.contains("longest answer")
+            );
+            assert!(reply(blank, StopReason::Refusal).usable().is_ok());
             let call = ToolCall { id: "c".into(), name: "look".into(), arguments: "{}".into() };
-            assert!(Reply { tool_calls: vec![call], ..reply(blank, Stop::ToolUse) }.usable().is_ok());
+            assert!(Reply { tool_calls: vec![call], ..reply(blank, StopReason::ToolUse) }.usable().is_ok());
         }
-        assert!(reply("\u{200b}yes", Stop::End).usable().is_ok());
+        assert!(reply("\u{200b}yes", StopReason::End).usable().is_ok());
     }
 }

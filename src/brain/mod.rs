@@ -21,12 +21,12 @@ use async_trait::async_trait;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-pub use self::event::{BrainError, Class, Event, Reply, Stop, Usage};
+pub use self::event::{BrainError, BrainEvent, FailureClass, Reply, StopReason, Usage};
 pub use self::failing::{failover, health};
 pub use self::price::Price;
 #[cfg(feature = "acp")]
 pub use self::programs::acp;
-pub use self::programs::{Harness, Host, Task, claude_code, codex, harness, process};
+pub use self::programs::{Harness, HarnessTask, Host, claude_code, codex, harness, process};
 pub use self::request::{Message, Part, RawTurn, Request, ToolCall, ToolResult, ToolSpec};
 
 /// A brain: one endpoint with one model and one key. A brain with several keys is several of these.
@@ -41,7 +41,7 @@ pub trait Brain: Send + Sync {
     async fn call(
         &self,
         request: &Request,
-        events: mpsc::Sender<Event>,
+        events: mpsc::Sender<BrainEvent>,
         cancel: CancellationToken,
     ) -> Result<Reply, BrainError>;
 }

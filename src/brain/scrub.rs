@@ -200,7 +200,7 @@ mod tests {
             tool_calls: vec![],
             raw: None,
             usage: crate::brain::Usage::default(),
-            stop: crate::brain::Stop::End,
+            stop: crate::brain::StopReason::End,
             model: "m".into(),
         };
         let table = [

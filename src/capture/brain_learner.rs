@@ -5,19 +5,19 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::Judged;
+use super::BrainVerdict;
 use super::ask::Inbox;
-use super::find::brain::{self, Asked};
+use super::find::brain::{self, BrainPrompt};
 use super::learn::Learner;
-use super::read::reading::Turn;
-use crate::agent::Permits;
-use crate::agent::beside::{Beside, Purpose, Said};
+use super::read::new_turns::PersonTurn;
+use crate::agent::CallPermits;
+use crate::agent::background_calls::{BackgroundCaller, BackgroundReply, CallPurpose};
 use crate::brain::wire::Watch;
 use crate::brain::{Message, Request};
 use crate::capture::Extracted;
 use crate::workspace::Workspace;
 
-const PURPOSE: Purpose = Purpose { name: "capture", title: "What learning from conversations took" };
+const PURPOSE: CallPurpose = CallPurpose { name: "capture", title: "What learning from conversations took" };
 /// The longest that one question may take.
 const TIME: Duration = Duration::from_secs(60);
 /// The most that a brain may write.
@@ -27,7 +27,7 @@ const MOST_OUTPUT: u32 = 4_000;
 #[derive(Debug)]
 pub struct BrainLearner {
     workspace: Arc<Workspace>,
-    beside: Beside,
+    beside: BackgroundCaller,
 }
 
 impl BrainLearner {
@@ -35,8 +35,8 @@ impl BrainLearner {
     ///
     /// # Errors
     /// A sentence on what can't be used.
-    pub fn new(workspace: Arc<Workspace>, permits: Arc<Permits>) -> Result<Self, String> {
-        let beside = Beside::new(Arc::clone(&workspace), Watch::default(), permits, PURPOSE)?;
+    pub fn new(workspace: Arc<Workspace>, permits: Arc<CallPermits>) -> Result<Self, String> {
+        let beside = BackgroundCaller::new(Arc::clone(&workspace), Watch::default(), permits, PURPOSE)?;
         Ok(Self { workspace, beside })
     }
 
@@ -45,7 +45,7 @@ impl BrainLearner {
     ///
     /// # Errors
     /// A sentence on the note that can't be read or written.
-    pub async fn learn(&self, turns: Vec<Turn>) -> Result<Option<usize>, String> {
+    pub async fn learn(&self, turns: Vec<PersonTurn>) -> Result<Option<usize>, String> {
         let Some(brain) = self.workspace.settings.capture_brain() else { return Ok(None) };
         let names = self.beside.names(Some(brain))?;
         if !self.beside.can_ask(&names) {
@@ -54,7 +54,7 @@ impl BrainLearner {
         let mut asked = 0;
         for portion in brain::portions(turns) {
             let mut learner = self.learner()?;
-            let new: Vec<Turn> = portion.into_iter().filter(|turn| !learner.is_known(turn)).collect();
+            let new: Vec<PersonTurn> = portion.into_iter().filter(|turn| !learner.is_known(turn)).collect();
             if new.is_empty() {
                 continue;
             }
@@ -78,12 +78,12 @@ impl BrainLearner {
             .map_err(|error| error.to_string())
     }
 
-    async fn ask(&self, names: &[String], request: &Request) -> Option<Said> {
+    async fn ask(&self, names: &[String], request: &Request) -> Option<BackgroundReply> {
         let said = self.beside.ask(names, request, TIME, &CancellationToken::new()).await?;
         (!said.text.is_empty()).then_some(said)
     }
 
-    async fn found(&self, names: &[String], turns: &[Turn]) -> Option<(String, Vec<Vec<Extracted>>)> {
+    async fn found(&self, names: &[String], turns: &[PersonTurn]) -> Option<(String, Vec<Vec<Extracted>>)> {
         let request = request(brain::find(turns));
         let mut by = None;
         for _ in 0..2 {
@@ -97,7 +97,13 @@ impl BrainLearner {
     }
 
     /// Asks what becomes of known facts, where any are near; without an answer the words decide.
-    async fn judge(&self, names: &[String], learner: &Learner, turns: &[Turn], found: &mut [Vec<Extracted>]) {
+    async fn judge(
+        &self,
+        names: &[String],
+        learner: &Learner,
+        turns: &[PersonTurn],
+        found: &mut [Vec<Extracted>],
+    ) {
         let mut places = Vec::new();
         let mut shown = Vec::new();
         for (at, (turn, found)) in turns.iter().zip(found.iter()).enumerate() {
@@ -115,14 +121,14 @@ impl BrainLearner {
         let asked = request(brain::judge(&shown));
         let near: Vec<Vec<&str>> = shown.into_iter().map(|(_, near)| near).collect();
         let Some(said) = self.ask(names, &asked).await else { return };
-        let judged: Vec<Option<Judged>> = brain::judged(&said.text, &near);
+        let judged: Vec<Option<BrainVerdict>> = brain::judged(&said.text, &near);
         for ((at, which), judged) in places.into_iter().zip(judged) {
             found[at][which].judged = judged;
         }
     }
 }
 
-fn request(asked: Asked) -> Request {
+fn request(asked: BrainPrompt) -> Request {
     Request {
         system: asked.system,
         messages: vec![Message::user(asked.text)],

@@ -8,8 +8,8 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 
 use super::ask::{self, InboxError};
-use super::judge::{Admission, Known, Memory, Proposal, propose};
-use super::read::reading::Turn;
+use super::judge::{Admission, KnownFacts, KnownItem, Proposal, propose};
+use super::read::new_turns::PersonTurn;
 use crate::capture::{AUTO, Extracted};
 use crate::config::{Inbox, Settings};
 use crate::embed::Table;
@@ -25,7 +25,7 @@ const MOST_AGAIN: usize = 3;
 /// Learns for one vault, as it was when this was made.
 pub struct Learner {
     table: Table,
-    memory: Memory,
+    memory: KnownFacts,
     /// The turns that something was asked about: `logs/…#^id`.
     sources: std::collections::HashSet<String>,
     /// The ids of questions whose words were said again, once for each time.
@@ -38,7 +38,7 @@ pub struct Learner {
 
 /// The questions that a look writes into the inbox.
 #[derive(Debug, Default)]
-pub struct Asking {
+pub struct InboxQuestions {
     /// New lines, best first.
     pub lines: Vec<Candidate>,
     /// The ids of questions that move up.
@@ -64,44 +64,51 @@ impl Learner {
         for section in notes.list_long(None)? {
             for memory in section.memories.iter().filter(|memory| struck::parse(&memory.text).is_none()) {
                 let at = memory.timestamp.as_deref().and_then(|stamp| instant(stamp, notes));
-                facts.push(Known::new(&table, section.section.as_deref(), &bare(&memory.text), at));
+                facts.push(KnownItem::new(&table, section.section.as_deref(), &bare(&memory.text), at));
             }
         }
         let file = ask::Inbox::new(notes).read()?;
         let all = file.all();
-        let known = all.iter().map(|(_, one)| Known::asked(&table, one)).collect();
+        let known = all.iter().map(|(_, one)| KnownItem::asked(&table, one)).collect();
         let sources = file.records.iter().map(|record| record.candidate.source()).collect();
         let open = file.lines.iter().filter(|line| line.candidate.mark == Mark::Open).count();
         let records = file.records.iter().filter_map(|line| line.candidate.record.as_ref());
         let asked = records.filter(|record| record.on.as_deref() != Some(AUTO)).map(|it| it.asked).collect();
-        let memory = Memory { facts, asked: known };
+        let memory = KnownFacts { facts, asked: known };
         Ok(Self { table, memory, sources, again: Vec::new(), open, asked })
     }
 
     /// Whether something was asked about this turn before.
-    pub fn is_known(&self, turn: &Turn) -> bool {
+    pub fn is_known(&self, turn: &PersonTurn) -> bool {
         self.sources.contains(&turn.source())
     }
 
     /// The facts that are near these words in a section, nearest first, for a brain to judge by.
     pub fn near(&self, section: &str, text: &str) -> Vec<&str> {
         let vector = self.table.embed(text);
-        let about =
-            |fact: &&Known| fact.section.as_deref().is_none_or(|own| crate::memory::is_section(own, section));
-        let facts: Vec<&Known> = self.memory.facts.iter().filter(about).collect();
+        let about = |fact: &&KnownItem| {
+            fact.section.as_deref().is_none_or(|own| crate::memory::is_section(own, section))
+        };
+        let facts: Vec<&KnownItem> = self.memory.facts.iter().filter(about).collect();
         let vectors: Vec<Vec<f32>> = facts.iter().map(|fact| fact.vector.clone()).collect();
         let near = crate::capture::judge::dedup::nearest(&vector, &vectors);
         near.into_iter().map(|(place, _)| facts[place].text.as_str()).collect()
     }
 
     /// The questions about a turn with these candidates; the next turn knows of them.
-    pub fn learn(&mut self, turn: &Turn, found: Vec<Extracted>, by: &str, now: Timestamp) -> Vec<Proposal> {
+    pub fn learn(
+        &mut self,
+        turn: &PersonTurn,
+        found: Vec<Extracted>,
+        by: &str,
+        now: Timestamp,
+    ) -> Vec<Proposal> {
         if found.is_empty() || self.is_known(turn) {
             return Vec::new();
         }
         let proposals = propose(turn, found, &self.memory, by, now, &self.table, &mut self.again);
         for proposal in &proposals {
-            self.memory.asked.push(Known::asked(&self.table, &proposal.candidate));
+            self.memory.asked.push(KnownItem::asked(&self.table, &proposal.candidate));
         }
         if !proposals.is_empty() {
             self.sources.insert(turn.source());
@@ -117,7 +124,7 @@ impl Learner {
         settings: &Settings,
         now: Timestamp,
         zone: &Zone,
-    ) -> Asking {
+    ) -> InboxQuestions {
         let score = |proposal: &Proposal| {
             let again = self.again.iter().filter(|id| **id == proposal.candidate.id).count();
             let is_wanted = proposal.scores.utility >= 1.0;
@@ -128,7 +135,7 @@ impl Learner {
         let today = self.asked.iter().filter(|at| day(**at) == day(now)).count();
         let Inbox { per_day, open } = settings.inbox;
         let mut room = per_day.saturating_sub(today).min(open.saturating_sub(self.open));
-        let mut out = Asking { again: self.again.clone(), ..Asking::default() };
+        let mut out = InboxQuestions { again: self.again.clone(), ..InboxQuestions::default() };
         for Proposal { mut candidate, admission, .. } in proposals {
             if admission == Admission::In && settings.captures_at_once(candidate.category) {
                 candidate.mark = Mark::Ticked;

@@ -24,12 +24,12 @@ use crate::format::candidate::Category;
 
 pub use crate::format::candidate::{AUTO, HUMAN};
 
-pub use self::ask::{Inbox, InboxError, Kept, Listed, Settled};
+pub use self::ask::{Inbox, InboxError, InboxOutcome, KeptCandidate, ListedCandidate};
 #[cfg(feature = "assistant")]
 pub use self::brain_learner::BrainLearner;
 pub use self::find::{offers, rules};
-pub use self::learn::{Asking, Learner};
-pub use self::read::{phrase, reading, sentences};
+pub use self::learn::{InboxQuestions, Learner};
+pub use self::read::{new_turns, phrase_match, sentences};
 
 /// Something that was found in a turn, before anything is known of what is kept.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,12 +45,12 @@ pub struct Extracted {
     /// How useful it looks, 0 to 1.
     pub utility: f64,
     /// A brain's verdict on a known fact; none where the words decide.
-    pub judged: Option<Judged>,
+    pub judged: Option<BrainVerdict>,
 }
 
 /// A brain's verdict on a candidate, naming a known fact by its words.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Judged {
+pub enum BrainVerdict {
     /// It is a fact of its own.
     Create,
     /// It is known.

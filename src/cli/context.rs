@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::error::CommandError;
 #[cfg(all(unix, feature = "assistant"))]
-use super::permitted;
+use super::assistant_commands;
+use super::error::CommandError;
 use crate::clock::{self, Clock};
 use crate::config::{self, ConfigError};
 use crate::terminal::Ui;
@@ -22,7 +22,7 @@ pub struct Context {
     vault: Option<PathBuf>,
     /// Whose call this is, where the assistant asks from its shell.
     #[cfg(all(unix, feature = "assistant"))]
-    caller: Option<crate::agent::bash::gate::Called>,
+    caller: Option<crate::agent::bash::vault_proxy::CallerEnv>,
 }
 
 impl Context {
@@ -40,7 +40,7 @@ impl Context {
             clock,
             vault,
             #[cfg(all(unix, feature = "assistant"))]
-            caller: crate::agent::bash::gate::Called::from_env(),
+            caller: crate::agent::bash::vault_proxy::CallerEnv::from_env(),
         })
     }
 
@@ -56,7 +56,7 @@ impl Context {
     /// Refuses what the assistant may not do from its shell.
     #[cfg(all(unix, feature = "assistant"))]
     pub(super) fn permits(&self, matches: &clap::ArgMatches) -> Result<(), CommandError> {
-        self.caller.as_ref().map_or(Ok(()), |_| permitted::check(matches))
+        self.caller.as_ref().map_or(Ok(()), |_| assistant_commands::check(matches))
     }
 
     #[cfg(not(all(unix, feature = "assistant")))]

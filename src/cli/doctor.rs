@@ -1,9 +1,9 @@
-//! `doctor`: what is wrong, and how to mend it. What `--fix` mends is mended before ([`super::mend`]).
+//! `doctor`: what is wrong, and how to mend it. What `--fix` mends is mended before ([`super::doctor_fix`]).
 
 use super::context::Context;
+use super::doctor_fix;
 use super::error::{CommandResult, Status};
-use super::mend;
-use crate::doctor::{Check, Further, Look, Outcome, examine, settings_failure};
+use crate::doctor::{Check, CheckOutcome, ExtraCheck, Look, examine, settings_failure};
 
 /// Looks at the vault, the machine and the daemon, and says what is wrong and how to mend it.
 #[derive(Debug, clap::Args)]
@@ -15,7 +15,7 @@ pub struct Args {
 }
 
 /// Checks that aren't `doctor`'s own.
-const FURTHER: &[Further] = &[
+const FURTHER: &[ExtraCheck] = &[
     #[cfg(feature = "assistant")]
     crate::doctor::discord,
     crate::doctor::embeddings,
@@ -25,7 +25,7 @@ const FURTHER: &[Further] = &[
 
 /// Runs `doctor`: exit code 1 where a check failed.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
-    let mended = if args.fix { mend::mend(context)? } else { Vec::new() };
+    let mended = if args.fix { doctor_fix::mend(context)? } else { Vec::new() };
     let found = match crate::workspace::Workspace::open(&context.vault_dir()?, context.clock.clone()) {
         Ok(workspace) => examine(&workspace, Look::Whole, FURTHER),
         Err(error) => vec![settings_failure(&error)],
@@ -33,16 +33,16 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let checks: Vec<Check> = mended.into_iter().chain(found).collect();
     context.ui.json(&checks);
     checks.iter().for_each(|check| show(context, check));
-    let failed = checks.iter().any(|check| check.status == Outcome::Fail);
+    let failed = checks.iter().any(|check| check.status == CheckOutcome::Fail);
     Ok(if failed { Status::Problem } else { Status::Fine })
 }
 
 fn show(context: &Context, check: &Check) {
     use anstyle::AnsiColor::{Green, Red, Yellow};
     let (mark, colour) = match check.status {
-        Outcome::Ok => ("ok  ", Green),
-        Outcome::Warn => ("warn", Yellow),
-        Outcome::Fail => ("FAIL", Red),
+        CheckOutcome::Ok => ("ok  ", Green),
+        CheckOutcome::Warn => ("warn", Yellow),
+        CheckOutcome::Fail => ("FAIL", Red),
     };
     let style = colour.on_default();
     context.ui.line(format!("{style}{mark}{style:#} {:12} {}", check.check, check.detail));

@@ -24,7 +24,7 @@ pub struct Args {
 
 /// What became of the template's files, by their places in the vault.
 #[derive(Debug, Default, Serialize)]
-pub struct Written {
+pub struct TemplateReport {
     /// New files.
     pub created: Vec<String>,
     /// Files that were there already and stayed as they are.
@@ -33,7 +33,7 @@ pub struct Written {
 
 /// What a new vault begins with, where that isn't the usual.
 #[derive(Debug, Default)]
-pub struct Begin {
+pub struct InitialContent {
     /// The zone of its times, instead of this machine's.
     pub zone: Option<Zone>,
     /// Its settings file, instead of the template's.
@@ -46,7 +46,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         (Some(dir), _) | (None, Some(dir)) => dir.clone(),
         (None, None) => std::env::current_dir()?,
     };
-    let (workspace, written) = write_template(context, &dir, &Begin::default())?;
+    let (workspace, written) = write_template(context, &dir, &InitialContent::default())?;
     context.ui.json(&written);
     for path in &written.created {
         context.ui.line(format!("created {path}"));
@@ -69,8 +69,8 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 pub fn write_template(
     context: &Context,
     dir: &Path,
-    begin: &Begin,
-) -> Result<(Workspace, Written), CommandError> {
+    begin: &InitialContent,
+) -> Result<(Workspace, TemplateReport), CommandError> {
     std::fs::create_dir_all(dir).map_err(|error| {
         CommandError::problem(format!("can't make the folder `{}`: {error}", dir.display()))
     })?;
@@ -116,8 +116,8 @@ fn write_missing(
     zone: &Zone,
     settings: Option<&str>,
     why: &Why,
-) -> Result<Written, CommandError> {
-    let mut written = Written::default();
+) -> Result<TemplateReport, CommandError> {
+    let mut written = TemplateReport::default();
     for (path, text) in TEMPLATE {
         let note = NotePath::new(path).map_err(CommandError::problem)?;
         let text = match settings.filter(|_| *path == FILE_NAME) {

@@ -13,34 +13,34 @@
 //! - [`daemon`]: `run`, `tick`, `status`, `service`;
 //! - [`completions`], [`man`]: `completions`, `man`.
 //!
-//! What all share: [`commands`] is the list of commands, [`context`] what each is given, [`permitted`] what the assistant may
-//! call from its shell, [`error`] an error with its exit code, [`logging`] the log on standard error, [`when`] instants as people read and type them, [`zone`]
+//! What all share: [`commands`] is the list of commands, [`context`] what each is given, [`assistant_commands`] what the assistant may
+//! call from its shell, [`error`] an error with its exit code, [`logging`] the log on standard error, [`instant_option`] instants as people read and type them, [`zone`]
 //! this machine's time zone.
 //!
 //! Never here: a rule about notes, reminders or memories. Whatever another front door could need stands in a room.
 
 #[cfg(feature = "assistant")]
 mod assistant;
+#[cfg(feature = "assistant")]
+mod assistant_commands;
 mod commands;
 mod completions;
 mod context;
 mod daemon;
 mod doctor;
+mod doctor_fix;
 mod error;
 mod hosts;
 mod index;
 mod init;
+mod instant_option;
 mod logging;
 mod man;
 mod memories;
-mod mend;
-#[cfg(feature = "assistant")]
-mod permitted;
 mod reminders;
 mod setup;
 mod snapshots;
 mod transfer;
-mod when;
 mod zone;
 
 use std::ffi::{OsStr, OsString};
@@ -87,7 +87,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
         return supervise::run(&args[2..]);
     }
     #[cfg(all(unix, feature = "assistant"))]
-    if let Some(code) = crate::agent::bash::gate::forward(&args) {
+    if let Some(code) = crate::agent::bash::vault_proxy::forward(&args) {
         return code;
     }
     let is_hook = args.iter().any(|arg| arg == "hook");

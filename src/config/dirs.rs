@@ -67,14 +67,14 @@ const OWNER: &str = "vault";
 
 /// Which vault a state directory belongs to.
 #[derive(Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-struct Owner {
+struct StateOwner {
     /// The vault's folder, links resolved.
     path: PathBuf,
     /// The folder's number on its file system, by which a vault that was renamed is known.
     folder: (u64, u64),
 }
 
-impl Owner {
+impl StateOwner {
     fn of(root: &Path) -> Option<Self> {
         use std::os::unix::fs::MetadataExt;
         let path = root.canonicalize().ok()?;
@@ -91,12 +91,13 @@ impl Dirs {
     pub fn bind(&self, root: &Path) -> Result<(), ConfigError> {
         let file = self.state.join(OWNER);
         // A folder that can't be read now is reported by its reader.
-        let Some(own) = Owner::of(root) else { return Ok(()) };
-        let known = std::fs::read(&file).ok().and_then(|bytes| serde_json::from_slice::<Owner>(&bytes).ok());
+        let Some(own) = StateOwner::of(root) else { return Ok(()) };
+        let known =
+            std::fs::read(&file).ok().and_then(|bytes| serde_json::from_slice::<StateOwner>(&bytes).ok());
         match known {
             Some(known) if known == own => return Ok(()),
             Some(known) if known.path != own.path => {
-                let there = Owner::of(&known.path);
+                let there = StateOwner::of(&known.path);
                 if there.as_ref().is_some_and(|there| there.folder == own.folder) {
                     return Ok(());
                 }

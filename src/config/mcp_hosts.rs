@@ -34,7 +34,7 @@ pub fn spelled<'a>(servers: &'a [McpServer], name: &'a str) -> Option<(&'a str, 
 
 /// How a program's JSON names a variable of the environment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Filled {
+pub enum VariableSyntax {
     /// `${NAME}`: Claude Code.
     Dollar,
     /// `${env:NAME}`: Cursor.
@@ -45,7 +45,7 @@ pub enum Filled {
     Never,
 }
 
-impl Filled {
+impl VariableSyntax {
     fn text(self, name: &str) -> Option<String> {
         match self {
             Self::Dollar => Some(format!("${{{name}}}")),
@@ -66,7 +66,7 @@ pub fn inputs(servers: &[&McpServer]) -> Vec<Value> {
 
 impl McpServer {
     /// As an entry of `mcpServers`, or of `servers`, for a program that starts it.
-    pub fn for_json(&self, filled: Filled) -> Value {
+    pub fn for_json(&self, filled: VariableSyntax) -> Value {
         match &self.url {
             Some(url) => {
                 let mut entry = json!({"type": "http", "url": url});
@@ -157,12 +157,12 @@ key_file = "~/key"
         let names = |purpose| of(&servers, purpose).map(|one| one.name.as_str()).collect::<Vec<_>>();
         assert_eq!((names("assistant"), names("routine:news")), (vec!["web", "far"], vec!["web"]));
         let all: Vec<String> =
-            servers[..2].iter().map(|one| one.for_json(Filled::Dollar).to_string()).collect();
+            servers[..2].iter().map(|one| one.for_json(VariableSyntax::Dollar).to_string()).collect();
         insta::assert_snapshot!(all.join("\n"), @r#"
         {"args":["-y","@playwright/mcp"],"command":"npx","env":{"DISPLAY":"${DISPLAY}"},"type":"stdio"}
         {"headers":{"Authorization":"Bearer ${FAR_KEY}"},"type":"http","url":"https://example.org/mcp"}
         "#);
-        let others = [Filled::Env, Filled::Input, Filled::Never];
+        let others = [VariableSyntax::Env, VariableSyntax::Input, VariableSyntax::Never];
         let shown = others.map(|filled| [0, 1].map(|at: usize| servers[at].for_json(filled)));
         assert_eq!(
             shown.each_ref().map(|[web, far]| (&web["env"]["DISPLAY"], &far["headers"]["Authorization"])),

@@ -7,41 +7,41 @@
 //! the cache.
 //!
 //! - [`settings`]: the file as values; [`tables`]: one file a table; [`capturing`]: values that follow from several of
-//!   them; [`pause`]: its keys for a pause;
-//! - [`edit`], [`put`]: the changes that the program makes to the file. Pure;
+//!   them; [`paused_until`]: its keys for a pause;
+//! - [`add_allowed`], [`set_values`]: the changes that the program makes to the file. Pure;
 //! - [`dirs`], [`json_file`], [`secret`]: directories, small state files in them, secrets; [`error`], [`explain`],
-//!   [`stray`]: errors with their place;
+//!   [`stray_keys`]: errors with their place;
 //! - [`mcp_hosts`]: `[[mcp]]` as configuration for programs that start servers themselves; [`git_address`]: the
 //!   remotes that machines may share.
 
+mod add_allowed;
 mod capturing;
 mod dirs;
-mod edit;
 mod error;
 mod explain;
 pub mod git_address;
 pub mod json_file;
 pub mod last_good;
 pub mod mcp_hosts;
-mod pause;
-mod put;
+mod paused_until;
 mod secret;
+mod set_values;
 mod settings;
-mod stray;
+mod stray_keys;
 mod tables;
 
+pub use self::add_allowed::with_allowed;
 pub use self::dirs::{CACHE_VARIABLE, Dirs, STATE_VARIABLE, find_vault, is_vault};
-pub use self::edit::with_allowed;
 pub use self::error::ConfigError;
-pub use self::pause::{PAUSE_REMINDERS, PAUSED_UNTIL, PausedUntil};
-pub use self::put::{with_brain, with_values, without};
+pub use self::paused_until::{PAUSE_REMINDERS, PAUSED_UNTIL, PausedUntil};
 pub(crate) use self::secret::expand;
 pub use self::secret::{
     DISCORD_TOKEN_VARIABLE, EMAIL_PASSWORD_VARIABLE, ETCD_PASSWORD_VARIABLE, NTFY_TOKEN_VARIABLE,
     SIGNED_SECRET_VARIABLE, SIGNED_URL_VARIABLE, WEBHOOK_VARIABLE, make_private, secret,
 };
+pub use self::set_values::{with_brain, with_values, without};
 pub use self::settings::{Edit, EditStrategyName, Embed, History, Index, Memory, Recall, Schedule, Settings};
-pub use self::stray::{Stray, strays};
+pub use self::stray_keys::{StrayKey, strays};
 pub(crate) use self::tables::is_web;
 pub use self::tables::{
     Assistant, AttachmentKind, BashMode, Brain, BrainKind, Capture, Category, Discord, Email, Hooks, Inbox,

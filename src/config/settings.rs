@@ -1,6 +1,6 @@
 //! Reads `vault-agent.toml` into checked values.
 
-mod differ;
+mod changed_parts;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::error::ConfigError;
 use super::explain::{explain, key_span};
-use super::pause::PausedUntil;
+use super::paused_until::PausedUntil;
 use super::tables::assistant::{self, Assistant, Route, SkillSettings};
 use super::tables::mcp::{self, McpServer};
 use super::tables::notify::{self, Notify};

@@ -28,7 +28,7 @@ use tokio_util::sync::CancellationToken;
 pub use enforcement::{Enforcement, Level, Rule};
 pub use gate::Gate;
 pub use helper::{Helper, main};
-pub use policy::{Exit, Limits, Policy, Ran};
+pub use policy::{CommandOutcome, Exit, Limits, Policy};
 
 /// Why a command could not be run at all.
 #[derive(Debug, thiserror::Error)]
@@ -61,7 +61,7 @@ pub async fn run(
     command: &str,
     gate: Option<Arc<dyn Gate>>,
     stop: &CancellationToken,
-) -> Result<Ran, ConfineError> {
+) -> Result<CommandOutcome, ConfineError> {
     Helper::current().run(policy, command, gate, stop).await
 }
 

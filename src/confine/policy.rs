@@ -63,7 +63,7 @@ pub struct Limits {
     pub memory_bytes: u64,
     /// Processes and threads at a time.
     pub processes: u64,
-    /// How much of its output [`Ran::text`] keeps: half from the head, half from the tail.
+    /// How much of its output [`CommandOutcome::text`] keeps: half from the head, half from the tail.
     pub output_bytes: usize,
     /// How much output it may make; up to here all of it is kept in a file in the scratch.
     pub whole_bytes: u64,
@@ -134,7 +134,7 @@ impl std::fmt::Display for Exit {
 
 /// The result of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ran {
+pub struct CommandOutcome {
     /// How it ended.
     pub exit: Exit,
     /// Its output and errors as they came; of long ones the head and the tail, with a line between that says how much

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::capabilities::Capabilities;
 use super::output::Output;
 use super::wire::{self, ARGUMENT, Job, Layers, Report};
-use super::{ConfineError, Enforcement, Exit, Gate, Helper, Policy, Ran, gate};
+use super::{CommandOutcome, ConfineError, Enforcement, Exit, Gate, Helper, Policy, gate};
 
 impl Helper {
     /// Runs `command` in a box made after `policy`; see [`super::run`].
@@ -26,7 +26,7 @@ impl Helper {
         command: &str,
         gate: Option<Arc<dyn Gate>>,
         stop: &CancellationToken,
-    ) -> Result<Ran, ConfineError> {
+    ) -> Result<CommandOutcome, ConfineError> {
         let namespaces = match &self.found().layers {
             Ok(layers) => layers.namespaces,
             Err(why) => return Err(ConfineError::Unavailable(why.clone())),
@@ -34,7 +34,7 @@ impl Helper {
         let scratch_error = |source: io::Error| ConfineError::Scratch { path: policy.write.clone(), source };
         let mut policy = policy.clone();
         policy.write = policy.write.canonicalize().map_err(scratch_error)?;
-        let whole = Whole::new(&policy.write).map_err(scratch_error)?;
+        let whole = OutputFile::new(&policy.write).map_err(scratch_error)?;
         let limits = policy.limits.clone();
         let gate = gate.filter(|_| policy.gate);
         let ends = gate.map(|gate| Ok((gate, gate::pair()?))).transpose().map_err(helper_error)?;
@@ -140,9 +140,9 @@ impl Running {
         &mut self,
         keep: usize,
         most: u64,
-        mut whole: Whole,
+        mut whole: OutputFile,
         stop: &CancellationToken,
-    ) -> io::Result<Result<Ran, ConfineError>> {
+    ) -> io::Result<Result<CommandOutcome, ConfineError>> {
         let mut output = Output::new(keep);
         let mut ended: Option<Exit> = None;
         let mut buffer = vec![0; 64 << 10];
@@ -182,7 +182,7 @@ impl Running {
             },
         };
         let text = output.text();
-        Ok(Ok(Ran { exit, text, bytes: output.total(), whole: whole.path() }))
+        Ok(Ok(CommandOutcome { exit, text, bytes: output.total(), whole: whole.path() }))
     }
 
     async fn report(&mut self) -> io::Result<Option<Report>> {
@@ -200,14 +200,14 @@ impl Running {
 ///
 /// The command can write to the scratch, too: the file is made anew and never through a link, and its path is given
 /// only if it still is that file.
-struct Whole {
+struct OutputFile {
     scratch: PathBuf,
     dir: OwnedFd,
     file: Option<(String, File)>,
     is_broken: bool,
 }
 
-impl Whole {
+impl OutputFile {
     fn new(scratch: &Path) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let dir = open(scratch, flags, Mode::empty())?;

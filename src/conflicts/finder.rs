@@ -13,12 +13,12 @@ const DEEPEST: usize = 64;
 /// What is known of the vault's folders between two looks.
 #[derive(Debug, Default)]
 pub struct Finder {
-    folders: HashMap<String, Folder>,
+    folders: HashMap<String, SeenFolder>,
 }
 
 /// A folder as it was read last.
 #[derive(Debug)]
-struct Folder {
+struct SeenFolder {
     modified: SystemTime,
     /// Whether it was read again at the same time of modification: an entry that came within the clock's step is seen then.
     is_settled: bool,
@@ -34,7 +34,7 @@ impl Finder {
         let mut open = vec![(String::new(), 0)];
         while let Some((path, depth)) = open.pop() {
             let known = self.folders.remove(&path);
-            let Some(folder) = Folder::read(vault.root(), &path, known) else { continue };
+            let Some(folder) = SeenFolder::read(vault.root(), &path, known) else { continue };
             if depth < DEEPEST {
                 open.extend(folder.folders.iter().map(|folder| (folder.clone(), depth + 1)));
             }
@@ -48,7 +48,7 @@ impl Finder {
     }
 }
 
-impl Folder {
+impl SeenFolder {
     fn read(root: &Path, path: &str, known: Option<Self>) -> Option<Self> {
         let at = root.join(path);
         let meta = std::fs::symlink_metadata(&at).ok().filter(std::fs::Metadata::is_dir)?;

@@ -5,25 +5,25 @@ use std::sync::{Arc, PoisonError, RwLock};
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
-use super::part::Event;
-use crate::agent::approval::Approvals;
-use crate::agent::{Engine, EngineParts, Permits, VaultApprovals, VaultMemory};
+use super::part::DaemonEvent;
+use crate::agent::approval_request::Approvals;
+use crate::agent::{CallPermits, Engine, EngineParts, VaultApprovals, VaultMemory};
 use crate::brain::wire::Watch;
 use crate::toolbox::toolbox;
-use crate::turn::{Answer, Halt, Place, Responder, TurnJournal};
+use crate::turn::{Conversation, Halt, Responder, TurnAnswer, TurnJournal};
 use crate::workspace::Workspace;
 
 /// Answers with the engine of the settings that are in force; a turn keeps the one that it began with.
 pub struct Assistant {
     engine: RwLock<Result<Arc<Engine>, String>>,
     journal: Arc<TurnJournal>,
-    permits: Arc<Permits>,
+    permits: Arc<CallPermits>,
     approvals: Arc<VaultApprovals>,
 }
 
 impl Assistant {
     /// With these settings.
-    pub fn new(workspace: &Arc<Workspace>, journal: Arc<TurnJournal>, permits: Arc<Permits>) -> Self {
+    pub fn new(workspace: &Arc<Workspace>, journal: Arc<TurnJournal>, permits: Arc<CallPermits>) -> Self {
         let orphans = crate::brain::process::sweep(&workspace.dirs.state);
         if orphans > 0 {
             tracing::warn!("ended {orphans} processes that brains of an earlier run had left");
@@ -44,15 +44,15 @@ impl Assistant {
     }
 
     /// Who may call a brain now.
-    pub fn permits(&self) -> &Arc<Permits> {
+    pub fn permits(&self) -> &Arc<CallPermits> {
         &self.permits
     }
 
     /// What happened in the vault: where the note of approvals may have changed, whoever waits looks again.
-    pub async fn hear(&self, event: &Event) {
+    pub async fn hear(&self, event: &DaemonEvent) {
         let may_differ = match event {
-            Event::Changed(paths) => paths.iter().any(|path| self.approvals.is_note(path)),
-            Event::Rescan(_) | Event::VaultBack => true,
+            DaemonEvent::Changed(paths) => paths.iter().any(|path| self.approvals.is_note(path)),
+            DaemonEvent::Rescan(_) | DaemonEvent::VaultBack => true,
             _ => false,
         };
         if may_differ {
@@ -72,7 +72,7 @@ impl Assistant {
 fn engine(
     workspace: &Arc<Workspace>,
     journal: &Arc<TurnJournal>,
-    permits: &Arc<Permits>,
+    permits: &Arc<CallPermits>,
     approvals: &Arc<VaultApprovals>,
 ) -> Result<Arc<Engine>, String> {
     let parts = EngineParts {
@@ -94,17 +94,17 @@ fn engine(
 /// Asks one question for the page. Nothing of it is logged; the turn journal keeps what was asked, called and spent. What
 /// has to be approved is left in the note.
 #[cfg(feature = "assistant")]
-pub(crate) fn questions(permits: Arc<Permits>) -> crate::web::Questions {
+pub(crate) fn questions(permits: Arc<CallPermits>) -> crate::web::Questions {
     Arc::new(move |workspace, question| Box::pin(ask_once(workspace, Arc::clone(&permits), question)))
 }
 
 #[cfg(feature = "assistant")]
 async fn ask_once(
     workspace: Arc<Workspace>,
-    permits: Arc<Permits>,
+    permits: Arc<CallPermits>,
     crate::web::Question { message, text }: crate::web::Question,
 ) -> Result<String, String> {
-    use crate::turn::{NewTurn, Nowhere, PAGE, State, TurnJournalError};
+    use crate::turn::{NewTurn, NoConversation, PAGE, TurnJournalError, TurnState};
     let words = |error: TurnJournalError| error.to_string();
     let journal = Arc::new(TurnJournal::open(&workspace.dirs.state).map_err(words)?);
     let turn = NewTurn { message, author: PAGE.to_owned(), text, ..NewTurn::default() };
@@ -112,7 +112,7 @@ async fn ask_once(
     let approvals = Arc::new(VaultApprovals::left_behind(&workspace));
     let answered = match engine(&workspace, &journal, &permits, &approvals) {
         Ok(engine) => {
-            let answered = engine.answer(message, &Nowhere, &CancellationToken::new()).await;
+            let answered = engine.answer(message, &NoConversation, &CancellationToken::new()).await;
             answered.map_err(|halt| halt.to_string())
         }
         Err(why) => Err(why),
@@ -122,13 +122,13 @@ async fn ask_once(
         Ok(answer) => {
             let facts = answer.facts.render();
             journal.answered(message, &answer.text, &facts, 0, now).map_err(words)?;
-            for state in [State::Sent, State::Done] {
+            for state in [TurnState::Sent, TurnState::Done] {
                 journal.advance(message, state, "", now).map_err(words)?;
             }
             Ok(format!("{}\n\n{facts}", answer.text))
         }
         Err(why) => {
-            journal.advance(message, State::Dropped, &why, now).map_err(words)?;
+            journal.advance(message, TurnState::Dropped, &why, now).map_err(words)?;
             Err(why)
         }
     }
@@ -139,9 +139,9 @@ impl Responder for Assistant {
     async fn answer(
         &self,
         message: u64,
-        place: &dyn Place,
+        place: &dyn Conversation,
         stop: &CancellationToken,
-    ) -> Result<Answer, Halt> {
+    ) -> Result<TurnAnswer, Halt> {
         let engine = self.engine.read().unwrap_or_else(PoisonError::into_inner).clone();
         engine.map_err(Halt::Later)?.answer(message, place, stop).await
     }

@@ -30,7 +30,7 @@ use crate::terminal::Ui;
 use crate::vault::{WatchEvent, WatchTimes, Watcher};
 use crate::workspace::Workspace;
 
-pub use self::part::{Board, Event, Part};
+pub use self::part::{Board, DaemonEvent, Part};
 pub use self::ticker::Ticker;
 
 /// How long a stop may take before what is still running is left behind.
@@ -62,7 +62,7 @@ pub async fn serve(workspace: Arc<Workspace>, ui: Ui, stop: CancellationToken) -
     let hear = move |event| {
         // The parts hear of everything in its order, and don't wait for a pass that the scheduler is at. Nobody may
         // listen any more at the end.
-        let _ = Event::of(&event).map(|event| parts_hear.send(event));
+        let _ = DaemonEvent::of(&event).map(|event| parts_hear.send(event));
         if !matches!(event, WatchEvent::Stirring(_) | WatchEvent::CaughtUp(_)) {
             let _ = sender.send(event);
         }
@@ -102,7 +102,7 @@ fn recover(workspace: &Workspace) {
 fn spawn(
     part: Box<dyn Part>,
     workspace: &Arc<Workspace>,
-    events: &broadcast::Sender<Event>,
+    events: &broadcast::Sender<DaemonEvent>,
     board: &Board,
     stop: &CancellationToken,
 ) -> tokio::task::JoinHandle<()> {

@@ -17,8 +17,8 @@ use crate::workspace::Workspace;
 
 /// What happened in the vault.
 #[derive(Debug, Clone)]
-pub enum Event {
-    /// These notes are changing; a [`Event::Changed`] or [`Event::Rescan`] follows.
+pub enum DaemonEvent {
+    /// These notes are changing; a [`DaemonEvent::Changed`] or [`DaemonEvent::Rescan`] follows.
     Stirring(Arc<BTreeSet<NotePath>>),
     /// These notes changed.
     Changed(Arc<BTreeSet<NotePath>>),
@@ -38,7 +38,7 @@ pub enum Event {
     Settings(Arc<Workspace>),
 }
 
-impl Event {
+impl DaemonEvent {
     /// What the parts hear of an event of the watcher, if they do.
     pub fn of(event: &WatchEvent) -> Option<Self> {
         Some(match event {
@@ -64,7 +64,7 @@ pub trait Part: Send {
     async fn run(
         self: Box<Self>,
         workspace: Arc<Workspace>,
-        events: broadcast::Receiver<Event>,
+        events: broadcast::Receiver<DaemonEvent>,
         board: Board,
         stop: CancellationToken,
     ) -> anyhow::Result<()>;

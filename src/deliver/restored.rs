@@ -68,7 +68,7 @@ pub fn restored(
 
 /// What comes back in a note after its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Held {
+pub struct RestoredItem {
     /// How many, at least one.
     pub count: usize,
     /// What they are: `reminder` or `follow-up`.
@@ -77,7 +77,7 @@ pub struct Held {
     pub fire: bool,
 }
 
-impl Held {
+impl RestoredItem {
     /// What a person should know of it.
     pub fn words(&self) -> String {
         let Self { count, what, fire } = self;

@@ -22,12 +22,12 @@ use super::api::{Gateway, GatewayEvent, GatewayStatus};
 use super::commands;
 use super::ingress::{GATHER, catchup};
 use super::log::logbook::{Logbook, Surface};
+use super::shared::ChannelLock;
 use super::shared::Cursors;
-use super::shared::Desk;
-use super::shared::Turnstile;
+use super::shared::VaultOperations;
 use super::shared::access::Owners;
-use super::shared::{Item, Place};
-use super::shared::{Pace, Shared};
+use super::shared::{BotState, Pace};
+use super::shared::{LaneItem, LaneKind};
 use crate::agent::VaultApprovals;
 use crate::clock::Clock;
 use crate::config;
@@ -38,7 +38,7 @@ use crate::turn::{Responder, TurnJournal};
 const SWEEP: Duration = Duration::from_secs(10 * 60);
 
 /// What the bot is made of.
-pub struct Parts {
+pub struct BotParts {
     /// The way to Discord.
     pub api: Api,
     /// `[discord]` of the settings.
@@ -46,7 +46,7 @@ pub struct Parts {
     /// The logs.
     pub log: Logbook,
     /// What commands work on.
-    pub desk: Desk,
+    pub desk: VaultOperations,
     /// Who answers.
     pub responder: Arc<dyn Responder>,
     /// How far each turn came.
@@ -56,14 +56,14 @@ pub struct Parts {
     /// Fixes and sends answers.
     pub answers: Arc<Answers>,
     /// What outlives a bot that starts anew with other settings.
-    pub turnstile: Arc<Turnstile>,
+    pub turnstile: Arc<ChannelLock>,
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// The state directory.
     pub state: PathBuf,
-    /// How often history is read though nothing seems to be missing; [`Parts::SWEEP`] unless a test says otherwise.
+    /// How often history is read though nothing seems to be missing; [`BotParts::SWEEP`] unless a test says otherwise.
     pub sweep: Duration,
-    /// How long a lane gathers before it takes what came in the order of the ids; [`Parts::GATHER`] unless a test says
+    /// How long a lane gathers before it takes what came in the order of the ids; [`BotParts::GATHER`] unless a test says
     /// otherwise.
     pub gather: Duration,
     /// How long the gateway may stand still before it is started anew; none for the default.
@@ -72,14 +72,14 @@ pub struct Parts {
     pub pace: Pace,
 }
 
-impl Parts {
+impl BotParts {
     /// The usual time between sweeps.
     pub const SWEEP: Duration = SWEEP;
     /// The usual time that a lane gathers.
     pub const GATHER: Duration = GATHER;
 }
 
-impl std::fmt::Debug for Parts {
+impl std::fmt::Debug for BotParts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Parts").field("settings", &self.settings).finish_non_exhaustive()
     }
@@ -90,7 +90,7 @@ impl std::fmt::Debug for Parts {
 /// # Errors
 /// Only what a person has to mend. The caller goes on without the bot.
 pub async fn run(
-    parts: Parts,
+    parts: BotParts,
     status: watch::Sender<GatewayStatus>,
     shutdown: CancellationToken,
 ) -> Result<(), DiscordError> {
@@ -102,7 +102,7 @@ pub async fn run(
     let sweep = parts.sweep;
     let (cursors, started) = (Cursors::load(&parts.state), parts.clock.now());
     let known_to = parts.settings.channel_id.and_then(|channel| cursors.get(channel));
-    let shared = Arc::new(Shared {
+    let shared = Arc::new(BotState {
         owners: Owners::new(&parts.settings.owner_ids),
         cursors,
         started,
@@ -145,42 +145,42 @@ pub async fn run(
 }
 
 struct Bot {
-    shared: Arc<Shared>,
+    shared: Arc<BotState>,
     catch_up: catchup::Trigger,
     /// Channels that were asked about: whether they are ours.
     places: HashMap<u64, bool>,
     /// What waits for the answer about its channel, in the order in which it came.
-    pending: HashMap<u64, Vec<Item>>,
+    pending: HashMap<u64, Vec<LaneItem>>,
     registered: bool,
 }
 
 /// What the listener waits for.
-enum Heard {
+enum ListenerEvent {
     Event(GatewayEvent),
     /// A channel was looked up: what it is to us, if that could be learned.
-    Resolved(u64, Result<Option<Place>, ApiError>),
+    Resolved(u64, Result<Option<LaneKind>, ApiError>),
 }
 
-type Resolved = mpsc::UnboundedSender<(u64, Result<Option<Place>, ApiError>)>;
+type Resolved = mpsc::UnboundedSender<(u64, Result<Option<LaneKind>, ApiError>)>;
 
 impl Bot {
     async fn listen(mut self, mut events: mpsc::UnboundedReceiver<GatewayEvent>) {
         let (resolved_in, mut resolved) = mpsc::unbounded_channel();
         loop {
             let heard = tokio::select! {
-                Some(event) = events.recv() => Heard::Event(event),
-                Some((id, place)) = resolved.recv() => Heard::Resolved(id, place),
+                Some(event) = events.recv() => ListenerEvent::Event(event),
+                Some((id, place)) = resolved.recv() => ListenerEvent::Resolved(id, place),
                 else => return,
             };
             match heard {
-                Heard::Event(event) => self.take(event, &resolved_in),
-                Heard::Resolved(id, place) => self.settle(id, place),
+                ListenerEvent::Event(event) => self.take(event, &resolved_in),
+                ListenerEvent::Resolved(id, place) => self.settle(id, place),
             }
         }
     }
 
     /// Hands on what waited for the answer about its channel.
-    fn settle(&mut self, id: u64, place: Result<Option<Place>, ApiError>) {
+    fn settle(&mut self, id: u64, place: Result<Option<LaneKind>, ApiError>) {
         let items = self.pending.remove(&id).unwrap_or_default();
         let place = match place {
             Ok(place) => place,
@@ -196,7 +196,7 @@ impl Bot {
         }
         if fresh {
             // What was said before the lane was there.
-            let _ = lane.send(Item::CatchUp { done: tokio::sync::oneshot::channel().0 });
+            let _ = lane.send(LaneItem::CatchUp { done: tokio::sync::oneshot::channel().0 });
         }
     }
 
@@ -221,30 +221,30 @@ impl Bot {
             GatewayEvent::Message(message) => {
                 let (channel, stranger) = (message.channel, self.is_strangers_dm(&message));
                 if !stranger {
-                    self.give(channel, Item::Message(message), resolved);
+                    self.give(channel, LaneItem::Message(message), resolved);
                 }
             }
             // An edit without an instant is Discord adding a preview.
             GatewayEvent::Edited { channel, id, author, content, beside, at: Some(at) } => {
                 let own = author == Some(self.shared.identity().user);
                 let content = message::words(&content, if own { "" } else { &beside });
-                self.give_known(channel, Item::Edited { id, content, at });
+                self.give_known(channel, LaneItem::Edited { id, content, at });
             }
             GatewayEvent::Edited { .. } => {}
             GatewayEvent::Deleted { channel, ids } => {
                 for id in ids {
-                    self.give_known(channel, Item::Deleted { id });
+                    self.give_known(channel, LaneItem::Deleted { id });
                 }
             }
             GatewayEvent::Thread { id, parent, name } => {
                 if parent.is_some() && parent == self.shared.settings.channel_id {
                     self.places.insert(id, true);
-                    let place = Place { surface: Surface::Thread, dm: false, title: Some(name) };
+                    let place = LaneKind { surface: Surface::Thread, dm: false, title: Some(name) };
                     let fresh = self.shared.lane(id).is_none();
                     let lane = self.shared.open_lane(id, place);
                     if fresh {
                         // What was said before the lane was there.
-                        let _ = lane.send(Item::CatchUp { done: tokio::sync::oneshot::channel().0 });
+                        let _ = lane.send(LaneItem::CatchUp { done: tokio::sync::oneshot::channel().0 });
                     }
                 }
             }
@@ -259,8 +259,8 @@ impl Bot {
         let none_of_ours = channel.is_some_and(|channel| self.places.get(&channel) == Some(&false));
         match channel.and_then(|channel| self.shared.lane(channel)) {
             Some(lane) => {
-                let _ = lane.send(Item::Hold { review });
-                let _ = lane.send(Item::CatchUp { done: tokio::sync::oneshot::channel().0 });
+                let _ = lane.send(LaneItem::Hold { review });
+                let _ = lane.send(LaneItem::CatchUp { done: tokio::sync::oneshot::channel().0 });
             }
             None if none_of_ours => {}
             None => {
@@ -279,14 +279,14 @@ impl Bot {
         message.guild.is_none() && !known && !ours
     }
 
-    fn give_known(&self, channel: u64, item: Item) {
+    fn give_known(&self, channel: u64, item: LaneItem) {
         if let Some(lane) = self.shared.lane(channel) {
             let _ = lane.send(item);
         }
     }
 
     /// To the channel's lane; a channel that nothing is known of is looked up first.
-    fn give(&mut self, channel: u64, item: Item, resolved: &Resolved) {
+    fn give(&mut self, channel: u64, item: LaneItem, resolved: &Resolved) {
         if let Some(waiting) = self.pending.get_mut(&channel) {
             waiting.push(item);
             return;

@@ -1,12 +1,12 @@
 //! Checks of the brains, asking none of them: keys, addresses, cooldowns.
 
 use super::{Check, Mend};
-use crate::agent::{brains, setup};
+use crate::agent::{brain_clients, brains};
 use crate::config::{BashMode, BrainKind, ToolGroup};
 use crate::workspace::Workspace;
 
 pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
-    let prepared = setup::prepare(&workspace.settings, workspace.vault.root());
+    let prepared = brain_clients::prepare(&workspace.settings, workspace.vault.root());
     let now = workspace.clock.now();
     let mut checks = Vec::new();
     if workspace.settings.assistant.tools.contains(&ToolGroup::Bash) {

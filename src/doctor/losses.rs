@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use crate::deliver::instants::{Shown, told};
+use crate::deliver::instants::{ShownInstant, told};
 use crate::history::Filter;
 use crate::vault::NotePath;
 use crate::workspace::Workspace;
@@ -30,7 +30,7 @@ pub struct Loss {
     /// How many notes went.
     pub notes: usize,
     /// When that was noticed.
-    pub at: Shown,
+    pub at: ShownInstant,
     #[serde(skip)]
     instant: Timestamp,
     /// The snapshot before the first of them went; none where that is the newest.
@@ -40,7 +40,7 @@ pub struct Loss {
 
 /// A note that went.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Gone {
+struct DeletedNote {
     folder: String,
     at: Timestamp,
     path: String,
@@ -68,8 +68,9 @@ pub fn recent(workspace: &Workspace) -> Vec<Loss> {
     let since = workspace.clock.now().saturating_sub(NEWS).ok();
     let filter = Filter { path: Some(FOLDER.to_owned()), since, limit: Some(SNAPSHOTS), ..Filter::default() };
     let followed = |name: &str| workspace.settings.follow.contains_key(name);
-    let one = |at, path: String, before| Some(Gone { folder: kept(&path, followed)?, at, path, before });
-    let mut gone: Vec<Gone> = Vec::new();
+    let one =
+        |at, path: String, before| Some(DeletedNote { folder: kept(&path, followed)?, at, path, before });
+    let mut gone: Vec<DeletedNote> = Vec::new();
     // What is too much to believe is in no snapshot yet.
     if let Ok(Some(held)) = history.held() {
         gone.extend(held.deleted.into_iter().filter_map(|path| one(held.since, path, None)));
@@ -87,10 +88,10 @@ pub fn recent(workspace: &Workspace) -> Vec<Loss> {
     }
     let is_back = |path: &str| NotePath::new(path).is_ok_and(|path| workspace.vault.exists(&path));
     gone.retain(|gone| !is_back(&gone.path));
-    let shown = |group: Vec<Gone>| {
+    let shown = |group: Vec<DeletedNote>| {
         let (newest, oldest) = (group.first()?, group.last()?);
         let (folder, instant, before) = (newest.folder.clone(), newest.at, oldest.before.clone());
-        let at = Shown::new(instant, workspace.zone.tz());
+        let at = ShownInstant::new(instant, workspace.zone.tz());
         Some(Loss { folder, notes: group.len(), at, instant, before })
     };
     together(gone).into_iter().filter(|group| group.len() >= MANY).filter_map(shown).collect()
@@ -98,14 +99,15 @@ pub fn recent(workspace: &Workspace) -> Vec<Loss> {
 
 /// What went from each folder in one go, newest first, from notes that come newest first: a deletion may come as several
 /// snapshots. A note that went more than once counts where it went last.
-fn together(mut gone: Vec<Gone>) -> Vec<Vec<Gone>> {
+fn together(mut gone: Vec<DeletedNote>) -> Vec<Vec<DeletedNote>> {
     let mut seen = HashSet::new();
     gone.retain(|gone| seen.insert(gone.path.clone()));
     // Snapshots of the same second keep their order.
     gone.sort_by(|a, b| a.folder.cmp(&b.folder).then(b.at.cmp(&a.at)));
-    let mut groups: Vec<Vec<Gone>> = Vec::new();
+    let mut groups: Vec<Vec<DeletedNote>> = Vec::new();
     for gone in gone {
-        let is_near = |last: &Gone| last.folder == gone.folder && gone.at.duration_until(last.at) <= ONE_GO;
+        let is_near =
+            |last: &DeletedNote| last.folder == gone.folder && gone.at.duration_until(last.at) <= ONE_GO;
         match groups.last_mut() {
             Some(group) if group.last().is_some_and(is_near) => group.push(gone),
             _ => groups.push(vec![gone]),
@@ -132,7 +134,7 @@ mod tests {
     #[test]
     fn what_goes_in_one_go_is_one_loss() {
         let at = |minute: i64| Timestamp::from_second(minute * 60).unwrap();
-        let gone = |(path, minute): (&str, i64)| Gone {
+        let gone = |(path, minute): (&str, i64)| DeletedNote {
             folder: path[..1].to_owned(),
             at: at(minute),
             path: path.to_owned(),

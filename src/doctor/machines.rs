@@ -67,7 +67,7 @@ fn seen(status: &MachinesStatus) -> Vec<Check> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::doctor::Outcome;
+    use crate::doctor::CheckOutcome;
     use crate::machines::status::MachineStatus;
 
     #[test]
@@ -87,9 +87,9 @@ mod tests {
             machines: vec![machine],
             ..MachinesStatus::default()
         };
-        let outcomes: Vec<Outcome> = seen(&status).iter().map(|check| check.status).collect();
-        assert_eq!(outcomes, [Outcome::Ok, Outcome::Warn]);
+        let outcomes: Vec<CheckOutcome> = seen(&status).iter().map(|check| check.status).collect();
+        assert_eq!(outcomes, [CheckOutcome::Ok, CheckOutcome::Warn]);
         status.problem = Some("it is not reached".to_owned());
-        assert_eq!(seen(&status)[0].status, Outcome::Fail);
+        assert_eq!(seen(&status)[0].status, CheckOutcome::Fail);
     }
 }

@@ -4,7 +4,7 @@
 //! thing and says so even where all is well, so that a person sees that it was checked. A check changes nothing and
 //! never ends the others.
 //!
-//! - `machine`, `machines`, `confine`, `rooms`: this machine, the others, the box for commands, history and index;
+//! - `machine`, `machines`, `confine`, `history_and_index`: this machine, the others, the box for commands, history and index;
 //! - `notes`, `notify`, `routines`: the notes, notifiers, scheduled prompts;
 //! - `brains`, `servers`, `sessions`: the assistant, other MCP servers, coding agents; [`discord`], [`embeddings`]: the bot
 //!   and the vectors' model, which ask over the network, so front doors choose when;
@@ -16,12 +16,12 @@ mod confine;
 #[cfg(feature = "assistant")]
 mod discord;
 mod embeddings;
+mod history_and_index;
 pub mod losses;
 mod machine;
 mod machines;
 mod notes;
 mod notify;
-mod rooms;
 #[cfg(feature = "assistant")]
 mod routines;
 #[cfg(feature = "assistant")]
@@ -31,7 +31,7 @@ mod status;
 
 use serde::Serialize;
 
-use crate::config::{ConfigError, FILE_NAME, Stray, strays};
+use crate::config::{ConfigError, FILE_NAME, StrayKey, strays};
 use crate::workspace::Workspace;
 
 #[cfg(feature = "assistant")]
@@ -44,7 +44,7 @@ pub use self::status::{Report, ReportError, ago, report};
 /// How a check ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Outcome {
+pub enum CheckOutcome {
     /// All is well.
     Ok,
     /// It works, but a person should look.
@@ -59,7 +59,7 @@ pub struct Check {
     /// What was looked at.
     pub check: &'static str,
     /// How it is.
-    pub status: Outcome,
+    pub status: CheckOutcome,
     /// What was seen.
     pub detail: String,
     /// What to do, where something is wrong.
@@ -89,17 +89,17 @@ pub enum Mend {
 impl Check {
     /// All is well.
     pub fn ok(check: &'static str, detail: impl Into<String>) -> Self {
-        Self { check, status: Outcome::Ok, detail: detail.into(), fix: None, mend: None }
+        Self { check, status: CheckOutcome::Ok, detail: detail.into(), fix: None, mend: None }
     }
 
     /// It works, but a person should look.
     pub fn warn(check: &'static str, detail: impl Into<String>, fix: impl Into<String>) -> Self {
-        Self { check, status: Outcome::Warn, detail: detail.into(), fix: Some(fix.into()), mend: None }
+        Self { check, status: CheckOutcome::Warn, detail: detail.into(), fix: Some(fix.into()), mend: None }
     }
 
     /// It doesn't work.
     pub fn fail(check: &'static str, detail: impl Into<String>, fix: impl Into<String>) -> Self {
-        Self { check, status: Outcome::Fail, detail: detail.into(), fix: Some(fix.into()), mend: None }
+        Self { check, status: CheckOutcome::Fail, detail: detail.into(), fix: Some(fix.into()), mend: None }
     }
 
     /// With what mends it.
@@ -110,7 +110,7 @@ impl Check {
 }
 
 /// A check that a front door adds: of its own, or one that asks over the network.
-pub type Further = fn(&Workspace) -> Vec<Check>;
+pub type ExtraCheck = fn(&Workspace) -> Vec<Check>;
 
 /// How much is read for the checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,7 +122,7 @@ pub enum Look {
 }
 
 /// All checks, in the order in which they are shown.
-pub fn examine(workspace: &Workspace, look: Look, further: &[Further]) -> Vec<Check> {
+pub fn examine(workspace: &Workspace, look: Look, further: &[ExtraCheck]) -> Vec<Check> {
     let mut checks = settings(workspace);
     checks.extend(machine::checks(workspace));
     checks.extend(machines::checks(workspace));
@@ -137,15 +137,15 @@ pub fn examine(workspace: &Workspace, look: Look, further: &[Further]) -> Vec<Ch
     checks.extend(routines::checks(workspace));
     checks.extend(confine::checks());
     checks.extend(further.iter().flat_map(|check| check(workspace)));
-    checks.extend(rooms::history(workspace, look));
-    checks.extend(rooms::index(workspace, look));
+    checks.extend(history_and_index::history(workspace, look));
+    checks.extend(history_and_index::index(workspace, look));
     checks
 }
 
 /// The settings are understood; whether they say what was meant is another question.
 fn settings(workspace: &Workspace) -> Vec<Check> {
     let read = workspace.vault.read(&workspace.note(FILE_NAME)).unwrap_or_default();
-    let warn = |stray: Stray| {
+    let warn = |stray: StrayKey| {
         let table =
             stray.table.map_or_else(|| "the top of the file".to_owned(), |table| format!("`[{table}]`"));
         let (line, key, header) = (stray.line, stray.key, stray.header);

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::agenda::{Coming, coming};
+use crate::agenda::{UpcomingItem, coming};
 use crate::deliver::JournalError;
 use crate::deliver::instants;
 use crate::deliver::journal::{OpenDelivery, Refusal};
@@ -44,20 +44,20 @@ pub struct Report {
     /// What it last said of itself; without a running daemon, what the last one said.
     pub daemon: Option<DaemonStatus>,
     /// The next reminders, earliest first.
-    pub next: Vec<Coming>,
+    pub next: Vec<UpcomingItem>,
     /// Deliveries that wait for another attempt, or were refused everywhere.
     pub waiting: Vec<OpenDelivery>,
     /// Places that refuse messages with the current settings.
     pub refused: Vec<Refusal>,
     /// The assistant's open questions.
-    pub approvals: Vec<Asked>,
+    pub approvals: Vec<WaitingQuestion>,
     /// Why nothing fires on this machine, where another one does.
     pub read_only: Option<String>,
     /// Whether a pause holds.
     pub pause: Paused,
     /// The brains, as they are remembered.
     #[cfg(feature = "assistant")]
-    pub brains: Vec<crate::agent::brains::Listed>,
+    pub brains: Vec<crate::agent::brains::ListedBrain>,
     /// The budgets of the day, with what is used of them.
     #[cfg(feature = "assistant")]
     pub budgets: Vec<crate::agent::budget::Budget>,
@@ -66,7 +66,7 @@ pub struct Report {
     pub mcp: Vec<Server>,
     /// The routines.
     #[cfg(feature = "assistant")]
-    pub routines: Vec<crate::routines::Listed>,
+    pub routines: Vec<crate::routines::ListedRoutine>,
     /// The daemon that serves this vault with another state directory; 0 where its number isn't known.
     pub elsewhere: Option<u32>,
     /// The files that no snapshot holds, with the reasons.
@@ -77,7 +77,7 @@ pub struct Report {
 
 /// A question that waits for its answer.
 #[derive(Debug, Serialize)]
-pub struct Asked {
+pub struct WaitingQuestion {
     /// Its id.
     pub id: String,
     /// The line in the note of approvals.
@@ -98,7 +98,7 @@ pub struct Server {
     pub name: String,
     /// What is remembered of it.
     #[serde(flatten)]
-    pub seen: crate::agent::servers::health::Seen,
+    pub seen: crate::agent::servers::health::ServerRecord,
 }
 
 #[cfg(all(feature = "assistant", unix))]
@@ -121,7 +121,7 @@ impl Server {
 
 #[cfg(all(feature = "assistant", unix))]
 fn servers(workspace: &Workspace) -> Vec<Server> {
-    let mut known = crate::agent::servers::health::Health::new(&workspace.dirs.state).load();
+    let mut known = crate::agent::servers::health::ServerHealth::new(&workspace.dirs.state).load();
     let mut server =
         |name: &String| Server { name: name.clone(), seen: known.remove(name).unwrap_or_default() };
     workspace.settings.mcp.iter().map(|one| server(&one.name)).collect()
@@ -169,7 +169,7 @@ pub fn report(workspace: &Workspace, count: usize, scanner: &mut Scanner) -> Res
 }
 
 /// The questions of the note of approvals that can still be answered.
-fn asked(workspace: &Workspace) -> Result<Vec<Asked>, VaultError> {
+fn asked(workspace: &Workspace) -> Result<Vec<WaitingQuestion>, VaultError> {
     let bytes = match workspace.vault.read(&workspace.note(&workspace.settings.paths.approvals)) {
         Ok(bytes) => bytes,
         Err(VaultError::NotFound(_)) => return Ok(Vec::new()),
@@ -180,7 +180,7 @@ fn asked(workspace: &Workspace) -> Result<Vec<Asked>, VaultError> {
     let open = lines.filter(|line| {
         line.approval.is_open() && line.approval.mark == approval::Mark::Open && line.approval.until > now
     });
-    let asked = open.map(|line| Asked {
+    let asked = open.map(|line| WaitingQuestion {
         id: line.approval.id,
         line: line.line,
         until: rfc3339(line.approval.until, workspace.zone.tz()),

@@ -128,7 +128,7 @@ impl<'a> Iterator for Lines<'a> {
 
 /// The state in which the next line starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Inside {
+enum LineContext {
     Text,
     /// Up to this byte offset (exclusive) the file is frontmatter.
     Frontmatter(usize),
@@ -144,7 +144,7 @@ enum Inside {
 #[derive(Debug, Clone)]
 pub struct LiveLines<'a> {
     lines: Lines<'a>,
-    inside: Inside,
+    inside: LineContext,
     /// No comment marker starts before this offset, counted from where the lines now stand.
     next_marker: usize,
 }
@@ -154,7 +154,7 @@ impl<'a> LiveLines<'a> {
     pub fn new(bytes: &'a [u8]) -> LiveLines<'a> {
         let mut live = LiveLines::without_frontmatter(bytes);
         if let Some(end) = frontmatter_end(bytes) {
-            live.inside = Inside::Frontmatter(end);
+            live.inside = LineContext::Frontmatter(end);
         }
         live
     }
@@ -163,14 +163,14 @@ impl<'a> LiveLines<'a> {
     pub fn without_frontmatter(bytes: &'a [u8]) -> LiveLines<'a> {
         let lines = lines(bytes);
         let next_marker = find_marker(bytes, lines.at);
-        LiveLines { lines, inside: Inside::Text, next_marker }
+        LiveLines { lines, inside: LineContext::Text, next_marker }
     }
 
     /// The next line of the file, and whether it is live.
     #[inline]
     pub fn next_any(&mut self) -> Option<(Line<'a>, bool)> {
         let line = self.lines.next()?;
-        if self.inside == Inside::Text {
+        if self.inside == LineContext::Text {
             let first = line.text.first().copied().unwrap_or(0);
             if first != b'`' && first != b'~' && first != b' ' && self.next_marker >= self.lines.at {
                 return Some((line, true));
@@ -182,30 +182,30 @@ impl<'a> LiveLines<'a> {
 
     /// The slow path of `next_any`: takes the line into account, and says whether it is live.
     fn step(&mut self, line: &Line<'a>) -> bool {
-        if let Inside::Frontmatter(end) = self.inside {
+        if let LineContext::Frontmatter(end) = self.inside {
             if line.start < end {
                 return false;
             }
-            self.inside = Inside::Text;
+            self.inside = LineContext::Text;
         }
         match self.inside {
-            Inside::Fence { mark, length } => {
+            LineContext::Fence { mark, length } => {
                 if closes_fence(line.text, mark, length) {
-                    self.inside = Inside::Text;
+                    self.inside = LineContext::Text;
                 }
                 false
             }
-            Inside::HtmlComment | Inside::ObsidianComment => {
-                let closer: &[u8] = if self.inside == Inside::HtmlComment { b"-->" } else { b"%%" };
+            LineContext::HtmlComment | LineContext::ObsidianComment => {
+                let closer: &[u8] = if self.inside == LineContext::HtmlComment { b"-->" } else { b"%%" };
                 if let Some(at) = memmem::find(line.text, closer) {
-                    self.inside = Inside::Text;
+                    self.inside = LineContext::Text;
                     self.open_comments(line, at + closer.len());
                 }
                 false
             }
-            Inside::Text | Inside::Frontmatter(_) => {
+            LineContext::Text | LineContext::Frontmatter(_) => {
                 if let Some((mark, length)) = opens_fence(line.text) {
-                    self.inside = Inside::Fence { mark, length };
+                    self.inside = LineContext::Fence { mark, length };
                     return false;
                 }
                 self.open_comments(line, 0);
@@ -249,10 +249,10 @@ pub fn left_open(text: &[u8]) -> Option<String> {
     let mut live = LiveLines::without_frontmatter(&text);
     while live.next_any().is_some() {}
     match live.inside {
-        Inside::Text | Inside::Frontmatter(_) => None,
-        Inside::Fence { mark, length } => Some(String::from(char::from(mark)).repeat(length)),
-        Inside::HtmlComment => Some("-->".to_owned()),
-        Inside::ObsidianComment => Some("%%".to_owned()),
+        LineContext::Text | LineContext::Frontmatter(_) => None,
+        LineContext::Fence { mark, length } => Some(String::from(char::from(mark)).repeat(length)),
+        LineContext::HtmlComment => Some("-->".to_owned()),
+        LineContext::ObsidianComment => Some("%%".to_owned()),
     }
 }
 
@@ -311,7 +311,7 @@ fn fence(text: &[u8]) -> Option<(u8, usize, &[u8])> {
 }
 
 /// The state after this line, for a line that holds comment markers from `from` on.
-fn comment_left_open(text: &[u8], from: usize) -> Inside {
+fn comment_left_open(text: &[u8], from: usize) -> LineContext {
     let quoted = quoted_part(text);
     let mut no_closer = [false; 9];
     let mut at = from;
@@ -326,18 +326,18 @@ fn comment_left_open(text: &[u8], from: usize) -> Inside {
         } else if rest.starts_with(b"<!--") {
             match memmem::find(&rest[2..], b"-->") {
                 Some(close) => at += 2 + close + 3,
-                None => return Inside::HtmlComment,
+                None => return LineContext::HtmlComment,
             }
         } else if rest.starts_with(b"%%") {
             match memmem::find(&rest[2..], b"%%") {
                 Some(close) => at += 2 + close + 2,
-                None => return Inside::ObsidianComment,
+                None => return LineContext::ObsidianComment,
             }
         } else {
             at += 1;
         }
     }
-    Inside::Text
+    LineContext::Text
 }
 
 /// The length of the code span that starts with a run of `run` backticks, or of the run where nothing closes

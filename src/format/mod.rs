@@ -7,15 +7,16 @@
 //!
 //! - for the person and the agent: `reminder`, `commitment`, `memory`, `daily`, `pinned`, `working`, `struck`, `candidate`,
 //!   `approval`, `routine`, `skill`, `log`, `summary`;
-//! - other plugins' lines: `task`, `tasks`;
-//! - what they share: `lines`, `head`, `yaml`, `tags`, `id`, `invisible`.
+//! - other plugins' lines: `task`, `dated_tasks`;
+//! - what they share: `lines`, `frontmatter`, `yaml`, `tags`, `id`, `invisible`.
 
 pub mod approval;
 pub mod candidate;
 pub mod changes;
 pub mod commitment;
 pub mod daily;
-mod head;
+pub mod dated_tasks;
+mod frontmatter;
 pub mod id;
 pub mod invisible;
 pub mod lines;
@@ -29,7 +30,6 @@ pub mod struck;
 pub mod summary;
 pub mod tags;
 pub mod task;
-pub mod tasks;
 pub mod working;
 pub(crate) mod yaml;
 

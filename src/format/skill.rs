@@ -139,7 +139,7 @@ fn nested(head: &[Line<'_>], from: usize) -> Range<usize> {
 }
 
 /// An entry's value with what goes on below it.
-fn value(line: &Line<'_>, entry: &yaml::Entry<'_>, below: &[Line<'_>]) -> Value {
+fn value(line: &Line<'_>, entry: &yaml::YamlEntry<'_>, below: &[Line<'_>]) -> Value {
     let column = String::from_utf8_lossy(&line.text[..entry.place.start]).chars().count() + 1;
     let quoted = matches!(entry.place.start.checked_sub(1).map(|at| line.text[at]), Some(b'"' | b'\''));
     let below: Vec<String> =

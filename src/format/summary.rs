@@ -30,7 +30,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::lines::frontmatter_end;
-use super::{Finding, head, quote, yaml};
+use super::{Finding, frontmatter, quote, yaml};
 
 /// The hexadecimal digits of an id.
 const ID_DIGITS: usize = 16;
@@ -46,14 +46,14 @@ const TYPE: &str = "Summary";
 /// The sources of a summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum SummaryKind {
     /// Events of a log.
     Leaf,
     /// Other summaries.
     Condensed,
 }
 
-impl Kind {
+impl SummaryKind {
     /// The word in the head.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -63,7 +63,7 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for SummaryKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
@@ -75,7 +75,7 @@ pub struct Summary {
     /// `sum_` and sixteen hexadecimal digits.
     pub id: String,
     /// Its kind of sources.
-    pub kind: Kind,
+    pub kind: SummaryKind,
     /// How many summaries lie between it and the events; 0 for a leaf.
     pub depth: u32,
     /// The block ids of the first and the last event, without `^`; a condensed one may leave them to its sources.
@@ -114,7 +114,7 @@ pub fn parse(bytes: &[u8]) -> (Option<Summary>, Vec<Finding>) {
         let advice = "begin it as `grammar/summary.abnf` says, or move it elsewhere";
         return (None, vec![finding(1, 1, "this note has no head, so it is no summary", advice)]);
     };
-    let entries = head::entries(bytes, end);
+    let entries = frontmatter::entries(bytes, end);
     let mut wrong = Vec::new();
     let mut draft = Draft::default();
     for (at, entry) in entries.iter().enumerate() {
@@ -151,7 +151,7 @@ const KEYS: [&str; 9] = ["id", "kind", "depth", "covers", "sources", "sha256", "
 #[derive(Default)]
 struct Draft {
     id: Option<String>,
-    kind: Option<Kind>,
+    kind: Option<SummaryKind>,
     depth: Option<u32>,
     covers: Option<(String, String)>,
     sources: Vec<String>,
@@ -164,13 +164,15 @@ struct Draft {
 }
 
 impl Draft {
-    fn take(&mut self, entry: &head::Entry) -> Result<(), String> {
+    fn take(&mut self, entry: &frontmatter::FrontmatterEntry) -> Result<(), String> {
         let value = entry.value.as_str();
         let no = |what: &str| format!("{} is no {what}", quote(value));
         match entry.key.as_str() {
             "id" => self.id = Some(valid(value, is_id).ok_or_else(|| no("id of a summary"))?),
             "kind" => {
-                let kind = [Kind::Leaf, Kind::Condensed].into_iter().find(|kind| kind.as_str() == value);
+                let kind = [SummaryKind::Leaf, SummaryKind::Condensed]
+                    .into_iter()
+                    .find(|kind| kind.as_str() == value);
                 self.kind = Some(kind.ok_or_else(|| no("kind of summary: `leaf` or `condensed`"))?);
             }
             "depth" => self.depth = Some(value.parse().map_err(|_| no("number"))?),
@@ -198,14 +200,14 @@ impl Draft {
     fn done(self, text: String) -> Result<Summary, String> {
         let need = |what: &str| format!("this summary has no `{what}`");
         let kind = self.kind.ok_or_else(|| need("kind"))?;
-        if kind == Kind::Leaf && self.covers.is_none() {
+        if kind == SummaryKind::Leaf && self.covers.is_none() {
             return Err(need("covers"));
         }
-        if kind == Kind::Condensed && self.sources.is_empty() {
+        if kind == SummaryKind::Condensed && self.sources.is_empty() {
             return Err(need("sources"));
         }
         let depth = self.depth.ok_or_else(|| need("depth"))?;
-        if (kind == Kind::Leaf) != (depth == 0) {
+        if (kind == SummaryKind::Leaf) != (depth == 0) {
             return Err(format!("a {kind} summary has no depth {depth}"));
         }
         let brain = self.brain.ok_or_else(|| need("brain"))?;
@@ -214,8 +216,8 @@ impl Draft {
             kind,
             depth,
             covers: self.covers,
-            sources: if kind == Kind::Leaf { Vec::new() } else { self.sources },
-            log: self.log.filter(|_| kind == Kind::Leaf),
+            sources: if kind == SummaryKind::Leaf { Vec::new() } else { self.sources },
+            log: self.log.filter(|_| kind == SummaryKind::Leaf),
             sha256: self.sha256.ok_or_else(|| need("sha256"))?,
             tokens: self.tokens.ok_or_else(|| need("tokens"))?,
             by: self.by.unwrap_or_else(|| brain.clone()),
@@ -261,19 +263,22 @@ pub fn render(summary: &Summary) -> String {
         out.push_str(&format!("covers: [^{first}, ^{last}]\n"));
     }
     match (summary.kind, &summary.log) {
-        (Kind::Condensed, _) => out.push_str(&format!("sources: [{}]\n", summary.sources.join(", "))),
-        (Kind::Leaf, Some(log)) => {
+        (SummaryKind::Condensed, _) => out.push_str(&format!("sources: [{}]\n", summary.sources.join(", "))),
+        (SummaryKind::Leaf, Some(log)) => {
             let link = format!("[[{log}]]").replace('\\', "\\\\").replace('"', "\\\"");
             out.push_str(&format!("sources: [\"{link}\"]\n"));
         }
-        (Kind::Leaf, None) => {}
+        (SummaryKind::Leaf, None) => {}
     }
     let (brain, at) = (yaml::to_scalar(&summary.brain), summary.at);
     out.push_str(&format!(
         "sha256: {}\ntokens: {}\nbrain: {brain}\nat: {at}\n",
         summary.sha256, summary.tokens
     ));
-    out.push_str(&format!("type: {TYPE}\ngenerated: {{ by: {}, at: {at} }}\n---\n", head::item(&summary.by)));
+    out.push_str(&format!(
+        "type: {TYPE}\ngenerated: {{ by: {}, at: {at} }}\n---\n",
+        frontmatter::item(&summary.by)
+    ));
     out.push_str(summary.text.trim());
     out.push('\n');
     out
@@ -288,7 +293,7 @@ mod tests {
     fn sample() -> Summary {
         Summary {
             id: "sum_0123456789abcdef".into(),
-            kind: Kind::Leaf,
+            kind: SummaryKind::Leaf,
             depth: 0,
             covers: Some(("D1-1".into(), "D1-9".into())),
             sources: vec![],
@@ -342,7 +347,7 @@ mod tests {
             (digits, depth) in ("[0-9a-f]{16}", 0u32..3),
         ) {
             let sources = if depth == 0 { vec![] } else { vec![format!("sum_{digits}"), sample().id] };
-            let kind = if depth == 0 { Kind::Leaf } else { Kind::Condensed };
+            let kind = if depth == 0 { SummaryKind::Leaf } else { SummaryKind::Condensed };
             let log = sample().log.filter(|_| depth == 0);
             let brain = brain.trim().to_owned();
             let summary = Summary { id: format!("sum_{digits}"), kind, depth, sources, log, brain, by, text, ..sample() };

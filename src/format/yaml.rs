@@ -17,7 +17,7 @@ use nom::{
 
 /// A `key: value` line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Entry<'a> {
+pub(crate) struct YamlEntry<'a> {
     pub key: &'a str,
     /// The value's bytes in the line, without quotes, comment and blanks around it.
     pub place: Range<usize>,
@@ -26,13 +26,13 @@ pub(crate) struct Entry<'a> {
 }
 
 /// The entry that a line is, if its key starts in the first column.
-pub(crate) fn entry(line: &[u8]) -> Option<Entry<'_>> {
+pub(crate) fn entry(line: &[u8]) -> Option<YamlEntry<'_>> {
     let (value, key) = key(line).ok()?;
     let key = std::str::from_utf8(key).ok()?;
     let at = line.len() - value.len();
     let blanks = value.iter().take_while(|b| matches!(b, b' ' | b'\t')).count();
     let (place, text) = scalar(&value[blanks..]);
-    Some(Entry { key, place: at + blanks + place.start..at + blanks + place.end, value: text })
+    Some(YamlEntry { key, place: at + blanks + place.start..at + blanks + place.end, value: text })
 }
 
 /// A key up to its colon, which a blank or the line's end follows.

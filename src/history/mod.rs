@@ -25,12 +25,12 @@ mod verify;
 
 pub use self::error::{HistoryError, Result};
 pub use self::read::{
-    Blame, BlamedLine, Bound, DiffStyle, Entry, FileDiff, Filter, LineOrigin, Point, Record,
+    Blame, BlameBound, BlamedLine, DiffStyle, Entry, FileDiff, Filter, LineOrigin, Point, Record,
     Stat as DiffStat, TrailerValue, Writer, diff_stat, parse_time, render as render_diff,
 };
 pub use self::restore::{
     Conflict, Interrupted, LineTarget, NoteUndo, OperationUndo, PartPlan, Plan, RestoreReport, Section, Skip,
-    Step, UndoPlan, UndoReport, Undone, plan, put_line_back, sections, take_back,
+    Step, UndoPlan, UndoReport, UndoSelection, plan, put_line_back, sections, take_back,
 };
 pub use self::store::{
     ACTOR, ALL_NOTES, BULK_DELETION, Commit, FileState, Message, Mode, NOTE, PathChange, RESTORED_FROM,
@@ -38,7 +38,7 @@ pub use self::store::{
 };
 pub use self::take::{
     Deletions, HeldDeletions, History, LeftOut, PendingRestore, RACY_NS, Rename, Selection, Snapshot,
-    Verdict, left_out_in,
+    Treatment, left_out_in,
 };
 pub use self::upkeep::{
     Batch, LazyHistory, MaintenanceReport, PackPolicy, PushBackoff, Snapshotter, Work, fetch_into, push,

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
-use super::host::Event;
+use super::host::HostEvent;
 
 /// The file's name.
 pub const NAME: &str = "hooks.log";
@@ -18,11 +18,11 @@ const MOST_BYTES: u64 = 64 << 10;
 const MOST_CHARS: usize = 300;
 
 /// Adds a line. A log that can't be written is no reason to hold the host up.
-pub fn note(dir: &Path, now: Timestamp, event: Event, cause: &str) {
+pub fn note(dir: &Path, now: Timestamp, event: HostEvent, cause: &str) {
     let _ = append(&dir.join(NAME), &line(now, event, cause));
 }
 
-fn line(now: Timestamp, event: Event, cause: &str) -> String {
+fn line(now: Timestamp, event: HostEvent, cause: &str) -> String {
     let second = Timestamp::from_second(now.as_second()).unwrap_or(now);
     let cause: String =
         cause.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MOST_CHARS).collect();
@@ -60,7 +60,7 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let now: Timestamp = "2026-12-01T09:30:00.5Z".parse().unwrap();
         for n in 0..2000 {
-            note(temp.path(), now, Event::Stop, &format!("cause {n}\n{}", "x".repeat(500)));
+            note(temp.path(), now, HostEvent::Stop, &format!("cause {n}\n{}", "x".repeat(500)));
         }
         let text = std::fs::read_to_string(temp.path().join(NAME)).unwrap();
         assert!(text.len() as u64 <= MOST_BYTES + 1000, "{}", text.len());

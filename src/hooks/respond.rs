@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 use fail::fail_point;
 
 use super::context::HookContext;
-use super::decide::recall_gate::{Gate, gate};
+use super::decide::recall_gate::{RecallDecision, gate};
 use super::error::HookError;
 use super::events::{background_reindex, prompt, start};
 use super::events::{compact, end, stop};
 use super::host::Answer;
-use super::host::Event;
+use super::host::HostEvent;
 use super::host::input::Input;
 use super::host::timeout as patience;
 use super::host::timeout::{NoAnswer, within};
@@ -29,7 +29,7 @@ const AT_LEAST: Duration = Duration::from_millis(20);
 
 /// The line that answers the host's message on `stdin`, empty where there is nothing to say; never an error,
 /// and hardly later than the patience.
-pub fn respond(event: Event, place: &HookContext, stdin: impl Read + Send + 'static) -> String {
+pub fn respond(event: HostEvent, place: &HookContext, stdin: impl Read + Send + 'static) -> String {
     let (begun, patience) = (Instant::now(), patience::from_env());
     let heard: Arc<OnceLock<Input>> = Arc::default();
     let (hears, at) = (Arc::clone(&heard), place.clone());
@@ -55,7 +55,7 @@ pub fn respond(event: Event, place: &HookContext, stdin: impl Read + Send + 'sta
 }
 
 /// Keeps the session, where the settings want that. What isn't done in time is done by a process beside this one.
-fn keep(event: Event, place: &HookContext, input: &Input, time: Duration) {
+fn keep(event: HostEvent, place: &HookContext, input: &Input, time: Duration) {
     // Settings that can't be read are the answer's to report, where it needs any.
     let Ok(vault) = &place.vault else { return };
     if !Settings::load(vault).is_ok_and(|settings| settings.hooks.archive) {
@@ -75,17 +75,18 @@ fn keep(event: Event, place: &HookContext, input: &Input, time: Duration) {
 }
 
 /// A line in the log.
-fn note(event: Event, place: &HookContext, error: &HookError) {
+fn note(event: HostEvent, place: &HookContext, error: &HookError) {
     if let Some(dir) = log_dir(place.vault.as_deref().ok()) {
         log::note(&dir, place.clock.now(), event, &error.to_string());
     }
 }
 
 /// Answers one message.
-fn answer(event: Event, place: &HookContext, input: &Input) -> Result<Answer, HookError> {
+fn answer(event: HostEvent, place: &HookContext, input: &Input) -> Result<Answer, HookError> {
     // Small talk is most of what comes: nothing is opened for it.
-    if event == Event::UserPromptSubmit && gate(input.prompt.as_deref().unwrap_or_default()) != Gate::Open
-        || event == Event::Stop && input.stop_hook_active == Some(true)
+    if event == HostEvent::UserPromptSubmit
+        && gate(input.prompt.as_deref().unwrap_or_default()) != RecallDecision::Open
+        || event == HostEvent::Stop && input.stop_hook_active == Some(true)
     {
         return Ok(Answer::nothing());
     }
@@ -93,11 +94,11 @@ fn answer(event: Event, place: &HookContext, input: &Input) -> Result<Answer, Ho
     let workspace = Arc::new(Workspace::open(&dir, Arc::clone(&place.clock))?);
     workspace.editor.count_as_settled(true);
     match event {
-        Event::SessionStart => start::run(&workspace, input),
-        Event::UserPromptSubmit => prompt::run(&workspace, input),
-        Event::Stop => stop::run(&workspace, input),
-        Event::PreCompact => compact::run(&workspace, input),
-        Event::SessionEnd => end::run(&workspace, input),
+        HostEvent::SessionStart => start::run(&workspace, input),
+        HostEvent::UserPromptSubmit => prompt::run(&workspace, input),
+        HostEvent::Stop => stop::run(&workspace, input),
+        HostEvent::PreCompact => compact::run(&workspace, input),
+        HostEvent::SessionEnd => end::run(&workspace, input),
     }
 }
 

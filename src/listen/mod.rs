@@ -5,9 +5,9 @@
 //! - [`Names`]: the names that a listener answers to, and the origins that may send it changes;
 //! - [`Token`]: the bearer token of the MCP server; [`secret`](mod@secret): random secrets and their comparison.
 
-mod names;
+mod host_names;
 pub mod secret;
 mod token;
 
-pub use self::names::Names;
+pub use self::host_names::Names;
 pub use self::token::{TOKEN_VARIABLE, Token};

@@ -142,7 +142,7 @@ mod tests {
         assert_eq!(lags, [("a", false, true), ("b", true, false)]);
         assert_eq!(status.open.len(), 1);
         assert_eq!(
-            (status.open[0].key.as_str(), status.open[0].since.map(|at| at.as_second())),
+            (status.open[0].key.as_str(), status.open[0].since.map(jiff::Timestamp::as_second)),
             ("one/discord", Some(60))
         );
     }

@@ -10,7 +10,7 @@ use super::failure::Failure;
 
 /// The type of an argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ArgumentKind {
     /// A text of one line.
     Line {
         /// Characters at most.
@@ -40,7 +40,7 @@ pub struct Argument {
     /// Its name.
     pub name: &'static str,
     /// Its type.
-    pub kind: Kind,
+    pub kind: ArgumentKind,
     /// Whether a call without it is refused.
     pub required: bool,
     /// Its value when it isn't given.
@@ -135,14 +135,14 @@ fn fits(argument: &Argument, value: &Value) -> Result<(), Failure> {
         wrong("wrong_type", format!("`{}` is {}, where {wanted} should be", argument.name, type_of(value)))
     };
     match argument.kind {
-        Kind::Whole { least, most } => {
+        ArgumentKind::Whole { least, most } => {
             let number = whole(value).ok_or_else(|| wrong_type("a whole number"))?;
             if !(least..=most).contains(&number) {
                 let message = format!("`{}` is {number}; it goes from {least} to {most}", argument.name);
                 return Err(wrong("out_of_range", message));
             }
         }
-        Kind::Choice(choices) => {
+        ArgumentKind::Choice(choices) => {
             let text = value.as_str().ok_or_else(|| wrong_type("a text"))?;
             if !choices.contains(&text) {
                 let shown: String = text.chars().take(60).collect();
@@ -152,8 +152,8 @@ fn fits(argument: &Argument, value: &Value) -> Result<(), Failure> {
                 return Err(wrong(kind, message));
             }
         }
-        Kind::Flag => value.as_bool().map(drop).ok_or_else(|| wrong_type("true or false"))?,
-        Kind::Line { most } | Kind::Text { most } => {
+        ArgumentKind::Flag => value.as_bool().map(drop).ok_or_else(|| wrong_type("true or false"))?,
+        ArgumentKind::Line { most } | ArgumentKind::Text { most } => {
             let text = value.as_str().ok_or_else(|| wrong_type("a text"))?;
             let length = text.chars().count();
             if length > most {
@@ -167,7 +167,7 @@ fn fits(argument: &Argument, value: &Value) -> Result<(), Failure> {
                     format!("`{}` is empty: {}", argument.name, argument.doc),
                 ));
             }
-            if matches!(argument.kind, Kind::Line { .. }) && text.chars().any(char::is_control) {
+            if matches!(argument.kind, ArgumentKind::Line { .. }) && text.chars().any(char::is_control) {
                 let message = format!(
                     "`{}` holds a line break or another control character; it is one line",
                     argument.name
@@ -206,15 +206,15 @@ pub fn schema(arguments: &[Argument]) -> JsonObject {
     let mut properties = JsonObject::new();
     for argument in arguments {
         let mut property = match argument.kind {
-            Kind::Whole { .. } => json!({"type": "integer"}),
-            Kind::Choice(choices) => json!({"type": "string", "enum": choices}),
-            Kind::Flag => json!({"type": "boolean"}),
-            Kind::Line { .. } | Kind::Text { .. } => json!({"type": "string"}),
+            ArgumentKind::Whole { .. } => json!({"type": "integer"}),
+            ArgumentKind::Choice(choices) => json!({"type": "string", "enum": choices}),
+            ArgumentKind::Flag => json!({"type": "boolean"}),
+            ArgumentKind::Line { .. } | ArgumentKind::Text { .. } => json!({"type": "string"}),
         };
         property["description"] = json!(argument.doc);
-        if let Some(default) = argument.default.filter(|_| argument.kind != Kind::Flag) {
+        if let Some(default) = argument.default.filter(|_| argument.kind != ArgumentKind::Flag) {
             property["default"] = match argument.kind {
-                Kind::Whole { .. } => json!(default.parse::<i64>().unwrap_or_default()),
+                ArgumentKind::Whole { .. } => json!(default.parse::<i64>().unwrap_or_default()),
                 _ => json!(default),
             };
         }

@@ -9,7 +9,7 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 use crate::config::McpServer;
-use crate::config::mcp_hosts::{self, Filled};
+use crate::config::mcp_hosts::{self, VariableSyntax};
 
 /// A program that uses MCP servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -28,7 +28,7 @@ pub enum Host {
 
 /// The purpose of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Purpose {
+pub enum ServerPurpose {
     /// Reading memory.
     Recall,
     /// Memory, and what makes the user be told something.
@@ -37,7 +37,7 @@ pub enum Purpose {
     Full,
 }
 
-impl Purpose {
+impl ServerPurpose {
     /// As `--tools` takes it.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -63,12 +63,12 @@ pub struct Config {
 
 impl Host {
     /// How its file names a variable of the environment.
-    fn filled(self) -> Filled {
+    fn filled(self) -> VariableSyntax {
         match self {
-            Self::ClaudeCode | Self::Codex => Filled::Dollar,
-            Self::ClaudeDesktop => Filled::Never,
-            Self::Cursor => Filled::Env,
-            Self::Vscode => Filled::Input,
+            Self::ClaudeCode | Self::Codex => VariableSyntax::Dollar,
+            Self::ClaudeDesktop => VariableSyntax::Never,
+            Self::Cursor => VariableSyntax::Env,
+            Self::Vscode => VariableSyntax::Input,
         }
     }
 
@@ -109,7 +109,13 @@ impl Host {
 const NAME: &str = "vault-agent";
 
 /// The configuration that makes `host` start `binary` on `vault` for `purpose`, and these other servers.
-pub fn config(host: Host, purpose: Purpose, binary: &Path, vault: &Path, others: &[&McpServer]) -> Config {
+pub fn config(
+    host: Host,
+    purpose: ServerPurpose,
+    binary: &Path,
+    vault: &Path,
+    others: &[&McpServer],
+) -> Config {
     let (binary, vault) = (binary.to_string_lossy().into_owned(), vault.to_string_lossy().into_owned());
     let args = ["--vault", &vault, "mcp", "--tools", purpose.as_str()];
     let server = json!({"command": binary, "args": args});
@@ -192,7 +198,7 @@ mod tests {
     fn text(host: Host) -> String {
         config(
             host,
-            Purpose::Recall,
+            ServerPurpose::Recall,
             Path::new("/usr/bin/vault-agent"),
             Path::new("/home/ann/My \"Vault\""),
             &[],
@@ -241,7 +247,7 @@ mod tests {
         }
         "#);
         assert_eq!(text(Host::Cursor), text(Host::ClaudeDesktop));
-        let code = config(Host::ClaudeCode, Purpose::Full, Path::new("/b"), Path::new("/v"), &[]);
+        let code = config(Host::ClaudeCode, ServerPurpose::Full, Path::new("/b"), Path::new("/v"), &[]);
         assert!(code.text.contains("\"full\""));
         insta::assert_snapshot!(code.command.unwrap(), @"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 claude --mcp-config mcp-full.json --strict-mcp-config --disable-slash-commands");
         let read: toml::Table = text(Host::Codex).parse().unwrap();

@@ -14,7 +14,7 @@ use super::failure::Failure;
 use super::shared_state::{ServerScopes, SharedState};
 use super::tool_set::ToolSet;
 use super::tools::brains::{AMONG_BRAINS, ASK};
-use super::tools::{Answer, Call};
+use super::tools::{Call, ToolAnswer};
 use crate::agent::tools::Caller;
 use crate::agent::{Colleagues, Toolbox, colleague};
 use crate::brain::{ToolCall, ToolSpec};
@@ -62,7 +62,7 @@ impl VaultTools {
         call: &ToolCall,
         caller: &Caller,
         stop: &CancellationToken,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<ToolAnswer, Failure> {
         let known = || self.tools.tools().map(|tool| tool.name).collect::<Vec<_>>().join(", ");
         let Some(tool) = self.tools.get(&call.name) else {
             let message = format!("there is no tool `{}`", call.name);

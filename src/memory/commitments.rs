@@ -4,17 +4,17 @@
 use jiff::{Timestamp, tz::TimeZone};
 use serde::Serialize;
 
-use super::expected::{Newer, check};
+use super::note_hash::{StaleRead, check};
 use super::text::wording::{self, WordsError};
 use crate::format::commitment::{self, Commitment, CommitmentBlock, CommitmentsFile, Precision, Status};
 use crate::memory::Origin;
 use crate::reminders::rfc3339;
 use crate::schedule::Zone;
-use crate::vault::{EditError, Editor, NotePath, Operation, Plan, Vault, VaultError};
+use crate::vault::{EditError, EditPlan, Editor, NotePath, Operation, Vault, VaultError};
 
 /// The follow-ups of a vault.
 #[derive(Debug, Clone)]
-pub struct Ledger<'a> {
+pub struct FollowUpNotes<'a> {
     /// Reads the note.
     pub vault: &'a Vault,
     /// Writes the note.
@@ -73,14 +73,14 @@ impl Draft {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Added {
     /// As it stands in the note.
-    pub listed: Listed,
+    pub listed: ListedFollowUp,
     /// Whether it waited there already, and nothing was written.
     pub existing: bool,
 }
 
 /// A follow-up as answers show it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Listed {
+pub struct ListedFollowUp {
     /// Its id.
     pub id: String,
     /// `pending`, `delivered` or `cancelled`.
@@ -156,7 +156,7 @@ pub enum CommitmentError {
     Changed(String),
     /// The note isn't as it was read.
     #[error(transparent)]
-    Newer(#[from] Newer),
+    Newer(#[from] StaleRead),
     /// The note can't be read.
     #[error(transparent)]
     Vault(#[from] VaultError),
@@ -165,14 +165,14 @@ pub enum CommitmentError {
     Edit(#[from] EditError),
 }
 
-impl Listed {
+impl ListedFollowUp {
     /// What is told of it, and when: another where somebody changed that.
     pub fn standing(&self) -> String {
         format!("{} {}", self.due.as_deref().unwrap_or("no due time"), self.text)
     }
 }
 
-impl Ledger<'_> {
+impl FollowUpNotes<'_> {
     /// The note's follow-ups; a missing note has none.
     ///
     /// # Errors
@@ -209,22 +209,22 @@ impl Ledger<'_> {
         self.editor.edit_with(&self.path, &why, |bytes| {
             if let Err(newer) = check(&self.path, bytes, expected) {
                 written = Err(newer.into());
-                return Plan::Operations(Vec::new());
+                return EditPlan::Operations(Vec::new());
             }
             if let Some(listed) = self.waiting(&commitment::parse(bytes), &draft, &standing) {
                 written = Ok(Added { listed, existing: true });
-                return Plan::Operations(Vec::new());
+                return EditPlan::Operations(Vec::new());
             }
             let (operations, listed) = self.planned(bytes, &draft, now);
             written = listed.map(|listed| Added { listed, existing: false });
-            Plan::Operations(operations)
+            EditPlan::Operations(operations)
         })?;
         let written = written?;
         Ok(Added { listed: self.read_back(&written.listed.id)?, ..written })
     }
 
     /// The follow-up that waits with the same words, due time and place.
-    fn waiting(&self, file: &CommitmentsFile, draft: &Draft, standing: &str) -> Option<Listed> {
+    fn waiting(&self, file: &CommitmentsFile, draft: &Draft, standing: &str) -> Option<ListedFollowUp> {
         let same = |commitment: &Commitment| {
             commitment.status == Status::Pending
                 && (commitment.due, commitment.scope.as_ref()) == (draft.due, draft.scope.as_ref())
@@ -235,7 +235,7 @@ impl Ledger<'_> {
     }
 
     /// Reads a follow-up back from the note on disk.
-    pub(super) fn read_back(&self, id: &str) -> Result<Listed, CommitmentError> {
+    pub(super) fn read_back(&self, id: &str) -> Result<ListedFollowUp, CommitmentError> {
         let file = self.read()?;
         let block = file.find(id).ok_or_else(|| CommitmentError::Vanished(id.to_owned()))?;
         Ok(listed(block, self.zone.tz()))
@@ -247,7 +247,7 @@ impl Ledger<'_> {
         bytes: &[u8],
         draft: &Draft,
         now: Timestamp,
-    ) -> (Vec<Operation>, Result<Listed, CommitmentError>) {
+    ) -> (Vec<Operation>, Result<ListedFollowUp, CommitmentError>) {
         let file = commitment::parse(bytes);
         let id = commitment::next_id(&file, self.zone.tz().to_datetime(now).date());
         let commitment = draft.commitment(id.clone(), now);
@@ -273,7 +273,7 @@ impl Ledger<'_> {
     ///
     /// # Errors
     /// The note can't be read.
-    pub fn list(&self, all: bool) -> Result<Vec<Listed>, CommitmentError> {
+    pub fn list(&self, all: bool) -> Result<Vec<ListedFollowUp>, CommitmentError> {
         let file = self.read()?;
         let shown = file.blocks.iter().filter(|block| all || block.commitment.status == Status::Pending);
         Ok(shown.map(|block| listed(block, self.zone.tz())).collect())
@@ -283,7 +283,7 @@ impl Ledger<'_> {
     ///
     /// # Errors
     /// The note can't be read.
-    pub fn due(&self, now: Timestamp) -> Result<Vec<Listed>, CommitmentError> {
+    pub fn due(&self, now: Timestamp) -> Result<Vec<ListedFollowUp>, CommitmentError> {
         let is_due = |commitment: &Commitment| {
             commitment.status == Status::Pending && commitment.due.is_some_and(|due| due <= now)
         };
@@ -300,9 +300,9 @@ impl Ledger<'_> {
     }
 }
 
-fn listed(block: &CommitmentBlock, tz: &TimeZone) -> Listed {
+fn listed(block: &CommitmentBlock, tz: &TimeZone) -> ListedFollowUp {
     let commitment = &block.commitment;
-    Listed {
+    ListedFollowUp {
         id: commitment.id.clone(),
         status: commitment.status.to_string(),
         due: commitment.due.map(|due| rfc3339(due, tz)),

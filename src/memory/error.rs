@@ -3,7 +3,7 @@
 use jiff::civil::Date;
 
 use super::commitments::CommitmentError;
-use super::expected::Newer;
+use super::note_hash::StaleRead;
 use super::pins::PinError;
 use super::scope::ScopeError;
 use super::text::wording::WordsError;
@@ -11,7 +11,7 @@ use crate::vault::{EditError, NotePath, PathError, VaultError};
 
 /// A memory that an error shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Near {
+pub struct NearMatch {
     /// Its first line, from 1.
     pub line: usize,
     /// Its text, on one line and cut.
@@ -76,7 +76,7 @@ pub enum MemoryError {
         /// The given words, cut.
         shown: String,
         /// Near ones.
-        near: Vec<Near>,
+        near: Vec<NearMatch>,
     },
     /// Several bullets say what is meant.
     #[error("{} memories in `{path}` say {shown}", there.len())]
@@ -86,11 +86,11 @@ pub enum MemoryError {
         /// The given words, cut.
         shown: String,
         /// Those that say it.
-        there: Vec<Near>,
+        there: Vec<NearMatch>,
     },
     /// The note isn't as it was read.
     #[error(transparent)]
-    Newer(#[from] Newer),
+    Newer(#[from] StaleRead),
     /// The line was taken out a moment ago, and another memory has moved up to its place.
     #[error("line {line} of `{path}` was removed just now ({shown}); another memory stands there now")]
     TakenBefore {
@@ -204,7 +204,7 @@ impl MemoryError {
     }
 
     /// The memories that it is about, or that are near to what was asked for.
-    pub fn near(&self) -> &[Near] {
+    pub fn near(&self) -> &[NearMatch] {
         match self {
             Self::Other { near, .. } | Self::Several { there: near, .. } => near,
             _ => &[],
@@ -212,7 +212,7 @@ impl MemoryError {
     }
 
     /// The note as it stands now, where it isn't as it was read.
-    pub fn newer(&self) -> Option<&Newer> {
+    pub fn newer(&self) -> Option<&StaleRead> {
         match self {
             Self::Newer(newer) | Self::Commitment(CommitmentError::Newer(newer)) => Some(newer),
             _ => None,

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::error::MemoryError;
-use super::expected::hash_of;
+use super::note_hash::hash_of;
 use crate::format::lines::{self, Lines};
 use crate::memory::MemoryNotes;
 use crate::vault::{NotePath, VaultError};

@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 
 use super::error::MemoryError;
 use super::scope::{Scope, belongs};
-use super::text::item::{self, Item};
+use super::text::item::{self, MemoryItem};
 use crate::format::reminder::{DateText, TimeText};
 use crate::format::{daily, memory};
 use crate::memory::MemoryNotes;
@@ -13,7 +13,7 @@ use crate::vault::{NotePath, VaultError, WalkOptions};
 
 /// A memory in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Listed {
+pub struct ListedMemory {
     /// Its first line, from 1.
     pub line: usize,
     /// Its last line.
@@ -34,7 +34,7 @@ pub struct ListedSection {
     /// The heading's line, from 1; none where there is no heading.
     pub line: Option<usize>,
     /// Its memories.
-    pub memories: Vec<Listed>,
+    pub memories: Vec<ListedMemory>,
 }
 
 /// A note of a day.
@@ -46,7 +46,7 @@ pub struct ListedDay {
     /// Its note.
     pub path: NotePath,
     /// Its memories.
-    pub memories: Vec<Listed>,
+    pub memories: Vec<ListedMemory>,
 }
 
 fn date_text<S: Serializer>(date: &Date, serializer: S) -> Result<S::Ok, S::Error> {
@@ -64,13 +64,14 @@ impl MemoryNotes<'_> {
         let file = memory::parse(&bytes);
         let mut items = item::parse(&bytes, false);
         items.retain(|item| is_wanted(item, scopes));
-        let inside =
-            |item: &Item| file.sections.iter().position(|section| section.range.contains(&item.range.start));
-        let mut own: Vec<Vec<Listed>> = vec![Vec::new(); file.sections.len() + 1];
+        let inside = |item: &MemoryItem| {
+            file.sections.iter().position(|section| section.range.contains(&item.range.start))
+        };
+        let mut own: Vec<Vec<ListedMemory>> = vec![Vec::new(); file.sections.len() + 1];
         for item in &items {
             own[inside(item).map_or(0, |at| at + 1)].push(listed(item));
         }
-        let of = |(memories, at): (Vec<Listed>, Option<usize>)| {
+        let of = |(memories, at): (Vec<ListedMemory>, Option<usize>)| {
             let section = at.map(|at| &file.sections[at]);
             ListedSection {
                 section: section.map(|section| section.name.clone()),
@@ -108,7 +109,7 @@ impl MemoryNotes<'_> {
                 bytes => bytes?,
             };
             let items = item::parse(&bytes, true);
-            let memories: Vec<Listed> =
+            let memories: Vec<ListedMemory> =
                 items.iter().filter(|item| is_wanted(item, scopes)).map(listed).collect();
             if scopes.is_none() || date.is_some() || !memories.is_empty() {
                 out.push(ListedDay { date: day, path, memories });
@@ -139,12 +140,12 @@ impl MemoryNotes<'_> {
     }
 }
 
-fn is_wanted(item: &Item, scopes: Option<&[Scope]>) -> bool {
+fn is_wanted(item: &MemoryItem, scopes: Option<&[Scope]>) -> bool {
     scopes.is_none_or(|scopes| belongs(&item.scopes, scopes))
 }
 
-fn listed(item: &Item) -> Listed {
-    Listed {
+fn listed(item: &MemoryItem) -> ListedMemory {
+    ListedMemory {
         line: item.line,
         end_line: item.end_line,
         timestamp: item.stamp.clone().or_else(|| item.time.map(|time| TimeText(time).to_string())),

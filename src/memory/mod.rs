@@ -7,12 +7,12 @@
 //! - [`text`]: rules for a memory's text, and for two that say the same. Pure;
 //! - [`scope`], [`project`]: a memory's scope, and the project of a folder;
 //! - [`change`]: saving, changing, forgetting, promoting, keeping learned facts;
-//! - [`list`], [`excerpt`]: listing each shelf, and reading a note; [`expected`]: the hash that a reader gets and a
+//! - [`list`], [`excerpt`]: listing each shelf, and reading a note; [`note_hash`]: the hash that a reader gets and a
 //!   writer gives back;
 //! - [`pins`], [`commitments`], [`working`]: pinned memories, follow-ups, working memory, each a note of its own;
 //! - [`error`]: errors, with stable names for programs.
 //!
-//! Two meanings of "scope" meet here. [`Shelf`] is the *note* (long, daily, commitment); [`Scope`] is the *owner* (a
+//! Two meanings of "scope" meet here. [`MemoryKind`] is the *note* (long, daily, commitment); [`Scope`] is the *owner* (a
 //! project, a person), a tag at the bullet's end.
 //!
 //! Never here: notifications, and text from outside that becomes a heading, a reminder or a follow-up.
@@ -21,8 +21,8 @@ mod change;
 pub mod commitments;
 mod error;
 mod excerpt;
-mod expected;
 mod list;
+mod note_hash;
 pub mod pins;
 mod project;
 mod scope;
@@ -44,18 +44,18 @@ pub use crate::vault::Origin;
 pub use self::change::{
     DEFAULT_SECTION, Edited, Forgotten, MemoryRef, NewMemory, Promoted, Saved, is_section, keep,
 };
-pub use self::commitments::{CommitmentError, Draft, Ledger};
-pub use self::error::{MemoryError, Near};
+pub use self::commitments::{CommitmentError, Draft, FollowUpNotes};
+pub use self::error::{MemoryError, NearMatch};
 pub use self::excerpt::{Excerpt, MOST_EXCERPT};
-pub use self::expected::{Newer, hash_of};
-pub use self::list::{Listed, ListedDay, ListedSection};
+pub use self::list::{ListedDay, ListedMemory, ListedSection};
+pub use self::note_hash::{StaleRead, hash_of};
 pub use self::pins::PinError;
 pub use self::scope::{
     PROJECT_VARIABLE, SCOPE_VARIABLE, Scope, ScopeError, accessible, derive, derived_before, is_visible,
 };
 #[cfg(feature = "assistant")]
 pub(crate) use self::text::harmless;
-pub use self::text::{Fields, Temporal, Tier, WordsError, differ, normal, wording};
+pub use self::text::{Fields, Temporal, Tier, WordsError, contradiction, normal, wording};
 pub use self::working::{read_profile, read_working, session_context};
 
 /// The trailer of a write that took a memory out of a note: the line that was named.
@@ -64,7 +64,7 @@ pub const TOOK_LINE: &str = "Took-Line";
 /// Which note a memory goes to: the `scope` argument of the tool `memory_save`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Shelf {
+pub enum MemoryKind {
     /// `MEMORY.md`: facts that last.
     Long,
     /// The day's note.
@@ -73,7 +73,7 @@ pub enum Shelf {
     Commitment,
 }
 
-impl Shelf {
+impl MemoryKind {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Long, Self::Daily, Self::Commitment];
 
@@ -87,13 +87,13 @@ impl Shelf {
     }
 }
 
-impl fmt::Display for Shelf {
+impl fmt::Display for MemoryKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
 }
 
-impl FromStr for Shelf {
+impl FromStr for MemoryKind {
     type Err = MemoryError;
 
     fn from_str(text: &str) -> Result<Self, MemoryError> {
@@ -132,9 +132,9 @@ impl MemoryNotes<'_> {
     }
 
     /// The follow-ups.
-    pub fn ledger(&self) -> Ledger<'_> {
+    pub fn ledger(&self) -> FollowUpNotes<'_> {
         let path = note(&self.settings.paths.commitments);
-        Ledger { vault: self.vault, editor: self.editor, path, zone: self.zone }
+        FollowUpNotes { vault: self.vault, editor: self.editor, path, zone: self.zone }
     }
 
     /// The day that a note of the day is about.

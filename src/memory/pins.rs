@@ -10,7 +10,7 @@ use super::text::harmless;
 use super::text::wording::{self, WordsError};
 use crate::format::pinned::{self, Target};
 use crate::memory::Origin;
-use crate::vault::{EditError, Editor, NotePath, Operation, Plan, VaultError};
+use crate::vault::{EditError, EditPlan, Editor, NotePath, Operation, VaultError};
 
 /// Pinning or unpinning failed.
 #[derive(Debug, thiserror::Error)]
@@ -127,7 +127,7 @@ pub fn pin(
     editor.edit_with(path, &why, |bytes| {
         existing = parse(bytes).iter().any(same);
         let append = Operation::Append { text: bullet.clone().into_bytes() };
-        Plan::Operations(if existing { Vec::new() } else { vec![append] })
+        EditPlan::Operations(if existing { Vec::new() } else { vec![append] })
     })?;
     let there = parse(&read(editor, path)?).into_iter().find(same);
     let pin = there.ok_or_else(|| PinError::Vanished(summary(&bullet)))?;

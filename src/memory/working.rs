@@ -12,7 +12,7 @@ use super::text::wording;
 use crate::config::{Paths, Settings};
 use crate::format::{invisible, lines, working};
 use crate::memory::Origin;
-use crate::vault::{Editor, NotePath, Plan, Vault};
+use crate::vault::{EditPlan, Editor, NotePath, Vault};
 
 pub use crate::format::working::Working;
 
@@ -46,7 +46,7 @@ pub fn told_notes(settings: &Settings) -> impl Iterator<Item = NotePath> {
 }
 
 /// A reader of a note's bytes, as it is or as it was; of a missing one none.
-pub type Read<'a> = &'a dyn Fn(&NotePath) -> Vec<u8>;
+pub type NoteReader<'a> = &'a dyn Fn(&NotePath) -> Vec<u8>;
 
 /// Reads notes of a vault as they are.
 pub fn reader(vault: &Vault) -> impl Fn(&NotePath) -> Vec<u8> {
@@ -54,7 +54,7 @@ pub fn reader(vault: &Vault) -> impl Fn(&NotePath) -> Vec<u8> {
 }
 
 /// Working memory that hasn't expired by `now`, within its budget; none where it is off, absent or malformed.
-pub fn read_working(settings: &Settings, now: Timestamp, read: Read<'_>) -> Option<Working> {
+pub fn read_working(settings: &Settings, now: Timestamp, read: NoteReader<'_>) -> Option<Working> {
     let bytes = read(&working_path(settings)?);
     let found = working::parse(&bytes, now)?;
     let text = invisible::strip(cut(&found.text, budget(settings))).into_owned();
@@ -89,7 +89,7 @@ pub fn write_working(
     let written = Working { updated, expires, text };
     let why = origin.why(format!("working memory: {}", wording::summary(&written.text)));
     let bytes = working::render(&written).into_bytes();
-    editor.edit_with(&path, &why, |_| Plan::Bytes(bytes.clone()))?;
+    editor.edit_with(&path, &why, |_| EditPlan::Bytes(bytes.clone()))?;
     let read = editor.vault().read(&path)?;
     working::read(&read).filter(|read| *read == written).ok_or_else(|| MemoryError::Vanished {
         path,
@@ -131,7 +131,7 @@ pub fn session_context(vault: &Vault, settings: &Settings, now: Timestamp) -> Op
 /// What the user's profile says, without its frontmatter; none while it is as `init` wrote it. It is the note that the
 /// settings name, else `profile.md` in the shared folder; where there is none, the one that `init` wrote, for whoever named
 /// the folder otherwise didn't move it.
-pub fn read_profile(settings: &Settings, read: Read<'_>) -> Option<String> {
+pub fn read_profile(settings: &Settings, read: NoteReader<'_>) -> Option<String> {
     let usual = Paths::default().profile;
     let mut bytes = read(&shared(settings, &settings.paths.profile, &usual)?);
     if bytes.is_empty() {

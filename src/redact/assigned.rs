@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 
 use regex_lite::Regex;
 
-use super::names::{Strength, kind_of};
+use super::secret_names::{Strength, kind_of};
 use super::values::{is_mixed, is_password, is_placeholder, is_random, is_uuid};
-use super::{Found, run};
+use super::{FoundSecret, run};
 
 /// Pieces of names at which it is worth to look, in small letters.
 pub(super) const WORDS: [&str; 14] = [
@@ -63,7 +63,7 @@ pub(super) fn of_member(name: &str, text: &str) -> Option<&'static str> {
 }
 
 /// Adds the values that stand after the names of secrets; `words` are the places of [`WORDS`], in order.
-pub(super) fn find(text: &str, words: &[Range<usize>], found: &mut Vec<Found>) {
+pub(super) fn find(text: &str, words: &[Range<usize>], found: &mut Vec<FoundSecret>) {
     let mut from = 0;
     for hit in words {
         if hit.start < from || text[hit.clone()].eq_ignore_ascii_case("pw") && !is_word(text, hit) {
@@ -86,7 +86,7 @@ pub(super) fn find(text: &str, words: &[Range<usize>], found: &mut Vec<Found>) {
         from = end;
         if let Some(range) = value(text, start, name, end, strength) {
             from = range.end;
-            found.push(Found { range, kind });
+            found.push(FoundSecret { range, kind });
         }
     }
 }

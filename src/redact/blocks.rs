@@ -1,7 +1,7 @@
 //! Finds private keys, also those that were cut, and hashes of passwords.
 
 use super::rule::Rule;
-use super::{Found, run};
+use super::{FoundSecret, run};
 
 pub(super) const RULES: &[Rule] = &[
     // The private part of a key file of PuTTY.
@@ -26,7 +26,7 @@ pub(super) const RULES: &[Rule] = &[
 pub(super) const BEGIN: &str = "-----BEGIN ";
 
 /// Adds the private keys of a text, of which these are the places of `-----BEGIN `.
-pub(super) fn private_keys(text: &str, begins: &[usize], found: &mut Vec<Found>) {
+pub(super) fn private_keys(text: &str, begins: &[usize], found: &mut Vec<FoundSecret>) {
     let mut done = 0;
     for &at in begins {
         if at < done {
@@ -51,6 +51,6 @@ pub(super) fn private_keys(text: &str, begins: &[usize], found: &mut Vec<Found>)
             Some(end) => text[end + 9..].find("-----").map_or(text.len(), |close| end + 9 + close + 5),
             None => body + run(text, body, of_a_block).len(),
         };
-        found.push(Found { range: at..done, kind: "private key" });
+        found.push(FoundSecret { range: at..done, kind: "private key" });
     }
 }

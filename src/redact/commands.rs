@@ -2,7 +2,7 @@
 
 use regex_lite::Captures;
 
-use super::Found;
+use super::FoundSecret;
 use super::rule::Rule;
 use super::values::{is_password, is_placeholder, is_spoken};
 
@@ -60,16 +60,16 @@ const fn other(keywords: &'static [&'static str], pattern: &'static str) -> Rule
     Rule::new("password", keywords, pattern).where_it(is_given)
 }
 
-fn spoken(_: &str, groups: &Captures<'_>, found: &mut Vec<Found>) {
+fn spoken(_: &str, groups: &Captures<'_>, found: &mut Vec<FoundSecret>) {
     let Some(value) = groups.get(1) else { return };
     let said = value.as_str().trim_end_matches(['.', ',', ';', ')', '!', '?']);
     if is_spoken(said) {
-        found.push(Found { range: value.start()..value.start() + said.len(), kind: "password" });
+        found.push(FoundSecret { range: value.start()..value.start() + said.len(), kind: "password" });
     }
 }
 
 /// Adds the passwords of lines of a pgpass file: `host:port:database:user:password`.
-pub(super) fn of_pgpass(text: &str, found: &mut Vec<Found>) {
+pub(super) fn of_pgpass(text: &str, found: &mut Vec<FoundSecret>) {
     let mut start = 0;
     for line in text.split('\n') {
         let parts: Vec<&str> = line.trim_end_matches('\r').splitn(5, ':').collect();
@@ -85,7 +85,7 @@ pub(super) fn of_pgpass(text: &str, found: &mut Vec<Found>) {
             && is_password(password)
         {
             let at = start + line.len() - password.len() - usize::from(line.ends_with('\r'));
-            found.push(Found { range: at..at + password.len(), kind: "password" });
+            found.push(FoundSecret { range: at..at + password.len(), kind: "password" });
         }
         start += line.len() + 1;
     }

@@ -4,7 +4,7 @@ use regex_lite::{Captures, Match};
 
 use super::rule::Rule;
 use super::values::{is_placeholder, is_random};
-use super::{Found, run};
+use super::{FoundSecret, run};
 
 pub(super) const RULES: &[Rule] = &[
     Rule::new(
@@ -38,7 +38,7 @@ pub(super) const RULES: &[Rule] = &[
 const ATTRIBUTES: [&str; 9] =
     ["path", "domain", "expires", "max-age", "samesite", "secure", "httponly", "priority", "partitioned"];
 
-fn authorization(text: &str, groups: &Captures<'_>, found: &mut Vec<Found>) {
+fn authorization(text: &str, groups: &Captures<'_>, found: &mut Vec<FoundSecret>) {
     let Some(value) = groups.get(2) else { return };
     let scheme = groups.get(1).map(|scheme| scheme.as_str().to_ascii_lowercase());
     let kind = match scheme.as_deref() {
@@ -50,13 +50,13 @@ fn authorization(text: &str, groups: &Captures<'_>, found: &mut Vec<Found>) {
     if matches!(scheme.as_deref(), Some("digest" | "hawk" | "oauth" | "aws4-hmac-sha256")) {
         let line = run(text, value.start(), |byte| !matches!(byte, b'\n' | b'\r' | b'\''));
         if ["response=", "mac=", "ignature="].iter().any(|part| line.contains(part)) {
-            found.push(Found { range: value.start()..value.start() + line.len(), kind });
+            found.push(FoundSecret { range: value.start()..value.start() + line.len(), kind });
         }
         return;
     }
     let said = value.as_str().trim_end_matches([',', ';', ')', '}', ']', '.']);
     if is_credential(said, scheme.is_some()) {
-        found.push(Found { range: value.start()..value.start() + said.len(), kind });
+        found.push(FoundSecret { range: value.start()..value.start() + said.len(), kind });
     }
 }
 
@@ -74,7 +74,7 @@ fn is_credential(value: &str, has_scheme: bool) -> bool {
 }
 
 /// The values of a cookie, without what says how it is kept and without short ones (`lang=en`).
-fn cookies(jar: Match<'_>, found: &mut Vec<Found>) {
+fn cookies(jar: Match<'_>, found: &mut Vec<FoundSecret>) {
     let mut at = jar.start();
     for part in jar.as_str().split(';') {
         if let Some((name, value)) = part.split_once('=') {
@@ -86,7 +86,7 @@ fn cookies(jar: Match<'_>, found: &mut Vec<Found>) {
                 && !name.contains(['(', '{', '.'])
             {
                 let start = at + name.len() + 1;
-                found.push(Found { range: start..start + secret.len(), kind: "cookie" });
+                found.push(FoundSecret { range: start..start + secret.len(), kind: "cookie" });
             }
         }
         at += part.len() + 1;

@@ -11,7 +11,7 @@
 //! - [`urls`]: webhooks, passwords and signatures in URLs.
 //! - [`headers`]: cookies and authorization.
 //! - [`commands`]: passwords on command lines, in netrc and pgpass files, in SQL.
-//! - [`assigned`]: values after names such as `DB_PASSWORD`, judged by [`names`] and [`values`].
+//! - [`assigned`]: values after names such as `DB_PASSWORD`, judged by [`secret_names`] and [`values`].
 //!
 //! Source of the prefixes and lengths: the default rules of gitleaks (`config/gitleaks.toml`, MIT), read for their facts,
 //! and the documentation of the services. Two crates carry such rules: `scrubbers` 0.1
@@ -24,9 +24,9 @@ mod commands;
 #[cfg(test)]
 mod corpus;
 mod headers;
-mod names;
 mod rule;
 mod scan;
+mod secret_names;
 mod tokens;
 mod urls;
 mod values;
@@ -39,7 +39,7 @@ use serde_json::Value;
 
 /// A secret in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundSecret {
     /// Where it stands, in bytes.
     pub range: Range<usize>,
     /// What it is, for a person: `github token`.
@@ -52,16 +52,16 @@ pub fn marker(kind: &str) -> String {
 }
 
 /// The secrets of a text in their order; no two overlap.
-pub fn find(text: &str) -> Vec<Found> {
+pub fn find(text: &str) -> Vec<FoundSecret> {
     merged(scan::find(text))
 }
 
 /// What overlaps becomes one; its kind is that of the one that stood first in the list.
-fn merged(found: Vec<Found>) -> Vec<Found> {
-    let mut ranked: Vec<(usize, Found)> = found.into_iter().enumerate().collect();
+fn merged(found: Vec<FoundSecret>) -> Vec<FoundSecret> {
+    let mut ranked: Vec<(usize, FoundSecret)> = found.into_iter().enumerate().collect();
     ranked.retain(|(_, one)| !one.range.is_empty());
     ranked.sort_by_key(|(rank, one)| (one.range.start, *rank));
-    let mut out: Vec<(usize, Found)> = Vec::with_capacity(ranked.len());
+    let mut out: Vec<(usize, FoundSecret)> = Vec::with_capacity(ranked.len());
     for (rank, one) in ranked {
         match out.last_mut() {
             Some((first, last)) if one.range.start < last.range.end => {
@@ -93,8 +93,8 @@ impl Redactor {
     /// The text without secrets.
     pub fn apply<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let own = self.own.iter().flat_map(|own| own.find_iter(text));
-        let mut found: Vec<Found> =
-            own.map(|hit| Found { range: hit.range(), kind: "own pattern" }).collect();
+        let mut found: Vec<FoundSecret> =
+            own.map(|hit| FoundSecret { range: hit.range(), kind: "own pattern" }).collect();
         if self.known {
             found.extend(find(text));
         }
@@ -131,12 +131,12 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     replaced(text, find(text))
 }
 
-fn replaced(text: &str, found: Vec<Found>) -> Cow<'_, str> {
+fn replaced(text: &str, found: Vec<FoundSecret>) -> Cow<'_, str> {
     if found.is_empty() {
         return Cow::Borrowed(text);
     }
     let (mut out, mut at) = (String::with_capacity(text.len()), 0);
-    for Found { range, kind } in found {
+    for FoundSecret { range, kind } in found {
         out.push_str(&text[at..range.start]);
         out.push_str(&marker(kind));
         at = range.end;

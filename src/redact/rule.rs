@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use regex_lite::{Captures, Regex, RegexBuilder};
 
-use super::Found;
+use super::FoundSecret;
 
 /// The largest compiled pattern, in bytes.
 const SIZE: usize = 1 << 20;
@@ -27,14 +27,14 @@ pub(super) struct Rule {
     after: usize,
     is_over_lines: bool,
     is_word: bool,
-    take: Take,
+    take: MatchAction,
 }
 
 /// What becomes of a match.
-enum Take {
+enum MatchAction {
     /// The first group that matched is the secret, if this agrees.
     Group(fn(&str) -> bool),
-    Own(fn(&str, &Captures<'_>, &mut Vec<Found>)),
+    Own(fn(&str, &Captures<'_>, &mut Vec<FoundSecret>)),
 }
 
 impl Rule {
@@ -52,7 +52,7 @@ impl Rule {
             after: 1024,
             is_over_lines: false,
             is_word: false,
-            take: Take::Group(|_| true),
+            take: MatchAction::Group(|_| true),
         }
     }
 
@@ -76,13 +76,13 @@ impl Rule {
 
     /// The same for secrets of which `holds` is true.
     pub(super) const fn where_it(mut self, holds: fn(&str) -> bool) -> Self {
-        self.take = Take::Group(holds);
+        self.take = MatchAction::Group(holds);
         self
     }
 
     /// The same with a function that adds the secrets of a match.
-    pub(super) const fn by(mut self, own: fn(&str, &Captures<'_>, &mut Vec<Found>)) -> Self {
-        self.take = Take::Own(own);
+    pub(super) const fn by(mut self, own: fn(&str, &Captures<'_>, &mut Vec<FoundSecret>)) -> Self {
+        self.take = MatchAction::Own(own);
         self
     }
 
@@ -93,7 +93,7 @@ impl Rule {
     }
 
     /// Adds the secrets near the keywords at these bytes, which are in order.
-    pub(super) fn find(&self, regex: &Regex, text: &str, keywords: &[usize], found: &mut Vec<Found>) {
+    pub(super) fn find(&self, regex: &Regex, text: &str, keywords: &[usize], found: &mut Vec<FoundSecret>) {
         let mut done = 0;
         for &at in keywords {
             if at < done {
@@ -116,7 +116,7 @@ impl Rule {
     }
 
     /// Adds the secrets of a window, and says where the last match ends.
-    fn search(&self, regex: &Regex, text: &str, window: Range<usize>, found: &mut Vec<Found>) -> usize {
+    fn search(&self, regex: &Regex, text: &str, window: Range<usize>, found: &mut Vec<FoundSecret>) -> usize {
         let (seen, mut from, mut reached) = (&text[..window.end], window.start, window.start);
         while from < window.end
             && let Some(groups) = regex.captures_at(seen, from)
@@ -129,14 +129,14 @@ impl Rule {
         reached
     }
 
-    fn take(&self, text: &str, groups: &Captures<'_>, found: &mut Vec<Found>) {
+    fn take(&self, text: &str, groups: &Captures<'_>, found: &mut Vec<FoundSecret>) {
         match self.take {
-            Take::Own(own) => own(text, groups, found),
-            Take::Group(holds) => {
+            MatchAction::Own(own) => own(text, groups, found),
+            MatchAction::Group(holds) => {
                 if let Some(secret) = groups.iter().skip(1).flatten().next()
                     && holds(secret.as_str())
                 {
-                    found.push(Found { range: secret.range(), kind: self.kind });
+                    found.push(FoundSecret { range: secret.range(), kind: self.kind });
                 }
             }
         }

@@ -11,14 +11,14 @@ use regex_lite::Regex;
 
 use super::rule::Rule;
 use super::tokens::{Prefix, Shape};
-use super::{Found, assigned, blocks, commands, headers, tokens, urls};
+use super::{FoundSecret, assigned, blocks, commands, headers, tokens, urls};
 
 /// The rules, in the order in which they name what several of them find.
 const TABLES: [&[Rule]; 5] = [blocks::RULES, tokens::RULES, urls::RULES, headers::RULES, commands::RULES];
 
 /// What a word of the automaton belongs to.
 #[derive(Clone, Copy)]
-enum Of {
+enum KeywordOwner {
     Rule(usize),
     Token(&'static str, &'static Shape),
     Name,
@@ -27,28 +27,29 @@ enum Of {
 }
 
 /// The automaton, what its words belong to, and the rules with their patterns, compiled when first needed.
-struct Machine {
+struct KeywordMatcher {
     automaton: AhoCorasick,
-    of: Vec<Of>,
+    of: Vec<KeywordOwner>,
     rules: Vec<(&'static Rule, OnceLock<Option<Regex>>)>,
 }
 
-static MACHINE: LazyLock<Option<Machine>> = LazyLock::new(|| {
+static MACHINE: LazyLock<Option<KeywordMatcher>> = LazyLock::new(|| {
     let rules: Vec<&Rule> = TABLES.into_iter().flatten().collect();
     let keywords = rules
         .iter()
         .enumerate()
-        .flat_map(|(at, rule)| rule.keywords.iter().map(move |word| (*word, Of::Rule(at))));
+        .flat_map(|(at, rule)| rule.keywords.iter().map(move |word| (*word, KeywordOwner::Rule(at))));
     let tokens = tokens::shapes()
-        .flat_map(|shape| shape.1.iter().map(move |prefix| (*prefix, Of::Token(prefix, shape))));
-    let names = assigned::WORDS.iter().map(|word| (*word, Of::Name));
-    let others = [("://", Of::Scheme), (blocks::BEGIN, Of::Block)];
-    let (words, of): (Vec<&str>, Vec<Of>) = keywords.chain(tokens).chain(names).chain(others).unzip();
+        .flat_map(|shape| shape.1.iter().map(move |prefix| (*prefix, KeywordOwner::Token(prefix, shape))));
+    let names = assigned::WORDS.iter().map(|word| (*word, KeywordOwner::Name));
+    let others = [("://", KeywordOwner::Scheme), (blocks::BEGIN, KeywordOwner::Block)];
+    let (words, of): (Vec<&str>, Vec<KeywordOwner>) =
+        keywords.chain(tokens).chain(names).chain(others).unzip();
     // With words this short a prefilter only costs, and a dense automaton is twice as large.
     let mut builder = AhoCorasick::builder();
     let automaton = builder.ascii_case_insensitive(true).prefilter(false).dense_depth(1).build(words).ok()?;
     let rules = rules.into_iter().map(|rule| (rule, OnceLock::new())).collect();
-    Some(Machine { automaton, of, rules })
+    Some(KeywordMatcher { automaton, of, rules })
 });
 
 /// Where everything stands in a text, each in order.
@@ -62,23 +63,23 @@ struct Places {
 }
 
 impl Places {
-    fn of(text: &str, machine: &Machine) -> Self {
+    fn of(text: &str, machine: &KeywordMatcher) -> Self {
         let mut out = Self::default();
         for hit in machine.automaton.find_overlapping_iter(text) {
             match machine.of[hit.pattern()] {
-                Of::Rule(rule) if machine.rules[rule].0.may_begin(text, hit.start()) => {
+                KeywordOwner::Rule(rule) if machine.rules[rule].0.may_begin(text, hit.start()) => {
                     out.rules.push((rule, hit.start()));
                 }
-                Of::Rule(_) => {}
-                Of::Token(prefix, shape) => {
+                KeywordOwner::Rule(_) => {}
+                KeywordOwner::Token(prefix, shape) => {
                     let one = Prefix { at: hit.start(), prefix, shape };
                     if one.stands_in(text) {
                         out.tokens.push(one);
                     }
                 }
-                Of::Name => out.names.push(hit.range()),
-                Of::Scheme => out.schemes.push(hit.start()),
-                Of::Block => out.blocks.push(hit.start()),
+                KeywordOwner::Name => out.names.push(hit.range()),
+                KeywordOwner::Scheme => out.schemes.push(hit.start()),
+                KeywordOwner::Block => out.blocks.push(hit.start()),
             }
         }
         out.rules.sort_unstable();
@@ -88,7 +89,7 @@ impl Places {
 }
 
 /// All that the rules find in a text. Where two find the same place, the first one names it.
-pub(super) fn find(text: &str) -> Vec<Found> {
+pub(super) fn find(text: &str) -> Vec<FoundSecret> {
     let Some(machine) = &*MACHINE else { return Vec::new() };
     let (places, mut found) = (Places::of(text, machine), Vec::new());
     blocks::private_keys(text, &places.blocks, &mut found);

@@ -1,7 +1,7 @@
 //! Finds tokens by their own prefix and length, or by their form.
 
 use super::rule::Rule;
-use super::{Found, run};
+use super::{FoundSecret, run};
 
 /// What the characters behind a prefix are.
 #[derive(Clone, Copy, PartialEq)]
@@ -198,7 +198,7 @@ impl Prefix {
 }
 
 /// Adds the tokens that begin with these prefixes.
-pub(super) fn with_prefix(text: &str, mut prefixes: Vec<Prefix>, found: &mut Vec<Found>) {
+pub(super) fn with_prefix(text: &str, mut prefixes: Vec<Prefix>, found: &mut Vec<FoundSecret>) {
     // Of two prefixes at one place the longer one holds.
     prefixes.sort_by_key(|one| (one.at, std::cmp::Reverse(one.prefix.len())));
     prefixes.dedup_by_key(|one| one.at);
@@ -214,13 +214,13 @@ pub(super) fn with_prefix(text: &str, mut prefixes: Vec<Prefix>, found: &mut Vec
             && is_mixed(*class, tail);
         if is_token {
             from = behind + tail.len();
-            found.push(Found { range: at..from, kind });
+            found.push(FoundSecret { range: at..from, kind });
         }
     }
 }
 
 /// Adds the tokens of Discord's bots: an id, a time and a signature with dots between, of which no word is known.
-pub(super) fn of_discord(text: &str, found: &mut Vec<Found>) {
+pub(super) fn of_discord(text: &str, found: &mut Vec<FoundSecret>) {
     let bytes = text.as_bytes();
     let is_sign = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     for dot in memchr::memchr_iter(b'.', bytes) {
@@ -236,7 +236,7 @@ pub(super) fn of_discord(text: &str, found: &mut Vec<Found>) {
             && whole.starts_with(['M', 'N', 'O'])
             && whole.bytes().any(|byte| byte.is_ascii_digit())
         {
-            found.push(Found { range: dot - id..dot - id + whole.len(), kind: "discord token" });
+            found.push(FoundSecret { range: dot - id..dot - id + whole.len(), kind: "discord token" });
         }
     }
 }

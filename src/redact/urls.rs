@@ -2,7 +2,7 @@
 
 use super::rule::Rule;
 use super::values::{is_password, is_placeholder, is_random};
-use super::{Found, run};
+use super::{FoundSecret, run};
 
 #[rustfmt::skip]
 pub(super) const RULES: &[Rule] = &[
@@ -34,7 +34,7 @@ pub(super) const RULES: &[Rule] = &[
 const LONGEST: usize = 1024;
 
 /// Adds the passwords before the host, `scheme://user:password@host`, of the URLs whose `://` stand at these places.
-pub(super) fn userinfo(text: &str, schemes: &[usize], found: &mut Vec<Found>) {
+pub(super) fn userinfo(text: &str, schemes: &[usize], found: &mut Vec<FoundSecret>) {
     for &at in schemes {
         // No authority is that long, and a text of `://` alone is read once.
         let rest = &text[at + 3..];
@@ -46,10 +46,10 @@ pub(super) fn userinfo(text: &str, schemes: &[usize], found: &mut Vec<Found>) {
             Some((user, password)) if !is_placeholder(password) && password.len() > 2 => {
                 // `https://KEY:SECRET@host`: the key goes with its secret.
                 let from = if is_random(user) { start } else { start + user.len() + 1 };
-                found.push(Found { range: from..start + account.len(), kind: "password" });
+                found.push(FoundSecret { range: from..start + account.len(), kind: "password" });
             }
             None if is_random(account) && is_password(account) => {
-                found.push(Found { range: start..start + account.len(), kind: "token in a URL" });
+                found.push(FoundSecret { range: start..start + account.len(), kind: "token in a URL" });
             }
             _ => {}
         }

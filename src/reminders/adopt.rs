@@ -15,7 +15,7 @@ use crate::schedule::{self, Zone};
 
 /// A line that becomes ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Adopted {
+pub struct AdoptedLine {
     /// Its number, from 1.
     pub line: usize,
     /// Its bytes, without the terminator.
@@ -28,7 +28,7 @@ pub struct Adopted {
 
 /// A line that can't become ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kept {
+pub struct UnadoptedLine {
     /// Its number, from 1.
     pub line: usize,
     /// Why not.
@@ -44,26 +44,26 @@ pub fn adopt(
     rules: &Rules,
     now: Timestamp,
     zone: &Zone,
-) -> (Vec<Adopted>, Vec<Kept>) {
+) -> (Vec<AdoptedLine>, Vec<UnadoptedLine>) {
     let (mut adopted, mut kept) = (Vec::new(), Vec::new());
     for line in reminder::parse(bytes).reminders {
         let reminders = vec![line.reminder];
-        adopted.push(Adopted { line: line.line, text: line.text, left: None, reminders });
+        adopted.push(AdoptedLine { line: line.line, text: line.text, left: None, reminders });
     }
     for placed in task::scan(path, bytes, rules) {
         let text = std::str::from_utf8(&placed.text).unwrap_or_default();
-        let Some(line) = task::Line::read(text, rules) else {
+        let Some(line) = task::TaskLine::read(text, rules) else {
             let reason =
                 "a note that is a task stays one: `[reminders] also = [\"tasknotes\"]` tells it".to_owned();
-            kept.push(Kept { line: placed.line, reason });
+            kept.push(UnadoptedLine { line: placed.line, reason });
             continue;
         };
         match reminders(&placed.task, now, zone) {
             Ok(reminders) => {
                 let left = Some(without_times(&line));
-                adopted.push(Adopted { line: placed.line, text: placed.text.clone(), left, reminders });
+                adopted.push(AdoptedLine { line: placed.line, text: placed.text.clone(), left, reminders });
             }
-            Err(reason) => kept.push(Kept { line: placed.line, reason }),
+            Err(reason) => kept.push(UnadoptedLine { line: placed.line, reason }),
         }
     }
     adopted.sort_by_key(|one| one.line);
@@ -133,7 +133,7 @@ fn recurrence(text: &str, date: civil::Date) -> Result<Recur, String> {
 }
 
 /// The line without the fields that say when it is told, and the blanks before them.
-fn without_times(line: &task::Line<'_>) -> String {
+fn without_times(line: &task::TaskLine<'_>) -> String {
     let (text, body) = (line.item.text, line.item.body);
     let about_time = |key: Key| {
         matches!(

@@ -4,18 +4,18 @@
 //! the one line that it means ([`plan`], pure) and hands that line to [`vault::Editor`], which finds
 //! it by its bytes. Nothing here sends anything; firing is [`crate::deliver`]'s work.
 //!
-//! - `book`: the reminders of a vault; `plan`, `snooze`, `occurrence`: changes of a line;
+//! - `vault_reminders`: the reminders of a vault; `plan`, `snooze`, `occurrence`: changes of a line;
 //! - `adopt`: turning other notes' lines into reminders; `findings`: near misses; `error`: errors.
 //!
 //! [`vault::Editor`]: crate::vault::Editor
 
 mod adopt;
-mod book;
 mod error;
 mod findings;
 mod occurrence;
 mod plan;
 mod snooze;
+mod vault_reminders;
 
 use std::collections::HashSet;
 use std::convert::Infallible;
@@ -26,12 +26,12 @@ use crate::format::id::ReminderId;
 use crate::format::reminder::{Reminder, RemindersFile};
 use crate::vault::NotePath;
 
-pub use adopt::{Adopted, Kept, adopt};
-pub use book::{Book, Listed, Previewed, Written};
+pub use adopt::{AdoptedLine, UnadoptedLine, adopt};
 pub use error::ReminderError;
 pub use findings::{IdAt, IdHashes, PlacedFinding, findings};
 pub use plan::{Changes, Draft, LinePlan, MOST_MESSAGE_CHARS, add, change, check_message, find, remove};
 pub use snooze::local_after;
+pub use vault_reminders::{ListedReminder, Previewed, VaultReminders, WrittenReminder};
 
 /// A new random id that no reminder of the file has.
 ///

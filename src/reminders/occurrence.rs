@@ -2,12 +2,12 @@
 
 use jiff::{Timestamp, civil};
 
-use super::{Book, Changes, Draft, ReminderError, Written, new_id, plan};
+use super::{Changes, Draft, ReminderError, VaultReminders, WrittenReminder, new_id, plan};
 use crate::format::reminder::{self, Recur};
 use crate::schedule;
-use crate::vault::{self, Origin, Plan};
+use crate::vault::{self, EditPlan, Origin};
 
-impl Book<'_> {
+impl VaultReminders<'_> {
     /// Moves the next occurrence after `now` to a local time. A reminder that comes once is moved itself; of one that comes
     /// again the line goes on with the occurrence after it, and a line of its own says the moved one: one edit.
     ///
@@ -19,7 +19,7 @@ impl Book<'_> {
         to: civil::DateTime,
         now: Timestamp,
         origin: impl Into<Origin>,
-    ) -> Result<Written, ReminderError> {
+    ) -> Result<WrittenReminder, ReminderError> {
         let file = self.read()?;
         let line = plan::find(&file, id, self.path)?;
         if line.reminder.recur == Recur::None {
@@ -39,11 +39,11 @@ impl Book<'_> {
         let operations = vec![goes_on, alone.operation];
         let report = self.editor.edit_with(self.path, &why, |bytes| {
             stands = reminder::parse(bytes).reminders.iter().filter(|one| one.text == line.text).count() == 1;
-            Plan::Operations(if stands { operations.clone() } else { Vec::new() })
+            EditPlan::Operations(if stands { operations.clone() } else { Vec::new() })
         })?;
         if !stands || !report.all_done() {
             return Err(ReminderError::Changed { path: self.path.clone(), id: id.to_owned() });
         }
-        Ok(Written { id: alone.id.to_string(), line_text: alone.text })
+        Ok(WrittenReminder { id: alone.id.to_string(), line_text: alone.text })
     }
 }

@@ -6,12 +6,12 @@
 
 use jiff::{SignedDuration, Timestamp, ToSpan, civil};
 
-use super::{Book, Changes, Draft, ReminderError, Written, plan};
+use super::{Changes, Draft, ReminderError, VaultReminders, WrittenReminder, plan};
 use crate::format::reminder::{Recur, ReminderLine};
 use crate::schedule::{self, Zone};
 use crate::vault::Origin;
 
-impl Book<'_> {
+impl VaultReminders<'_> {
     /// Lets the reminder with the id come again at a local time. Where its line is gone, `said` is what it said; `is_told`
     /// says of a local time of it whether it was told then, or may have been.
     ///
@@ -24,7 +24,7 @@ impl Book<'_> {
         said: Option<&str>,
         is_told: impl Fn(civil::DateTime) -> bool,
         origin: impl Into<Origin>,
-    ) -> Result<Written, ReminderError> {
+    ) -> Result<WrittenReminder, ReminderError> {
         let file = self.read()?;
         let again = |msg: &str| Draft { local, recur: Recur::None, msg: msg.to_owned() };
         let line = match (plan::find(&file, id, self.path), said) {
@@ -42,7 +42,11 @@ impl Book<'_> {
     ///
     /// # Errors
     /// As [`Book::add`].
-    pub fn add_once(&self, draft: &Draft, origin: impl Into<Origin>) -> Result<Written, ReminderError> {
+    pub fn add_once(
+        &self,
+        draft: &Draft,
+        origin: impl Into<Origin>,
+    ) -> Result<WrittenReminder, ReminderError> {
         let msg = draft.msg.split_whitespace().collect::<Vec<_>>().join(" ");
         let draft = Draft { msg, ..draft.clone() };
         let same = |line: &&ReminderLine| {
@@ -53,7 +57,7 @@ impl Book<'_> {
             && let Some(id) = &line.reminder.id
         {
             let line_text = String::from_utf8_lossy(&line.text).into_owned();
-            return Ok(Written { id: id.to_string(), line_text });
+            return Ok(WrittenReminder { id: id.to_string(), line_text });
         }
         self.add(&draft, origin)
     }

@@ -2,13 +2,13 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::deliver::journal::Known;
+use crate::deliver::journal::RoutineProgress;
 use crate::format::routine::Schedule;
 use crate::schedule::{Occurrence, Timetable, Zone};
 
 /// An occurrence to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Planned {
+pub struct PlannedRun {
     /// The latest that came.
     pub occurrence: Occurrence,
     /// How many earlier ones are folded into it.
@@ -18,29 +18,29 @@ pub struct Planned {
 /// From where on the occurrences of a routine count that is seen for the first time: from its note's last change,
 /// and from the beginning of the minute, so that one that is due now comes; after the last one that its logs show as
 /// `answered`, if that is later.
-pub fn standing(changed: Option<Timestamp>, answered: Option<Timestamp>, now: Timestamp) -> Standing {
+pub fn standing(changed: Option<Timestamp>, answered: Option<Timestamp>, now: Timestamp) -> CountedFrom {
     let since = changed.map_or(now, |changed| changed.min(now));
     let minute = since.as_second().div_euclid(60) * 60;
     let since = Timestamp::from_second(minute).unwrap_or(since);
     let after = answered.and_then(|at| at.checked_add(SignedDuration::from_secs(1)).ok());
-    Standing { since: after.map_or(since, |after| after.max(since)) }
+    CountedFrom { since: after.map_or(since, |after| after.max(since)) }
 }
 
 /// From where on occurrences count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Standing {
+pub struct CountedFrom {
     /// An occurrence at this instant counts, and all that come after.
     pub since: Timestamp,
 }
 
 /// What is due of a routine: of all occurrences that were neither run nor found to have nothing to do, the latest.
-pub fn due(zone: &Zone, schedule: &Schedule, known: &Known, now: Timestamp) -> Option<Planned> {
+pub fn due(zone: &Zone, schedule: &Schedule, known: &RoutineProgress, now: Timestamp) -> Option<PlannedRun> {
     let table = Timetable::new(zone, schedule);
     let before = known.since.saturating_sub(SignedDuration::from_millis(1)).unwrap_or(known.since);
     let after = known.handled.map_or(before, |handled| handled.max(before));
     let occurrence = table.latest(now).filter(|latest| latest.at > after)?;
     let missed = table.count(after, occurrence.at).saturating_sub(1);
-    Some(Planned { occurrence, missed })
+    Some(PlannedRun { occurrence, missed })
 }
 
 #[cfg(test)]
@@ -52,7 +52,7 @@ mod tests {
     }
 
     fn told(since: &str, handled: Option<&str>, now: &str) -> Option<(String, u32)> {
-        let known = Known { since: at(since), handled: handled.map(at), ran: None, seen: None };
+        let known = RoutineProgress { since: at(since), handled: handled.map(at), ran: None, seen: None };
         let schedule = "daily 08:00".parse().unwrap();
         let planned = due(&Zone::get("Europe/London").unwrap(), &schedule, &known, at(now))?;
         Some((planned.occurrence.local.to_string(), planned.missed))

@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use super::book::Note;
-use super::look::gather_now;
+use super::claim_due::gather_now;
+use super::routine_notes::RoutineNote;
 use super::run::RunError;
-use super::words::target;
+use super::run_texts::target;
 use crate::format::routine::{Delivery, Routine};
 use crate::turn::{TurnJournal, route};
 use crate::workspace::Workspace;
@@ -33,7 +33,7 @@ pub struct Preview {
 ///
 /// # Errors
 /// Its head isn't understood, no such brain is set up, or what it is about can't be read.
-pub fn preview(workspace: &Workspace, note: &Note) -> Result<Preview, RunError> {
+pub fn preview(workspace: &Workspace, note: &RoutineNote) -> Result<Preview, RunError> {
     let no_routine = || RunError::NoRoutine(note.name.clone());
     let routine =
         note.routine.as_ref().filter(|routine| !routine.prompt.is_empty()).ok_or_else(no_routine)?;

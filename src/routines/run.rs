@@ -10,22 +10,22 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use super::log::{RunLog, is_asked_for, message_of};
-use super::memory::RunMemory;
-use super::place::RunPlace;
-use super::sections::Section;
-use super::turn::{self, Turn};
-use super::{book, words};
-use crate::agent::{Approvals, Engine, EngineParts, Permits, Purpose, Remember, Toolbox};
+use super::machine_claim::{self, RunOwner};
+use super::run_conversation::RunConversation;
+use super::run_log::{RunLog, is_asked_for, message_of};
+use super::run_memory::RunMemory;
+use super::sections::RunSection;
+use super::{routine_notes, run_texts};
+use crate::agent::{Approvals, CallPermits, Engine, EngineParts, RunPurpose, Toolbox, TurnMemory};
 use crate::brain::wire::Watch;
 use crate::config::MEMORY;
 use crate::deliver::journal::{Run, RunState, run_claim};
 use crate::deliver::{
-    Journal, JournalError, Outlets, PassContext, PassError, PassSettings, Progress, send_run,
+    DeliveryOrder, Journal, JournalError, PassContext, PassError, PassSettings, Progress, send_run,
 };
 use crate::format::routine::{self, Condition, Delivery, Routine};
-use crate::turn::{Answer, Halt, NewTurn, Responder, State, TurnJournal, TurnJournalError};
-use crate::vault::{Actor, EditError, Operation, Plan, VaultError, Why};
+use crate::turn::{Halt, NewTurn, Responder, TurnAnswer, TurnJournal, TurnJournalError, TurnState};
+use crate::vault::{Actor, EditError, EditPlan, Operation, VaultError, Why};
 use crate::workspace::Workspace;
 
 /// A run can't go on: something that it can't do without can't be used.
@@ -67,7 +67,7 @@ pub enum RunError {
 
 /// How far a run was brought.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Driven {
+pub enum RunProgress {
     /// To its end: what became of it.
     Done(String),
     /// Another is at it.
@@ -87,13 +87,13 @@ pub struct RunnerParts {
     /// Who asks a person before what may do harm.
     pub approvals: Arc<dyn Approvals>,
     /// What is remembered.
-    pub memory: Arc<dyn Remember>,
+    pub memory: Arc<dyn TurnMemory>,
     /// Who may call a brain now.
-    pub permits: Arc<Permits>,
+    pub permits: Arc<CallPermits>,
     /// How long a brain may be silent.
     pub watch: Watch,
     /// Who is told.
-    pub outlets: Outlets,
+    pub outlets: DeliveryOrder,
 }
 
 /// What a routine of this name and head may call.
@@ -154,12 +154,12 @@ impl Runner {
     ///
     /// # Errors
     /// Something can't be used that it can't do without; it goes on from where it is when it is driven again.
-    pub async fn drive(&self, key: &str, stop: &CancellationToken) -> Result<Driven, RunError> {
-        let Some(lock) = self.lock(key)? else { return Ok(Driven::Busy) };
-        match turn::of_this_machine(&self.parts.workspace, &self.journal, key, stop).await? {
-            Turn::Ours => {}
-            Turn::Later(why) => return Ok(Driven::Later(why)),
-            Turn::Others => {
+    pub async fn drive(&self, key: &str, stop: &CancellationToken) -> Result<RunProgress, RunError> {
+        let Some(lock) = self.lock(key)? else { return Ok(RunProgress::Busy) };
+        match machine_claim::of_this_machine(&self.parts.workspace, &self.journal, key, stop).await? {
+            RunOwner::Ours => {}
+            RunOwner::Later(why) => return Ok(RunProgress::Later(why)),
+            RunOwner::Others => {
                 if let Some(run) = self.journal.run(key)?.filter(|run| run.state != RunState::Done) {
                     self.drop_run(&run, "another machine ran it")?;
                 }
@@ -167,19 +167,19 @@ impl Runner {
         }
         loop {
             let Some(run) = self.journal.run(key)? else {
-                return Ok(Driven::Done("it is forgotten".to_owned()));
+                return Ok(RunProgress::Done("it is forgotten".to_owned()));
             };
             let later = match run.state {
                 RunState::Done => {
                     run_claim(key).iter().for_each(|claim| self.parts.workspace.machines.told(claim));
                     let _ = std::fs::remove_file(&lock.path);
-                    return Ok(Driven::Done(run.outcome.unwrap_or_default()));
+                    return Ok(RunProgress::Done(run.outcome.unwrap_or_default()));
                 }
                 RunState::Claimed => self.ask(&run, stop).await?,
                 RunState::Fixed => self.bring(&run).await?,
             };
             if let Some(why) = later {
-                return Ok(Driven::Later(why));
+                return Ok(RunProgress::Later(why));
             }
         }
     }
@@ -197,7 +197,7 @@ impl Runner {
 
     /// Why a run that isn't fixed yet is not wanted any more: its note was taken away, or turned off.
     fn unwanted(&self, run: &Run) -> Result<Option<&'static str>, RunError> {
-        let notes = book::read_all(&self.parts.workspace)?;
+        let notes = routine_notes::read_all(&self.parts.workspace)?;
         let Some(note) = notes.iter().find(|note| note.name == run.routine) else {
             return Ok(Some("its note was taken away before it had answered"));
         };
@@ -216,11 +216,11 @@ impl Runner {
         };
         // A note that nothing may be appended to is no reason to spend anything, or to try again for ever.
         let day = workspace.zone.tz().to_datetime(run.started).date();
-        if let Err(why) = words::target(workspace, &routine, day) {
+        if let Err(why) = run_texts::target(workspace, &routine, day) {
             return self.drop_run(run, &why);
         }
         let log = RunLog::of(workspace, run);
-        let question = words::question(run, &routine, workspace.zone.tz());
+        let question = run_texts::question(run, &routine, workspace.zone.tz());
         log.question(workspace, &question, run.started)?;
         fail::fail_point!("routines::after-question");
         let turn = NewTurn {
@@ -233,7 +233,7 @@ impl Runner {
         self.parts.turns.accept(&turn, workspace.clock.now())?;
         fail::fail_point!("routines::after-accepted");
         let engine = self.engine(run, &routine)?;
-        let place = RunPlace { workspace, log: &log, journal: &self.journal, routine: &run.routine };
+        let place = RunConversation { workspace, log: &log, journal: &self.journal, routine: &run.routine };
         let answer = match engine.answer(message, &place, stop).await {
             Ok(answer) => answer,
             Err(Halt::Later(why)) => return Ok(Some(why)),
@@ -252,7 +252,7 @@ impl Runner {
         tracing::info!(run = run.key, "a routine's run ends: {why}");
         self.parts.turns.advance(
             message_of(&run.key),
-            State::Dropped,
+            TurnState::Dropped,
             why,
             self.parts.workspace.clock.now(),
         )?;
@@ -266,7 +266,7 @@ impl Runner {
             inner: Arc::clone(&parts.memory),
             workspace: Arc::clone(&parts.workspace),
             prompt: routine.prompt.clone(),
-            sections: serde_json::from_str::<Vec<Section>>(&run.material).unwrap_or_default(),
+            sections: serde_json::from_str::<Vec<RunSection>>(&run.material).unwrap_or_default(),
             quiet: routine.quiet,
         };
         let engine = Engine::new(EngineParts {
@@ -284,7 +284,7 @@ impl Runner {
         });
         let others =
             |it: &Condition| matches!(it, Condition::Said | Condition::Unanswered | Condition::Search(_));
-        let purpose = Purpose {
+        let purpose = RunPurpose {
             routine: run.routine.clone(),
             brain: routine.brain.clone(),
             skills: routine.skills.clone(),
@@ -294,17 +294,17 @@ impl Runner {
         Ok(engine.map_err(|error| RunError::Engine(error.to_string()))?.for_routine(purpose))
     }
 
-    fn fix(&self, run: &Run, routine: &Routine, answer: &Answer) -> Result<(), RunError> {
+    fn fix(&self, run: &Run, routine: &Routine, answer: &TurnAnswer) -> Result<(), RunError> {
         let tz = self.parts.workspace.zone.tz();
         // Memory's word may stand behind the sentence why no brain answered.
         let last = answer.text.rsplit("\n\n").next().filter(|_| answer.facts.brain == MEMORY);
-        let is_quiet = routine.quiet && words::is_nothing(last.unwrap_or(&answer.text));
+        let is_quiet = routine.quiet && run_texts::is_nothing(last.unwrap_or(&answer.text));
         let (outcome, message) = match routine.deliver {
             _ if is_quiet => ("it had nothing to say", None),
             Delivery::None => ("it is in its log", None),
             Delivery::Note => ("", None),
             Delivery::Channel | Delivery::Thread => {
-                ("sent", Some((words::scope(routine), words::message(run, &answer.text, tz))))
+                ("sent", Some((run_texts::scope(routine), run_texts::message(run, &answer.text, tz))))
             }
         };
         let limit = self.parts.outlets.primary.limit();
@@ -345,9 +345,9 @@ impl Runner {
                 Progress::Refused(_) => outcome = Some("every place refused its message".to_owned()),
             }
         }
-        self.parts.turns.advance(message, State::Sent, outcome.as_deref().unwrap_or_default(), now())?;
+        self.parts.turns.advance(message, TurnState::Sent, outcome.as_deref().unwrap_or_default(), now())?;
         fail::fail_point!("routines::before-done");
-        self.parts.turns.advance(message, State::Done, "", now())?;
+        self.parts.turns.advance(message, TurnState::Done, "", now())?;
         self.journal.finish_run(&run.key, outcome.as_deref())?;
         fail::fail_point!("routines::after-done");
         Ok(None)
@@ -358,7 +358,7 @@ impl Runner {
         let workspace = &self.parts.workspace;
         let routine = routine::parse(&run.note).0.ok_or_else(|| RunError::NoRoutine(run.routine.clone()))?;
         let day = workspace.zone.tz().to_datetime(run.started).date();
-        let path = words::target(workspace, &routine, day).map_err(RunError::Material)?;
+        let path = run_texts::target(workspace, &routine, day).map_err(RunError::Material)?;
         let Some(path) = path else { return Ok("it is in its log".to_owned()) };
         let text = workspace.settings.hooks.redactor().apply(text);
         let id = format!("run-{:016x}", message_of(&run.key));
@@ -367,10 +367,10 @@ impl Runner {
         fail::fail_point!("routines::before-append");
         workspace.editor.edit_with(&path, &why, |bytes| {
             if memchr::memmem::find(bytes, id.as_bytes()).is_some() {
-                return Plan::Operations(Vec::new());
+                return EditPlan::Operations(Vec::new());
             }
-            Plan::Operations(vec![Operation::Append {
-                text: words::passage(run, &text, &id, workspace.zone.tz()).into_bytes(),
+            EditPlan::Operations(vec![Operation::Append {
+                text: run_texts::passage(run, &text, &id, workspace.zone.tz()).into_bytes(),
             }])
         })?;
         fail::fail_point!("routines::after-append");

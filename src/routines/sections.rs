@@ -11,7 +11,7 @@ const CHARS: usize = 300;
 
 /// Some lines under a heading.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Section {
+pub struct RunSection {
     /// What they are.
     pub title: String,
     /// The lines.
@@ -20,7 +20,7 @@ pub struct Section {
     pub raw: bool,
 }
 
-impl Section {
+impl RunSection {
     /// A section; none without lines.
     pub fn new(title: impl Into<String>, lines: Vec<String>) -> Option<Self> {
         let more = lines.len().saturating_sub(LINES);
@@ -45,7 +45,7 @@ fn one_line(text: &str) -> String {
     if cut.len() < text.len() { format!("{cut}…") } else { cut }
 }
 
-fn show<'a>(sections: impl Iterator<Item = &'a Section>) -> String {
+fn show<'a>(sections: impl Iterator<Item = &'a RunSection>) -> String {
     let text = sections.map(|section| {
         let lines: Vec<String> = section.lines.iter().map(|line| format!("- {line}")).collect();
         format!("**{}**\n{}", section.title, lines.join("\n"))
@@ -54,12 +54,12 @@ fn show<'a>(sections: impl Iterator<Item = &'a Section>) -> String {
 }
 
 /// For a person.
-pub fn for_people(sections: &[Section]) -> String {
+pub fn for_people(sections: &[RunSection]) -> String {
     show(sections.iter().filter(|section| !section.raw))
 }
 
 /// For a brain, behind the line that makes it data: what memory gave, then the sections.
-pub fn for_brain(recalled: &str, sections: &[Section]) -> String {
+pub fn for_brain(recalled: &str, sections: &[RunSection]) -> String {
     let found = show(sections.iter());
     match (recalled.trim_end(), found.is_empty()) {
         (recalled, true) => recalled.to_owned(),

@@ -21,7 +21,7 @@
 //! Every function costs the same whether a reminder began yesterday or in year 1: the index of the
 //! occurrence at an instant is computed, never searched from the start.
 //!
-//! - `zone`, `resolve`, `second_opinion`: zones, and from local time to instants;
+//! - `zone`, `resolve`, `zone_data_check`: zones, and from local time to instants;
 //! - `series`: the dates of reminders; [`task_dates`]: of other plugins' task lines; `timetable`: of routines;
 //! - `due`, `digest`: due occurrences, and digests of missed ones; `clock_jump`: jumps of the wall clock;
 //! - `pause`: the span in which nothing runs by itself.
@@ -31,21 +31,21 @@ mod digest;
 mod due;
 mod pause;
 mod resolve;
-mod second_opinion;
 mod series;
 pub mod task_dates;
 mod timetable;
 mod zone;
+mod zone_data_check;
 
 pub use clock_jump::{LATENESS, MISSED_AFTER, STEADY_WITHIN, StepKind, step_kind};
 pub use digest::{DigestRule, digest, is_missed};
 pub use due::{Due, Moment, Next, Occurrence, Occurrences};
 pub use pause::Pause;
 pub use resolve::resolve;
-pub use second_opinion::{Difference, second_database_version, second_opinion};
 pub use series::{Series, Step};
 pub use timetable::Timetable;
 pub use zone::{Zone, ZoneError, database_version};
+pub use zone_data_check::{Difference, second_database_version, second_opinion};
 
 use jiff::{Timestamp, civil};
 

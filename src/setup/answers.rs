@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 
 use toml::{Table, Value};
 
-use super::question::Step;
+use super::question::QuestionKey;
 
 /// The answers of a file, by their questions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Answers(BTreeMap<Step, String>);
+pub struct Answers(BTreeMap<QuestionKey, String>);
 
 impl Answers {
     /// The answers of a TOML text.
@@ -35,20 +35,20 @@ impl Answers {
     }
 
     /// The answer to a question, if the file has one.
-    pub fn of(&self, step: Step) -> Option<&str> {
+    pub fn of(&self, step: QuestionKey) -> Option<&str> {
         self.0.get(&step).map(String::as_str)
     }
 }
 
-fn take(found: &mut BTreeMap<Step, String>, key: &str, value: &Value) -> Result<(), String> {
+fn take(found: &mut BTreeMap<QuestionKey, String>, key: &str, value: &Value) -> Result<(), String> {
     // The settings' names of what these two questions ask.
     let asked = match key {
         "discord.owner_ids" => "discord.owner_id",
         "notify.kinds" | "notify.kind" => "notify",
         key => key,
     };
-    let Some(step) = Step::ALL.into_iter().find(|step| step.key() == asked) else {
-        let near = Step::ALL
+    let Some(step) = QuestionKey::ALL.into_iter().find(|step| step.key() == asked) else {
+        let near = QuestionKey::ALL
             .into_iter()
             .map(|step| (strsim::jaro_winkler(step.key(), key), step.key()))
             .max_by(|a, b| a.0.total_cmp(&b.0))
@@ -94,23 +94,23 @@ mod tests {
             "vault = \"~/V\"\nservice = false\nnotify = [\"discord\"]\n[discord]\nchannel_id = 100000000000000003\n",
         )
         .unwrap();
-        assert_eq!(answers.of(Step::Vault), Some("~/V"));
-        assert_eq!(answers.of(Step::Service), Some("no"));
-        assert_eq!(answers.of(Step::Notify), Some("discord"));
-        assert_eq!(answers.of(Step::DiscordChannel), Some("100000000000000003"));
-        assert_eq!(answers.of(Step::Brain), None);
+        assert_eq!(answers.of(QuestionKey::Vault), Some("~/V"));
+        assert_eq!(answers.of(QuestionKey::Service), Some("no"));
+        assert_eq!(answers.of(QuestionKey::Notify), Some("discord"));
+        assert_eq!(answers.of(QuestionKey::DiscordChannel), Some("100000000000000003"));
+        assert_eq!(answers.of(QuestionKey::Brain), None);
         let as_set =
             Answers::parse("[notify]\nkinds = [\"ntfy\", \"desktop\"]\n[discord]\nowner_ids = [4, \"5\"]\n");
         let as_set = as_set.unwrap();
-        assert_eq!(as_set.of(Step::Notify), Some("ntfy, desktop"));
-        assert_eq!(as_set.of(Step::DiscordOwner), Some("4, 5"));
+        assert_eq!(as_set.of(QuestionKey::Notify), Some("ntfy, desktop"));
+        assert_eq!(as_set.of(QuestionKey::DiscordOwner), Some("4, 5"));
     }
 
     #[test]
     fn the_example_is_understood() {
         let answers = Answers::parse(include_str!("../../examples/setup-answers.toml")).unwrap();
-        assert_eq!(answers.of(Step::Notify), Some("discord, ntfy"));
-        assert_eq!(answers.of(Step::Brain), Some("ollama"));
+        assert_eq!(answers.of(QuestionKey::Notify), Some("discord, ntfy"));
+        assert_eq!(answers.of(QuestionKey::Brain), Some("ollama"));
     }
 
     #[test]

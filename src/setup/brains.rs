@@ -4,12 +4,12 @@ use secrecy::SecretString;
 use toml::{Table, Value};
 
 use super::choices::HeldSecret;
-use super::{Machine, SecretSource};
+use super::{MachineFacts, SecretSource};
 use crate::config::{self, BrainKind, Settings};
 
 /// A brain to be tried: as it will stand in the settings, with a key that is in no file yet.
 #[derive(Debug, Clone)]
-pub struct Trial {
+pub struct BrainTrial {
     /// Its block.
     pub brain: config::Brain,
     /// The key that was typed, if one was.
@@ -18,7 +18,7 @@ pub struct Trial {
 
 /// One that can be chosen.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Offer {
+pub(super) struct BrainOffer {
     /// The word that chooses it, and its name in the settings.
     pub name: &'static str,
     pub kind: BrainKind,
@@ -36,8 +36,8 @@ pub(super) struct Offer {
 }
 
 /// All that can be chosen.
-pub(super) const OFFERS: [Offer; 7] = [
-    Offer {
+pub(super) const OFFERS: [BrainOffer; 7] = [
+    BrainOffer {
         name: "claude",
         kind: BrainKind::Messages,
         words: "Anthropic's models, with a key",
@@ -47,7 +47,7 @@ pub(super) const OFFERS: [Offer; 7] = [
         keys_at: "https://console.anthropic.com/settings/keys",
         context: 200_000,
     },
-    Offer {
+    BrainOffer {
         name: "openai",
         kind: BrainKind::Responses,
         words: "OpenAI's models, with a key",
@@ -57,7 +57,7 @@ pub(super) const OFFERS: [Offer; 7] = [
         keys_at: "https://platform.openai.com/api-keys",
         context: 200_000,
     },
-    Offer {
+    BrainOffer {
         name: "openrouter",
         kind: BrainKind::Chat,
         words: "many providers behind one key",
@@ -67,7 +67,7 @@ pub(super) const OFFERS: [Offer; 7] = [
         keys_at: "https://openrouter.ai/keys",
         context: 32_000,
     },
-    Offer {
+    BrainOffer {
         name: "ollama",
         kind: BrainKind::Chat,
         words: "a model on this machine (https://ollama.com/download, then `ollama pull qwen3:8b`)",
@@ -77,7 +77,7 @@ pub(super) const OFFERS: [Offer; 7] = [
         keys_at: "",
         context: 16_000,
     },
-    Offer {
+    BrainOffer {
         name: "server",
         kind: BrainKind::Chat,
         words: "another server that speaks Chat Completions: llama.cpp, vLLM, LM Studio",
@@ -87,7 +87,7 @@ pub(super) const OFFERS: [Offer; 7] = [
         keys_at: "",
         context: 16_000,
     },
-    Offer {
+    BrainOffer {
         name: "claude-code",
         kind: BrainKind::ClaudeCode,
         words: "Claude Code, with its own login",
@@ -97,7 +97,7 @@ pub(super) const OFFERS: [Offer; 7] = [
         keys_at: "",
         context: 200_000,
     },
-    Offer {
+    BrainOffer {
         name: "codex",
         kind: BrainKind::Codex,
         words: "Codex, with its own login",
@@ -114,8 +114,8 @@ pub(super) const NONE: &str = "none";
 
 /// The chosen brain, by the answers.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Chosen {
-    pub offer: Option<&'static Offer>,
+pub(super) struct ChosenBrain {
+    pub offer: Option<&'static BrainOffer>,
     pub url: Option<String>,
     pub model: String,
     /// The variable or the file that holds its key.
@@ -125,7 +125,7 @@ pub(super) struct Chosen {
     pub key: Option<SecretString>,
 }
 
-impl Chosen {
+impl ChosenBrain {
     /// Takes its key, and where that is kept.
     pub(super) fn hold(&mut self, held: HeldSecret) {
         (self.key_env, self.key_file) = match held.kept {
@@ -162,17 +162,17 @@ impl Chosen {
     }
 
     /// The brain as it would be asked.
-    pub(super) fn trial(&self, settings: &Settings) -> Result<Trial, String> {
+    pub(super) fn trial(&self, settings: &Settings) -> Result<BrainTrial, String> {
         let table = self.table(settings).ok_or("no brain is chosen")?;
         let text =
             Table::from_iter([("brain".to_owned(), Value::Array(vec![Value::Table(table)]))]).to_string();
         let mut parsed = Settings::parse(&text).map_err(|error| error.message)?;
-        Ok(Trial { brain: parsed.brains.remove(0), key: self.key.clone() })
+        Ok(BrainTrial { brain: parsed.brains.remove(0), key: self.key.clone() })
     }
 }
 
 /// The choices on this machine, with the best one.
-pub(super) fn lines(machine: &Machine) -> Vec<String> {
+pub(super) fn lines(machine: &MachineFacts) -> Vec<String> {
     let mut lines =
         vec!["With a brain you can talk to it. Reminders, memory and search work without one.".to_owned()];
     for offer in &OFFERS {
@@ -199,7 +199,7 @@ pub(super) fn lines(machine: &Machine) -> Vec<String> {
 }
 
 /// The one to begin with: what is there already and costs nothing to try.
-pub(super) fn best(machine: &Machine) -> &'static str {
+pub(super) fn best(machine: &MachineFacts) -> &'static str {
     let with_key = OFFERS.iter().find(|offer| offer.key.is_some_and(|key| machine.variables.contains(&key)));
     match with_key {
         _ if !machine.local_models.is_empty() => "ollama",
@@ -215,12 +215,12 @@ mod tests {
     #[test]
     fn every_offer_makes_a_block_that_the_settings_take() {
         for offer in &OFFERS {
-            let chosen = Chosen {
+            let chosen = ChosenBrain {
                 offer: Some(offer),
                 url: offer.url.map(str::to_owned),
                 model: "some/model:1".to_owned(),
                 key_env: offer.key.map(str::to_owned),
-                ..Chosen::default()
+                ..ChosenBrain::default()
             };
             let trial = chosen.trial(&Settings::default()).unwrap();
             assert_eq!((trial.brain.name.as_str(), trial.brain.kind), (offer.name, offer.kind));

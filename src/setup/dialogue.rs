@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use super::brains::{self, Chosen, OFFERS};
+use super::brains::{self, ChosenBrain, OFFERS};
 use super::choices::{Email, HeldSecret, Ntfy, Signed};
 use super::discord::{self, Bot, Channel};
-use super::place;
-use super::question::{Question, Step};
-use super::{Base, Check, CheckResult, Folder, Machine, Plan};
+use super::question::{Question, QuestionKey};
+use super::vault_folder;
+use super::{Base, Check, CheckResult, MachineFacts, Plan, VaultFolder};
 use crate::config::{self, DISCORD_TOKEN_VARIABLE, NotifyKind, WEBHOOK_VARIABLE, git_address};
 use crate::schedule::Zone;
 
@@ -26,13 +26,13 @@ pub enum Next {
 /// A dialogue that is going on.
 #[derive(Debug)]
 pub struct Dialogue {
-    pub(super) machine: Machine,
+    pub(super) machine: MachineFacts,
     /// Whether a file answers, in which no secret may stand.
     pub(super) from_file: bool,
-    pub(super) done: BTreeSet<Step>,
+    pub(super) done: BTreeSet<QuestionKey>,
     pub(super) problem: Option<Problem>,
     pub(super) looking: Option<Check>,
-    pub(super) folder: Option<Folder>,
+    pub(super) folder: Option<VaultFolder>,
     pub(super) zone: Option<Zone>,
     /// The notifiers, the one that counts first.
     pub(super) kinds: Vec<NotifyKind>,
@@ -51,7 +51,7 @@ pub struct Dialogue {
     pub(super) ntfy: Ntfy,
     pub(super) email: Email,
     pub(super) signed: Signed,
-    pub(super) chosen: Chosen,
+    pub(super) chosen: ChosenBrain,
     brain_tried: bool,
     /// The git repository that machines share.
     pub(super) remote: Option<String>,
@@ -61,14 +61,14 @@ pub struct Dialogue {
 /// The fault of the last answer to a question.
 #[derive(Debug)]
 pub(super) struct Problem {
-    pub step: Step,
+    pub step: QuestionKey,
     pub words: String,
     pub may_keep: bool,
 }
 
 impl Dialogue {
     /// A dialogue on this machine; `from_file` where no person types.
-    pub fn new(machine: Machine, from_file: bool) -> Self {
+    pub fn new(machine: MachineFacts, from_file: bool) -> Self {
         Self {
             machine,
             from_file,
@@ -91,7 +91,7 @@ impl Dialogue {
             ntfy: Ntfy::default(),
             email: Email::default(),
             signed: Signed::default(),
-            chosen: Chosen::default(),
+            chosen: ChosenBrain::default(),
             brain_tried: false,
             remote: None,
             service: false,
@@ -103,13 +103,13 @@ impl Dialogue {
         if let Some(look) = &self.looking {
             return Next::Check(look.clone());
         }
-        let open = Step::ALL.into_iter().find(|step| !self.done.contains(step) && self.applies(*step));
-        let before = |last: Step| open.is_none_or(|step| step > last);
+        let open = QuestionKey::ALL.into_iter().find(|step| !self.done.contains(step) && self.applies(*step));
+        let before = |last: QuestionKey| open.is_none_or(|step| step > last);
         if let Some(kind) = self.untold() {
             return Next::Check(self.test_of(kind));
         }
         if !self.brain_tried
-            && before(Step::BrainKey)
+            && before(QuestionKey::BrainKey)
             && self.chosen.offer.is_some()
             && let Ok(trial) = self.chosen.trial(&self.set())
         {
@@ -121,26 +121,27 @@ impl Dialogue {
         }
     }
 
-    pub(super) fn applies(&self, step: Step) -> bool {
+    pub(super) fn applies(&self, step: QuestionKey) -> bool {
         if step.way().is_some_and(|kind| !self.asked.contains(&kind)) {
             return false;
         }
         match step {
-            Step::DiscordToken | Step::DiscordInvite | Step::DiscordChannel | Step::DiscordOwner => {
-                !self.by_webhook
-            }
-            Step::DiscordWebhook => self.by_webhook,
-            Step::EmailPassword => self.email.user.is_some(),
-            Step::EmailFrom => self.email.needs_sender(),
+            QuestionKey::DiscordToken
+            | QuestionKey::DiscordInvite
+            | QuestionKey::DiscordChannel
+            | QuestionKey::DiscordOwner => !self.by_webhook,
+            QuestionKey::DiscordWebhook => self.by_webhook,
+            QuestionKey::EmailPassword => self.email.user.is_some(),
+            QuestionKey::EmailFrom => self.email.needs_sender(),
             // A vault that isn't there yet is on no other machine.
-            Step::Machines => {
+            QuestionKey::Machines => {
                 let is_etcd = self.set().machines.is_some_and(|machines| machines.remote.is_none());
                 self.folder.as_ref().is_some_and(|folder| folder.notes > 0) && !is_etcd
             }
-            Step::Brain => cfg!(feature = "assistant"),
-            Step::BrainUrl => self.chosen.offer.is_some_and(|offer| offer.name == "server"),
-            Step::BrainModel => self.chosen.offer.is_some(),
-            Step::BrainKey => {
+            QuestionKey::Brain => cfg!(feature = "assistant"),
+            QuestionKey::BrainUrl => self.chosen.offer.is_some_and(|offer| offer.name == "server"),
+            QuestionKey::BrainModel => self.chosen.offer.is_some(),
+            QuestionKey::BrainKey => {
                 self.chosen.offer.is_some_and(|offer| offer.key.is_some() || offer.name == "server")
             }
             _ => true,
@@ -148,7 +149,7 @@ impl Dialogue {
     }
 
     /// Takes the answer to the question that [`Dialogue::next`] asked.
-    pub fn answer(&mut self, step: Step, text: &str) {
+    pub fn answer(&mut self, step: QuestionKey, text: &str) {
         let text = text.trim();
         let problem = self.problem.take_if(|problem| problem.step == step);
         let taken = match text {
@@ -167,85 +168,93 @@ impl Dialogue {
     }
 
     /// Leaves out what a question is about.
-    fn skip(&mut self, step: Step) -> Result<(), String> {
+    fn skip(&mut self, step: QuestionKey) -> Result<(), String> {
         match step {
-            Step::Vault => return Err("without a folder there is no vault".to_owned()),
-            Step::Timezone => self.zone = place::likely_zone(&self.machine, self.folder.as_ref()),
-            Step::Notify => {
+            QuestionKey::Vault => return Err("without a folder there is no vault".to_owned()),
+            QuestionKey::Timezone => {
+                self.zone = vault_folder::likely_zone(&self.machine, self.folder.as_ref())
+            }
+            QuestionKey::Notify => {
                 self.kinds = self.set().notify.by_default();
                 self.asked.clear();
             }
-            Step::Brain | Step::BrainUrl | Step::BrainModel | Step::BrainKey => {
-                self.chosen = Chosen::default();
-                self.done.insert(Step::Brain);
+            QuestionKey::Brain | QuestionKey::BrainUrl | QuestionKey::BrainModel | QuestionKey::BrainKey => {
+                self.chosen = ChosenBrain::default();
+                self.done.insert(QuestionKey::Brain);
             }
-            Step::Machines => self.remote = None,
-            Step::Service => self.service = false,
+            QuestionKey::Machines => self.remote = None,
+            QuestionKey::Service => self.service = false,
             step => step.way().into_iter().for_each(|kind| self.leave_out(kind)),
         }
         Ok(())
     }
 
     /// Keeps an answer that couldn't be checked.
-    fn keep(&mut self, step: Step) {
+    fn keep(&mut self, step: QuestionKey) {
         match step {
-            Step::Notify => drop(self.told.insert(NotifyKind::Desktop)),
+            QuestionKey::Notify => drop(self.told.insert(NotifyKind::Desktop)),
             // The answers after it are still asked.
-            Step::DiscordInvite => {}
-            Step::Brain => {
+            QuestionKey::DiscordInvite => {}
+            QuestionKey::Brain => {
                 self.brain_tried = true;
-                self.done.extend([Step::BrainUrl, Step::BrainModel, Step::BrainKey]);
+                self.done.extend([QuestionKey::BrainUrl, QuestionKey::BrainModel, QuestionKey::BrainKey]);
             }
             step => {
                 if let Some(kind) = step.way() {
                     self.told.insert(kind);
-                    self.done.extend(Step::about(kind));
+                    self.done.extend(QuestionKey::about(kind));
                 }
             }
         }
     }
 
-    fn take(&mut self, step: Step, text: &str) -> Result<(), String> {
+    fn take(&mut self, step: QuestionKey, text: &str) -> Result<(), String> {
         let typed = self.or_default(step, text);
         match step {
-            Step::Vault => {
-                let path = place::folder_path(&typed, &self.machine.home, &self.machine.here)?;
-                self.looking = Some(Check::Folder(path));
+            QuestionKey::Vault => {
+                let path = vault_folder::folder_path(&typed, &self.machine.home, &self.machine.here)?;
+                self.looking = Some(Check::VaultFolder(path));
             }
-            Step::Timezone => self.zone = Some(Zone::get(&typed).map_err(|error| error.to_string())?),
-            Step::Notify => self.take_ways(&typed)?,
-            Step::DiscordWay => {
+            QuestionKey::Timezone => self.zone = Some(Zone::get(&typed).map_err(|error| error.to_string())?),
+            QuestionKey::Notify => self.take_ways(&typed)?,
+            QuestionKey::DiscordWay => {
                 self.by_webhook = match typed.as_str() {
                     "bot" => false,
                     "webhook" => true,
                     _ => return Err("type `bot` or `webhook`".to_owned()),
                 };
             }
-            Step::DiscordToken => self.take_secret(Step::DiscordToken, DISCORD_TOKEN_VARIABLE, &typed)?,
-            Step::DiscordWebhook => self.take_secret(Step::DiscordWebhook, WEBHOOK_VARIABLE, &typed)?,
-            Step::DiscordInvite => {
+            QuestionKey::DiscordToken => {
+                self.take_secret(QuestionKey::DiscordToken, DISCORD_TOKEN_VARIABLE, &typed)?
+            }
+            QuestionKey::DiscordWebhook => {
+                self.take_secret(QuestionKey::DiscordWebhook, WEBHOOK_VARIABLE, &typed)?
+            }
+            QuestionKey::DiscordInvite => {
                 self.invited = true;
                 let token = self.token.as_ref().and_then(|held| held.value.clone());
                 self.looking = token.map(|token| Check::Channels(token, self.base()));
             }
-            Step::DiscordChannel => self.channel = Some(discord::channel(&typed, &self.channels)?),
-            Step::DiscordOwner => {
+            QuestionKey::DiscordChannel => self.channel = Some(discord::channel(&typed, &self.channels)?),
+            QuestionKey::DiscordOwner => {
                 let id = |text: &str| match text.parse() {
                     Ok(id) if id > 0 => Ok(id),
                     _ => Err(format!("`{text}` is no id of a person at Discord")),
                 };
                 self.owners = typed.split(',').map(|one| id(one.trim())).collect::<Result<_, _>>()?;
             }
-            Step::NtfyUrl | Step::NtfyTopic | Step::NtfyToken => self.take_ntfy(step, &typed)?,
-            Step::EmailServer
-            | Step::EmailSecurity
-            | Step::EmailUser
-            | Step::EmailPassword
-            | Step::EmailFrom
-            | Step::EmailTo => self.take_email(step, &typed)?,
-            Step::WebhookUrl | Step::WebhookSecret => self.take_signed(step, &typed)?,
-            Step::Brain => self.take_brain(&typed)?,
-            Step::BrainUrl => {
+            QuestionKey::NtfyUrl | QuestionKey::NtfyTopic | QuestionKey::NtfyToken => {
+                self.take_ntfy(step, &typed)?
+            }
+            QuestionKey::EmailServer
+            | QuestionKey::EmailSecurity
+            | QuestionKey::EmailUser
+            | QuestionKey::EmailPassword
+            | QuestionKey::EmailFrom
+            | QuestionKey::EmailTo => self.take_email(step, &typed)?,
+            QuestionKey::WebhookUrl | QuestionKey::WebhookSecret => self.take_signed(step, &typed)?,
+            QuestionKey::Brain => self.take_brain(&typed)?,
+            QuestionKey::BrainUrl => {
                 if !config::is_web(&typed) {
                     return Err(format!(
                         "`{typed}` is no web address: it begins with `http://` or `https://`"
@@ -253,13 +262,13 @@ impl Dialogue {
                 }
                 self.chosen.url = Some(typed);
             }
-            Step::BrainModel if typed.is_empty() => {
+            QuestionKey::BrainModel if typed.is_empty() => {
                 return Err("type the name that the server has for the model".to_owned());
             }
-            Step::BrainModel => self.chosen.model = typed,
-            Step::BrainKey => self.take_brain_key(&typed)?,
-            Step::Machines => self.take_remote(typed)?,
-            Step::Service => self.service = yes(&typed)?,
+            QuestionKey::BrainModel => self.chosen.model = typed,
+            QuestionKey::BrainKey => self.take_brain_key(&typed)?,
+            QuestionKey::Machines => self.take_remote(typed)?,
+            QuestionKey::Service => self.service = yes(&typed)?,
         }
         Ok(())
     }
@@ -283,16 +292,16 @@ impl Dialogue {
             return Err(format!("`{typed}` is none of the names above"));
         }
         if self.chosen.offer != offer {
-            self.chosen = Chosen { offer, ..Chosen::default() };
+            self.chosen = ChosenBrain { offer, ..ChosenBrain::default() };
             self.chosen.url = offer.and_then(|offer| offer.url).map(str::to_owned);
         }
-        for step in [Step::BrainUrl, Step::BrainModel, Step::BrainKey] {
+        for step in [QuestionKey::BrainUrl, QuestionKey::BrainModel, QuestionKey::BrainKey] {
             self.done.remove(&step);
         }
         Ok(())
     }
 
-    fn or_default(&self, step: Step, text: &str) -> String {
+    fn or_default(&self, step: QuestionKey, text: &str) -> String {
         match text {
             "" => self.question(step).default.unwrap_or_default(),
             text => text.to_owned(),
@@ -302,30 +311,30 @@ impl Dialogue {
     /// Takes what was found where [`Dialogue::next`] wanted something looked at.
     pub fn checked(&mut self, found: Result<CheckResult, String>) {
         let look = self.looking.take();
-        let open = Step::ALL.into_iter().find(|step| !self.done.contains(step) && self.applies(*step));
+        let open = QuestionKey::ALL.into_iter().find(|step| !self.done.contains(step) && self.applies(*step));
         let found = match found {
             Ok(found) => found,
             Err(words) => return self.not_well(look.as_ref(), open, words),
         };
         match (found, look) {
-            (CheckResult::Folder(folder), _) => {
+            (CheckResult::VaultFolder(folder), _) => {
                 self.kinds = folder.settings.notify.by_default();
                 self.folder = Some(*folder);
-                self.done.insert(Step::Vault);
+                self.done.insert(QuestionKey::Vault);
             }
             (CheckResult::Secret(value), _) => self.secret_found(open, value),
             (CheckResult::Bot(bot), Some(Check::Bot(token, base))) => {
                 self.bot = Some(bot);
-                self.done.insert(Step::DiscordToken);
+                self.done.insert(QuestionKey::DiscordToken);
                 self.looking = Some(Check::Channels(token, base));
             }
             (CheckResult::Channels(channels), _) => {
                 self.channels = channels;
                 if !self.channels.is_empty() {
-                    self.done.insert(Step::DiscordInvite);
+                    self.done.insert(QuestionKey::DiscordInvite);
                 } else if self.invited {
                     let words = "the bot is in no server yet, or sees no channel there".to_owned();
-                    self.problem = Some(Problem { step: Step::DiscordInvite, words, may_keep: true });
+                    self.problem = Some(Problem { step: QuestionKey::DiscordInvite, words, may_keep: true });
                 }
             }
             // What is looked at without a question is a test message, or else the brain.
@@ -337,18 +346,18 @@ impl Dialogue {
     }
 
     /// A check failed: the question comes again, with the reason.
-    fn not_well(&mut self, look: Option<&Check>, open: Option<Step>, words: String) {
+    fn not_well(&mut self, look: Option<&Check>, open: Option<QuestionKey>, words: String) {
         let (step, may_keep) = match look {
             Some(Check::Channels(..)) => {
                 // The channel's id can be typed.
-                self.done.insert(Step::DiscordInvite);
+                self.done.insert(QuestionKey::DiscordInvite);
                 return;
             }
-            Some(Check::Bot(..)) => (Step::DiscordToken, false),
-            Some(_) => (open.unwrap_or(Step::Vault), false),
+            Some(Check::Bot(..)) => (QuestionKey::DiscordToken, false),
+            Some(_) => (open.unwrap_or(QuestionKey::Vault), false),
             None => match self.untold() {
                 Some(kind) => return self.not_told(kind, words),
-                None => (Step::Brain, true),
+                None => (QuestionKey::Brain, true),
             },
         };
         self.done.remove(&step);

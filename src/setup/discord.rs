@@ -1,6 +1,6 @@
 //! The questions of `setup` about Discord, step by step, and the meaning of their answers.
 
-use super::Machine;
+use super::MachineFacts;
 use crate::config::{DISCORD_TOKEN_VARIABLE, WEBHOOK_VARIABLE};
 
 /// Where an application is made.
@@ -36,7 +36,7 @@ pub struct Channel {
     pub server_name: String,
 }
 
-pub(super) fn token_lines(machine: &Machine) -> Vec<String> {
+pub(super) fn token_lines(machine: &MachineFacts) -> Vec<String> {
     let mut lines = vec![
         format!("1. Open {PORTAL} and click `New Application`."),
         "2. Under `Bot`, switch on `Message Content Intent`, and save.".to_owned(),
@@ -49,7 +49,7 @@ pub(super) fn token_lines(machine: &Machine) -> Vec<String> {
     lines
 }
 
-pub(super) fn webhook_lines(machine: &Machine) -> Vec<String> {
+pub(super) fn webhook_lines(machine: &MachineFacts) -> Vec<String> {
     let mut lines = vec![
         "In Discord open the channel's settings, then `Integrations`, `Webhooks`, `New Webhook`,".to_owned(),
         "and `Copy Webhook URL`. Everyone who has it can post in that channel.".to_owned(),

@@ -3,33 +3,33 @@
 use toml::Value;
 
 use super::dialogue::Dialogue;
-use super::question::Step;
+use super::question::QuestionKey;
 use crate::config::{self, EMAIL_PASSWORD_VARIABLE, MailSecurity};
 
 impl Dialogue {
-    pub(super) fn take_email(&mut self, step: Step, typed: &str) -> Result<(), String> {
+    pub(super) fn take_email(&mut self, step: QuestionKey, typed: &str) -> Result<(), String> {
         match step {
-            Step::EmailServer => (self.email.server, self.email.port) = server(typed)?,
-            Step::EmailSecurity => self.email.security = security(typed, &self.email.server)?,
-            Step::EmailUser => {
+            QuestionKey::EmailServer => (self.email.server, self.email.port) = server(typed)?,
+            QuestionKey::EmailSecurity => self.email.security = security(typed, &self.email.server)?,
+            QuestionKey::EmailUser => {
                 self.email.user = Some(typed.to_owned()).filter(|user| !matches!(user.as_str(), "" | "none"));
             }
-            Step::EmailFrom => self.email.from = Some(address(typed)?),
-            Step::EmailTo => {
+            QuestionKey::EmailFrom => self.email.from = Some(address(typed)?),
+            QuestionKey::EmailTo => {
                 let all = typed.split(',').map(str::trim).filter(|one| !one.is_empty());
                 self.email.to = all.map(address).collect::<Result<_, _>>()?;
             }
             _ if typed.is_empty() && self.email.password.is_some() => {}
-            _ => self.take_secret(Step::EmailPassword, EMAIL_PASSWORD_VARIABLE, typed)?,
+            _ => self.take_secret(QuestionKey::EmailPassword, EMAIL_PASSWORD_VARIABLE, typed)?,
         }
         Ok(())
     }
 
     /// Hints, the question, and the meaning of an empty answer.
-    pub(super) fn ask_email(&self, step: Step) -> (Vec<String>, &'static str, Option<String>) {
+    pub(super) fn ask_email(&self, step: QuestionKey) -> (Vec<String>, &'static str, Option<String>) {
         let (set, typed) = (self.set().notify.email, &self.email);
         match step {
-            Step::EmailServer => {
+            QuestionKey::EmailServer => {
                 let (server, port) = if typed.server.is_empty() {
                     (set.server, set.port)
                 } else {
@@ -43,20 +43,20 @@ impl Dialogue {
                 ];
                 (lines, "Which mail server?", shown)
             }
-            Step::EmailSecurity => {
+            QuestionKey::EmailSecurity => {
                 let lines = vec!["`starttls` is usual, at port 587; `tls` at port 465.".to_owned()];
                 (lines, "How is the connection made private?", Some(self.likely_security(&set).to_owned()))
             }
-            Step::EmailUser => {
+            QuestionKey::EmailUser => {
                 let lines =
                     vec!["Often it is your mail address; `none` where the server needs no login.".to_owned()];
                 (lines, "Who logs in there?", typed.user.clone().or(set.user))
             }
-            Step::EmailPassword => {
+            QuestionKey::EmailPassword => {
                 let file = set.password_file.filter(|_| typed.password.is_none());
                 (self.password_lines(), "The password, or a file that holds it (it isn't shown)?", file)
             }
-            Step::EmailFrom => {
+            QuestionKey::EmailFrom => {
                 (Vec::new(), "Which address does it write from?", typed.from.clone().or(set.from))
             }
             _ => {

@@ -5,26 +5,26 @@
 //! makes the check and reports the [`CheckResult`]. At the end stands a [`Plan`]: all that will be written, shown first.
 //! Nothing here reads a file, a clock or a socket.
 //!
-//! - `question`, `asking`: one question, and the words of each; `answers`: a file of answers, for machines;
+//! - `question`, `question_texts`: one question, and the words of each; `answers`: a file of answers, for machines;
 //! - `dialogue`: the order of questions, and an answer's effect; `choices`: the answers so far;
-//! - one file a part of the questions: `place`, `notifiers`, `discord`, `email`, `ntfy`, `signed`, `secrets`, `brains`;
-//! - `plan`, `planning`: all that will be written, and how it follows from the answers.
+//! - one file a part of the questions: `vault_folder`, `notifiers`, `discord`, `email`, `ntfy`, `signed_webhook`, `secrets`, `brains`;
+//! - `plan`, `make_plan`: all that will be written, and how it follows from the answers.
 
 mod answers;
-mod asking;
 mod brains;
 mod choices;
 mod dialogue;
 mod discord;
 mod email;
+mod make_plan;
 mod notifiers;
 mod ntfy;
-mod place;
 mod plan;
-mod planning;
 mod question;
+mod question_texts;
 mod secrets;
-mod signed;
+mod signed_webhook;
+mod vault_folder;
 
 use std::path::PathBuf;
 
@@ -35,16 +35,16 @@ use crate::config::{self, NotifyKind, Settings};
 use crate::schedule::Zone;
 
 pub use answers::Answers;
-pub use brains::Trial;
+pub use brains::BrainTrial;
 pub use dialogue::{Dialogue, Next};
 pub use discord::{Bot, Channel};
-pub use place::folder_path;
 pub use plan::{Plan, SecretFile};
-pub use question::{Question, Step};
+pub use question::{Question, QuestionKey};
+pub use vault_folder::folder_path;
 
 /// Facts about the machine, gathered before the first question.
 #[derive(Debug, Clone)]
-pub struct Machine {
+pub struct MachineFacts {
     /// The person's home.
     pub home: PathBuf,
     /// The folder that relative paths count from.
@@ -75,7 +75,7 @@ pub struct Machine {
 
 /// A folder that may become the vault, as it is now.
 #[derive(Debug, Clone)]
-pub struct Folder {
+pub struct VaultFolder {
     /// Its absolute path.
     pub root: PathBuf,
     /// Whether it is there.
@@ -92,7 +92,7 @@ pub struct Folder {
 #[derive(Debug, Clone)]
 pub enum Check {
     /// Can this folder be the vault?
-    Folder(PathBuf),
+    VaultFolder(PathBuf),
     /// Show a test notification on the desktop.
     Desktop,
     /// Does Discord know this token?
@@ -104,16 +104,16 @@ pub enum Check {
     /// Post a test message through the webhook.
     WebhookMessage(SecretString, Base),
     /// Send a test message by ntfy, by mail or to a signed webhook.
-    Way(Box<Trying>),
+    Way(Box<NotifierTrial>),
     /// Ask a test question.
-    Brain(Box<Trial>),
+    Brain(Box<BrainTrial>),
     /// Read a secret that is there already, for the vault in this folder; what is to be done with it comes next.
     Secret(SecretSource, PathBuf),
 }
 
 /// A way to be told that is tried before it is kept.
 #[derive(Debug, Clone)]
-pub struct Trying {
+pub struct NotifierTrial {
     /// Which one.
     pub kind: NotifyKind,
     /// The settings as they would be.
@@ -144,7 +144,7 @@ pub enum SecretSource {
 #[derive(Debug, Clone)]
 pub enum CheckResult {
     /// The folder can be the vault.
-    Folder(Box<Folder>),
+    VaultFolder(Box<VaultFolder>),
     /// The bot that the token belongs to.
     Bot(Bot),
     /// The channels; none where the bot is in no server yet.

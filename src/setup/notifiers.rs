@@ -2,8 +2,8 @@
 //! message.
 
 use super::dialogue::{Dialogue, Problem};
-use super::question::Step;
-use super::{Check, Trying};
+use super::question::QuestionKey;
+use super::{Check, NotifierTrial};
 use crate::config::{self, NotifyKind, Settings};
 
 /// The ways that can be chosen, with what a person should know of each, and whether this build has it.
@@ -84,22 +84,22 @@ impl Dialogue {
     /// The first way whose questions are answered and that wasn't tried yet.
     pub(super) fn untold(&self) -> Option<NotifyKind> {
         let is_answered = |kind: &NotifyKind| {
-            Step::about(*kind).all(|step| self.done.contains(&step) || !self.applies(step))
+            QuestionKey::about(*kind).all(|step| self.done.contains(&step) || !self.applies(step))
         };
         let open = |kind: &NotifyKind| *kind != NotifyKind::Console && !self.told.contains(kind);
         let mut waiting = self.asked.iter().copied().filter(open);
-        waiting.find(is_answered).filter(|_| self.done.contains(&Step::Notify))
+        waiting.find(is_answered).filter(|_| self.done.contains(&QuestionKey::Notify))
     }
 
     /// A test message didn't arrive: the questions that it depends on come again, with the reason.
     pub(super) fn not_told(&mut self, kind: NotifyKind, words: String) {
         let step = match kind {
-            NotifyKind::Console | NotifyKind::Desktop => Step::Notify,
-            NotifyKind::Discord if self.by_webhook => Step::DiscordWebhook,
-            NotifyKind::Discord => Step::DiscordChannel,
-            NotifyKind::Ntfy => Step::NtfyUrl,
-            NotifyKind::Email => Step::EmailServer,
-            NotifyKind::Webhook => Step::WebhookUrl,
+            NotifyKind::Console | NotifyKind::Desktop => QuestionKey::Notify,
+            NotifyKind::Discord if self.by_webhook => QuestionKey::DiscordWebhook,
+            NotifyKind::Discord => QuestionKey::DiscordChannel,
+            NotifyKind::Ntfy => QuestionKey::NtfyUrl,
+            NotifyKind::Email => QuestionKey::EmailServer,
+            NotifyKind::Webhook => QuestionKey::WebhookUrl,
         };
         match kind {
             NotifyKind::Ntfy | NotifyKind::Email | NotifyKind::Webhook => {
@@ -115,7 +115,8 @@ impl Dialogue {
         let of =
             |held: &Option<super::choices::HeldSecret>| held.as_ref().and_then(|held| held.value.clone());
         let set = self.set();
-        let mut trying = Trying { kind, notify: set.notify, secret: None, address: None, root: self.root() };
+        let mut trying =
+            NotifierTrial { kind, notify: set.notify, secret: None, address: None, root: self.root() };
         match kind {
             NotifyKind::Console | NotifyKind::Desktop => return Check::Desktop,
             NotifyKind::Discord if self.by_webhook => {

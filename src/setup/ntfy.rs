@@ -2,46 +2,46 @@
 
 use toml::Value;
 
-use super::Machine;
+use super::MachineFacts;
 use super::dialogue::Dialogue;
-use super::question::Step;
+use super::question::QuestionKey;
 use crate::config::{self, NTFY_TOKEN_VARIABLE};
 
 impl Dialogue {
-    pub(super) fn take_ntfy(&mut self, step: Step, typed: &str) -> Result<(), String> {
+    pub(super) fn take_ntfy(&mut self, step: QuestionKey, typed: &str) -> Result<(), String> {
         match step {
-            Step::NtfyUrl if config::is_web(typed) => {
+            QuestionKey::NtfyUrl if config::is_web(typed) => {
                 typed.trim_end_matches('/').clone_into(&mut self.ntfy.url);
             }
-            Step::NtfyUrl => {
+            QuestionKey::NtfyUrl => {
                 return Err(format!(
                     "`{typed}` is no web address: write `https://` before the server's name"
                 ));
             }
-            Step::NtfyTopic if config::is_topic(typed) => typed.clone_into(&mut self.ntfy.topic),
-            Step::NtfyTopic => {
+            QuestionKey::NtfyTopic if config::is_topic(typed) => typed.clone_into(&mut self.ntfy.topic),
+            QuestionKey::NtfyTopic => {
                 return Err(format!("`{typed}` can't be a topic: use up to 64 letters, digits, `-` and `_`"));
             }
             // What was typed before is kept, and a topic that is open for writing needs none.
             _ if typed.is_empty()
                 && (self.ntfy.token.is_some() || !self.machine.variables.contains(&NTFY_TOKEN_VARIABLE)) => {}
-            _ => self.take_secret(Step::NtfyToken, NTFY_TOKEN_VARIABLE, typed)?,
+            _ => self.take_secret(QuestionKey::NtfyToken, NTFY_TOKEN_VARIABLE, typed)?,
         }
         Ok(())
     }
 
     /// Hints, the question, and the meaning of an empty answer.
-    pub(super) fn ask_ntfy(&self, step: Step) -> (Vec<String>, &'static str, Option<String>) {
+    pub(super) fn ask_ntfy(&self, step: QuestionKey) -> (Vec<String>, &'static str, Option<String>) {
         let set = self.set().notify.ntfy;
         let or = |typed: &str, set: String| if typed.is_empty() { set } else { typed.to_owned() };
         match step {
-            Step::NtfyUrl => {
+            QuestionKey::NtfyUrl => {
                 let lines = vec![
                     "The public server needs no account; one of your own keeps the words at home.".to_owned(),
                 ];
                 (lines, "Which ntfy server?", Some(or(&self.ntfy.url, set.url)))
             }
-            Step::NtfyTopic => {
+            QuestionKey::NtfyTopic => {
                 let topic = or(&self.ntfy.topic, set.topic.unwrap_or_else(|| self.machine.topic.clone()));
                 (topic_lines(&self.ntfy.url, &topic), "Which topic?", Some(topic))
             }
@@ -75,7 +75,7 @@ fn topic_lines(url: &str, topic: &str) -> Vec<String> {
     ]
 }
 
-fn token_lines(machine: &Machine, is_held: bool) -> Vec<String> {
+fn token_lines(machine: &MachineFacts, is_held: bool) -> Vec<String> {
     let line = match (is_held, machine.variables.contains(&NTFY_TOKEN_VARIABLE)) {
         (true, _) => "Enter keeps the one from before.".to_owned(),
         (_, true) => format!("Enter takes the one in `{NTFY_TOKEN_VARIABLE}`, and leaves it there."),

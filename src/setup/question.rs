@@ -4,7 +4,7 @@ use crate::config::NotifyKind;
 
 /// The questions, in the order in which they are asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Step {
+pub enum QuestionKey {
     /// The folder of the vault.
     Vault,
     /// The zone of its times.
@@ -59,7 +59,7 @@ pub enum Step {
     Service,
 }
 
-impl Step {
+impl QuestionKey {
     /// All of them, in their order.
     pub const ALL: [Self; 26] = [
         Self::Vault,
@@ -167,7 +167,7 @@ impl Step {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
     /// Which one.
-    pub step: Step,
+    pub step: QuestionKey,
     /// Hints for before the answer, a line each.
     pub lines: Vec<String>,
     /// The question itself.

@@ -4,14 +4,14 @@ use secrecy::SecretString;
 
 use super::choices::HeldSecret;
 use super::dialogue::Dialogue;
-use super::question::Step;
+use super::question::QuestionKey;
 use super::{Check, SecretSource};
 
 impl Dialogue {
     /// A secret that is set, in a file, or typed; an answer that names a file is a path.
     pub(super) fn take_secret(
         &mut self,
-        step: Step,
+        step: QuestionKey,
         variable: &'static str,
         typed: &str,
     ) -> Result<(), String> {
@@ -28,7 +28,9 @@ impl Dialogue {
         let value = kept.is_none().then(|| SecretString::from(typed));
         self.looking = match (&kept, &value) {
             (Some(kept), _) => Some(Check::Secret(kept.clone(), self.root())),
-            (None, Some(value)) if step == Step::DiscordToken => Some(Check::Bot(value.clone(), self.base())),
+            (None, Some(value)) if step == QuestionKey::DiscordToken => {
+                Some(Check::Bot(value.clone(), self.base()))
+            }
             (None, _) => None,
         };
         let held = HeldSecret { value, kept };
@@ -40,14 +42,14 @@ impl Dialogue {
     }
 
     /// Where the secret of a question is kept; a brain's is with the brain.
-    fn place(&mut self, step: Step) -> Option<&mut Option<HeldSecret>> {
+    fn place(&mut self, step: QuestionKey) -> Option<&mut Option<HeldSecret>> {
         Some(match step {
-            Step::DiscordToken => &mut self.token,
-            Step::DiscordWebhook => &mut self.webhook,
-            Step::NtfyToken => &mut self.ntfy.token,
-            Step::EmailPassword => &mut self.email.password,
-            Step::WebhookUrl => &mut self.signed.address,
-            Step::WebhookSecret => &mut self.signed.secret,
+            QuestionKey::DiscordToken => &mut self.token,
+            QuestionKey::DiscordWebhook => &mut self.webhook,
+            QuestionKey::NtfyToken => &mut self.ntfy.token,
+            QuestionKey::EmailPassword => &mut self.email.password,
+            QuestionKey::WebhookUrl => &mut self.signed.address,
+            QuestionKey::WebhookSecret => &mut self.signed.secret,
             _ => return None,
         })
     }
@@ -57,18 +59,18 @@ impl Dialogue {
         match (typed, needed) {
             // What was typed before is kept; a server on this machine may need none.
             ("", _) if self.chosen.key.is_some() || needed.is_none() => Ok(()),
-            (typed, variable) => self.take_secret(Step::BrainKey, variable.unwrap_or("-"), typed),
+            (typed, variable) => self.take_secret(QuestionKey::BrainKey, variable.unwrap_or("-"), typed),
         }
     }
 
-    pub(super) fn secret_found(&mut self, open: Option<Step>, value: SecretString) {
-        let step = open.unwrap_or(Step::BrainKey);
+    pub(super) fn secret_found(&mut self, open: Option<QuestionKey>, value: SecretString) {
+        let step = open.unwrap_or(QuestionKey::BrainKey);
         match self.place(step) {
             Some(Some(held)) => held.value = Some(value.clone()),
             Some(None) => {}
             None => self.chosen.key = Some(value.clone()),
         }
-        if step == Step::DiscordToken {
+        if step == QuestionKey::DiscordToken {
             self.looking = Some(Check::Bot(value, self.base()));
         } else {
             self.done.insert(step);

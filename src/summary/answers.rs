@@ -4,12 +4,12 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::expand::{self, Expanded, Options};
-use super::grep::{Hits, Query, Scope};
+use super::grep::{GrepScope, Hits, Query};
 pub use super::located::LocatedSummary;
-use super::proof::Problem;
+use super::proof::SummaryFault;
 use super::store::{Summaries, SummaryError, events};
-use super::window::Note;
-use crate::format::summary::Kind;
+use super::window::SummaryNote;
+use crate::format::summary::SummaryKind;
 use crate::reminders::PlacedFinding;
 
 /// A summary with its lineage.
@@ -18,7 +18,7 @@ pub struct Described {
     /// Its id.
     pub id: String,
     /// Its kind of sources.
-    pub kind: Kind,
+    pub kind: SummaryKind,
     /// Its depth.
     pub depth: u32,
     /// Its first and last event, each with `^`.
@@ -51,7 +51,7 @@ pub struct Verified {
     /// So many summaries there are.
     pub summaries: usize,
     /// Its faults.
-    pub bad: Vec<Problem>,
+    pub bad: Vec<SummaryFault>,
 }
 
 impl Summaries<'_> {
@@ -110,14 +110,14 @@ impl Summaries<'_> {
     /// A summary can't be read, or a folder can't be listed.
     pub fn grep(&self, query: &Query) -> Result<Hits, SummaryError> {
         let mut hits = Vec::new();
-        if query.scope != Scope::Summaries {
+        if query.scope != GrepScope::Summaries {
             for (path, _) in self.walk(&self.logs)? {
                 if let Ok(bytes) = self.workspace.vault.read(&path) {
                     hits.extend(query.in_log(path.as_str(), &events(&bytes)));
                 }
             }
         }
-        if query.scope != Scope::Messages {
+        if query.scope != GrepScope::Messages {
             hits.extend(self.all()?.iter().filter_map(|(_, note)| query.in_summary(note)));
         }
         Ok(query.best(hits))
@@ -175,7 +175,7 @@ impl LocatedSummary {
         let Self { window, note } = self;
         let summary = &note.summary;
         let events = window.events(&summary.id).unwrap_or_default();
-        let is_parent = |note: &&Note| note.summary.sources.contains(&summary.id);
+        let is_parent = |note: &&SummaryNote| note.summary.sources.contains(&summary.id);
         Described {
             id: summary.id.clone(),
             kind: summary.kind,

@@ -19,7 +19,7 @@ pub enum Firmness {
 
 /// A request for a summary: the system text, and what is to be summarised.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wanted {
+pub struct SummaryRequest {
     /// The rules.
     pub system: String,
     /// The events or summaries, as data.
@@ -44,7 +44,7 @@ people and things, preferences and constraints, decisions that still hold with t
 is still open; leave out the steps that led there. Where things changed over time, say from what to what and when.";
 
 /// The request for a summary of this depth; `target` is its length in tokens.
-pub fn request(said: &[SourceText], depth: u32, target: u64, firmness: Firmness) -> Wanted {
+pub fn request(said: &[SourceText], depth: u32, target: u64, firmness: Firmness) -> SummaryRequest {
     let task = match depth {
         0 => SESSION,
         1 => PHASE,
@@ -67,7 +67,7 @@ pub fn request(said: &[SourceText], depth: u32, target: u64, firmness: Firmness)
          more about. Answer with the summary alone."
     );
     let texts: Vec<String> = said.iter().map(SourceText::shown).collect();
-    Wanted { system, text: texts.join("\n\n"), most_tokens: target * MOST_TIMES }
+    SummaryRequest { system, text: texts.join("\n\n"), most_tokens: target * MOST_TIMES }
 }
 
 impl SourceText {
@@ -78,7 +78,7 @@ impl SourceText {
 }
 
 /// The text of an answer as a summary; none where it is empty or far too long. The last line is added where it lacks one.
-pub fn accept(answer: &str, wanted: &Wanted) -> Option<String> {
+pub fn accept(answer: &str, wanted: &SummaryRequest) -> Option<String> {
     let text = invisible::strip(answer.trim()).replace("\r\n", "\n").replace('\r', "\n");
     let text = text.trim();
     let said = text.lines().any(|line| !line.starts_with(EXPAND) && line.chars().any(char::is_alphanumeric));

@@ -9,9 +9,9 @@ use jiff::tz::TimeZone;
 
 use super::extract::SourceText;
 use super::plan::{self, DueScope, Root};
-use super::window::{Note, Placed, TOOL_CHARS, Window};
+use super::window::{PlacedSummary, SummaryNote, TOOL_CHARS, Window};
 use crate::format::log::{EventKind, LogBlock};
-use crate::format::summary::Kind;
+use crate::format::summary::SummaryKind;
 use crate::turn::history::{self, Changes};
 
 /// A missing leaf is looked for so many events behind the last one that is known, if it has at most so many.
@@ -24,7 +24,7 @@ pub struct Due {
     /// The id that it will have.
     pub id: String,
     /// Its kind of sources.
-    pub kind: Kind,
+    pub kind: SummaryKind,
     /// Its depth.
     pub depth: u32,
     /// The block ids of its first and last event.
@@ -58,7 +58,8 @@ impl Window {
     }
 
     fn due_leaves(&self, look: DueScope, zone: &TimeZone) -> Vec<Due> {
-        let placed: Vec<&Placed> = if look == DueScope::New { self.roots() } else { self.leaves().collect() };
+        let placed: Vec<&PlacedSummary> =
+            if look == DueScope::New { self.roots() } else { self.leaves().collect() };
         let mut covered: Vec<Range<usize>> =
             placed.iter().filter_map(|placed| placed.events.clone()).collect();
         let mut due = if look == DueScope::New { Vec::new() } else { self.as_they_were(&covered) };
@@ -87,7 +88,7 @@ impl Window {
         let leaf = |start: usize, limit: usize| {
             let ends = start + plan::LEAF_EVENTS..=limit.min(start + LONGEST_LEAF);
             ends.map(|end| start..end).find(|events| {
-                let id = self.covers(events).map(|covers| self.id_of(Kind::Leaf, &covers, &[]));
+                let id = self.covers(events).map(|covers| self.id_of(SummaryKind::Leaf, &covers, &[]));
                 id.is_some_and(|id| missing.contains(id.as_str()))
             })
         };
@@ -102,8 +103,10 @@ impl Window {
         found
     }
 
-    pub(super) fn leaves(&self) -> impl Iterator<Item = &Placed> {
-        self.notes.iter().filter(|placed| placed.note.summary.kind == Kind::Leaf && placed.events.is_some())
+    pub(super) fn leaves(&self) -> impl Iterator<Item = &PlacedSummary> {
+        self.notes
+            .iter()
+            .filter(|placed| placed.note.summary.kind == SummaryKind::Leaf && placed.events.is_some())
     }
 
     fn leaf(
@@ -111,12 +114,12 @@ impl Window {
         events: Range<usize>,
         changes: &Changes<'_>,
         zone: &TimeZone,
-        replaces: Option<&Note>,
+        replaces: Option<&SummaryNote>,
     ) -> Option<Due> {
         let covers = self.covers(&events)?;
         Some(Due {
-            id: self.id_of(Kind::Leaf, &covers, &[]),
-            kind: Kind::Leaf,
+            id: self.id_of(SummaryKind::Leaf, &covers, &[]),
+            kind: SummaryKind::Leaf,
             depth: 0,
             sources: Vec::new(),
             sha256: self.hash(&events),
@@ -128,7 +131,7 @@ impl Window {
     }
 
     fn count_before(&self, depth: u32, start: usize) -> usize {
-        let is_before = |placed: &&Placed| {
+        let is_before = |placed: &&PlacedSummary| {
             placed.note.summary.depth == depth
                 && placed.events.as_ref().is_some_and(|events| events.start < start)
         };
@@ -138,11 +141,11 @@ impl Window {
     /// Those that are out of date, the lowest first; what was read from other bytes only where all are looked at.
     fn due_again(&self, look: DueScope, zone: &TimeZone) -> Vec<Due> {
         let changed = self.changed();
-        let is_old = |placed: &&Placed| {
+        let is_old = |placed: &&PlacedSummary| {
             placed.events.is_some()
                 && (self.is_outdated(placed, &changed) || (look == DueScope::All && !self.holds(placed)))
         };
-        let old: Vec<&Placed> = self.notes.iter().filter(is_old).collect();
+        let old: Vec<&PlacedSummary> = self.notes.iter().filter(is_old).collect();
         if old.is_empty() {
             return Vec::new();
         }
@@ -152,8 +155,8 @@ impl Window {
         let again = again.filter_map(|placed| {
             let events = placed.events.clone()?;
             match placed.note.summary.kind {
-                Kind::Leaf => self.leaf(events, &changes, zone, Some(&placed.note)),
-                Kind::Condensed => {
+                SummaryKind::Leaf => self.leaf(events, &changes, zone, Some(&placed.note)),
+                SummaryKind::Condensed => {
                     let children = self.children(&placed.note.summary.id);
                     let is_whole = children.len() == placed.note.summary.sources.len();
                     if is_whole { self.condensed(&children, zone, Some(&placed.note)) } else { None }
@@ -167,7 +170,7 @@ impl Window {
         let mut groups = self.groups_as_they_were();
         if groups.is_empty() {
             let roots = self.roots();
-            let shape = |placed: &&Placed| Root {
+            let shape = |placed: &&PlacedSummary| Root {
                 depth: placed.note.summary.depth,
                 events: placed.events.clone().unwrap_or_default(),
             };
@@ -181,20 +184,21 @@ impl Window {
 
     /// The groups whose condensed summary is missing, as one above it tells: of summaries that none stands directly above,
     /// though one further up may be about the same events.
-    fn groups_as_they_were(&self) -> Vec<Vec<&Note>> {
+    fn groups_as_they_were(&self) -> Vec<Vec<&SummaryNote>> {
         let missing = self.missing();
         if missing.is_empty() {
             return Vec::new();
         }
         let below = self.named_sources();
-        let mut orphans: BTreeMap<u32, Vec<&Note>> = BTreeMap::new();
-        for Placed { note, events } in &self.notes {
+        let mut orphans: BTreeMap<u32, Vec<&SummaryNote>> = BTreeMap::new();
+        for PlacedSummary { note, events } in &self.notes {
             if events.is_some() && !below.contains(note.summary.id.as_str()) {
                 orphans.entry(note.summary.depth).or_default().push(note);
             }
         }
-        let is_missing =
-            |group: &[&Note]| self.lineage(group).is_some_and(|(id, _, _)| missing.contains(id.as_str()));
+        let is_missing = |group: &[&SummaryNote]| {
+            self.lineage(group).is_some_and(|(id, _, _)| missing.contains(id.as_str()))
+        };
         let mut groups = Vec::new();
         for notes in orphans.values() {
             for start in 0..notes.len() {
@@ -207,26 +211,31 @@ impl Window {
     }
 
     /// Id, covered events and sources of what these summaries are condensed to.
-    fn lineage(&self, notes: &[&Note]) -> Option<(String, Range<usize>, Vec<String>)> {
+    fn lineage(&self, notes: &[&SummaryNote]) -> Option<(String, Range<usize>, Vec<String>)> {
         let first = self.events(&notes.first()?.summary.id)?;
         let last = self.events(&notes.last()?.summary.id)?;
         let events = first.start..last.end;
         let sources: Vec<String> = notes.iter().map(|note| note.summary.id.clone()).collect();
-        let id = self.id_of(Kind::Condensed, &self.covers(&events)?, &sources);
+        let id = self.id_of(SummaryKind::Condensed, &self.covers(&events)?, &sources);
         Some((id, events, sources))
     }
 
-    fn condensed(&self, notes: &[&Note], zone: &TimeZone, replaces: Option<&Note>) -> Option<Due> {
+    fn condensed(
+        &self,
+        notes: &[&SummaryNote],
+        zone: &TimeZone,
+        replaces: Option<&SummaryNote>,
+    ) -> Option<Due> {
         let (id, events, sources) = self.lineage(notes)?;
         let depth = notes.iter().map(|note| note.summary.depth).max()? + 1;
-        let text = |note: &&Note| {
+        let text = |note: &&SummaryNote| {
             let span =
                 self.events(&note.summary.id).map_or_else(String::new, |events| self.span(&events, zone));
             SourceText { head: span, text: note.summary.text.clone() }
         };
         Some(Due {
             id,
-            kind: Kind::Condensed,
+            kind: SummaryKind::Condensed,
             depth,
             covers: self.covers(&events)?,
             sources,

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::located::LocatedSummary;
-use super::window::Note;
+use super::window::SummaryNote;
 use crate::turn::history;
 
 /// Levels of summaries by default.
@@ -22,7 +22,7 @@ pub struct Options {
 
 /// One block of an expansion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Piece {
+pub struct ExpandedBlock {
     /// `[msg#^id]` or `[sum_…]`.
     #[serde(rename = "ref")]
     pub cite: String,
@@ -34,7 +34,7 @@ pub struct Piece {
     pub text: String,
 }
 
-impl Piece {
+impl ExpandedBlock {
     /// Its estimated tokens, its citation's among them.
     pub fn tokens(&self) -> u64 {
         history::estimate(&self.text) + history::estimate(&self.cite) + 1
@@ -47,7 +47,7 @@ pub struct Expanded {
     /// The summary.
     pub id: String,
     /// Events or summaries, oldest first.
-    pub blocks: Vec<Piece>,
+    pub blocks: Vec<ExpandedBlock>,
     /// Whether there is more than the bound allows.
     pub truncated: bool,
     /// Why this isn't what was summarised, where it isn't: a note was changed by hand.
@@ -59,14 +59,14 @@ pub struct Expanded {
 pub fn expand(found: &LocatedSummary, log: &str, options: Options) -> Expanded {
     let LocatedSummary { window, note } = found;
     let id = &note.summary.id;
-    let piece = |note: &Note| Piece {
+    let piece = |note: &SummaryNote| ExpandedBlock {
         cite: format!("[{}]", note.summary.id),
         path: note.path.clone(),
         line: note.line,
         text: note.summary.text.clone(),
     };
-    let all: Vec<Piece> = if options.messages {
-        let event = |block: super::Block<'_>| Piece {
+    let all: Vec<ExpandedBlock> = if options.messages {
+        let event = |block: super::EventBlock<'_>| ExpandedBlock {
             cite: block.id.map_or_else(|| "[msg]".to_owned(), |id| format!("[msg#^{id}]")),
             path: log.to_owned(),
             line: block.line,
@@ -80,10 +80,10 @@ pub fn expand(found: &LocatedSummary, log: &str, options: Options) -> Expanded {
     };
     let mut tokens = 0;
     let count = all.len();
-    let fits = |piece: &Piece| {
+    let fits = |piece: &ExpandedBlock| {
         tokens += piece.tokens();
         options.most_tokens.is_none_or(|most| tokens <= most)
     };
-    let blocks: Vec<Piece> = all.into_iter().take_while(fits).collect();
+    let blocks: Vec<ExpandedBlock> = all.into_iter().take_while(fits).collect();
     Expanded { id: id.clone(), truncated: blocks.len() < count, blocks, problem: window.problem(id) }
 }

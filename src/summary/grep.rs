@@ -9,7 +9,7 @@ use regex_lite::{Regex, RegexBuilder};
 use serde::Serialize;
 
 use super::store::SummaryError;
-use super::window::Note;
+use super::window::SummaryNote;
 use crate::format::log::{EventKind, LogBlock};
 use crate::turn::history::{self, Changes};
 
@@ -26,7 +26,7 @@ const PATTERN_BYTES: usize = 1 << 20;
 
 /// Where it is searched.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Scope {
+pub enum GrepScope {
     /// In logs.
     Messages,
     /// In summaries.
@@ -41,7 +41,7 @@ pub enum Scope {
 pub struct Query {
     pattern: Pattern,
     /// Where.
-    pub scope: Scope,
+    pub scope: GrepScope,
     /// Nothing before this instant.
     pub since: Option<Timestamp>,
     /// Nothing from this instant on.
@@ -102,7 +102,7 @@ impl Query {
             let all = words.iter().map(|word| compile(&regex_lite::escape(word), true));
             Pattern::Words(all.collect::<Result<_, _>>()?)
         };
-        Ok(Self { pattern, scope: Scope::Both, since: None, before: None, limit: LIMIT })
+        Ok(Self { pattern, scope: GrepScope::Both, since: None, before: None, limit: LIMIT })
     }
 
     /// The first match in a text that matches.
@@ -144,7 +144,7 @@ impl Query {
     }
 
     /// Whether a summary matches.
-    pub fn in_summary(&self, note: &Note) -> Option<Hit> {
+    pub fn in_summary(&self, note: &SummaryNote) -> Option<Hit> {
         let summary = &note.summary;
         let at = self.find(&summary.text).filter(|_| self.takes(summary.at))?;
         let line = note.line + summary.text[..at].matches('\n').count();

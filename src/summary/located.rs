@@ -1,6 +1,6 @@
 //! A summary with its log, as an answer to a question about it.
 
-use super::window::{Note, Window};
+use super::window::{SummaryNote, Window};
 
 /// A summary with its log.
 #[derive(Debug)]
@@ -8,5 +8,5 @@ pub struct LocatedSummary {
     /// The log with all its summaries; this is one of them.
     pub window: Window,
     /// Its note.
-    pub note: Note,
+    pub note: SummaryNote,
 }

@@ -9,16 +9,16 @@ use std::time::Instant;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::{Due, DueScope, Note, Summaries, Text, Window};
+use super::{Due, DueScope, Summaries, SummaryNote, Text, Window};
 use crate::brain::{Message, Part, Request};
 use crate::clock::SystemClock;
 use crate::config::Dirs;
-use crate::format::log::{self, Event, EventKind, LogBlock};
-use crate::format::summary::{Kind, Summary, render};
-use crate::turn::assemble::{Material, Question, assemble};
+use crate::format::log::{self, EventKind, LogBlock, LogEvent};
+use crate::format::summary::{Summary, SummaryKind, render};
+use crate::turn::assemble::{Question, RequestMaterial, assemble};
 use crate::turn::notes::Notes;
-use crate::turn::skills::Shown;
-use crate::turn::told::Told;
+use crate::turn::past_context::PastSummary;
+use crate::turn::skills::RequestSkills;
 use crate::vault::Vault;
 use crate::workspace::Workspace;
 
@@ -35,13 +35,14 @@ fn log(messages: usize) -> String {
             (0..36).map(|word| WORDS[(at * 7 + word * word + word) % WORDS.len()]).collect();
         let at_time = Timestamp::from_second(1_790_000_000 + 60 * i64::try_from(at).unwrap()).unwrap();
         let content = format!("{} {at}.", words.join(" "));
-        let event = Event { kind, at: at_time, author: "Ann".into(), content, id: Some(format!("M{at:06}")) };
+        let event =
+            LogEvent { kind, at: at_time, author: "Ann".into(), content, id: Some(format!("M{at:06}")) };
         let _ = write!(text, "{}", log::render_event(&event));
     }
     text
 }
 
-fn note(due: Due) -> Note {
+fn note(due: Due) -> SummaryNote {
     let Text { text, brain, by } = Text::extract(&due);
     let summary = Summary {
         tokens: crate::turn::history::estimate(&text),
@@ -50,19 +51,19 @@ fn note(due: Due) -> Note {
         depth: due.depth,
         covers: Some(due.covers),
         sources: due.sources,
-        log: (due.kind == Kind::Leaf).then(|| "logs/s/c/w".into()),
+        log: (due.kind == SummaryKind::Leaf).then(|| "logs/s/c/w".into()),
         sha256: due.sha256,
         brain,
         by,
         at: "2027-01-01T00:00:00Z".parse().unwrap(),
         text,
     };
-    Note { path: format!("d{}-{:04}", summary.depth, due.before + 1), line: 1, summary }
+    SummaryNote { path: format!("d{}-{:04}", summary.depth, due.before + 1), line: 1, summary }
 }
 
 /// The notes of a log, made without any brain.
-fn settled(bytes: &str, look: DueScope) -> Vec<Note> {
-    let mut notes: Vec<Note> = Vec::new();
+fn settled(bytes: &str, look: DueScope) -> Vec<SummaryNote> {
+    let mut notes: Vec<SummaryNote> = Vec::new();
     loop {
         let blocks = log::parse(bytes.as_bytes()).blocks;
         let window =
@@ -75,12 +76,12 @@ fn settled(bytes: &str, look: DueScope) -> Vec<Note> {
     }
 }
 
-fn request(blocks: &[LogBlock], told: &[Told], text: &str, budget: u64) -> Request {
+fn request(blocks: &[LogBlock], told: &[PastSummary], text: &str, budget: u64) -> Request {
     let now = "2027-01-01T00:00:00+00:00[UTC]".parse().unwrap();
     let question = Question { id: String::new(), text: text.into(), files: vec![] };
-    assemble(Material {
+    assemble(RequestMaterial {
         notes: &Notes::default(),
-        skills: &Shown::default(),
+        skills: &RequestSkills::default(),
         tools: vec![],
         blocks,
         summaries: told,
@@ -185,7 +186,7 @@ fn how_much_evidence_stands_in_a_request() {
             let day: Timestamp = date.parse().or_else(|_| format!("{date}Z").parse()).unwrap();
             for turn in session["turns"].as_array().unwrap() {
                 let caption = turn["blip_caption"].as_str().map(|words| format!(" [photo: {words}]"));
-                let event = Event {
+                let event = LogEvent {
                     kind: EventKind::User,
                     at: day,
                     author: turn["speaker"].as_str().unwrap().into(),

@@ -8,19 +8,19 @@
 //!
 //! Never here: a call of a brain (`agent::scribe` makes them), or a wait: no answer to a person waits for a summary.
 //!
-//! - `material`, `due`, `plan`: a log in short, due summaries, the events of each;
+//! - `condensed_log`, `due`, `plan`: a log in short, due summaries, the events of each;
 //! - `ask`, `extract`: a summary by a brain, and one without;
 //! - `window`, `proof`, `expand`: covered events, the proof of a summary, and the way back;
 //! - `store`, `located`, `answers`, `grep`: the notes, and questions about them. `measures` prints figures.
 
 mod answers;
 pub mod ask;
+mod condensed_log;
 mod due;
 pub mod expand;
 pub mod extract;
 pub mod grep;
 mod located;
-mod material;
 #[cfg(test)]
 mod measures;
 pub mod plan;
@@ -31,9 +31,9 @@ pub mod window;
 mod window_tests;
 
 pub use answers::{Described, LocatedSummary, Verified};
+pub use condensed_log::CondensedLog;
 pub use due::Due;
-pub use material::Material;
 pub use plan::DueScope;
-pub use proof::Problem;
+pub use proof::SummaryFault;
 pub use store::{LogName, Summaries, SummaryError, Text};
-pub use window::{Block, Note, Window};
+pub use window::{EventBlock, SummaryNote, Window};

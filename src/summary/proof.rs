@@ -1,11 +1,11 @@
 //! Proves summaries against the bytes of their log, and lists what is wrong with them. Pure.
 
-use super::window::{Placed, Window};
-use crate::format::summary::Kind;
+use super::window::{PlacedSummary, Window};
+use crate::format::summary::SummaryKind;
 
 /// A fault of a summary.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct Problem {
+pub struct SummaryFault {
     /// Its id; the note's path where it has none.
     pub id: String,
     /// Why, in words.
@@ -14,9 +14,9 @@ pub struct Problem {
 
 impl Window {
     /// All that is wrong: with notes, with the log, with what is missing between them.
-    pub fn verify(&self) -> Vec<Problem> {
-        let problem = |id: &str, why: String| Problem { id: id.to_owned(), why };
-        let mut bad: Vec<Problem> = self
+    pub fn verify(&self) -> Vec<SummaryFault> {
+        let problem = |id: &str, why: String| SummaryFault { id: id.to_owned(), why };
+        let mut bad: Vec<SummaryFault> = self
             .doubled
             .iter()
             .map(|(id, path)| {
@@ -43,11 +43,11 @@ impl Window {
             if gap.clone().any(|at| self.size(&self.blocks[at]).is_linkable)
                 && let Some(covers) = self.covers(&gap)
             {
-                let id = self.id_of(Kind::Leaf, &covers, &[]);
+                let id = self.id_of(SummaryKind::Leaf, &covers, &[]);
                 if !bad.iter().any(|known| known.id == id) {
                     let why =
                         format!("a leaf for ^{} to ^{} is missing; it is made again", covers.0, covers.1);
-                    bad.push(Problem { id, why });
+                    bad.push(SummaryFault { id, why });
                 }
             }
             end = end.max(Some(events.end));
@@ -60,7 +60,7 @@ impl Window {
         self.wrong(self.placed(id)?)
     }
 
-    fn wrong(&self, placed: &Placed) -> Option<String> {
+    fn wrong(&self, placed: &PlacedSummary) -> Option<String> {
         let (summary, log) = (&placed.note.summary, format!("`{}.md`", self.link));
         if self.bytes.is_none() {
             return Some(format!("its log {log} is gone; `vault-agent restore` brings it back"));
@@ -74,7 +74,7 @@ impl Window {
                  `vault-agent lcm update` summarises what it says now"
             ));
         }
-        if summary.kind == Kind::Condensed {
+        if summary.kind == SummaryKind::Condensed {
             let parts: Vec<_> =
                 self.children(&summary.id).iter().map(|c| self.events(&c.summary.id)).collect();
             let whole = parts.len() == summary.sources.len();
@@ -92,7 +92,7 @@ impl Window {
     }
 
     /// Why the events of a summary can't be found, and what to do about it.
-    fn lost(&self, placed: &Placed) -> String {
+    fn lost(&self, placed: &PlacedSummary) -> String {
         let (log, path) = (format!("`{}.md`", self.link), &placed.note.path);
         let advice =
             format!("bring the log back as it was, or delete `{path}` and run `vault-agent lcm update`");

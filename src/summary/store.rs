@@ -10,13 +10,13 @@ use jiff::Timestamp;
 
 use super::due::Due;
 use super::plan::DueScope;
-use super::proof::Problem;
-use super::window::{Note, Window};
+use super::proof::SummaryFault;
+use super::window::{SummaryNote, Window};
 use crate::format::log::{self, LogBlock};
-use crate::format::summary::{self, Kind, Summary};
+use crate::format::summary::{self, Summary, SummaryKind};
 use crate::turn::history;
-use crate::turn::told::Told;
-use crate::vault::{Actor, EditError, NotePath, Origin, PathError, Plan, VaultError, WalkOptions};
+use crate::turn::past_context::PastSummary;
+use crate::vault::{Actor, EditError, EditPlan, NotePath, Origin, PathError, VaultError, WalkOptions};
 use crate::workspace::Workspace;
 
 /// Summaries can't be read, found or written.
@@ -99,9 +99,9 @@ pub struct Summaries<'w> {
 
 /// Notes of one log as they were read, and those that are none.
 #[derive(Debug, Default)]
-pub(super) struct Shelf {
-    pub(super) notes: Vec<Note>,
-    pub(super) strays: Vec<Problem>,
+pub(super) struct LogSummaries {
+    pub(super) notes: Vec<SummaryNote>,
+    pub(super) strays: Vec<SummaryFault>,
 }
 
 impl<'w> Summaries<'w> {
@@ -172,7 +172,7 @@ impl<'w> Summaries<'w> {
         &self,
         path: &str,
         blocks: Vec<LogBlock>,
-    ) -> (Result<Vec<Told>, SummaryError>, Vec<LogBlock>) {
+    ) -> (Result<Vec<PastSummary>, SummaryError>, Vec<LogBlock>) {
         let name = NotePath::new(path).ok().and_then(|path| self.log_of(&path));
         let Some(name) = name else { return (Ok(Vec::new()), blocks) };
         match self.shelf(&name) {
@@ -195,7 +195,7 @@ impl<'w> Summaries<'w> {
         path: &str,
         ids: &[String],
         read: &dyn Fn(&str) -> Vec<u8>,
-    ) -> Result<Vec<Told>, SummaryError> {
+    ) -> Result<Vec<PastSummary>, SummaryError> {
         let Some(name) = self.log_of(&NotePath::new(path)?) else { return Ok(Vec::new()) };
         let notes = self.walk(&format!("{}/{name}", self.folder))?;
         let read: Vec<Summary> =
@@ -203,12 +203,12 @@ impl<'w> Summaries<'w> {
         let told = ids.iter().filter_map(|id| {
             let summary = read.iter().find(|summary| summary.id == *id)?;
             let (first, last) = summary.covers.clone()?;
-            Some(Told { id: id.clone(), text: summary.text.clone(), first, last, at: summary.at })
+            Some(PastSummary { id: id.clone(), text: summary.text.clone(), first, last, at: summary.at })
         });
         Ok(told.collect())
     }
 
-    pub(super) fn window_of(&self, name: &LogName, notes: Vec<Note>) -> Result<Window, SummaryError> {
+    pub(super) fn window_of(&self, name: &LogName, notes: Vec<SummaryNote>) -> Result<Window, SummaryError> {
         let bytes = match self.workspace.vault.read(&self.log_path(name)?) {
             Err(error) if error.is_not_found() => None,
             bytes => Some(bytes?),
@@ -217,9 +217,9 @@ impl<'w> Summaries<'w> {
         Ok(Window::new(name.as_str(), &format!("{}/{name}", self.logs), bytes, blocks, notes))
     }
 
-    fn shelf(&self, name: &LogName) -> Result<Shelf, SummaryError> {
+    fn shelf(&self, name: &LogName) -> Result<LogSummaries, SummaryError> {
         let folder = format!("{}/{name}", self.folder);
-        let mut shelf = Shelf::default();
+        let mut shelf = LogSummaries::default();
         for (path, _) in self.walk(&folder)? {
             if path.parent().is_some_and(|parent| parent.as_str() == folder) {
                 self.take(&path, &mut shelf)?;
@@ -229,7 +229,7 @@ impl<'w> Summaries<'w> {
     }
 
     /// Reads one note; what is no summary is a stray.
-    fn take(&self, path: &NotePath, shelf: &mut Shelf) -> Result<(), SummaryError> {
+    fn take(&self, path: &NotePath, shelf: &mut LogSummaries) -> Result<(), SummaryError> {
         let bytes = match self.workspace.vault.read(path) {
             Err(error) if error.is_not_found() => return Ok(()),
             bytes => bytes?,
@@ -240,19 +240,19 @@ impl<'w> Summaries<'w> {
                 let head = crate::format::lines::frontmatter_end(&bytes).unwrap_or_default();
                 let blank = bytes[head..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
                 let line = 1 + memchr::memchr_iter(b'\n', &bytes[..head + blank]).count();
-                shelf.notes.push(Note { path: path.to_string(), line, summary });
+                shelf.notes.push(SummaryNote { path: path.to_string(), line, summary });
             }
             None => {
                 let why = findings.first().map_or("it is no summary", |finding| finding.reason.as_str());
-                shelf.strays.push(Problem { id: path.to_string(), why: why.to_owned() });
+                shelf.strays.push(SummaryFault { id: path.to_string(), why: why.to_owned() });
             }
         }
         Ok(())
     }
 
     /// All notes by their logs.
-    pub(super) fn shelves(&self) -> Result<BTreeMap<LogName, Shelf>, SummaryError> {
-        let mut shelves: BTreeMap<LogName, Shelf> = BTreeMap::new();
+    pub(super) fn shelves(&self) -> Result<BTreeMap<LogName, LogSummaries>, SummaryError> {
+        let mut shelves: BTreeMap<LogName, LogSummaries> = BTreeMap::new();
         for (path, _) in self.walk(&self.folder)? {
             if let Some(name) = self.log_of(&path) {
                 self.take(&path, shelves.entry(name).or_default())?;
@@ -265,7 +265,7 @@ impl<'w> Summaries<'w> {
     ///
     /// # Errors
     /// A note can't be read.
-    pub fn all(&self) -> Result<Vec<(LogName, Note)>, SummaryError> {
+    pub fn all(&self) -> Result<Vec<(LogName, SummaryNote)>, SummaryError> {
         let shelves = self.shelves()?.into_iter();
         Ok(shelves
             .flat_map(|(name, shelf)| shelf.notes.into_iter().map(move |note| (name.clone(), note)))
@@ -284,14 +284,20 @@ impl<'w> Summaries<'w> {
     ///
     /// # Errors
     /// The note can't be written.
-    pub fn put(&self, name: &LogName, due: &Due, text: &Text, read: Timestamp) -> Result<Note, SummaryError> {
+    pub fn put(
+        &self,
+        name: &LogName,
+        due: &Due,
+        text: &Text,
+        read: Timestamp,
+    ) -> Result<SummaryNote, SummaryError> {
         let summary = Summary {
             id: due.id.clone(),
             kind: due.kind,
             depth: due.depth,
             covers: Some(due.covers.clone()),
             sources: due.sources.clone(),
-            log: (due.kind == Kind::Leaf).then(|| format!("{}/{name}", self.logs)),
+            log: (due.kind == SummaryKind::Leaf).then(|| format!("{}/{name}", self.logs)),
             sha256: due.sha256.clone(),
             tokens: history::estimate(text.text.trim()),
             brain: text.brain.clone(),
@@ -307,11 +313,11 @@ impl<'w> Summaries<'w> {
             None => self.free_path(name, due)?,
         };
         if due.replaces.is_some() {
-            self.workspace.editor.edit_with(&path, &why, |_| Plan::Bytes(bytes.clone()))?;
+            self.workspace.editor.edit_with(&path, &why, |_| EditPlan::Bytes(bytes.clone()))?;
         } else {
             self.workspace.editor.create(&path, &bytes, &why)?;
         }
-        let mut shelf = Shelf::default();
+        let mut shelf = LogSummaries::default();
         self.take(&path, &mut shelf)?;
         shelf.notes.pop().filter(|note| note.summary == summary).ok_or(SummaryError::Changed(path))
     }

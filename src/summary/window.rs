@@ -14,16 +14,16 @@ use sha2::{Digest, Sha256};
 
 use super::plan::Size;
 use crate::format::log::{EventKind, LogBlock};
-use crate::format::summary::{Kind, Summary};
+use crate::format::summary::{Summary, SummaryKind};
 use crate::turn::history;
-use crate::turn::told::Told;
+use crate::turn::past_context::PastSummary;
 
 /// Characters of a tool's call that a summary is made from.
 pub(super) const TOOL_CHARS: usize = 600;
 
 /// A summary's note.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Note {
+pub struct SummaryNote {
     /// Its vault-relative path.
     pub path: String,
     /// The line at which its text begins, from 1.
@@ -34,7 +34,7 @@ pub struct Note {
 
 /// One event of a log, as its bytes stand: those of the events of a summary, one behind another, are the covered bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Block<'a> {
+pub struct EventBlock<'a> {
     /// Its block id.
     pub id: Option<&'a str>,
     /// Its first line, from 1.
@@ -51,15 +51,15 @@ pub struct Window {
     pub(super) bytes: Option<Vec<u8>>,
     pub(super) blocks: Vec<LogBlock>,
     pub(super) places: HashMap<String, usize>,
-    pub(super) notes: Vec<Placed>,
+    pub(super) notes: Vec<PlacedSummary>,
     /// Ids of notes whose id another note bears, with their paths.
     pub(super) doubled: Vec<(String, String)>,
 }
 
 /// A note, and the events that it covers; none where the log doesn't hold them.
 #[derive(Debug)]
-pub(super) struct Placed {
-    pub(super) note: Note,
+pub(super) struct PlacedSummary {
+    pub(super) note: SummaryNote,
     pub(super) events: Option<Range<usize>>,
 }
 
@@ -70,7 +70,7 @@ impl Window {
         path: &str,
         bytes: Option<Vec<u8>>,
         blocks: Vec<LogBlock>,
-        notes: Vec<Note>,
+        notes: Vec<SummaryNote>,
     ) -> Self {
         let mut places: HashMap<String, usize> = HashMap::with_capacity(blocks.len());
         let mut twice = Vec::new();
@@ -91,7 +91,7 @@ impl Window {
     }
 
     /// Finds the events of the notes, those of the lowest depth first: others may take theirs from them.
-    fn place(&mut self, mut notes: Vec<Note>) {
+    fn place(&mut self, mut notes: Vec<SummaryNote>) {
         notes.sort_by(|one, other| (one.summary.depth, &one.path).cmp(&(other.summary.depth, &other.path)));
         let mut known: HashMap<String, Option<Range<usize>>> = HashMap::new();
         for note in notes {
@@ -105,9 +105,9 @@ impl Window {
                 None => spanned(&summary.sources, &known),
             };
             known.insert(summary.id.clone(), events.clone());
-            self.notes.push(Placed { note, events });
+            self.notes.push(PlacedSummary { note, events });
         }
-        let key = |placed: &Placed| {
+        let key = |placed: &PlacedSummary| {
             let events = placed.events.clone().unwrap_or(usize::MAX..usize::MAX);
             (events.start, u32::MAX - placed.note.summary.depth)
         };
@@ -135,16 +135,16 @@ impl Window {
     }
 
     /// The notes, in the order of what they cover; those that cover more stand first.
-    pub fn notes(&self) -> impl Iterator<Item = &Note> {
+    pub fn notes(&self) -> impl Iterator<Item = &SummaryNote> {
         self.notes.iter().map(|placed| &placed.note)
     }
 
     /// The note of this id.
-    pub fn note(&self, id: &str) -> Option<&Note> {
+    pub fn note(&self, id: &str) -> Option<&SummaryNote> {
         Some(&self.placed(id)?.note)
     }
 
-    pub(super) fn placed(&self, id: &str) -> Option<&Placed> {
+    pub(super) fn placed(&self, id: &str) -> Option<&PlacedSummary> {
         self.notes.iter().find(|placed| placed.note.summary.id == id)
     }
 
@@ -154,24 +154,28 @@ impl Window {
     }
 
     /// The events that a summary covers, as their bytes stand in the log.
-    pub fn messages(&self, id: &str) -> Vec<Block<'_>> {
+    pub fn messages(&self, id: &str) -> Vec<EventBlock<'_>> {
         let (Some(events), Some(bytes)) = (self.events(id), &self.bytes) else { return Vec::new() };
         let one = |at: usize| {
             let block = &self.blocks[at];
             let end = if at + 1 < events.end { self.blocks[at + 1].range.start } else { block.range.end };
-            Block { id: block.event.id.as_deref(), line: block.line, bytes: &bytes[block.range.start..end] }
+            EventBlock {
+                id: block.event.id.as_deref(),
+                line: block.line,
+                bytes: &bytes[block.range.start..end],
+            }
         };
         events.clone().map(one).collect()
     }
 
     /// The summaries that a summary is made from, which are there, oldest first.
-    pub fn children(&self, id: &str) -> Vec<&Note> {
+    pub fn children(&self, id: &str) -> Vec<&SummaryNote> {
         let sources = self.note(id).map_or(&[][..], |note| &note.summary.sources);
         sources.iter().filter_map(|source| self.note(source)).collect()
     }
 
     /// The summaries below a summary, down to so many levels: each behind what it is part of, oldest first.
-    pub fn descend(&self, id: &str, depth: u32) -> Vec<&Note> {
+    pub fn descend(&self, id: &str, depth: u32) -> Vec<&SummaryNote> {
         let mut found = Vec::new();
         let own = self.note(id).map(|note| note.summary.id.as_str());
         self.descend_into(id, depth, &mut own.into_iter().collect(), &mut found);
@@ -184,7 +188,7 @@ impl Window {
         id: &str,
         depth: u32,
         seen: &mut HashSet<&'w str>,
-        found: &mut Vec<&'w Note>,
+        found: &mut Vec<&'w SummaryNote>,
     ) {
         let Some(deeper) = depth.checked_sub(1) else { return };
         for child in self.children(id) {
@@ -196,7 +200,7 @@ impl Window {
     }
 
     /// The summaries that no other stands above, in order, no two about the same event.
-    pub(super) fn roots(&self) -> Vec<&Placed> {
+    pub(super) fn roots(&self) -> Vec<&PlacedSummary> {
         let below = self.named_sources();
         let mut end = 0;
         let roots = self.notes.iter().filter(|placed| {
@@ -214,13 +218,13 @@ impl Window {
     }
 
     /// The summaries for a request: the roots that are up to date, oldest first.
-    pub fn told(&self) -> Vec<Told> {
+    pub fn told(&self) -> Vec<PastSummary> {
         let changed = self.changed();
         let current = self.roots().into_iter().filter(|placed| !self.is_outdated(placed, &changed));
         let told = current.filter_map(|placed| {
             let (events, summary) = (placed.events.clone()?, &placed.note.summary);
             let id = |at: usize| self.blocks[at].event.id.clone();
-            Some(Told {
+            Some(PastSummary {
                 id: summary.id.clone(),
                 text: summary.text.clone(),
                 first: id(events.start)?,
@@ -245,7 +249,7 @@ impl Window {
     }
 
     /// Whether something of what a summary covers was edited or deleted, or summarised again, after it was made.
-    pub(super) fn is_outdated(&self, placed: &Placed, changed: &HashMap<usize, Timestamp>) -> bool {
+    pub(super) fn is_outdated(&self, placed: &PlacedSummary, changed: &HashMap<usize, Timestamp>) -> bool {
         let Some(events) = &placed.events else { return true };
         let made = placed.note.summary.at;
         changed.iter().any(|(at, when)| events.contains(at) && *when > made)
@@ -260,11 +264,11 @@ impl Window {
     }
 
     /// Whether a summary's bytes are the ones that it was made from.
-    pub(super) fn holds(&self, placed: &Placed) -> bool {
+    pub(super) fn holds(&self, placed: &PlacedSummary) -> bool {
         placed.events.as_ref().is_some_and(|events| self.hash(events) == placed.note.summary.sha256)
     }
 
-    pub(super) fn id_of(&self, kind: Kind, covers: &(String, String), sources: &[String]) -> String {
+    pub(super) fn id_of(&self, kind: SummaryKind, covers: &(String, String), sources: &[String]) -> String {
         let text = format!("{kind}\n{}\n^{}\n^{}\n{}", self.name, covers.0, covers.1, sources.join("\n"));
         let digest = data_encoding::HEXLOWER.encode(&Sha256::digest(text.as_bytes()));
         format!("sum_{}", &digest[..16])

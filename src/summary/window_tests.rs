@@ -4,15 +4,15 @@ use jiff::tz::TimeZone;
 use proptest::prelude::*;
 
 use super::plan::{LEAF_EVENTS, TAIL};
-use super::{DueScope, Note, Window};
-use crate::format::log::{self, Event, EventKind};
-use crate::format::summary::{self, Kind, Summary};
+use super::{DueScope, SummaryNote, Window};
+use crate::format::log::{self, EventKind, LogEvent};
+use crate::format::summary::{self, Summary, SummaryKind};
 
 /// A log as it is put together for a test.
 #[derive(Debug, Clone)]
 struct Log {
     bytes: Vec<u8>,
-    notes: Vec<Note>,
+    notes: Vec<SummaryNote>,
 }
 
 impl Log {
@@ -40,7 +40,7 @@ impl Log {
                     depth: due.depth,
                     covers: Some(due.covers),
                     sources: due.sources,
-                    log: (due.kind == Kind::Leaf).then(|| "logs/s/c/w".into()),
+                    log: (due.kind == SummaryKind::Leaf).then(|| "logs/s/c/w".into()),
                     sha256: due.sha256,
                     tokens: 2,
                     brain: summary::EXTRACT.into(),
@@ -52,7 +52,7 @@ impl Log {
                 assert_eq!((read.as_ref(), findings.len()), (Some(&summary), 0));
                 self.notes.retain(|note| Some(&note.path) != due.replaces.as_ref());
                 let path = due.replaces.unwrap_or_else(|| format!("d{}-{}", summary.depth, summary.id));
-                self.notes.push(Note { path, line: 1, summary });
+                self.notes.push(SummaryNote { path, line: 1, summary });
             }
         }
     }
@@ -75,7 +75,7 @@ impl Log {
                     given.bytes.starts_with(&self.bytes[block.range.clone()]) && given.line == block.line
                 );
             }
-            if note.summary.kind == Kind::Leaf {
+            if note.summary.kind == SummaryKind::Leaf {
                 assert_eq!(events.start, end, "no event is in two leaves or in none");
                 assert!(events.len() >= LEAF_EVENTS && events.end <= window.blocks().len() - TAIL);
                 end = events.end;
@@ -92,7 +92,7 @@ fn id(at: usize) -> String {
 }
 
 /// An event of a log, by a draw: who speaks, how long, and about which earlier message.
-fn event(at: usize, (kind, text, length, about): &(u8, String, usize, usize)) -> Event {
+fn event(at: usize, (kind, text, length, about): &(u8, String, usize, usize)) -> LogEvent {
     let long = "twelve metres of mast, ".repeat(*length);
     let (kind, content) = match kind {
         0..=3 => (EventKind::User, format!("{text}{long}")),
@@ -104,7 +104,7 @@ fn event(at: usize, (kind, text, length, about): &(u8, String, usize, usize)) ->
         _ => (EventKind::System, "This window ended here: `/new`.".into()),
     };
     let at_time = jiff::Timestamp::from_second(1_790_000_000 + i64::try_from(at).unwrap()).unwrap();
-    Event { kind, at: at_time, author: "Ann ❦".into(), content, id: Some(id(at)) }
+    LogEvent { kind, at: at_time, author: "Ann ❦".into(), content, id: Some(id(at)) }
 }
 
 fn render(draws: &[(u8, String, usize, usize)], crlf: bool) -> Vec<u8> {
@@ -159,7 +159,7 @@ proptest! {
         log.settle(if pressed { DueScope::Pressed } else { DueScope::New }, LATE);
         let all: Vec<String> = log.notes.iter().map(|note| note.summary.id.clone()).collect();
         prop_assume!(all.len() > 2);
-        let last = log.window().notes().filter(|note| note.summary.kind == Kind::Leaf).last().unwrap().summary.id.clone();
+        let last = log.window().notes().filter(|note| note.summary.kind == SummaryKind::Leaf).last().unwrap().summary.id.clone();
         for at in gone {
             let at = at.index(log.notes.len());
             // A last leaf leaves no trace: there, other events may be grouped otherwise.
@@ -196,7 +196,7 @@ proptest! {
         let window = log.window();
         for bad in window.verify() {
             // One that is made of what is gone waits for a person.
-            let is_leaf = window.note(&bad.id).is_some_and(|note| note.summary.kind == Kind::Leaf);
+            let is_leaf = window.note(&bad.id).is_some_and(|note| note.summary.kind == SummaryKind::Leaf);
             prop_assert!(!is_leaf || bad.why.contains("doesn't hold") || bad.why.contains("more than once"), "{:?}", bad);
         }
     }
@@ -213,12 +213,12 @@ fn a_note_deep_in_the_middle_comes_back_though_one_further_up_is_about_the_same(
         log.notes.iter().map(|note| note.summary.id.clone()).collect()
     };
     let before = ids(&log);
-    let named = |gone: &Note| whole.iter().any(|note| note.summary.sources.contains(&gone.summary.id));
+    let named = |gone: &SummaryNote| whole.iter().any(|note| note.summary.sources.contains(&gone.summary.id));
     for gone in whole.iter().filter(|note| named(note)) {
         // With it, what it is made of: as when a person deletes a folder.
         let below: Vec<&String> = gone.summary.sources.iter().take(1).collect();
         for also in [vec![], below] {
-            let stays = |note: &&Note| note.path != gone.path && !also.contains(&&note.summary.id);
+            let stays = |note: &&SummaryNote| note.path != gone.path && !also.contains(&&note.summary.id);
             log.notes = whole.iter().filter(stays).cloned().collect();
             log.settle(DueScope::All, LATE);
             log.assert_lossless();
@@ -238,7 +238,7 @@ fn a_message_that_is_deleted_later_is_told_no_more() {
     // The event of the deletion is younger than the summary.
     draws.push((10, String::new(), 0, 3));
     let at = draws.len() - 1;
-    let deletion = Event { at: "2026-11-02T00:00:00Z".parse().unwrap(), ..event(at, &draws[at]) };
+    let deletion = LogEvent { at: "2026-11-02T00:00:00Z".parse().unwrap(), ..event(at, &draws[at]) };
     log.bytes.extend(log::render_event(&deletion).into_bytes());
     assert_eq!(log.window().told(), [], "until it is made again");
     assert_eq!(log.window().verify(), [], "its bytes are as they were");
@@ -268,7 +268,7 @@ fn sources_that_somebody_wrote_are_not_gone_around_in() {
         let named = |id: &char| format!("sum_{}", id.to_string().repeat(16));
         let summary = Summary {
             id: named(&id),
-            kind: Kind::Condensed,
+            kind: SummaryKind::Condensed,
             depth: 9,
             covers: None,
             sources: sources.iter().cycle().take(200).map(named).collect(),
@@ -280,7 +280,7 @@ fn sources_that_somebody_wrote_are_not_gone_around_in() {
             at: LATE.parse().unwrap(),
             text: "x".into(),
         };
-        Note { path: format!("d9-{id}"), line: 1, summary }
+        SummaryNote { path: format!("d9-{id}"), line: 1, summary }
     };
     let notes = vec![note('a', &['b', 'c']), note('b', &['a', 'c']), note('c', &['a', 'b', 'c'])];
     let window = Window::new("s/c/w", "logs/s/c/w", Some(vec![]), vec![], notes);

@@ -9,14 +9,14 @@ use jiff::{Span, ToSpan};
 
 use super::TaskError;
 use super::note;
-use super::task_ref::{Changed, TaskRef};
+use super::task_ref::{ChangedNote, TaskRef};
 use crate::format::lines;
 use crate::format::task::repeat::{self, Every, Repeat};
-use crate::format::task::{self, Format, Key, Line, Placed, Rules, When, edit};
+use crate::format::task::{self, Format, Key, PlacedTask, Rules, TaskLine, When, edit};
 use crate::schedule::task_dates::{Step, next_date, step};
 
 /// The text in a task's place afterwards.
-pub(super) struct Written {
+pub(super) struct ChangedText {
     /// The line itself; `None` where it goes.
     pub line: Option<String>,
     /// The line of the next time, and whether it stands below.
@@ -25,7 +25,7 @@ pub(super) struct Written {
     pub remark: Option<String>,
 }
 
-impl Written {
+impl ChangedText {
     pub(super) fn only(line: String) -> Self {
         Self { line: Some(line), next: None, remark: None }
     }
@@ -35,24 +35,29 @@ impl Written {
 ///
 /// # Errors
 /// The task isn't there or isn't open, or its recurrence isn't understood; then nothing is to be changed.
-pub fn done(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules, now: DateTime) -> Result<Changed, TaskError> {
+pub fn done(
+    bytes: &[u8],
+    meant: &TaskRef<'_>,
+    rules: &Rules,
+    now: DateTime,
+) -> Result<ChangedNote, TaskError> {
     let placed = meant.find(bytes, rules).ok_or_else(|| TaskError::gone(meant))?;
     let format = placed.task.format;
     if format == Format::TaskNotes {
         return note::done(bytes, meant, rules, now);
     }
     let text = String::from_utf8_lossy(&placed.text).into_owned();
-    let line = Line::read(&text, rules).ok_or_else(|| TaskError::gone(meant))?;
+    let line = TaskLine::read(&text, rules).ok_or_else(|| TaskError::gone(meant))?;
     let written = match format {
         Format::Tasks | Format::Dataview => done_in_tasks(&line, format, rules, now)?,
         Format::Reminder if edit::is_toast(&line) => done_in_toast(&line, rules, now.date())?,
         Format::Reminder => done_in_reminder(&line, rules, now)?,
-        Format::Kanban | Format::TaskNotes => Written::only(edit::ticked(&line, format, None)),
+        Format::Kanban | Format::TaskNotes => ChangedText::only(edit::ticked(&line, format, None)),
     };
     if let Some((next, _)) = &written.next {
         let reads = task::read_line(next, rules).is_some_and(|task| task.words == placed.task.words);
         // Without a date it is a task all the same, but one that isn't told.
-        if !reads && Line::read(next, rules).is_none_or(|next| next.words() != line.words()) {
+        if !reads && TaskLine::read(next, rules).is_none_or(|next| next.words() != line.words()) {
             return Err(TaskError::Unwritable(text));
         }
     }
@@ -63,7 +68,12 @@ pub fn done(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules, now: DateTime) -> 
 ///
 /// # Errors
 /// The task isn't there or isn't open, or the plugin's own settings have a date that can't be written.
-pub fn snooze(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules, to: DateTime) -> Result<Changed, TaskError> {
+pub fn snooze(
+    bytes: &[u8],
+    meant: &TaskRef<'_>,
+    rules: &Rules,
+    to: DateTime,
+) -> Result<ChangedNote, TaskError> {
     let placed = meant.find(bytes, rules).ok_or_else(|| TaskError::gone(meant))?;
     let format = placed.task.format;
     let text = String::from_utf8_lossy(&placed.text).into_owned();
@@ -71,10 +81,10 @@ pub fn snooze(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules, to: DateTime) ->
         let after = task::note::edit::snoozed(bytes, rules, to);
         after.map(|after| note::changed(bytes, after, None))
     } else {
-        let line = Line::read(&text, rules).and_then(|line| edit::snoozed(&line, format, rules, to));
-        line.map(|line| put(bytes, &placed, format, Written::only(line)))
+        let line = TaskLine::read(&text, rules).and_then(|line| edit::snoozed(&line, format, rules, to));
+        line.map(|line| put(bytes, &placed, format, ChangedText::only(line)))
     };
-    let is_told = |changed: &Changed| {
+    let is_told = |changed: &ChangedNote| {
         let here = TaskRef { due: Some(to), ..*meant };
         let placed = here.find(&changed.bytes, rules);
         placed.is_some_and(|placed| placed.task.tellings.iter().any(|telling| telling.at == to))
@@ -83,12 +93,12 @@ pub fn snooze(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules, to: DateTime) ->
 }
 
 /// The bytes with what stands in the line's place now.
-pub(super) fn put(bytes: &[u8], placed: &Placed, format: Format, written: Written) -> Changed {
+pub(super) fn put(bytes: &[u8], placed: &PlacedTask, format: Format, written: ChangedText) -> ChangedNote {
     let stands = lines::lines(bytes).find(|line| line.number == placed.line);
     let (start, end, terminator) =
         stands.map_or((bytes.len(), bytes.len(), &b""[..]), |line| (line.start, line.end(), line.terminator));
     let between = if terminator.is_empty() { lines::terminator_of(bytes).as_bytes() } else { terminator };
-    let Written { line, next, remark } = written;
+    let ChangedText { line, next, remark } = written;
     let below = next.as_ref().is_some_and(|(_, below)| *below);
     let above = next.iter().filter(|_| !below).map(|(next, _)| next);
     let after = next.iter().filter(|_| below).map(|(next, _)| next);
@@ -97,7 +107,7 @@ pub(super) fn put(bytes: &[u8], placed: &Placed, format: Format, written: Writte
     if !all.is_empty() {
         with.extend_from_slice(terminator);
     }
-    Changed {
+    ChangedNote {
         bytes: [&bytes[..start], &with, &bytes[end..]].concat(),
         format,
         line: placed.line + usize::from(next.is_some() && !below && line.is_some()),
@@ -112,11 +122,11 @@ const NO_NEXT: &str = "no further date fits its recurrence, so there is no next 
 
 /// As Tasks does it.
 fn done_in_tasks(
-    line: &Line<'_>,
+    line: &TaskLine<'_>,
     format: Format,
     rules: &Rules,
     now: DateTime,
-) -> Result<Written, TaskError> {
+) -> Result<ChangedText, TaskError> {
     let today = now.date();
     let ticked = edit::ticked(line, format, rules.done.date.then_some(today));
     let deleted = line
@@ -125,7 +135,7 @@ fn done_in_tasks(
     let kept = (!deleted).then_some(ticked);
     let Some(rule) = line.field(format, Key::Repeat) else {
         let remark = deleted.then(|| "the line is gone: its 🏁 says `delete`".to_owned());
-        return Ok(Written { line: kept, next: None, remark });
+        return Ok(ChangedText { line: kept, next: None, remark });
     };
     let repeat = understood(line.value(rule))?;
     let when = |key| line.field(format, key).and_then(|field| field.when);
@@ -138,11 +148,11 @@ fn done_in_tasks(
             (text, rules.done.next_below)
         });
         let remark = next.is_none().then(|| NO_NEXT.to_owned());
-        return Ok(Written { line: kept, next, remark });
+        return Ok(ChangedText { line: kept, next, remark });
     }
     let from = reference.map_or(today, |when| if repeat.when_done { today } else { when.date });
     let Some(next) = step(&repeat, from) else {
-        return Ok(Written { line: kept, next: None, remark: Some(NO_NEXT.to_owned()) });
+        return Ok(ChangedText { line: kept, next: None, remark: Some(NO_NEXT.to_owned()) });
     };
     let by = reference.map_or_else(Span::new, |when| next.date - when.date);
     let along = |when: When| When { date: when.date.saturating_add(by), ..when };
@@ -157,7 +167,7 @@ fn done_in_tasks(
     ];
     let created = rules.done.created.then_some(today);
     let text = edit::next(line, format, &dates, created);
-    Ok(Written {
+    Ok(ChangedText {
         line: kept,
         next: Some((text, rules.done.next_below)),
         remark: drift(next, line.value(rule)),
@@ -175,8 +185,8 @@ fn drift(step: Step, rule: &str) -> Option<String> {
 }
 
 /// As Reminder does it.
-fn done_in_reminder(line: &Line<'_>, rules: &Rules, now: DateTime) -> Result<Written, TaskError> {
-    let mut written = Written::only(edit::ticked(line, Format::Reminder, None));
+fn done_in_reminder(line: &TaskLine<'_>, rules: &Rules, now: DateTime) -> Result<ChangedText, TaskError> {
+    let mut written = ChangedText::only(edit::ticked(line, Format::Reminder, None));
     let Some(rule) = line.field(Format::Reminder, Key::Repeat) else { return Ok(written) };
     let Some(when) = line.telling_field(Format::Reminder).and_then(|field| field.when) else {
         return Ok(written);
@@ -202,8 +212,8 @@ fn next_alarm(repeat: &Repeat, when: When, now: DateTime) -> Option<When> {
 }
 
 /// As Reminder Toast does it: the date moves on in its line, which stays open until its last day is over.
-fn done_in_toast(line: &Line<'_>, rules: &Rules, today: Date) -> Result<Written, TaskError> {
-    let ticked = Written::only(edit::ticked(line, Format::Reminder, None));
+fn done_in_toast(line: &TaskLine<'_>, rules: &Rules, today: Date) -> Result<ChangedText, TaskError> {
+    let ticked = ChangedText::only(edit::ticked(line, Format::Reminder, None));
     let Some(rule) = line.field(Format::Reminder, Key::Repeat) else { return Ok(ticked) };
     let Some(when) = line.telling_field(Format::Reminder).and_then(|field| field.when) else {
         return Ok(ticked);
@@ -214,7 +224,7 @@ fn done_in_toast(line: &Line<'_>, rules: &Rules, today: Date) -> Result<Written,
     let Some(next) = next.filter(|next| until.is_none_or(|until| *next <= until)) else { return Ok(ticked) };
     let moved = edit::moved(line, rules, When { date: next, ..when });
     let moved = moved.ok_or_else(|| TaskError::Unwritable(line.item.text.to_owned()))?;
-    Ok(Written { remark: Some(format!("it comes again on {next}")), ..Written::only(moved) })
+    Ok(ChangedText { remark: Some(format!("it comes again on {next}")), ..ChangedText::only(moved) })
 }
 
 fn understood(rule: &str) -> Result<Repeat, TaskError> {

@@ -6,23 +6,23 @@
 //! - [`TaskRef`] names a task; [`change`] applies Done or Snooze to a note, as its plugin would; `rewrite` moves, rewords
 //!   and removes a task. Pure.
 //! - [`Scanner::later`] works out the further times of a task that comes again.
-//! - [`offer`] counts the tasks of forms that aren't on.
+//! - [`disabled_forms`] counts the tasks of forms that aren't on.
 //! - [`VaultTasks`] lists tasks, and does those changes through the editing engine, one edit each.
 //!
-//! `vault_tasks`, `scanner`, `task_ref`, `all`, `error` hold these; `note` has the tasks that are notes.
+//! `vault_tasks`, `scanner`, `task_ref`, `told_lines`, `error` hold these; `note` has the tasks that are notes.
 //!
 //! Never here: the decision to notify (that is `deliver`), and a write that no person asked for.
 
-mod all;
 pub mod change;
+mod disabled_forms;
 mod error;
 mod note;
-mod offer;
 mod plugins;
 mod repeats;
 mod rewrite;
 mod scanner;
 mod task_ref;
+mod told_lines;
 mod vault_tasks;
 
 use jiff::civil::Time;
@@ -33,13 +33,13 @@ use crate::format::task::Format;
 use crate::schedule::Zone;
 use crate::vault::NotePath;
 
-pub use all::{Standing, all};
+pub use disabled_forms::{DisabledForms, offer};
 pub use error::TaskError;
-pub use offer::{Offer, offer};
 pub use plugins::rules;
 pub use rewrite::Rewrite;
 pub use scanner::{ScannedTask, Scanner, notes};
-pub use task_ref::{Changed, TaskRef};
+pub use task_ref::{ChangedNote, TaskRef};
+pub use told_lines::{ToldLine, all};
 pub use vault_tasks::{ListedTask, VaultTasks, WrittenTask, is_task_id};
 
 /// The settings about task lines.

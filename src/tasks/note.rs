@@ -8,10 +8,10 @@ use std::collections::HashSet;
 use jiff::civil::{Date, DateTime};
 
 use super::TaskError;
-use super::task_ref::{Changed, TaskRef};
+use super::task_ref::{ChangedNote, TaskRef};
 use crate::format::lines;
 use crate::format::task::note::edit::{self, Change};
-use crate::format::task::note::{self, Says};
+use crate::format::task::note::{self, TaskNoteFields};
 use crate::format::task::rrule::{self, Rrule};
 use crate::format::task::{Format, Rules, When};
 use crate::schedule::task_dates::next_date;
@@ -25,7 +25,7 @@ pub(super) fn done(
     meant: &TaskRef<'_>,
     rules: &Rules,
     now: DateTime,
-) -> Result<Changed, TaskError> {
+) -> Result<ChangedNote, TaskError> {
     let says = note::says(bytes, rules).ok_or_else(|| TaskError::gone(meant))?;
     let names = &rules.notes;
     let (mut changes, mut remark) = (Vec::new(), None);
@@ -53,7 +53,7 @@ pub(super) fn done(
 
 /// The note on another day: the day that it is planned for, else the one that it is due on. `None` where it has neither, or a
 /// form that is none of TaskNotes'.
-pub(super) fn moved(bytes: &[u8], rules: &Rules, to: DateTime) -> Option<Changed> {
+pub(super) fn moved(bytes: &[u8], rules: &Rules, to: DateTime) -> Option<ChangedNote> {
     let (says, names) = (note::says(bytes, rules)?, &rules.notes);
     let (name, was) = match (says.scheduled, says.due) {
         (Some(was), _) => (&names.scheduled, was),
@@ -67,7 +67,13 @@ pub(super) fn moved(bytes: &[u8], rules: &Rules, to: DateTime) -> Option<Changed
 }
 
 /// The changes that move a recurring one on, and when it comes again.
-fn next_time(says: &Says, text: &str, rule: &Rrule, rules: &Rules, today: Date) -> (Vec<Change>, String) {
+fn next_time(
+    says: &TaskNoteFields,
+    text: &str,
+    rule: &Rrule,
+    rules: &Rules,
+    today: Date,
+) -> (Vec<Change>, String) {
     let names = &rules.notes;
     let planned = says.scheduled.filter(|_| !says.from_completion);
     let day = planned.map_or(today, |when| when.date);
@@ -121,7 +127,7 @@ fn written(when: When) -> String {
 }
 
 /// The change of a note, with the lines that are others than before.
-pub(super) fn changed(before: &[u8], after: Vec<u8>, remark: Option<String>) -> Changed {
+pub(super) fn changed(before: &[u8], after: Vec<u8>, remark: Option<String>) -> ChangedNote {
     let old: HashSet<&[u8]> = lines::lines(before).map(|line| line.text).collect();
     let new: Vec<(usize, String)> = lines::lines(&after)
         .filter(|line| !old.contains(line.text))
@@ -129,5 +135,5 @@ pub(super) fn changed(before: &[u8], after: Vec<u8>, remark: Option<String>) -> 
         .collect();
     let line = new.first().map_or(1, |(line, _)| *line);
     let text = new.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join("\n");
-    Changed { bytes: after, format: Format::TaskNotes, line, text, next: None, remark }
+    ChangedNote { bytes: after, format: Format::TaskNotes, line, text, next: None, remark }
 }

@@ -6,10 +6,10 @@
 use jiff::ToSpan;
 use jiff::civil::DateTime;
 
-use super::change::{Written, put};
-use super::task_ref::{Changed, TaskRef};
+use super::change::{ChangedText, put};
+use super::task_ref::{ChangedNote, TaskRef};
 use super::{TaskError, note, repeats, task_id};
-use crate::format::task::{self, Format, Line, Rules, edit};
+use crate::format::task::{self, Format, Rules, TaskLine, edit};
 
 /// So far ahead the next time of a task is looked for.
 const AHEAD_DAYS: i64 = 1_500;
@@ -32,7 +32,7 @@ pub fn rewritten(
     meant: &TaskRef<'_>,
     rules: &Rules,
     rewrite: Rewrite<'_>,
-) -> Result<Changed, TaskError> {
+) -> Result<ChangedNote, TaskError> {
     let placed = meant.find(bytes, rules).ok_or_else(|| TaskError::gone(meant))?;
     let (task, text) = (&placed.task, String::from_utf8_lossy(&placed.text).into_owned());
     let unwritable =
@@ -44,7 +44,7 @@ pub fn rewritten(
     }
     let mut line = text.clone();
     if let Some(words) = rewrite.words {
-        let read = Line::read(&line, rules).ok_or_else(|| TaskError::gone(meant))?;
+        let read = TaskLine::read(&line, rules).ok_or_else(|| TaskError::gone(meant))?;
         let is_line = !words.trim().is_empty() && !words.chars().any(char::is_control);
         let after = edit::reworded(&read, words).filter(|_| is_line).ok_or_else(unwritable)?;
         let says_so = task::read_line(&after, rules).is_some_and(|after| {
@@ -54,17 +54,17 @@ pub fn rewritten(
         });
         line = Some(after).filter(|_| says_so).ok_or_else(unwritable)?;
     }
-    let Some(to) = rewrite.to else { return Ok(put(bytes, &placed, task.format, Written::only(line))) };
-    let read = Line::read(&line, rules).ok_or_else(|| TaskError::gone(meant))?;
+    let Some(to) = rewrite.to else { return Ok(put(bytes, &placed, task.format, ChangedText::only(line))) };
+    let read = TaskLine::read(&line, rules).ok_or_else(|| TaskError::gone(meant))?;
     let line = edit::on_day(&read, task.format, rules, to).ok_or_else(unwritable)?;
     let words = task::read_line(&line, rules).map(|task| task.words).ok_or_else(unwritable)?;
     let id = task_id(meant.path, &words);
-    let changed = put(bytes, &placed, task.format, Written::only(line));
+    let changed = put(bytes, &placed, task.format, ChangedText::only(line));
     told_at(changed, &TaskRef { id: &id, ..*meant }, rules, to).ok_or_else(unwritable)
 }
 
 /// A change, if the task is told at that time after it.
-fn told_at(changed: Changed, meant: &TaskRef<'_>, rules: &Rules, to: DateTime) -> Option<Changed> {
+fn told_at(changed: ChangedNote, meant: &TaskRef<'_>, rules: &Rules, to: DateTime) -> Option<ChangedNote> {
     let here = TaskRef { due: Some(to), ..*meant };
     let placed = here.find(&changed.bytes, rules)?;
     placed.task.tellings.iter().any(|telling| telling.at == to).then_some(changed)
@@ -74,20 +74,20 @@ fn told_at(changed: Changed, meant: &TaskRef<'_>, rules: &Rules, to: DateTime) -
 ///
 /// # Errors
 /// The task isn't there, or is a whole note.
-pub fn removed(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules) -> Result<Changed, TaskError> {
+pub fn removed(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules) -> Result<ChangedNote, TaskError> {
     let placed = meant.find(bytes, rules).ok_or_else(|| TaskError::gone(meant))?;
     let format = placed.task.format;
     if format == Format::TaskNotes {
         return Err(TaskError::Unwritable(meant.path.to_owned()));
     }
-    Ok(put(bytes, &placed, format, Written { line: None, next: None, remark: None }))
+    Ok(put(bytes, &placed, format, ChangedText { line: None, next: None, remark: None }))
 }
 
 /// The note with a task that comes again at the time after its next one.
 ///
 /// # Errors
 /// The task isn't there, comes once, or can't be written so.
-pub fn skipped(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules) -> Result<Changed, TaskError> {
+pub fn skipped(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules) -> Result<ChangedNote, TaskError> {
     let placed = meant.find(bytes, rules).ok_or_else(|| TaskError::gone(meant))?;
     let (task, text) = (&placed.task, &placed.text);
     let last = task.tellings.last().map(|telling| telling.at);
@@ -109,7 +109,7 @@ mod tests {
 
     fn tried(
         line: &str,
-        act: impl Fn(&[u8], &TaskRef<'_>, &Rules) -> Result<Changed, TaskError>,
+        act: impl Fn(&[u8], &TaskRef<'_>, &Rules) -> Result<ChangedNote, TaskError>,
     ) -> Result<String, TaskError> {
         let (rules, note) = (rules(), format!("# Home\n{line}\nend\n"));
         let words = task::read_line(line, &rules).unwrap().words;

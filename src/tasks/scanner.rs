@@ -9,8 +9,8 @@ use rayon::prelude::*;
 
 use super::task_ref::TaskRef;
 use super::{TaskSettings, plugins, repeats, task_id};
-use crate::format::task::{self, Placed, Rules, Task};
-use crate::vault::{Entry, NotePath, Stat, Vault, VaultError, WalkOptions};
+use crate::format::task::{self, PlacedTask, Rules, Task};
+use crate::vault::{NotePath, Stat, Vault, VaultError, WalkEntry, WalkOptions};
 
 /// A task in a note.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl ScannedTask {
 }
 
 #[derive(Debug)]
-struct Seen {
+struct CachedNote {
     stat: Stat,
     tasks: Vec<ScannedTask>,
 }
@@ -46,7 +46,7 @@ struct Seen {
 #[derive(Debug, Default)]
 pub struct Scanner {
     rules: Option<Rules>,
-    notes: HashMap<String, Seen>,
+    notes: HashMap<String, CachedNote>,
     /// How many notes the last look read.
     pub read: usize,
 }
@@ -93,7 +93,7 @@ impl Scanner {
         Ok(problems)
     }
 
-    fn take(&mut self, path: &NotePath, stat: Stat, tasks: Vec<Placed>, now: Timestamp) {
+    fn take(&mut self, path: &NotePath, stat: Stat, tasks: Vec<PlacedTask>, now: Timestamp) {
         let before = self.notes.get(path.as_str());
         let known = |id: &str, task: &Task| {
             let same = |old: &&ScannedTask| old.id == id && old.task.tellings == task.tellings;
@@ -111,7 +111,7 @@ impl Scanner {
                 ScannedTask { id, line: placed.line, task: placed.task, text, new }
             })
             .collect();
-        self.notes.insert(path.as_str().to_owned(), Seen { stat, tasks });
+        self.notes.insert(path.as_str().to_owned(), CachedNote { stat, tasks });
     }
 
     /// All tasks with their notes, by note and line.
@@ -145,8 +145,8 @@ impl Scanner {
 const WORTH_A_CORE: usize = 100;
 
 /// The tasks of each of these notes, read by as many cores as pay.
-fn read_all(vault: &Vault, notes: &[Entry], rules: &Rules) -> Vec<Result<Vec<Placed>, VaultError>> {
-    let read = |entry: &Entry| {
+fn read_all(vault: &Vault, notes: &[WalkEntry], rules: &Rules) -> Vec<Result<Vec<PlacedTask>, VaultError>> {
+    let read = |entry: &WalkEntry| {
         let path = &entry.path;
         vault.read(path).map(|bytes| task::scan(path.as_str(), &bytes, rules))
     };
@@ -157,7 +157,7 @@ fn read_all(vault: &Vault, notes: &[Entry], rules: &Rules) -> Vec<Result<Vec<Pla
 ///
 /// # Errors
 /// The vault can't be listed.
-pub fn notes(vault: &Vault, settings: &TaskSettings) -> Result<Vec<Entry>, VaultError> {
+pub fn notes(vault: &Vault, settings: &TaskSettings) -> Result<Vec<WalkEntry>, VaultError> {
     let from = patterns(&settings.from);
     let options = WalkOptions { exclude: settings.exclude.clone(), wide: true, ..WalkOptions::default() };
     let mut entries = vault.walk(&options)?.entries;

@@ -3,11 +3,11 @@
 use jiff::civil::DateTime;
 
 use super::{task_id, words_of};
-use crate::format::task::{self, Format, Line, Placed, Rules};
+use crate::format::task::{self, Format, PlacedTask, Rules, TaskLine};
 
 /// A note with a task done or snoozed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Changed {
+pub struct ChangedNote {
     /// The note.
     pub bytes: Vec<u8>,
     /// The form of the task.
@@ -36,10 +36,11 @@ pub struct TaskRef<'a> {
 impl TaskRef<'_> {
     /// The open task that is meant, in the bytes of the note: the one with that time, else the only one that comes once.
     /// One that comes again and has another time now was moved on since. Without a time it is the first.
-    pub fn find(&self, bytes: &[u8], rules: &Rules) -> Option<Placed> {
+    pub fn find(&self, bytes: &[u8], rules: &Rules) -> Option<PlacedTask> {
         let words = words_of(self.id)?;
-        let has_words = |placed: &Placed| words_of(&task_id(self.path, &placed.task.words)) == Some(words);
-        let mut all: Vec<Placed> =
+        let has_words =
+            |placed: &PlacedTask| words_of(&task_id(self.path, &placed.task.words)) == Some(words);
+        let mut all: Vec<PlacedTask> =
             task::scan(self.path, bytes, rules).into_iter().filter(has_words).collect();
         let at = match self.due {
             Some(due) => all.iter().position(|placed| has_time(placed, due, rules)).or_else(|| {
@@ -47,7 +48,7 @@ impl TaskRef<'_> {
                 once.then_some(0)
             }),
             None => {
-                let first = |placed: &Placed| placed.task.tellings.first().map(|telling| telling.at);
+                let first = |placed: &PlacedTask| placed.task.tellings.first().map(|telling| telling.at);
                 (0..all.len()).min_by_key(|at| first(&all[*at]))
             }
         };
@@ -56,10 +57,10 @@ impl TaskRef<'_> {
 }
 
 /// Whether a task is told at a time, or has a date of it: one that was snoozed keeps its dates.
-fn has_time(placed: &Placed, due: DateTime, rules: &Rules) -> bool {
+fn has_time(placed: &PlacedTask, due: DateTime, rules: &Rules) -> bool {
     let dated = || {
         let text = std::str::from_utf8(&placed.text).ok()?;
-        let line = Line::read(text, rules)?;
+        let line = TaskLine::read(text, rules)?;
         let own = line.fields.iter().filter(|field| field.format == placed.task.format);
         Some(own.filter_map(|field| field.when).any(|when| when.at(rules.default_time) == due))
     };

@@ -9,12 +9,12 @@ use serde::Serialize;
 
 use super::change;
 use super::rewrite::{self, Rewrite};
-use super::task_ref::{Changed, TaskRef};
+use super::task_ref::{ChangedNote, TaskRef};
 use super::{Scanner, TaskError, TaskSettings, plugins, task_id, words_of};
 use crate::format::task::{Format, Rules};
 use crate::reminders::rfc3339;
 use crate::schedule::{self, Zone};
-use crate::vault::{Editor, NotePath, Origin, Plan, Vault, VaultError};
+use crate::vault::{EditPlan, Editor, NotePath, Origin, Vault, VaultError};
 
 /// The tasks of a vault.
 #[derive(Debug, Clone, Copy)]
@@ -220,7 +220,7 @@ impl VaultTasks<'_> {
         due: Option<DateTime>,
         verb: &str,
         origin: &Origin,
-        act: impl Fn(&[u8], &TaskRef<'_>, &Rules) -> Result<Changed, TaskError>,
+        act: impl Fn(&[u8], &TaskRef<'_>, &Rules) -> Result<ChangedNote, TaskError>,
     ) -> Result<WrittenTask, TaskError> {
         let settings = self.settings.ok_or_else(|| TaskError::Off(id.to_owned()))?;
         let rules = plugins::rules(self.vault, settings).map_err(TaskError::Plugins)?;
@@ -235,8 +235,8 @@ impl VaultTasks<'_> {
         self.editor.edit_with(&path, &why, |bytes| {
             result = act(bytes, &meant, &rules);
             match &result {
-                Ok(changed) => Plan::Bytes(changed.bytes.clone()),
-                Err(_) => Plan::Operations(Vec::new()),
+                Ok(changed) => EditPlan::Bytes(changed.bytes.clone()),
+                Err(_) => EditPlan::Operations(Vec::new()),
             }
         })?;
         let changed = result?;

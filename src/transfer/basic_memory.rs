@@ -14,7 +14,7 @@
 
 use std::path::Path;
 
-use super::{Batch, Item, TransferError, outside};
+use super::{Batch, ImportItem, TransferError, bounded_read};
 use crate::format::lines::{self, LiveLines};
 use crate::format::yaml;
 use crate::vault::NotePath;
@@ -25,11 +25,11 @@ use crate::vault::NotePath;
 /// `root` is no folder, or has too much in it.
 pub fn read(root: &Path, into: &NotePath) -> Result<Batch, TransferError> {
     let mut batch = Batch::default();
-    for relative in outside::notes(root, &mut batch)? {
+    for relative in bounded_read::notes(root, &mut batch)? {
         match into.join(&relative) {
             Ok(path) => {
-                if let Some(text) = outside::read_note(root, &relative, &mut batch) {
-                    batch.add(Item::Note { path, text }, relative);
+                if let Some(text) = bounded_read::read_note(root, &relative, &mut batch) {
+                    batch.add(ImportItem::Note { path, text }, relative);
                 }
             }
             Err(error) => batch.skip(relative, error.to_string()),
@@ -41,9 +41,9 @@ pub fn read(root: &Path, into: &NotePath) -> Result<Batch, TransferError> {
 /// Whether some note of a folder is an entity.
 pub(super) fn is_one(root: &Path) -> bool {
     let mut batch = Batch::default();
-    let notes = outside::notes(root, &mut batch).unwrap_or_default();
+    let notes = bounded_read::notes(root, &mut batch).unwrap_or_default();
     notes.iter().take(200).any(|relative| {
-        let text = outside::read_note(root, relative, &mut batch).unwrap_or_default();
+        let text = bounded_read::read_note(root, relative, &mut batch).unwrap_or_default();
         is_entity(&text)
     })
 }

@@ -7,9 +7,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use super::bounded_read;
 use super::item::Batch;
-use super::outside;
-use super::{Problem, TransferError};
+use super::{ImportProblem, TransferError};
 use crate::vault::{Actor, EditError, NotePath, Operation, VaultError, Why};
 use crate::workspace::Workspace;
 
@@ -36,7 +36,7 @@ pub struct Followed {
 
 /// The step for one note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
+enum CopyStep {
     /// It is as it should be.
     Nothing,
     /// It comes, or changes.
@@ -48,16 +48,16 @@ enum Step {
 }
 
 /// The step for a note that was copied as `last`, stands here as `here` and there as `there`.
-fn step(last: Option<&str>, here: Option<&str>, there: Option<&str>) -> Step {
+fn step(last: Option<&str>, here: Option<&str>, there: Option<&str>) -> CopyStep {
     match (last, here, there) {
-        (_, here, there) if here == there => Step::Nothing,
+        (_, here, there) if here == there => CopyStep::Nothing,
         // It hasn't changed there: what was done here was meant.
-        (Some(last), _, Some(there)) if last == there => Step::Nothing,
-        (_, None, Some(_)) => Step::Copy,
-        (Some(last), Some(here), Some(_)) if last == here => Step::Copy,
-        (Some(last), Some(here), None) if last == here => Step::Remove,
-        (Some(_), _, None) => Step::Nothing,
-        _ => Step::Keep,
+        (Some(last), _, Some(there)) if last == there => CopyStep::Nothing,
+        (_, None, Some(_)) => CopyStep::Copy,
+        (Some(last), Some(here), Some(_)) if last == here => CopyStep::Copy,
+        (Some(last), Some(here), None) if last == here => CopyStep::Remove,
+        (Some(_), _, None) => CopyStep::Nothing,
+        _ => CopyStep::Keep,
     }
 }
 
@@ -73,7 +73,7 @@ pub fn folders(workspace: &Workspace) -> Vec<(String, PathBuf)> {
 
 /// The contents of a folder outside the vault.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Outside {
+pub struct SourceFolder {
     /// Its Markdown, by the names in it.
     pub notes: Vec<(String, Vec<u8>)>,
     /// Files that can't be used, and why.
@@ -84,17 +84,18 @@ pub struct Outside {
 ///
 /// # Errors
 /// It is no folder, or has too much in it.
-pub fn notes(from: &Path) -> Result<Outside, TransferError> {
+pub fn notes(from: &Path) -> Result<SourceFolder, TransferError> {
     let mut batch = Batch::default();
-    let names = outside::notes(from, &mut batch)?;
+    let names = bounded_read::notes(from, &mut batch)?;
     let mut found = Vec::new();
     for name in names {
-        if let Some(text) = outside::read_note(from, &name, &mut batch) {
+        if let Some(text) = bounded_read::read_note(from, &name, &mut batch) {
             found.push((name, text.into_bytes()));
         }
     }
-    let skipped = batch.skipped.into_iter().map(|Problem { place, reason }| format!("{place}: {reason}"));
-    Ok(Outside { notes: found, skipped: skipped.collect() })
+    let skipped =
+        batch.skipped.into_iter().map(|ImportProblem { place, reason }| format!("{place}: {reason}"));
+    Ok(SourceFolder { notes: found, skipped: skipped.collect() })
 }
 
 /// Brings `memory/NAME/` up to what the folder holds now.
@@ -103,7 +104,7 @@ pub fn notes(from: &Path) -> Result<Outside, TransferError> {
 /// The folder can't be read, or the vault can't be written.
 pub fn follow(workspace: &Workspace, name: &str, from: &Path) -> Result<Followed, FollowError> {
     let prefix = format!("{FOLDER}/{name}/");
-    let Outside { notes, skipped } = notes(from)?;
+    let SourceFolder { notes, skipped } = notes(from)?;
     let there: BTreeMap<String, Vec<u8>> =
         notes.into_iter().map(|(name, bytes)| (format!("{prefix}{name}"), bytes)).collect();
     let state = workspace.dirs.state.join(FILE_NAME);
@@ -149,20 +150,20 @@ fn one(
     let (now_here, now_there) = (here.as_ref().map(hash), there.map(hash));
     let what = step(copied.get(path).map(String::as_str), now_here.as_deref(), now_there.as_deref());
     match (what, here, there) {
-        (Step::Copy, None, Some(bytes)) => {
+        (CopyStep::Copy, None, Some(bytes)) => {
             workspace.editor.create(&note, bytes, why)?;
             done.copied += 1;
         }
-        (Step::Copy, Some(here), Some(bytes)) => {
+        (CopyStep::Copy, Some(here), Some(bytes)) => {
             let with = Operation::ReplaceAll { expect: Some(here), with: bytes.clone() };
             done.copied += usize::from(workspace.editor.edit(&note, &[with], why)?.all_done());
         }
-        (Step::Remove, Some(expect), _) => {
+        (CopyStep::Remove, Some(expect), _) => {
             done.removed += usize::from(
                 workspace.editor.edit(&note, &[Operation::RemoveFile { expect }], why)?.all_done(),
             );
         }
-        (Step::Keep, ..) => done.kept.push(path.to_owned()),
+        (CopyStep::Keep, ..) => done.kept.push(path.to_owned()),
         _ => {}
     }
     match now_there {
@@ -197,19 +198,19 @@ mod tests {
     fn what_changed_there_changes_here_and_a_person_s_change_stays() {
         let (a, b, mine) = (Some("a"), Some("b"), Some("mine"));
         for (last, here, there, what) in [
-            (None, None, a, Step::Copy),
-            (a, a, b, Step::Copy),
-            (a, a, a, Step::Nothing),
-            (a, a, None, Step::Remove),
+            (None, None, a, CopyStep::Copy),
+            (a, a, b, CopyStep::Copy),
+            (a, a, a, CopyStep::Nothing),
+            (a, a, None, CopyStep::Remove),
             // A person changed or deleted it here.
-            (a, mine, a, Step::Nothing),
-            (a, mine, b, Step::Keep),
-            (a, mine, None, Step::Nothing),
-            (a, None, a, Step::Nothing),
-            (a, None, b, Step::Copy),
+            (a, mine, a, CopyStep::Nothing),
+            (a, mine, b, CopyStep::Keep),
+            (a, mine, None, CopyStep::Nothing),
+            (a, None, a, CopyStep::Nothing),
+            (a, None, b, CopyStep::Copy),
             // What was copied is not known any more.
-            (None, mine, a, Step::Keep),
-            (None, a, a, Step::Nothing),
+            (None, mine, a, CopyStep::Keep),
+            (None, a, a, CopyStep::Nothing),
         ] {
             assert_eq!(step(last, here, there), what, "{last:?} {here:?} {there:?}");
         }

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::merge::{Merged, NoteKind, merge};
-use super::{Batch, Found, Item, Problem, TransferError};
+use super::{Batch, FoundItem, ImportItem, ImportProblem, TransferError};
 use crate::config::Settings;
 use crate::format::daily;
 use crate::memory::Origin;
 use crate::template::TEMPLATE;
-use crate::vault::{EditError, Editor, NotePath, OPERATION, Plan, Vault, VaultError};
+use crate::vault::{EditError, EditPlan, Editor, NotePath, OPERATION, Vault, VaultError};
 
 /// Writes batches.
 #[derive(Debug, Clone, Copy)]
@@ -54,9 +54,9 @@ pub struct ImportReport {
     /// The notes concerned.
     pub notes: Vec<NoteReport>,
     /// Items that could not be used, with their places.
-    pub skipped: Vec<Problem>,
+    pub skipped: Vec<ImportProblem>,
     /// Further remarks.
-    pub remarks: Vec<Problem>,
+    pub remarks: Vec<ImportProblem>,
 }
 
 impl Importer<'_> {
@@ -71,7 +71,7 @@ impl Importer<'_> {
             remarks: batch.remarks,
             ..ImportReport::default()
         };
-        let mut by_note: BTreeMap<(NoteKind, NotePath), Vec<Found>> = BTreeMap::new();
+        let mut by_note: BTreeMap<(NoteKind, NotePath), Vec<FoundItem>> = BTreeMap::new();
         for found in batch.found {
             by_note.entry(self.target(&found.item)).or_default().push(found);
         }
@@ -82,20 +82,20 @@ impl Importer<'_> {
     }
 
     /// The note that an item belongs to.
-    fn target(&self, item: &Item) -> (NoteKind, NotePath) {
+    fn target(&self, item: &ImportItem) -> (NoteKind, NotePath) {
         let paths = &self.settings.paths;
         let (kind, path) = match item {
-            Item::Memory { .. } => (NoteKind::Memory, paths.memory.clone()),
-            Item::Daily { date, .. } | Item::Day { date, .. } => {
+            ImportItem::Memory { .. } => (NoteKind::Memory, paths.memory.clone()),
+            ImportItem::Daily { date, .. } | ImportItem::Day { date, .. } => {
                 (NoteKind::Daily(*date), format!("{}/{}", paths.daily, daily::file_name(*date)))
             }
-            Item::Reminder(_) => (NoteKind::Reminders, paths.reminders.clone()),
-            Item::Commitment(_) => (NoteKind::Commitments, paths.commitments.clone()),
-            Item::Pin { .. } => (NoteKind::Pinned, paths.pinned.clone()),
-            Item::Profile { .. } => (NoteKind::Profile, paths.profile.clone()),
-            Item::Persona { .. } => (NoteKind::Persona, self.settings.assistant.persona.clone()),
-            Item::Routine { name, .. } => (NoteKind::Other, format!("{}/{name}.md", paths.routines)),
-            Item::Note { path, .. } => return (NoteKind::Other, path.clone()),
+            ImportItem::Reminder(_) => (NoteKind::Reminders, paths.reminders.clone()),
+            ImportItem::Commitment(_) => (NoteKind::Commitments, paths.commitments.clone()),
+            ImportItem::Pin { .. } => (NoteKind::Pinned, paths.pinned.clone()),
+            ImportItem::Profile { .. } => (NoteKind::Profile, paths.profile.clone()),
+            ImportItem::Persona { .. } => (NoteKind::Persona, self.settings.assistant.persona.clone()),
+            ImportItem::Routine { name, .. } => (NoteKind::Other, format!("{}/{name}.md", paths.routines)),
+            ImportItem::Note { path, .. } => return (NoteKind::Other, path.clone()),
         };
         (kind, NotePath::new(&path).expect("the settings' paths are validated when they are read"))
     }
@@ -104,10 +104,10 @@ impl Importer<'_> {
         &self,
         kind: NoteKind,
         path: NotePath,
-        found: &[Found],
+        found: &[FoundItem],
         report: &mut ImportReport,
     ) -> Result<(), TransferError> {
-        let items: Vec<&Item> = found.iter().map(|found| &found.item).collect();
+        let items: Vec<&ImportItem> = found.iter().map(|found| &found.item).collect();
         let (before, created) = match self.vault.read(&path) {
             Ok(bytes) => (bytes, false),
             Err(VaultError::NotFound(_)) => (Vec::new(), true),
@@ -131,7 +131,7 @@ impl Importer<'_> {
         let kept = merged
             .refused
             .iter()
-            .map(|(at, reason)| Problem { place: found[*at].place.clone(), reason: reason.clone() });
+            .map(|(at, reason)| ImportProblem { place: found[*at].place.clone(), reason: reason.clone() });
         // A note that a person has written stays: that is a remark, not a problem.
         match kind {
             NoteKind::Profile | NoteKind::Persona | NoteKind::Other => report.remarks.extend(kept),
@@ -146,7 +146,7 @@ impl Importer<'_> {
         Ok(())
     }
 
-    fn merged(&self, kind: NoteKind, before: &[u8], items: &[&Item]) -> Merged {
+    fn merged(&self, kind: NoteKind, before: &[u8], items: &[&ImportItem]) -> Merged {
         // An unchanged note of the template counts as none.
         let is_blank = matches!(kind, NoteKind::Profile | NoteKind::Persona)
             && TEMPLATE.iter().any(|(_, text)| before == text.as_bytes());
@@ -158,7 +158,7 @@ impl Importer<'_> {
         &self,
         kind: NoteKind,
         path: &NotePath,
-        items: &[&Item],
+        items: &[&ImportItem],
         merged: &mut Merged,
     ) -> Result<(), EditError> {
         let count = merged.count;
@@ -169,9 +169,9 @@ impl Importer<'_> {
         self.editor.edit_with(path, &why, |bytes| {
             *merged = self.merged(kind, bytes, items);
             if merged.added.is_empty() {
-                Plan::Operations(Vec::new())
+                EditPlan::Operations(Vec::new())
             } else {
-                Plan::Bytes(merged.after.clone())
+                EditPlan::Bytes(merged.after.clone())
             }
         })?;
         Ok(())
@@ -179,6 +179,9 @@ impl Importer<'_> {
 }
 
 /// All items of a note as problems, for one reason.
-fn problems(found: &[Found], reason: &impl std::fmt::Display) -> Vec<Problem> {
-    found.iter().map(|found| Problem { place: found.place.clone(), reason: reason.to_string() }).collect()
+fn problems(found: &[FoundItem], reason: &impl std::fmt::Display) -> Vec<ImportProblem> {
+    found
+        .iter()
+        .map(|found| ImportProblem { place: found.place.clone(), reason: reason.to_string() })
+        .collect()
 }

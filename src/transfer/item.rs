@@ -9,7 +9,7 @@ use crate::vault::NotePath;
 
 /// One thing to be written into the vault, if it isn't there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Item {
+pub enum ImportItem {
     /// A bullet of the memory note.
     Memory {
         /// The section that it stands in.
@@ -74,16 +74,16 @@ pub enum Item {
 
 /// An item and where it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundItem {
     /// The item.
-    pub item: Item,
+    pub item: ImportItem,
     /// Where: `MEMORY.md line 3`, `entry 4 (line 12)`.
     pub place: String,
 }
 
 /// Something that could not be used, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Problem {
+pub struct ImportProblem {
     /// Where it stands.
     pub place: String,
     /// The reason.
@@ -94,33 +94,33 @@ pub struct Problem {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Batch {
     /// Usable items, in order.
-    pub found: Vec<Found>,
+    pub found: Vec<FoundItem>,
     /// Items that can't be used.
-    pub skipped: Vec<Problem>,
+    pub skipped: Vec<ImportProblem>,
     /// Remarks about the rest.
-    pub remarks: Vec<Problem>,
+    pub remarks: Vec<ImportProblem>,
 }
 
 impl Batch {
     /// The batch with `#project/x` and the like as plain text: in another program they marked no scope of a memory.
     pub(super) fn without_scopes(mut self) -> Self {
         for found in &mut self.found {
-            if let Item::Memory { text, .. } | Item::Day { text, .. } = &mut found.item {
+            if let ImportItem::Memory { text, .. } | ImportItem::Day { text, .. } = &mut found.item {
                 *text = Scope::Global.alone_in(text);
             }
         }
         self
     }
 
-    pub(super) fn add(&mut self, item: Item, place: impl Into<String>) {
-        self.found.push(Found { item, place: place.into() });
+    pub(super) fn add(&mut self, item: ImportItem, place: impl Into<String>) {
+        self.found.push(FoundItem { item, place: place.into() });
     }
 
     pub(super) fn skip(&mut self, place: impl Into<String>, reason: impl Into<String>) {
-        self.skipped.push(Problem { place: place.into(), reason: reason.into() });
+        self.skipped.push(ImportProblem { place: place.into(), reason: reason.into() });
     }
 
     pub(super) fn remark(&mut self, place: impl Into<String>, reason: impl Into<String>) {
-        self.remarks.push(Problem { place: place.into(), reason: reason.into() });
+        self.remarks.push(ImportProblem { place: place.into(), reason: reason.into() });
     }
 }

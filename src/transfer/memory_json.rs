@@ -20,7 +20,7 @@ use std::ops::Range;
 use jiff::{Timestamp, civil};
 use serde_json::Value;
 
-use super::{Batch, Item};
+use super::{Batch, ImportItem};
 
 /// Whether a file is a graph: one of its first lines is an entity or a relation.
 pub(super) fn is_graph(bytes: &[u8]) -> bool {
@@ -57,7 +57,7 @@ fn graph(bytes: &[u8]) -> Batch {
 fn node(value: &Value, place: &str, batch: &mut Batch) {
     let text = |key: &str| value[key].as_str().map(str::trim).filter(|text| !text.is_empty());
     let mut add = |section: &str, text: String| {
-        let item = Item::Memory { section: Some(section.to_owned()), timestamp: None, text };
+        let item = ImportItem::Memory { section: Some(section.to_owned()), timestamp: None, text };
         batch.add(item, place);
     };
     match (text("type"), text("name"), text("from"), text("relationType"), text("to")) {
@@ -131,7 +131,7 @@ fn entry(value: &Value, place: &str, batch: &mut Batch) {
         Some(context) => format!("{content}\n- Context: {}", context.replace('\n', "\n  ")),
         None => content.to_owned(),
     };
-    batch.add(Item::Memory { section: Some(key.to_owned()), timestamp, text }, place);
+    batch.add(ImportItem::Memory { section: Some(key.to_owned()), timestamp, text }, place);
 }
 
 /// A time as it stands before a memory: an instant to the second, or what was written where it names none.
@@ -247,7 +247,7 @@ mod tests {
         let batch = parse(text.as_bytes()).unwrap();
         let mut out = String::new();
         for found in batch.found {
-            let Item::Memory { section, timestamp, text } = found.item else { unreachable!() };
+            let ImportItem::Memory { section, timestamp, text } = found.item else { unreachable!() };
             out.push_str(&format!("{}: {section:?} {timestamp:?} {text:?}\n", found.place));
         }
         for problem in batch.skipped.iter().chain(&batch.remarks) {

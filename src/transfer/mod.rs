@@ -7,10 +7,10 @@
 //! pure functions write them: [`markdown::document`], [`records::lines_of`], [`calendar::calendar`] and
 //! [`okf::bundle`].
 //!
-//! Other programs' files are no notes of the vault: they are read here, with bounds ([`outside`]), and
+//! Other programs' files are no notes of the vault: they are read here, with bounds ([`bounded_read`]), and
 //! never written.
 //!
-//! - `source`, `outside`: finding the program that a file is from, and reading it with bounds;
+//! - `source`, `bounded_read`: finding the program that a file is from, and reading it with bounds;
 //! - `memory_json`, `openclaw`, `basic_memory`, `records`: one file a source; `item`, `chunks`: their results;
 //! - `merge`, `import`: into the notes; `follow`: a followed folder; `error`: errors before a write;
 //! - `contents`, `markdown`, `records`, `okf`, `calendar`: out of the notes, one file a form.
@@ -18,6 +18,7 @@
 //! [`vault::Editor`]: crate::vault::Editor
 
 pub mod basic_memory;
+pub mod bounded_read;
 pub mod calendar;
 mod chunks;
 mod contents;
@@ -30,12 +31,11 @@ pub mod memory_json;
 pub mod merge;
 pub mod okf;
 pub mod openclaw;
-pub mod outside;
 pub mod records;
 mod source;
 
 pub use contents::{Contents, Day};
 pub use error::TransferError;
 pub use import::{ImportReport, Importer, NoteReport};
-pub use item::{Batch, Found, Item, Problem};
+pub use item::{Batch, FoundItem, ImportItem, ImportProblem};
 pub use source::{SourceKind, read};

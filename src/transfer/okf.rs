@@ -35,8 +35,8 @@ pub struct File {
 
 /// The files of an export, as of `now`; `inbox` says where facts come from.
 pub fn bundle(contents: &Contents, inbox: &InboxFile, now: Timestamp) -> Vec<File> {
-    let mut book = Book { files: Vec::new(), listed: Vec::new(), taken: HashSet::new() };
-    let kept = Kept::of(inbox);
+    let mut book = OkfFiles { files: Vec::new(), listed: Vec::new(), taken: HashSet::new() };
+    let kept = KeptSources::of(inbox);
     for bullet in &contents.memory.1.bullets {
         fact(&mut book, contents, &kept, bullet);
     }
@@ -72,7 +72,7 @@ pub fn bundle(contents: &Contents, inbox: &InboxFile, now: Timestamp) -> Vec<Fil
 }
 
 /// A fact of the memory note.
-fn fact(book: &mut Book, contents: &Contents, kept: &Kept<'_>, bullet: &Bullet) {
+fn fact(book: &mut OkfFiles, contents: &Contents, kept: &KeptSources<'_>, bullet: &Bullet) {
     let past = struck::parse(&bullet.text);
     let words = past.as_ref().map_or(bullet.text.as_str(), |past| past.words);
     let says = bare(words);
@@ -104,7 +104,7 @@ fn fact(book: &mut Book, contents: &Contents, kept: &Kept<'_>, bullet: &Bullet) 
 }
 
 /// Reminders, follow-ups and pins: a file each.
-fn planned(book: &mut Book, contents: &Contents) {
+fn planned(book: &mut OkfFiles, contents: &Contents) {
     let reminders: String = contents
         .reminders
         .1
@@ -141,9 +141,9 @@ fn planned(book: &mut Book, contents: &Contents) {
 }
 
 /// Facts kept from the inbox, by the link to their source.
-struct Kept<'a>(HashMap<String, Vec<&'a Candidate>>);
+struct KeptSources<'a>(HashMap<String, Vec<&'a Candidate>>);
 
-impl<'a> Kept<'a> {
+impl<'a> KeptSources<'a> {
     fn of(inbox: &'a InboxFile) -> Self {
         let mut known: HashMap<String, Vec<&Candidate>> = HashMap::new();
         let kept = inbox.records.iter().map(|line| &line.candidate);
@@ -193,14 +193,14 @@ impl Head {
 }
 
 /// The files that are made, each under a name of its own.
-struct Book {
+struct OkfFiles {
     files: Vec<File>,
     /// Folder, title, path.
     listed: Vec<(String, String, String)>,
     taken: HashSet<String>,
 }
 
-impl Book {
+impl OkfFiles {
     fn add(&mut self, folder: &str, words: &str, head: Head, body: &str) {
         let stem = name(words);
         let mut path = format!("{folder}/{stem}.md");

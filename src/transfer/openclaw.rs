@@ -11,7 +11,7 @@ use std::path::Path;
 
 use jiff::civil::Date;
 
-use super::{Batch, Item, TransferError, chunks, outside};
+use super::{Batch, ImportItem, TransferError, bounded_read, chunks};
 use crate::format::daily;
 use crate::template::SKILLS;
 use crate::vault::NotePath;
@@ -28,22 +28,22 @@ const HEARTBEAT_HEAD: &str = "---\nschedule: every 30m\nscope: console\nenabled:
 pub fn read(root: &Path, into: &NotePath) -> Result<Batch, TransferError> {
     let mut batch = Batch::default();
     let mut persona: Vec<(String, String)> = Vec::new();
-    for relative in outside::notes(root, &mut batch)? {
-        let Some(place) = Place::of(&relative) else {
+    for relative in bounded_read::notes(root, &mut batch)? {
+        let Some(place) = WorkspaceNote::of(&relative) else {
             batch.remark(relative, "it is about OpenClaw itself and has no place here; it is not taken over");
             continue;
         };
-        let Some(text) = outside::read_note(root, &relative, &mut batch) else { continue };
+        let Some(text) = bounded_read::read_note(root, &relative, &mut batch) else { continue };
         match place {
             _ if text.trim().is_empty() => {}
-            Place::Persona => persona.push((relative, text)),
+            WorkspaceNote::Persona => persona.push((relative, text)),
             place => take(&relative, &place, text, into, &mut batch),
         }
     }
     if !persona.is_empty() {
         let names: Vec<&str> = persona.iter().map(|(name, _)| name.as_str()).collect();
         let text: Vec<&str> = persona.iter().map(|(_, text)| text.trim_end()).collect();
-        batch.add(Item::Persona { text: text.join("\n\n") + "\n" }, names.join(" and "));
+        batch.add(ImportItem::Persona { text: text.join("\n\n") + "\n" }, names.join(" and "));
     }
     for folder in with_other_files(root) {
         batch.remark(folder, "it has files beside its notes, such as scripts; copy them yourself");
@@ -78,7 +78,7 @@ pub(super) fn is_one(root: &Path) -> bool {
 }
 
 /// The kind of a workspace's note.
-enum Place {
+enum WorkspaceNote {
     Memory,
     Day(Date),
     User,
@@ -88,7 +88,7 @@ enum Place {
     Note,
 }
 
-impl Place {
+impl WorkspaceNote {
     /// By its path; `None` for what isn't taken.
     fn of(relative: &str) -> Option<Self> {
         match relative {
@@ -111,33 +111,33 @@ fn is_in_skill(relative: &str) -> bool {
     inside.is_some_and(|rest| rest.contains('/'))
 }
 
-fn take(relative: &str, place: &Place, text: String, into: &NotePath, batch: &mut Batch) {
+fn take(relative: &str, place: &WorkspaceNote, text: String, into: &NotePath, batch: &mut Batch) {
     match place {
-        Place::Memory => {
+        WorkspaceNote::Memory => {
             for chunk in chunks::chunks(&text) {
                 let section = Some(chunk.section().unwrap_or_else(|| NO_HEADING.to_owned()));
-                let item = Item::Memory { section, timestamp: None, text: chunk.text };
+                let item = ImportItem::Memory { section, timestamp: None, text: chunk.text };
                 batch.add(item, format!("{relative} line {}", chunk.line));
             }
         }
-        Place::Day(date) => batch.add(Item::Day { date: *date, text }, relative),
-        Place::User => batch.add(Item::Profile { text }, relative),
-        Place::Persona => batch.add(Item::Persona { text }, relative),
+        WorkspaceNote::Day(date) => batch.add(ImportItem::Day { date: *date, text }, relative),
+        WorkspaceNote::User => batch.add(ImportItem::Profile { text }, relative),
+        WorkspaceNote::Persona => batch.add(ImportItem::Persona { text }, relative),
         // Headings and comments alone ask for nothing, as in the file that OpenClaw begins with.
-        Place::Heartbeat if chunks::chunks(&text).is_empty() => {}
-        Place::Heartbeat => {
+        WorkspaceNote::Heartbeat if chunks::chunks(&text).is_empty() => {}
+        WorkspaceNote::Heartbeat => {
             let text = format!("{HEARTBEAT_HEAD}{text}");
-            batch.add(Item::Routine { name: "heartbeat", text }, relative);
+            batch.add(ImportItem::Routine { name: "heartbeat", text }, relative);
         }
-        Place::Skill => note(NotePath::new(relative), relative, text, batch),
-        Place::Note => note(into.join(relative), relative, text, batch),
+        WorkspaceNote::Skill => note(NotePath::new(relative), relative, text, batch),
+        WorkspaceNote::Note => note(into.join(relative), relative, text, batch),
     }
 }
 
 /// A note that is kept whole, where its path is one.
 fn note<E: ToString>(path: Result<NotePath, E>, relative: &str, text: String, batch: &mut Batch) {
     match path {
-        Ok(path) => batch.add(Item::Note { path, text }, relative),
+        Ok(path) => batch.add(ImportItem::Note { path, text }, relative),
         Err(error) => batch.skip(relative, error.to_string()),
     }
 }

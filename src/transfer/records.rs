@@ -7,7 +7,7 @@
 use jiff::{Timestamp, civil::Date};
 use serde::{Deserialize, Serialize};
 
-use super::{Batch, Contents, Item};
+use super::{Batch, Contents, ImportItem};
 use crate::format::ReminderId;
 use crate::format::commitment::{Commitment, Precision, Status};
 use crate::format::lines::lines;
@@ -18,7 +18,7 @@ use crate::vault::NotePath;
 
 /// Where something stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct RecordPlace {
     /// The note.
     pub path: Option<NotePath>,
     /// Its first line there, from 1.
@@ -28,12 +28,12 @@ pub struct Place {
 /// A line of an export.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
-pub enum Record {
+pub enum ExportRecord {
     /// A bullet of the memory note.
     Memory {
         /// Where it stands.
         #[serde(flatten)]
-        place: Place,
+        place: RecordPlace,
         /// Its section.
         section: Option<String>,
         /// The timestamp in brackets before it.
@@ -47,7 +47,7 @@ pub enum Record {
     Daily {
         /// Where it stands.
         #[serde(flatten)]
-        place: Place,
+        place: RecordPlace,
         /// The day.
         date: Date,
         /// The local time of day, `HH:MM`.
@@ -63,7 +63,7 @@ pub enum Record {
     Reminder {
         /// Where it stands.
         #[serde(flatten)]
-        place: Place,
+        place: RecordPlace,
         /// Its id, once it has one.
         id: Option<ReminderId>,
         /// The local date.
@@ -85,7 +85,7 @@ pub enum Record {
     Commitment {
         /// Where it stands.
         #[serde(flatten)]
-        place: Place,
+        place: RecordPlace,
         /// Its id.
         id: String,
         /// Where it has got to.
@@ -107,7 +107,7 @@ pub enum Record {
     Pin {
         /// Where it stands.
         #[serde(flatten)]
-        place: Place,
+        place: RecordPlace,
         /// The link that it ends in.
         target: Option<String>,
         /// Its text, with the link.
@@ -126,15 +126,15 @@ pub fn lines_of(contents: &Contents) -> String {
 }
 
 /// The notes' contents, as records.
-pub fn records(contents: &Contents) -> Vec<Record> {
-    let at = |path: &NotePath, line: usize| Place { path: Some(path.clone()), line: Some(line) };
+pub fn records(contents: &Contents) -> Vec<ExportRecord> {
+    let at = |path: &NotePath, line: usize| RecordPlace { path: Some(path.clone()), line: Some(line) };
     let scope = |text: &str| {
         let scopes: Vec<String> = Scope::of_text(text).iter().map(ToString::to_string).collect();
         Some(if scopes.is_empty() { Scope::Global.to_string() } else { scopes.join(",") })
     };
     let (path, file) = &contents.memory;
-    let mut all: Vec<Record> = Vec::new();
-    all.extend(file.bullets.iter().map(|bullet| Record::Memory {
+    let mut all: Vec<ExportRecord> = Vec::new();
+    all.extend(file.bullets.iter().map(|bullet| ExportRecord::Memory {
         place: at(path, bullet.line),
         section: bullet.section.clone(),
         timestamp: bullet.timestamp.clone(),
@@ -142,7 +142,7 @@ pub fn records(contents: &Contents) -> Vec<Record> {
         text: bullet.text.clone(),
     }));
     for day in &contents.days {
-        all.extend(day.file.bullets.iter().map(|bullet| Record::Daily {
+        all.extend(day.file.bullets.iter().map(|bullet| ExportRecord::Daily {
             place: at(&day.path, bullet.line),
             date: day.date,
             time: bullet.time.map(|time| TimeText(time).to_string()),
@@ -152,7 +152,7 @@ pub fn records(contents: &Contents) -> Vec<Record> {
         }));
     }
     let (path, file) = &contents.reminders;
-    all.extend(file.reminders.iter().map(|line| Record::Reminder {
+    all.extend(file.reminders.iter().map(|line| ExportRecord::Reminder {
         place: at(path, line.line),
         id: line.reminder.id,
         date: line.reminder.date,
@@ -167,7 +167,7 @@ pub fn records(contents: &Contents) -> Vec<Record> {
     all.extend(file.blocks.iter().map(|block| {
         let Commitment { id, status, precision, due, scope, created, source, text } =
             block.commitment.clone();
-        Record::Commitment {
+        ExportRecord::Commitment {
             place: at(path, block.line),
             id,
             status,
@@ -180,7 +180,7 @@ pub fn records(contents: &Contents) -> Vec<Record> {
         }
     }));
     let (path, pins) = &contents.pins;
-    all.extend(pins.iter().map(|pin| Record::Pin {
+    all.extend(pins.iter().map(|pin| ExportRecord::Pin {
         place: at(path, pin.line),
         target: pin.target.as_ref().map(ToString::to_string),
         text: pin.text.clone(),
@@ -194,14 +194,14 @@ pub fn parse(bytes: &[u8], timezone: &str) -> Batch {
     let mut other_zone = None;
     for line in lines(bytes).filter(|line| !line.text.trim_ascii().is_empty()) {
         let place = format!("line {}", line.number);
-        let record = match serde_json::from_slice::<Record>(line.text) {
+        let record = match serde_json::from_slice::<ExportRecord>(line.text) {
             Ok(record) => record,
             Err(error) => {
                 batch.skip(place, unreadable(&error));
                 continue;
             }
         };
-        if let Record::Reminder { timezone: Some(zone), .. } = &record {
+        if let ExportRecord::Reminder { timezone: Some(zone), .. } = &record {
             other_zone =
                 other_zone.or_else(|| Some((place.clone(), zone.clone())).filter(|_| zone != timezone));
         }
@@ -226,26 +226,30 @@ pub(super) fn is_one(bytes: &[u8]) -> bool {
     })
 }
 
-fn item(record: Record) -> Result<Item, String> {
+fn item(record: ExportRecord) -> Result<ImportItem, String> {
     let clock = |time: &str| {
         let bullet = daily::parse(format!("- {time} x\n").as_bytes()).bullets.into_iter().next();
         let read = bullet.filter(|bullet| bullet.text == "x").and_then(|bullet| bullet.time);
         read.ok_or_else(|| format!("its time {} is not HH:MM", crate::format::quote(time)))
     };
     Ok(match record {
-        Record::Memory { section, timestamp, text, .. } => Item::Memory { section, timestamp, text },
-        Record::Daily { date, .. } if date.year() < 1 => return Err("its day is before year 1".to_owned()),
-        Record::Daily { date, time, section, text, .. } => {
-            Item::Daily { date, section, time: time.as_deref().map(clock).transpose()?, text }
+        ExportRecord::Memory { section, timestamp, text, .. } => {
+            ImportItem::Memory { section, timestamp, text }
         }
-        Record::Reminder { id, date, time, recur, day, msg, block_id, .. } => {
+        ExportRecord::Daily { date, .. } if date.year() < 1 => {
+            return Err("its day is before year 1".to_owned());
+        }
+        ExportRecord::Daily { date, time, section, text, .. } => {
+            ImportItem::Daily { date, section, time: time.as_deref().map(clock).transpose()?, text }
+        }
+        ExportRecord::Reminder { id, date, time, recur, day, msg, block_id, .. } => {
             reminder::check_msg(&msg).map_err(|error| error.to_string())?;
-            Item::Reminder(Reminder { date, time: clock(&time)?, recur, day, msg, id, block_id })
+            ImportItem::Reminder(Reminder { date, time: clock(&time)?, recur, day, msg, id, block_id })
         }
-        Record::Commitment { id, status, precision, due, scope, created, source, text, .. } => {
-            Item::Commitment(Commitment { id, status, precision, due, scope, created, source, text })
+        ExportRecord::Commitment { id, status, precision, due, scope, created, source, text, .. } => {
+            ImportItem::Commitment(Commitment { id, status, precision, due, scope, created, source, text })
         }
-        Record::Pin { text, .. } => Item::Pin { text },
+        ExportRecord::Pin { text, .. } => ImportItem::Pin { text },
     })
 }
 

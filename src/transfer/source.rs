@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::outside::{self, MAX_ENTRIES_BYTES};
+use super::bounded_read::{self, MAX_ENTRIES_BYTES};
 use super::{Batch, TransferError, basic_memory, memory_json, openclaw, records};
 use crate::vault::NotePath;
 
@@ -35,7 +35,7 @@ impl SourceKind {
     /// # Errors
     /// There is nothing, or it looks like none of them.
     pub fn detect(path: &Path) -> Result<Self, TransferError> {
-        let metadata = std::fs::metadata(path).map_err(|source| outside::io(path, source))?;
+        let metadata = std::fs::metadata(path).map_err(|source| bounded_read::io(path, source))?;
         if metadata.is_dir() {
             if openclaw::is_one(path) {
                 return Ok(Self::Openclaw);
@@ -44,7 +44,7 @@ impl SourceKind {
                 return Ok(Self::BasicMemory);
             }
         } else {
-            let bytes = outside::read_file(path, MAX_ENTRIES_BYTES)?;
+            let bytes = bounded_read::read_file(path, MAX_ENTRIES_BYTES)?;
             if records::is_one(&bytes) {
                 return Ok(Self::Jsonl);
             }
@@ -70,9 +70,9 @@ pub fn read(
 ) -> Result<Batch, TransferError> {
     if matches!(kind, SourceKind::Jsonl | SourceKind::McpMemory) {
         let bytes = if path.as_os_str() == "-" {
-            outside::read_stream(path, std::io::stdin().lock(), MAX_ENTRIES_BYTES)?
+            bounded_read::read_stream(path, std::io::stdin().lock(), MAX_ENTRIES_BYTES)?
         } else {
-            outside::read_file(path, MAX_ENTRIES_BYTES)?
+            bounded_read::read_file(path, MAX_ENTRIES_BYTES)?
         };
         return match kind {
             SourceKind::Jsonl => Ok(records::parse(&bytes, timezone)),
@@ -80,7 +80,7 @@ pub fn read(
                 .map_err(|reason| TransferError::NotUnderstood { path: path.to_owned(), reason }),
         };
     }
-    let root = path.canonicalize().map_err(|source| outside::io(path, source))?;
+    let root = path.canonicalize().map_err(|source| bounded_read::io(path, source))?;
     if !root.is_dir() {
         return Err(TransferError::WrongType { path: path.to_owned(), expected: "a folder" });
     }

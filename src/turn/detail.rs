@@ -5,8 +5,8 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use super::facts::Facts;
-use super::journal::{PAGE, Turn, TurnJournal, TurnJournalError};
-use crate::brain::Class;
+use super::journal::{PAGE, TurnJournal, TurnJournalError, TurnRow};
+use crate::brain::FailureClass;
 use crate::reminders::rfc3339;
 
 /// A turn in a list.
@@ -106,7 +106,7 @@ pub struct Called {
     /// Its model.
     pub model: String,
     /// How it failed.
-    pub class: Option<Class>,
+    pub class: Option<FailureClass>,
     /// The error in words.
     pub error: Option<String>,
     /// Milliseconds.
@@ -136,7 +136,7 @@ pub struct Tool {
 
 impl ListedTurn {
     /// A turn in a list, with its times in a zone.
-    pub fn of(turn: &Turn, tz: &TimeZone) -> Self {
+    pub fn of(turn: &TurnRow, tz: &TimeZone) -> Self {
         let answered = turn.facts.as_deref().and_then(Facts::parse).map(|facts| facts.brain);
         Self {
             id: turn.name(),
@@ -160,7 +160,7 @@ impl TurnJournal {
     ///
     /// # Errors
     /// The journal can't be read.
-    pub fn named(&self, id: &str) -> Result<Option<Turn>, TurnJournalError> {
+    pub fn named(&self, id: &str) -> Result<Option<TurnRow>, TurnJournalError> {
         match id.parse::<u64>() {
             Ok(message) => self.turn(message),
             Err(_) => self.by_block(id),
@@ -171,7 +171,7 @@ impl TurnJournal {
     ///
     /// # Errors
     /// The journal can't be read.
-    pub fn detail(&self, turn: &Turn, tz: &TimeZone) -> Result<TurnDetail, TurnJournalError> {
+    pub fn detail(&self, turn: &TurnRow, tz: &TimeZone) -> Result<TurnDetail, TurnJournalError> {
         let message = turn.joined.unwrap_or(turn.asked.message);
         let steps = self.steps(message)?.into_iter();
         let calls = self.calls(message)?.into_iter();

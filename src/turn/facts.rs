@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::skills::Names;
-use crate::brain::Class;
+use crate::brain::FailureClass;
 use crate::format::log::said_and_facts;
 
 /// Who gave an answer, from what, and what it took.
@@ -40,7 +40,7 @@ pub struct Facts {
     /// Calls of brains, those that failed too.
     pub calls: u32,
     /// The calls that failed, in order: whose, and how.
-    pub failed: Vec<(String, Class)>,
+    pub failed: Vec<(String, FailureClass)>,
     /// Which chunk of how many this is, from 1; none for an answer of one chunk.
     pub part: Option<(u32, u32)>,
     /// The instant that the request told the model.
@@ -185,9 +185,9 @@ pub fn split(content: &str) -> (&str, Option<Facts>) {
 }
 
 /// `claude:rate_limit`
-fn failed(text: &str) -> Option<(String, Class)> {
+fn failed(text: &str) -> Option<(String, FailureClass)> {
     let (brain, class) = text.rsplit_once(':')?;
-    Some((decode(brain)?, Class::ALL.into_iter().find(|known| known.name() == class)?))
+    Some((decode(brain)?, FailureClass::ALL.into_iter().find(|known| known.name() == class)?))
 }
 
 /// `1/3`
@@ -269,7 +269,7 @@ mod tests {
         assert_eq!(Facts::parse(&sample().render()), Some(sample()));
         let failed = Facts {
             calls: 3,
-            failed: vec![("a".into(), Class::RateLimit), ("b".into(), Class::UnknownModel)],
+            failed: vec![("a".into(), FailureClass::RateLimit), ("b".into(), FailureClass::UnknownModel)],
             part: Some((3, 3)),
             at: Some("2026-12-01T09:30:00Z".parse().unwrap()),
             budget: Some(150_000),
@@ -350,7 +350,7 @@ mod tests {
             let facts = Facts {
                 brain, model, input, output, ms, calls, tail,
                 usd: millionths.map(|n| f64::from(n) / 1e6),
-                failed: failed.into_iter().map(|(brain, class)| (brain, Class::ALL[class])).collect(),
+                failed: failed.into_iter().map(|(brain, class)| (brain, FailureClass::ALL[class])).collect(),
                 part: part.map(|of| (of, of)),
                 ..Facts::default()
             };

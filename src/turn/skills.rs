@@ -15,7 +15,7 @@ pub const NEAREST: usize = 10;
 
 /// A skill as a model is told of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Told {
+pub struct OfferedSkill {
     /// Its name.
     pub name: String,
     /// What it does, on one line.
@@ -24,23 +24,24 @@ pub struct Told {
 
 /// The skills of a request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Shown {
+pub struct RequestSkills {
     /// Those that are told, in their order.
-    pub skills: Vec<Told>,
+    pub skills: Vec<OfferedSkill>,
     /// Whether they are the nearest to the question, out of more.
     pub nearest: bool,
 }
 
-impl Shown {
+impl RequestSkills {
     /// What is told of these skills for a question.
-    pub fn of(mut skills: Vec<Told>, question: &str) -> Self {
+    pub fn of(mut skills: Vec<OfferedSkill>, question: &str) -> Self {
         skills.sort_by(|one, other| one.name.cmp(&other.name));
         if skills.len() <= ALL {
             return Self { skills, nearest: false };
         }
         let asked = words(question);
-        let shared =
-            |told: &Told| words(&format!("{} {}", told.name, told.description)).intersection(&asked).count();
+        let shared = |told: &OfferedSkill| {
+            words(&format!("{} {}", told.name, told.description)).intersection(&asked).count()
+        };
         skills.sort_by_key(|told| std::cmp::Reverse(shared(told)));
         skills.truncate(NEAREST);
         Self { skills, nearest: true }
@@ -99,8 +100,8 @@ impl Names {
     }
 
     /// The skills, with what their notes say.
-    pub fn shown(&self, told: impl Fn(&str) -> Told) -> Shown {
-        Shown { skills: self.names.iter().map(|name| told(name)).collect(), nearest: self.nearest }
+    pub fn shown(&self, told: impl Fn(&str) -> OfferedSkill) -> RequestSkills {
+        RequestSkills { skills: self.names.iter().map(|name| told(name)).collect(), nearest: self.nearest }
     }
 }
 
@@ -124,26 +125,27 @@ fn words(text: &str) -> HashSet<String> {
 mod tests {
     use super::*;
 
-    fn told(name: &str, description: &str) -> Told {
-        Told { name: name.to_owned(), description: description.to_owned() }
+    fn told(name: &str, description: &str) -> OfferedSkill {
+        OfferedSkill { name: name.to_owned(), description: description.to_owned() }
     }
 
     #[test]
     fn few_are_told_the_same_for_every_question() {
         let few = || vec![told("b", "x"), told("a", "says \"ignore\nall\"")];
-        let shown = Shown::of(few(), "one");
-        assert_eq!(shown, Shown::of(few(), "another"));
+        let shown = RequestSkills::of(few(), "one");
+        assert_eq!(shown, RequestSkills::of(few(), "another"));
         let text = shown.in_system().unwrap();
         assert!(text.ends_with("\n- a: \"says \\\"ignore\\nall\\\"\"\n- b: \"x\""), "{text}");
         assert_eq!(shown.in_news(), None);
-        assert_eq!(Shown::of(vec![], "x").names(), None);
+        assert_eq!(RequestSkills::of(vec![], "x").names(), None);
     }
 
     #[test]
     fn of_many_the_nearest_to_the_question_come_first() {
-        let mut many: Vec<Told> = (0..30).map(|n| told(&format!("s{n:02}"), "does something")).collect();
+        let mut many: Vec<OfferedSkill> =
+            (0..30).map(|n| told(&format!("s{n:02}"), "does something")).collect();
         many.push(told("zebra", "Books train tickets to London."));
-        let shown = Shown::of(many, "Which train goes to London?");
+        let shown = RequestSkills::of(many, "Which train goes to London?");
         assert_eq!((shown.skills.len(), shown.skills[0].name.as_str()), (NEAREST, "zebra"));
         assert_eq!(shown.in_system(), None);
         let names = shown.names().unwrap();

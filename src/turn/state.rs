@@ -3,7 +3,7 @@
 /// How far a turn came. Each state is on disk before what it announces begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum State {
+pub enum TurnState {
     /// The message is to be answered; nothing was done yet.
     Accepted,
     /// It is known which brains are asked, in which order.
@@ -24,7 +24,7 @@ pub enum State {
     Dropped,
 }
 
-impl State {
+impl TurnState {
     /// All states, in their order.
     pub const ALL: [Self; 9] = [
         Self::Accepted,
@@ -89,9 +89,9 @@ mod tests {
 
     #[test]
     fn a_name_reads_back_and_an_answer_is_never_taken_back() {
-        for state in State::ALL {
-            assert_eq!(State::parse(state.as_str()), Some(state));
-            for next in State::ALL {
+        for state in TurnState::ALL {
+            assert_eq!(TurnState::parse(state.as_str()), Some(state));
+            for next in TurnState::ALL {
                 if state.is_answered() {
                     let onwards = next > state;
                     assert!(onwards || !state.may_become(next), "{state:?} to {next:?}");

@@ -14,7 +14,7 @@ use crate::format::log::{self, EventKind};
 
 /// One answer of a log.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answered {
+pub struct LoggedAnswer {
     /// When.
     pub at: Timestamp,
     /// The channel's or thread's id.
@@ -25,7 +25,7 @@ pub struct Answered {
 
 /// By what it is added up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum By {
+pub enum UsageGrouping {
     /// The brain that was asked.
     Brain,
     /// The day, in the vault's zone.
@@ -36,7 +36,7 @@ pub enum By {
 
 /// What some answers took.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct Sum {
+pub struct UsageSum {
     /// Answers that were given.
     pub answers: u64,
     /// Calls of brains, those that failed too.
@@ -55,16 +55,16 @@ pub struct Sum {
 
 /// What some answers took, with what they have in common.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Row {
+pub struct UsageRow {
     /// The brain, the day or the channel.
     pub key: String,
     /// The sum.
     #[serde(flatten)]
-    pub sum: Sum,
+    pub sum: UsageSum,
 }
 
 /// The answers of one log.
-pub fn answers(bytes: &[u8]) -> Vec<Answered> {
+pub fn answers(bytes: &[u8]) -> Vec<LoggedAnswer> {
     // Most logs have none; they needn't be parsed.
     if memchr::memmem::find(bytes, b"%% brain=").is_none() {
         return Vec::new();
@@ -76,45 +76,47 @@ pub fn answers(bytes: &[u8]) -> Vec<Answered> {
     events
         .filter_map(|event| Some((event.at, split(&event.content).1?)))
         .filter(|(_, facts)| !facts.is_partial())
-        .map(|(at, facts)| Answered { at, channel: channel.clone(), facts })
+        .map(|(at, facts)| LoggedAnswer { at, channel: channel.clone(), facts })
         .collect()
 }
 
 /// All together, and by brain, day or channel: days in their order, else the most tokens first.
-pub fn add_up(answers: &[Answered], by: By, zone: &TimeZone) -> (Sum, Vec<Row>) {
-    let mut total = Sum::default();
-    let mut rows: BTreeMap<String, Sum> = BTreeMap::new();
+pub fn add_up(answers: &[LoggedAnswer], by: UsageGrouping, zone: &TimeZone) -> (UsageSum, Vec<UsageRow>) {
+    let mut total = UsageSum::default();
+    let mut rows: BTreeMap<String, UsageSum> = BTreeMap::new();
     for answer in answers {
         let facts = &answer.facts;
-        total.add(&Sum::of(facts));
+        total.add(&UsageSum::of(facts));
         match by {
-            By::Brain => {
+            UsageGrouping::Brain => {
                 for (brain, _) in &facts.failed {
-                    rows.entry(brain.clone()).or_default().add(&Sum {
+                    rows.entry(brain.clone()).or_default().add(&UsageSum {
                         calls: 1,
                         failed: 1,
-                        ..Sum::default()
+                        ..UsageSum::default()
                     });
                 }
-                let answered = Sum::of(facts);
+                let answered = UsageSum::of(facts);
                 let calls = answered.calls.saturating_sub(answered.failed);
-                rows.entry(facts.brain.clone()).or_default().add(&Sum { calls, failed: 0, ..answered });
+                rows.entry(facts.brain.clone()).or_default().add(&UsageSum { calls, failed: 0, ..answered });
             }
-            By::Day => {
+            UsageGrouping::Day => {
                 let day = answer.at.to_zoned(zone.clone()).date().to_string();
-                rows.entry(day).or_default().add(&Sum::of(facts));
+                rows.entry(day).or_default().add(&UsageSum::of(facts));
             }
-            By::Channel => rows.entry(answer.channel.clone()).or_default().add(&Sum::of(facts)),
+            UsageGrouping::Channel => {
+                rows.entry(answer.channel.clone()).or_default().add(&UsageSum::of(facts))
+            }
         }
     }
-    let mut rows: Vec<Row> = rows.into_iter().map(|(key, sum)| Row { key, sum }).collect();
-    if by != By::Day {
+    let mut rows: Vec<UsageRow> = rows.into_iter().map(|(key, sum)| UsageRow { key, sum }).collect();
+    if by != UsageGrouping::Day {
         rows.sort_by_key(|row| std::cmp::Reverse(row.sum.tokens()));
     }
     (total, rows)
 }
 
-impl Sum {
+impl UsageSum {
     /// Tokens read and written.
     pub fn tokens(&self) -> u64 {
         self.input.saturating_add(self.output)

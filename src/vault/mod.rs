@@ -25,12 +25,14 @@ mod read;
 mod watch;
 mod why;
 
-pub use self::edit::{EditOptions, EditReport, EditStrategy, Editor, Plan, Recovered, Recovery};
+pub use self::edit::{EditOptions, EditPlan, EditReport, EditStrategy, Editor, Recovered, Recovery};
 pub use self::error::{EditError, Refusal, VaultError};
 pub use self::guard::{FollowUps, QuietTracker, SteadyLines};
 pub use self::origin::{BRAIN_VARIABLE, Origin, TURN_VARIABLE};
 pub use self::path::{NotePath, PathError};
 pub use self::plan::{DropReason, Merged, OpOutcome, Operation, Overlap, apply, three_way_merge};
-pub use self::read::{DEFAULT_LIMIT, Entry, SkipReason, Skipped, Stat, Vault, Walk, WalkOptions, conflict};
+pub use self::read::{
+    DEFAULT_LIMIT, SkipReason, Skipped, Stat, Vault, Walk, WalkEntry, WalkOptions, conflict,
+};
 pub use self::watch::{WatchError, WatchEvent, WatchTimes, Watcher};
-pub use self::why::{Actor, BOOKKEEPING, Change, ChangeObserver, MERGES, OPERATION, Why};
+pub use self::why::{Actor, BOOKKEEPING, ChangeObserver, MERGES, OPERATION, ObservedChange, Why};

@@ -89,7 +89,7 @@ impl Why {
 
 /// One change of one note, as it is told to a [`ChangeObserver`].
 #[derive(Debug, Clone, Copy)]
-pub struct Change<'a> {
+pub struct ObservedChange<'a> {
     /// Which note.
     pub path: &'a NotePath,
     /// Its bytes before, `None` where it did not exist.
@@ -105,5 +105,5 @@ pub trait ChangeObserver: Send + Sync {
     /// Called once the note has its new bytes and may be opened again, before the edit's journal
     /// entry is cleared; after a crash in between it is called again on recovery, so it must bear
     /// being told the same change twice. It must not call the editor.
-    fn changed(&self, change: &Change<'_>) -> Result<(), Box<dyn Error + Send + Sync>>;
+    fn changed(&self, change: &ObservedChange<'_>) -> Result<(), Box<dyn Error + Send + Sync>>;
 }

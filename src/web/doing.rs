@@ -11,7 +11,7 @@ use super::visit::{Form, Visit};
 use crate::format::commitment::Status;
 use crate::format::reminder::{Recur, Reminder};
 use crate::memory::MemoryError;
-use crate::reminders::{Book, Changes, ReminderError, check_message, find, local_after};
+use crate::reminders::{Changes, ReminderError, VaultReminders, check_message, find, local_after};
 use crate::schedule;
 use crate::tasks::{Rewrite, TaskError, VaultTasks, WrittenTask, is_task_id};
 use crate::vault::NotePath;
@@ -32,9 +32,14 @@ impl<'v> Doing<'v> {
         Self { visit, path }
     }
 
-    pub(super) fn book(&self) -> Book<'_> {
+    pub(super) fn book(&self) -> VaultReminders<'_> {
         let workspace = self.visit.workspace;
-        Book { vault: &workspace.vault, editor: &workspace.editor, path: &self.path, zone: &workspace.zone }
+        VaultReminders {
+            vault: &workspace.vault,
+            editor: &workspace.editor,
+            path: &self.path,
+            zone: &workspace.zone,
+        }
     }
 
     /// Does what the form asks for; what was done, in a sentence. None where it asks for something else.

@@ -19,7 +19,7 @@ use super::request;
 use super::shared::{Questions, Shared};
 use crate::listen::Names;
 use crate::reminders::rfc3339;
-use crate::turn::{NewTurn, State, TurnJournal, journal};
+use crate::turn::{NewTurn, TurnJournal, TurnState, journal};
 use crate::workspace::Workspace;
 
 /// A request's headers have to be there so soon after the connection, or the answer before.
@@ -122,7 +122,7 @@ fn end_questions(workspace: &Workspace) {
         let open = turns.open_turns(Some(0))?.into_iter().map(|turn| turn.asked);
         open.filter(NewTurn::is_of_page).try_for_each(|asked| {
             let why = "vault-agent was ended before it had answered";
-            turns.advance(asked.message, State::Dropped, why, workspace.clock.now()).map(drop)
+            turns.advance(asked.message, TurnState::Dropped, why, workspace.clock.now()).map(drop)
         })
     });
     if let Err(error) = ended {

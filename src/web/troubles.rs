@@ -4,9 +4,9 @@ use std::sync::PoisonError;
 
 use super::answer::Problem;
 use super::visit::Visit;
-use crate::agent::setup;
-use crate::brain::failover::{self, Rest};
-use crate::brain::health::Store;
+use crate::agent::brain_clients;
+use crate::brain::failover::{self, Availability};
+use crate::brain::health::HealthStore;
 use crate::config::Settings;
 use crate::conflicts::Copy;
 use crate::format::reminder::RemindersFile;
@@ -45,18 +45,18 @@ pub(super) fn troubles(visit: &Visit<'_>, reminders: &RemindersFile) -> Result<V
     }
     out.extend(settings.read_only);
     out.extend(workspace.machines.problem());
-    let health = Store::new(&workspace.dirs.state).load();
-    for brain in setup::prepare(&workspace.settings, workspace.vault.root()) {
+    let health = HealthStore::new(&workspace.dirs.state).load();
+    for brain in brain_clients::prepare(&workspace.settings, workspace.vault.root()) {
         match failover::rest(&health, &brain.link, visit.now) {
-            Rest::Until(class, until) => {
+            Availability::Until(class, until) => {
                 let local = workspace.zone.tz().to_datetime(until);
                 let until = when::confirmation(local, visit.now, &workspace.zone);
                 out.push(format!("the model {} rests until {until}: {}", brain.name(), class.name()));
             }
-            Rest::Off(class) => {
+            Availability::Off(class) => {
                 out.push(format!("the model {} can't be asked: {}", brain.name(), class.name()));
             }
-            Rest::Free => {}
+            Availability::Free => {}
         }
     }
     out.extend(copies(visit));

@@ -7,17 +7,17 @@
 //! shown for confirmation ([`confirmation()`]). Everything here is pure. `grammar/when.md` is the page for others,
 //! `grammar/vectors/when.json` the phrases with their meanings.
 //!
-//! - `term`: meanings of words; `part`: the hours of morning, afternoon, evening and night;
+//! - `term`: meanings of words; `day_part`: the hours of morning, afternoon, evening and night;
 //! - `phrase`: the parsed form of a phrase;
 //! - `reason`: the reason why a phrase has no meaning; `error`: errors about that, and about several meanings;
 //! - `confirmation`: the understood time in words.
 
 mod confirmation;
+mod day_part;
 mod error;
 mod grammar;
 mod languages;
 mod lexicon;
-mod part;
 mod phrase;
 mod reason;
 mod resolve;
@@ -35,7 +35,7 @@ pub use error::{Reading, WHEN_HINT, WhenError};
 pub use lexicon::{Vocabulary, vocabulary};
 pub use resolve::Meaning;
 
-use resolve::{Here, Problem, Read};
+use resolve::{MeaningResult, NoMeaning, PhraseContext};
 
 /// The longest phrase that is read, in tokens; people type shorter ones.
 const MOST_TOKENS: usize = 24;
@@ -47,7 +47,7 @@ const MOST_TOKENS: usize = 24;
 /// It can't be read, has several meanings, or has passed.
 pub fn read(text: &str, now: Timestamp, zone: &Zone) -> Result<Meaning, WhenError> {
     let text = text.trim();
-    let meaning = one(text, Here { now, zone, past: false })?;
+    let meaning = one(text, PhraseContext { now, zone, past: false })?;
     let local = zone.tz().to_datetime(now);
     let minute = local.date().at(local.hour(), local.minute(), 0, 0);
     let over = meaning.local < minute || meaning.at.duration_until(now) >= jiff::SignedDuration::from_mins(1);
@@ -76,11 +76,11 @@ pub fn parse_when(text: &str, now: Timestamp, zone: &Zone) -> Result<DateTime, W
 /// # Errors
 /// It can't be read, or has several meanings.
 pub fn read_past(text: &str, now: Timestamp, zone: &Zone) -> Result<Timestamp, WhenError> {
-    one(text.trim(), Here { now, zone, past: true }).map(|meaning| meaning.at)
+    one(text.trim(), PhraseContext { now, zone, past: true }).map(|meaning| meaning.at)
 }
 
 /// The one meaning of a phrase.
-fn one(text: &str, here: Here<'_>) -> Result<Meaning, WhenError> {
+fn one(text: &str, here: PhraseContext<'_>) -> Result<Meaning, WhenError> {
     if text.len() > 200 {
         let shown: String = text.chars().take(40).collect();
         return Err(WhenError::NotUnderstood { text: shown + "…", reason: "it is too long".to_owned() });
@@ -91,7 +91,7 @@ fn one(text: &str, here: Here<'_>) -> Result<Meaning, WhenError> {
     }
     let tokens = tokens::tokens(text);
     let lattices = lexicon::lattices(if tokens.len() > MOST_TOKENS { &[] } else { &tokens });
-    let reads: Vec<Read> = match iso(text, here) {
+    let reads: Vec<MeaningResult> = match iso(text, here) {
         Some(read) => vec![read],
         None => lattices
             .iter()
@@ -102,7 +102,7 @@ fn one(text: &str, here: Here<'_>) -> Result<Meaning, WhenError> {
             .collect(),
     };
     let mut meanings: Vec<Meaning> = Vec::new();
-    let mut problems: Vec<Problem> = Vec::new();
+    let mut problems: Vec<NoMeaning> = Vec::new();
     for read in reads {
         match read {
             Ok(new) if meanings.iter().any(|m| (m.local, m.recur) == (new.local, new.recur)) => {}
@@ -112,10 +112,10 @@ fn one(text: &str, here: Here<'_>) -> Result<Meaning, WhenError> {
     }
     match (meanings.len(), problems.into_iter().next()) {
         (1, _) => Ok(meanings.remove(0)),
-        (0, Some(Problem::SecondTime(at))) => {
+        (0, Some(NoMeaning::SecondTime(at))) => {
             Err(WhenError::SecondTime { text: text.to_owned(), at: plain(at) })
         }
-        (0, Some(Problem::Reason(reason))) => Err(not(reason)),
+        (0, Some(NoMeaning::Reason(reason))) => Err(not(reason)),
         (0, None) => Err(not(reason::reason(&tokens, &lattices))),
         _ => {
             meanings.sort_by_key(|meaning| meaning.local);
@@ -134,7 +134,7 @@ fn one(text: &str, here: Here<'_>) -> Result<Meaning, WhenError> {
 }
 
 /// Reads unambiguous ISO 8601 and RFC 3339: `2026-12-01T09:30`, with seconds or an offset too.
-fn iso(text: &str, here: Here<'_>) -> Option<Read> {
+fn iso(text: &str, here: PhraseContext<'_>) -> Option<MeaningResult> {
     let is_digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
     let (date, rest) = (text.get(..10)?, text.get(10..)?);
     let parts: Vec<&str> = date.split('-').collect();
@@ -142,7 +142,7 @@ fn iso(text: &str, here: Here<'_>) -> Option<Read> {
     if (year.len(), month.len(), day.len()) != (4, 2, 2) || !parts.iter().all(|part| is_digits(part)) {
         return None;
     }
-    let no = |what: String| Some(Err(Problem::Reason(what)));
+    let no = |what: String| Some(Err(NoMeaning::Reason(what)));
     let Ok(date) = date.parse::<civil::Date>() else { return no(format!("there is no day `{date}`")) };
     if let Ok(at) = text.parse::<Timestamp>() {
         return Some(resolve::of_instant(at, here));

@@ -2,7 +2,7 @@
 
 use jiff::civil::Weekday;
 
-use super::part::Part;
+use super::day_part::Part;
 use super::term::Unit;
 
 /// A whole phrase, read in one way.
@@ -40,7 +40,7 @@ pub struct Length {
 
 /// Which of those that have the same name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Which {
+pub enum WhichOne {
     /// Nothing is said.
     Bare,
     /// This week's, this month's.
@@ -59,21 +59,21 @@ pub enum Day {
     /// Counted from today.
     Offset(i32),
     /// A day of the week.
-    Weekday(Weekday, Which),
+    Weekday(Weekday, WhichOne),
     /// A day of the week in this week or the next.
-    OfWeek(Weekday, Which),
+    OfWeek(Weekday, WhichOne),
     /// A date, perhaps with the day of the week that it should be.
     Date(Date),
     /// A day of the next month that has it.
     OfMonth(i32, Option<Weekday>),
     /// A day of a month that is named by the present one.
-    OfMonthBy(i32, Which),
+    OfMonthBy(i32, WhichOne),
     /// The last day of a month or year.
     EndOf(Period),
     /// A week, month or year without a day.
-    Period(Which, Unit),
+    Period(WhichOne, Unit),
     /// Saturday or Sunday.
-    Weekend(Which),
+    Weekend(WhichOne),
     /// So many days, weeks, months or years on, at this time of day.
     After(Length),
     /// Again and again.
@@ -97,7 +97,7 @@ pub struct Date {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Period {
     /// This or the next month or year (or week).
-    Of(Which, Unit),
+    Of(WhichOne, Unit),
     /// A month by its name.
     Month(i32, Option<i32>),
 }

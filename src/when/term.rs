@@ -2,7 +2,7 @@
 
 use jiff::civil::Weekday;
 
-use super::part::Part;
+use super::day_part::Part;
 
 /// One meaning of a word, or of a few words that belong together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

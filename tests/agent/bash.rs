@@ -1,7 +1,7 @@
 //! The shell: what a command sees, what it changes, what is asked first, and that nothing of it is left.
 
 use serde_json::{Value, json};
-use vault_agent::agent::approval::Verdict;
+use vault_agent::agent::approval_request::ApprovalVerdict;
 
 use crate::agent::rig::{Person, ask, is_whole, left, settings};
 use crate::models::{ModelServer, Reply};
@@ -157,7 +157,7 @@ async fn network_is_asked_about_and_always_once_something_was_read() {
     let vault = TestVault::new(NOTES);
     vault.write("vault-agent.toml", settings(&server, "allow = [\"bash:echo out *\"]"));
     let network = |command: &str| ("bash", json!({ "command": command, "network": true }));
-    let person = Person::who_says(Verdict::No);
+    let person = Person::who_says(ApprovalVerdict::No);
     // A plain command is free, one that leaves isn't, unless a pattern fits.
     let results = ask(&vault, &server, &person, vec![network("echo out there")]).await;
     assert_eq!(results[0], "out there\n[exit status 0]");
@@ -174,7 +174,7 @@ async fn network_is_asked_about_and_always_once_something_was_read() {
     assert_eq!(person.asked().len(), 1);
     // With `bash = "ask"` each command is.
     vault.write("vault-agent.toml", settings(&server, "bash = \"ask\"\nallow = [\"bash:echo out *\"]"));
-    let person = Person::who_says(Verdict::Yes);
+    let person = Person::who_says(ApprovalVerdict::Yes);
     let results = ask(&vault, &server, &person, vec![bash("echo out plain")]).await;
     assert_eq!(results[0], "out plain\n[exit status 0]");
     let asked = person.asked();

@@ -4,11 +4,13 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
-use vault_agent::agent::{Engine, EngineParts, Given, NoApprovals, NoTools, Remember, VaultMemory};
+use vault_agent::agent::{
+    Engine, EngineParts, NoApprovals, NoTools, RecalledContext, TurnMemory, VaultMemory,
+};
 use vault_agent::brain::wire::Watch;
 use vault_agent::clock::ManualClock;
 use vault_agent::config::Dirs;
-use vault_agent::turn::{NewTurn, Nowhere, Responder, TurnJournal};
+use vault_agent::turn::{NewTurn, NoConversation, Responder, TurnJournal};
 use vault_agent::vault::Vault;
 use vault_agent::workspace::Workspace;
 
@@ -77,10 +79,10 @@ async fn what_a_turn_asks_is_no_memory_of_it() {
 struct Ears(Mutex<Vec<String>>);
 
 #[async_trait]
-impl Remember for Ears {
-    async fn given(&self, _: &str, without: &[&str]) -> Result<Given, String> {
+impl TurnMemory for Ears {
+    async fn given(&self, _: &str, without: &[&str]) -> Result<RecalledContext, String> {
         self.0.lock().unwrap().extend(without.iter().copied().map(str::to_owned));
-        Ok(Given::default())
+        Ok(RecalledContext::default())
     }
 
     async fn answer(&self, _: &str, _: &[&str]) -> Result<String, String> {
@@ -122,7 +124,7 @@ async fn what_stands_in_a_request_is_not_recalled_into_it() {
     });
     let turn = NewTurn { message: 1, block: format!("{log}#^{}", id(299)), ..NewTurn::default() };
     journal.accept(&turn, workspace.clock.now()).unwrap();
-    engine.unwrap().answer(1, &Nowhere, &CancellationToken::new()).await.unwrap();
+    engine.unwrap().answer(1, &NoConversation, &CancellationToken::new()).await.unwrap();
     let asked = String::from_utf8_lossy(&server.requests()[0].bytes).into_owned();
     let without = ears.0.lock().unwrap().clone();
     let told = (0..300).filter(|nth| asked.contains(&format!("Number {nth} of"))).count();

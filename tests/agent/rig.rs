@@ -5,16 +5,16 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
-use vault_agent::agent::approval::{Verdict, Wanted};
+use vault_agent::agent::approval_request::{ApprovalSubject, ApprovalVerdict};
 use vault_agent::agent::bash::BashTool;
 use vault_agent::agent::skills::{SkillTool, Skills};
 use vault_agent::agent::tools::Caller;
-use vault_agent::agent::{Approvals, Boxes, Engine, EngineParts, Toolbox, VaultMemory};
+use vault_agent::agent::{Approvals, CombinedToolbox, Engine, EngineParts, Toolbox, VaultMemory};
 use vault_agent::brain::wire::Watch;
 use vault_agent::clock::ManualClock;
 use vault_agent::config::Dirs;
 use vault_agent::confine::{self, Helper};
-use vault_agent::turn::{NewTurn, Nowhere, Place, Responder, TurnJournal};
+use vault_agent::turn::{NewTurn, NoConversation, Place, Responder, TurnJournal};
 use vault_agent::vault::Vault;
 use vault_agent::workspace::Workspace;
 
@@ -44,17 +44,17 @@ pub fn settings(server: &ModelServer, more: &str) -> String {
 
 /// Says the same to whatever is asked, and remembers it.
 pub struct Person {
-    pub says: Verdict,
-    pub asked: Mutex<Vec<Wanted>>,
+    pub says: ApprovalVerdict,
+    pub asked: Mutex<Vec<ApprovalSubject>>,
 }
 
 impl Person {
-    pub fn who_says(says: Verdict) -> Arc<Self> {
+    pub fn who_says(says: ApprovalVerdict) -> Arc<Self> {
         Arc::new(Self { says, asked: Mutex::default() })
     }
 
     /// What was asked since the last look.
-    pub fn asked(&self) -> Vec<Wanted> {
+    pub fn asked(&self) -> Vec<ApprovalSubject> {
         std::mem::take(&mut self.asked.lock().unwrap())
     }
 }
@@ -63,11 +63,11 @@ impl Person {
 impl Approvals for Person {
     async fn ask(
         &self,
-        wanted: &Wanted,
+        wanted: &ApprovalSubject,
         _: &Caller,
         _: &dyn Place,
         _: &CancellationToken,
-    ) -> Result<Verdict, String> {
+    ) -> Result<ApprovalVerdict, String> {
         self.asked.lock().unwrap().push(wanted.clone());
         Ok(self.says)
     }
@@ -98,7 +98,7 @@ pub async fn ask(
     let engine = Engine::new(EngineParts {
         workspace: Arc::clone(&workspace),
         journal: Arc::clone(&journal),
-        tools: Arc::new(Boxes(boxes)),
+        tools: Arc::new(CombinedToolbox(boxes)),
         approvals: Arc::clone(person) as Arc<dyn Approvals>,
         memory: Arc::new(VaultMemory::new(Arc::clone(&workspace))),
         permits: Arc::default(),
@@ -111,7 +111,7 @@ pub async fn ask(
     .unwrap();
     let turn = NewTurn { message: 1, text: "Do it.".into(), ..NewTurn::default() };
     journal.accept(&turn, workspace.clock.now()).unwrap();
-    let answer = engine.answer(1, &Nowhere, &CancellationToken::new()).await.unwrap();
+    let answer = engine.answer(1, &NoConversation, &CancellationToken::new()).await.unwrap();
     assert_eq!(answer.text, "Done.");
     let requests = server.requests();
     assert!(requests.len() > before);

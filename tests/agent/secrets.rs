@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use serde_json::json;
-use vault_agent::agent::approval::Verdict;
+use vault_agent::agent::approval_request::ApprovalVerdict;
 
 use crate::agent::rig::{Person, ask, is_whole, left, settings};
 use crate::models::{ModelServer, Reply};
@@ -103,14 +103,14 @@ async fn a_secret_of_a_key_file_is_asked_about_and_given_after_a_yes() {
     let key = format!("[skill.vaulty]\nkey_files = {{ CANARY_KEY = \"{}\" }}\n", file.display());
     vault.write("vault-agent.toml", format!("{}{key}", settings(&server, "")));
     let call = || ("bash", json!({"command": "bash scripts/tell.sh", "skill": "vaulty"}));
-    let no = Person::who_says(Verdict::No);
+    let no = Person::who_says(ApprovalVerdict::No);
     let results = ask(&vault, &server, &no, vec![call()]).await;
     assert!(results[0].contains("declined"), "{}", results[0]);
     let asked = no.asked();
     assert_eq!(asked[0].run, "skill vaulty: bash scripts/tell.sh");
     assert!(asked[0].why.contains("the secret CANARY_KEY") && asked[0].why.contains("came from elsewhere"));
     assert_eq!(asked[0].always, None, "one word can't be for both");
-    let yes = Person::who_says(Verdict::Yes);
+    let yes = Person::who_says(ApprovalVerdict::Yes);
     let results = ask(&vault, &server, &yes, vec![call()]).await;
     assert!(results[0].starts_with("[hidden]\n"), "{}", results[0]);
     clean(&vault, &server, &results.join("\n"));
@@ -161,7 +161,7 @@ async fn the_web_is_searched_with_the_key_and_the_key_stays_out_of_sight() {
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
     let key = format!("[skill.brave-search]\nkey_files = {{ BRAVE_API_KEY = \"{}\" }}\n", file.display());
     vault.write("vault-agent.toml", format!("{}{key}", settings(&server, "")));
-    let yes = Person::who_says(Verdict::Yes);
+    let yes = Person::who_says(ApprovalVerdict::Yes);
     let call = json!({"command": "bash scripts/search.sh 'green tea & cake' 3", "skill": "brave-search", "network": true});
     let results =
         ask(&vault, &server, &yes, vec![("skill", json!({"name": "brave-search"})), ("bash", call)]).await;

@@ -1,7 +1,7 @@
 //! Skills: listed, checked, told, read, and asked about where they came from elsewhere.
 
 use serde_json::{Value, json};
-use vault_agent::agent::approval::Verdict;
+use vault_agent::agent::approval_request::ApprovalVerdict;
 
 use crate::agent::rig::{Person, ask, is_whole, settings};
 use crate::models::{ModelServer, Reply};
@@ -173,14 +173,14 @@ async fn a_skill_from_elsewhere_is_asked_about_at_its_first_use_bound_to_its_has
     vault.write("vault-agent.toml", settings(&server, ""));
     vault.write("skills/tea/SKILL.md", skill("tea", "Makes tea.", "Boil water."));
     vault.write("skills/tea/references/more.md", "Ceylon.");
-    let no = Person::who_says(Verdict::No);
+    let no = Person::who_says(ApprovalVerdict::No);
     let results = ask(&vault, &server, &no, vec![read("tea", None)]).await;
     assert!(results[0].contains("declined") && !results[0].contains("Boil"), "{}", results[0]);
     let asked = no.asked();
     let always = asked[0].always.clone().unwrap();
     assert!(always.starts_with("skill:tea@") && asked[0].hash.as_deref().unwrap().starts_with(&always[10..]));
     // "Once" holds for the turn.
-    let yes = Person::who_says(Verdict::Yes);
+    let yes = Person::who_says(ApprovalVerdict::Yes);
     let results =
         ask(&vault, &server, &yes, vec![read("tea", None), read("tea", Some("references/more.md"))]).await;
     assert!(

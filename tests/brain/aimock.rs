@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 use vault_agent::brain::wire::Wire;
-use vault_agent::brain::{Class, Message, Stop, ToolResult};
+use vault_agent::brain::{FailureClass, Message, StopReason, ToolResult};
 
 use crate::brain::rig::{PATIENT, ask, brain, question, told, with_tool};
 
@@ -14,12 +14,16 @@ async fn the_wires_work_against_somebody_elses_server() {
         let brain = brain(wire, &url, PATIENT);
         let (answer, events) = ask(&brain, &question("What does Anna like?")).await;
         let answer = answer.unwrap();
-        assert_eq!((answer.text.as_str(), answer.stop), ("Anna likes oolong tea.", Stop::End), "{wire:?}");
+        assert_eq!(
+            (answer.text.as_str(), answer.stop),
+            ("Anna likes oolong tea.", StopReason::End),
+            "{wire:?}"
+        );
         assert_eq!(told(&events), answer.text);
 
         let mut request = with_tool("Look for Anna");
         let answer = ask(&brain, &request).await.0.unwrap();
-        assert_eq!(answer.stop, Stop::ToolUse, "{wire:?}");
+        assert_eq!(answer.stop, StopReason::ToolUse, "{wire:?}");
         let call = &answer.tool_calls[0];
         assert_eq!(call.name, "look");
         assert_eq!(serde_json::from_str::<Value>(&call.arguments).unwrap()["q"], "Anna");
@@ -30,6 +34,6 @@ async fn the_wires_work_against_somebody_elses_server() {
         assert_eq!(ask(&brain, &request).await.0.unwrap().text, "Found: oolong.", "{wire:?}");
 
         let error = ask(&brain, &question("Be too busy")).await.0.unwrap_err();
-        assert_eq!(error.class, Class::RateLimit, "{wire:?}: {error}");
+        assert_eq!(error.class, FailureClass::RateLimit, "{wire:?}: {error}");
     }
 }

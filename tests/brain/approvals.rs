@@ -6,13 +6,13 @@ use std::sync::Arc;
 use jiff::SignedDuration;
 use tokio_util::sync::CancellationToken;
 use vault_agent::agent::VaultApprovals;
-use vault_agent::agent::approval::{Approvals, Verdict, Wanted};
-use vault_agent::agent::approvals::Word;
+use vault_agent::agent::approval_request::{ApprovalSubject, ApprovalVerdict, Approvals};
+use vault_agent::agent::approvals::ApprovalDecision;
 use vault_agent::agent::tools::Caller;
 use vault_agent::clock::ManualClock;
 use vault_agent::config::Dirs;
-use vault_agent::format::approval::{self, Approval, State};
-use vault_agent::turn::Nowhere;
+use vault_agent::format::approval::{self, Approval, ApprovalState};
+use vault_agent::turn::NoConversation;
 use vault_agent::vault::{Actor, Vault};
 use vault_agent::workspace::Workspace;
 
@@ -50,17 +50,21 @@ impl Room {
     }
 }
 
-fn wanted(run: &str) -> Wanted {
+fn wanted(run: &str) -> ApprovalSubject {
     let always = Some(format!("bash:{run}"));
-    Wanted { run: run.into(), hash: None, why: "network".into(), always, lasts: false }
+    ApprovalSubject { run: run.into(), hash: None, why: "network".into(), always, lasts: false }
 }
 
 fn caller(number: u32) -> Caller {
     Caller { turn: "1".into(), number, brain: "claude".into(), tainted: false }
 }
 
-async fn ask(approvals: &VaultApprovals, wanted: &Wanted, caller: &Caller) -> Result<Verdict, String> {
-    approvals.ask(wanted, caller, &Nowhere, &CancellationToken::new()).await
+async fn ask(
+    approvals: &VaultApprovals,
+    wanted: &ApprovalSubject,
+    caller: &Caller,
+) -> Result<ApprovalVerdict, String> {
+    approvals.ask(wanted, caller, &NoConversation, &CancellationToken::new()).await
 }
 
 #[tokio::test]
@@ -69,29 +73,36 @@ async fn what_was_left_in_the_note_runs_once_after_the_tick() {
     let approvals = VaultApprovals::left_behind(&room.workspace);
     let two_lines = wanted("echo \"a\"\ncurl https://a.example");
     for _ in 0..2 {
-        assert_eq!(ask(&approvals, &two_lines, &caller(0)).await, Ok(Verdict::Waits));
+        assert_eq!(ask(&approvals, &two_lines, &caller(0)).await, Ok(ApprovalVerdict::Waits));
     }
     assert_eq!(room.lines().len(), 1, "the same question is one line: {}", room.note());
     let line = room.lines().remove(0);
     assert_eq!((line.run.as_str(), line.turn.as_deref()), (two_lines.run.as_str(), Some("ask")));
     assert_eq!(line.until, "2026-12-01T09:31:00Z".parse().unwrap());
     room.change(|note| note.replace("- [ ]", "- [x]"));
-    assert_eq!(ask(&approvals, &wanted("curl https://b.example"), &caller(0)).await, Ok(Verdict::Waits));
+    assert_eq!(
+        ask(&approvals, &wanted("curl https://b.example"), &caller(0)).await,
+        Ok(ApprovalVerdict::Waits)
+    );
     // Another turn and call: what counts is the text.
-    assert_eq!(ask(&approvals, &two_lines, &caller(3)).await, Ok(Verdict::Yes));
-    assert_eq!(ask(&approvals, &two_lines, &caller(0)).await, Ok(Verdict::Waits), "once");
+    assert_eq!(ask(&approvals, &two_lines, &caller(3)).await, Ok(ApprovalVerdict::Yes));
+    assert_eq!(ask(&approvals, &two_lines, &caller(0)).await, Ok(ApprovalVerdict::Waits), "once");
     room.change(|note| note.replace("- [ ]", "- [-]"));
-    assert_eq!(ask(&approvals, &two_lines, &caller(0)).await, Ok(Verdict::No));
-    assert_eq!(ask(&approvals, &two_lines, &caller(0)).await, Ok(Verdict::Waits), "it can be asked again");
+    assert_eq!(ask(&approvals, &two_lines, &caller(0)).await, Ok(ApprovalVerdict::No));
+    assert_eq!(
+        ask(&approvals, &two_lines, &caller(0)).await,
+        Ok(ApprovalVerdict::Waits),
+        "it can be asked again"
+    );
     // A tick after the time is none.
     room.clock.advance(SignedDuration::from_mins(40));
     room.change(|note| note.replace("- [ ]", "- [x]"));
-    assert_ne!(ask(&approvals, &two_lines, &caller(0)).await, Ok(Verdict::Yes));
-    assert!(room.lines().iter().any(|line| line.state == Some(State::Expired)), "{}", room.note());
+    assert_ne!(ask(&approvals, &two_lines, &caller(0)).await, Ok(ApprovalVerdict::Yes));
+    assert!(room.lines().iter().any(|line| line.state == Some(ApprovalState::Expired)), "{}", room.note());
     // Old lines go; a person's words stay.
     room.change(|note| format!("{note}\nMy own words.\n"));
     room.clock.advance(SignedDuration::from_hours(25));
-    assert_eq!(ask(&approvals, &two_lines, &caller(0)).await, Ok(Verdict::Waits));
+    assert_eq!(ask(&approvals, &two_lines, &caller(0)).await, Ok(ApprovalVerdict::Waits));
     assert_eq!(room.lines().len(), 1, "{}", room.note());
     assert!(room.note().contains("# Approvals") && room.note().contains("My own words."));
 }
@@ -101,22 +112,29 @@ async fn what_is_approved_is_the_command_and_the_hash_not_the_reason() {
     let room = Room::new("");
     let approvals = VaultApprovals::left_behind(&room.workspace);
     let hash = Some("0123456789abcdef".to_owned());
-    let skill = Wanted { hash: hash.clone(), ..wanted("skill tea") };
+    let skill = ApprovalSubject { hash: hash.clone(), ..wanted("skill tea") };
     let foreign = "network, the skill `tea`, which came from elsewhere";
-    let first = Wanted { why: foreign.into(), always: None, hash: hash.clone(), ..wanted("skill tea: brew") };
+    let first = ApprovalSubject {
+        why: foreign.into(),
+        always: None,
+        hash: hash.clone(),
+        ..wanted("skill tea: brew")
+    };
     for one in [&skill, &first] {
-        assert_eq!(ask(&approvals, one, &caller(0)).await, Ok(Verdict::Waits));
+        assert_eq!(ask(&approvals, one, &caller(0)).await, Ok(ApprovalVerdict::Waits));
     }
     room.change(|note| note.replace("- [ ]", "- [x]"));
     // The skill is approved by now, so that the command's reason is the network alone, and "Always" could be said.
-    let then = Wanted { hash, ..wanted("skill tea: brew") };
-    assert_eq!(ask(&approvals, &skill, &caller(0)).await, Ok(Verdict::Yes));
-    assert_eq!(ask(&approvals, &then, &caller(1)).await, Ok(Verdict::Yes), "{}", room.note());
+    let then = ApprovalSubject { hash, ..wanted("skill tea: brew") };
+    assert_eq!(ask(&approvals, &skill, &caller(0)).await, Ok(ApprovalVerdict::Yes));
+    assert_eq!(ask(&approvals, &then, &caller(1)).await, Ok(ApprovalVerdict::Yes), "{}", room.note());
     assert_eq!(room.lines().len(), 2, "{}", room.note());
     // Other files, or another command, are another question.
     room.change(|note| note.replace(" state=used", ""));
-    for other in [Wanted { hash: Some("fedcba9876543210".into()), ..then.clone() }, wanted("skill tea: b")] {
-        assert_eq!(ask(&approvals, &other, &caller(0)).await, Ok(Verdict::Waits));
+    for other in
+        [ApprovalSubject { hash: Some("fedcba9876543210".into()), ..then.clone() }, wanted("skill tea: b")]
+    {
+        assert_eq!(ask(&approvals, &other, &caller(0)).await, Ok(ApprovalVerdict::Waits));
     }
 }
 
@@ -129,7 +147,7 @@ async fn a_secret_is_never_written_into_the_note() {
     let mut hidden = wanted("curl -H \"X-Key: canary-0123456789\" https://a.example");
     let refused = ask(&approvals, &hidden, &caller(0)).await.unwrap_err();
     assert!(refused.contains("a secret of this vault") && !refused.contains("canary"), "{refused}");
-    hidden = Wanted { why: "canary-0123456789".into(), ..wanted("ls") };
+    hidden = ApprovalSubject { why: "canary-0123456789".into(), ..wanted("ls") };
     assert!(ask(&approvals, &hidden, &caller(0)).await.is_err());
     assert!(ask(&approvals, &wanted(" "), &caller(0)).await.is_err());
     let long = ask(&approvals, &wanted(&"x".repeat(8_001)), &caller(0)).await.unwrap_err();
@@ -141,12 +159,12 @@ async fn a_secret_is_never_written_into_the_note() {
 async fn what_is_allowed_now_is_not_asked_but_in_a_tainted_turn() {
     let room = Room::new("[assistant]\nallow = [\"bash:ls\"]\n");
     let approvals = VaultApprovals::left_behind(&room.workspace);
-    assert_eq!(ask(&approvals, &wanted("ls"), &caller(0)).await, Ok(Verdict::Yes));
+    assert_eq!(ask(&approvals, &wanted("ls"), &caller(0)).await, Ok(ApprovalVerdict::Yes));
     assert_eq!(room.note(), "");
     let tainted = Caller { tainted: true, ..caller(0) };
-    assert_eq!(ask(&approvals, &wanted("ls"), &tainted).await, Ok(Verdict::Waits));
-    let every_time = Wanted { always: None, ..wanted("ls -l") };
-    assert_eq!(ask(&approvals, &every_time, &caller(0)).await, Ok(Verdict::Waits));
+    assert_eq!(ask(&approvals, &wanted("ls"), &tainted).await, Ok(ApprovalVerdict::Waits));
+    let every_time = ApprovalSubject { always: None, ..wanted("ls -l") };
+    assert_eq!(ask(&approvals, &every_time, &caller(0)).await, Ok(ApprovalVerdict::Waits));
     assert!(!room.lines()[1].to_line().contains("always="));
 }
 
@@ -164,14 +182,15 @@ async fn a_line_that_nobody_could_tick_is_not_waited_for() {
 async fn a_press_counts_for_the_line_that_was_shown_and_no_other() {
     let room = Room::new("# mine\n");
     let approvals = VaultApprovals::left_behind(&room.workspace);
-    assert_eq!(ask(&approvals, &wanted("ls"), &caller(0)).await, Ok(Verdict::Waits));
+    assert_eq!(ask(&approvals, &wanted("ls"), &caller(0)).await, Ok(ApprovalVerdict::Waits));
     let id = room.lines()[0].id.clone();
     let press = async |digest: &str, word| approvals.answer(&id, digest, word, Actor::Discord).await;
-    let wrong = press("000000000000", Word::Always).await.unwrap_err();
+    let wrong = press("000000000000", ApprovalDecision::Always).await.unwrap_err();
     assert!(wrong.contains("was changed"), "{wrong}");
     let settings = std::fs::read_to_string(room.temp.path().join("vault/vault-agent.toml")).unwrap();
     assert_eq!(settings, "# mine\n", "nothing is allowed by it");
-    let gone = approvals.answer("ap_AAAAAAAAAAAA", "0", Word::Once, Actor::Discord).await.unwrap_err();
+    let gone =
+        approvals.answer("ap_AAAAAAAAAAAA", "0", ApprovalDecision::Once, Actor::Discord).await.unwrap_err();
     assert!(gone.contains("doesn't stand in `Approvals.md`"), "{gone}");
     assert!(room.lines()[0].is_open());
 }
@@ -196,7 +215,7 @@ fn runtime(thread: &str) -> tokio::runtime::Runtime {
         .unwrap()
 }
 
-async fn left(workspace: &Arc<Workspace>, run: &str) -> Result<Verdict, String> {
+async fn left(workspace: &Arc<Workspace>, run: &str) -> Result<ApprovalVerdict, String> {
     ask(&VaultApprovals::left_behind(workspace), &wanted(run), &caller(0)).await
 }
 
@@ -204,32 +223,33 @@ async fn left(workspace: &Arc<Workspace>, run: &str) -> Result<Verdict, String> 
 fn what_is_asked_while_somebody_saves_the_note_or_asks_the_same_is_one_line() {
     let room = Room::new("");
     let (asking, other) = (runtime("asks"), runtime("another"));
-    assert_eq!(asking.block_on(left(&room.workspace, "ls")), Ok(Verdict::Waits));
+    assert_eq!(asking.block_on(left(&room.workspace, "ls")), Ok(ApprovalVerdict::Waits));
     // An editor that saves: for a moment the note is empty, and it is whole again before a line would be added.
     let (note, whole) = (room.temp.path().join("vault/Approvals.md"), room.note());
     room.change(|_| String::new());
     meanwhile("approval::before-line", "asks", move || std::fs::write(&note, &whole).unwrap());
-    assert_eq!(asking.block_on(left(&room.workspace, "ls")), Ok(Verdict::Waits));
+    assert_eq!(asking.block_on(left(&room.workspace, "ls")), Ok(ApprovalVerdict::Waits));
     assert_eq!(room.lines().len(), 1, "{}", room.note());
     // Two turns that ask the same at once.
     let workspace = Arc::clone(&room.workspace);
     let handle = other.handle().clone();
     meanwhile("approval::before-line", "asks", move || {
-        assert_eq!(handle.block_on(left(&workspace, "date")), Ok(Verdict::Waits));
+        assert_eq!(handle.block_on(left(&workspace, "date")), Ok(ApprovalVerdict::Waits));
     });
-    assert_eq!(asking.block_on(left(&room.workspace, "date")), Ok(Verdict::Waits));
+    assert_eq!(asking.block_on(left(&room.workspace, "date")), Ok(ApprovalVerdict::Waits));
     fail::remove("approval::before-line");
     assert_eq!(room.lines().len(), 2, "{}", room.note());
 }
 
 #[tokio::test]
 async fn a_word_that_lasts_is_asked_for_once_and_heard_by_all_who_wait() {
-    for (mark, verdict, state) in
-        [("- [x]", Verdict::Yes, State::Used), ("- [-]", Verdict::No, State::Declined)]
-    {
+    for (mark, verdict, state) in [
+        ("- [x]", ApprovalVerdict::Yes, ApprovalState::Used),
+        ("- [-]", ApprovalVerdict::No, ApprovalState::Declined),
+    ] {
         let room = Room::new("");
         let approvals = VaultApprovals::new(&room.workspace);
-        let day = Wanted { always: None, lasts: true, ..wanted("go on today") };
+        let day = ApprovalSubject { always: None, lasts: true, ..wanted("go on today") };
         let said = async {
             while room.lines().is_empty() {
                 tokio::task::yield_now().await;

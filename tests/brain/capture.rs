@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use vault_agent::capture::reading::{Turn, turns};
-use vault_agent::capture::{BrainLearner, Inbox, Listed};
+use vault_agent::capture::new_turns::{PersonTurn, turns};
+use vault_agent::capture::{BrainLearner, Inbox, ListedCandidate};
 use vault_agent::clock::ManualClock;
 use vault_agent::config::Dirs;
 use vault_agent::vault::Vault;
@@ -54,7 +54,7 @@ impl World {
         Arc::new(Workspace::open_in(Vault::open(&self.vault.root()).unwrap(), dirs, Arc::new(clock)).unwrap())
     }
 
-    fn turns(&self) -> Vec<Turn> {
+    fn turns(&self) -> Vec<PersonTurn> {
         turns(LOG, self.vault.read(LOG).as_bytes(), None).0
     }
 
@@ -63,7 +63,7 @@ impl World {
         learner.learn(self.turns()).await.unwrap()
     }
 
-    fn asked(&self) -> Vec<Listed> {
+    fn asked(&self) -> Vec<ListedCandidate> {
         let workspace = self.workspace();
         Inbox::new(workspace.memory()).list().unwrap()
     }

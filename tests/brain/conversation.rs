@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 use vault_agent::brain::wire::Wire;
-use vault_agent::brain::{Event, Message, Part, Reply as Answer, Request, Stop, ToolResult, Usage};
+use vault_agent::brain::{
+    BrainEvent, Message, Part, Reply as Answer, Request, StopReason, ToolResult, Usage,
+};
 
 use crate::brain::rig::{KEY, PATIENT, ask, brain, question, told, with_tool};
 use crate::models::{ModelServer, Reply};
@@ -41,8 +43,8 @@ async fn a_question_and_its_answer() {
             assert_eq!(answer.text, "Anna likes oolong tea, 東方美人 🍵.", "{wire:?}");
             assert_eq!(told(&events), answer.text);
             assert_eq!(answer.usage, Usage { input: 120, cached: 100, cache_write: 0, output: 7 });
-            assert_eq!((answer.stop, answer.model.as_str()), (Stop::End, "model-1"));
-            assert_eq!(events.last(), Some(&Event::Done { stop: Stop::End }));
+            assert_eq!((answer.stop, answer.model.as_str()), (StopReason::End, "model-1"));
+            assert_eq!(events.last(), Some(&BrainEvent::Done { stop: StopReason::End }));
             let asked = &server.requests()[0];
             assert_eq!(asked.wire, wire.name());
             assert_eq!(asked.last_user(), "What does Anna like?");
@@ -70,12 +72,12 @@ async fn a_round_of_tools_and_what_goes_back() {
             let first = with_tool("What does Anna like?");
             let (answer, events) = ask(&brain, &first).await;
             let answer = answer.unwrap();
-            assert_eq!(answer.stop, Stop::ToolUse);
+            assert_eq!(answer.stop, StopReason::ToolUse);
             assert_eq!(answer.text, "", "reasoning is no answer");
             let arguments: Vec<Value> =
                 answer.tool_calls.iter().map(|call| serde_json::from_str(&call.arguments).unwrap()).collect();
             assert_eq!(arguments, [json!({"q": "Anna \"tea\""}), json!({})]);
-            assert_eq!(events.iter().filter(|event| matches!(event, Event::ToolCall(_))).count(), 2);
+            assert_eq!(events.iter().filter(|event| matches!(event, BrainEvent::ToolCall(_))).count(), 2);
             let (answer, _) = ask(&brain, &after(&first, &answer, &["oolong", "nothing"])).await;
             assert_eq!(answer.unwrap().text, "Oolong.");
             let asked = &server.requests()[1];
@@ -142,7 +144,7 @@ async fn plain_servers_work() {
     let first = with_tool("What?");
     for round in 0..2 {
         let answer = ask(&brain, &first).await.0.unwrap();
-        assert_eq!((answer.stop, answer.tool_calls.len()), (Stop::ToolUse, 2), "{round}");
+        assert_eq!((answer.stop, answer.tool_calls.len()), (StopReason::ToolUse, 2), "{round}");
         assert_ne!(answer.tool_calls[0].id, answer.tool_calls[1].id);
         assert_eq!(answer.tool_calls[1].arguments, r#"{"q":"cake"}"#);
         assert_eq!(answer.usage, Usage::default());
@@ -152,7 +154,8 @@ async fn plain_servers_work() {
 
 #[tokio::test]
 async fn answers_end_for_different_reasons() {
-    let table = [("stop", Stop::End), ("length", Stop::Length), ("content_filter", Stop::Refusal)];
+    let table =
+        [("stop", StopReason::End), ("length", StopReason::Length), ("content_filter", StopReason::Refusal)];
     for wire in Wire::ALL {
         for (said, stop) in table {
             let server = ModelServer::start().await;
@@ -174,7 +177,7 @@ async fn a_model_may_say_nothing_or_only_think_or_write_bad_arguments() {
         for _ in 0..2 {
             let (answer, events) = ask(&brain, &first).await;
             let answer = answer.unwrap();
-            assert_eq!((answer.text.as_str(), answer.stop), ("", Stop::End), "{wire:?}");
+            assert_eq!((answer.text.as_str(), answer.stop), ("", StopReason::End), "{wire:?}");
             assert_eq!(told(&events), "");
             // What was only thought can stand in a conversation.
             wire.encode(&after(&first, &answer, &[]), &server.url(), "model-1");

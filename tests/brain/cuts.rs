@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use vault_agent::brain::wire::Wire;
-use vault_agent::brain::{Class, Event, Reply as Answer};
+use vault_agent::brain::{BrainEvent, FailureClass, Reply as Answer};
 
 use crate::brain::rig::{PATIENT, ask, brain, with_tool};
 use crate::models::{Fault, ModelServer, Reply, body};
@@ -23,7 +23,7 @@ fn replies() -> impl Strategy<Value = Reply> {
     )
 }
 
-async fn heard(wire: Wire, reply: Reply) -> (Answer, Vec<Event>) {
+async fn heard(wire: Wire, reply: Reply) -> (Answer, Vec<BrainEvent>) {
     let server = ModelServer::start().await;
     server.script(vec![reply]);
     let (answer, events) = ask(&brain(wire, &server.url(), PATIENT), &with_tool("?")).await;
@@ -78,7 +78,7 @@ fn no_beginning_of_a_stream_is_an_answer() {
                 for fault in [Fault::Cut(end), Fault::EndEarly(end)] {
                     server.script(vec![reply.clone().fault(fault)]);
                     match ask(&brain, &with_tool("?")).await.0 {
-                        Err(error) => assert_eq!(error.class, Class::Crash, "{wire:?} {end}"),
+                        Err(error) => assert_eq!(error.class, FailureClass::Crash, "{wire:?} {end}"),
                         Ok(answer) => {
                             assert!(
                                 end > terminal,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use vault_agent::brain::wire::{Watch, Wire};
-use vault_agent::brain::{Brain, BrainError, Class};
+use vault_agent::brain::{Brain, BrainError, FailureClass};
 
 use crate::brain::rig::{KEY, PATIENT, ask, brain, question};
 use crate::models::{Fault, ModelServer, Reply};
@@ -22,20 +22,20 @@ async fn fails(wire: Wire, reply: Reply, watch: Watch) -> BrainError {
 #[tokio::test]
 async fn statuses_are_classed() {
     let table = [
-        (401, "", Class::Auth),
-        (402, "", Class::Billing),
-        (404, "", Class::UnknownModel),
-        (422, "", Class::Format),
-        (429, "", Class::RateLimit),
-        (500, "", Class::Overloaded),
-        (529, "", Class::RateLimit),
-        (302, "", Class::Format),
+        (401, "", FailureClass::Auth),
+        (402, "", FailureClass::Billing),
+        (404, "", FailureClass::UnknownModel),
+        (422, "", FailureClass::Format),
+        (429, "", FailureClass::RateLimit),
+        (500, "", FailureClass::Overloaded),
+        (529, "", FailureClass::RateLimit),
+        (302, "", FailureClass::Format),
         (
             429,
             r#"{"error":{"code":"insufficient_quota","message":"test-key-0123456789 has no quota"}}"#,
-            Class::Billing,
+            FailureClass::Billing,
         ),
-        (400, r#"{"error":{"message":"prompt is too long"}}"#, Class::Format),
+        (400, r#"{"error":{"message":"prompt is too long"}}"#, FailureClass::Format),
     ];
     for wire in Wire::ALL {
         for (status, body, class) in table {
@@ -50,11 +50,11 @@ async fn statuses_are_classed() {
         assert_eq!(error.retry_after, Some(Duration::from_secs(60)));
         // An error's text that never ends, or never comes.
         let error = fails(wire, Reply::status(500).body("x".repeat(300_000)), PATIENT).await;
-        assert_eq!(error.class, Class::Overloaded);
+        assert_eq!(error.class, FailureClass::Overloaded);
         assert!(error.message.len() < 1000);
         let error =
             fails(wire, Reply::status(400).body("prompt is too long").fault(Fault::Cut(5)), PATIENT).await;
-        assert_eq!(error.class, Class::Format);
+        assert_eq!(error.class, FailureClass::Format);
     }
 }
 
@@ -85,24 +85,24 @@ async fn what_breaks_is_a_crash() {
             let shown =
                 format!("{:?}", reply.verbatim.as_ref().map(|(kind, bytes)| (kind, bytes.len().min(99))));
             let error = fails(wire, reply, PATIENT).await;
-            assert_eq!(error.class, Class::Crash, "{wire:?} {shown}: {error}");
+            assert_eq!(error.class, FailureClass::Crash, "{wire:?} {shown}: {error}");
         }
     }
     let nobody = brain(Wire::Chat, "http://127.0.0.1:1", PATIENT);
-    assert_eq!(ask(&nobody, &question("?")).await.0.unwrap_err().class, Class::Crash);
+    assert_eq!(ask(&nobody, &question("?")).await.0.unwrap_err().class, FailureClass::Crash);
     let nonsense = brain(Wire::Chat, "not a url", PATIENT);
-    assert_eq!(ask(&nonsense, &question("?")).await.0.unwrap_err().class, Class::Crash);
+    assert_eq!(ask(&nonsense, &question("?")).await.0.unwrap_err().class, FailureClass::Crash);
 }
 
 #[tokio::test]
 async fn errors_within_a_stream_are_classed() {
     let table = [
-        ("overloaded_error", Class::RateLimit),
-        ("rate_limit_exceeded", Class::RateLimit),
-        ("server_error", Class::Overloaded),
-        ("insufficient_quota", Class::Billing),
-        ("authentication_error", Class::Auth),
-        ("whatever", Class::Crash),
+        ("overloaded_error", FailureClass::RateLimit),
+        ("rate_limit_exceeded", FailureClass::RateLimit),
+        ("server_error", FailureClass::Overloaded),
+        ("insufficient_quota", FailureClass::Billing),
+        ("authentication_error", FailureClass::Auth),
+        ("whatever", FailureClass::Crash),
     ];
     for wire in Wire::ALL {
         for (kind, class) in table {
@@ -129,7 +129,7 @@ async fn watchdogs_bite_and_the_server_notices() {
             let server = ModelServer::start().await;
             server.script(vec![reply]);
             let (answer, _) = ask(&brain(wire, &server.url(), watch), &question("?")).await;
-            assert_eq!(answer.unwrap_err().class, Class::Timeout, "{wire:?}");
+            assert_eq!(answer.unwrap_err().class, FailureClass::Timeout, "{wire:?}");
             server.wait_for_gone(1).await;
         }
     }

@@ -7,7 +7,7 @@ use serde_json::json;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use vault_agent::brain::wire::{Endpoint, Watch, Wire, WireBrain, http};
-use vault_agent::brain::{Brain, BrainError, Event, Message, Reply, Request, ToolSpec};
+use vault_agent::brain::{Brain, BrainError, BrainEvent, Message, Reply, Request, ToolSpec};
 use vault_agent::clock::ManualClock;
 
 /// Long enough for a busy machine.
@@ -26,7 +26,7 @@ pub fn brain(wire: Wire, url: &str, watch: Watch) -> WireBrain {
 }
 
 /// The answer, and the events that came with it.
-pub async fn ask(brain: &dyn Brain, request: &Request) -> (Result<Reply, BrainError>, Vec<Event>) {
+pub async fn ask(brain: &dyn Brain, request: &Request) -> (Result<Reply, BrainError>, Vec<BrainEvent>) {
     let (events, mut heard) = mpsc::channel(64);
     let listening = tokio::spawn(async move {
         let mut all = Vec::new();
@@ -50,9 +50,9 @@ pub fn with_tool(text: &str) -> Request {
 }
 
 /// The words of all text events.
-pub fn told(events: &[Event]) -> String {
+pub fn told(events: &[BrainEvent]) -> String {
     events
         .iter()
-        .filter_map(|event| if let Event::Text(text) = event { Some(text.as_str()) } else { None })
+        .filter_map(|event| if let BrainEvent::Text(text) = event { Some(text.as_str()) } else { None })
         .collect()
 }

@@ -7,14 +7,14 @@ use async_trait::async_trait;
 use serde_json::json;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
-use vault_agent::agent::tools::{Caller, Leave};
+use vault_agent::agent::tools::{Caller, Precondition};
 use vault_agent::agent::{Approvals, Engine, EngineParts, NoApprovals, NoTools, Toolbox, VaultApprovals};
 use vault_agent::brain::wire::Watch;
 use vault_agent::brain::{Part, ToolCall, ToolSpec};
 use vault_agent::format::approval;
-use vault_agent::format::log::{Event, EventKind, LogHeader, render_event, render_header};
+use vault_agent::format::log::{EventKind, LogEvent, LogHeader, render_event, render_header};
 use vault_agent::turn::journal::ToolEnd;
-use vault_agent::turn::{Halt, NewTurn, Nowhere, Responder};
+use vault_agent::turn::{Halt, NewTurn, NoConversation, Responder};
 
 use crate::brain::spending::{Fixed, World, brain};
 use crate::models::{ModelServer, Reply};
@@ -39,9 +39,9 @@ impl Toolbox for Hands {
             .into()
     }
 
-    fn leave(&self, _: &ToolCall, caller: &Caller) -> Leave {
+    fn leave(&self, _: &ToolCall, caller: &Caller) -> Precondition {
         self.tainted.lock().unwrap().push(caller.tainted);
-        Leave::Free
+        Precondition::Free
     }
 
     fn untrusted(&self, tool: &str) -> bool {
@@ -99,7 +99,7 @@ async fn is_tainted(before: &[(EventKind, &str, &str)], files: Vec<Part>) -> boo
     let asked = [(EventKind::User, "anna", "Note it.")];
     for ((kind, author, content), id) in before.iter().chain(&asked).zip(IDS) {
         let (author, content) = ((*author).to_owned(), (*content).to_owned());
-        text += &render_event(&Event { kind: *kind, at, author, content, id: Some(id.into()) });
+        text += &render_event(&LogEvent { kind: *kind, at, author, content, id: Some(id.into()) });
     }
     fs::write(world.vault().join("log.md"), text).unwrap();
     let block = format!("log#^{}", IDS[before.len()]);
@@ -114,7 +114,7 @@ async fn is_tainted(before: &[(EventKind, &str, &str)], files: Vec<Part>) -> boo
     let name = if files.is_empty() { IDS[before.len()] } else { "1" };
     let hands = Arc::new(Hands::default());
     let engine = engine(&world, Arc::clone(&hands) as _, Arc::new(NoApprovals), files, &turn);
-    let answer = engine.answer(1, &Nowhere, &CancellationToken::new()).await.unwrap();
+    let answer = engine.answer(1, &NoConversation, &CancellationToken::new()).await.unwrap();
     assert_eq!(answer.text, "Done.");
     assert_eq!(*hands.ended.lock().unwrap(), [name]);
     let seen = hands.tainted.lock().unwrap();
@@ -145,7 +145,8 @@ async fn a_turn_that_breaks_inside_leaves_nothing_of_its_tools() {
     let hands = Arc::new(Hands::default());
     let turn = NewTurn { message: 1, text: "?".into(), channel: 7, ..NewTurn::default() };
     let engine = engine(&world, Arc::clone(&hands) as _, Arc::new(NoApprovals), vec![], &turn);
-    let broken = tokio::spawn(async move { engine.answer(1, &Nowhere, &CancellationToken::new()).await });
+    let broken =
+        tokio::spawn(async move { engine.answer(1, &NoConversation, &CancellationToken::new()).await });
     assert!(broken.await.unwrap_err().is_panic());
     hands.told.notified().await;
     assert_eq!(*hands.ended.lock().unwrap(), ["1"]);
@@ -172,7 +173,7 @@ async fn a_stop_says_nothing_about_the_day_s_budget() {
         }
         stop.cancel();
     };
-    let (answered, ()) = tokio::join!(engine.answer(9, &Nowhere, &stop), stopping);
+    let (answered, ()) = tokio::join!(engine.answer(9, &NoConversation, &stop), stopping);
     assert!(matches!(answered, Err(Halt::Stopped)), "{answered:?}");
     assert_eq!(lines()[0].state, None, "the question goes on");
     let midnight = "2026-12-01T00:00:00Z".parse().unwrap();

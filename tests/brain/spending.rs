@@ -7,13 +7,15 @@ use jiff::SignedDuration;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
-use vault_agent::agent::approval::{Verdict, Wanted};
+use vault_agent::agent::approval_request::{ApprovalSubject, ApprovalVerdict};
 use vault_agent::agent::tools::Caller;
-use vault_agent::agent::{Approvals, Engine, EngineParts, Given, NoTools, Remember};
+use vault_agent::agent::{Approvals, Engine, EngineParts, NoTools, RecalledContext, TurnMemory};
 use vault_agent::brain::wire::Watch;
 use vault_agent::clock::{Clock, ManualClock};
 use vault_agent::config::Dirs;
-use vault_agent::turn::{Answer, ApprovalRequest, NewTurn, Nowhere, Place, Responder, TurnJournal};
+use vault_agent::turn::{
+    ApprovalRequest, Conversation, NewTurn, NoConversation, Responder, TurnAnswer, TurnJournal,
+};
 use vault_agent::vault::Vault;
 use vault_agent::workspace::Workspace;
 
@@ -23,14 +25,14 @@ use crate::support::{Run, TestVault};
 /// A person who says this, or nothing until later, and what they were asked.
 #[derive(Default)]
 pub struct Person {
-    pub says: Mutex<Option<Verdict>>,
-    pub asked: Mutex<Vec<(Wanted, String)>>,
+    pub says: Mutex<Option<ApprovalVerdict>>,
+    pub asked: Mutex<Vec<(ApprovalSubject, String)>>,
     changed: Notify,
 }
 
 impl Person {
     /// Says it to everybody who waits.
-    fn answer(&self, verdict: Verdict) {
+    fn answer(&self, verdict: ApprovalVerdict) {
         *self.says.lock().unwrap() = Some(verdict);
         self.changed.notify_waiters();
     }
@@ -55,11 +57,11 @@ impl Person {
 impl Approvals for Person {
     async fn ask(
         &self,
-        wanted: &Wanted,
+        wanted: &ApprovalSubject,
         caller: &Caller,
-        place: &dyn Place,
+        place: &dyn Conversation,
         _: &CancellationToken,
-    ) -> Result<Verdict, String> {
+    ) -> Result<ApprovalVerdict, String> {
         place.ask_approval(&shown(wanted)).await;
         self.asked.lock().unwrap().push((wanted.clone(), caller.turn.clone()));
         self.changed.notify_waiters();
@@ -68,7 +70,7 @@ impl Approvals for Person {
 }
 
 /// A question as it is shown.
-fn shown(wanted: &Wanted) -> ApprovalRequest {
+fn shown(wanted: &ApprovalSubject) -> ApprovalRequest {
     ApprovalRequest {
         id: "ap_AAAAAAAAAAAA".into(),
         digest: "0".repeat(12),
@@ -85,9 +87,9 @@ fn shown(wanted: &Wanted) -> ApprovalRequest {
 pub struct Fixed(pub &'static str);
 
 #[async_trait]
-impl Remember for Fixed {
-    async fn given(&self, _: &str, _: &[&str]) -> Result<Given, String> {
-        Ok(Given { injection: self.0.to_owned(), links: "- [[MEMORY#^A]]".to_owned() })
+impl TurnMemory for Fixed {
+    async fn given(&self, _: &str, _: &[&str]) -> Result<RecalledContext, String> {
+        Ok(RecalledContext { injection: self.0.to_owned(), links: "- [[MEMORY#^A]]".to_owned() })
     }
 
     async fn answer(&self, _: &str, _: &[&str]) -> Result<String, String> {
@@ -131,7 +133,7 @@ impl World {
     }
 
     /// One more turn, by a program that was started anew.
-    pub async fn ask(&self, turn: NewTurn) -> Answer {
+    pub async fn ask(&self, turn: NewTurn) -> TurnAnswer {
         let message = {
             let mut last = self.turn.lock().unwrap();
             *last += 1;
@@ -152,7 +154,7 @@ impl World {
             why_apart: false,
             counted: false,
         });
-        engine.unwrap().answer(message, &Nowhere, &CancellationToken::new()).await.unwrap()
+        engine.unwrap().answer(message, &NoConversation, &CancellationToken::new()).await.unwrap()
     }
 
     pub async fn say(&self, text: &str) -> String {
@@ -200,10 +202,10 @@ async fn at_80_percent_one_notice_and_at_100_a_question_whose_yes_lasts_for_the_
         assert_eq!((&asked[0].0.always, asked[0].1.as_str()), (&None, "budget-2026-12-01-day"));
     }
     // Nobody's word: the sentence alone.
-    *world.person.says.lock().unwrap() = Some(Verdict::Nobody);
+    *world.person.says.lock().unwrap() = Some(ApprovalVerdict::Nobody);
     assert_eq!(world.say("e").await, "Today's budget of 1000 tokens is used up.\n\nFrom memory.");
     // The word came in the meantime: the next question finds it, and it lasts.
-    *world.person.says.lock().unwrap() = Some(Verdict::Yes);
+    *world.person.says.lock().unwrap() = Some(ApprovalVerdict::Yes);
     assert_eq!(world.say("f").await, "Yes.");
     *world.person.says.lock().unwrap() = None;
     assert_eq!(world.say("g").await, "Yes.");
@@ -216,7 +218,7 @@ async fn at_80_percent_one_notice_and_at_100_a_question_whose_yes_lasts_for_the_
     assert_eq!(world.notices().len(), 2);
     assert!(world.say("i").await.ends_with("From memory."));
     // "No" is said once a day.
-    *world.person.says.lock().unwrap() = Some(Verdict::No);
+    *world.person.says.lock().unwrap() = Some(ApprovalVerdict::No);
     assert!(world.say("j").await.starts_with("Today's budget of 1000 tokens is used up.\n"));
     let before = world.person.asked.lock().unwrap().len();
     assert!(world.say("k").await.starts_with("Today's budget of 1000 tokens is used up.\n"));
@@ -232,13 +234,13 @@ async fn a_yes_counts_when_it_is_said_though_no_turn_waits_for_it() {
     assert!(world.say("b").await.ends_with("From memory."));
     // The question was handed on to somebody who waits; the person answers it now.
     world.person.wait_asked(2).await;
-    world.person.answer(Verdict::Yes);
+    world.person.answer(ApprovalVerdict::Yes);
     let midnight = "2026-12-01T00:00:00Z".parse().unwrap();
     let journal = world.journal();
     while journal.lifted_since(midnight).unwrap().is_empty() {
         tokio::task::yield_now().await;
     }
-    *world.person.says.lock().unwrap() = Some(Verdict::Nobody);
+    *world.person.says.lock().unwrap() = Some(ApprovalVerdict::Nobody);
     assert_eq!(world.say("c").await, "Yes.");
 }
 
@@ -269,7 +271,7 @@ async fn a_brain_whose_own_budget_is_used_up_is_passed_over() {
     };
     let said = world.ask(only("d")).await.text;
     assert!(said.starts_with("Today's budget of 300 tokens for one is used up. I asked"), "{said}");
-    *world.person.says.lock().unwrap() = Some(Verdict::Yes);
+    *world.person.says.lock().unwrap() = Some(ApprovalVerdict::Yes);
     assert_eq!(world.ask(only("e")).await.text, "One.");
     *world.person.says.lock().unwrap() = None;
     assert_eq!(world.say("f").await, "One.");

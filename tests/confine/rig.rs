@@ -5,7 +5,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
-use vault_agent::confine::{Gate, Helper, Policy, Ran};
+use vault_agent::confine::{CommandOutcome, Gate, Helper, Policy};
 
 /// What nothing in a box may ever see.
 pub const CANARY: &str = "canary-5f1c9d";
@@ -68,12 +68,17 @@ impl Rig {
     }
 
     /// Runs a command in the box.
-    pub async fn run(&self, command: &str) -> Ran {
+    pub async fn run(&self, command: &str) -> CommandOutcome {
         self.run_with(&self.policy, command, None).await
     }
 
     /// Runs a command in a box of another policy.
-    pub async fn run_with(&self, policy: &Policy, command: &str, gate: Option<Arc<dyn Gate>>) -> Ran {
+    pub async fn run_with(
+        &self,
+        policy: &Policy,
+        command: &str,
+        gate: Option<Arc<dyn Gate>>,
+    ) -> CommandOutcome {
         let stop = CancellationToken::new();
         self.helper
             .run(policy, command, gate, &stop)

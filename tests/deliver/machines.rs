@@ -84,7 +84,7 @@ impl Several {
         self.all[0].place.texts()
     }
 
-    fn state(&self, at: usize, key: &str) -> Option<(State, Option<String>)> {
+    fn state(&self, at: usize, key: &str) -> Option<(DeliveryState, Option<String>)> {
         self.all[at].journal().row(key).unwrap().map(|row| (row.state, row.teller))
     }
 }
@@ -111,15 +111,15 @@ fn one_machine_tells_in_the_minute_and_the_others_leave_the_line() {
     let mut several = Several::new(3, "2026-12-01T09:29:00Z", &tea());
     through_the_minute(&mut several);
     assert_eq!(several.told().len(), 1);
-    assert_eq!(several.state(0, &tea_key()), Some((State::Done, None)));
+    assert_eq!(several.state(0, &tea_key()), Some((DeliveryState::Done, None)));
     several.settle();
     assert_eq!(several.told().len(), 1);
     assert_eq!((several.all[0].read().as_str(), several.all[1].read()), ("", tea()));
-    assert_eq!(several.state(2, &tea_key()), Some((State::Sent, Some("m0".to_owned()))));
+    assert_eq!(several.state(2, &tea_key()), Some((DeliveryState::Sent, Some("m0".to_owned()))));
     // The sync tool brings what the teller wrote.
     several.all[1].write("");
     several.all[1].tick();
-    assert_eq!(several.state(1, &tea_key()), Some((State::Done, Some("m0".to_owned()))));
+    assert_eq!(several.state(1, &tea_key()), Some((DeliveryState::Done, Some("m0".to_owned()))));
 }
 
 #[test]
@@ -311,7 +311,7 @@ fn further_notifiers_are_told_once_too() {
     several.settle();
     several.at("2026-12-01T09:30:00Z").settle();
     assert_eq!((several.told().len(), several.all[0].other().len()), (1, 1));
-    assert_eq!(several.state(1, &tea_key()), Some((State::Sent, Some("m0".to_owned()))));
+    assert_eq!(several.state(1, &tea_key()), Some((DeliveryState::Sent, Some("m0".to_owned()))));
 }
 
 #[test]

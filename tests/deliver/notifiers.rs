@@ -8,7 +8,8 @@ use secrecy::SecretString;
 use vault_agent::config::{self, MailSecurity};
 
 use vault_agent::deliver::{
-    Email, Links, Lookup, MessageKind, Notifier, NtfyNotifier, Outgoing, SendOutcome, SignedWebhook, Telling,
+    Email, Links, Lookup, MessageKind, Notifier, NotifyRules, NtfyNotifier, Outgoing, SendOutcome,
+    SignedWebhook,
 };
 
 use crate::deliver::servers::{Fault, MailFault, MailServer, NtfyServer, Web};
@@ -20,8 +21,8 @@ fn links() -> Links {
     Links { vault: "My Vault".into(), reminders: "Reminders.md".into(), commitments: "COMMITMENTS.md".into() }
 }
 
-fn telling() -> Arc<Telling> {
-    Arc::new(Telling { urgent: "urgent".to_owned(), ..Telling::default() })
+fn telling() -> Arc<NotifyRules> {
+    Arc::new(NotifyRules { urgent: "urgent".to_owned(), ..NotifyRules::default() })
 }
 
 fn ntfy(url: &str) -> Arc<NtfyNotifier> {

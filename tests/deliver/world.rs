@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 use vault_agent::clock::{Clock, ManualClock};
 use vault_agent::deliver::{
-    Journal, Lookup, Memory, Mode, Notifier, Outgoing, Outlets, PassContext, PassReport, PassSettings, Scope,
-    SendOutcome, Telling, pass,
+    DeliveryOrder, Journal, Lookup, Memory, Mode, Notifier, NotifyRules, Outgoing, PassContext, PassReport,
+    PassSettings, Scope, SendOutcome, pass,
 };
 use vault_agent::machines::Machines;
 use vault_agent::schedule::{DigestRule, Zone};
@@ -164,7 +164,7 @@ impl World {
             read_only: None,
             pause: None,
             notifiers: "settings 1".to_owned(),
-            telling: Telling { urgent: "urgent".to_owned(), ..Telling::default() },
+            telling: NotifyRules { urgent: "urgent".to_owned(), ..NotifyRules::default() },
             phrase: false,
         };
         let place = Place::new("place", Arc::clone(&clock));
@@ -229,7 +229,7 @@ impl World {
         let editor = Editor::new(vault.clone(), &self.state(), clock, EditOptions::default());
         editor.recover().unwrap();
         let journal = self.journal();
-        let outlets = Outlets {
+        let outlets = DeliveryOrder {
             primary: self.notifier.clone().unwrap_or_else(|| Arc::clone(&self.place) as _),
             fallback: self.fallback.as_ref().map(|place| Arc::clone(place) as _),
             others: self.others.iter().map(|place| Arc::clone(place) as _).collect(),

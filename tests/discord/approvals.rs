@@ -10,15 +10,15 @@ use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use tokio_util::sync::CancellationToken;
 use vault_agent::agent::Toolbox;
-use vault_agent::agent::allow::{Doing, allows};
-use vault_agent::agent::approval::Wanted;
-use vault_agent::agent::tools::{Caller, Leave};
+use vault_agent::agent::allow::{CallToMatch, allows};
+use vault_agent::agent::approval_request::ApprovalSubject;
+use vault_agent::agent::tools::{Caller, Precondition};
 use vault_agent::brain::{ToolCall, ToolSpec};
 use vault_agent::clock::ManualClock;
 use vault_agent::config::Settings;
 use vault_agent::discord::Pace;
-use vault_agent::format::approval::{self, Approval, State as Ended};
-use vault_agent::turn::State;
+use vault_agent::format::approval::{self, Approval, ApprovalState as Ended};
+use vault_agent::turn::TurnState;
 use vault_agent::turn::journal::ToolEnd;
 use vault_agent::vault::{Vault, WatchTimes, Watcher};
 
@@ -58,15 +58,21 @@ impl Toolbox for Guarded {
         vec![tool("run"), tool("page")]
     }
 
-    fn leave(&self, call: &ToolCall, caller: &Caller) -> Leave {
+    fn leave(&self, call: &ToolCall, caller: &Caller) -> Precondition {
         let command = command(call);
-        let doing = Doing::Bash(&command);
+        let doing = CallToMatch::Bash(&command);
         let allow = Settings::load(&self.root).unwrap().assistant.allow;
         if call.name == "page" || !caller.tainted && allows(&allow, &doing) {
-            return Leave::Free;
+            return Precondition::Free;
         }
         let (hash, always) = (self.hash.lock().unwrap().clone(), Some(doing.always()));
-        Leave::Ask(Wanted { run: command.clone(), hash, why: "network".into(), always, lasts: false })
+        Precondition::Ask(ApprovalSubject {
+            run: command.clone(),
+            hash,
+            why: "network".into(),
+            always,
+            lasts: false,
+        })
     }
 
     fn untrusted(&self, tool: &str) -> bool {
@@ -317,7 +323,7 @@ async fn a_question_outlives_the_program_and_a_tick_meanwhile_counts() {
     asked(&rig, 1).await;
     running.crash().await;
     let running = rig.run().await;
-    rig.wait("it waits again", || rig.turns(State::Done) == 0 && questions(&rig).len() == 1).await;
+    rig.wait("it waits again", || rig.turns(TurnState::Done) == 0 && questions(&rig).len() == 1).await;
     assert_eq!(open(&rig).len(), 1);
     running.crash().await;
     std::fs::write(rig.vault().join("Approvals.md"), note(&rig).replace("- [ ]", "- [x]")).unwrap();

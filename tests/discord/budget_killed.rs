@@ -10,7 +10,7 @@ use vault_agent::turn::TurnJournal;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_word_on_the_budget_that_a_crash_cut_off_counts_and_is_asked_for_once() {
-    for (label, state) in [("Once", State::Used), ("No", State::Declined)] {
+    for (label, state) in [("Once", ApprovalState::Used), ("No", ApprovalState::Declined)] {
         let server = ModelServer::start().await;
         server.respond(|_| Reply::text("By the model."));
         let rig = rig_with(&server, &[("one", "messages")]).await;

@@ -7,7 +7,7 @@ use super::rig::*;
 use crate::models::{Asked, ModelServer, Reply};
 use serde_json::json;
 use std::time::Duration;
-use vault_agent::turn::{State, TurnJournal};
+use vault_agent::turn::{TurnJournal, TurnState};
 
 const SETTINGS: &str = "[assistant]\ntools = [\"vault\", \"bash\"]\nchain = [\"wire\"]\n\
     [[brain]]\nname = \"wire\"\nkind = \"messages\"\nmodel = \"m\"\nurl = \"URL\"\nkey_file = \"../key\"\n\
@@ -103,7 +103,7 @@ async fn a_daemon_killed_in_its_turns_leaves_no_process_and_answers_each_message
         let journal = TurnJournal::open(&house.rig.state()).unwrap();
         house
             .wait("the turn is over", || {
-                journal.turn(id).unwrap().is_some_and(|turn| turn.state == State::Done)
+                journal.turn(id).unwrap().is_some_and(|turn| turn.state == TurnState::Done)
             })
             .await;
         let tools = journal.tools(id).unwrap();

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vault_agent::clock::ManualClock;
 use vault_agent::deliver::pass::{PassContext, pass};
-use vault_agent::deliver::{Journal, Memory, Mode, Outlets, PassSettings, Telling};
+use vault_agent::deliver::{DeliveryOrder, Journal, Memory, Mode, NotifyRules, PassSettings};
 use vault_agent::discord::{Api, BotNotifier, Owners};
 use vault_agent::machines::Machines;
 use vault_agent::schedule::{DigestRule, Zone};
@@ -52,7 +52,8 @@ async fn one_pass(rig: &Rig, now: Timestamp) -> Result<(), String> {
         let editor = Editor::new(vault.clone(), &dir.join("state"), clock.clone(), EditOptions::default());
         editor.recover().unwrap();
         let journal = Journal::open(&dir.join("state")).unwrap();
-        let outlets = Outlets::only(Arc::new(BotNotifier::new(api, Some(CHANNEL), Owners::new(&[ALICE]))));
+        let outlets =
+            DeliveryOrder::only(Arc::new(BotNotifier::new(api, Some(CHANNEL), Owners::new(&[ALICE]))));
         let settings = PassSettings {
             zone: Zone::get("Europe/London").unwrap(),
             reminders: NotePath::new("Reminders.md").unwrap(),
@@ -62,7 +63,7 @@ async fn one_pass(rig: &Rig, now: Timestamp) -> Result<(), String> {
             read_only: None,
             pause: None,
             notifiers: String::new(),
-            telling: Telling::default(),
+            telling: NotifyRules::default(),
             phrase: false,
         };
         let context = PassContext {

@@ -13,20 +13,22 @@ use tokio::runtime::{self, Runtime};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use vault_agent::agent::{
-    Engine, EngineParts, Given, Memory, NoTools, Recall, Remember, Toolbox, VaultApprovals, recollection,
+    Engine, EngineParts, FoundMemory, MemorySearch, NoTools, RecalledContext, Toolbox, TurnMemory,
+    VaultApprovals, memory_answer,
 };
 use vault_agent::brain::wire::Watch;
 use vault_agent::clock::{Clock, SystemClock};
 use vault_agent::config;
 use vault_agent::deliver::Fact;
-use vault_agent::deliver::{Answers, Outlets};
+use vault_agent::deliver::{Answers, DeliveryOrder};
 use vault_agent::discord::{
-    self, Api, BotNotifier, Desk, DiscordError, GatewayStatus, Logbook, Outside, Owners, Pace, Parts,
+    self, Api, BotNotifier, BotParts, DaemonServices, DiscordError, GatewayStatus, Logbook, Owners, Pace,
+    VaultOperations,
 };
 use vault_agent::format::log::{self, LogBlock};
 use vault_agent::schedule::Zone;
-use vault_agent::turn::{Answer, Facts, Halt, Place, Responder, State, TurnJournal};
-use vault_agent::turn::{facts, remake};
+use vault_agent::turn::{Conversation, Facts, Halt, Responder, TurnAnswer, TurnJournal, TurnState};
+use vault_agent::turn::{facts, rebuild};
 use vault_agent::vault::{EditOptions, Editor, NotePath, Vault};
 use vault_agent::workspace::Workspace;
 
@@ -43,7 +45,7 @@ pub struct Daemon {
 }
 
 #[async_trait]
-impl Outside for Daemon {
+impl DaemonServices for Daemon {
     async fn status(&self) -> String {
         "all is well".into()
     }
@@ -62,9 +64,9 @@ impl Outside for Daemon {
 pub struct Dentist;
 
 #[async_trait]
-impl Recall for Dentist {
-    async fn recall(&self, query: &str, _: usize) -> Result<Vec<Memory>, String> {
-        let hit = Memory {
+impl MemorySearch for Dentist {
+    async fn recall(&self, query: &str, _: usize) -> Result<Vec<FoundMemory>, String> {
+        let hit = FoundMemory {
             path: "MEMORY.md".into(),
             line: 3,
             when: None,
@@ -76,18 +78,18 @@ impl Recall for Dentist {
 }
 
 #[async_trait]
-impl Remember for Dentist {
-    async fn given(&self, question: &str, _: &[&str]) -> Result<Given, String> {
+impl TurnMemory for Dentist {
+    async fn given(&self, question: &str, _: &[&str]) -> Result<RecalledContext, String> {
         let known = question.contains("dentist");
-        let given = || Given {
-            injection: format!("{}\n{{\"memories\":[\"The dentist is on Friday\"]}}", remake::MARK),
+        let given = || RecalledContext {
+            injection: format!("{}\n{{\"memories\":[\"The dentist is on Friday\"]}}", rebuild::MARK),
             links: "- [[MEMORY#^A]]".into(),
         };
-        Ok(if known { given() } else { Given::default() })
+        Ok(if known { given() } else { RecalledContext::default() })
     }
 
     async fn answer(&self, question: &str, own: &[&str]) -> Result<String, String> {
-        recollection::answer(self, question, own).await
+        memory_answer::answer(self, question, own).await
     }
 }
 
@@ -106,7 +108,7 @@ struct Never;
 
 #[async_trait]
 impl Responder for Never {
-    async fn answer(&self, _: u64, _: &dyn Place, _: &CancellationToken) -> Result<Answer, Halt> {
+    async fn answer(&self, _: u64, _: &dyn Conversation, _: &CancellationToken) -> Result<TurnAnswer, Halt> {
         Err(Halt::Later("nothing can be read".into()))
     }
 }
@@ -115,7 +117,12 @@ struct Slow(Duration, Arc<TurnJournal>);
 
 #[async_trait]
 impl Responder for Slow {
-    async fn answer(&self, message: u64, _: &dyn Place, stop: &CancellationToken) -> Result<Answer, Halt> {
+    async fn answer(
+        &self,
+        message: u64,
+        _: &dyn Conversation,
+        stop: &CancellationToken,
+    ) -> Result<TurnAnswer, Halt> {
         tokio::select! {
             () = tokio::time::sleep(self.0) => {}
             () = stop.cancelled() => return Err(Halt::Stopped),
@@ -126,7 +133,7 @@ impl Responder for Slow {
             turn: turn.asked.block.split_once("#^").map(|(_, id)| id.to_owned()),
             ..Facts::default()
         };
-        Ok(Answer { text: format!("heard: {}", turn.asked.text), facts })
+        Ok(TurnAnswer { text: format!("heard: {}", turn.asked.text), facts })
     }
 }
 
@@ -206,8 +213,8 @@ impl Rig {
             answering: Answering::Assistant,
             tools: Arc::new(NoTools),
             approvals: Arc::default(),
-            sweep: Parts::SWEEP,
-            gather: Parts::GATHER,
+            sweep: BotParts::SWEEP,
+            gather: BotParts::GATHER,
             stall: None,
             pace: Pace::default(),
             token: None,
@@ -230,8 +237,8 @@ impl Rig {
         Arc::new(Editor::new(vault, &state, self.clock.clone(), EditOptions::default()))
     }
 
-    pub fn desk(&self) -> Desk {
-        Desk {
+    pub fn desk(&self) -> VaultOperations {
+        VaultOperations {
             editor: self.editor(),
             reminders: NotePath::new("Reminders.md").unwrap(),
             pinned: NotePath::new("Pinned.md").unwrap(),
@@ -253,7 +260,7 @@ impl Rig {
         Arc::new(Workspace::open_in(vault, dirs, self.clock.clone()).unwrap())
     }
 
-    pub fn parts(&self) -> Parts {
+    pub fn parts(&self) -> BotParts {
         let workspace = self.workspace();
         let approvals = Arc::new(VaultApprovals::new(&workspace));
         *self.approvals.lock().unwrap() = Some(Arc::clone(&approvals));
@@ -263,7 +270,7 @@ impl Rig {
             journal: workspace.journal().unwrap(),
             vault: workspace.vault.clone(),
             editor: Arc::clone(&workspace.editor),
-            outlets: Outlets::only(Arc::new(notifier)),
+            outlets: DeliveryOrder::only(Arc::new(notifier)),
             clock: self.clock.clone(),
             settings: workspace.pass_settings(),
             machines: workspace.machines.clone(),
@@ -288,7 +295,7 @@ impl Rig {
                 Arc::new(Engine::new(parts).unwrap())
             }
         };
-        Parts {
+        BotParts {
             api: self.api(),
             settings: self.settings.clone(),
             log: Logbook::new(
@@ -405,14 +412,14 @@ impl Rig {
     }
 
     /// How many turns are in a state.
-    pub fn turns(&self, state: State) -> usize {
+    pub fn turns(&self, state: TurnState) -> usize {
         let journal = TurnJournal::open(&self.state()).unwrap();
         journal.latest(100_000).unwrap().iter().filter(|turn| turn.state == state).count()
     }
 
     /// Waits until so many turns are at their end.
     pub async fn wait_done(&self, count: usize) {
-        self.wait(&format!("{count} turns done"), || self.turns(State::Done) >= count).await;
+        self.wait(&format!("{count} turns done"), || self.turns(TurnState::Done) >= count).await;
     }
 
     pub async fn wait_said(&self, context: u64, count: usize) {

@@ -14,7 +14,7 @@ use vault_agent::brain::{ToolCall, ToolSpec};
 use vault_agent::discord::Pace;
 use vault_agent::format::log::EventKind;
 use vault_agent::turn::journal::ToolEnd;
-use vault_agent::turn::{State, TurnJournal};
+use vault_agent::turn::{TurnJournal, TurnState};
 
 /// Settings with brains that are this server: name and wire.
 pub fn settings(server: &ModelServer, brains: &[(&str, &str)]) -> String {
@@ -183,7 +183,7 @@ async fn what_is_said_while_a_turn_runs_becomes_one_turn_after_it() {
     for text in ["<@500> second?", "<@500> third?", "<@500> fourth?"] {
         last = rig.fake.say(CHANNEL, ALICE, text);
     }
-    rig.wait("the questions", || rig.turns(State::Accepted) == 3).await;
+    rig.wait("the questions", || rig.turns(TurnState::Accepted) == 3).await;
     tool.gate.add_permits(10);
     rig.wait_done(4).await;
     assert_eq!(answers(&rig), ["First.", "All three."]);
@@ -308,7 +308,7 @@ async fn an_edited_question_is_answered_as_it_is_now_and_a_deleted_one_not_at_al
     server.wait_for(5).await;
     rig.fake.delete(CHANNEL, question);
     server.wait_for_gone(2).await;
-    rig.wait("the end of it", || rig.turns(State::Dropped) == 1).await;
+    rig.wait("the end of it", || rig.turns(TurnState::Dropped) == 1).await;
     rig.fake.say(CHANNEL, ALICE, "<@500> there?");
     rig.wait_done(3).await;
     assert_eq!(answers(&rig), ["Green.", "White.", "Still here."]);
@@ -394,6 +394,6 @@ async fn an_answer_that_its_channel_refuses_goes_nowhere_else_and_waits() {
     rig.fake.say(CHANNEL, ALICE, "<@500> here?");
     rig.wait_done(1).await;
     assert_eq!(rig.fake.messages(CHANNEL).len(), 2, "the question here and its answer alone");
-    assert_eq!(rig.turns(State::Answered), 1, "the other one waits");
+    assert_eq!(rig.turns(TurnState::Answered), 1, "the other one waits");
     running.stop().await.unwrap();
 }

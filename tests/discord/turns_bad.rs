@@ -4,7 +4,7 @@ use super::rig::*;
 use super::turns::{Look, answers, rig_with};
 use crate::models::{ModelServer, Reply};
 use serde_json::json;
-use vault_agent::turn::State;
+use vault_agent::turn::TurnState;
 
 /// Says something, and returns the answer.
 async fn answer(rig: &Rig, nth: usize, text: &str) -> String {
@@ -158,7 +158,7 @@ async fn without_its_state_nothing_that_was_answered_is_answered_again() {
     rig.wait("the tool", || tool.count() == 1).await;
     rig.fake.say(CHANNEL, ALICE, "<@500> two?");
     rig.fake.say(CHANNEL, ALICE, "<@500> three?");
-    rig.wait("the questions", || rig.turns(State::Accepted) == 2).await;
+    rig.wait("the questions", || rig.turns(TurnState::Accepted) == 2).await;
     tool.gate.add_permits(1);
     rig.wait_done(3).await;
     running.crash().await;

@@ -6,7 +6,7 @@ use super::turns::{answers, rig_with};
 use super::turns_remade::remade;
 use crate::models::{ModelServer, Reply};
 use vault_agent::format::log::EventKind;
-use vault_agent::turn::{State, TurnJournal};
+use vault_agent::turn::{TurnJournal, TurnState};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_request_with_chosen_memories_is_made_again_with_an_equal_hash() {
@@ -63,6 +63,6 @@ async fn a_turn_that_waits_to_be_tried_again_can_be_stopped() {
     while rig.fake.reply(slash(ALICE, "stop", &[])).await != "Stopped." {}
     rig.wait_done(1).await;
     assert_eq!(answers(&rig), ["Stopped."]);
-    assert_eq!(turns.turn(id).unwrap().unwrap().state, State::Done);
+    assert_eq!(turns.turn(id).unwrap().unwrap().state, TurnState::Done);
     running.stop().await.unwrap();
 }

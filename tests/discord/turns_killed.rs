@@ -273,7 +273,7 @@ fn report(rig: &Rig, state: &vault_agent::turn::TurnJournal, questions: &BTreeMa
     let mut leaders = BTreeMap::new();
     for (id, (name, chunks)) in questions {
         let turn = state.turn(*id).unwrap().unwrap_or_else(|| panic!("{name} was never accepted"));
-        assert_eq!(turn.state, vault_agent::turn::State::Done, "{name}");
+        assert_eq!(turn.state, vault_agent::turn::TurnState::Done, "{name}");
         if turn.joined.is_none() {
             let from_memory = turn.facts.as_deref().is_some_and(|facts| facts.contains("brain=memory"));
             leaders.insert(*id, (name.clone(), if from_memory { 0 } else { *chunks }));

@@ -3,20 +3,20 @@
 use jiff::civil::DateTime;
 use proptest::prelude::*;
 use vault_agent::format::task::{self, Format, Rules};
-use vault_agent::tasks::{Changed, TaskRef, change};
+use vault_agent::tasks::{ChangedNote, TaskRef, change};
 use vault_agent::tasks::{TaskError, task_id};
 
 const PATH: &str = "Home.md";
 
 /// The first open task of a note, done on a day at noon.
-fn done_with(note: &str, today: &str, rules: &Rules) -> Result<Changed, TaskError> {
+fn done_with(note: &str, today: &str, rules: &Rules) -> Result<ChangedNote, TaskError> {
     let first = task::scan(PATH, note.as_bytes(), rules).swap_remove(0);
     let id = task_id(PATH, &first.task.words);
     let now: DateTime = format!("{today}T12:00").parse().unwrap();
     change::done(note.as_bytes(), &TaskRef { path: PATH, id: &id, due: None }, rules, now)
 }
 
-fn text(changed: &Changed) -> String {
+fn text(changed: &ChangedNote) -> String {
     String::from_utf8(changed.bytes.clone()).unwrap()
 }
 

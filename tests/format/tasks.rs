@@ -4,7 +4,7 @@ use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use vault_agent::format::task::{self, Format, Key, Line, Rules, Task, When, edit};
+use vault_agent::format::task::{self, Format, Key, Rules, Task, TaskLine, When, edit};
 
 fn vectors(file: &str) -> Vec<Value> {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("grammar/vectors").join(file);
@@ -123,7 +123,7 @@ fn snooze_writes_the_reminder_where_every_plugin_still_reads_the_rest() {
         ("- [ ] Card @{2026-11-01} x", "- [ ] Card @{2026-12-01} @@{10:30} x"),
         ("- [ ] Card @[[2026-11-01]]", "- [ ] Card @[[2026-12-01]] @@{10:30}"),
     ] {
-        let read = Line::read(line, &rules).unwrap();
+        let read = TaskLine::read(line, &rules).unwrap();
         let format = read.format(&rules).unwrap();
         let written = edit::snoozed(&read, format, &rules, at("2026-12-01T10:30")).unwrap();
         assert_eq!(written, snoozed);
@@ -137,7 +137,7 @@ fn snooze_writes_the_reminder_where_every_plugin_still_reads_the_rest() {
 fn a_tick_and_the_next_line_change_what_they_mean_and_no_more() {
     let rules = Rules::default();
     let line = "  * [ ] Mow 🆔 a1 🔁 every 2 weeks ➕ 2021-01-01 ⏳ 2021-10-28 📅 2021-10-30 ^mow ";
-    let read = Line::read(line, &rules).unwrap();
+    let read = TaskLine::read(line, &rules).unwrap();
     let done: Date = "2021-10-29".parse().unwrap();
     assert_eq!(
         edit::ticked(&read, Format::Tasks, Some(done)),
@@ -160,14 +160,14 @@ proptest! {
     #[test]
     fn any_line_can_be_read(text in "(- \\[ \\] |)(.{0,20}(📅|⏰|🔁|⏳|\\[due:: |\\(@|@\\{|@remind\\(|@@\\{|2026-12-01|\\)|\\]|\\}| |#a|\\^b|10:30)){0,8}") {
         let rules = Rules::default();
-        if let Some(line) = Line::read(&text, &rules)
+        if let Some(line) = TaskLine::read(&text, &rules)
             && let Some(format) = line.format(&rules)
         {
             let words = line.words();
             let ticked = edit::ticked(&line, format, Some("2026-12-01".parse().unwrap()));
             prop_assert!(task::read_line(&ticked, &rules).is_none());
             if let Some(snoozed) = edit::snoozed(&line, format, &rules, at("2027-01-02T10:30")) {
-                let again = Line::read(&snoozed, &rules).unwrap();
+                let again = TaskLine::read(&snoozed, &rules).unwrap();
                 prop_assert!(again.telling_field(format).is_some(), "{} -> {}", text, snoozed);
                 prop_assert_eq!(again.words(), words);
             }

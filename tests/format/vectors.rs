@@ -313,8 +313,8 @@ fn candidates() {
         let (key, found) = match candidate::parse_line(input) {
             candidate::Parsed::Line(c) => {
                 let (replaces, joins) = match &c.change {
-                    Some(candidate::Change::Replaces(words)) => (Some(words), None),
-                    Some(candidate::Change::Joins(words)) => (None, Some(words)),
+                    Some(candidate::FactChange::Replaces(words)) => (Some(words), None),
+                    Some(candidate::FactChange::Joins(words)) => (None, Some(words)),
                     None => (None, None),
                 };
                 let record = c.record.as_ref().map(|record| {

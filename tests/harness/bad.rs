@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use vault_agent::brain::Class;
+use vault_agent::brain::FailureClass;
 use vault_agent::brain::wire::Watch;
 
 use crate::harness::rig::{KEY, PATIENT, Rig, remind};
@@ -40,7 +40,7 @@ async fn a_program_that_is_silent_is_ended() {
         let answer = rig.ask(1, "?").await.unwrap();
         assert_eq!(answer.text, "I finish.");
         let calls = rig.journal.calls(1).unwrap();
-        assert_eq!(calls[0].class, Some(Class::Timeout));
+        assert_eq!(calls[0].class, Some(FailureClass::Timeout));
         assert!(calls[0].error.as_ref().unwrap().starts_with(said), "{:?}", calls[0].error);
         assert_eq!(rig.left(), Vec::<String>::new(), "{wrong}");
     }

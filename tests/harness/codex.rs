@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use vault_agent::brain::codex::Codex;
-use vault_agent::brain::{Class, Harness, Message, Request, Stop, Task};
+use vault_agent::brain::{FailureClass, Harness, HarnessTask, Message, Request, StopReason};
 
 use crate::harness::stand::{KEY, Record, Stand, Told, ask, go_on, question, stand};
 
@@ -28,7 +28,7 @@ async fn a_question_is_answered_and_stands_on_no_command_line() {
         {"say": "Anna likes oolong.", "phase": "final_answer"}]]));
     let host = Record::default();
     let reply = ask(&codex(&stand), &question("What does Anna like, pray?"), &host).await.unwrap();
-    assert_eq!((reply.text.as_str(), reply.stop), ("Anna likes oolong.", Stop::End));
+    assert_eq!((reply.text.as_str(), reply.stop), ("Anna likes oolong.", StopReason::End));
     assert_eq!((reply.usage.input, reply.usage.cached, reply.usage.output), (150, 75, 15));
     assert_eq!(reply.model, "model-1");
     assert_eq!(host.said(), "I look.Anna likes oolong.");
@@ -104,7 +104,7 @@ async fn killed_after_a_tool_it_goes_on_with_its_session() {
     stand.script(&json!([[save("likes cocoa"), {"kill": 9}], [{"usage": 30}, {"say": "It is saved."}]]));
     let host = Record::default();
     let error = ask(&codex(&stand), &question("Ben likes cocoa"), &host).await.unwrap_err();
-    assert_eq!(error.class, Class::Crash, "{error}");
+    assert_eq!(error.class, FailureClass::Crash, "{error}");
     assert!(error.message.contains("signal 9"), "{error}");
     assert_eq!(host.finished().len(), 1);
     stand.nothing_is_left().await;
@@ -142,15 +142,18 @@ async fn failures_have_their_class_and_hold_no_key() {
     let cases = [
         (
             json!({"message": format!("unexpected status 401: no {KEY}"), "codexErrorInfo": status(401)}),
-            Class::Auth,
+            FailureClass::Auth,
         ),
-        (json!({"message": "Quota exceeded.", "codexErrorInfo": "usageLimitExceeded"}), Class::Billing),
-        (json!({"message": "slow down", "codexErrorInfo": status(429)}), Class::RateLimit),
-        (json!({"message": "busy", "codexErrorInfo": "serverOverloaded"}), Class::RateLimit),
-        (json!({"message": "oh", "codexErrorInfo": "internalServerError"}), Class::Overloaded),
-        (json!({"message": "full", "codexErrorInfo": "contextWindowExceeded"}), Class::Format),
-        (json!({"message": "what?", "codexErrorInfo": "modelNotFound"}), Class::UnknownModel),
-        (json!({"message": "stream disconnected", "codexErrorInfo": "other"}), Class::Crash),
+        (
+            json!({"message": "Quota exceeded.", "codexErrorInfo": "usageLimitExceeded"}),
+            FailureClass::Billing,
+        ),
+        (json!({"message": "slow down", "codexErrorInfo": status(429)}), FailureClass::RateLimit),
+        (json!({"message": "busy", "codexErrorInfo": "serverOverloaded"}), FailureClass::RateLimit),
+        (json!({"message": "oh", "codexErrorInfo": "internalServerError"}), FailureClass::Overloaded),
+        (json!({"message": "full", "codexErrorInfo": "contextWindowExceeded"}), FailureClass::Format),
+        (json!({"message": "what?", "codexErrorInfo": "modelNotFound"}), FailureClass::UnknownModel),
+        (json!({"message": "stream disconnected", "codexErrorInfo": "other"}), FailureClass::Crash),
     ];
     stand.script(&cases.iter().map(|(error, _)| json!([{"fail": error}])).collect());
     for (error, class) in &cases {
@@ -160,7 +163,7 @@ async fn failures_have_their_class_and_hold_no_key() {
     }
     stand.script(&json!([[{"fail": {"message": "no", "codexErrorInfo": "cyberPolicy"}}]]));
     let reply = ask(&codex(&stand), &question("?"), &Record::default()).await.unwrap();
-    assert_eq!(reply.stop, Stop::Refusal);
+    assert_eq!(reply.stop, StopReason::Refusal);
 }
 
 #[tokio::test]
@@ -172,10 +175,10 @@ async fn it_is_ended_where_it_tries_again_and_is_not_to() {
         stand.script(&json!([[{"retry": retry}, {"say": "After all."}]]));
         let host = Record { lets_retry, ..Record::default() };
         let answered = ask(&codex(&stand), &question("?"), &host).await;
-        assert!(host.told().contains(&Told::Retries(Class::RateLimit)));
+        assert!(host.told().contains(&Told::Retries(FailureClass::RateLimit)));
         match answered {
             Ok(reply) => assert!(lets_retry && reply.text == "After all."),
-            Err(error) => assert!(!lets_retry && error.class == Class::RateLimit, "{error}"),
+            Err(error) => assert!(!lets_retry && error.class == FailureClass::RateLimit, "{error}"),
         }
         stand.nothing_is_left().await;
     }
@@ -187,7 +190,7 @@ async fn a_program_that_hangs_is_ended_with_all_that_it_started() {
     stand.impatient();
     stand.script(&json!([[{"say": "Well"}, {"hang": 1}]]));
     let error = ask(&codex(&stand), &question("?"), &Record::default()).await.unwrap_err();
-    assert_eq!(error.class, Class::Timeout, "{error}");
+    assert_eq!(error.class, FailureClass::Timeout, "{error}");
     stand.nothing_is_left().await;
 }
 
@@ -197,7 +200,8 @@ async fn a_stop_ends_it_at_once() {
     stand.script(&json!([[{"say": "Well"}, {"hang": 1}]]));
     let (host, stop) = (Record::default(), CancellationToken::new());
     let (codex, request, spoke) = (codex(&stand), question("?"), host.spoke.clone());
-    let task = Task { request: &request, fresh: 1, session: None, turn: "77", keep: true, servers: &[] };
+    let task =
+        HarnessTask { request: &request, fresh: 1, session: None, turn: "77", keep: true, servers: &[] };
     let stopping = async {
         spoke.notified().await;
         stop.cancel();
@@ -225,7 +229,7 @@ async fn an_end_in_the_middle_says_what_the_program_said() {
     let Some(mut stand) = stand("codex.py") else { return };
     stand.script(&json!([[{"say": "Half an"}, {"stderr": format!("broken: {KEY}\n")}, {"exit": 3}]]));
     let error = ask(&codex(&stand), &question("?"), &Record::default()).await.unwrap_err();
-    assert_eq!(error.class, Class::Crash);
+    assert_eq!(error.class, FailureClass::Crash);
     assert!(error.message.contains("status 3") && error.message.contains("broken"), "{error}");
     assert!(!error.message.contains("canary"), "{error}");
 

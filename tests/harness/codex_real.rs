@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use vault_agent::brain::codex::Codex;
-use vault_agent::brain::{Class, Message, Part};
+use vault_agent::brain::{FailureClass, Message, Part};
 
 use crate::harness::stand::{KEY, Record, Stand, ask, go_on, question, stand_of};
 use crate::models::{ModelServer, Reply};
@@ -126,7 +126,7 @@ async fn killed_after_a_tool_and_gone_on_with() {
         }
     };
     let (answered, ()) = tokio::join!(ask(&codex, &request, &host), killing);
-    assert_eq!(answered.unwrap_err().class, Class::Crash);
+    assert_eq!(answered.unwrap_err().class, FailureClass::Crash);
     assert_eq!(host.finished().len(), 1);
     real.stand.nothing_is_left().await;
 
@@ -155,18 +155,18 @@ async fn a_failing_provider_is_classed() {
     let error =
         |words: &str| format!(r#"{{"error":{{"message":"{words}","type":"invalid_request_error"}}}}"#);
     for (reply, class) in [
-        (Reply::status(401).body(error("bad key")), Class::Auth),
-        (Reply::status(402).body(error("pay")), Class::Billing),
-        (Reply::status(429).body(error("slow")), Class::RateLimit),
+        (Reply::status(401).body(error("bad key")), FailureClass::Auth),
+        (Reply::status(402).body(error("pay")), FailureClass::Billing),
+        (Reply::status(429).body(error("slow")), FailureClass::RateLimit),
         (
             Reply::status(429).body(r#"{"error":{"message":"quota","type":"insufficient_quota"}}"#),
-            Class::Billing,
+            FailureClass::Billing,
         ),
-        (Reply::status(400).body(error("bad")), Class::Format),
-        (Reply::status(404).body(error("no such model")), Class::UnknownModel),
-        (Reply::status(500).body(error("oh")), Class::Overloaded),
-        (Reply::error_event("context_length_exceeded", "too long"), Class::Format),
-        (Reply::cut_after(300), Class::Crash),
+        (Reply::status(400).body(error("bad")), FailureClass::Format),
+        (Reply::status(404).body(error("no such model")), FailureClass::UnknownModel),
+        (Reply::status(500).body(error("oh")), FailureClass::Overloaded),
+        (Reply::error_event("context_length_exceeded", "too long"), FailureClass::Format),
+        (Reply::cut_after(300), FailureClass::Crash),
     ] {
         let before = real.server.requests().len();
         real.server.respond(move |_| reply.clone());

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
-use vault_agent::agent::approval::Verdict;
+use vault_agent::agent::approval_request::ApprovalVerdict;
 use vault_agent::brain::codex::Codex;
 use vault_agent::brain::harness::FOREIGN;
-use vault_agent::brain::{Harness, Task};
+use vault_agent::brain::{Harness, HarnessTask};
 use vault_agent::config::{McpServer, Settings};
 
 use crate::harness::rig::{Person, Rig};
@@ -30,7 +30,7 @@ fn call(tool: &str) -> Reply {
     Reply::tool(format!("mcp__web__{tool}"), json!({"q": "tea"}))
 }
 
-async fn claude(more: &str, verdict: Verdict) -> Rig {
+async fn claude(more: &str, verdict: ApprovalVerdict) -> Rig {
     let mut rig =
         Rig::new(|rig| rig.brain("claude-code", "cc") + &server("children", rig.temp.path(), more)).await;
     rig.person = Arc::new(Person { verdict, asked: Default::default() });
@@ -51,7 +51,7 @@ async fn a_free_tool_is_called_one_is_asked_about_and_no_other_is_there() {
     if !has_python() {
         return;
     }
-    for (verdict, ran) in [(Verdict::Yes, true), (Verdict::No, false)] {
+    for (verdict, ran) in [(ApprovalVerdict::Yes, true), (ApprovalVerdict::No, false)] {
         let rig = claude("ask = [\"walk\"]\nask_after_reading = false", verdict).await;
         rig.server.script(vec![call("look"), call("walk"), call("other_0"), Reply::text("Done.")]);
         assert_eq!(rig.ask(1, "go").await.unwrap().text, "Done.");
@@ -74,7 +74,7 @@ async fn what_it_says_taints_the_turn() {
     if !has_python() {
         return;
     }
-    let rig = claude("", Verdict::No).await;
+    let rig = claude("", ApprovalVerdict::No).await;
     rig.server.script(vec![call("look"), call("look"), Reply::text("Done.")]);
     assert_eq!(rig.ask(1, "go").await.unwrap().text, "Done.");
     let ends: Vec<bool> = rig.tools(1).into_iter().map(|row| row.result.unwrap().is_error).collect();
@@ -117,8 +117,14 @@ async fn is_used(stand: &Stand, harness: &dyn Harness) {
         stand.script(&script());
         let servers = for_stand(stand);
         let request = question("go");
-        let task =
-            Task { request: &request, fresh: 1, session: None, turn: "77", keep: true, servers: &servers };
+        let task = HarnessTask {
+            request: &request,
+            fresh: 1,
+            session: None,
+            turn: "77",
+            keep: true,
+            servers: &servers,
+        };
         let host = Record { allows, ..Record::default() };
         let reply = harness.run(&task, &host, CancellationToken::new()).await.unwrap();
         assert_eq!(reply.text, "Done.");

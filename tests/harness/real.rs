@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use vault_agent::agent::approval::Verdict;
-use vault_agent::brain::Class;
+use vault_agent::agent::approval_request::ApprovalVerdict;
+use vault_agent::brain::FailureClass;
 
 use crate::harness::rig::{Person, Rig, remind, words};
 use crate::harness::sessions::Log;
@@ -69,9 +69,11 @@ async fn a_question_a_tool_and_no_word_on_the_command_line() {
 async fn an_approval_is_given_and_declined() {
     let Some(real) = real() else { return };
     // The second is one that Claude Code thinks harmless.
-    for (verdict, command) in
-        [(Verdict::Yes, "echo made it"), (Verdict::No, "echo made it"), (Verdict::No, "ls /")]
-    {
+    for (verdict, command) in [
+        (ApprovalVerdict::Yes, "echo made it"),
+        (ApprovalVerdict::No, "echo made it"),
+        (ApprovalVerdict::No, "ls /"),
+    ] {
         let mut rig = rig(&real, "tools = [\"Bash\"]\n").await;
         rig.person = std::sync::Arc::new(Person { verdict, asked: Default::default() });
         let call = Reply::tool("Bash", json!({"command": command, "description": "d"}));
@@ -79,7 +81,10 @@ async fn an_approval_is_given_and_declined() {
         assert_eq!(rig.ask(1, "make it").await.unwrap().text, "So be it.");
         assert_eq!(rig.person.asked.lock().unwrap().len(), 1, "{command}");
         let end = rig.tools(1).remove(0).result.unwrap();
-        assert_eq!((verdict == Verdict::Yes, end.text.contains("made it")), (!end.is_error, !end.is_error));
+        assert_eq!(
+            (verdict == ApprovalVerdict::Yes, end.text.contains("made it")),
+            (!end.is_error, !end.is_error)
+        );
     }
 }
 
@@ -103,7 +108,7 @@ async fn killed_after_a_tool_another_finishes() {
     let (answer, ()) = tokio::join!(rig.ask(1, "Remind me."), killing);
     let answer = answer.unwrap();
     assert_eq!((answer.text.as_str(), answer.facts.brain.as_str()), ("It is set.", "next"));
-    assert_eq!(answer.facts.failed, [("cc".to_owned(), Class::Crash)]);
+    assert_eq!(answer.facts.failed, [("cc".to_owned(), FailureClass::Crash)]);
     assert_eq!((rig.tools(1).len(), rig.reminders()), (1, 1));
     assert!(words(rig.server.requests().last().unwrap()).contains("drink tea"));
     assert_eq!(rig.left(), Vec::<String>::new());
@@ -138,19 +143,19 @@ async fn failures_of_its_provider_are_classed() {
         json!({"type": "error", "error": {"type": kind, "message": words}}).to_string()
     };
     let table = [
-        (Reply::status(401).body(error("authentication_error", "invalid x-api-key")), Class::Auth),
-        (Reply::status(429).body(error("rate_limit_error", "slow down")), Class::RateLimit),
-        (Reply::status(529).body(error("overloaded_error", "Overloaded")), Class::RateLimit),
+        (Reply::status(401).body(error("authentication_error", "invalid x-api-key")), FailureClass::Auth),
+        (Reply::status(429).body(error("rate_limit_error", "slow down")), FailureClass::RateLimit),
+        (Reply::status(529).body(error("overloaded_error", "Overloaded")), FailureClass::RateLimit),
         (
             Reply::status(400).body(error("invalid_request_error", "Your credit balance is too low")),
-            Class::Billing,
+            FailureClass::Billing,
         ),
-        (Reply::status(404).body(error("not_found_error", "model: x")), Class::UnknownModel),
+        (Reply::status(404).body(error("not_found_error", "model: x")), FailureClass::UnknownModel),
     ];
     for (reply, class) in table {
         let rig = rig(&real, "").await;
         // Of an unknown model it asks a second time, without a stream.
-        let tries = if class == Class::UnknownModel { 2 } else { 1 };
+        let tries = if class == FailureClass::UnknownModel { 2 } else { 1 };
         rig.server.script(vec![reply; tries]);
         rig.server.script(vec![Reply::text("I can.")]);
         let began = Instant::now();

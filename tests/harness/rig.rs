@@ -7,17 +7,17 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
-use vault_agent::agent::approval::{Verdict, Wanted};
+use vault_agent::agent::approval_request::{ApprovalSubject, ApprovalVerdict};
 use vault_agent::agent::servers::Servers;
-use vault_agent::agent::tools::{Boxes, Caller, Toolbox};
-use vault_agent::agent::{Approvals, Engine, EngineParts, Given, Permits, Remember};
+use vault_agent::agent::tools::{Caller, CombinedToolbox, Toolbox};
+use vault_agent::agent::{Approvals, CallPermits, Engine, EngineParts, RecalledContext, TurnMemory};
 use vault_agent::brain::process;
 use vault_agent::brain::wire::Watch;
 use vault_agent::clock::{Clock, SystemClock};
 use vault_agent::config::Dirs;
 use vault_agent::mcp::VaultTools;
 use vault_agent::turn::journal::{NewTurn, ToolRow};
-use vault_agent::turn::{Answer, Halt, Note, Place, Responder, TurnJournal};
+use vault_agent::turn::{Conversation, Halt, Responder, TurnAnswer, TurnJournal, TurnNote};
 use vault_agent::vault::Vault;
 use vault_agent::workspace::Workspace;
 
@@ -37,9 +37,9 @@ pub const PATIENT: Watch = Watch {
 struct Nothing;
 
 #[async_trait]
-impl Remember for Nothing {
-    async fn given(&self, _: &str, _: &[&str]) -> Result<Given, String> {
-        Ok(Given::default())
+impl TurnMemory for Nothing {
+    async fn given(&self, _: &str, _: &[&str]) -> Result<RecalledContext, String> {
+        Ok(RecalledContext::default())
     }
     async fn answer(&self, _: &str, _: &[&str]) -> Result<String, String> {
         Ok("nothing is remembered".into())
@@ -48,19 +48,19 @@ impl Remember for Nothing {
 
 /// A person who always says the same.
 pub struct Person {
-    pub verdict: Verdict,
-    pub asked: Mutex<Vec<(Wanted, Caller)>>,
+    pub verdict: ApprovalVerdict,
+    pub asked: Mutex<Vec<(ApprovalSubject, Caller)>>,
 }
 
 #[async_trait]
 impl Approvals for Person {
     async fn ask(
         &self,
-        wanted: &Wanted,
+        wanted: &ApprovalSubject,
         caller: &Caller,
-        _: &dyn Place,
+        _: &dyn Conversation,
         _: &CancellationToken,
-    ) -> Result<Verdict, String> {
+    ) -> Result<ApprovalVerdict, String> {
         self.asked.lock().unwrap().push((wanted.clone(), caller.clone()));
         Ok(self.verdict)
     }
@@ -69,11 +69,11 @@ impl Approvals for Person {
 /// Keeps what a turn notes.
 #[derive(Default)]
 pub struct Desk {
-    pub notes: Mutex<Vec<Note>>,
+    pub notes: Mutex<Vec<TurnNote>>,
 }
 
-impl Place for Desk {
-    fn note(&self, note: Note) {
+impl Conversation for Desk {
+    fn note(&self, note: TurnNote) {
         self.notes.lock().unwrap().push(note);
     }
     fn progress(&self, _: &str) {}
@@ -101,7 +101,7 @@ impl Rig {
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
         std::fs::set_permissions(temp.path().join("key"), mode).unwrap();
         let journal = Arc::new(TurnJournal::open(&temp.path().join("state")).unwrap());
-        let person = Arc::new(Person { verdict: Verdict::No, asked: Mutex::default() });
+        let person = Arc::new(Person { verdict: ApprovalVerdict::No, asked: Mutex::default() });
         let server = ModelServer::start().await;
         let rig = Self { temp, server, journal, person, desk: Desk::default(), watch: PATIENT };
         let settings = brains(&rig);
@@ -162,10 +162,10 @@ impl Rig {
         Engine::new(EngineParts {
             workspace,
             journal: Arc::clone(&self.journal),
-            tools: Arc::new(Boxes(boxes)),
+            tools: Arc::new(CombinedToolbox(boxes)),
             approvals: Arc::clone(&self.person) as Arc<dyn Approvals>,
             memory: Arc::new(Nothing),
-            permits: Arc::new(Permits::default()),
+            permits: Arc::new(CallPermits::default()),
             watch: self.watch,
             files: vec![],
             schema: None,
@@ -182,12 +182,12 @@ impl Rig {
     }
 
     /// Asks, with a turn of its own.
-    pub async fn ask(&self, message: u64, text: &str) -> Result<Answer, Halt> {
+    pub async fn ask(&self, message: u64, text: &str) -> Result<TurnAnswer, Halt> {
         self.accept(message, text, "");
         self.answer(message).await
     }
 
-    pub async fn answer(&self, message: u64) -> Result<Answer, Halt> {
+    pub async fn answer(&self, message: u64) -> Result<TurnAnswer, Halt> {
         self.engine().answer(message, &self.desk, &CancellationToken::new()).await
     }
 

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use vault_agent::turn::{TurnJournal, remake};
+use vault_agent::turn::{TurnJournal, rebuild};
 
 use crate::harness::rig::{Rig, words};
 use crate::models::Reply;
@@ -130,8 +130,8 @@ async fn the_neutral_request_is_the_one_that_files_give() {
     let tools = vault_agent::agent::Toolbox::specs(&vault_agent::mcp::VaultTools::new(
         std::sync::Arc::try_unwrap(rig.workspace()).ok().unwrap(),
     ));
-    let around = remake::Around { tools, ..remake::Around::default() };
+    let around = rebuild::RebuildContext { tools, ..rebuild::RebuildContext::default() };
     let zone = rig.workspace().zone.tz().clone();
-    let request = remake::request(&blocks, &answer.facts, "", &around, &zone).unwrap();
+    let request = rebuild::request(&blocks, &answer.facts, "", &around, &zone).unwrap();
     assert_eq!(Some(request.hash()), answer.facts.ctx);
 }

@@ -13,7 +13,7 @@ use vault_agent::brain::harness::{Server, Setup};
 use vault_agent::brain::process::Supervision;
 use vault_agent::brain::wire::Watch;
 use vault_agent::brain::{
-    BrainError, Class, Harness, Host, Message, Reply, Request, Task, ToolCall, ToolResult,
+    BrainError, FailureClass, Harness, HarnessTask, Host, Message, Reply, Request, ToolCall, ToolResult,
 };
 
 use crate::harness::rig::PATIENT;
@@ -166,7 +166,7 @@ pub enum Told {
     Finished(ToolResult),
     May(ToolCall),
     Session(String),
-    Retries(Class),
+    Retries(FailureClass),
 }
 
 /// A host that keeps what it is told.
@@ -227,7 +227,7 @@ impl Host for Record {
     async fn session(&self, id: &str) {
         self.note(Told::Session(id.to_owned()));
     }
-    fn retries(&self, class: Class, _: &str) -> bool {
+    fn retries(&self, class: FailureClass, _: &str) -> bool {
         self.note(Told::Retries(class));
         self.lets_retry
     }
@@ -235,8 +235,14 @@ impl Host for Record {
 
 /// Runs one turn of a new session.
 pub async fn ask(harness: &dyn Harness, request: &Request, host: &Record) -> Result<Reply, BrainError> {
-    let task =
-        Task { request, fresh: request.messages.len(), session: None, turn: "77", keep: true, servers: &[] };
+    let task = HarnessTask {
+        request,
+        fresh: request.messages.len(),
+        session: None,
+        turn: "77",
+        keep: true,
+        servers: &[],
+    };
     harness.run(&task, host, CancellationToken::new()).await
 }
 
@@ -247,6 +253,7 @@ pub async fn go_on(
     session: &str,
     host: &Record,
 ) -> Result<Reply, BrainError> {
-    let task = Task { request, fresh: 1, session: Some(session), turn: "78", keep: true, servers: &[] };
+    let task =
+        HarnessTask { request, fresh: 1, session: Some(session), turn: "78", keep: true, servers: &[] };
     harness.run(&task, host, CancellationToken::new()).await
 }

@@ -1,10 +1,10 @@
 //! Turns of a harness that goes well, and of one whose provider doesn't.
 
 use tokio_util::sync::CancellationToken;
-use vault_agent::agent::Purpose;
-use vault_agent::agent::approval::Verdict;
-use vault_agent::brain::Class;
-use vault_agent::turn::{Note, Responder};
+use vault_agent::agent::RunPurpose;
+use vault_agent::agent::approval_request::ApprovalVerdict;
+use vault_agent::brain::FailureClass;
+use vault_agent::turn::{Responder, TurnNote};
 
 use crate::harness::rig::{KEY, Rig, remind, words};
 use crate::models::Reply;
@@ -47,7 +47,7 @@ async fn a_tool_of_the_vault_is_called_through_our_own_server() {
     let at = |name: &str| steps.iter().position(|step| step == name).unwrap();
     assert!(at("called") < at("tool started") && at("tool started") < at("tool finished"), "{steps:?}");
     let notes = rig.desk.notes.lock().unwrap();
-    let Note::Tool { number: 0, name, text } = &notes[0] else { panic!("{notes:?}") };
+    let TurnNote::Tool { number: 0, name, text } = &notes[0] else { panic!("{notes:?}") };
     assert!(name == "reminder_add" && text.contains("drink tea"));
     assert!(rig.person.asked.lock().unwrap().is_empty(), "a tool of ours needs nobody's word");
     // History says for whom.
@@ -63,7 +63,9 @@ async fn a_tool_of_the_vault_is_called_through_our_own_server() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_tool_of_its_own_is_asked_about() {
-    for (verdict, ran) in [(Verdict::Yes, true), (Verdict::No, false), (Verdict::Nobody, false)] {
+    for (verdict, ran) in
+        [(ApprovalVerdict::Yes, true), (ApprovalVerdict::No, false), (ApprovalVerdict::Nobody, false)]
+    {
         let mut rig = Rig::new(|rig| format!("{}tools = [\"Bash\"]\n", rig.brain("claude-code", "cc"))).await;
         rig.person = std::sync::Arc::new(crate::harness::rig::Person { verdict, asked: Default::default() });
         let file = rig.temp.path().join("made");
@@ -83,19 +85,19 @@ async fn a_tool_of_its_own_is_asked_about() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_failing_provider_is_classed_and_the_next_brain_answers() {
     let table = [
-        (Reply::status(401), Class::Auth, 1),
-        (Reply::status(403).body(r#"{"error":{"message":"no"}}"#), Class::Auth, 1),
-        (Reply::status(429), Class::RateLimit, 1),
-        (Reply::status(529), Class::RateLimit, 1),
-        (Reply::status(503), Class::Overloaded, 2),
-        (Reply::status(402), Class::Billing, 1),
+        (Reply::status(401), FailureClass::Auth, 1),
+        (Reply::status(403).body(r#"{"error":{"message":"no"}}"#), FailureClass::Auth, 1),
+        (Reply::status(429), FailureClass::RateLimit, 1),
+        (Reply::status(529), FailureClass::RateLimit, 1),
+        (Reply::status(503), FailureClass::Overloaded, 2),
+        (Reply::status(402), FailureClass::Billing, 1),
         (
             Reply::status(400).body(r#"{"error":{"message":"Your credit balance is too low"}}"#),
-            Class::Billing,
+            FailureClass::Billing,
             1,
         ),
-        (Reply::status(404), Class::UnknownModel, 1),
-        (Reply::status(400).body(r#"{"error":{"message":"bad"}}"#), Class::Format, 1),
+        (Reply::status(404), FailureClass::UnknownModel, 1),
+        (Reply::status(400).body(r#"{"error":{"message":"bad"}}"#), FailureClass::Format, 1),
     ];
     for (reply, class, tries) in table {
         // One that would wait for ever between its tries where the second one isn't worth a call.
@@ -146,7 +148,7 @@ async fn rounds_and_tokens_have_an_end() {
     // A routine's own budget is smaller, and holds for a program as well.
     let rig = Rig::new(bound("[assistant]\nturn_tokens = 50000\n")).await;
     rig.server.respond(|_| remind("claude-code").usage(3000, 0, 10));
-    let purpose = Purpose { routine: "r".into(), budget: Some(5000), ..Purpose::default() };
+    let purpose = RunPurpose { routine: "r".into(), budget: Some(5000), ..RunPurpose::default() };
     rig.accept(1, "again and again", "");
     let engine = rig.engine().for_routine(purpose);
     let answer = engine.answer(1, &rig.desk, &CancellationToken::new()).await.unwrap();

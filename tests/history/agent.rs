@@ -1,7 +1,7 @@
 //! Each write of the agent is one commit; people's changes are a commit of their own before it.
 
 use vault_agent::history::{Filter, NOTE};
-use vault_agent::vault::{Actor, Change, ChangeObserver, Operation, Why};
+use vault_agent::vault::{Actor, ChangeObserver, ObservedChange, Operation, Why};
 
 use crate::history::room::{Room, note, why};
 
@@ -44,7 +44,7 @@ fn being_told_again_after_a_crash_changes_nothing() {
     let reason =
         Why { trailers: vec![("Reminder".into(), "rid_X".into())], ..why(Actor::Scheduler, "fired: x") };
     let path = note("a.md");
-    let change = Change { path: &path, before: Some(b"one\n"), after: Some(b"two\n"), why: &reason };
+    let change = ObservedChange { path: &path, before: Some(b"one\n"), after: Some(b"two\n"), why: &reason };
     room.write("a.md", "two\n");
     room.history.changed(&change).unwrap();
     let before = room.subjects();
@@ -52,7 +52,7 @@ fn being_told_again_after_a_crash_changes_nothing() {
     room.history.changed(&change).unwrap();
     assert_eq!(room.subjects(), before);
     // The same words about the same change in one run are two writes.
-    let back = Change { path: &path, before: Some(b"two\n"), after: Some(b"one\n"), why: &reason };
+    let back = ObservedChange { path: &path, before: Some(b"two\n"), after: Some(b"one\n"), why: &reason };
     room.history.changed(&back).unwrap();
     room.history.changed(&change).unwrap();
     assert_eq!(room.subjects().len(), before.len() + 2);
@@ -67,7 +67,7 @@ fn a_snapshot_that_overtakes_the_word_about_a_write_takes_nothing_from_it() {
     room.snapshot();
     let reason = why(Actor::Cli, "saved: two");
     let path = note("a.md");
-    let change = Change { path: &path, before: Some(b"one\n"), after: Some(b"two\n"), why: &reason };
+    let change = ObservedChange { path: &path, before: Some(b"one\n"), after: Some(b"two\n"), why: &reason };
     room.history.changed(&change).unwrap();
     assert_eq!(room.subjects()[..2], ["cli: saved: two", "human: changed a.md"]);
     assert_eq!(room.history.read_at(&room.log()[0].commit, "a.md").unwrap().unwrap(), b"two\n");

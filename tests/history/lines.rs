@@ -1,14 +1,14 @@
 //! Where each line of a note comes from, and a section or a line brought back.
 
 use jiff::SignedDuration;
-use vault_agent::history::{Bound, LineTarget, Writer};
+use vault_agent::history::{BlameBound, LineTarget, Writer};
 use vault_agent::vault::{Actor, Operation, Origin};
 
 use crate::history::room::{Room, note};
 use crate::support::TestVault;
 
 /// `person:first line`, in the order of the note.
-fn shown(room: &Room, path: &str, bound: Bound) -> Vec<String> {
+fn shown(room: &Room, path: &str, bound: BlameBound) -> Vec<String> {
     let blame = room.history.blame(&note(path), None, bound).unwrap();
     let word = |line: &_| blame.origin(line).map_or("older", |origin| origin.writer.as_str());
     blame.lines.iter().map(|line| format!("{}:{}", word(line), line.text)).collect()
@@ -34,7 +34,7 @@ fn each_line_has_its_writer_turn_and_time() {
     room.snapshot();
     room.write("new.md", "# Plan\r\nmine\nthe assistant's\nunseen\nalso mine\nnewest");
     assert_eq!(
-        shown(&room, "new.md", Bound::default()),
+        shown(&room, "new.md", BlameBound::default()),
         [
             "person:# Plan",
             "person:mine",
@@ -44,7 +44,7 @@ fn each_line_has_its_writer_turn_and_time() {
             "person:newest"
         ]
     );
-    let blame = room.history.blame(&note("new.md"), None, Bound::default()).unwrap();
+    let blame = room.history.blame(&note("new.md"), None, BlameBound::default()).unwrap();
     let origin = |line: usize| blame.origin(&blame.lines[line]).unwrap();
     assert_eq!((origin(2).turn.as_deref(), origin(2).client.as_deref()), (Some("01TURN"), Some("claude")));
     assert_eq!((origin(2).writer, origin(2).subject.as_str()), (Writer::Assistant, "saved: x"));
@@ -53,7 +53,7 @@ fn each_line_has_its_writer_turn_and_time() {
     assert!(origin(5).at > origin(2).at && origin(2).at > origin(0).at);
     // As it was, by the first snapshot.
     let first = room.history.point("HEAD~3").unwrap();
-    let then = room.history.blame(&note("old.md"), Some(&first), Bound::default()).unwrap();
+    let then = room.history.blame(&note("old.md"), Some(&first), BlameBound::default()).unwrap();
     assert_eq!((then.lines.len(), then.origins.len()), (3, 1));
 }
 
@@ -66,7 +66,7 @@ fn a_bound_ends_the_look_back_and_says_so() {
         room.write("a.md", &text);
         room.snapshot();
     }
-    let bound = Bound { snapshots: 3, ..Bound::default() };
+    let bound = BlameBound { snapshots: 3, ..BlameBound::default() };
     let blame = room.history.blame(&note("a.md"), None, bound).unwrap();
     assert!(!blame.complete);
     let known: Vec<bool> = blame.lines.iter().map(|line| line.origin.is_some()).collect();
@@ -74,7 +74,7 @@ fn a_bound_ends_the_look_back_and_says_so() {
     assert!(known[9..].iter().all(|known| *known));
     assert!(room.history.blame(&note("none.md"), None, bound).is_err());
     // A note of thousands of lines with few bytes to spend is no reason to hang.
-    let tight = Bound { bytes: 10, ..Bound::default() };
+    let tight = BlameBound { bytes: 10, ..BlameBound::default() };
     assert!(!room.history.blame(&note("a.md"), None, tight).unwrap().complete);
 }
 
@@ -95,7 +95,7 @@ fn a_section_comes_back_and_what_stands_beside_it_stays() {
     assert_eq!(room.read("a.md"), "# N\nnew\n## A\none\ntwo\n## B\nthree, and more\nand more\n");
     assert_eq!(room.subjects()[0], "restore: restored: a section of a.md");
     // It is undone as any other write.
-    let undo = room.history.plan_undo(vault_agent::history::Undone::Last(1)).unwrap();
+    let undo = room.history.plan_undo(vault_agent::history::UndoSelection::Last(1)).unwrap();
     room.history.undo(&room.editor, &undo).unwrap();
     assert_eq!(room.read("a.md"), "# N\nnew\n## A\nspoilt\n## B\nthree, and more\nand more\n");
     let missing = LineTarget::Section("Z".to_owned());

@@ -1,6 +1,6 @@
 //! What the bot logs is one commit a snapshot, by `discord`, whatever people do beside it.
 
-use vault_agent::format::log::{Event, EventKind, LogHeader, render_event, render_header};
+use vault_agent::format::log::{EventKind, LogEvent, LogHeader, render_event, render_header};
 use vault_agent::history::audit;
 
 use crate::history::room::{Room, note};
@@ -12,7 +12,7 @@ fn says(room: &Room, path: &str, content: &str) -> String {
     room.tick();
     let id = ulid::Ulid::from_parts(room.now().as_millisecond().unsigned_abs(), 7).to_string();
     let (at, author) = (room.now(), "Ann".to_owned());
-    let event = Event { kind: EventKind::User, at, author, content: content.to_owned(), id: Some(id) };
+    let event = LogEvent { kind: EventKind::User, at, author, content: content.to_owned(), id: Some(id) };
     let header =
         LogHeader { surface: "discord-channel".into(), context_id: "2000".into(), ..LogHeader::default() };
     let (header, text) = (render_header(&header), render_event(&event));
@@ -64,7 +64,7 @@ fn what_the_assistant_logs_by_itself_is_its_own() {
     let event = |room: &Room, surface: &str, context: &str| {
         room.tick();
         let id = ulid::Ulid::from_parts(room.now().as_millisecond().unsigned_abs(), 7).to_string();
-        let event = Event {
+        let event = LogEvent {
             kind: EventKind::Agent,
             at: room.now(),
             author: String::new(),

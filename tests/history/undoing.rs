@@ -1,6 +1,6 @@
 //! Taking back what the agent wrote, and only that.
 
-use vault_agent::history::Undone;
+use vault_agent::history::UndoSelection;
 use vault_agent::vault::{Actor, OPERATION, Operation, Origin};
 
 use crate::history::room::{Room, note, why};
@@ -145,7 +145,7 @@ fn an_undo_is_one_commit_and_can_be_undone_by_its_id() {
     let (done, count) = (room.files(), room.log().len());
     // By the older write of the newer operation: both of its notes, and nothing else.
     let id = room.log()[1].commit.id.to_string();
-    let plan = room.history.plan_undo(Undone::Snapshot(id.clone())).unwrap();
+    let plan = room.history.plan_undo(UndoSelection::Snapshot(id.clone())).unwrap();
     let [operation] = &plan.operations()[..] else { panic!("{plan:?}") };
     assert_eq!((operation.subject.as_str(), operation.notes.len()), ("moved two", 2));
     assert_eq!(plan.diffs().len(), 2);
@@ -159,10 +159,10 @@ fn an_undo_is_one_commit_and_can_be_undone_by_its_id() {
         std::fs::read_dir(room.root().join("new")).unwrap().map(|it| it.unwrap().file_name()).collect();
     assert!(left.is_empty(), "nothing is left of the text that was undone: {left:?}");
     assert!(room.snapshot().is_empty());
-    let again = room.history.plan_undo(Undone::Snapshot(id)).unwrap_err().to_string();
+    let again = room.history.plan_undo(UndoSelection::Snapshot(id)).unwrap_err().to_string();
     assert!(again.contains("undone already"), "{again}");
     // The undo is undone.
-    let plan = room.history.plan_undo(Undone::Snapshot(report.snapshot.unwrap())).unwrap();
+    let plan = room.history.plan_undo(UndoSelection::Snapshot(report.snapshot.unwrap())).unwrap();
     room.tick();
     room.history.undo(&room.editor, &plan).unwrap();
     assert_eq!(room.files(), done);
@@ -189,13 +189,13 @@ fn a_turn_is_taken_back_by_its_id() {
         let append = Operation::Append { text: format!("by {turn}").into() };
         room.editor.edit(&note(path), &[append], &why).unwrap();
     }
-    let plan = room.history.plan_undo(Undone::Turn("01ABC".into())).unwrap();
+    let plan = room.history.plan_undo(UndoSelection::Turn("01ABC".into())).unwrap();
     assert_eq!(plan.writes.len(), 2);
     room.tick();
     room.history.undo(&room.editor, &plan).unwrap();
     assert_eq!(room.read("a.md"), "mine\nby 01XYZ\n");
     assert!(!room.has("b.md") && room.has("c.md"));
-    let again = room.history.plan_undo(Undone::Turn("01ABC".into())).unwrap_err().to_string();
+    let again = room.history.plan_undo(UndoSelection::Turn("01ABC".into())).unwrap_err().to_string();
     assert!(again.contains("changed nothing"), "{again}");
 }
 

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use vault_agent::hooks::Event;
+use vault_agent::hooks::HostEvent;
 use vault_agent::hooks::install::{Caller, install, installed, uninstall};
 
 use crate::support::TestVault;
@@ -76,8 +76,8 @@ proptest! {
     fn in_and_out_again_is_nothing_at_all(value in settings(), layout in any::<u8>()) {
         let before = laid_out(&value, layout);
         let after = install(&before, &caller()).unwrap();
-        let events: Vec<Event> = installed(&after).unwrap().into_iter().map(|(event, _)| event).collect();
-        prop_assert_eq!(events.len(), Event::ALL.len());
+        let events: Vec<HostEvent> = installed(&after).unwrap().into_iter().map(|(event, _)| event).collect();
+        prop_assert_eq!(events.len(), HostEvent::ALL.len());
         prop_assert_eq!(&install(&after, &caller()).unwrap(), &after);
         prop_assert_eq!(&uninstall(&after, None).unwrap(), &before);
         prop_assert_eq!(uninstall(&before, None).unwrap(), before);
@@ -88,7 +88,7 @@ proptest! {
         let after = install(&laid_out(&value, layout), &caller()).unwrap();
         let mut parsed: Value = serde_json::from_str(after.trim_start_matches('\u{feff}')).unwrap();
         // Taking the last group of each event away gives the value as it was.
-        for event in Event::ALL {
+        for event in HostEvent::ALL {
             let list = parsed["hooks"][event.host_name()].as_array_mut().unwrap();
             let ours = list.pop().unwrap();
             prop_assert_eq!(&ours["hooks"][0]["command"], &json!(caller().command(event)));

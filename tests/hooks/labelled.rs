@@ -2,7 +2,7 @@
 //! (precision), and how many claims are found (recall), over the whole set and over the part that the rules
 //! were not fitted on.
 
-use vault_agent::hooks::claims::{About, claims};
+use vault_agent::hooks::save_claims::{AnswerSubject, claims};
 
 const SET: &str = include_str!("claims.txt");
 
@@ -49,10 +49,10 @@ fn claims_are_told_from_work() {
         let Some((label, text)) = line.split_once(' ') else { continue };
         let text = text.replace("\\n", "\n");
         // Each in the setting that is hardest for it.
-        let cases: &[(About, bool)] = match label {
-            "+" => &[(About::Work, true)],
-            "?" => &[(About::Keeping, true), (About::Work, false)],
-            "-" => &[(About::Keeping, false)],
+        let cases: &[(AnswerSubject, bool)] = match label {
+            "+" => &[(AnswerSubject::Work, true)],
+            "?" => &[(AnswerSubject::Keeping, true), (AnswerSubject::Work, false)],
+            "-" => &[(AnswerSubject::Keeping, false)],
             _ => continue,
         };
         for (about, is_claim) in cases {

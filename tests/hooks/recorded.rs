@@ -1,25 +1,25 @@
 //! The messages of `inputs/`, one an event, with all fields that Claude Code documents: each is understood
 //! and answered in the host's format.
 
-use vault_agent::hooks::Event;
+use vault_agent::hooks::HostEvent;
 use vault_agent::hooks::input::Input;
 
 use crate::hooks::host::{hook, log, record, said, transcript_path, user};
 use crate::support::TestVault;
 
-fn recorded(event: Event) -> &'static str {
+fn recorded(event: HostEvent) -> &'static str {
     match event {
-        Event::SessionStart => include_str!("inputs/session-start.json"),
-        Event::UserPromptSubmit => include_str!("inputs/user-prompt-submit.json"),
-        Event::Stop => include_str!("inputs/stop.json"),
-        Event::PreCompact => include_str!("inputs/pre-compact.json"),
-        Event::SessionEnd => include_str!("inputs/session-end.json"),
+        HostEvent::SessionStart => include_str!("inputs/session-start.json"),
+        HostEvent::UserPromptSubmit => include_str!("inputs/user-prompt-submit.json"),
+        HostEvent::Stop => include_str!("inputs/stop.json"),
+        HostEvent::PreCompact => include_str!("inputs/pre-compact.json"),
+        HostEvent::SessionEnd => include_str!("inputs/session-end.json"),
     }
 }
 
 #[test]
 fn every_recorded_message_is_understood() {
-    for event in Event::ALL {
+    for event in HostEvent::ALL {
         let input = Input::parse(recorded(event).as_bytes()).unwrap();
         assert_eq!(input.hook_event_name.as_deref(), Some(event.host_name()));
         assert!(input.cwd.is_some() && input.transcript_path.is_some() && !input.session().is_empty());
@@ -37,26 +37,26 @@ fn a_session_from_its_start_to_its_end() {
     );
     let home = vault.home().to_string_lossy().into_owned();
     let transcript = transcript_path(&vault).to_string_lossy().into_owned();
-    let answer = |event: Event| {
+    let answer = |event: HostEvent| {
         let text = recorded(event).replace(
             "[HOME]/.claude/projects/-work-garden/5f0d3c52-9a1b-4e0e-8a55-3f1f0f6f2d11.jsonl",
             &transcript,
         );
         hook(&vault, event.as_str(), &text.replace("[HOME]", &home))
     };
-    let start = answer(Event::SessionStart).json();
+    let start = answer(HostEvent::SessionStart).json();
     assert_eq!(start["hookSpecificOutput"]["hookEventName"], "SessionStart");
     assert!(start["hookSpecificOutput"]["additionalContext"].as_str().unwrap().contains("boiler"));
-    assert_eq!(answer(Event::UserPromptSubmit).stdout, "", "nothing in the vault is about Anna");
-    assert_eq!(answer(Event::Stop).json()["decision"], "block");
+    assert_eq!(answer(HostEvent::UserPromptSubmit).stdout, "", "nothing in the vault is about Anna");
+    assert_eq!(answer(HostEvent::Stop).json()["decision"], "block");
     vault.write(
         "MEMORY.md",
         "## House\n\n- The boiler is serviced every October\n\n## People\n\n- Anna collects teapots\n",
     );
-    let prompt = answer(Event::UserPromptSubmit).json();
+    let prompt = answer(HostEvent::UserPromptSubmit).json();
     assert_eq!(prompt["hookSpecificOutput"]["hookEventName"], "UserPromptSubmit");
     assert!(prompt["hookSpecificOutput"]["additionalContext"].as_str().unwrap().contains("teapots"));
-    for silent in [Event::Stop, Event::PreCompact, Event::SessionEnd] {
+    for silent in [HostEvent::Stop, HostEvent::PreCompact, HostEvent::SessionEnd] {
         let run = answer(silent);
         assert!(run.stdout.is_empty() || run.json().get("decision").is_none(), "{}", run.stdout);
     }

@@ -1,6 +1,6 @@
 //! Prompts that get nothing, and prompts that do: by their words alone.
 
-use vault_agent::hooks::recall_gate::{Gate, Idle, gate};
+use vault_agent::hooks::recall_gate::{NoRecallReason, RecallDecision, gate};
 
 #[test]
 fn greetings_get_nothing_in_any_language() {
@@ -45,7 +45,7 @@ fn greetings_get_nothing_in_any_language() {
         "안녕하세요",
         "สวัสดีครับ",
     ] {
-        assert_eq!(gate(text), Gate::Shut(Idle::SmallTalk), "{text}");
+        assert_eq!(gate(text), RecallDecision::Shut(NoRecallReason::SmallTalk), "{text}");
     }
 }
 
@@ -95,7 +95,7 @@ fn confirmations_get_nothing_in_any_language() {
         "네, 감사합니다",
         "ครับ ขอบคุณครับ",
     ] {
-        assert_eq!(gate(text), Gate::Shut(Idle::SmallTalk), "{text}");
+        assert_eq!(gate(text), RecallDecision::Shut(NoRecallReason::SmallTalk), "{text}");
     }
 }
 
@@ -112,16 +112,16 @@ fn commands_and_signs_get_nothing() {
         "pwd",
         "$ make",
     ] {
-        assert_eq!(gate(text), Gate::Shut(Idle::Command), "{text}");
+        assert_eq!(gate(text), RecallDecision::Shut(NoRecallReason::Command), "{text}");
     }
     for text in ["👍", "🎉🎉🎉", "...", "!!!", "?", "❤️ 😀", "—"] {
-        assert!(matches!(gate(text), Gate::Shut(_)), "{text}");
+        assert!(matches!(gate(text), RecallDecision::Shut(_)), "{text}");
     }
     for text in ["", "   ", "\n\t"] {
-        assert_eq!(gate(text), Gate::Shut(Idle::Empty));
+        assert_eq!(gate(text), RecallDecision::Shut(NoRecallReason::Empty));
     }
     for text in ["fix the tests", "run it", "add docs", "测试一下"] {
-        assert_eq!(gate(text), Gate::Shut(Idle::Short), "{text}");
+        assert_eq!(gate(text), RecallDecision::Shut(NoRecallReason::Short), "{text}");
     }
 }
 
@@ -145,7 +145,7 @@ fn questions_and_requests_get_through() {
         "/etc/hosts on the laptop is wrong",
         "hello, can you look at the garden plan again and order oaks",
     ] {
-        assert_eq!(gate(text), Gate::Open, "{text}");
+        assert_eq!(gate(text), RecallDecision::Open, "{text}");
     }
 }
 
@@ -174,6 +174,6 @@ fn words_about_memory_force_a_look() {
         "覚えてる",
         "기억나",
     ] {
-        assert_eq!(gate(text), Gate::Open, "{text}");
+        assert_eq!(gate(text), RecallDecision::Open, "{text}");
     }
 }

@@ -4,7 +4,7 @@
 //! third edit that passes it. Then the daemon's look ([`Inbox::settle`]) or the person's second try goes on.
 
 use vault_agent::capture::{HUMAN, Inbox, InboxError};
-use vault_agent::format::candidate::{self, State};
+use vault_agent::format::candidate::{self, CandidateState};
 
 use crate::memory::rig::{Rig, abort_at, now, origin};
 use crate::support::processes::again;
@@ -91,9 +91,9 @@ fn is_killed(rig: &Rig, role: &str, point: &str, round: usize) -> bool {
 }
 
 /// How often the fact stands in memory, and how the line stands with it.
-fn found(rig: &Rig) -> (usize, Option<State>, usize) {
+fn found(rig: &Rig) -> (usize, Option<CandidateState>, usize) {
     let file = candidate::parse(rig.read("Inbox.md").as_bytes());
-    let states: Vec<State> =
+    let states: Vec<CandidateState> =
         file.all().into_iter().filter(|(_, one)| one.id == ID).map(|(state, _)| state).collect();
     assert!(states.len() <= 1, "one line: {}", rig.read("Inbox.md"));
     let lines = file.lines.iter().filter(|line| line.candidate.id == ID).count();
@@ -116,13 +116,13 @@ fn is_once(memory: Option<&str>, mark: char, change: &str, role: &str, wanted: &
                 || format!("{role} {point} {round}\n{}\n{}", rig.read("MEMORY.md"), rig.read("Inbox.md"));
             let (facts, state, lines) = found(&rig);
             assert!(facts <= 1, "doubled: {}", told());
-            assert_eq!(state == Some(State::Kept), lines == 0, "{}", told());
+            assert_eq!(state == Some(CandidateState::Kept), lines == 0, "{}", told());
             assert!(facts == 1 || lines == 1, "neither asked nor kept: {}", told());
             // A tick that nobody carried out is carried out; an open line without its fact is still asked.
             for again in ["look", role, "look"] {
                 work(&rig, again);
             }
-            assert_eq!(found(&rig), (1, Some(State::Kept), 0), "{}", told());
+            assert_eq!(found(&rig), (1, Some(CandidateState::Kept), 0), "{}", told());
             assert_eq!(rig.read("MEMORY.md"), wanted, "{}", told());
             assert!(rig.read("Inbox.md").matches(OTHER).count() == 2, "the other waits: {}", told());
             if !died {

@@ -6,14 +6,14 @@ use async_trait::async_trait;
 use jiff::SignedDuration;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
-use vault_agent::agent::approval::Wanted;
-use vault_agent::agent::tools::{Caller, Leave};
+use vault_agent::agent::approval_request::ApprovalSubject;
+use vault_agent::agent::tools::{Caller, Precondition};
 use vault_agent::agent::{Toolbox, VaultApprovals, VaultMemory};
 use vault_agent::brain::wire::Watch;
 use vault_agent::brain::{ToolCall, ToolSpec};
-use vault_agent::deliver::Outlets;
+use vault_agent::deliver::DeliveryOrder;
 use vault_agent::format::routine::Routine;
-use vault_agent::routines::{Driven, Runner, RunnerParts, look};
+use vault_agent::routines::{RunProgress, Runner, RunnerParts, look};
 use vault_agent::turn::TurnJournal;
 use vault_agent::turn::journal::ToolEnd;
 
@@ -33,9 +33,15 @@ impl Toolbox for Outside {
             schema: json!({"type": "object"}),
         }]
     }
-    fn leave(&self, _: &ToolCall, _: &Caller) -> Leave {
+    fn leave(&self, _: &ToolCall, _: &Caller) -> Precondition {
         let run = "curl https://example.org".to_owned();
-        Leave::Ask(Wanted { run, hash: None, why: "network".into(), always: None, lasts: false })
+        Precondition::Ask(ApprovalSubject {
+            run,
+            hash: None,
+            why: "network".into(),
+            always: None,
+            lasts: false,
+        })
     }
     async fn call(&self, _: &ToolCall, _: &Caller, _: &CancellationToken) -> ToolEnd {
         ToolEnd { text: "the page".into(), is_error: false, ms: 0 }
@@ -66,7 +72,7 @@ fn a_run_waits_for_the_word_and_says_what_became_of_it() {
             memory: Arc::new(VaultMemory::new(Arc::clone(&workspace))),
             permits: Arc::default(),
             watch: Watch::default(),
-            outlets: Outlets::only(Arc::clone(&rig.place) as _),
+            outlets: DeliveryOrder::only(Arc::clone(&rig.place) as _),
         })
         .unwrap();
         let open = look(&workspace, runner.journal(), runner.turns(), false).unwrap().open;
@@ -89,7 +95,7 @@ fn a_run_waits_for_the_word_and_says_what_became_of_it() {
             let (driven, ()) = tokio::join!(runner.drive(&open[0], &stop), word);
             driven.unwrap()
         });
-        assert_eq!(driven, Driven::Done("sent".into()));
+        assert_eq!(driven, RunProgress::Done("sent".into()));
         let expected = if ticked { "It said: the page" } else { "It said: Nobody approved this in time." };
         let answer = rig.answers("news").remove(0);
         assert!(answer.starts_with(expected), "{answer}");

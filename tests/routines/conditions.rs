@@ -219,7 +219,7 @@ fn a_place_that_can_t_be_reached_is_tried_again_with_the_same_text() {
         rig.place.fault(fault);
     }
     let mut steps = 0;
-    while !rig.step().driven.iter().all(|(_, how)| matches!(how, vault_agent::routines::Driven::Done(_)))
+    while !rig.step().driven.iter().all(|(_, how)| matches!(how, vault_agent::routines::RunProgress::Done(_)))
         || steps == 0
     {
         rig.later(SignedDuration::from_mins(1));

@@ -8,8 +8,8 @@ use jiff::SignedDuration;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use vault_agent::agent::Toolbox;
-use vault_agent::agent::approval::Wanted;
-use vault_agent::agent::tools::{Caller, Leave};
+use vault_agent::agent::approval_request::ApprovalSubject;
+use vault_agent::agent::tools::{Caller, Precondition};
 use vault_agent::brain::{ToolCall, ToolSpec};
 use vault_agent::turn::journal::ToolEnd;
 
@@ -26,9 +26,15 @@ impl Toolbox for Outside {
         let schema = json!({"type": "object"});
         vec![ToolSpec { name: "fetch".into(), description: "Fetches a page.".into(), schema }]
     }
-    fn leave(&self, call: &ToolCall, _: &Caller) -> Leave {
+    fn leave(&self, call: &ToolCall, _: &Caller) -> Precondition {
         let run = format!("fetch {}", call.arguments);
-        Leave::Ask(Wanted { run, hash: None, why: "network".into(), always: None, lasts: false })
+        Precondition::Ask(ApprovalSubject {
+            run,
+            hash: None,
+            why: "network".into(),
+            always: None,
+            lasts: false,
+        })
     }
     async fn call(&self, _: &ToolCall, _: &Caller, _: &CancellationToken) -> ToolEnd {
         self.0.fetch_add(1, Ordering::SeqCst);

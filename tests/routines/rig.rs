@@ -9,13 +9,15 @@ use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
-use vault_agent::agent::{Approvals, Given, NoApprovals, NoTools, Remember, Toolbox, VaultApprovals};
+use vault_agent::agent::{
+    Approvals, NoApprovals, NoTools, RecalledContext, Toolbox, TurnMemory, VaultApprovals,
+};
 use vault_agent::brain::wire::Watch;
 use vault_agent::clock::{Clock, ManualClock};
 use vault_agent::config::Dirs;
-use vault_agent::deliver::Outlets;
+use vault_agent::deliver::DeliveryOrder;
 use vault_agent::format::log::{self, EventKind};
-use vault_agent::routines::{Claimed, Driven, Runner, RunnerParts, look};
+use vault_agent::routines::{ClaimReport, RunProgress, Runner, RunnerParts, look};
 use vault_agent::turn::TurnJournal;
 use vault_agent::vault::Vault;
 use vault_agent::workspace::Workspace;
@@ -28,9 +30,9 @@ use crate::support::processes::at;
 struct Blank;
 
 #[async_trait]
-impl Remember for Blank {
-    async fn given(&self, _: &str, _: &[&str]) -> Result<Given, String> {
-        Ok(Given::default())
+impl TurnMemory for Blank {
+    async fn given(&self, _: &str, _: &[&str]) -> Result<RecalledContext, String> {
+        Ok(RecalledContext::default())
     }
 
     async fn answer(&self, _: &str, _: &[&str]) -> Result<String, String> {
@@ -54,8 +56,8 @@ pub struct Rig {
 /// What a step did.
 #[derive(Debug)]
 pub struct Step {
-    pub looked: Claimed,
-    pub driven: Vec<(String, Driven)>,
+    pub looked: ClaimReport,
+    pub driven: Vec<(String, RunProgress)>,
 }
 
 impl Step {
@@ -63,7 +65,7 @@ impl Step {
         self.driven
             .iter()
             .map(|(key, driven)| match driven {
-                Driven::Done(outcome) => format!("{key}: {outcome}"),
+                RunProgress::Done(outcome) => format!("{key}: {outcome}"),
                 other => format!("{key}: {other:?}"),
             })
             .collect()
@@ -160,7 +162,7 @@ impl Rig {
             memory: Arc::new(Blank),
             permits: Arc::default(),
             watch: Watch::default(),
-            outlets: Outlets::only(Arc::clone(&self.place) as _),
+            outlets: DeliveryOrder::only(Arc::clone(&self.place) as _),
         })
         .unwrap()
     }
@@ -199,7 +201,7 @@ impl Rig {
     }
 
     /// The logs of a routine, oldest first: each as its events.
-    pub fn logs(&self, routine: &str) -> Vec<Vec<log::Event>> {
+    pub fn logs(&self, routine: &str) -> Vec<Vec<log::LogEvent>> {
         let folder = self.vault().join("logs/routines").join(routine);
         let mut files: Vec<PathBuf> =
             std::fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path()).collect();

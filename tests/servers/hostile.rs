@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use vault_agent::agent::Toolbox;
-use vault_agent::agent::servers::health::Health;
+use vault_agent::agent::servers::health::ServerHealth;
 
 use crate::servers::rig::{Rig, caller, lives, python, request};
 use crate::support;
@@ -57,7 +57,7 @@ async fn a_server_that_dies_is_said_and_begins_anew() {
         );
     }
     assert_eq!(rig.pids().len(), 2);
-    let seen = Health::new(&rig.workspace.dirs.state).load();
+    let seen = ServerHealth::new(&rig.workspace.dirs.state).load();
     assert!(seen["web"].last_error.as_deref().unwrap().contains("status 7"), "{seen:?}");
     rig.ended().await;
     support::until("all are gone", || rig.living() == 0);

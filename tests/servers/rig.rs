@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use vault_agent::agent::Toolbox;
 use vault_agent::agent::servers::Servers;
-use vault_agent::agent::tools::{Caller, Leave};
+use vault_agent::agent::tools::{Caller, Precondition};
 use vault_agent::brain::ToolCall;
 use vault_agent::brain::process::name_our_program;
 use vault_agent::clock::SystemClock;
@@ -88,7 +88,7 @@ impl Rig {
         self.call("mcp_call", json!({"server": "web", "tool": "look", "arguments": {"q": "tea"}})).await
     }
 
-    pub fn leave(&self, tool: &str, arguments: Value, tainted: bool) -> Leave {
+    pub fn leave(&self, tool: &str, arguments: Value, tainted: bool) -> Precondition {
         self.servers.leave(&request(tool, arguments), &caller("t1", tainted))
     }
 

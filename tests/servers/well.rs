@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::json;
 use vault_agent::agent::Toolbox;
-use vault_agent::agent::tools::Leave;
+use vault_agent::agent::tools::Precondition;
 
 use crate::servers::rig::{PROGRAM, Rig, python};
 use crate::support;
@@ -81,24 +81,24 @@ fn who_may_call_what_is_decided_before() {
     ));
     let call = |server: &str, tool: &str| json!({"server": server, "tool": tool, "arguments": {"q": "a\nb"}});
     let leave = |server: &str, tool: &str, tainted| rig.leave("mcp_call", call(server, tool), tainted);
-    assert_eq!(leave("web", "run", false), Leave::Free);
-    assert_eq!(leave("web", "walk", false), Leave::Free, "the settings allow it");
-    let Leave::Ask(wanted) = leave("web", "look", false) else { panic!("it is asked about") };
+    assert_eq!(leave("web", "run", false), Precondition::Free);
+    assert_eq!(leave("web", "walk", false), Precondition::Free, "the settings allow it");
+    let Precondition::Ask(wanted) = leave("web", "look", false) else { panic!("it is asked about") };
     assert_eq!(wanted.run, "mcp web.look {\"q\":\"a\\nb\"}");
     assert_eq!(wanted.always.as_deref(), Some("mcp:web.look"));
     assert_eq!(wanted.why, "the tool look of the MCP server web");
-    assert!(matches!(leave("notes", "memory_get", false), Leave::Ask(_)), "`*` is all");
+    assert!(matches!(leave("notes", "memory_get", false), Precondition::Ask(_)), "`*` is all");
     // After untrusted text whatever leaves is asked about, and each time.
     for tool in ["run", "walk"] {
-        let Leave::Ask(wanted) = leave("web", tool, true) else { panic!("{tool}") };
+        let Precondition::Ask(wanted) = leave("web", tool, true) else { panic!("{tool}") };
         assert_eq!(wanted.always, None);
     }
-    assert_eq!(leave("home", "look", true), Leave::Free, "the settings say so");
+    assert_eq!(leave("home", "look", true), Precondition::Free, "the settings say so");
     for (server, tool) in [("web", "fly"), ("nowhere", "look"), ("other", "look")] {
-        assert!(matches!(leave(server, tool, false), Leave::Refused(_)), "{server}.{tool}");
+        assert!(matches!(leave(server, tool, false), Precondition::Refused(_)), "{server}.{tool}");
     }
-    assert!(matches!(rig.leave("mcp_call", json!({"tool": 3}), false), Leave::Refused(_)));
-    assert_eq!(rig.leave("mcp_tools", json!({"server": "web"}), true), Leave::Free);
+    assert!(matches!(rig.leave("mcp_call", json!({"tool": 3}), false), Precondition::Refused(_)));
+    assert_eq!(rig.leave("mcp_tools", json!({"server": "web"}), true), Precondition::Free);
     assert!(rig.servers.untrusted("mcp_tools") && rig.servers.untrusted("mcp_call"));
 }
 
@@ -166,6 +166,6 @@ async fn a_server_over_http_is_called_with_its_key() {
     write(&down, "good", "tok-1234567890abcdef1234567890abcdef");
     let gone = down.call("mcp_call", call).await;
     assert!(gone.is_error && gone.text.contains("can't be used in this turn"), "{}", gone.text);
-    let seen = vault_agent::agent::servers::health::Health::new(&down.workspace.dirs.state).load();
+    let seen = vault_agent::agent::servers::health::ServerHealth::new(&down.workspace.dirs.state).load();
     assert_eq!(seen["far"].is_well(), Some(false));
 }

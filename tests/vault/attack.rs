@@ -22,7 +22,7 @@ use std::{
 
 use vault_agent::{
     clock::{Clock, ManualClock, SystemClock},
-    vault::{EditError, EditOptions, EditStrategy, Editor, Operation, Plan, Vault},
+    vault::{EditError, EditOptions, EditPlan, EditStrategy, Editor, Operation, Vault},
 };
 
 use crate::vault::help::{Guarded, ROLE, child, note, told, why};
@@ -195,11 +195,11 @@ fn count(editor: &Editor, name: &str) -> bool {
     let edit = editor.edit_with(&note(FILE), &why(), |bytes| {
         let text = String::from_utf8_lossy(bytes);
         let Some(line) = text.lines().find(|line| line.starts_with(&mark)) else {
-            return Plan::Operations(Vec::new());
+            return EditPlan::Operations(Vec::new());
         };
         let next: u64 = line[mark.len()..].parse::<u64>().unwrap() + 1;
         let with = format!("{mark}{next}").into_bytes();
-        Plan::Operations(vec![Operation::ReplaceLine { line: line.as_bytes().to_vec(), with }])
+        EditPlan::Operations(vec![Operation::ReplaceLine { line: line.as_bytes().to_vec(), with }])
     });
     match edit {
         Ok(report) => report.changed,

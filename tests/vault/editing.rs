@@ -9,8 +9,8 @@ use std::{
 
 use jiff::SignedDuration;
 use vault_agent::vault::{
-    Actor, Change, ChangeObserver, EditError, EditOptions, EditStrategy, Editor, Operation, Plan, Refusal,
-    Why,
+    Actor, ChangeObserver, EditError, EditOptions, EditPlan, EditStrategy, Editor, ObservedChange, Operation,
+    Refusal, Why,
 };
 
 use crate::vault::help::{Room, note, why};
@@ -268,7 +268,7 @@ struct Seen(Mutex<Vec<Told>>);
 type Told = (Option<Vec<u8>>, Option<Vec<u8>>, String);
 
 impl ChangeObserver for Seen {
-    fn changed(&self, change: &Change<'_>) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    fn changed(&self, change: &ObservedChange<'_>) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         let seen =
             (change.before.map(<[u8]>::to_vec), change.after.map(<[u8]>::to_vec), change.why.subject.clone());
         self.0.lock().unwrap().push(seen);
@@ -283,8 +283,8 @@ fn the_observer_is_told_of_each_change_and_its_failure_is_no_failure_of_the_edit
     room.editor.set_observer(seen.clone());
     room.editor.edit(&note(FILE), &[append("a")], &why()).unwrap();
     room.editor.edit(&note(FILE), &[delete("none")], &why()).unwrap();
-    room.editor.edit_with(&note(FILE), &why(), |_| Plan::Bytes(b"b\n".to_vec())).unwrap();
-    let report = room.editor.edit_with(&note(FILE), &why(), |_| Plan::Bytes(b"fail\n".to_vec())).unwrap();
+    room.editor.edit_with(&note(FILE), &why(), |_| EditPlan::Bytes(b"b\n".to_vec())).unwrap();
+    let report = room.editor.edit_with(&note(FILE), &why(), |_| EditPlan::Bytes(b"fail\n".to_vec())).unwrap();
     insta::assert_snapshot!(report.warning.unwrap(), @"`Reminders.md` was written, but history could not record it: the disk of history is full");
     let subject = why().subject;
     let bytes = |text: &str| Some(text.as_bytes().to_vec());

@@ -12,11 +12,11 @@ use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use super::engine::{Engine, EngineParts};
-use crate::agent::{NoApprovals, Permits, Toolbox, VaultMemory};
+use crate::agent::{CallPermits, NoApprovals, Toolbox, VaultMemory};
 use crate::brain::wire::Watch;
 use crate::config::MEMORY;
 use crate::turn::journal::NewTurn;
-use crate::turn::{Halt, Nowhere, Question, Responder, TurnJournal, route};
+use crate::turn::{Halt, NoConversation, Question, Responder, TurnJournal, route};
 use crate::workspace::Workspace;
 
 /// The longest that a brain may take which another asks, in minutes.
@@ -30,12 +30,12 @@ const FEWEST_TOKENS: u64 = 1_000;
 #[derive(Debug)]
 pub struct Colleagues {
     journal: OnceLock<Arc<TurnJournal>>,
-    permits: Arc<Permits>,
+    permits: Arc<CallPermits>,
 }
 
 /// A question of one brain to another.
 #[derive(Debug, Clone, Copy)]
-pub struct Asking<'a> {
+pub struct BrainQuestion<'a> {
     /// The brain that is asked.
     pub name: &'a str,
     /// What it is asked.
@@ -53,7 +53,7 @@ impl Default for Colleagues {
 
 impl Colleagues {
     /// Beside turns that run in this process.
-    pub fn beside(journal: Arc<TurnJournal>, permits: Arc<Permits>) -> Self {
+    pub fn beside(journal: Arc<TurnJournal>, permits: Arc<CallPermits>) -> Self {
         Self { journal: OnceLock::from(journal), permits }
     }
 
@@ -65,10 +65,10 @@ impl Colleagues {
         &self,
         workspace: &Workspace,
         tools: Arc<dyn Toolbox>,
-        asking: Asking<'_>,
+        asking: BrainQuestion<'_>,
         stop: &CancellationToken,
     ) -> Result<String, String> {
-        let Asking { name, by, .. } = asking;
+        let BrainQuestion { name, by, .. } = asking;
         if name == MEMORY {
             return Err("`memory` is no brain; search it with `memory_recall`".to_owned());
         }
@@ -107,7 +107,7 @@ impl Colleagues {
             why_apart: true,
             counted: true,
         });
-        let answered = engine.map_err(|error| error.to_string())?.answer(1, &Nowhere, stop).await;
+        let answered = engine.map_err(|error| error.to_string())?.answer(1, &NoConversation, stop).await;
         let rows = inner.calls(1).map_err(|error| error.to_string())?;
         for row in &rows {
             let counted = journal.called_beside(turn.unwrap_or(0), "ask_brain", row, workspace.clock.now());
@@ -136,8 +136,8 @@ impl Colleagues {
 }
 
 /// The journal of the turn within.
-fn inside(asking: Asking<'_>, now: Timestamp) -> Result<TurnJournal, String> {
-    let Asking { name, question, by } = asking;
+fn inside(asking: BrainQuestion<'_>, now: Timestamp) -> Result<TurnJournal, String> {
+    let BrainQuestion { name, question, by } = asking;
     let words = |error: crate::turn::TurnJournalError| error.to_string();
     let inner = TurnJournal::in_memory().map_err(words)?;
     let turn = NewTurn {

@@ -13,22 +13,23 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
-use super::limit::{Ended, Patience};
-use crate::agent::approval::Approvals;
-use crate::agent::calling::{Brains, Permits, Seat};
-use crate::agent::memory::Remember;
-use crate::agent::setup::{self, Around};
-use crate::agent::tools::{Farewell, Toolbox};
-use crate::brain::health::Store;
+use super::time_limit::{NotDone, OpenQuestions};
+use crate::agent::approval_request::Approvals;
+use crate::agent::brain_chain::{Brains, CallPermits, ChainBrain};
+use crate::agent::brain_clients::{self, HarnessContext};
+use crate::agent::tools::{Toolbox, TurnEndGuard};
+use crate::agent::turn_memory::TurnMemory;
+use crate::brain::health::HealthStore;
 use crate::brain::wire::{self, Watch};
 use crate::brain::{BrainError, Part};
 use crate::config::{AttachmentKind, MEMORY};
 use crate::format::log::LogBlock;
 use crate::turn::assemble::Question;
-use crate::turn::journal::{Recalled, Turn};
-use crate::turn::told::Told;
+use crate::turn::journal::{Recalled, TurnRow};
+use crate::turn::past_context::PastSummary;
 use crate::turn::{
-    Answer, Halt, Note, Place, Responder, State, TurnJournal, TurnJournalError, history, route,
+    Conversation, Halt, Responder, TurnAnswer, TurnJournal, TurnJournalError, TurnNote, TurnState, history,
+    route,
 };
 use crate::workspace::Workspace;
 
@@ -45,9 +46,9 @@ pub struct EngineParts {
     /// Who asks a person before what may do harm.
     pub approvals: Arc<dyn Approvals>,
     /// What is remembered.
-    pub memory: Arc<dyn Remember>,
+    pub memory: Arc<dyn TurnMemory>,
     /// Who may call a brain now.
-    pub permits: Arc<Permits>,
+    pub permits: Arc<CallPermits>,
     /// How long a brain may be silent.
     pub watch: Watch,
     /// Pictures and files that hang on a question that no log holds.
@@ -66,12 +67,12 @@ pub struct Engine {
     pub(in crate::agent) brains: Brains,
     /// The budgets about which a person is being asked.
     pub(in crate::agent) waiting: Arc<Mutex<HashSet<String>>>,
-    pub(super) routine: Option<Purpose>,
+    pub(super) routine: Option<RunPurpose>,
 }
 
 /// The routine that an engine's turns are runs of.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Purpose {
+pub struct RunPurpose {
     /// Its name.
     pub routine: String,
     /// The brain that is asked before all others.
@@ -92,23 +93,23 @@ impl std::fmt::Debug for Engine {
 
 /// One turn as it runs.
 pub(super) struct Run<'a> {
-    pub turn: Turn,
-    pub joined: Vec<Turn>,
+    pub turn: TurnRow,
+    pub joined: Vec<TurnRow>,
     pub blocks: Vec<LogBlock>,
     pub questions: Vec<Question>,
     /// The window's summaries that none stands above.
-    pub told: Vec<Told>,
+    pub told: Vec<PastSummary>,
     pub recalled: Recalled,
     /// The brains that are passed over because their own budget is used up, in words.
     pub passed: Vec<String>,
-    pub place: &'a dyn Place,
+    pub place: &'a dyn Conversation,
     pub stop: &'a CancellationToken,
     /// Pauses the turn's time while a person is asked.
-    pub patience: &'a Patience,
+    pub patience: &'a OpenQuestions,
 }
 
 /// How asking the chain ended.
-pub(super) enum Asked {
+pub(super) enum ChainOutcome {
     Answered { text: String, brain: String, model: String },
     Nobody { why: Option<String> },
 }
@@ -118,20 +119,20 @@ impl Responder for Engine {
     async fn answer(
         &self,
         message: u64,
-        place: &dyn Place,
+        place: &dyn Conversation,
         stop: &CancellationToken,
-    ) -> Result<Answer, Halt> {
+    ) -> Result<TurnAnswer, Halt> {
         let limit = Duration::from_secs(60 * u64::from(self.settings().turn_minutes));
-        let patience = Patience::default();
+        let patience = OpenQuestions::default();
         let turn = self.journal().turn(message).ok().flatten().map(|turn| turn.name());
-        let farewell = Farewell::new(&self.parts.tools, turn);
+        let farewell = TurnEndGuard::new(&self.parts.tools, turn);
         let work = self.run(message, place, stop, &patience);
         let ended = patience.limit(limit, stop, work).await;
         farewell.say().await;
         match ended {
             Ok(answered) => answered,
-            Err(Ended::Stopped) => Err(Halt::Stopped),
-            Err(Ended::TimeIsUp) => {
+            Err(NotDone::Stopped) => Err(Halt::Stopped),
+            Err(NotDone::TimeIsUp) => {
                 let minutes = self.settings().turn_minutes;
                 self.time_is_up(message, &format!("No brain answered within {minutes} minutes.")).await
             }
@@ -146,17 +147,17 @@ impl Engine {
     /// The system has no TLS to offer.
     pub fn new(parts: EngineParts) -> Result<Self, BrainError> {
         let workspace = &parts.workspace;
-        let prepared = setup::prepare(&workspace.settings, workspace.vault.root());
-        let health = Store::new(&workspace.dirs.state);
+        let prepared = brain_clients::prepare(&workspace.settings, workspace.vault.root());
+        let health = HealthStore::new(&workspace.dirs.state);
         let (permits, clock) = (Arc::clone(&parts.permits), Arc::clone(&workspace.clock));
-        let around = Around::of(workspace, parts.watch);
+        let around = HarnessContext::of(workspace, parts.watch);
         let brains = Brains::new(prepared, &around, &wire::http::client()?, health, permits, clock);
         Ok(Self { parts, brains, waiting: Arc::default(), routine: None })
     }
 
     /// The same for the runs of a routine.
     #[must_use]
-    pub fn for_routine(mut self, purpose: Purpose) -> Self {
+    pub fn for_routine(mut self, purpose: RunPurpose) -> Self {
         self.routine = Some(purpose);
         self
     }
@@ -182,10 +183,10 @@ impl Engine {
     async fn run(
         &self,
         message: u64,
-        place: &dyn Place,
+        place: &dyn Conversation,
         stop: &CancellationToken,
-        patience: &Patience,
-    ) -> Result<Answer, Halt> {
+        patience: &OpenQuestions,
+    ) -> Result<TurnAnswer, Halt> {
         let turn = self.journal().turn(message).map_err(later)?.ok_or(Halt::Gone)?;
         let joined = self.journal().joined_to(message).map_err(later)?;
         let (told, blocks) = self.told(&turn, self.window(&turn)?);
@@ -196,7 +197,7 @@ impl Engine {
         let (recalled, passed) = (Recalled::default(), Vec::new());
         let mut run = Run { turn, joined, blocks, questions, told, recalled, passed, place, stop, patience };
         let mut asked = match self.route(&run) {
-            Ok(chain) if chain.is_empty() => Asked::Nobody { why: None },
+            Ok(chain) if chain.is_empty() => ChainOutcome::Nobody { why: None },
             Ok(chain) => match self.within_budgets(&run, chain).await {
                 Ok(allowed) => {
                     run.passed = allowed.passed;
@@ -204,22 +205,22 @@ impl Engine {
                     run.recalled = self.recall(&run, &seats).await?;
                     self.ask_chain(&run, &seats).await?
                 }
-                Err(why) => Asked::Nobody { why: self.once_a_day(message, why) },
+                Err(why) => ChainOutcome::Nobody { why: self.once_a_day(message, why) },
             },
-            Err(unknown) => Asked::Nobody { why: Some(format!("{unknown}.")) },
+            Err(unknown) => ChainOutcome::Nobody { why: Some(format!("{unknown}.")) },
         };
         if stop.is_cancelled() {
             return Err(Halt::Stopped);
         }
-        if let Asked::Nobody { why } = &mut asked {
+        if let ChainOutcome::Nobody { why } = &mut asked {
             if let Some(why) = &why {
                 self.keep(self.journal().memory_answers(message, why, self.now()));
             }
             let why = why.as_deref().filter(|_| !self.parts.why_apart);
             let text = self.memory_says(&run, why).await;
-            asked = Asked::Answered { text, brain: MEMORY.to_owned(), model: String::new() };
+            asked = ChainOutcome::Answered { text, brain: MEMORY.to_owned(), model: String::new() };
         }
-        let Asked::Answered { text, brain, model } = asked else { return Err(Halt::Gone) };
+        let ChainOutcome::Answered { text, brain, model } = asked else { return Err(Halt::Gone) };
         self.finish(&run.turn, &run.joined, &text, &brain, &model)
     }
 
@@ -240,18 +241,18 @@ impl Engine {
             routed.ask_first(&self.parts.workspace.settings, first);
         }
         fail::fail_point!("turn::before-routed");
-        self.keep(self.journal().advance(asked.message, State::Routed, &routed.why, self.now()));
+        self.keep(self.journal().advance(asked.message, TurnState::Routed, &routed.why, self.now()));
         fail::fail_point!("turn::after-routed");
         Ok(routed.chain)
     }
 
     /// What memory gives; after a crash, what it gave.
-    async fn recall(&self, run: &Run<'_>, seats: &[&Seat]) -> Result<Recalled, Halt> {
+    async fn recall(&self, run: &Run<'_>, seats: &[&ChainBrain]) -> Result<Recalled, Halt> {
         if let Some(recalled) = &run.turn.recalled {
             // The crash may have come before the note.
             let note = recalled.problem.clone().unwrap_or_else(|| recalled.injection.clone());
             if !note.is_empty() {
-                run.place.note(Note::Recall(note));
+                run.place.note(TurnNote::Recall(note));
             }
             return Ok(recalled.clone());
         }
@@ -286,7 +287,7 @@ impl Engine {
         self.journal().recalled(run.turn.asked.message, &recalled, self.now()).map_err(later)?;
         fail::fail_point!("turn::after-recalled");
         if let Some(note) = note {
-            run.place.note(Note::Recall(note));
+            run.place.note(TurnNote::Recall(note));
         }
         Ok(recalled)
     }
@@ -299,7 +300,7 @@ impl Engine {
 }
 
 /// Where what is asked stands in a log, as links' targets.
-pub(super) fn own<'t>(turn: &'t Turn, joined: &'t [Turn]) -> Vec<&'t str> {
+pub(super) fn own<'t>(turn: &'t TurnRow, joined: &'t [TurnRow]) -> Vec<&'t str> {
     joined.iter().chain([turn]).map(|turn| turn.asked.block.as_str()).collect()
 }
 

@@ -1,11 +1,11 @@
 //! How a turn ends: what memory says where no brain did, and the line of facts.
 
 use super::engine::{Engine, Run, later, own};
-use super::words;
+use super::fixed_texts;
 use crate::brain::Usage;
 use crate::config::MEMORY;
-use crate::turn::journal::{ToolRow, Turn};
-use crate::turn::{Answer, Facts, Halt, history};
+use crate::turn::journal::{ToolRow, TurnRow};
+use crate::turn::{Facts, Halt, TurnAnswer, history};
 
 impl Engine {
     pub(in crate::agent) fn price(&self, brain: &str, usage: &Usage) -> Option<f64> {
@@ -18,7 +18,7 @@ impl Engine {
             Ok(answer) => answer,
             Err(problem) => format!("Memory could not be asked either: {problem}"),
         };
-        words::from_memory(why, &self.with_done(run.turn.asked.message, &answer))
+        fixed_texts::from_memory(why, &self.with_done(run.turn.asked.message, &answer))
     }
 
     /// What memory says, below what was done before: whoever doesn't know of it would ask for it once more.
@@ -36,11 +36,11 @@ impl Engine {
             row.result.as_ref().is_none_or(|end| !end.is_error)
                 && !self.parts.tools.only_looks(&row.call.name)
         };
-        words::done_before(&rows.iter().filter(happened).collect::<Vec<_>>())
+        fixed_texts::done_before(&rows.iter().filter(happened).collect::<Vec<_>>())
     }
 
     /// What memory says where the turn's time is up.
-    pub(super) async fn time_is_up(&self, message: u64, why: &str) -> Result<Answer, Halt> {
+    pub(super) async fn time_is_up(&self, message: u64, why: &str) -> Result<TurnAnswer, Halt> {
         let turn = self.journal().turn(message).map_err(later)?.ok_or(Halt::Gone)?;
         let joined = self.journal().joined_to(message).map_err(later)?;
         self.keep(self.journal().memory_answers(message, why, self.now()));
@@ -50,18 +50,18 @@ impl Engine {
             Ok(answer) => answer,
             Err(problem) => problem,
         };
-        let text = words::from_memory(why, &self.with_done(message, &text));
+        let text = fixed_texts::from_memory(why, &self.with_done(message, &text));
         self.finish(&turn, &joined, &text, MEMORY, "")
     }
 
     pub(in crate::agent) fn finish(
         &self,
-        turn: &Turn,
-        joined: &[Turn],
+        turn: &TurnRow,
+        joined: &[TurnRow],
         text: &str,
         brain: &str,
         model: &str,
-    ) -> Result<Answer, Halt> {
+    ) -> Result<TurnAnswer, Halt> {
         let message = turn.asked.message;
         let mut calls = self.journal().calls(message).map_err(later)?;
         // What was asked beside the answer was paid for too.
@@ -81,7 +81,7 @@ impl Engine {
             .map(|call| self.price(&call.brain, &call.usage))
             .chain(costs.iter().map(|(_, usd)| Some(*usd)))
             .collect();
-        let id = |turn: &Turn| turn.asked.block.split_once("#^").map(|(_, id)| id.to_owned());
+        let id = |turn: &TurnRow| turn.asked.block.split_once("#^").map(|(_, id)| id.to_owned());
         let facts = Facts {
             brain: brain.to_owned(),
             model: model.to_owned(),
@@ -102,8 +102,8 @@ impl Engine {
             turn: id(turn),
             with: joined.iter().filter_map(id).collect(),
         };
-        let text = words::bounded(text);
-        let text = if turn.asked.away { words::after_absence(&text) } else { text };
-        Ok(Answer { text, facts })
+        let text = fixed_texts::bounded(text);
+        let text = if turn.asked.away { fixed_texts::after_absence(&text) } else { text };
+        Ok(TurnAnswer { text, facts })
     }
 }

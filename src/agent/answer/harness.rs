@@ -1,7 +1,7 @@
 //! A harness's turn: what it does becomes rows of the turn journal while it does it, so that whoever comes after it
 //! goes on from there.
 //!
-//! A harness has its own loop and calls its tools itself. [`Watching`] is told of each call before it happens, keeps
+//! A harness has its own loop and calls its tools itself. [`HarnessWatcher`] is told of each call before it happens, keeps
 //! it and its result as a round, asks a person where that is wanted, and ends the run once a bound is passed. What
 //! it never does is start a call again. The next brain, of whatever kind, is given these rounds like any others.
 
@@ -12,19 +12,21 @@ use std::time::Instant;
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
-use super::asking::row;
+use super::ask_chain::row;
 use super::engine::{Engine, Run, later};
+use super::fixed_texts;
 use super::rounds::note_tool;
-use super::words;
-use crate::agent::approval::{Verdict, Wanted};
-use crate::agent::calling::Seat;
-use crate::agent::skills::Hidden;
-use crate::agent::tools::{Caller, Leave};
+use crate::agent::approval_request::{ApprovalSubject, ApprovalVerdict};
+use crate::agent::brain_chain::ChainBrain;
+use crate::agent::skills::HiddenSecrets;
+use crate::agent::tools::{Caller, Precondition};
 use crate::brain::failover::Attempt;
-use crate::brain::{BrainError, Class, Host, Message, Request, Task, ToolCall, ToolResult, Usage};
+use crate::brain::{
+    BrainError, FailureClass, HarnessTask, Host, Message, Request, ToolCall, ToolResult, Usage,
+};
 use crate::config::{McpServer, mcp_hosts};
-use crate::turn::journal::{Session, ToolEnd, TurnJournalError};
-use crate::turn::session::Known;
+use crate::turn::journal::{HarnessSession, ToolEnd, TurnJournalError};
+use crate::turn::session_match::SessionHashes;
 use crate::turn::{Halt, history};
 
 impl Engine {
@@ -32,7 +34,7 @@ impl Engine {
     pub(super) async fn run_harness(
         &self,
         run: &Run<'_>,
-        seat: &Seat,
+        seat: &ChainBrain,
         attempt: &Attempt,
         base: Request,
     ) -> Result<Result<(String, String), BrainError>, Halt> {
@@ -58,7 +60,7 @@ impl Engine {
         run.place.progress(&format!("asking {}", brain.name));
         let turn = run.turn.name();
         let servers = self.servers_for(&brain.name);
-        let task = Task {
+        let task = HarnessTask {
             request: &request,
             fresh: fresh.unwrap_or(request.messages.len()),
             session: fresh.and(session.as_ref()).map(|session| session.id.as_str()),
@@ -66,7 +68,7 @@ impl Engine {
             keep: place.is_some(),
             servers: &servers,
         };
-        let mut watching = Watching::new(self, run, &brain.name)?;
+        let mut watching = HarnessWatcher::new(self, run, &brain.name)?;
         watching.hidden = self.hidden(&servers);
         let began = Instant::now();
         let answered = self.brains.run(seat, attempt, &task, &watching, &watching.end).await;
@@ -99,10 +101,10 @@ impl Engine {
             }
         };
         self.journal().called(message, &row, None, self.now()).map_err(later)?;
-        let text = words::text_of(&reply).unwrap_or_default();
+        let text = fixed_texts::text_of(&reply).unwrap_or_default();
         if let (Some(place), Some(id)) = (place, seen.session) {
-            let known = Known::of(settings, &told, &questions(run), &text);
-            let session = Session { id, known, usd: seen.usd };
+            let known = SessionHashes::of(settings, &told, &questions(run), &text);
+            let session = HarnessSession { id, known, usd: seen.usd };
             self.keep(self.journal().keep_session(&brain.name, place, &session));
         }
         Ok(Ok((text, reply.model)))
@@ -110,10 +112,10 @@ impl Engine {
 
     /// What other servers are given and nobody else may see.
     #[cfg(unix)]
-    fn hidden(&self, servers: &[McpServer]) -> Hidden {
+    fn hidden(&self, servers: &[McpServer]) -> HiddenSecrets {
         let of = |server| crate::agent::servers::secrets(server, &self.parts.workspace);
         let secrets: Vec<_> = servers.iter().flat_map(of).collect();
-        Hidden::new(secrets.iter())
+        HiddenSecrets::new(secrets.iter())
     }
 
     #[cfg(not(unix))]
@@ -154,7 +156,8 @@ impl Engine {
                 }
                 (Message::ToolResults { results }, Some(calls)) => {
                     let results: Vec<&str> = results.iter().map(|result| result.text.as_str()).collect();
-                    let text = format!("{}\n{calls}\n\n{}", words::DONE_BY_ANOTHER, results.join("\n\n"));
+                    let text =
+                        format!("{}\n{calls}\n\n{}", fixed_texts::DONE_BY_ANOTHER, results.join("\n\n"));
                     told.push(Message::user(text));
                 }
                 _ => told.push(message),
@@ -165,7 +168,7 @@ impl Engine {
 }
 
 /// The engine's ears while a harness runs.
-struct Watching<'a> {
+struct HarnessWatcher<'a> {
     engine: &'a Engine,
     run: &'a Run<'a>,
     brain: &'a str,
@@ -176,12 +179,12 @@ struct Watching<'a> {
     /// The names of our own tools.
     ours: Vec<String>,
     /// What other servers were given: it is taken out of what they say before that is kept.
-    hidden: Hidden,
-    seen: Mutex<Seen>,
+    hidden: HiddenSecrets,
+    seen: Mutex<HarnessRecord>,
 }
 
 #[derive(Default)]
-struct Seen {
+struct HarnessRecord {
     session: Option<String>,
     used: Usage,
     usd: Option<f64>,
@@ -191,12 +194,13 @@ struct Seen {
     halt: Option<Halt>,
 }
 
-impl<'a> Watching<'a> {
+impl<'a> HarnessWatcher<'a> {
     fn new(engine: &'a Engine, run: &'a Run<'a>, brain: &'a str) -> Result<Self, Halt> {
         let message = run.turn.asked.message;
         let before = engine.journal().tokens(message).map_err(later)?;
         let rounds = engine.journal().rounds(message).map_err(later)?.len();
-        let seen = Seen { calls: u32::try_from(rounds).unwrap_or(u32::MAX), ..Seen::default() };
+        let seen =
+            HarnessRecord { calls: u32::try_from(rounds).unwrap_or(u32::MAX), ..HarnessRecord::default() };
         Ok(Self {
             engine,
             run,
@@ -204,12 +208,12 @@ impl<'a> Watching<'a> {
             end: run.stop.child_token(),
             before,
             ours: engine.parts.tools.specs().into_iter().map(|spec| spec.name).collect(),
-            hidden: Hidden::default(),
+            hidden: HiddenSecrets::default(),
             seen: Mutex::new(seen),
         })
     }
 
-    fn seen(&self) -> MutexGuard<'_, Seen> {
+    fn seen(&self) -> MutexGuard<'_, HarnessRecord> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -244,7 +248,7 @@ impl<'a> Watching<'a> {
 }
 
 #[async_trait]
-impl Host for Watching<'_> {
+impl Host for HarnessWatcher<'_> {
     fn said(&self, words: &str) {
         self.run.place.said(words);
     }
@@ -255,7 +259,7 @@ impl Host for Watching<'_> {
         }
         let most = self.engine.settings().max_rounds;
         if self.seen().calls >= most {
-            return self.over(words::rounds_used_up(most));
+            return self.over(fixed_texts::rounds_used_up(most));
         }
         self.run.place.progress(&format!("using {}", call.name));
         let (message, now) = (self.run.turn.asked.message, self.engine.now());
@@ -288,7 +292,7 @@ impl Host for Watching<'_> {
         self.seen().used = *usage;
         let most = self.engine.turn_tokens();
         if self.before + usage.input + usage.output >= most {
-            self.over(words::tokens_used_up(most));
+            self.over(fixed_texts::tokens_used_up(most));
         }
     }
 
@@ -314,20 +318,20 @@ impl Host for Watching<'_> {
         let Some(caller) = self.caller(number) else { return false };
         let wanted = if self.ours.contains(&call.name) {
             match self.engine.parts.tools.leave(call, &caller) {
-                Leave::Free => return true,
-                Leave::Refused(_) => return false,
-                Leave::Ask(wanted) => wanted,
+                Precondition::Free => return true,
+                Precondition::Refused(_) => return false,
+                Precondition::Ask(wanted) => wanted,
             }
         } else {
             let why = format!("a tool of {} itself, outside the box", self.brain);
             let run = format!("{} {}", call.name, call.arguments);
-            Wanted { run, hash: None, why, always: None, lasts: false }
+            ApprovalSubject { run, hash: None, why, always: None, lasts: false }
         };
         self.run.place.progress(&format!("waiting for approval of {}", call.name));
         let _paused = self.run.patience.pause();
         let asked = self.engine.parts.approvals.ask(&wanted, &caller, self.run.place, &self.end).await;
         match asked {
-            Ok(verdict) => verdict == Verdict::Yes,
+            Ok(verdict) => verdict == ApprovalVerdict::Yes,
             Err(problem) => {
                 tracing::warn!(brain = self.brain, "an approval can't be asked for: {problem}");
                 false
@@ -339,9 +343,9 @@ impl Host for Watching<'_> {
         self.seen().session = Some(id.to_owned());
     }
 
-    fn retries(&self, class: Class, words: &str) -> bool {
+    fn retries(&self, class: FailureClass, words: &str) -> bool {
         tracing::info!(brain = self.brain, class = class.name(), "a harness tries again: {words}");
-        matches!(class, Class::Timeout | Class::Overloaded | Class::Crash)
+        matches!(class, FailureClass::Timeout | FailureClass::Overloaded | FailureClass::Crash)
     }
 }
 

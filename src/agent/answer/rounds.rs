@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 
 use super::engine::{Engine, Run, later};
-use super::words;
-use crate::agent::approval::{Left, Standing, Verdict};
-use crate::agent::tools::{Caller, Leave};
+use super::fixed_texts;
+use crate::agent::approval_request::{ApprovalVerdict, AskOutcome, OpenApproval};
+use crate::agent::tools::{Caller, Precondition};
 use crate::brain::{Message, Request, ToolCall, ToolResult};
 use crate::format::log::EventKind;
 use crate::turn::journal::ToolEnd;
-use crate::turn::{Halt, Note, assemble, history};
+use crate::turn::{Halt, TurnNote, assemble, history};
 
 /// Of the calls of one reply so many are run.
 const MOST_CALLS: usize = 16;
@@ -37,7 +37,7 @@ impl Engine {
                 };
                 let mut text = end.text;
                 if spent && index == last {
-                    text = format!("{text}\n\n{}", words::NO_MORE_ROUNDS);
+                    text = format!("{text}\n\n{}", fixed_texts::NO_MORE_ROUNDS);
                 }
                 results.push(ToolResult { call_id: call.id.clone(), text, is_error: end.is_error });
                 number += 1;
@@ -75,7 +75,7 @@ impl Engine {
                     note_tool(run, number, call, &end);
                     return Ok(end);
                 }
-                None => ToolEnd { text: words::OUTCOME_UNKNOWN.to_owned(), is_error: true, ms: 0 },
+                None => ToolEnd { text: fixed_texts::OUTCOME_UNKNOWN.to_owned(), is_error: true, ms: 0 },
             },
             None => {
                 let turn = run.turn.name();
@@ -107,14 +107,14 @@ impl Engine {
     /// Whether a call may run now: a person is asked where the box wants that. The inner error is for the brain.
     async fn may(&self, run: &Run<'_>, call: &ToolCall, caller: &Caller) -> Result<Result<(), String>, Halt> {
         let wanted = match self.parts.tools.leave(call, caller) {
-            Leave::Free => return Ok(Ok(())),
-            Leave::Refused(why) => return Ok(Err(why)),
-            Leave::Ask(wanted) => wanted,
+            Precondition::Free => return Ok(Ok(())),
+            Precondition::Refused(why) => return Ok(Err(why)),
+            Precondition::Ask(wanted) => wanted,
         };
         run.place.progress(&format!("waiting for approval of {}", call.name));
         let (message, number) = (run.turn.asked.message, caller.number);
         let before = self.journal().left(message, number).map_err(later)?;
-        let before = before.map(|(id, until)| Standing { id, until });
+        let before = before.map(|(id, until)| OpenApproval { id, until });
         let left = {
             let _paused = run.patience.pause();
             let approvals = &self.parts.approvals;
@@ -124,18 +124,18 @@ impl Engine {
             return Err(Halt::Stopped);
         }
         Ok(match left {
-            Ok(Left::Open(line)) => {
+            Ok(AskOutcome::Open(line)) => {
                 if before.as_ref() != Some(&line) {
                     let noted = self.journal().left_at(message, number, (&line.id, line.until), self.now());
                     noted.map_err(later)?;
                 }
                 return Err(Halt::Later(format!("it waits for the approval `{}`", line.id)));
             }
-            Ok(Left::Said(Verdict::Yes)) => Ok(()),
-            Ok(Left::Said(Verdict::No)) => Err(words::DECLINED.to_owned()),
-            Ok(Left::Said(Verdict::Expired)) => Err(words::EXPIRED.to_owned()),
-            Ok(Left::Said(Verdict::Nobody)) => Err(words::NOBODY_TO_ASK.to_owned()),
-            Ok(Left::Said(Verdict::Waits)) => Err(words::WAITS.to_owned()),
+            Ok(AskOutcome::Said(ApprovalVerdict::Yes)) => Ok(()),
+            Ok(AskOutcome::Said(ApprovalVerdict::No)) => Err(fixed_texts::DECLINED.to_owned()),
+            Ok(AskOutcome::Said(ApprovalVerdict::Expired)) => Err(fixed_texts::EXPIRED.to_owned()),
+            Ok(AskOutcome::Said(ApprovalVerdict::Nobody)) => Err(fixed_texts::NOBODY_TO_ASK.to_owned()),
+            Ok(AskOutcome::Said(ApprovalVerdict::Waits)) => Err(fixed_texts::WAITS.to_owned()),
             Err(problem) => {
                 Err(format!("This needs a person's approval, and that can't be asked: {problem}"))
             }
@@ -180,11 +180,11 @@ impl Engine {
         let used = self.journal().tokens(message).map_err(later)?;
         let most = self.turn_tokens();
         if used >= most {
-            return Ok(Some(self.stopped_here(message, words::tokens_used_up(most))));
+            return Ok(Some(self.stopped_here(message, fixed_texts::tokens_used_up(most))));
         }
         let rounds = self.journal().rounds(message).map_err(later)?.len();
         let most = self.settings().max_rounds;
-        Ok((rounds > most as usize).then(|| self.stopped_here(message, words::rounds_used_up(most))))
+        Ok((rounds > most as usize).then(|| self.stopped_here(message, fixed_texts::rounds_used_up(most))))
     }
 
     /// Bounds the answer to a request of a routine by what its budget leaves; the sentence that ends the run where the
@@ -197,7 +197,7 @@ impl Engine {
         let used = self.journal().tokens(message).map_err(later)?;
         let left = most.saturating_sub(used).saturating_sub(assemble::tokens(request));
         if left < FEWEST_TOKENS {
-            return Ok(Some(self.stopped_here(message, words::budget_too_small(most, used))));
+            return Ok(Some(self.stopped_here(message, fixed_texts::budget_too_small(most, used))));
         }
         let left = u32::try_from(left).unwrap_or(u32::MAX);
         request.max_output_tokens = Some(request.max_output_tokens.map_or(left, |own| own.min(left)));
@@ -216,9 +216,9 @@ impl Engine {
 /// Why a call isn't run: the `nth` of the round `index`, both from 0, where so many rounds may be had.
 fn beyond(index: usize, nth: usize, most: usize) -> Option<String> {
     if index >= most {
-        return Some(words::NO_MORE_ROUNDS.to_owned());
+        return Some(fixed_texts::NO_MORE_ROUNDS.to_owned());
     }
-    (nth >= MOST_CALLS).then(|| words::too_many_calls(MOST_CALLS))
+    (nth >= MOST_CALLS).then(|| fixed_texts::too_many_calls(MOST_CALLS))
 }
 
 /// The end of a call that was never begun; no row tells of it, since it says the same whenever it is asked.
@@ -229,5 +229,5 @@ fn not_run(why: String) -> ToolEnd {
 /// Logs a tool's call and result; the log takes each once.
 pub(super) fn note_tool(run: &Run<'_>, number: u32, call: &ToolCall, end: &ToolEnd) {
     let text = history::tool_block(call, &end.text, end.is_error);
-    run.place.note(Note::Tool { number, name: call.name.clone(), text });
+    run.place.note(TurnNote::Tool { number, name: call.name.clone(), text });
 }

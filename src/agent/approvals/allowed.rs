@@ -1,10 +1,10 @@
 //! What need not be asked, since the settings allow it, and what can't be put to a person.
 
-use crate::agent::approval::{Verdict, Wanted};
-use crate::agent::setup;
+use crate::agent::approval_request::{ApprovalSubject, ApprovalVerdict};
+use crate::agent::brain_clients;
 use crate::agent::tools::Caller;
 use crate::config::{self, DISCORD_TOKEN_VARIABLE, FILE_NAME, Settings};
-use crate::vault::{Actor, NotePath, Plan, Why};
+use crate::vault::{Actor, EditPlan, NotePath, Why};
 use crate::workspace::Workspace;
 
 /// Characters that a person can be expected to read before a yes.
@@ -17,15 +17,15 @@ const MOST_CHARS: usize = 8_000;
 /// A sentence on why it can't be put to a person at all.
 pub fn before_asking(
     workspace: &Workspace,
-    wanted: &Wanted,
+    wanted: &ApprovalSubject,
     caller: &Caller,
-) -> Result<Option<Verdict>, String> {
+) -> Result<Option<ApprovalVerdict>, String> {
     askable(wanted, workspace)?;
-    Ok((!caller.tainted && is_allowed(workspace, wanted)).then_some(Verdict::Yes))
+    Ok((!caller.tainted && is_allowed(workspace, wanted)).then_some(ApprovalVerdict::Yes))
 }
 
 /// Whether it can be put to a person at all.
-fn askable(wanted: &Wanted, workspace: &Workspace) -> Result<(), String> {
+fn askable(wanted: &ApprovalSubject, workspace: &Workspace) -> Result<(), String> {
     let length = wanted.run.chars().count();
     if wanted.run.trim().is_empty() {
         return Err("it says nothing of what would run".to_owned());
@@ -39,10 +39,10 @@ fn askable(wanted: &Wanted, workspace: &Workspace) -> Result<(), String> {
     let texts = [Some(&wanted.run), Some(&wanted.why), wanted.always.as_ref()];
     let token =
         config::secret(DISCORD_TOKEN_VARIABLE, settings.discord.token_file.as_deref(), root).ok().flatten();
-    let brains = setup::prepare(settings, root);
+    let brains = brain_clients::prepare(settings, root);
     let holds = |text: &String| {
         brains.iter().any(|brain| brain.is_key_in(text))
-            || token.as_ref().is_some_and(|token| setup::is_secret_in(token, text))
+            || token.as_ref().is_some_and(|token| brain_clients::is_secret_in(token, text))
     };
     if texts.into_iter().flatten().any(holds) {
         return Err("it holds a secret of this vault, which is written and shown nowhere".to_owned());
@@ -51,7 +51,7 @@ fn askable(wanted: &Wanted, workspace: &Workspace) -> Result<(), String> {
 }
 
 /// Whether the settings as they are now allow it.
-pub(super) fn is_allowed(workspace: &Workspace, wanted: &Wanted) -> bool {
+pub(super) fn is_allowed(workspace: &Workspace, wanted: &ApprovalSubject) -> bool {
     let Some(pattern) = &wanted.always else { return false };
     let now = Settings::load(workspace.vault.root());
     let allow =
@@ -72,11 +72,11 @@ pub fn allow(workspace: &Workspace, pattern: &str, actor: Actor) -> Result<(), S
         match text.and_then(|text| config::with_allowed(text, pattern)) {
             Ok(after) => {
                 refused = None;
-                Plan::Bytes(after.into_bytes())
+                EditPlan::Bytes(after.into_bytes())
             }
             Err(error) => {
                 refused = Some(error);
-                Plan::Operations(Vec::new())
+                EditPlan::Operations(Vec::new())
             }
         }
     });

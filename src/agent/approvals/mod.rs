@@ -20,23 +20,23 @@ use async_trait::async_trait;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::approval::{Approvals, Left, Standing, Verdict, Wanted};
+use super::approval_request::{ApprovalSubject, ApprovalVerdict, Approvals, AskOutcome, OpenApproval};
 use super::tools::Caller;
 use crate::config::FILE_NAME;
-use crate::format::approval::{self, Approval, Mark, State};
-use crate::turn::{ApprovalRequest, Place};
+use crate::format::approval::{self, Approval, ApprovalState, Mark};
+use crate::turn::{ApprovalRequest, Conversation};
 use crate::vault::{Actor, NotePath};
 use crate::workspace::Workspace;
 use allowed::is_allowed;
 pub use allowed::{allow, before_asking};
-use note::{Asked, Found, Note};
+use note::{ApprovalsNote, NoteLookup, PendingApproval};
 
 /// The turn of a question that nobody waits for: `ask` is run again by hand, as another turn.
 const NOBODYS_TURN: &str = "ask";
 
 /// What a person said by a button or a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Word {
+pub enum ApprovalDecision {
     /// Yes, this once.
     Once,
     /// Yes, and it needn't be asked again.
@@ -49,12 +49,12 @@ pub enum Word {
 pub struct VaultApprovals {
     workspace: RwLock<Arc<Workspace>>,
     news: watch::Sender<u64>,
-    waiting: Waiting,
+    waiting: Waiter,
 }
 
 /// Who waits for a person's word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Waiting {
+enum Waiter {
     /// The call itself.
     Call,
     /// The turn, which is left at the call and gone on with later.
@@ -72,21 +72,21 @@ impl std::fmt::Debug for VaultApprovals {
 impl VaultApprovals {
     /// Waits for the word.
     pub fn new(workspace: &Arc<Workspace>) -> Self {
-        Self::with(workspace, Waiting::Call)
+        Self::with(workspace, Waiter::Call)
     }
 
     /// Leaves the turn at the call that asks; whoever goes on with it later finds the word. A call that a turn can't be
     /// left at, such as a program's own, is asked as [`Self::left_behind`] does.
     pub fn left_open(workspace: &Arc<Workspace>) -> Self {
-        Self::with(workspace, Waiting::Turn)
+        Self::with(workspace, Waiter::Turn)
     }
 
     /// Leaves the question in the note and waits for nothing; the same question, asked again after the tick, may run.
     pub fn left_behind(workspace: &Arc<Workspace>) -> Self {
-        Self::with(workspace, Waiting::Nobody)
+        Self::with(workspace, Waiter::Nobody)
     }
 
-    fn with(workspace: &Arc<Workspace>, waiting: Waiting) -> Self {
+    fn with(workspace: &Arc<Workspace>, waiting: Waiter) -> Self {
         Self { workspace: RwLock::new(Arc::clone(workspace)), news: watch::Sender::new(0), waiting }
     }
 
@@ -124,7 +124,13 @@ impl VaultApprovals {
     ///
     /// # Errors
     /// A sentence on why it counts for nothing.
-    pub async fn answer(&self, id: &str, digest: &str, word: Word, actor: Actor) -> Result<String, String> {
+    pub async fn answer(
+        &self,
+        id: &str,
+        digest: &str,
+        word: ApprovalDecision,
+        actor: Actor,
+    ) -> Result<String, String> {
         let workspace = self.workspace();
         let (id, digest, now) = (id.to_owned(), digest.to_owned(), workspace.clock.now());
         let written = self.in_note(move |note| {
@@ -135,7 +141,7 @@ impl VaultApprovals {
             };
             let asked = &line.approval;
             match (asked.state, asked.mark) {
-                (Some(State::Expired), _) => return Err("it is expired; ask again".to_owned()),
+                (Some(ApprovalState::Expired), _) => return Err("it is expired; ask again".to_owned()),
                 (Some(state), _) => return Err(format!("it is over already ({state})")),
                 (None, Mark::Ticked) => return Err("it is approved already".to_owned()),
                 (None, Mark::Declined) => return Err("it is declined already".to_owned()),
@@ -145,8 +151,8 @@ impl VaultApprovals {
             if digest_of(asked) != digest {
                 return Err(format!("its line in `{path}` was changed, so nothing is approved by it"));
             }
-            let mark = if word == Word::No { Mark::Declined } else { Mark::Ticked };
-            if word == Word::Always {
+            let mark = if word == ApprovalDecision::No { Mark::Declined } else { Mark::Ticked };
+            if word == ApprovalDecision::Always {
                 let pattern = asked.always.as_deref().ok_or("this is asked every time; press Once")?;
                 allow(&workspace, pattern, actor)?;
             }
@@ -154,10 +160,10 @@ impl VaultApprovals {
                 return Err(format!("its line in `{path}` was changed at this very moment; look at it"));
             }
             Ok(match (word, &asked.always) {
-                (Word::Always, Some(pattern)) => {
+                (ApprovalDecision::Always, Some(pattern)) => {
                     format!("Approved; `{FILE_NAME}` allows `{pattern}` from now on")
                 }
-                (Word::No, _) => "Declined".to_owned(),
+                (ApprovalDecision::No, _) => "Declined".to_owned(),
                 _ => "Approved once".to_owned(),
             })
         });
@@ -173,11 +179,11 @@ impl VaultApprovals {
     /// Works on the note where nothing else waits for files.
     async fn in_note<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Note) -> Result<T, String> + Send + 'static,
+        work: impl FnOnce(&ApprovalsNote) -> Result<T, String> + Send + 'static,
     ) -> Result<T, String> {
         let workspace = self.workspace();
         let path = workspace.note(&workspace.settings.paths.approvals);
-        let note = Note { editor: Arc::clone(&workspace.editor), path };
+        let note = ApprovalsNote { editor: Arc::clone(&workspace.editor), path };
         match tokio::task::spawn_blocking(move || work(&note)).await {
             Ok(done) => done,
             // The program is ending: nothing is decided by that, and the line goes on waiting.
@@ -187,12 +193,16 @@ impl VaultApprovals {
     }
 
     /// Waits until it is over.
-    async fn wait(&self, asked: &Asked, news: &mut watch::Receiver<u64>) -> Result<State, String> {
+    async fn wait(
+        &self,
+        asked: &PendingApproval,
+        news: &mut watch::Receiver<u64>,
+    ) -> Result<ApprovalState, String> {
         let clock = Arc::clone(&self.workspace().clock);
         loop {
             news.borrow_and_update();
             let (now, looked) = (clock.now(), asked.clone());
-            if let Found::Over(state) = self.in_note(move |note| note.look(&looked, now)).await? {
+            if let NoteLookup::Over(state) = self.in_note(move |note| note.look(&looked, now)).await? {
                 return Ok(state);
             }
             let left = Duration::try_from(now.duration_until(asked.line.until)).unwrap_or(Duration::ZERO);
@@ -208,32 +218,32 @@ impl VaultApprovals {
 impl Approvals for VaultApprovals {
     async fn ask(
         &self,
-        wanted: &Wanted,
+        wanted: &ApprovalSubject,
         caller: &Caller,
-        place: &dyn Place,
+        place: &dyn Conversation,
         stop: &CancellationToken,
-    ) -> Result<Verdict, String> {
+    ) -> Result<ApprovalVerdict, String> {
         let workspace = self.workspace();
         if let Some(verdict) = before_asking(&workspace, wanted, caller)? {
             return Ok(verdict);
         }
         // Before the line stands, so that no change is missed.
         let mut news = self.news.subscribe();
-        let waits = self.waiting == Waiting::Call;
+        let waits = self.waiting == Waiter::Call;
         let turn = if waits { turn_of(caller) } else { NOBODYS_TURN.to_owned() };
         let (put, brain, now) = (wanted.clone(), caller.brain.clone(), workspace.clock.now());
         let line = self.in_note(move |note| note.put(&put, &brain, &turn, now)).await?;
         let (over, request) = (line.state, request(&line));
-        let asked = Asked { line, lasts: wanted.lasts };
+        let asked = PendingApproval { line, lasts: wanted.lasts };
         fail::fail_point!("approval::after-line");
         if !waits {
             let looked = asked.clone();
             return Ok(match self.in_note(move |note| note.look(&looked, now)).await? {
-                Found::Waiting => {
+                NoteLookup::Waiting => {
                     place.ask_approval(&request).await;
-                    Verdict::Waits
+                    ApprovalVerdict::Waits
                 }
-                Found::Over(state) => verdict(state),
+                NoteLookup::Over(state) => verdict(state),
             });
         }
         let shown = async {
@@ -252,49 +262,52 @@ impl Approvals for VaultApprovals {
             None => {
                 let (ended, now) = (asked.clone(), workspace.clock.now());
                 self.in_note(move |note| note.stop(&ended, now)).await?;
-                State::Stopped
+                ApprovalState::Stopped
             }
         };
         fail::fail_point!("approval::after-word");
         place
-            .approval_over(&request, ending(state, state == State::Used && is_allowed(&workspace, wanted)))
+            .approval_over(
+                &request,
+                ending(state, state == ApprovalState::Used && is_allowed(&workspace, wanted)),
+            )
             .await;
         Ok(verdict(state))
     }
 
     async fn ask_or_leave(
         &self,
-        wanted: &Wanted,
+        wanted: &ApprovalSubject,
         caller: &Caller,
-        before: Option<Standing>,
-        place: &dyn Place,
+        before: Option<OpenApproval>,
+        place: &dyn Conversation,
         stop: &CancellationToken,
-    ) -> Result<Left, String> {
-        if self.waiting != Waiting::Turn {
-            return self.ask(wanted, caller, place, stop).await.map(Left::Said);
+    ) -> Result<AskOutcome, String> {
+        if self.waiting != Waiter::Turn {
+            return self.ask(wanted, caller, place, stop).await.map(AskOutcome::Said);
         }
         let workspace = self.workspace();
         if let Some(verdict) = before_asking(&workspace, wanted, caller)? {
-            return Ok(Left::Said(verdict));
+            return Ok(AskOutcome::Said(verdict));
         }
         let (put, brain, now) = (wanted.clone(), caller.brain.clone(), workspace.clock.now());
         let turn = turn_of(caller);
         // A word that a crash kept this call from using is its own: the line names the call. So the word lasts.
-        let put = Wanted { lasts: true, ..put };
+        let put = ApprovalSubject { lasts: true, ..put };
         let line = self.in_note(move |note| match before {
             Some(before) => note.known(&put, &brain, &turn, &before),
             None => note.put(&put, &brain, &turn, now),
         });
         let line = line.await?;
         fail::fail_point!("approval::after-line");
-        let looked = Asked { line: line.clone(), lasts: true };
+        let looked = PendingApproval { line: line.clone(), lasts: true };
         let found = self.in_note(move |note| note.look(&looked, now)).await?;
         fail::fail_point!("approval::after-word");
         Ok(match found {
-            Found::Over(state) => Left::Said(verdict(state)),
-            Found::Waiting => {
+            NoteLookup::Over(state) => AskOutcome::Said(verdict(state)),
+            NoteLookup::Waiting => {
                 place.ask_approval(&request(&line)).await;
-                Left::Open(Standing { id: line.id, until: line.until })
+                AskOutcome::Open(OpenApproval { id: line.id, until: line.until })
             }
         })
     }
@@ -305,22 +318,22 @@ fn turn_of(caller: &Caller) -> String {
     format!("{}/{}", caller.turn, caller.number)
 }
 
-fn verdict(state: State) -> Verdict {
+fn verdict(state: ApprovalState) -> ApprovalVerdict {
     match state {
-        State::Used => Verdict::Yes,
-        State::Expired => Verdict::Expired,
-        State::Declined | State::Changed | State::Stopped => Verdict::No,
+        ApprovalState::Used => ApprovalVerdict::Yes,
+        ApprovalState::Expired => ApprovalVerdict::Expired,
+        ApprovalState::Declined | ApprovalState::Changed | ApprovalState::Stopped => ApprovalVerdict::No,
     }
 }
 
-fn ending(state: State, always: bool) -> &'static str {
+fn ending(state: ApprovalState, always: bool) -> &'static str {
     match state {
-        State::Used if always => "Approved, always.",
-        State::Used => "Approved once.",
-        State::Declined => "Declined.",
-        State::Expired => "Expired; ask again.",
-        State::Changed => "The line was changed, so nothing was approved.",
-        State::Stopped => "Stopped.",
+        ApprovalState::Used if always => "Approved, always.",
+        ApprovalState::Used => "Approved once.",
+        ApprovalState::Declined => "Declined.",
+        ApprovalState::Expired => "Expired; ask again.",
+        ApprovalState::Changed => "The line was changed, so nothing was approved.",
+        ApprovalState::Stopped => "Stopped.",
     }
 }
 

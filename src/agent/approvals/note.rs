@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::agent::approval::{Standing, Wanted};
-use crate::format::approval::{self, Approval, ApprovalLine, Mark, State};
+use crate::agent::approval_request::{ApprovalSubject, OpenApproval};
+use crate::format::approval::{self, Approval, ApprovalLine, ApprovalState, Mark};
 use crate::format::lines::terminator_of;
-use crate::vault::{Actor, EditError, EditReport, Editor, NotePath, Operation, Plan, VaultError, Why};
+use crate::vault::{Actor, EditError, EditPlan, EditReport, Editor, NotePath, Operation, VaultError, Why};
 
 /// What the note says above its lines.
 const HEADER: &str = "# Approvals
@@ -26,14 +26,14 @@ const KEPT: SignedDuration = SignedDuration::from_hours(24);
 
 /// The note.
 #[derive(Clone)]
-pub(super) struct Note {
+pub(super) struct ApprovalsNote {
     pub editor: Arc<Editor>,
     pub path: NotePath,
 }
 
 /// A question that stands in the note.
 #[derive(Debug, Clone)]
-pub(super) struct Asked {
+pub(super) struct PendingApproval {
     /// Its line.
     pub line: Approval,
     /// As [`Wanted::lasts`].
@@ -42,14 +42,14 @@ pub(super) struct Asked {
 
 /// What a look at the note found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum NoteLookup {
     /// Nobody said anything yet.
     Waiting,
     /// It is over.
-    Over(State),
+    Over(ApprovalState),
 }
 
-impl Note {
+impl ApprovalsNote {
     pub fn read(&self) -> Result<Vec<u8>, String> {
         match self.editor.vault().read(&self.path) {
             Ok(bytes) => Ok(bytes),
@@ -60,10 +60,16 @@ impl Note {
 
     /// The line for exactly this question, which is added where there is none. It is on disk when this returns. The
     /// line waits for a word, or holds one that lasts.
-    pub fn put(&self, wanted: &Wanted, brain: &str, turn: &str, now: Timestamp) -> Result<Approval, String> {
+    pub fn put(
+        &self,
+        wanted: &ApprovalSubject,
+        brain: &str,
+        turn: &str,
+        now: Timestamp,
+    ) -> Result<Approval, String> {
         let mut random = [0; 8];
         getrandom::fill(&mut random).map_err(|error| format!("no random numbers for an id: {error}"))?;
-        let standing = Standing {
+        let standing = OpenApproval {
             id: approval::id_from_random(random),
             until: whole_minute(now.saturating_add(WAIT).unwrap_or(now)),
         };
@@ -108,10 +114,10 @@ impl Note {
     /// The line that this question was put as before, whether or not it still stands in the note.
     pub fn known(
         &self,
-        wanted: &Wanted,
+        wanted: &ApprovalSubject,
         brain: &str,
         turn: &str,
-        before: &Standing,
+        before: &OpenApproval,
     ) -> Result<Approval, String> {
         let lines = approval::parse(&self.read()?).lines.into_iter();
         // Another brain of the chain may make the call by now.
@@ -121,30 +127,35 @@ impl Note {
     }
 
     /// What a person said by now. What is over is so in the note, too, when this returns.
-    pub fn look(&self, asked: &Asked, now: Timestamp) -> Result<Found, String> {
-        if judge(&self.read()?, asked, now).0 == Found::Waiting {
-            return Ok(Found::Waiting);
+    pub fn look(&self, asked: &PendingApproval, now: Timestamp) -> Result<NoteLookup, String> {
+        if judge(&self.read()?, asked, now).0 == NoteLookup::Waiting {
+            return Ok(NoteLookup::Waiting);
         }
         self.end(asked, now, None)
     }
 
     /// Ends a question that needs no answer any more.
-    pub fn stop(&self, asked: &Asked, now: Timestamp) -> Result<Found, String> {
-        self.end(asked, now, Some(State::Stopped))
+    pub fn stop(&self, asked: &PendingApproval, now: Timestamp) -> Result<NoteLookup, String> {
+        self.end(asked, now, Some(ApprovalState::Stopped))
     }
 
-    fn end(&self, asked: &Asked, now: Timestamp, otherwise: Option<State>) -> Result<Found, String> {
+    fn end(
+        &self,
+        asked: &PendingApproval,
+        now: Timestamp,
+        otherwise: Option<ApprovalState>,
+    ) -> Result<NoteLookup, String> {
         let id = &asked.line.id;
         let why = Why::new(Actor::Assistant, "approval settled").trailer("Approval", id);
-        let mut found = Found::Waiting;
+        let mut found = NoteLookup::Waiting;
         let mut writes = false;
         let report = self.edit(&why, |bytes| {
             let (judged, lines) = judge(bytes, asked, now);
             found = match (judged, otherwise) {
-                (Found::Waiting, Some(state)) => Found::Over(state),
+                (NoteLookup::Waiting, Some(state)) => NoteLookup::Over(state),
                 _ => judged,
             };
-            let Found::Over(state) = found else { return Vec::new() };
+            let NoteLookup::Over(state) = found else { return Vec::new() };
             let mut operations: Vec<Operation> = lines
                 .into_iter()
                 .filter(|line| line.approval.is_open())
@@ -159,11 +170,11 @@ impl Note {
         })?;
         // An approval counts only where it is used up in the note; one that lasts, whoever wrote that.
         let is_used =
-            |line: &ApprovalLine| line.approval.id == *id && line.approval.state == Some(State::Used);
-        if found == Found::Over(State::Used)
+            |line: &ApprovalLine| line.approval.id == *id && line.approval.state == Some(ApprovalState::Used);
+        if found == NoteLookup::Over(ApprovalState::Used)
             && !((writes || asked.lasts) && approval::parse(&report.after).lines.iter().any(is_used))
         {
-            return Ok(Found::Over(State::Changed));
+            return Ok(NoteLookup::Over(ApprovalState::Changed));
         }
         Ok(found)
     }
@@ -189,7 +200,7 @@ impl Note {
     }
 
     fn edit(&self, why: &Why, mut plan: impl FnMut(&[u8]) -> Vec<Operation>) -> Result<EditReport, String> {
-        let report = self.editor.edit_with(&self.path, why, |bytes| Plan::Operations(plan(bytes)));
+        let report = self.editor.edit_with(&self.path, why, |bytes| EditPlan::Operations(plan(bytes)));
         let report = report.map_err(|error: EditError| error.to_string())?;
         if let Some(warning) = &report.warning {
             tracing::warn!("{warning}");
@@ -199,7 +210,7 @@ impl Note {
 }
 
 /// The line that asks a question.
-fn line(wanted: &Wanted, brain: &str, turn: &str, standing: Standing) -> Approval {
+fn line(wanted: &ApprovalSubject, brain: &str, turn: &str, standing: OpenApproval) -> Approval {
     Approval {
         mark: Mark::Open,
         id: standing.id,
@@ -220,7 +231,7 @@ fn words_for(bytes: &[u8], new: &Approval, lasts: bool) -> Option<Approval> {
     let is_it = |known: &Approval| {
         let (id, brain) = (known.id.clone(), known.brain.clone());
         let same = Approval { id, brain, until: known.until, ..new.clone() };
-        let holds = matches!(known.state, Some(State::Used | State::Declined)) && lasts;
+        let holds = matches!(known.state, Some(ApprovalState::Used | ApprovalState::Declined)) && lasts;
         (known.is_open() || holds) && known.asks_as(&same)
     };
     let lines = approval::parse(bytes).lines.into_iter().map(|line| line.approval).filter(is_it);
@@ -228,15 +239,15 @@ fn words_for(bytes: &[u8], new: &Approval, lasts: bool) -> Option<Approval> {
 }
 
 /// What the note says of a question, with the lines that carry its id.
-fn judge(bytes: &[u8], asked: &Asked, now: Timestamp) -> (Found, Vec<ApprovalLine>) {
-    let Asked { line: asked, lasts } = asked;
+fn judge(bytes: &[u8], asked: &PendingApproval, now: Timestamp) -> (NoteLookup, Vec<ApprovalLine>) {
+    let PendingApproval { line: asked, lasts } = asked;
     let expired = asked.until <= now;
-    let waiting = if expired { Found::Over(State::Expired) } else { Found::Waiting };
+    let waiting = if expired { NoteLookup::Over(ApprovalState::Expired) } else { NoteLookup::Waiting };
     let named = memchr::memmem::find(bytes, asked.id.as_bytes()).is_some();
     if !named {
         // A note that is gone whole, or empty, may be on its way to another place: nobody said anything.
         let gone = bytes.iter().all(u8::is_ascii_whitespace);
-        return (if gone { waiting } else { Found::Over(State::Declined) }, Vec::new());
+        return (if gone { waiting } else { NoteLookup::Over(ApprovalState::Declined) }, Vec::new());
     }
     let mut lines = approval::parse(bytes).lines;
     lines.retain(|line| line.approval.id == asked.id);
@@ -244,13 +255,21 @@ fn judge(bytes: &[u8], asked: &Asked, now: Timestamp) -> (Found, Vec<ApprovalLin
     let says = |mark: Mark| lines.iter().find(|line| line.approval.mark == mark);
     let found = if let Some((state, same)) = over {
         // Whoever ended it used it up, unless it lasts.
-        Found::Over(if state == State::Used && !(*lasts && same) { State::Changed } else { state })
+        NoteLookup::Over(if state == ApprovalState::Used && !(*lasts && same) {
+            ApprovalState::Changed
+        } else {
+            state
+        })
     } else if says(Mark::Declined).is_some() {
-        Found::Over(State::Declined)
+        NoteLookup::Over(ApprovalState::Declined)
     } else if expired {
-        Found::Over(State::Expired)
+        NoteLookup::Over(ApprovalState::Expired)
     } else if let Some(ticked) = says(Mark::Ticked) {
-        Found::Over(if ticked.approval.asks_as(asked) { State::Used } else { State::Changed })
+        NoteLookup::Over(if ticked.approval.asks_as(asked) {
+            ApprovalState::Used
+        } else {
+            ApprovalState::Changed
+        })
     } else {
         waiting
     };
@@ -265,7 +284,10 @@ fn tidy(bytes: &[u8], now: Timestamp, but: Option<&str>) -> Vec<Operation> {
         if approval.until.saturating_add(KEPT).is_ok_and(|gone| gone <= now) {
             Some(Operation::DeleteLine { line: text })
         } else if approval.is_open() && approval.until <= now {
-            Some(Operation::ReplaceLine { with: approval::with_state(&text, State::Expired), line: text })
+            Some(Operation::ReplaceLine {
+                with: approval::with_state(&text, ApprovalState::Expired),
+                line: text,
+            })
         } else {
             None
         }
@@ -292,38 +314,58 @@ mod tests {
         }
     }
 
-    fn found(note: &str, now: &str) -> Found {
+    fn found(note: &str, now: &str) -> NoteLookup {
         found_by(note, now, false)
     }
 
-    fn found_by(note: &str, now: &str, lasts: bool) -> Found {
-        judge(note.as_bytes(), &Asked { line: asked(), lasts }, now.parse().unwrap()).0
+    fn found_by(note: &str, now: &str, lasts: bool) -> NoteLookup {
+        judge(note.as_bytes(), &PendingApproval { line: asked(), lasts }, now.parse().unwrap()).0
     }
 
     #[test]
     fn a_note_says_what_a_person_said() {
-        use Found::{Over, Waiting};
+        use NoteLookup::{Over, Waiting};
         let (before, after) = ("2026-12-01T09:29:59Z", "2026-12-01T09:30:00Z");
         let line = asked().to_line();
         let other = "- [x] ap_AAAAAAAAAAAA until=2026-12-01T09:30Z brain=claude run=\"ls\" turn=1/0";
         for (note, in_time, late) in [
-            (line.clone(), Waiting, State::Expired),
-            (line.replace("[ ]", "[x]"), Over(State::Used), State::Expired),
-            (line.replace("[ ]", "[X]"), Over(State::Used), State::Expired),
-            (line.replace("[ ]", "[x]") + " ✅ 2026-12-01", Over(State::Used), State::Expired),
-            (line.replace("[ ]", "[-]"), Over(State::Declined), State::Declined),
-            (line.replace("[ ]", "[/]"), Waiting, State::Expired),
-            (line.replace("[ ]", "[x]").replace("\"ls\"", "\"rm\""), Over(State::Changed), State::Expired),
-            (line.replace("[ ]", "[x]").replace("09:30Z", "10:30Z"), Over(State::Changed), State::Expired),
-            (line.replace("[ ]", "[x]").replace("\"ls\"", "ls"), Waiting, State::Expired),
-            (line.replace("\"ls\"", "\"rm\""), Waiting, State::Expired),
-            (format!("{line} state=expired"), Over(State::Expired), State::Expired),
-            (line.replace("[ ]", "[x]") + " state=used", Over(State::Changed), State::Changed),
-            (line.replace("[ ]", "[x]") + " state=stopped", Over(State::Stopped), State::Stopped),
-            (other.to_owned(), Over(State::Declined), State::Declined),
-            (format!("```\n{}\n```", line.replace("[ ]", "[x]")), Waiting, State::Expired),
-            (String::new(), Waiting, State::Expired),
-            ("# Approvals\n".to_owned(), Over(State::Declined), State::Declined),
+            (line.clone(), Waiting, ApprovalState::Expired),
+            (line.replace("[ ]", "[x]"), Over(ApprovalState::Used), ApprovalState::Expired),
+            (line.replace("[ ]", "[X]"), Over(ApprovalState::Used), ApprovalState::Expired),
+            (
+                line.replace("[ ]", "[x]") + " ✅ 2026-12-01",
+                Over(ApprovalState::Used),
+                ApprovalState::Expired,
+            ),
+            (line.replace("[ ]", "[-]"), Over(ApprovalState::Declined), ApprovalState::Declined),
+            (line.replace("[ ]", "[/]"), Waiting, ApprovalState::Expired),
+            (
+                line.replace("[ ]", "[x]").replace("\"ls\"", "\"rm\""),
+                Over(ApprovalState::Changed),
+                ApprovalState::Expired,
+            ),
+            (
+                line.replace("[ ]", "[x]").replace("09:30Z", "10:30Z"),
+                Over(ApprovalState::Changed),
+                ApprovalState::Expired,
+            ),
+            (line.replace("[ ]", "[x]").replace("\"ls\"", "ls"), Waiting, ApprovalState::Expired),
+            (line.replace("\"ls\"", "\"rm\""), Waiting, ApprovalState::Expired),
+            (format!("{line} state=expired"), Over(ApprovalState::Expired), ApprovalState::Expired),
+            (
+                line.replace("[ ]", "[x]") + " state=used",
+                Over(ApprovalState::Changed),
+                ApprovalState::Changed,
+            ),
+            (
+                line.replace("[ ]", "[x]") + " state=stopped",
+                Over(ApprovalState::Stopped),
+                ApprovalState::Stopped,
+            ),
+            (other.to_owned(), Over(ApprovalState::Declined), ApprovalState::Declined),
+            (format!("```\n{}\n```", line.replace("[ ]", "[x]")), Waiting, ApprovalState::Expired),
+            (String::new(), Waiting, ApprovalState::Expired),
+            ("# Approvals\n".to_owned(), Over(ApprovalState::Declined), ApprovalState::Declined),
         ] {
             assert_eq!(found(&note, before), in_time, "{note}");
             assert_eq!(found(&note, after), Over(late), "{note}");
@@ -335,13 +377,19 @@ mod tests {
         let (line, now) = (asked().to_line(), "2026-12-01T09:45:00Z");
         let yes = line.replace("[ ]", "[x]") + " state=used";
         let no = line.replace("[ ]", "[-]") + " state=declined";
-        assert_eq!(found_by(&yes, now, true), Found::Over(State::Used));
-        assert_eq!(found_by(&yes.replace("\"ls\"", "\"rm\""), now, true), Found::Over(State::Changed));
-        assert_eq!(found_by(&no, now, true), Found::Over(State::Declined));
-        assert_eq!(found_by(&(line.clone() + " state=expired"), now, true), Found::Over(State::Expired));
+        assert_eq!(found_by(&yes, now, true), NoteLookup::Over(ApprovalState::Used));
+        assert_eq!(
+            found_by(&yes.replace("\"ls\"", "\"rm\""), now, true),
+            NoteLookup::Over(ApprovalState::Changed)
+        );
+        assert_eq!(found_by(&no, now, true), NoteLookup::Over(ApprovalState::Declined));
+        assert_eq!(
+            found_by(&(line.clone() + " state=expired"), now, true),
+            NoteLookup::Over(ApprovalState::Expired)
+        );
         let new = Approval { id: "ap_AAAAAAAAAAAA".into(), brain: "other".into(), ..asked() };
         let stands = |note: &str, lasts| words_for(note.as_bytes(), &new, lasts).map(|known| known.state);
-        for (over, state) in [(&yes, State::Used), (&no, State::Declined)] {
+        for (over, state) in [(&yes, ApprovalState::Used), (&no, ApprovalState::Declined)] {
             assert_eq!(stands(over, true), Some(Some(state)));
             assert_eq!(stands(over, false), None, "it is used up");
             assert_eq!(stands(&format!("{line}\n{over}\n"), true), Some(Some(state)));

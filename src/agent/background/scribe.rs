@@ -11,8 +11,8 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use tokio_util::sync::CancellationToken;
 
-use super::beside::{Beside, Purpose};
-use crate::agent::calling::Permits;
+use super::background_calls::{BackgroundCaller, CallPurpose};
+use crate::agent::brain_chain::CallPermits;
 use crate::brain::wire::Watch;
 use crate::brain::{Message, Request};
 use crate::summary::ask::{self, Firmness};
@@ -20,7 +20,7 @@ use crate::summary::plan::{self, PRESSURE};
 use crate::summary::{Due, DueScope, LogName, Summaries, SummaryError, Text, Window};
 use crate::workspace::Workspace;
 
-const PURPOSE: Purpose = Purpose { name: "summaries", title: "What summaries took" };
+const PURPOSE: CallPurpose = CallPurpose { name: "summaries", title: "What summaries took" };
 /// What one call may take.
 const TIME: Duration = Duration::from_secs(60);
 /// No brain is asked about what was said longer ago than this: somebody's whole archive would be.
@@ -31,12 +31,12 @@ const RECENT: SignedDuration = SignedDuration::from_hours(7 * 24);
 pub struct Scribe {
     workspace: Arc<Workspace>,
     /// None where no brain is set up.
-    beside: Option<Beside>,
+    beside: Option<BackgroundCaller>,
 }
 
 /// What one look came to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Done {
+pub struct ScribeReport {
     /// The ids of the summaries that were written.
     pub written: Vec<String>,
     /// The tokens of the log that no summary covers.
@@ -50,10 +50,10 @@ impl Scribe {
     ///
     /// # Errors
     /// A sentence on what can't be used.
-    pub fn new(workspace: Arc<Workspace>, watch: Watch, permits: Arc<Permits>) -> Result<Self, String> {
+    pub fn new(workspace: Arc<Workspace>, watch: Watch, permits: Arc<CallPermits>) -> Result<Self, String> {
         let beside = match workspace.settings.brains.is_empty() {
             true => None,
-            false => Some(Beside::new(Arc::clone(&workspace), watch, permits, PURPOSE)?),
+            false => Some(BackgroundCaller::new(Arc::clone(&workspace), watch, permits, PURPOSE)?),
         };
         Ok(Self { workspace, beside })
     }
@@ -86,8 +86,8 @@ impl Scribe {
         name: &LogName,
         look: DueScope,
         stop: &CancellationToken,
-    ) -> Result<Done, String> {
-        let mut done = Done::default();
+    ) -> Result<ScribeReport, String> {
+        let mut done = ScribeReport::default();
         loop {
             let now = self.workspace.clock.now();
             let read = Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now);
@@ -115,7 +115,7 @@ impl Scribe {
         name: &LogName,
         look: DueScope,
         now: Timestamp,
-        done: &mut Done,
+        done: &mut ScribeReport,
     ) -> Result<(Vec<Due>, bool), SummaryError> {
         let window = Summaries::of(&self.workspace).window(name)?;
         let newest = window.blocks().last().map(|block| block.event.at);

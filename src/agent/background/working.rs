@@ -11,8 +11,8 @@ use std::time::Duration;
 use jiff::SignedDuration;
 use tokio_util::sync::CancellationToken;
 
-use super::beside::{Beside, Purpose};
-use crate::agent::calling::Permits;
+use super::background_calls::{BackgroundCaller, CallPurpose};
+use crate::agent::brain_chain::CallPermits;
 use crate::brain::wire::Watch;
 use crate::brain::{Message, Request};
 use crate::format::log;
@@ -23,7 +23,7 @@ use crate::summary::{LogName, Summaries};
 use crate::vault::Actor;
 use crate::workspace::Workspace;
 
-const PURPOSE: Purpose = Purpose { name: "working-memory", title: "What working memory took" };
+const PURPOSE: CallPurpose = CallPurpose { name: "working-memory", title: "What working memory took" };
 /// What a call may take.
 const TIME: Duration = Duration::from_secs(60);
 /// What was said longer ago is no working memory any more.
@@ -44,21 +44,22 @@ significance).\n\nOutput format: Return a markdown summary. No preamble — outp
 
 /// Writes working memory, with the settings that it was made with.
 #[derive(Debug)]
-pub struct Rememberer {
+pub struct WorkingMemoryWriter {
     workspace: Arc<Workspace>,
     /// None where no brain is set up.
-    beside: Option<Beside>,
+    beside: Option<BackgroundCaller>,
 }
 
-impl Rememberer {
+impl WorkingMemoryWriter {
     /// Asks nobody yet.
     ///
     /// # Errors
     /// A sentence on what can't be used.
-    pub fn new(workspace: Arc<Workspace>, watch: Watch, permits: Arc<Permits>) -> Result<Self, String> {
+    pub fn new(workspace: Arc<Workspace>, watch: Watch, permits: Arc<CallPermits>) -> Result<Self, String> {
         let is_asked = is_on(&workspace.settings) && !workspace.settings.brains.is_empty();
-        let beside =
-            is_asked.then(|| Beside::new(Arc::clone(&workspace), watch, permits, PURPOSE)).transpose()?;
+        let beside = is_asked
+            .then(|| BackgroundCaller::new(Arc::clone(&workspace), watch, permits, PURPOSE))
+            .transpose()?;
         Ok(Self { workspace, beside })
     }
 

@@ -1,16 +1,16 @@
 //! The tool `bash`: one shell command, run in the box of [`crate::confine`].
 //!
 //! A command reads the system's programs and the vault, writes to the scratch folder of its turn, and reaches nothing
-//! else. It changes the vault through `vault-agent …` alone, which [`gate`] runs outside. A plain command needs nobody's
+//! else. It changes the vault through `vault-agent …` alone, which [`vault_proxy`] runs outside. A plain command needs nobody's
 //! leave. Network, a skill's secrets and a skill that came from elsewhere are asked about, unless `[assistant] allow`
 //! names them; in a turn that has read text of strangers, network and secrets are asked about all the same.
 //!
 //! What a command says is text that nobody vouches for. The secrets that it was given are taken out of it; such a command
 //! has a scratch of its own, which goes with it, so that no other can find them there.
 
-pub mod gate;
+mod readable_paths;
 mod scratch;
-mod sight;
+pub mod vault_proxy;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,15 +22,15 @@ use serde::Deserialize;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use self::gate::VaultGate;
 use self::scratch::{Scratch, TurnFolder};
-use super::approval::Wanted;
-use super::skills::{Hidden, Loaded, Skills};
-use super::tools::{Caller, Leave, Toolbox};
+use self::vault_proxy::VaultProxy;
+use super::approval_request::ApprovalSubject;
+use super::skills::{HiddenSecrets, Loaded, Skills};
+use super::tools::{Caller, Precondition, Toolbox};
 use crate::brain::{ToolCall, ToolSpec};
-use crate::config::allow::{self, Doing};
+use crate::config::allow::{self, CallToMatch};
 use crate::config::{BashMode, Settings};
-use crate::confine::{self, Gate, Limits, Policy, Ran};
+use crate::confine::{self, CommandOutcome, Gate, Limits, Policy};
 use crate::turn::history;
 use crate::turn::journal::ToolEnd;
 use crate::workspace::Workspace;
@@ -50,17 +50,17 @@ const MOST_SECRET_OUTPUT: usize = 1 << 20;
 pub struct BashTool {
     settings: Settings,
     zone: String,
-    sight: sight::Sight,
+    sight: readable_paths::ReadablePaths,
     skills: Arc<Skills>,
     scratch: Scratch,
-    gate: gate::Place,
+    gate: vault_proxy::ProxyPaths,
     /// What this machine can't enforce; empty where it enforces everything.
     weak: Vec<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct BashArguments {
     command: String,
     skill: Option<String>,
     #[serde(default)]
@@ -80,10 +80,10 @@ impl BashTool {
         Some(Self {
             settings,
             zone: workspace.zone.name().to_owned(),
-            sight: sight::Sight::of(workspace),
+            sight: readable_paths::ReadablePaths::of(workspace),
             skills,
             scratch: Scratch::in_cache(&workspace.dirs.cache),
-            gate: gate::Place::of(workspace),
+            gate: vault_proxy::ProxyPaths::of(workspace),
             weak,
         })
     }
@@ -95,8 +95,8 @@ impl BashTool {
         self
     }
 
-    fn asked(&self, call: &ToolCall) -> Result<(Asked, Option<Loaded>), String> {
-        let asked: Asked = serde_json::from_str(&call.arguments)
+    fn asked(&self, call: &ToolCall) -> Result<(BashArguments, Option<Loaded>), String> {
+        let asked: BashArguments = serde_json::from_str(&call.arguments)
             .map_err(|error| format!("the arguments can't be understood: {error}"))?;
         if asked.command.trim().is_empty() {
             return Err("the command is empty".to_owned());
@@ -108,7 +108,12 @@ impl BashTool {
         Ok((asked, skill))
     }
 
-    fn wanted(&self, asked: &Asked, skill: Option<&Loaded>, caller: &Caller) -> Option<Wanted> {
+    fn wanted(
+        &self,
+        asked: &BashArguments,
+        skill: Option<&Loaded>,
+        caller: &Caller,
+    ) -> Option<ApprovalSubject> {
         let hash = skill.map(|skill| skill.hash.clone());
         let foreign = skill.filter(|skill| !self.skills.trusts(skill, &caller.turn));
         let secrets: &[String] = skill.map_or(&[], |skill| &skill.skill.secrets);
@@ -134,9 +139,9 @@ impl BashTool {
         let always = match foreign {
             _ if is_each => None,
             Some(_) if leaves => None,
-            Some(skill) => Some(Doing::Skill { name: &skill.skill.name, hash: &skill.hash }.always()),
+            Some(skill) => Some(CallToMatch::Skill { name: &skill.skill.name, hash: &skill.hash }.always()),
             None if leaves => {
-                let doing = Doing::Bash(&run);
+                let doing = CallToMatch::Bash(&run);
                 if !caller.tainted && allow::allows(&self.settings.assistant.allow, &doing) {
                     return None;
                 }
@@ -144,7 +149,7 @@ impl BashTool {
             }
             None => return None,
         };
-        Some(Wanted { run, hash, why: why.join(", "), always, lasts: false })
+        Some(ApprovalSubject { run, hash, why: why.join(", "), always, lasts: false })
     }
 
     async fn run(
@@ -159,7 +164,7 @@ impl BashTool {
         }
         let secrets =
             skill.as_ref().map_or_else(|| Ok(Vec::new()), |skill| self.skills.secrets(&skill.skill))?;
-        let hidden = Arc::new(Hidden::new(secrets.iter().map(|(_, secret)| secret)));
+        let hidden = Arc::new(HiddenSecrets::new(secrets.iter().map(|(_, secret)| secret)));
         let folder = self.scratch.turn(&caller.turn, (!secrets.is_empty()).then_some(caller.number));
         let folder = folder.map_err(|error| format!("no scratch folder can be made: {error}"))?;
         let policy = self.policy(&asked, &secrets, &folder, skill.as_ref());
@@ -169,7 +174,7 @@ impl BashTool {
             None => asked.command.clone(),
         };
         let gate: Arc<dyn Gate> =
-            Arc::new(VaultGate::new(self.gate.clone(), caller.clone(), Arc::clone(&hidden)));
+            Arc::new(VaultProxy::new(self.gate.clone(), caller.clone(), Arc::clone(&hidden)));
         let ran = confine::run(&policy, &command, Some(gate), stop).await;
         if !secrets.is_empty() {
             folder.remove();
@@ -180,7 +185,7 @@ impl BashTool {
 
     fn policy(
         &self,
-        asked: &Asked,
+        asked: &BashArguments,
         secrets: &[(String, SecretString)],
         folder: &TurnFolder,
         skill: Option<&Loaded>,
@@ -214,7 +219,7 @@ impl BashTool {
 ///
 /// A command with a skill begins with words that no pattern for a plain command has, so that leave for one is none for
 /// the other.
-fn shown(asked: &Asked) -> String {
+fn shown(asked: &BashArguments) -> String {
     let command = if asked.command.chars().any(char::is_control) {
         serde_json::Value::from(asked.command.as_str()).to_string()
     } else {
@@ -228,7 +233,7 @@ fn shown(asked: &Asked) -> String {
 }
 
 /// What a brain is told of a command's end.
-fn said(ran: &Ran, hidden: &Hidden, keeps_whole: bool) -> String {
+fn said(ran: &CommandOutcome, hidden: &HiddenSecrets, keeps_whole: bool) -> String {
     let mut text = hidden.hide(ran.text.trim_end());
     if text.len() > history::MOST_RESULT - WORDS {
         text = history::shorten(&text, history::MOST_RESULT - WORDS);
@@ -267,18 +272,18 @@ it reaches the internet; the user is asked first."
         }]
     }
 
-    fn leave(&self, call: &ToolCall, caller: &Caller) -> Leave {
+    fn leave(&self, call: &ToolCall, caller: &Caller) -> Precondition {
         let (asked, skill) = match self.asked(call) {
             Ok(asked) => asked,
-            Err(why) => return Leave::Refused(why),
+            Err(why) => return Precondition::Refused(why),
         };
         match self.wanted(&asked, skill.as_ref(), caller) {
-            None => Leave::Free,
+            None => Precondition::Free,
             Some(wanted) => {
                 if let Some(skill) = &skill {
                     self.skills.asks(skill, caller);
                 }
-                Leave::Ask(wanted)
+                Precondition::Ask(wanted)
             }
         }
     }
@@ -304,8 +309,8 @@ it reaches the internet; the user is asked first."
 mod tests {
     use super::*;
 
-    fn asked(command: &str, skill: Option<&str>, network: bool) -> Asked {
-        Asked { command: command.to_owned(), skill: skill.map(str::to_owned), network }
+    fn asked(command: &str, skill: Option<&str>, network: bool) -> BashArguments {
+        BashArguments { command: command.to_owned(), skill: skill.map(str::to_owned), network }
     }
 
     #[test]
@@ -319,7 +324,7 @@ mod tests {
     #[test]
     fn leave_for_a_plain_command_is_none_for_one_with_a_skill() {
         let allowed = ["bash:bash scripts/search.sh *".to_owned()];
-        let fits = |asked: &Asked| allow::allows(&allowed, &Doing::Bash(&shown(asked)));
+        let fits = |asked: &BashArguments| allow::allows(&allowed, &CallToMatch::Bash(&shown(asked)));
         assert!(fits(&asked("bash scripts/search.sh tea", None, true)));
         assert!(!fits(&asked("bash scripts/search.sh tea", Some("web"), true)));
         assert!(!fits(&asked("bash scripts/search.sh tea\nrm x", None, true)));
@@ -327,13 +332,13 @@ mod tests {
 
     #[test]
     fn the_end_is_told_in_words() {
-        let ran = |text: &str, exit, whole: Option<&str>| Ran {
+        let ran = |text: &str, exit, whole: Option<&str>| CommandOutcome {
             exit,
             text: text.to_owned(),
             bytes: 99,
             whole: whole.map(PathBuf::from),
         };
-        let hidden = Hidden::default();
+        let hidden = HiddenSecrets::default();
         assert_eq!(
             said(&ran("", confine::Exit::Code(0), None), &hidden, true),
             "(no output)\n[exit status 0]"
@@ -342,7 +347,7 @@ mod tests {
             said(&ran("x\n", confine::Exit::Code(1), Some("/s/output-1")), &hidden, true),
             "x\n[exit status 1; all 99 bytes are in output-1 for your next command]"
         );
-        let hidden = Hidden::new([SecretString::from("canary-123")].iter());
+        let hidden = HiddenSecrets::new([SecretString::from("canary-123")].iter());
         assert_eq!(
             said(&ran("k=canary-123", confine::Exit::Code(0), None), &hidden, false),
             "k=[hidden]\n[exit status 0]"

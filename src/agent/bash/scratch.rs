@@ -18,12 +18,12 @@ use ulid::Ulid;
 #[derive(Debug)]
 pub(super) struct Scratch {
     base: PathBuf,
-    own: Mutex<Option<Own>>,
+    own: Mutex<Option<LockedFolder>>,
 }
 
 /// A program's own folder, and the lock that says that it lives.
 #[derive(Debug)]
-struct Own {
+struct LockedFolder {
     folder: PathBuf,
     lock: PathBuf,
     _held: File,
@@ -41,7 +41,7 @@ impl Scratch {
     pub fn turn(&self, turn: &str, once: Option<u32>) -> io::Result<TurnFolder> {
         let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
         if own.is_none() {
-            *own = Some(Own::begin(&self.base)?);
+            *own = Some(LockedFolder::begin(&self.base)?);
         }
         let folder = own.as_ref().map(|own| own.folder.clone()).unwrap_or_default();
         let suffix = once.map(|number| format!("-{number}")).unwrap_or_default();
@@ -69,7 +69,7 @@ impl Drop for Scratch {
     }
 }
 
-impl Own {
+impl LockedFolder {
     fn begin(base: &Path) -> io::Result<Self> {
         private(base)?;
         loop {

@@ -13,7 +13,7 @@ pub const FILE_NAME: &str = "mcp.json";
 /// What is remembered of a server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Seen {
+pub struct ServerRecord {
     /// When it last answered.
     pub last_ok: Option<Timestamp>,
     /// When it last failed.
@@ -22,7 +22,7 @@ pub struct Seen {
     pub last_error: Option<String>,
 }
 
-impl Seen {
+impl ServerRecord {
     /// Whether its last use went well; none where it was never used.
     pub fn is_well(&self) -> Option<bool> {
         match (self.last_ok, self.failed) {
@@ -34,16 +34,16 @@ impl Seen {
 
 /// The file.
 #[derive(Debug, Clone)]
-pub struct Health(PathBuf);
+pub struct ServerHealth(PathBuf);
 
-impl Health {
+impl ServerHealth {
     /// In this state directory.
     pub fn new(state: &Path) -> Self {
         Self(state.join(FILE_NAME))
     }
 
     /// What is remembered; nothing where nothing can be read.
-    pub fn load(&self) -> BTreeMap<String, Seen> {
+    pub fn load(&self) -> BTreeMap<String, ServerRecord> {
         let bytes = std::fs::read(&self.0).unwrap_or_default();
         serde_json::from_slice(&bytes).unwrap_or_default()
     }
@@ -59,7 +59,7 @@ impl Health {
         });
     }
 
-    fn update(&self, server: &str, change: impl FnOnce(&mut Seen)) {
+    fn update(&self, server: &str, change: impl FnOnce(&mut ServerRecord)) {
         let mut all = self.load();
         change(all.entry(server.to_owned()).or_default());
         let next = self.0.with_extension(format!("json.{}", std::process::id()));

@@ -15,16 +15,16 @@ use secrecy::SecretString;
 
 use super::tools::Caller;
 use crate::config::Settings;
-use crate::config::allow::{self, Doing};
+use crate::config::allow::{self, CallToMatch};
 use crate::format::skill::{self, Skill};
 use crate::format::{Finding, invisible};
 use crate::reminders::PlacedFinding;
 use crate::template;
-use crate::turn::skills::Told;
-use crate::vault::{Entry, NotePath, Vault, VaultError, WalkOptions};
+use crate::turn::skills::OfferedSkill;
+use crate::vault::{NotePath, Vault, VaultError, WalkEntry, WalkOptions};
 use crate::workspace::Workspace;
 
-pub use secrets::Hidden;
+pub use secrets::HiddenSecrets;
 pub use tool::SkillTool;
 
 /// The note that makes a folder a skill.
@@ -38,7 +38,7 @@ const SKILLS: usize = 500;
 
 /// A skill as `skill list` shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
+pub struct ListedSkill {
     /// Its folder's name.
     pub folder: String,
     /// Its note.
@@ -63,9 +63,9 @@ pub struct Loaded {
 }
 
 /// A folder of the folder of skills, as it lies on disk.
-struct Folder {
+struct SkillFolder {
     name: String,
-    entries: Vec<Entry>,
+    entries: Vec<WalkEntry>,
     /// What is in it and can't be part of a skill, with the reason.
     skipped: Vec<String>,
 }
@@ -77,12 +77,12 @@ pub struct Skills {
     settings: Settings,
     /// The only ones that there are; empty for all.
     only: Vec<String>,
-    uses: Mutex<HashMap<String, Uses>>,
+    uses: Mutex<HashMap<String, SkillUses>>,
 }
 
 /// What was asked and approved in one turn.
 #[derive(Debug, Default)]
-struct Uses {
+struct SkillUses {
     /// The hashes of skills that were approved.
     approved: HashSet<String>,
     /// The hash that each call asked for.
@@ -111,7 +111,7 @@ impl Skills {
     ///
     /// # Errors
     /// The folder can't be listed. A vault without one has no skills.
-    pub fn list(&self) -> Result<Vec<Listed>, VaultError> {
+    pub fn list(&self) -> Result<Vec<ListedSkill>, VaultError> {
         let mut listed = Vec::new();
         for folder in self.folders(None)? {
             listed.push(self.look(&folder));
@@ -150,12 +150,12 @@ impl Skills {
     }
 
     /// What a model is told of: skills without findings, whose secrets are there.
-    pub fn offered(&self) -> Vec<Told> {
+    pub fn offered(&self) -> Vec<OfferedSkill> {
         let listed = self.list().unwrap_or_else(|error| {
             tracing::warn!("the skills can't be listed: {error}");
             Vec::new()
         });
-        let fits = |one: &Listed| {
+        let fits = |one: &ListedSkill| {
             self.has(&one.folder) && one.problems.is_empty() && self.secrets(&one.skill).is_ok()
         };
         listed.into_iter().filter(fits).map(|one| told(one.skill)).collect()
@@ -239,7 +239,7 @@ impl Skills {
 
     /// Whether a skill may be used in this turn without asking.
     pub fn trusts(&self, loaded: &Loaded, turn: &str) -> bool {
-        let doing = Doing::Skill { name: &loaded.skill.name, hash: &loaded.hash };
+        let doing = CallToMatch::Skill { name: &loaded.skill.name, hash: &loaded.hash };
         let uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
         loaded.is_shipped
             || allow::allows(&self.settings.assistant.allow, &doing)
@@ -284,7 +284,7 @@ impl Skills {
     }
 
     /// The folders of skills, with their files and what else is in them; only the one of this name.
-    fn folders(&self, only: Option<&str>) -> Result<Vec<Folder>, VaultError> {
+    fn folders(&self, only: Option<&str>) -> Result<Vec<SkillFolder>, VaultError> {
         let all = self.folder("x")?.parent();
         let under = match only {
             Some(name) => Some(self.folder(name)?),
@@ -301,8 +301,9 @@ impl Skills {
             let (name, inner) = path.strip_prefix(&root)?.split_once('/')?;
             Some((name.to_owned(), inner.to_owned()))
         };
-        let new = |name: &str| Folder { name: name.to_owned(), entries: Vec::new(), skipped: Vec::new() };
-        let mut found: BTreeMap<String, Folder> = BTreeMap::new();
+        let new =
+            |name: &str| SkillFolder { name: name.to_owned(), entries: Vec::new(), skipped: Vec::new() };
+        let mut found: BTreeMap<String, SkillFolder> = BTreeMap::new();
         for entry in walk.entries {
             let Some((name, _)) = place(entry.path.as_str()) else { continue };
             found.entry(name.clone()).or_insert_with(|| new(&name)).entries.push(entry);
@@ -316,7 +317,7 @@ impl Skills {
     }
 
     /// What a folder's note says, and what is wrong with the folder.
-    fn look(&self, found: &Folder) -> Listed {
+    fn look(&self, found: &SkillFolder) -> ListedSkill {
         let (folder, entries) = (found.name.clone(), &found.entries);
         let note = format!("{}/{folder}/{NOTE}", self.settings.paths.skills);
         let path = entries.iter().map(|entry| &entry.path).find(|path| path.as_str() == note);
@@ -350,20 +351,20 @@ impl Skills {
         });
         said.extend(findings);
         let problems = said.iter().map(|finding| PlacedFinding::new(&path, finding)).collect();
-        Listed { folder, path, skill, problems }
+        ListedSkill { folder, path, skill, problems }
     }
 }
 
 /// What a model is told of a skill's note with these bytes.
-pub fn told_of(name: &str, bytes: &[u8]) -> Told {
+pub fn told_of(name: &str, bytes: &[u8]) -> OfferedSkill {
     told(Skill { name: name.to_owned(), ..skill::parse(bytes, name).0 })
 }
 
 /// A skill's name and description on one line, without what nobody sees.
-fn told(skill: Skill) -> Told {
+fn told(skill: Skill) -> OfferedSkill {
     let line = skill.description.split_whitespace().collect::<Vec<_>>().join(" ");
     let plain: String = line.chars().filter(|c| !c.is_control()).collect();
-    Told { name: skill.name, description: invisible::strip(&plain).into_owned() }
+    OfferedSkill { name: skill.name, description: invisible::strip(&plain).into_owned() }
 }
 
 /// Whether these are the files that this program brings for the skill, no more, no fewer, no other.

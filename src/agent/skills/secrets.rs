@@ -28,17 +28,17 @@ pub(super) fn is_own(settings: &Settings, variable: &str) -> bool {
 /// Secrets in all the forms in which they are hidden: as they are, in Base64 at any offset, in hexadecimal digits, and
 /// as URLs write them.
 #[derive(Default)]
-pub struct Hidden {
+pub struct HiddenSecrets {
     forms: Vec<String>,
 }
 
-impl std::fmt::Debug for Hidden {
+impl std::fmt::Debug for HiddenSecrets {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Hidden").field("forms", &self.forms.len()).finish()
     }
 }
 
-impl Hidden {
+impl HiddenSecrets {
     /// These secrets.
     pub fn new<'a>(secrets: impl Iterator<Item = &'a SecretString>) -> Self {
         let mut forms: Vec<String> = secrets.flat_map(|secret| forms(secret.expose_secret())).collect();
@@ -106,7 +106,7 @@ mod tests {
             before in "[a-z ]{0,9}",
             after in "[a-z ]{0,9}",
         ) {
-            let hidden = Hidden::new([SecretString::from(secret.as_str())].iter());
+            let hidden = HiddenSecrets::new([SecretString::from(secret.as_str())].iter());
             let joined = format!("{before}{secret}{after}");
             let base64 = data_encoding::BASE64.encode(joined.as_bytes());
             let hex = data_encoding::HEXLOWER.encode(joined.as_bytes());
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn what_is_too_short_hides_nothing() {
-        let hidden = Hidden::new([SecretString::from("abc")].iter());
+        let hidden = HiddenSecrets::new([SecretString::from("abc")].iter());
         assert_eq!(hidden.hide("abc abcd"), "abc abcd");
         assert_eq!(format!("{hidden:?}"), "Hidden { forms: 0 }");
     }

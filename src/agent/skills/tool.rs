@@ -8,10 +8,10 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::{Loaded, NOTE, Skills};
-use crate::agent::approval::Wanted;
-use crate::agent::tools::{Caller, Leave, Toolbox};
+use crate::agent::approval_request::ApprovalSubject;
+use crate::agent::tools::{Caller, Precondition, Toolbox};
 use crate::brain::{ToolCall, ToolSpec};
-use crate::config::allow::Doing;
+use crate::config::allow::CallToMatch;
 use crate::turn::history;
 use crate::turn::journal::ToolEnd;
 use crate::turn::skills::TOOL;
@@ -24,7 +24,7 @@ pub struct SkillTool {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct SkillArguments {
     name: String,
     file: Option<String>,
 }
@@ -35,8 +35,8 @@ impl SkillTool {
         Self { skills }
     }
 
-    fn load(&self, call: &ToolCall) -> Result<(Asked, Loaded), String> {
-        let asked: Asked = serde_json::from_str(&call.arguments)
+    fn load(&self, call: &ToolCall) -> Result<(SkillArguments, Loaded), String> {
+        let asked: SkillArguments = serde_json::from_str(&call.arguments)
             .map_err(|error| format!("the arguments can't be understood: {error}"))?;
         let loaded = self.skills.load(&asked.name)?;
         Ok((asked, loaded))
@@ -65,9 +65,9 @@ impl SkillTool {
 }
 
 /// What a person is asked before a skill is used that came from elsewhere.
-pub(crate) fn wanted(loaded: &Loaded) -> Wanted {
-    let doing = Doing::Skill { name: &loaded.skill.name, hash: &loaded.hash };
-    Wanted {
+pub(crate) fn wanted(loaded: &Loaded) -> ApprovalSubject {
+    let doing = CallToMatch::Skill { name: &loaded.skill.name, hash: &loaded.hash };
+    ApprovalSubject {
         run: format!("skill {}", loaded.skill.name),
         hash: Some(loaded.hash.clone()),
         why: format!("the skill `{}` came from elsewhere, or was changed", loaded.skill.name),
@@ -95,14 +95,14 @@ impl Toolbox for SkillTool {
         }]
     }
 
-    fn leave(&self, call: &ToolCall, caller: &Caller) -> Leave {
+    fn leave(&self, call: &ToolCall, caller: &Caller) -> Precondition {
         match self.load(call) {
-            Ok((_, loaded)) if self.skills.trusts(&loaded, &caller.turn) => Leave::Free,
+            Ok((_, loaded)) if self.skills.trusts(&loaded, &caller.turn) => Precondition::Free,
             Ok((_, loaded)) => {
                 self.skills.asks(&loaded, caller);
-                Leave::Ask(wanted(&loaded))
+                Precondition::Ask(wanted(&loaded))
             }
-            Err(why) => Leave::Refused(why),
+            Err(why) => Precondition::Refused(why),
         }
     }
 

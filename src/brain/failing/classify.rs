@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::brain::scrub::scrub;
-use crate::brain::{BrainError, Class};
+use crate::brain::{BrainError, FailureClass};
 
 /// The headers that a classification reads.
 #[derive(Debug, Clone, Copy, Default)]
@@ -58,36 +58,36 @@ pub fn in_stream(value: &Value, secrets: &[&str]) -> BrainError {
 }
 
 /// The sentence before a provider's own words.
-fn sentence(class: Class, too_long: bool) -> &'static str {
+fn sentence(class: FailureClass, too_long: bool) -> &'static str {
     match class {
-        Class::Billing => "the account has no credit or quota left",
-        Class::RateLimit => "too many requests for now",
-        Class::Auth => "the key was refused",
-        Class::Timeout => "there was no answer in time",
-        Class::Overloaded => "the provider is overloaded or broken",
-        Class::Format if too_long => "the request is too long for the model",
-        Class::Format => "the request was refused",
-        Class::UnknownModel => "there is no such model at this address",
-        Class::Refusal => "the model declined to answer",
-        Class::Crash => "the provider broke off",
+        FailureClass::Billing => "the account has no credit or quota left",
+        FailureClass::RateLimit => "too many requests for now",
+        FailureClass::Auth => "the key was refused",
+        FailureClass::Timeout => "there was no answer in time",
+        FailureClass::Overloaded => "the provider is overloaded or broken",
+        FailureClass::Format if too_long => "the request is too long for the model",
+        FailureClass::Format => "the request was refused",
+        FailureClass::UnknownModel => "there is no such model at this address",
+        FailureClass::Refusal => "the model declined to answer",
+        FailureClass::Crash => "the provider broke off",
     }
 }
 
 fn class_of(status: Option<u16>, said: &ErrorText, secrets: &[&str]) -> BrainError {
     let too_long = said.is_too_long() && !matches!(status, Some(401..=404 | 429)) || status == Some(413);
     let class = match status {
-        _ if said.is_billing() => Class::Billing,
-        _ if too_long => Class::Format,
-        Some(402) => Class::Billing,
-        Some(429 | 529) => Class::RateLimit,
-        Some(401 | 403) => Class::Auth,
-        Some(408 | 504) => Class::Timeout,
-        Some(404) => Class::UnknownModel,
-        Some(500..) => Class::Overloaded,
-        Some(_) => Class::Format,
-        None => Class::Crash,
+        _ if said.is_billing() => FailureClass::Billing,
+        _ if too_long => FailureClass::Format,
+        Some(402) => FailureClass::Billing,
+        Some(429 | 529) => FailureClass::RateLimit,
+        Some(401 | 403) => FailureClass::Auth,
+        Some(408 | 504) => FailureClass::Timeout,
+        Some(404) => FailureClass::UnknownModel,
+        Some(500..) => FailureClass::Overloaded,
+        Some(_) => FailureClass::Format,
+        None => FailureClass::Crash,
     };
-    let too_long = too_long && class == Class::Format;
+    let too_long = too_long && class == FailureClass::Format;
     let words = scrub(&said.message, secrets);
     let why = match (status, words.is_empty()) {
         (Some(status), true) => format!(" (status {status})"),

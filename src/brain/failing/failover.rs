@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::health::{Health, Row};
-pub use super::link::Link;
-use crate::brain::{BrainError, Class};
+pub use super::brain_id::BrainId;
+use super::health::{BrainHealth, FailureCount};
+use crate::brain::{BrainError, FailureClass};
 
 const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
@@ -37,56 +37,63 @@ pub struct Attempt {
 
 /// An attempt of this walk that brought no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Tried {
+pub struct FailedAttempt {
     /// The attempt.
     pub attempt: Attempt,
     /// How it failed.
-    pub class: Class,
+    pub class: FailureClass,
     /// [`BrainError::too_long`].
     pub too_long: bool,
 }
 
 /// Whether a brain may be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rest {
+pub enum Availability {
     /// Yes.
     Free,
     /// Not before an instant.
-    Until(Class, Timestamp),
+    Until(FailureClass, Timestamp),
     /// Not before its settings or its key change.
-    Off(Class),
+    Off(FailureClass),
 }
 
 /// The next brain to ask; `None` where none is left, or where the last one declined, which is an answer.
-pub fn next(chain: &[Link], health: &Health, tried: &[Tried], now: Timestamp) -> Option<Attempt> {
+pub fn next(
+    chain: &[BrainId],
+    health: &BrainHealth,
+    tried: &[FailedAttempt],
+    now: Timestamp,
+) -> Option<Attempt> {
     if let Some(last) = tried.last() {
         let again = last.attempt;
         let same = || tried.iter().filter(|tried| tried.attempt.link == again.link);
         match last.class {
-            Class::Refusal => return None,
-            Class::Auth => {
+            FailureClass::Refusal => return None,
+            FailureClass::Auth => {
                 if let Some(key) =
                     chain.get(again.link).and_then(|link| usable_key(link, again.link, health, tried))
                 {
                     return Some(Attempt { key, ..again });
                 }
             }
-            Class::Format if last.too_long && !same().any(|tried| tried.attempt.shrink) => {
+            FailureClass::Format if last.too_long && !same().any(|tried| tried.attempt.shrink) => {
                 return Some(Attempt { shrink: true, ..again });
             }
             _ => {}
         }
     }
     let untried = |at: &usize| {
-        let asked =
-            |tried: &Tried| chain.get(tried.attempt.link).is_some_and(|link| link.brain == chain[*at].brain);
+        let asked = |tried: &FailedAttempt| {
+            chain.get(tried.attempt.link).is_some_and(|link| link.brain == chain[*at].brain)
+        };
         !tried.iter().any(asked)
     };
     let attempt = |at: usize, last_resort: bool| {
         let key = usable_key(&chain[at], at, health, tried)?;
         Some(Attempt { link: at, key, shrink: false, last_resort })
     };
-    let well = (0..chain.len()).filter(untried).find(|at| rest(health, &chain[*at], now) == Rest::Free);
+    let well =
+        (0..chain.len()).filter(untried).find(|at| rest(health, &chain[*at], now) == Availability::Free);
     if let Some(at) = well {
         return attempt(at, false);
     }
@@ -94,7 +101,7 @@ pub fn next(chain: &[Link], health: &Health, tried: &[Tried], now: Timestamp) ->
         return None;
     }
     let ends = |at: usize| match rest(health, &chain[at], now) {
-        Rest::Until(_, until) => Some((until, at)),
+        Availability::Until(_, until) => Some((until, at)),
         _ => None,
     };
     let (_, first) = (0..chain.len()).filter_map(ends).min()?;
@@ -103,40 +110,40 @@ pub fn next(chain: &[Link], health: &Health, tried: &[Tried], now: Timestamp) ->
 
 /// Whether its account was found empty less than an hour ago. Money doesn't come by asking: what runs every few minutes
 /// without a person waiting leaves such a brain alone, where a person's question tries it as the last resort.
-pub fn was_just_empty(health: &Health, link: &Link, now: Timestamp) -> bool {
-    let row = health.row(link, Class::Billing);
+pub fn was_just_empty(health: &BrainHealth, link: &BrainId, now: Timestamp) -> bool {
+    let row = health.row(link, FailureClass::Billing);
     row.is_some_and(|row| (0..HOUR).contains(&now.duration_since(row.at).as_secs()))
 }
 
 /// The first key that wasn't refused, neither before nor in this walk.
-fn usable_key(link: &Link, at: usize, health: &Health, tried: &[Tried]) -> Option<usize> {
-    let refused = health.row(link, Class::Auth).filter(|row| row.settings == link.settings);
+fn usable_key(link: &BrainId, at: usize, health: &BrainHealth, tried: &[FailedAttempt]) -> Option<usize> {
+    let refused = health.row(link, FailureClass::Auth).filter(|row| row.settings == link.settings);
     let refused = |key: &String| refused.is_some_and(|row| row.keys.contains(key));
     let failed = |key: usize| {
-        tried.iter().any(|t| t.attempt.link == at && t.attempt.key == key && t.class == Class::Auth)
+        tried.iter().any(|t| t.attempt.link == at && t.attempt.key == key && t.class == FailureClass::Auth)
     };
     (0..link.keys.len()).find(|key| !refused(&link.keys[*key]) && !failed(*key))
 }
 
 /// Whether `link` may be asked.
-pub fn rest(health: &Health, link: &Link, now: Timestamp) -> Rest {
+pub fn rest(health: &BrainHealth, link: &BrainId, now: Timestamp) -> Availability {
     if usable_key(link, 0, health, &[]).is_none() {
-        return Rest::Off(Class::Auth);
+        return Availability::Off(FailureClass::Auth);
     }
     let whole = link.whole();
     let rows = || health.rows.iter().filter(|row| row.is_of(link) && row.settings == whole);
-    if rows().any(|row| row.class == Class::UnknownModel) {
-        return Rest::Off(Class::UnknownModel);
+    if rows().any(|row| row.class == FailureClass::UnknownModel) {
+        return Availability::Off(FailureClass::UnknownModel);
     }
     let cooling = rows().filter_map(|row| Some((row.until.filter(|until| *until > now)?, row.class)));
-    cooling.max().map_or(Rest::Free, |(until, class)| Rest::Until(class, until))
+    cooling.max().map_or(Availability::Free, |(until, class)| Availability::Until(class, until))
 }
 
 /// The brains that a walk passed over because they rest, with the end of their rest where it has one: those before
 /// the last that was asked, or all where none `answered`.
 pub fn skipped(
-    chain: &[Link],
-    health: &Health,
+    chain: &[BrainId],
+    health: &BrainHealth,
     asked: &[usize],
     answered: bool,
     now: Timestamp,
@@ -144,9 +151,9 @@ pub fn skipped(
     let end = if answered { asked.last().copied().unwrap_or(0) } else { chain.len() };
     let links = chain.iter().enumerate().take(end).filter(|(at, _)| !asked.contains(at));
     let resting = links.filter_map(|(_, link)| match rest(health, link, now) {
-        Rest::Free => None,
-        Rest::Until(_, until) => Some((link.brain.clone(), Some(until))),
-        Rest::Off(_) => Some((link.brain.clone(), None)),
+        Availability::Free => None,
+        Availability::Until(_, until) => Some((link.brain.clone(), Some(until))),
+        Availability::Off(_) => Some((link.brain.clone(), None)),
     });
     resting.collect()
 }
@@ -154,8 +161,8 @@ pub fn skipped(
 /// Remembers a failure of `links[at]` with its key `key`. `links` are all brains: who shares the account shares an
 /// empty one.
 pub fn failed(
-    health: &mut Health,
-    links: &[Link],
+    health: &mut BrainHealth,
+    links: &[BrainId],
     at: usize,
     key: usize,
     error: &BrainError,
@@ -168,57 +175,62 @@ pub fn failed(
     seen.failed = Some(now);
     let asked = error.retry_after.map(|wait| seconds(wait).min(DAY));
     match error.class {
-        Class::Billing => {
-            let count = streak(health, link, Class::Billing, now) + 1;
+        FailureClass::Billing => {
+            let count = streak(health, link, FailureClass::Billing, now) + 1;
             let pause = BILLING.saturating_mul(1 << (count - 1).min(4)).min(DAY);
             for link in links.iter().filter(|other| other.account == link.account) {
                 put(health, link, error, count, Some(pause), now);
             }
         }
-        Class::RateLimit => {
-            let count = streak(health, link, Class::RateLimit, now) + 1;
+        FailureClass::RateLimit => {
+            let count = streak(health, link, FailureClass::RateLimit, now) + 1;
             put(health, link, error, count, Some(asked.unwrap_or(step(count))), now);
         }
-        Class::Timeout | Class::Overloaded => {
+        FailureClass::Timeout | FailureClass::Overloaded => {
             let count = streak(health, link, error.class, now) + 1;
-            let other = if error.class == Class::Timeout { Class::Overloaded } else { Class::Timeout };
+            let other = if error.class == FailureClass::Timeout {
+                FailureClass::Overloaded
+            } else {
+                FailureClass::Timeout
+            };
             let row = count + streak(health, link, other, now);
             let pause = row.checked_sub(IN_A_ROW).map(|over| asked.unwrap_or(step(over + 1)));
             put(health, link, error, count, pause, now);
         }
-        Class::Auth => {
-            let refused = health.row(link, Class::Auth).filter(|row| row.settings == link.settings);
+        FailureClass::Auth => {
+            let refused = health.row(link, FailureClass::Auth).filter(|row| row.settings == link.settings);
             let mut keys = refused.map(|row| row.keys.clone()).unwrap_or_default();
             keys.extend(link.keys.get(key).filter(|key| !keys.contains(key)).cloned());
-            let row = Row { keys, settings: link.settings.clone(), ..row(link, error, 1, None, now) };
+            let row =
+                FailureCount { keys, settings: link.settings.clone(), ..row(link, error, 1, None, now) };
             health.put(row);
         }
-        Class::UnknownModel => put(health, link, error, 1, None, now),
+        FailureClass::UnknownModel => put(health, link, error, 1, None, now),
         // The next turn asks again.
-        Class::Format | Class::Refusal | Class::Crash => {}
+        FailureClass::Format | FailureClass::Refusal | FailureClass::Crash => {}
     }
 }
 
 /// Remembers an answer of `links[at]` with its key `key`: all its steps start over.
-pub fn succeeded(health: &mut Health, links: &[Link], at: usize, key: usize, now: Timestamp) {
+pub fn succeeded(health: &mut BrainHealth, links: &[BrainId], at: usize, key: usize, now: Timestamp) {
     let Some(link) = links.get(at) else { return };
     health.seen.entry(link.brain.clone()).or_default().last_ok = Some(now);
-    let pays = |row: &Row| {
-        row.class == Class::Billing
+    let pays = |row: &FailureCount| {
+        row.class == FailureClass::Billing
             && links.iter().any(|other| other.account == link.account && row.is_of(other))
     };
     // A key that was refused stays so while another one answers.
-    health.rows.retain(|row| !pays(row) && (!row.is_of(link) || row.class == Class::Auth));
+    health.rows.retain(|row| !pays(row) && (!row.is_of(link) || row.class == FailureClass::Auth));
     if let Some(good) = link.keys.get(key) {
         for row in health.rows.iter_mut().filter(|row| row.is_of(link)) {
             row.keys.retain(|key| key != good);
         }
-        health.rows.retain(|row| row.class != Class::Auth || !row.keys.is_empty());
+        health.rows.retain(|row| row.class != FailureClass::Auth || !row.keys.is_empty());
     }
 }
 
 /// How often this has happened before without a success or a quiet day in between.
-fn streak(health: &Health, link: &Link, class: Class, now: Timestamp) -> u32 {
+fn streak(health: &BrainHealth, link: &BrainId, class: FailureClass, now: Timestamp) -> u32 {
     let Some(row) = health.row(link, class).filter(|row| row.settings == link.whole()) else { return 0 };
     // While a brain rests it can't fail: a pause of a day isn't a quiet day.
     let pause = row.until.map_or(0, |until| until.duration_since(row.at).as_secs());
@@ -230,8 +242,8 @@ fn step(count: u32) -> i64 {
     STEPS[(count.saturating_sub(1) as usize).min(STEPS.len() - 1)]
 }
 
-fn row(link: &Link, error: &BrainError, count: u32, pause: Option<i64>, now: Timestamp) -> Row {
-    Row {
+fn row(link: &BrainId, error: &BrainError, count: u32, pause: Option<i64>, now: Timestamp) -> FailureCount {
+    FailureCount {
         brain: link.brain.clone(),
         model: link.model.clone(),
         class: error.class,
@@ -244,7 +256,14 @@ fn row(link: &Link, error: &BrainError, count: u32, pause: Option<i64>, now: Tim
     }
 }
 
-fn put(health: &mut Health, link: &Link, error: &BrainError, count: u32, pause: Option<i64>, now: Timestamp) {
+fn put(
+    health: &mut BrainHealth,
+    link: &BrainId,
+    error: &BrainError,
+    count: u32,
+    pause: Option<i64>,
+    now: Timestamp,
+) {
     health.put(row(link, error, count, pause, now));
 }
 

@@ -1,6 +1,6 @@
 //! The health of brains, kept between turns: cooldowns by (brain, model, class), the last answer, the last error.
 //!
-//! [`Health`] is a value; [`Store`] keeps it in one small file of the state directory, which the daemon and `ask`
+//! [`BrainHealth`] is a value; [`HealthStore`] keeps it in one small file of the state directory, which the daemon and `ask`
 //! share. Each change is read, made and written back under a lock, and the file is replaced whole. If it is
 //! deleted or can't be read, all brains count as well, and nothing else is lost.
 
@@ -12,32 +12,32 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::link::Link;
-use crate::brain::Class;
+use super::brain_id::BrainId;
+use crate::brain::FailureClass;
 
 /// The file in the state directory.
 pub const FILE_NAME: &str = "brains.json";
 
 /// Everything that is remembered.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Health {
+pub struct BrainHealth {
     /// Failures that still matter.
     #[serde(default)]
-    pub rows: Vec<Row>,
+    pub rows: Vec<FailureCount>,
     /// The last word of each brain, by its name.
     #[serde(default)]
-    pub seen: BTreeMap<String, Seen>,
+    pub seen: BTreeMap<String, LastReply>,
 }
 
 /// A failure and how often it came.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Row {
+pub struct FailureCount {
     /// Which brain.
     pub brain: String,
     /// With which model.
     pub model: String,
     /// How it failed.
-    pub class: Class,
+    pub class: FailureClass,
     /// Not to be asked before; without one it is counted only, or off.
     pub until: Option<Timestamp>,
     /// How often in a row.
@@ -55,33 +55,34 @@ pub struct Row {
 
 /// A brain's last words.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Seen {
+pub struct LastReply {
     /// When it answered last.
     pub last_ok: Option<Timestamp>,
     /// Its last error, scrubbed.
     pub last_error: Option<String>,
     /// How it failed last.
-    pub class: Option<Class>,
+    pub class: Option<FailureClass>,
     /// When it failed last.
     pub failed: Option<Timestamp>,
 }
 
-impl Row {
+impl FailureCount {
     /// Whether it is about this brain and model.
-    pub fn is_of(&self, link: &Link) -> bool {
+    pub fn is_of(&self, link: &BrainId) -> bool {
         self.brain == link.brain && self.model == link.model
     }
 }
 
-impl Health {
+impl BrainHealth {
     /// The row of a brain and a class.
-    pub fn row(&self, link: &Link, class: Class) -> Option<&Row> {
+    pub fn row(&self, link: &BrainId, class: FailureClass) -> Option<&FailureCount> {
         self.rows.iter().find(|row| row.class == class && row.is_of(link))
     }
 
     /// Puts a row in the place of the one with its key.
-    pub fn put(&mut self, row: Row) {
-        let same = |old: &Row| (&old.brain, &old.model, old.class) == (&row.brain, &row.model, row.class);
+    pub fn put(&mut self, row: FailureCount) {
+        let same =
+            |old: &FailureCount| (&old.brain, &old.model, old.class) == (&row.brain, &row.model, row.class);
         self.rows.retain(|old| !same(old));
         self.rows.push(row);
     }
@@ -94,7 +95,7 @@ impl Health {
         let mut any = before != self.rows.len();
         for (_, seen) in self.seen.iter_mut().filter(|(brain, _)| meant(brain)) {
             any |= seen.last_error.is_some();
-            *seen = Seen { last_ok: seen.last_ok, ..Seen::default() };
+            *seen = LastReply { last_ok: seen.last_ok, ..LastReply::default() };
         }
         any
     }
@@ -102,22 +103,22 @@ impl Health {
 
 /// The file that keeps it.
 #[derive(Debug, Clone)]
-pub struct Store {
+pub struct HealthStore {
     path: PathBuf,
 }
 
-impl Store {
+impl HealthStore {
     /// The store in a state directory, which has to exist. Nothing is opened yet.
     pub fn new(state: &Path) -> Self {
         Self { path: state.join(FILE_NAME) }
     }
 
     /// Loads the health; empty where the file is missing or damaged.
-    pub fn load(&self) -> Health {
-        let Ok(bytes) = std::fs::read(&self.path) else { return Health::default() };
+    pub fn load(&self) -> BrainHealth {
+        let Ok(bytes) = std::fs::read(&self.path) else { return BrainHealth::default() };
         serde_json::from_slice(&bytes).unwrap_or_else(|error| {
             tracing::warn!(path = %self.path.display(), %error, "what was remembered of brains can't be read; all count as well");
-            Health::default()
+            BrainHealth::default()
         })
     }
 
@@ -125,7 +126,7 @@ impl Store {
     ///
     /// # Errors
     /// The file can't be written. It is as it was, and `change` counts for this process alone.
-    pub fn update(&self, change: impl FnOnce(&mut Health)) -> io::Result<Health> {
+    pub fn update(&self, change: impl FnOnce(&mut BrainHealth)) -> io::Result<BrainHealth> {
         let lock = File::options().create(true).append(true).open(self.path.with_extension("lock"))?;
         lock.lock()?;
         let before = self.load();
@@ -154,7 +155,7 @@ impl Store {
 mod tests {
     use super::*;
     use crate::brain::failing::failover::{failed, succeeded};
-    use crate::brain::{BrainError, Class};
+    use crate::brain::{BrainError, FailureClass};
 
     fn now() -> Timestamp {
         "2026-12-01T09:30:00Z".parse().unwrap()
@@ -163,16 +164,18 @@ mod tests {
     #[test]
     fn it_survives_and_damage_is_harmless() {
         let dir = tempfile::tempdir().unwrap();
-        let store = Store::new(dir.path());
-        assert_eq!(store.load(), Health::default());
-        let links =
-            [Link::new("a", "chat", "http://h", "m", &["k"]), Link::new("b", "chat", "http://i", "m", &[])];
-        for (at, class) in [(0, Class::RateLimit), (1, Class::Auth)] {
+        let store = HealthStore::new(dir.path());
+        assert_eq!(store.load(), BrainHealth::default());
+        let links = [
+            BrainId::new("a", "chat", "http://h", "m", &["k"]),
+            BrainId::new("b", "chat", "http://i", "m", &[]),
+        ];
+        for (at, class) in [(0, FailureClass::RateLimit), (1, FailureClass::Auth)] {
             let error = BrainError::new(class, "no");
             store.update(|health| failed(health, &links, at, 0, &error, now())).unwrap();
         }
         store.update(|health| succeeded(health, &links, 0, 0, now())).unwrap();
-        let health = Store::new(dir.path()).load();
+        let health = HealthStore::new(dir.path()).load();
         assert_eq!(health.rows.len(), 1);
         assert_eq!(health.seen["a"].last_ok, Some(now()));
         assert!(store.reset(Some("b")).unwrap());
@@ -180,9 +183,11 @@ mod tests {
         assert!(store.reset(None).unwrap(), "a's last error");
         assert_eq!(store.load().seen["a"].last_ok, Some(now()));
         std::fs::write(dir.path().join(FILE_NAME), "{{{").unwrap();
-        assert_eq!(store.load(), Health::default());
+        assert_eq!(store.load(), BrainHealth::default());
         store
-            .update(|health| failed(health, &links, 0, 0, &BrainError::new(Class::Billing, "x"), now()))
+            .update(|health| {
+                failed(health, &links, 0, 0, &BrainError::new(FailureClass::Billing, "x"), now())
+            })
             .unwrap();
         assert_eq!(store.load().rows.len(), 1);
     }
@@ -192,14 +197,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         std::thread::scope(|scope| {
             for n in 0..8 {
-                let store = Store::new(dir.path());
+                let store = HealthStore::new(dir.path());
                 scope.spawn(move || {
-                    let links = [Link::new(&format!("b{n}"), "chat", "http://h", "m", &[])];
-                    let error = BrainError::new(Class::RateLimit, "no");
+                    let links = [BrainId::new(&format!("b{n}"), "chat", "http://h", "m", &[])];
+                    let error = BrainError::new(FailureClass::RateLimit, "no");
                     store.update(|health| failed(health, &links, 0, 0, &error, now())).unwrap();
                 });
             }
         });
-        assert_eq!(Store::new(dir.path()).load().rows.len(), 8);
+        assert_eq!(HealthStore::new(dir.path()).load().rows.len(), 8);
     }
 }

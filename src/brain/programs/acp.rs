@@ -63,7 +63,7 @@ impl Harness for Acp {
             secrets,
         };
         let child = Child::start(&self.setup.supervision, &program)?;
-        let mut talk = Talk {
+        let mut talk = AcpTurn {
             peer: Peer::new(child, true),
             acp: self,
             servers: task.servers,
@@ -87,7 +87,7 @@ struct Open {
     told: bool,
 }
 
-struct Talk<'a> {
+struct AcpTurn<'a> {
     peer: Peer,
     acp: &'a Acp,
     host: &'a dyn Host,
@@ -97,7 +97,7 @@ struct Talk<'a> {
     open: HashMap<String, Open>,
 }
 
-impl Talk<'_> {
+impl AcpTurn<'_> {
     async fn turn(&mut self, task: &Task<'_>) -> Result<Reply, BrainError> {
         let able = json!({"fs": {"readTextFile": false, "writeTextFile": false}, "terminal": false});
         let client = json!({"name": "vault-agent", "version": env!("CARGO_PKG_VERSION")});

@@ -13,14 +13,14 @@ use jiff::Timestamp;
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 
-use super::harness::{FOREIGN, Harness, Host, SERVER, Setup, Task, foreign, variables};
+use super::harness::{FOREIGN, Harness, HarnessTask, Host, SERVER, Setup, foreign, variables};
 use super::process::{Child, Program};
 use crate::brain::failing::classify::{self, Headers};
-use crate::config::mcp_hosts::Filled;
+use crate::config::mcp_hosts::VariableSyntax;
 use crate::config::{McpServer, mcp_hosts};
 
 use super::harness_text;
-use crate::brain::{BrainError, Class, Part, Reply, Stop, ToolCall, ToolResult, Usage};
+use crate::brain::{BrainError, FailureClass, Part, Reply, StopReason, ToolCall, ToolResult, Usage};
 
 /// Variables of its own that say where its login is.
 const PASS: [&str; 2] = ["CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_TOKEN"];
@@ -52,7 +52,7 @@ impl ClaudeCode {
         Self { setup }
     }
 
-    fn program(&self, task: &Task<'_>, session: Option<&str>) -> Program {
+    fn program(&self, task: &HarnessTask<'_>, session: Option<&str>) -> Program {
         let setup = &self.setup;
         let mut command = setup.command.clone();
         let mut say = |arguments: &[&str]| command.extend(arguments.iter().map(|one| (*one).to_owned()));
@@ -65,8 +65,11 @@ impl ClaudeCode {
             let ask = json!({"permissions": {"ask": setup.tools}});
             say(&["--settings", &ask.to_string()]);
         }
-        let mut servers: serde_json::Map<String, Value> =
-            task.servers.iter().map(|other| (other.name.clone(), other.for_json(Filled::Dollar))).collect();
+        let mut servers: serde_json::Map<String, Value> = task
+            .servers
+            .iter()
+            .map(|other| (other.name.clone(), other.for_json(VariableSyntax::Dollar)))
+            .collect();
         if let Some(server) = setup.server_for(task.turn) {
             let (program, arguments) =
                 server.command.split_first().map_or(("", [].as_slice()), |(p, a)| (p, a));
@@ -103,14 +106,23 @@ impl ClaudeCode {
     }
 
     /// Runs the program once, in a session that there is or in a new one.
-    async fn speak(&self, task: &Task<'_>, session: Option<&str>, host: &dyn Host) -> Result<Reply, Failed> {
+    async fn speak(
+        &self,
+        task: &HarnessTask<'_>,
+        session: Option<&str>,
+        host: &dyn Host,
+    ) -> Result<Reply, Failed> {
         let mut child = Child::start(&self.setup.supervision, &self.program(task, session))?;
         let system = json!({"subtype": "initialize", "systemPrompt": task.request.system, "systemPromptSnapshot": false});
         child.send(&json!({"type": "control_request", "request_id": "begin", "request": system}));
         let told = harness_text::told(task.request, session.map(|_| task.fresh));
         let content: Vec<Value> = told.iter().map(part).collect();
         child.send(&json!({"type": "user", "message": {"role": "user", "content": content}}));
-        let mut heard = Heard { model: self.setup.model.clone(), servers: task.servers, ..Heard::default() };
+        let mut heard = MessagesSoFar {
+            model: self.setup.model.clone(),
+            servers: task.servers,
+            ..MessagesSoFar::default()
+        };
         loop {
             let Some(message) = child.next().await? else { return Err(child.crashed().await.into()) };
             match message["type"].as_str() {
@@ -158,14 +170,14 @@ impl ClaudeCode {
     }
 
     /// The last message: the answer, or why there is none.
-    fn result(&self, message: &Value, heard: Heard<'_>, resumed: bool) -> Result<Reply, Failed> {
+    fn result(&self, message: &Value, heard: MessagesSoFar<'_>, resumed: bool) -> Result<Reply, Failed> {
         let words = message["result"].as_str().unwrap_or_default();
         let stop = match message["stop_reason"].as_str() {
-            Some("refusal") => Stop::Refusal,
-            Some("max_tokens") => Stop::Length,
-            _ => Stop::End,
+            Some("refusal") => StopReason::Refusal,
+            Some("max_tokens") => StopReason::Length,
+            _ => StopReason::End,
         };
-        if message["is_error"] == true && stop != Stop::Refusal {
+        if message["is_error"] == true && stop != StopReason::Refusal {
             let errors: Vec<&str> =
                 message["errors"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
             let words = if words.is_empty() { errors.join("; ") } else { words.to_owned() };
@@ -177,7 +189,7 @@ impl ClaudeCode {
         }
         let text = match stop {
             // What it says then is of the program, not of the model.
-            Stop::Refusal => String::new(),
+            StopReason::Refusal => String::new(),
             _ if heard.continued => heard.text,
             _ => words.to_owned(),
         };
@@ -210,7 +222,7 @@ impl ClaudeCode {
 
 #[async_trait]
 impl Harness for ClaudeCode {
-    async fn turn(&self, task: &Task<'_>, host: &dyn Host) -> Result<Reply, BrainError> {
+    async fn turn(&self, task: &HarnessTask<'_>, host: &dyn Host) -> Result<Reply, BrainError> {
         let ended = match self.speak(task, task.session, host).await {
             // Its memory of the session is gone; ours isn't.
             Err(Failed::Lost) => self.speak(task, None, host).await,
@@ -218,14 +230,14 @@ impl Harness for ClaudeCode {
         };
         ended.map_err(|failed| match failed {
             Failed::Error(error) => error,
-            Failed::Lost => BrainError::new(Class::Crash, "its new session was lost at once"),
+            Failed::Lost => BrainError::new(FailureClass::Crash, "its new session was lost at once"),
         })
     }
 }
 
 /// The messages of a run so far.
 #[derive(Debug, Default)]
-struct Heard<'a> {
+struct MessagesSoFar<'a> {
     /// The words since the last tool.
     text: String,
     /// An answer was cut at its longest and goes on.
@@ -242,7 +254,7 @@ struct Heard<'a> {
     servers: &'a [McpServer],
 }
 
-impl Heard<'_> {
+impl MessagesSoFar<'_> {
     async fn assistant(&mut self, message: &Value, host: &dyn Host) {
         if let Some(session) = message["session_id"].as_str()
             && self.counted.0.is_empty()

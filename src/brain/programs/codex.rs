@@ -14,11 +14,11 @@ use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-use super::harness::{Harness, Host, Setup, Task};
+use super::harness::{Harness, HarnessTask, Host, Setup};
 use super::harness_text;
-use super::jsonrpc::{Failure, Heard, Peer};
+use super::jsonrpc::{Failure, Peer, PeerMessage};
 use super::process::Child;
-use crate::brain::event::{BrainError, Class, Reply, Stop, Usage};
+use crate::brain::event::{BrainError, FailureClass, Reply, StopReason, Usage};
 use crate::brain::request::{Part, ToolCall};
 use crate::brain::scrub::scrub;
 
@@ -37,10 +37,10 @@ impl Codex {
 
 #[async_trait]
 impl Harness for Codex {
-    async fn turn(&self, task: &Task<'_>, host: &dyn Host) -> Result<Reply, BrainError> {
+    async fn turn(&self, task: &HarnessTask<'_>, host: &dyn Host) -> Result<Reply, BrainError> {
         let program = program::program(&self.setup, task.turn, task.servers)?;
         let child = Child::start(&self.setup.supervision, &program)?;
-        let mut talk = Talk {
+        let mut talk = CodexTurn {
             peer: Peer::new(child, false),
             setup: &self.setup,
             host,
@@ -60,7 +60,7 @@ impl Harness for Codex {
 }
 
 /// One turn's conversation with the program.
-struct Talk<'a> {
+struct CodexTurn<'a> {
     peer: Peer,
     setup: &'a Setup,
     host: &'a dyn Host,
@@ -77,8 +77,8 @@ struct Talk<'a> {
     ended: Option<Value>,
 }
 
-impl Talk<'_> {
-    async fn turn(&mut self, task: &Task<'_>) -> Result<Reply, BrainError> {
+impl CodexTurn<'_> {
+    async fn turn(&mut self, task: &HarnessTask<'_>) -> Result<Reply, BrainError> {
         let client = json!({"name": "vault-agent", "title": null, "version": env!("CARGO_PKG_VERSION")});
         let hello = json!({"clientInfo": client, "capabilities": null});
         self.call("initialize", &hello).await?.map_err(|failure| self.refused("initialize", &failure))?;
@@ -100,7 +100,7 @@ impl Talk<'_> {
     }
 
     /// Goes on with the thread, or begins one; says what of the request the thread doesn't have.
-    async fn thread(&mut self, task: &Task<'_>) -> Result<Option<usize>, BrainError> {
+    async fn thread(&mut self, task: &HarnessTask<'_>) -> Result<Option<usize>, BrainError> {
         let mut params = json!({
             "cwd": self.setup.dir,
             "model": self.setup.model,
@@ -142,20 +142,20 @@ impl Talk<'_> {
         let number = self.peer.ask(method, params);
         loop {
             match self.peer.next().await? {
-                Heard::Answer { id, answer } if id == number => return Ok(answer),
+                PeerMessage::Answer { id, answer } if id == number => return Ok(answer),
                 other => self.hear(other).await?,
             }
         }
     }
 
-    async fn hear(&mut self, heard: Heard) -> Result<(), BrainError> {
+    async fn hear(&mut self, heard: PeerMessage) -> Result<(), BrainError> {
         match heard {
-            Heard::Notification { method, params } => self.told(&method, &params).await,
-            Heard::Request { id, method, params } => {
+            PeerMessage::Notification { method, params } => self.told(&method, &params).await,
+            PeerMessage::Request { id, method, params } => {
                 self.asked(&id, &method, &params).await;
                 Ok(())
             }
-            Heard::Answer { .. } => Ok(()),
+            PeerMessage::Answer { .. } => Ok(()),
         }
     }
 
@@ -238,7 +238,7 @@ impl Talk<'_> {
 
     fn reply(&self, turn: &Value) -> Result<Reply, BrainError> {
         let mut text = None;
-        let mut stop = Stop::End;
+        let mut stop = StopReason::End;
         match turn["status"].as_str() {
             Some("completed") => {
                 let last = |of_answer: fn(&Option<String>) -> bool| {
@@ -246,9 +246,9 @@ impl Talk<'_> {
                 };
                 text = last(|phase| phase.as_deref() == Some("final_answer")).or_else(|| last(|_| true));
             }
-            Some("failed") if items::is_refusal(&turn["error"]) => stop = Stop::Refusal,
+            Some("failed") if items::is_refusal(&turn["error"]) => stop = StopReason::Refusal,
             Some("failed") => return Err(self.failed(&turn["error"])),
-            _ => return Err(BrainError::new(Class::Crash, "Codex broke its turn off")),
+            _ => return Err(BrainError::new(FailureClass::Crash, "Codex broke its turn off")),
         }
         Ok(Reply {
             text: text.unwrap_or_default(),
@@ -266,7 +266,7 @@ impl Talk<'_> {
 
     fn refused(&self, method: &str, failure: &Failure) -> BrainError {
         let why = scrub(&failure.message, &self.secrets());
-        BrainError::new(Class::Crash, format!("Codex refused `{method}`: {why}"))
+        BrainError::new(FailureClass::Crash, format!("Codex refused `{method}`: {why}"))
     }
 
     fn secrets(&self) -> Vec<&str> {

@@ -1,6 +1,6 @@
 //! Harnesses: programs that are brains, with a loop and tools of their own, run as a child process for one turn.
 //!
-//! A harness is given a [`Task`] and tells its [`Host`] what it does while it does it: the host keeps each call and
+//! A harness is given a [`HarnessTask`] and tells its [`Host`] what it does while it does it: the host keeps each call and
 //! its result where another brain finds them, and asks a person what has to be asked.
 
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::process::Supervision;
-use crate::brain::event::{BrainError, Class, Reply, Usage};
+use crate::brain::event::{BrainError, FailureClass, Reply, Usage};
 use crate::brain::request::{Request, ToolCall, ToolResult};
 use crate::config::{McpServer, mcp_hosts};
 use crate::vault::{BRAIN_VARIABLE, TURN_VARIABLE};
@@ -82,7 +82,7 @@ impl Setup {
 
 /// One turn's work for a harness.
 #[derive(Debug, Clone, Copy)]
-pub struct Task<'a> {
+pub struct HarnessTask<'a> {
     /// The turn's request, with the rounds that other brains did before: what a session has to be made of.
     pub request: &'a Request,
     /// How many messages at the end of the request the session doesn't have yet, where it is gone on with.
@@ -118,7 +118,7 @@ pub trait Host: Send + Sync {
     /// The session that is being spoken in; it can be gone on with next time.
     async fn session(&self, id: &str);
     /// The harness tries its provider again by itself after such a failure. False: it is to be ended.
-    fn retries(&self, class: Class, words: &str) -> bool;
+    fn retries(&self, class: FailureClass, words: &str) -> bool;
 }
 
 /// A program that answers.
@@ -128,7 +128,7 @@ pub trait Harness: Send + Sync {
     ///
     /// # Errors
     /// Why there is no answer, classed, with a message that holds no key.
-    async fn turn(&self, task: &Task<'_>, host: &dyn Host) -> Result<Reply, BrainError>;
+    async fn turn(&self, task: &HarnessTask<'_>, host: &dyn Host) -> Result<Reply, BrainError>;
 
     /// The same until `cancel`.
     ///
@@ -136,7 +136,7 @@ pub trait Harness: Send + Sync {
     /// As there, or [`BrainError::cancelled`].
     async fn run(
         &self,
-        task: &Task<'_>,
+        task: &HarnessTask<'_>,
         host: &dyn Host,
         cancel: CancellationToken,
     ) -> Result<Reply, BrainError> {

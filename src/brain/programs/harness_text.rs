@@ -31,7 +31,7 @@ pub fn told(request: &Request, fresh: Option<usize>) -> Vec<Part> {
     let is_round = |message: &Message| !matches!(message, Message::User { .. });
     let end = all.iter().rposition(|message| !is_round(message)).map_or(0, |last| last + 1).max(from);
     let now = request.cache_after.map_or(0, |last| last + 1).clamp(from, end);
-    let mut told = Told::default();
+    let mut told = TextRecord::default();
     if now > from {
         told.say(&record("conversation", BEFORE, &all[from..now]));
         told.say(NOW);
@@ -61,11 +61,11 @@ pub fn told(request: &Request, fresh: Option<usize>) -> Vec<Part> {
 }
 
 #[derive(Default)]
-struct Told {
+struct TextRecord {
     parts: Vec<Part>,
 }
 
-impl Told {
+impl TextRecord {
     fn say(&mut self, words: &str) {
         match self.parts.last_mut() {
             Some(Part::Text { text }) => {

@@ -13,7 +13,7 @@ pub const NO_SUCH_METHOD: i64 = -32601;
 
 /// A message from the other side.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Heard {
+pub enum PeerMessage {
     /// It wants an answer.
     Request {
         /// Its id, to be given back as it is.
@@ -51,13 +51,13 @@ pub struct Failure {
 }
 
 /// Parses a line; none where it is no message.
-pub fn read(mut line: Value) -> Option<Heard> {
+pub fn read(mut line: Value) -> Option<PeerMessage> {
     let method = line.get("method").and_then(Value::as_str).map(str::to_owned);
     let id = line.get("id").filter(|id| id.is_u64() || id.is_i64() || id.is_string()).cloned();
     let mut take = |key: &str| line.get_mut(key).map(Value::take).unwrap_or_default();
     match (method, id) {
-        (Some(method), Some(id)) => Some(Heard::Request { id, method, params: take("params") }),
-        (Some(method), None) => Some(Heard::Notification { method, params: take("params") }),
+        (Some(method), Some(id)) => Some(PeerMessage::Request { id, method, params: take("params") }),
+        (Some(method), None) => Some(PeerMessage::Notification { method, params: take("params") }),
         (None, id) => {
             // Our numbers; an agent may give them back as text.
             let id = id?;
@@ -73,7 +73,7 @@ pub fn read(mut line: Value) -> Option<Heard> {
                     data: error["data"].clone(),
                 })
             };
-            Some(Heard::Answer { id, answer })
+            Some(PeerMessage::Answer { id, answer })
         }
     }
 }
@@ -130,7 +130,7 @@ impl Peer {
     ///
     /// # Errors
     /// The child ended, was silent for too long, or took too long.
-    pub async fn next(&mut self) -> Result<Heard, BrainError> {
+    pub async fn next(&mut self) -> Result<PeerMessage, BrainError> {
         loop {
             match self.child.next().await? {
                 Some(line) => match read(line) {
@@ -161,23 +161,27 @@ mod tests {
             };
             assert_eq!(
                 read(json!({"id": "r-1", "method": "may", "params": {"a": 1}})),
-                Some(Heard::Request { id: json!("r-1"), method: "may".into(), params: json!({"a": 1}) })
+                Some(PeerMessage::Request {
+                    id: json!("r-1"),
+                    method: "may".into(),
+                    params: json!({"a": 1})
+                })
             );
             assert_eq!(
                 read(json!({"id": 0, "method": "may"})),
-                Some(Heard::Request { id: json!(0), method: "may".into(), params: Value::Null })
+                Some(PeerMessage::Request { id: json!(0), method: "may".into(), params: Value::Null })
             );
             assert_eq!(
                 read(json!({"method": "told", "params": [1]})),
-                Some(Heard::Notification { method: "told".into(), params: json!([1]) })
+                Some(PeerMessage::Notification { method: "told".into(), params: json!([1]) })
             );
             assert_eq!(
                 read(json!({"id": 7, "result": null})),
-                Some(Heard::Answer { id: 7, answer: Ok(Value::Null) })
+                Some(PeerMessage::Answer { id: 7, answer: Ok(Value::Null) })
             );
             assert_eq!(
                 read(json!({"id": "7", "error": {"code": -3, "message": "no", "data": [1]}})),
-                Some(Heard::Answer {
+                Some(PeerMessage::Answer {
                     id: 7,
                     answer: Err(Failure { code: -3, message: "no".into(), data: json!([1]) })
                 })

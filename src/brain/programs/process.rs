@@ -32,7 +32,7 @@ use orphans::{end_marked, mark};
 
 use crate::brain::scrub::scrub;
 use crate::brain::wire::Watch;
-use crate::brain::{BrainError, Class};
+use crate::brain::{BrainError, FailureClass};
 
 /// The longest line that is read; a longer one is passed over.
 pub const MOST_LINE: usize = 8 << 20;
@@ -100,7 +100,7 @@ pub struct Child {
     run: String,
     send: Option<mpsc::UnboundedSender<Vec<u8>>>,
     lines: mpsc::Receiver<Value>,
-    words: Arc<Mutex<Words>>,
+    words: Arc<Mutex<StderrTail>>,
     secrets: Vec<SecretString>,
     watch: Watch,
     heard: bool,
@@ -110,7 +110,7 @@ pub struct Child {
 
 /// The end of what a program says that is no message.
 #[derive(Debug, Default)]
-struct Words {
+struct StderrTail {
     stderr: Vec<u8>,
     noise: Vec<u8>,
     too_long: u32,
@@ -162,10 +162,10 @@ impl Child {
             .stderr(Stdio::piped())
             .process_group(0);
         let cant = |error: &dyn std::fmt::Display| {
-            BrainError::new(Class::Crash, format!("the program `{name}` can't be run: {error}"))
+            BrainError::new(FailureClass::Crash, format!("the program `{name}` can't be run: {error}"))
         };
         let mut supervisor = command.spawn().map_err(|error| cant(&error))?;
-        let words = Arc::new(Mutex::new(Words::default()));
+        let words = Arc::new(Mutex::new(StderrTail::default()));
         let (Some(stdin), Some(stdout), Some(stderr)) =
             (supervisor.stdin.take(), supervisor.stdout.take(), supervisor.stderr.take())
         else {
@@ -234,7 +234,7 @@ impl Child {
     }
 
     fn late(&self, what: &str) -> BrainError {
-        BrainError::new(Class::Timeout, format!("{what} and was ended{}", self.said()))
+        BrainError::new(FailureClass::Timeout, format!("{what} and was ended{}", self.said()))
     }
 
     /// Why there is no answer, where the program ended without one.
@@ -246,14 +246,14 @@ impl Child {
                 let said = self.said();
                 let sentence = said.strip_prefix(" (").and_then(|said| said.strip_suffix(')'));
                 let plain = || format!("the program `{}` can't be started", self.name);
-                return BrainError::new(Class::Crash, sentence.map_or_else(plain, str::to_owned));
+                return BrainError::new(FailureClass::Crash, sentence.map_or_else(plain, str::to_owned));
             }
             Some(0) => "ended without an answer".to_owned(),
             Some(code) if code > 128 => format!("was ended by signal {}", code - 128),
             Some(code) => format!("ended with status {code}"),
             None => "was killed".to_owned(),
         };
-        BrainError::new(Class::Crash, format!("the program `{}` {how}{}", self.name, self.said()))
+        BrainError::new(FailureClass::Crash, format!("the program `{}` {how}{}", self.name, self.said()))
     }
 
     /// The end of what it said that was no message, scrubbed: ` (…)`, or nothing.
@@ -303,7 +303,12 @@ async fn write(mut stdin: ChildStdin, mut lines: mpsc::UnboundedReceiver<Vec<u8>
     }
 }
 
-async fn read(stdout: ChildStdout, most_line: usize, found: mpsc::Sender<Value>, words: Arc<Mutex<Words>>) {
+async fn read(
+    stdout: ChildStdout,
+    most_line: usize,
+    found: mpsc::Sender<Value>,
+    words: Arc<Mutex<StderrTail>>,
+) {
     let mut reader = BufReader::new(stdout);
     while let Some(line) = next_line(&mut reader, most_line).await {
         let message = match line {
@@ -357,7 +362,7 @@ async fn next_line(reader: &mut (impl AsyncBufRead + Unpin), most: usize) -> Opt
     }
 }
 
-async fn listen(mut stderr: ChildStderr, words: Arc<Mutex<Words>>) {
+async fn listen(mut stderr: ChildStderr, words: Arc<Mutex<StderrTail>>) {
     let mut buffer = [0; 4096];
     while let Ok(read @ 1..) = stderr.read(&mut buffer).await {
         keep_end(&mut words.lock().unwrap_or_else(PoisonError::into_inner).stderr, &buffer[..read]);

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::parts::{append, data_url, echo, said, stop, system, tokens};
 use super::{Decoder, cut, unreadable};
-use crate::brain::event::{BrainError, Class, Event, Reply, Stop, Usage};
+use crate::brain::event::{BrainError, BrainEvent, FailureClass, Reply, StopReason, Usage};
 use crate::brain::failing::classify;
 use crate::brain::request::{Message, Part, RawTurn, Request, ToolCall};
 
@@ -90,13 +90,13 @@ fn answer(text: &str, calls: &[ToolCall]) -> Value {
 
 /// One call, as far as it came.
 #[derive(Debug)]
-struct Slot {
+struct PartialCall {
     index: Option<u64>,
     value: Map<String, Value>,
     arguments: String,
 }
 
-impl Slot {
+impl PartialCall {
     fn text(&self, key: &str) -> &str {
         self.value.get(key).and_then(Value::as_str).unwrap_or_default()
     }
@@ -118,9 +118,9 @@ pub struct Chat {
     /// How many messages the request has: makes ids that are new to the conversation.
     round: usize,
     message: Map<String, Value>,
-    slots: Vec<Slot>,
+    slots: Vec<PartialCall>,
     usage: Usage,
-    stop: Option<Stop>,
+    stop: Option<StopReason>,
     declined: bool,
     done: bool,
 }
@@ -141,7 +141,7 @@ impl Chat {
         }
     }
 
-    fn take(&mut self, data: &Value, out: &mut Vec<Event>) -> Result<(), BrainError> {
+    fn take(&mut self, data: &Value, out: &mut Vec<BrainEvent>) -> Result<(), BrainError> {
         if !data["error"].is_null() {
             return Err(classify::in_stream(data, &[]));
         }
@@ -159,11 +159,11 @@ impl Chat {
             }
             self.stop = match choice["finish_reason"].as_str() {
                 None | Some("") => self.stop,
-                Some("tool_calls" | "function_call") => Some(Stop::ToolUse),
-                Some("length" | "max_tokens") => Some(Stop::Length),
-                Some("content_filter" | "refusal") => Some(Stop::Refusal),
-                Some("error") => return Err(BrainError::new(Class::Crash, "the provider broke off")),
-                Some(_) => Some(Stop::End),
+                Some("tool_calls" | "function_call") => Some(StopReason::ToolUse),
+                Some("length" | "max_tokens") => Some(StopReason::Length),
+                Some("content_filter" | "refusal") => Some(StopReason::Refusal),
+                Some("error") => return Err(BrainError::new(FailureClass::Crash, "the provider broke off")),
+                Some(_) => Some(StopReason::End),
             };
         }
         let usage = &data["usage"];
@@ -175,12 +175,12 @@ impl Chat {
                 cache_write: tokens(&usage["prompt_tokens_details"]["cache_write_tokens"]),
                 output: tokens(&usage["completion_tokens"]),
             };
-            out.push(Event::Usage(self.usage));
+            out.push(BrainEvent::Usage(self.usage));
         }
         Ok(())
     }
 
-    fn grow(&mut self, delta: &Map<String, Value>, out: &mut Vec<Event>) {
+    fn grow(&mut self, delta: &Map<String, Value>, out: &mut Vec<BrainEvent>) {
         for (key, value) in delta {
             match (key.as_str(), value) {
                 (_, Value::Null) => {}
@@ -188,14 +188,14 @@ impl Chat {
                 ("content", Value::String(text)) => {
                     append(&mut self.message, key, text);
                     if !text.is_empty() {
-                        out.push(Event::Text(text.clone()));
+                        out.push(BrainEvent::Text(text.clone()));
                     }
                 }
                 // Some servers send the content in parts.
                 ("content", Value::Array(parts)) => {
                     for text in parts.iter().filter_map(|part| part["text"].as_str()) {
                         append(&mut self.message, key, text);
-                        out.push(Event::Text(text.to_owned()));
+                        out.push(BrainEvent::Text(text.to_owned()));
                     }
                 }
                 ("refusal", Value::String(text)) => {
@@ -219,13 +219,13 @@ impl Chat {
             None if !id.is_empty() => self.slots.iter().rposition(|slot| slot.text("id") == id),
             None => self.slots.len().checked_sub(1),
         };
-        let another = |slot: &Slot| {
+        let another = |slot: &PartialCall| {
             let other_id = !id.is_empty() && !slot.text("id").is_empty() && slot.text("id") != id;
             // Whole calls, one a piece, all without an id.
             other_id || (id.is_empty() && !name.is_empty() && !slot.name().is_empty() && slot.is_complete())
         };
         let at = known.filter(|at| !another(&self.slots[*at])).unwrap_or_else(|| {
-            self.slots.push(Slot { index, value: Map::new(), arguments: String::new() });
+            self.slots.push(PartialCall { index, value: Map::new(), arguments: String::new() });
             self.slots.len() - 1
         });
         let slot = &mut self.slots[at];
@@ -275,11 +275,11 @@ fn merge(old: &mut Value, new: &Value) {
 }
 
 impl Decoder for Chat {
-    fn event(&mut self, _: &str, data: &Value, out: &mut Vec<Event>) -> Result<(), BrainError> {
+    fn event(&mut self, _: &str, data: &Value, out: &mut Vec<BrainEvent>) -> Result<(), BrainError> {
         self.take(data, out)
     }
 
-    fn whole(&mut self, body: &Value, out: &mut Vec<Event>) -> Result<(), BrainError> {
+    fn whole(&mut self, body: &Value, out: &mut Vec<BrainEvent>) -> Result<(), BrainError> {
         self.take(body, out)?;
         if body["choices"].as_array().is_none_or(Vec::is_empty) {
             return Err(unreadable("it has no `choices`"));
@@ -301,7 +301,7 @@ impl Decoder for Chat {
         self.done
     }
 
-    fn finish(&mut self, out: &mut Vec<Event>) -> Result<Reply, BrainError> {
+    fn finish(&mut self, out: &mut Vec<BrainEvent>) -> Result<Reply, BrainError> {
         if !self.is_whole() || (self.message.is_empty() && self.slots.is_empty() && self.stop.is_none()) {
             return Err(cut());
         }
@@ -321,23 +321,23 @@ impl Decoder for Chat {
             function["arguments"] = slot.arguments.as_str().into();
             raw_calls.push(Value::Object(slot.value));
             let call = ToolCall { id, name, arguments: slot.arguments };
-            out.push(Event::ToolCall(call.clone()));
+            out.push(BrainEvent::ToolCall(call.clone()));
             tool_calls.push(call);
         }
         let said = |key: &str| message.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         let mut text = said("content");
         if self.declined && text.is_empty() {
             text = said("refusal");
-            out.push(Event::Text(text.clone()));
+            out.push(BrainEvent::Text(text.clone()));
         }
         message.insert("role".into(), "assistant".into());
         message.entry("content").or_insert_with(|| "".into());
         if !raw_calls.is_empty() {
             message.insert("tool_calls".into(), Value::Array(raw_calls));
         }
-        let ended = if self.declined { Stop::Refusal } else { self.stop.unwrap_or(Stop::End) };
+        let ended = if self.declined { StopReason::Refusal } else { self.stop.unwrap_or(StopReason::End) };
         let stop = stop(ended, &tool_calls);
-        out.push(Event::Done { stop });
+        out.push(BrainEvent::Done { stop });
         let items = vec![Value::Object(message)];
         let raw = Some(RawTurn { wire: NAME.into(), endpoint: self.endpoint.clone(), items });
         Ok(Reply { text, tool_calls, raw, usage: self.usage, stop, model: std::mem::take(&mut self.model) })

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Decoder, Wire, unreadable};
 use crate::brain::Brain;
-use crate::brain::event::{BrainError, Class, Event, Reply};
+use crate::brain::event::{BrainError, BrainEvent, FailureClass, Reply};
 use crate::brain::failing::classify::{self, Headers};
 use crate::brain::request::Request;
 use crate::brain::scrub::{scrub, scrub_reply};
@@ -81,7 +81,7 @@ pub fn client() -> Result<reqwest::Client, BrainError> {
     let builder = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
     builder
         .build()
-        .map_err(|error| BrainError::new(Class::Crash, format!("there is no HTTP client: {error}")))
+        .map_err(|error| BrainError::new(FailureClass::Crash, format!("there is no HTTP client: {error}")))
 }
 
 impl WireBrain {
@@ -94,7 +94,7 @@ impl WireBrain {
         self.endpoint.key.as_ref().map_or("", |key| key.expose_secret())
     }
 
-    async fn ask(&self, request: &Request, events: &mpsc::Sender<Event>) -> Result<Reply, BrainError> {
+    async fn ask(&self, request: &Request, events: &mpsc::Sender<BrainEvent>) -> Result<Reply, BrainError> {
         let Endpoint { wire, url, model, .. } = &self.endpoint;
         let mut post = self.client.post(wire.url(url)).json(&wire.encode(request, url, model));
         post = match wire {
@@ -130,7 +130,7 @@ impl WireBrain {
         &self,
         response: reqwest::Response,
         mut decoder: Box<dyn Decoder>,
-        events: &mpsc::Sender<Event>,
+        events: &mpsc::Sender<BrainEvent>,
     ) -> Result<Reply, BrainError> {
         let mut stream = EventStream::new(Box::pin(text(response.bytes_stream())));
         let mut out = Vec::new();
@@ -185,7 +185,7 @@ impl Brain for WireBrain {
     async fn call(
         &self,
         request: &Request,
-        events: mpsc::Sender<Event>,
+        events: mpsc::Sender<BrainEvent>,
         cancel: CancellationToken,
     ) -> Result<Reply, BrainError> {
         let asked = timeout(self.watch.overall, self.ask(request, &events));
@@ -204,8 +204,8 @@ impl Brain for WireBrain {
 
 async fn finish(
     decoder: &mut dyn Decoder,
-    mut out: Vec<Event>,
-    events: &mpsc::Sender<Event>,
+    mut out: Vec<BrainEvent>,
+    events: &mpsc::Sender<BrainEvent>,
 ) -> Result<Reply, BrainError> {
     let reply = decoder.finish(&mut out)?;
     for event in out {
@@ -276,13 +276,13 @@ fn of_stream(error: EventStreamError<Flaw>) -> BrainError {
 }
 
 fn late(what: &str, limit: Duration) -> BrainError {
-    BrainError::new(Class::Timeout, format!("{what} within {limit:?}"))
+    BrainError::new(FailureClass::Timeout, format!("{what} within {limit:?}"))
 }
 
 /// A connection that failed, without its URL, which may carry a key.
 fn broken(error: &reqwest::Error) -> BrainError {
     if error.is_timeout() {
-        return BrainError::new(Class::Timeout, "there was no answer in time");
+        return BrainError::new(FailureClass::Timeout, "there was no answer in time");
     }
     let mut cause: &dyn std::error::Error = error;
     while let Some(source) = cause.source() {
@@ -295,5 +295,5 @@ fn broken(error: &reqwest::Error) -> BrainError {
     } else {
         "the connection broke"
     };
-    BrainError::new(Class::Crash, format!("{what} ({cause})"))
+    BrainError::new(FailureClass::Crash, format!("{what} ({cause})"))
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::parts::{append, echo, said, stop, system, tokens};
 use super::{Decoder, cut, unreadable};
-use crate::brain::event::{BrainError, Event, Reply, Stop, Usage};
+use crate::brain::event::{BrainError, BrainEvent, Reply, StopReason, Usage};
 use crate::brain::failing::classify;
 use crate::brain::request::{Message, Part, RawTurn, Request, ToolCall};
 
@@ -110,7 +110,7 @@ fn mark(content: &mut [Value]) {
 
 /// One block of the answer, as far as it came.
 #[derive(Debug, Default)]
-struct Block {
+struct PartialBlock {
     value: Value,
     /// The input of a call, in pieces.
     input: String,
@@ -121,9 +121,9 @@ struct Block {
 pub struct Messages {
     endpoint: String,
     model: String,
-    blocks: BTreeMap<u64, Block>,
+    blocks: BTreeMap<u64, PartialBlock>,
     usage: Usage,
-    stop: Option<Stop>,
+    stop: Option<StopReason>,
     over: bool,
 }
 
@@ -140,7 +140,7 @@ impl Messages {
         }
     }
 
-    fn begin(&mut self, message: &Value, out: &mut Vec<Event>) {
+    fn begin(&mut self, message: &Value, out: &mut Vec<BrainEvent>) {
         if let Some(model) = message["model"].as_str().filter(|model| !model.is_empty()) {
             model.clone_into(&mut self.model);
         }
@@ -148,7 +148,7 @@ impl Messages {
     }
 
     /// Counts are cumulative; a later event may leave out what an earlier one said.
-    fn count(&mut self, usage: &Value, out: &mut Vec<Event>) {
+    fn count(&mut self, usage: &Value, out: &mut Vec<BrainEvent>) {
         if !usage.is_object() {
             return;
         }
@@ -160,12 +160,13 @@ impl Messages {
         self.usage.cache_write = said("cache_creation_input_tokens", old.cache_write);
         self.usage.input = fresh.saturating_add(self.usage.cached).saturating_add(self.usage.cache_write);
         self.usage.output = said("output_tokens", old.output);
-        out.push(Event::Usage(self.usage));
+        out.push(BrainEvent::Usage(self.usage));
     }
 
-    fn delta(&mut self, data: &Value, out: &mut Vec<Event>) {
+    fn delta(&mut self, data: &Value, out: &mut Vec<BrainEvent>) {
         let Some(at) = data["index"].as_u64() else { return };
-        let block = self.blocks.entry(at).or_insert_with(|| Block { value: json!({}), input: String::new() });
+        let block =
+            self.blocks.entry(at).or_insert_with(|| PartialBlock { value: json!({}), input: String::new() });
         let Some(map) = block.value.as_object_mut() else { return };
         let delta = &data["delta"];
         let text = |key: &str| delta[key].as_str().unwrap_or_default();
@@ -173,7 +174,7 @@ impl Messages {
             "text_delta" => {
                 map.entry("type").or_insert_with(|| "text".into());
                 append(map, "text", text("text"));
-                out.push(Event::Text(text("text").to_owned()));
+                out.push(BrainEvent::Text(text("text").to_owned()));
             }
             "input_json_delta" => block.input.push_str(text("partial_json")),
             "thinking_delta" => append(map, "thinking", text("thinking")),
@@ -191,23 +192,23 @@ impl Messages {
     fn ended(&mut self, reason: &Value) {
         self.stop = match reason.as_str() {
             None => self.stop,
-            Some("tool_use") => Some(Stop::ToolUse),
-            Some("max_tokens" | "model_context_window_exceeded") => Some(Stop::Length),
-            Some("refusal") => Some(Stop::Refusal),
-            Some(_) => Some(Stop::End),
+            Some("tool_use") => Some(StopReason::ToolUse),
+            Some("max_tokens" | "model_context_window_exceeded") => Some(StopReason::Length),
+            Some("refusal") => Some(StopReason::Refusal),
+            Some(_) => Some(StopReason::End),
         };
     }
 }
 
 impl Decoder for Messages {
-    fn event(&mut self, name: &str, data: &Value, out: &mut Vec<Event>) -> Result<(), BrainError> {
+    fn event(&mut self, name: &str, data: &Value, out: &mut Vec<BrainEvent>) -> Result<(), BrainError> {
         match data["type"].as_str().unwrap_or(name) {
             "message_start" => self.begin(&data["message"], out),
             "content_block_start" => {
                 if let (Some(at), Value::Object(_)) = (data["index"].as_u64(), &data["content_block"]) {
-                    let block = Block { value: data["content_block"].clone(), input: String::new() };
+                    let block = PartialBlock { value: data["content_block"].clone(), input: String::new() };
                     if let Some(text) = block.value["text"].as_str().filter(|text| !text.is_empty()) {
-                        out.push(Event::Text(text.to_owned()));
+                        out.push(BrainEvent::Text(text.to_owned()));
                     }
                     self.blocks.insert(at, block);
                 }
@@ -225,7 +226,7 @@ impl Decoder for Messages {
         Ok(())
     }
 
-    fn whole(&mut self, body: &Value, out: &mut Vec<Event>) -> Result<(), BrainError> {
+    fn whole(&mut self, body: &Value, out: &mut Vec<BrainEvent>) -> Result<(), BrainError> {
         if !body["error"].is_null() {
             return Err(classify::in_stream(body, &[]));
         }
@@ -235,9 +236,9 @@ impl Decoder for Messages {
         self.begin(body, out);
         for (at, value) in (0..).zip(content) {
             if let Some(text) = value["text"].as_str() {
-                out.push(Event::Text(text.to_owned()));
+                out.push(BrainEvent::Text(text.to_owned()));
             }
-            self.blocks.insert(at, Block { value: value.clone(), input: String::new() });
+            self.blocks.insert(at, PartialBlock { value: value.clone(), input: String::new() });
         }
         self.ended(&body["stop_reason"]);
         self.over = true;
@@ -248,12 +249,12 @@ impl Decoder for Messages {
         self.over
     }
 
-    fn finish(&mut self, out: &mut Vec<Event>) -> Result<Reply, BrainError> {
+    fn finish(&mut self, out: &mut Vec<BrainEvent>) -> Result<Reply, BrainError> {
         if !self.over {
             return Err(cut());
         }
         let (mut text, mut tool_calls, mut items) = (String::new(), Vec::new(), Vec::new());
-        for (_, Block { mut value, input }) in std::mem::take(&mut self.blocks) {
+        for (_, PartialBlock { mut value, input }) in std::mem::take(&mut self.blocks) {
             match value["type"].as_str() {
                 Some("text") => {
                     let said = value["text"].as_str().unwrap_or_default();
@@ -273,7 +274,7 @@ impl Decoder for Messages {
                     let call = ToolCall { id: field("id"), name: field("name"), arguments };
                     let input = serde_json::from_str(&call.arguments).ok().filter(Value::is_object);
                     value["input"] = input.unwrap_or_else(|| json!({"arguments": call.arguments}));
-                    out.push(Event::ToolCall(call.clone()));
+                    out.push(BrainEvent::ToolCall(call.clone()));
                     tool_calls.push(call);
                 }
                 Some(_) => {}
@@ -281,8 +282,8 @@ impl Decoder for Messages {
             }
             items.push(value);
         }
-        let stop = stop(self.stop.unwrap_or(Stop::End), &tool_calls);
-        out.push(Event::Done { stop });
+        let stop = stop(self.stop.unwrap_or(StopReason::End), &tool_calls);
+        out.push(BrainEvent::Done { stop });
         let raw = (!items.is_empty()).then(|| RawTurn {
             wire: NAME.into(),
             endpoint: self.endpoint.clone(),

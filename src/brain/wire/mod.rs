@@ -13,7 +13,7 @@ pub mod responses;
 
 use serde_json::Value;
 
-use super::event::{BrainError, Class, Event, Reply};
+use super::event::{BrainError, BrainEvent, FailureClass, Reply};
 use super::request::Request;
 pub use http::{Endpoint, Watch, WireBrain};
 
@@ -104,13 +104,13 @@ pub trait Decoder: Send {
     ///
     /// # Errors
     /// The provider reports an error, or the event can't be read. The answer is lost.
-    fn event(&mut self, name: &str, data: &Value, out: &mut Vec<Event>) -> Result<(), BrainError>;
+    fn event(&mut self, name: &str, data: &Value, out: &mut Vec<BrainEvent>) -> Result<(), BrainError>;
 
     /// Takes a whole answer at once: what comes where the server doesn't stream.
     ///
     /// # Errors
     /// It is an error, or no answer.
-    fn whole(&mut self, body: &Value, out: &mut Vec<Event>) -> Result<(), BrainError>;
+    fn whole(&mut self, body: &Value, out: &mut Vec<BrainEvent>) -> Result<(), BrainError>;
 
     /// The data `[DONE]`: nothing follows.
     fn done(&mut self) {}
@@ -127,17 +127,17 @@ pub trait Decoder: Send {
     ///
     /// # Errors
     /// It isn't whole.
-    fn finish(&mut self, out: &mut Vec<Event>) -> Result<Reply, BrainError>;
+    fn finish(&mut self, out: &mut Vec<BrainEvent>) -> Result<Reply, BrainError>;
 }
 
 /// The stream ended before the answer did.
 pub(crate) fn cut() -> BrainError {
-    BrainError::new(Class::Crash, "the answer was cut off before its end")
+    BrainError::new(FailureClass::Crash, "the answer was cut off before its end")
 }
 
 /// An answer that isn't one.
 pub(crate) fn unreadable(what: &str) -> BrainError {
-    BrainError::new(Class::Crash, format!("the answer can't be read: {what}"))
+    BrainError::new(FailureClass::Crash, format!("the answer can't be read: {what}"))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::brain::event::Stop;
+use crate::brain::event::StopReason;
 use crate::brain::request::{Part, RawTurn, ToolCall};
 
 /// The items of `raw`, if this wire and this endpoint sent them.
@@ -52,10 +52,10 @@ pub fn append(map: &mut Map<String, Value>, key: &str, more: &str) {
 }
 
 /// Why an answer ended, by its calls: some servers say `stop` where they call.
-pub fn stop(said: Stop, calls: &[ToolCall]) -> Stop {
+pub fn stop(said: StopReason, calls: &[ToolCall]) -> StopReason {
     match said {
-        Stop::End if !calls.is_empty() => Stop::ToolUse,
-        Stop::ToolUse if calls.is_empty() => Stop::End,
+        StopReason::End if !calls.is_empty() => StopReason::ToolUse,
+        StopReason::ToolUse if calls.is_empty() => StopReason::End,
         other => other,
     }
 }

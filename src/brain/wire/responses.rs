@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::parts::{data_url, echo, said, stop, system, tokens};
 use super::{Decoder, cut, unreadable};
-use crate::brain::event::{BrainError, Event, Reply, Stop, Usage};
+use crate::brain::event::{BrainError, BrainEvent, Reply, StopReason, Usage};
 use crate::brain::failing::classify;
 use crate::brain::request::{Message, Part, RawTurn, Request, ToolCall};
 
@@ -84,7 +84,7 @@ pub struct Responses {
     /// The words as they came.
     words: String,
     usage: Usage,
-    stop: Option<Stop>,
+    stop: Option<StopReason>,
 }
 
 impl Responses {
@@ -101,7 +101,7 @@ impl Responses {
     }
 
     /// The whole response at its end.
-    fn end(&mut self, response: &Value, out: &mut Vec<Event>) {
+    fn end(&mut self, response: &Value, out: &mut Vec<BrainEvent>) {
         if let Some(model) = response["model"].as_str().filter(|model| !model.is_empty()) {
             model.clone_into(&mut self.model);
         }
@@ -117,24 +117,24 @@ impl Responses {
                 cache_write: 0,
                 output: tokens(&usage["output_tokens"]),
             };
-            out.push(Event::Usage(self.usage));
+            out.push(BrainEvent::Usage(self.usage));
         }
         self.stop =
             Some(match (response["status"].as_str(), response["incomplete_details"]["reason"].as_str()) {
-                (Some("incomplete"), Some("content_filter")) => Stop::Refusal,
-                (Some("incomplete"), _) => Stop::Length,
-                _ => Stop::End,
+                (Some("incomplete"), Some("content_filter")) => StopReason::Refusal,
+                (Some("incomplete"), _) => StopReason::Length,
+                _ => StopReason::End,
             });
     }
 }
 
 impl Decoder for Responses {
-    fn event(&mut self, name: &str, data: &Value, out: &mut Vec<Event>) -> Result<(), BrainError> {
+    fn event(&mut self, name: &str, data: &Value, out: &mut Vec<BrainEvent>) -> Result<(), BrainError> {
         match data["type"].as_str().unwrap_or(name) {
             "response.output_text.delta" | "response.refusal.delta" => {
                 if let Some(text) = data["delta"].as_str() {
                     self.words.push_str(text);
-                    out.push(Event::Text(text.to_owned()));
+                    out.push(BrainEvent::Text(text.to_owned()));
                 }
             }
             "response.output_item.done" if data["item"].is_object() => {
@@ -152,7 +152,7 @@ impl Decoder for Responses {
         Ok(())
     }
 
-    fn whole(&mut self, body: &Value, out: &mut Vec<Event>) -> Result<(), BrainError> {
+    fn whole(&mut self, body: &Value, out: &mut Vec<BrainEvent>) -> Result<(), BrainError> {
         if !body["error"].is_null() || body["status"] == "failed" {
             return Err(classify::in_stream(body, &[]));
         }
@@ -167,7 +167,7 @@ impl Decoder for Responses {
         self.stop.is_some()
     }
 
-    fn finish(&mut self, out: &mut Vec<Event>) -> Result<Reply, BrainError> {
+    fn finish(&mut self, out: &mut Vec<BrainEvent>) -> Result<Reply, BrainError> {
         let Some(mut ended) = self.stop else { return Err(cut()) };
         let (mut text, mut tool_calls) = (String::new(), Vec::new());
         let items: Vec<Value> = std::mem::take(&mut self.items).into_values().collect();
@@ -177,7 +177,7 @@ impl Decoder for Responses {
                     for part in item["content"].as_array().into_iter().flatten() {
                         let refusal = part["refusal"].as_str();
                         if refusal.is_some() {
-                            ended = Stop::Refusal;
+                            ended = StopReason::Refusal;
                         }
                         text.push_str(part["text"].as_str().or(refusal).unwrap_or_default());
                     }
@@ -188,7 +188,7 @@ impl Decoder for Responses {
                     let arguments = Some(field("arguments")).filter(|text| !text.trim().is_empty());
                     let arguments = arguments.unwrap_or_else(|| "{}".to_owned());
                     let call = ToolCall { id, name: field("name"), arguments };
-                    out.push(Event::ToolCall(call.clone()));
+                    out.push(BrainEvent::ToolCall(call.clone()));
                     tool_calls.push(call);
                 }
                 _ => {}
@@ -197,10 +197,10 @@ impl Decoder for Responses {
         if text.is_empty() {
             text = std::mem::take(&mut self.words);
         } else if self.words.is_empty() {
-            out.push(Event::Text(text.clone()));
+            out.push(BrainEvent::Text(text.clone()));
         }
         let stop = stop(ended, &tool_calls);
-        out.push(Event::Done { stop });
+        out.push(BrainEvent::Done { stop });
         let raw = (!items.is_empty()).then(|| RawTurn {
             wire: NAME.into(),
             endpoint: self.endpoint.clone(),

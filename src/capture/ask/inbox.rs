@@ -9,14 +9,14 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::inert::inert;
 use super::note;
+use super::plain_text::inert;
 use crate::format::candidate::{
-    self, AUTO, Candidate, Category, Change, HUMAN, InboxFile, Mark, Record, State,
+    self, AUTO, Candidate, CandidateState, Category, FactChange, HUMAN, InboxFile, Mark, Record,
 };
-use crate::memory::keep::{KeptFact, Toward};
+use crate::memory::keep::{FactEffect, KeptFact};
 use crate::memory::{MemoryError, MemoryNotes, Origin, Saved, wording};
-use crate::vault::{Actor, BOOKKEEPING, EditError, NotePath, OPERATION, Plan, VaultError, Why};
+use crate::vault::{Actor, BOOKKEEPING, EditError, EditPlan, NotePath, OPERATION, VaultError, Why};
 
 /// Why the inbox can't do what was asked.
 #[derive(Debug, thiserror::Error)]
@@ -63,7 +63,7 @@ impl InboxError {
 
 /// One thing that was asked, for people and programs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Listed {
+pub struct ListedCandidate {
     /// Its id.
     pub id: String,
     /// Its category.
@@ -78,7 +78,7 @@ pub struct Listed {
     #[serde(rename = "ref")]
     pub source: String,
     /// How it stands with it.
-    pub state: State,
+    pub state: CandidateState,
     /// The words of the fact whose place it would take.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replaces: Option<String>,
@@ -91,7 +91,7 @@ pub struct Listed {
 
 /// A fact that was kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Kept {
+pub struct KeptCandidate {
     /// The id that it was asked under.
     pub id: String,
     /// The fact as it stands in `MEMORY.md`.
@@ -101,9 +101,9 @@ pub struct Kept {
 
 /// The result of a look at the note's boxes.
 #[derive(Debug, Default)]
-pub struct Settled {
+pub struct InboxOutcome {
     /// Ticked ones, which are kept now.
-    pub kept: Vec<Kept>,
+    pub kept: Vec<KeptCandidate>,
     /// Declined ones.
     pub dropped: Vec<String>,
     /// Ticked ones that can't be kept: the id, and why.
@@ -143,7 +143,7 @@ impl<'a> Inbox<'a> {
     ///
     /// # Errors
     /// The note can't be read.
-    pub fn list(&self) -> Result<Vec<Listed>, InboxError> {
+    pub fn list(&self) -> Result<Vec<ListedCandidate>, InboxError> {
         let file = self.read()?;
         let by = |id: &str| {
             let record = file.records.iter().find(|record| record.candidate.id == id)?;
@@ -151,14 +151,14 @@ impl<'a> Inbox<'a> {
         };
         let all = file.all();
         let mut open: Vec<&Candidate> =
-            all.iter().filter(|(state, _)| *state == State::Open).map(|(_, one)| *one).collect();
+            all.iter().filter(|(state, _)| *state == CandidateState::Open).map(|(_, one)| *one).collect();
         open.sort_by_key(|one| file.lines.iter().position(|line| line.candidate.id == one.id));
         let mut open = open.into_iter();
         let in_order = all.into_iter().map(|(state, one)| match state {
-            State::Open => (state, open.next().unwrap_or(one)),
+            CandidateState::Open => (state, open.next().unwrap_or(one)),
             _ => (state, one),
         });
-        Ok(in_order.map(|(state, one)| Listed { by: by(&one.id), ..listed(state, one) }).collect())
+        Ok(in_order.map(|(state, one)| ListedCandidate { by: by(&one.id), ..listed(state, one) }).collect())
     }
 
     /// Asks about these; what was asked before is passed over. Questions under the ids of `again` that are open move up.
@@ -189,7 +189,7 @@ impl<'a> Inbox<'a> {
             let seen =
                 |id: &String| read.lines.iter().chain(&read.records).any(|line| line.candidate.id == *id);
             hidden = !ids.iter().all(seen);
-            if hidden { Plan::Operations(Vec::new()) } else { Plan::Bytes(after) }
+            if hidden { EditPlan::Operations(Vec::new()) } else { EditPlan::Bytes(after) }
         })?;
         if hidden { Err(InboxError::Hidden(path)) } else { Ok(ids) }
     }
@@ -198,7 +198,13 @@ impl<'a> Inbox<'a> {
     ///
     /// # Errors
     /// Nothing waits under the id, or a note can't be written.
-    pub fn keep(&self, id: &str, on: &str, now: Timestamp, origin: &Origin) -> Result<Kept, InboxError> {
+    pub fn keep(
+        &self,
+        id: &str,
+        on: &str,
+        now: Timestamp,
+        origin: &Origin,
+    ) -> Result<KeptCandidate, InboxError> {
         self.keep_as(id, None, on, now, origin)
     }
 
@@ -213,7 +219,7 @@ impl<'a> Inbox<'a> {
         on: &str,
         now: Timestamp,
         origin: &Origin,
-    ) -> Result<Kept, InboxError> {
+    ) -> Result<KeptCandidate, InboxError> {
         let (file, mut line) = self.open(id)?;
         line.text = match text {
             Some(text) => wording::checked(text).map_err(MemoryError::from)?,
@@ -221,9 +227,9 @@ impl<'a> Inbox<'a> {
         };
         let link = format!("[[{}]]", line.source());
         let toward = match &line.change {
-            Some(Change::Replaces(words)) => Toward::Replaces(words),
-            Some(Change::Joins(words)) => Toward::Joins(words),
-            None => Toward::None,
+            Some(FactChange::Replaces(words)) => FactEffect::Replaces(words),
+            Some(FactChange::Joins(words)) => FactEffect::Joins(words),
+            None => FactEffect::None,
         };
         // The same for a look that ends what a killed one began: both are one thing to take back.
         let operation = format!("inbox-{id}");
@@ -235,7 +241,7 @@ impl<'a> Inbox<'a> {
         let path = self.path();
         if line.mark == Mark::Ticked {
             let ready = Why::new(Actor::Assistant, "a tick is carried out").trailer(BOOKKEEPING, id);
-            self.notes.editor.edit_with(&path, &ready, |bytes| Plan::Bytes(note::unticked(bytes, id)))?;
+            self.notes.editor.edit_with(&path, &ready, |bytes| EditPlan::Bytes(note::unticked(bytes, id)))?;
             fail::fail_point!("capture::keep::unticked");
         }
         let record =
@@ -249,21 +255,21 @@ impl<'a> Inbox<'a> {
         let kept = Candidate { mark: Mark::Ticked, record: Some(record), block_id: None, ..line };
         self.notes
             .editor
-            .edit_with(&path, &why, |bytes| Plan::Bytes(note::settled(bytes, id, Some(&kept))))?;
-        Ok(Kept { id: id.to_owned(), saved })
+            .edit_with(&path, &why, |bytes| EditPlan::Bytes(note::settled(bytes, id, Some(&kept))))?;
+        Ok(KeptCandidate { id: id.to_owned(), saved })
     }
 
     /// Declines what is asked under this id: it isn't asked again.
     ///
     /// # Errors
     /// Nothing waits under the id, or the note can't be written.
-    pub fn decline(&self, id: &str, origin: &Origin) -> Result<Listed, InboxError> {
+    pub fn decline(&self, id: &str, origin: &Origin) -> Result<ListedCandidate, InboxError> {
         let (_, line) = self.open(id)?;
         let why = origin.why(format!("declined: {}", short(&line.text))).trailer("Candidate", id);
         self.notes
             .editor
-            .edit_with(&self.path(), &why, |bytes| Plan::Bytes(note::settled(bytes, id, None)))?;
-        Ok(listed(State::Dropped, &line))
+            .edit_with(&self.path(), &why, |bytes| EditPlan::Bytes(note::settled(bytes, id, None)))?;
+        Ok(listed(CandidateState::Dropped, &line))
     }
 
     /// Carries out what the boxes say: what is ticked is kept, what is declined goes, and an open line whose fact stands in
@@ -271,8 +277,8 @@ impl<'a> Inbox<'a> {
     ///
     /// # Errors
     /// The note can't be read. What goes wrong with one line is told beside the others.
-    pub fn settle(&self, now: Timestamp) -> Result<Settled, InboxError> {
-        let mut settled = Settled::default();
+    pub fn settle(&self, now: Timestamp) -> Result<InboxOutcome, InboxError> {
+        let mut settled = InboxOutcome::default();
         let origin = Origin::new(Actor::Assistant);
         let file = self.read()?;
         for line in file.lines.iter().map(|line| &line.candidate) {
@@ -315,11 +321,11 @@ fn record_of(file: &InboxFile, id: &str) -> Option<Record> {
     file.records.iter().find(|line| line.candidate.id == id)?.candidate.record.clone()
 }
 
-fn listed(state: State, one: &Candidate) -> Listed {
-    let words = |is: fn(&Change) -> bool| {
+fn listed(state: CandidateState, one: &Candidate) -> ListedCandidate {
+    let words = |is: fn(&FactChange) -> bool| {
         one.change.as_ref().filter(|change| is(change)).map(|it| it.words().to_owned())
     };
-    Listed {
+    ListedCandidate {
         id: one.id.clone(),
         category: one.category,
         section: one.section.clone(),
@@ -327,8 +333,8 @@ fn listed(state: State, one: &Candidate) -> Listed {
         quote: one.quote.clone(),
         source: one.source(),
         state,
-        replaces: words(|change| matches!(change, Change::Replaces(_))),
-        joins: words(|change| matches!(change, Change::Joins(_))),
+        replaces: words(|change| matches!(change, FactChange::Replaces(_))),
+        joins: words(|change| matches!(change, FactChange::Joins(_))),
         by: one.record.as_ref().map(|record| record.by.clone()),
     }
 }

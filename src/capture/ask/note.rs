@@ -139,7 +139,7 @@ pub fn unticked(bytes: &[u8], id: &str) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::candidate::{Category, Record, State, parse};
+    use crate::format::candidate::{CandidateState, Category, Record, parse};
 
     fn one(id: &str) -> Candidate {
         let asked = "2026-11-22T10:00:00Z".parse().unwrap();
@@ -158,7 +158,7 @@ mod tests {
         }
     }
 
-    fn states(bytes: &[u8]) -> Vec<State> {
+    fn states(bytes: &[u8]) -> Vec<CandidateState> {
         parse(bytes).all().into_iter().map(|(state, _)| state).collect()
     }
 
@@ -180,7 +180,7 @@ mod tests {
         %%
         "#);
         assert_eq!(added(&second, &[one("cap_BBBBBBBBBBBB")]), second);
-        assert_eq!(states(&second), [State::Open, State::Open]);
+        assert_eq!(states(&second), [CandidateState::Open, CandidateState::Open]);
     }
 
     #[test]
@@ -189,8 +189,8 @@ mod tests {
             let note = added(mine, &[one("cap_AAAAAAAAAAAA")]);
             let kept = mine.trim_ascii_end();
             assert_eq!(&note[..kept.len()], kept);
-            assert_eq!(states(&note), [State::Open], "{}", String::from_utf8_lossy(&note));
-            assert_eq!(states(&added(&note, &[one("cap_BBBBBBBBBBBB")])), [State::Open; 2]);
+            assert_eq!(states(&note), [CandidateState::Open], "{}", String::from_utf8_lossy(&note));
+            assert_eq!(states(&added(&note, &[one("cap_BBBBBBBBBBBB")])), [CandidateState::Open; 2]);
         }
     }
 
@@ -198,12 +198,12 @@ mod tests {
     fn a_settled_question_leaves_its_record() {
         let note = added(b"", &[one("cap_AAAAAAAAAAAA"), one("cap_BBBBBBBBBBBB")]);
         let dropped = settled(&note, "cap_AAAAAAAAAAAA", None);
-        assert_eq!(states(&dropped), [State::Dropped, State::Open]);
+        assert_eq!(states(&dropped), [CandidateState::Dropped, CandidateState::Open]);
         let mut kept = one("cap_BBBBBBBBBBBB");
         kept.record.as_mut().unwrap().kept = Some("2026-11-22T11:00:00Z".parse().unwrap());
         assert_eq!(
             states(&settled(&dropped, "cap_BBBBBBBBBBBB", Some(&kept))),
-            [State::Dropped, State::Kept]
+            [CandidateState::Dropped, CandidateState::Kept]
         );
         assert_eq!(added(&dropped, &[one("cap_AAAAAAAAAAAA")]), dropped, "a no is a no");
     }

@@ -8,10 +8,10 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::capture::BrainVerdict;
 use crate::capture::Extracted;
-use crate::capture::Judged;
+use crate::capture::read::new_turns::PersonTurn;
 use crate::capture::read::quote;
-use crate::capture::read::reading::Turn;
 use crate::capture::read::sentences::{looks_secret, one_line};
 use crate::format::candidate::Category;
 use crate::format::invisible;
@@ -41,7 +41,7 @@ mean, counted from 0; -1 with `create`. Answer with JSON of the given schema.";
 
 /// A question to a brain.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Asked {
+pub struct BrainPrompt {
     /// The rules.
     pub system: String,
     /// The data.
@@ -51,7 +51,7 @@ pub struct Asked {
 }
 
 /// The request for candidates in these turns.
-pub fn find(turns: &[Turn]) -> Asked {
+pub fn find(turns: &[PersonTurn]) -> BrainPrompt {
     let shown: Vec<Value> = turns
         .iter()
         .enumerate()
@@ -69,11 +69,15 @@ pub fn find(turns: &[Turn]) -> Asked {
         "required": ["n", "quote", "about", "category", "abstract", "overview", "content", "utility"],
         "additionalProperties": false,
     });
-    Asked { system: FIND.to_owned(), text: Value::from(shown).to_string(), schema: list("memories", &entry) }
+    BrainPrompt {
+        system: FIND.to_owned(),
+        text: Value::from(shown).to_string(),
+        schema: list("memories", &entry),
+    }
 }
 
 /// The request about known facts that are near to candidates, each with its own.
-pub fn judge(found: &[(&Extracted, Vec<&str>)]) -> Asked {
+pub fn judge(found: &[(&Extracted, Vec<&str>)]) -> BrainPrompt {
     let shown: Vec<Value> = found
         .iter()
         .enumerate()
@@ -89,7 +93,7 @@ pub fn judge(found: &[(&Extracted, Vec<&str>)]) -> Asked {
         "required": ["n", "decision", "match_index", "reason"],
         "additionalProperties": false,
     });
-    Asked {
+    BrainPrompt {
         system: JUDGE.to_owned(),
         text: Value::from(shown).to_string(),
         schema: list("decisions", &entry),
@@ -125,7 +129,7 @@ struct Entry {
 }
 
 /// The candidates of an answer that pass the checks, by turn; none where it isn't the JSON that was asked for.
-pub fn found(answer: &str, turns: &[Turn]) -> Option<Vec<Vec<Extracted>>> {
+pub fn found(answer: &str, turns: &[PersonTurn]) -> Option<Vec<Vec<Extracted>>> {
     let read: Memories = serde_json::from_str(body(answer)).ok()?;
     let mut out = vec![Vec::new(); turns.len()];
     // One entry that can't be read takes no other with it.
@@ -167,16 +171,16 @@ struct Decision {
 }
 
 /// A brain's word on each of what was found, in order; none where it gave none that can be read.
-pub fn judged(answer: &str, near: &[Vec<&str>]) -> Vec<Option<Judged>> {
+pub fn judged(answer: &str, near: &[Vec<&str>]) -> Vec<Option<BrainVerdict>> {
     let mut out = vec![None; near.len()];
     let read = serde_json::from_str::<Decisions>(body(answer)).map(|read| read.decisions).unwrap_or_default();
     for one in read.into_iter().filter_map(|one| serde_json::from_value::<Decision>(one).ok()) {
         let known = near.get(one.n).and_then(|near| near.get(usize::try_from(one.match_index).ok()?));
         let judged = match (one.decision.as_str(), known) {
-            ("create", _) => Some(Judged::Create),
-            ("skip", Some(_)) => Some(Judged::Skip),
-            ("merge", Some(words)) => Some(Judged::Merge((*words).to_owned())),
-            ("supersede", Some(words)) => Some(Judged::Supersede((*words).to_owned())),
+            ("create", _) => Some(BrainVerdict::Create),
+            ("skip", Some(_)) => Some(BrainVerdict::Skip),
+            ("merge", Some(words)) => Some(BrainVerdict::Merge((*words).to_owned())),
+            ("supersede", Some(words)) => Some(BrainVerdict::Supersede((*words).to_owned())),
             _ => None,
         };
         if let Some(place) = out.get_mut(one.n) {
@@ -195,8 +199,8 @@ fn body(answer: &str) -> &str {
 }
 
 /// Turns in portions that fit one question.
-pub fn portions(turns: Vec<Turn>) -> Vec<Vec<Turn>> {
-    let mut out: Vec<Vec<Turn>> = Vec::new();
+pub fn portions(turns: Vec<PersonTurn>) -> Vec<Vec<PersonTurn>> {
+    let mut out: Vec<Vec<PersonTurn>> = Vec::new();
     let mut chars = 0;
     for turn in turns {
         let length = turn.said.chars().count();
@@ -216,8 +220,8 @@ pub fn portions(turns: Vec<Turn>) -> Vec<Vec<Turn>> {
 mod tests {
     use super::*;
 
-    fn turn(said: &str) -> Turn {
-        Turn {
+    fn turn(said: &str) -> PersonTurn {
+        PersonTurn {
             path: "logs/a".into(),
             block: "X".into(),
             author: "Anna".into(),
@@ -265,13 +269,16 @@ mod tests {
             { "n": 9, "decision": "skip", "match_index": 0, "reason": "" },
         ] });
         let all = judged(&answer.to_string(), &near);
-        assert_eq!(all, [Some(Judged::Supersede("likes coffee".into())), None, Some(Judged::Create)]);
+        assert_eq!(
+            all,
+            [Some(BrainVerdict::Supersede("likes coffee".into())), None, Some(BrainVerdict::Create)]
+        );
         assert_eq!(judged("no", &near), [None, None, None]);
     }
 
     #[test]
     fn portions_fit() {
-        let turns: Vec<Turn> = (0..5).map(|_| turn(&"word ".repeat(700))).collect();
+        let turns: Vec<PersonTurn> = (0..5).map(|_| turn(&"word ".repeat(700))).collect();
         assert_eq!(portions(turns).iter().map(Vec::len).collect::<Vec<_>>(), [2, 2, 1]);
     }
 }

@@ -3,7 +3,7 @@
 //! A brain names the category itself; this is for the rules. The first that fits counts, from the one that says most
 //! about a person to the one that says least; a sentence that fits none is an event.
 
-use crate::capture::read::phrase::{holds, in_order, plain};
+use crate::capture::read::phrase_match::{holds, in_order, plain};
 use crate::format::candidate::Category;
 
 /// Words of identity.

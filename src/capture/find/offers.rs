@@ -3,7 +3,7 @@
 //! Heuristics over the user's own sentences, with a noise filter (questions, code, passing troubles, secrets,
 //! very short and very long ones). It only ever suggests; nothing is saved by it.
 
-use crate::capture::read::phrase::{in_order, plain};
+use crate::capture::read::phrase_match::{in_order, plain};
 use crate::capture::read::sentences::{asks, looks_secret, one_line, sentences};
 
 /// More than this at once is a nuisance.

@@ -9,7 +9,7 @@ use jiff::civil::Date;
 
 use super::{category, offers, statements};
 use crate::capture::Extracted;
-use crate::capture::read::phrase::plain;
+use crate::capture::read::phrase_match::plain;
 use crate::capture::read::quote;
 use crate::capture::read::sentences::{as_said, sentences};
 use crate::format::candidate::Category;
@@ -108,7 +108,7 @@ fn without_lead(sentence: &str) -> &str {
         let head = plain(&sentence[..at].to_lowercase());
         let (rest, is_lead) = (&sentence[at..], LEADS.contains(&head.as_str()));
         let ends = rest.starts_with(|c: char| !c.is_alphanumeric())
-            || head.chars().any(crate::capture::read::phrase::is_dense);
+            || head.chars().any(crate::capture::read::phrase_match::is_dense);
         // The longest lead: `remember that`, not `remember`.
         let goes_on = LEADS.iter().any(|lead| {
             let words = plain(&sentence.to_lowercase());

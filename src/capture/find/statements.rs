@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use jiff::civil::Date;
 use regex_lite::Regex;
 
-use crate::capture::read::phrase::{holds, in_order, plain};
+use crate::capture::read::phrase_match::{holds, in_order, plain};
 use crate::format::MONTHS_LOWER;
 use crate::format::candidate::Category;
 

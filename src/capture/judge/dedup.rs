@@ -4,9 +4,9 @@
 //! decides within the rule of the category; else the words do ([`by_words`]): a candidate without news is skipped,
 //! another value of the same thing replaces the fact, more about it is added. Pure; vectors are unit length.
 
-use crate::capture::Judged;
+use crate::capture::BrainVerdict;
 use crate::format::candidate::Category;
-use crate::memory::differ::{is_negated, is_other_value, words};
+use crate::memory::contradiction::{is_negated, is_other_value, words};
 use crate::memory::normal;
 
 /// Two candidates of one batch that are as near as this are one (source 002: "pairwise cosine on L0 abstracts, threshold
@@ -19,7 +19,7 @@ pub const TOP: usize = 3;
 
 /// A candidate's effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum DedupVerdict {
     /// It is a fact of its own.
     Create,
     /// It is put to the known fact with this place.
@@ -30,24 +30,24 @@ pub enum Verdict {
     Supersede(usize),
 }
 
-impl Judged {
+impl BrainVerdict {
     /// The same with the fact's place; a brain may mean none but those that are near.
-    pub fn among(&self, near: &[(usize, &str)]) -> Verdict {
+    pub fn among(&self, near: &[(usize, &str)]) -> DedupVerdict {
         let place = |words: &str| {
             near.iter().find(|(_, known)| normal(known) == normal(words)).map(|(place, _)| *place)
         };
         match self {
-            Self::Create => Verdict::Create,
-            Self::Skip => Verdict::Skip,
-            Self::Merge(words) => place(words).map_or(Verdict::Create, Verdict::Merge),
-            Self::Supersede(words) => place(words).map_or(Verdict::Create, Verdict::Supersede),
+            Self::Create => DedupVerdict::Create,
+            Self::Skip => DedupVerdict::Skip,
+            Self::Merge(words) => place(words).map_or(DedupVerdict::Create, DedupVerdict::Merge),
+            Self::Supersede(words) => place(words).map_or(DedupVerdict::Create, DedupVerdict::Supersede),
         }
     }
 }
 
 /// The rule of a category (source 002).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rule {
+pub struct CategoryRule {
     /// `ALWAYS_MERGE`: the words alone say whether it is known; it is never struck out by likeness.
     pub always_merge: bool,
     /// `MERGE_SUPPORTED`: it may be put to a known fact.
@@ -58,14 +58,14 @@ pub struct Rule {
 
 /// The rule of a category: `ALWAYS_MERGE` profile, `MERGE_SUPPORTED` preferences, entities and patterns,
 /// `TEMPORAL_VERSIONED` preferences and entities, `APPEND_ONLY` (neither) events and cases.
-pub const fn rule(category: Category) -> Rule {
+pub const fn rule(category: Category) -> CategoryRule {
     let (always_merge, merges, versioned) = match category {
         Category::Profile => (true, true, false),
         Category::Preferences | Category::Entities => (false, true, true),
         Category::Patterns => (false, true, false),
         Category::Events | Category::Cases => (false, false, false),
     };
-    Rule { always_merge, merges, versioned }
+    CategoryRule { always_merge, merges, versioned }
 }
 
 /// The cosine of two vectors of unit length.
@@ -105,32 +105,32 @@ pub fn contradicts(one: &str, other: &str) -> bool {
 
 /// What a category's rule makes of a verdict: what it may not do becomes the next milder thing. A profile is merged always,
 /// and merging it is to say it as it is now: the old value is struck through, as nothing is ever erased.
-pub fn allowed(category: Category, verdict: Verdict) -> Verdict {
+pub fn allowed(category: Category, verdict: DedupVerdict) -> DedupVerdict {
     let rule = rule(category);
     match verdict {
-        Verdict::Supersede(place) if rule.merges && !rule.versioned && !rule.always_merge => {
-            Verdict::Merge(place)
+        DedupVerdict::Supersede(place) if rule.merges && !rule.versioned && !rule.always_merge => {
+            DedupVerdict::Merge(place)
         }
-        Verdict::Supersede(_) | Verdict::Merge(_) if !rule.merges => Verdict::Create,
+        DedupVerdict::Supersede(_) | DedupVerdict::Merge(_) if !rule.merges => DedupVerdict::Create,
         verdict => verdict,
     }
 }
 
 /// The verdict by the words alone: `near` are the known facts that are near, nearest first, with their places.
-pub fn by_words(category: Category, text: &str, near: &[(usize, &str)]) -> Verdict {
+pub fn by_words(category: Category, text: &str, near: &[(usize, &str)]) -> DedupVerdict {
     let new = words(text);
     for (place, known) in near {
         let old = words(known);
         if new.iter().all(|word| old.contains(word)) && is_negated(&new) == is_negated(&old) {
-            return Verdict::Skip;
+            return DedupVerdict::Skip;
         }
         if is_other_value(&new, &old) {
-            return allowed(category, Verdict::Supersede(*place));
+            return allowed(category, DedupVerdict::Supersede(*place));
         }
     }
     match near.first() {
-        Some((place, _)) => allowed(category, Verdict::Merge(*place)),
-        None => Verdict::Create,
+        Some((place, _)) => allowed(category, DedupVerdict::Merge(*place)),
+        None => DedupVerdict::Create,
     }
 }
 
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn each_category_has_the_sources_rule() {
         use Category::*;
-        use Verdict::*;
+        use DedupVerdict::*;
         for (category, merge, supersede) in [
             (Profile, Merge(1), Supersede(1)),
             (Preferences, Merge(1), Supersede(1)),
@@ -175,15 +175,15 @@ mod tests {
     fn words_say_what_a_candidate_does() {
         let judged = |category, text: &str, known: &str| by_words(category, text, &[(7, known)]);
         let pref = Category::Preferences;
-        assert_eq!(judged(pref, "I like green tea.", "I like green tea"), Verdict::Skip);
-        assert_eq!(judged(pref, "green tea", "likes green tea a lot"), Verdict::Skip);
-        assert_eq!(judged(pref, "I don't like green tea", "I like green tea"), Verdict::Supersede(7));
+        assert_eq!(judged(pref, "I like green tea.", "I like green tea"), DedupVerdict::Skip);
+        assert_eq!(judged(pref, "green tea", "likes green tea a lot"), DedupVerdict::Skip);
+        assert_eq!(judged(pref, "I don't like green tea", "I like green tea"), DedupVerdict::Supersede(7));
         assert_eq!(
             judged(Category::Entities, "Anna lives in Vienna", "Anna lives in Graz"),
-            Verdict::Supersede(7)
+            DedupVerdict::Supersede(7)
         );
-        assert_eq!(judged(pref, "likes green tea with honey", "likes green tea"), Verdict::Merge(7));
-        assert_eq!(judged(Category::Events, "went to Graz again", "went to Graz"), Verdict::Create);
-        assert_eq!(by_words(pref, "likes tea", &[]), Verdict::Create);
+        assert_eq!(judged(pref, "likes green tea with honey", "likes green tea"), DedupVerdict::Merge(7));
+        assert_eq!(judged(Category::Events, "went to Graz again", "went to Graz"), DedupVerdict::Create);
+        assert_eq!(by_words(pref, "likes tea", &[]), DedupVerdict::Create);
     }
 }

@@ -14,4 +14,4 @@ mod propose;
 pub(super) use admission::Admission;
 #[cfg(feature = "assistant")]
 pub(super) use admission::UNJUDGED;
-pub(super) use propose::{Known, Memory, Proposal, propose};
+pub(super) use propose::{KnownFacts, KnownItem, Proposal, propose};

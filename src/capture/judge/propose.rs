@@ -4,13 +4,13 @@
 use jiff::Timestamp;
 
 use super::admission::{self, Admission, Scores};
-use super::dedup::{self, Verdict};
+use super::dedup::{self, DedupVerdict};
 use crate::capture::Extracted;
 use crate::capture::ask::is_keepable;
+use crate::capture::read::new_turns::PersonTurn;
 use crate::capture::read::quote;
-use crate::capture::read::reading::Turn;
 use crate::embed::Table;
-use crate::format::candidate::{Candidate, Change, Mark, Record, id_from_bits};
+use crate::format::candidate::{Candidate, FactChange, Mark, Record, id_from_bits};
 use crate::memory::normal;
 use crate::redact;
 
@@ -19,7 +19,7 @@ const NEIGHBOUR: f32 = 0.55;
 
 /// Something that is known, or was asked.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Known {
+pub struct KnownItem {
     /// Its subject: a section of `MEMORY.md`; none for the text above the first.
     pub section: Option<String>,
     /// Its text.
@@ -34,14 +34,14 @@ pub struct Known {
 
 /// Known facts and earlier questions, to compare with.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Memory {
+pub struct KnownFacts {
     /// Facts that hold.
-    pub facts: Vec<Known>,
+    pub facts: Vec<KnownItem>,
     /// All earlier questions, with any outcome.
-    pub asked: Vec<Known>,
+    pub asked: Vec<KnownItem>,
 }
 
-impl Known {
+impl KnownItem {
     /// One with its vector.
     pub fn new(table: &Table, section: Option<&str>, text: &str, at: Option<Timestamp>) -> Self {
         let (section, vector) = (section.map(str::to_owned), table.embed(text));
@@ -74,9 +74,9 @@ pub struct Proposal {
 /// What becomes of what was found in a turn; `by` says who found it. What was asked before is not asked again: the id of
 /// its question goes to `again`.
 pub fn propose(
-    turn: &Turn,
+    turn: &PersonTurn,
     found: Vec<Extracted>,
-    memory: &Memory,
+    memory: &KnownFacts,
     by: &str,
     now: Timestamp,
     table: &Table,
@@ -89,7 +89,7 @@ pub fn propose(
     for place in dedup::within(&vectors) {
         let (found, vector) = (&standing[place], &vectors[place]);
         let section = section(found.about.as_deref().unwrap_or(&turn.author));
-        let facts: Vec<&Known> = memory.facts.iter().filter(|fact| fact.is_about(&section)).collect();
+        let facts: Vec<&KnownItem> = memory.facts.iter().filter(|fact| fact.is_about(&section)).collect();
         let mut asked = memory.asked.iter().filter(|asked| asked.is_about(&section));
         if let Some(asked) = asked.find(|asked| says_the_same(found, vector, asked)) {
             again.extend(asked.id.clone());
@@ -125,12 +125,12 @@ pub fn propose(
 }
 
 /// Whether the same was asked before, whatever was answered.
-fn says_the_same(found: &Extracted, vector: &[f32], asked: &Known) -> bool {
+fn says_the_same(found: &Extracted, vector: &[f32], asked: &KnownItem) -> bool {
     normal(&asked.text) == normal(&found.text) || dedup::cosine(&asked.vector, vector) >= dedup::SAME
 }
 
 /// Its effect on a known fact; none where it is known already.
-fn change(found: &Extracted, vector: &[f32], facts: &[&Known]) -> Option<Option<Change>> {
+fn change(found: &Extracted, vector: &[f32], facts: &[&KnownItem]) -> Option<Option<FactChange>> {
     if facts.iter().any(|fact| normal(&fact.text) == normal(&found.text)) {
         return None;
     }
@@ -145,14 +145,14 @@ fn change(found: &Extracted, vector: &[f32], facts: &[&Known]) -> Option<Option<
         None => dedup::by_words(found.category, &found.text, &words),
     };
     match verdict {
-        Verdict::Skip => None,
-        Verdict::Create => Some(None),
-        Verdict::Merge(place) => Some(Some(Change::Joins(facts[place].text.clone()))),
-        Verdict::Supersede(place) => Some(Some(Change::Replaces(facts[place].text.clone()))),
+        DedupVerdict::Skip => None,
+        DedupVerdict::Create => Some(None),
+        DedupVerdict::Merge(place) => Some(Some(FactChange::Joins(facts[place].text.clone()))),
+        DedupVerdict::Supersede(place) => Some(Some(FactChange::Replaces(facts[place].text.clone()))),
     }
 }
 
-fn scores(found: &Extracted, vector: &[f32], turn: &Turn, facts: &[&Known]) -> Scores {
+fn scores(found: &Extracted, vector: &[f32], turn: &PersonTurn, facts: &[&KnownItem]) -> Scores {
     let mut near: Vec<(f32, Option<Timestamp>)> =
         facts.iter().map(|fact| (dedup::cosine(&fact.vector, vector), fact.at)).collect();
     near.sort_by(|one, other| other.0.total_cmp(&one.0));
@@ -181,7 +181,7 @@ fn section(author: &str) -> String {
 }
 
 /// The same words of the same block have the same id, whenever they are found.
-fn id(turn: &Turn, found: &Extracted) -> String {
+fn id(turn: &PersonTurn, found: &Extracted) -> String {
     let mut hasher = blake3::Hasher::new();
     for part in [&turn.path, &turn.block, &found.quote, &found.text] {
         hasher.update(part.as_bytes()).update(&[0]);
@@ -196,8 +196,8 @@ mod tests {
     use super::*;
     use crate::format::candidate::Category;
 
-    fn turn(said: &str) -> Turn {
-        Turn {
+    fn turn(said: &str) -> PersonTurn {
+        PersonTurn {
             path: "logs/discord-channel/1/20261101T000000Z_0001".into(),
             block: "01JGXYZ0000000000000000000".into(),
             author: "Anna".into(),
@@ -219,9 +219,10 @@ mod tests {
 
     fn proposed(said: &str, found: Vec<Extracted>, facts: &[&str], asked: &[&str]) -> Vec<Proposal> {
         let table = Table::builtin();
-        let known =
-            |texts: &[&str]| texts.iter().map(|text| Known::new(&table, Some("Anna"), text, None)).collect();
-        let memory = Memory { facts: known(facts), asked: known(asked) };
+        let known = |texts: &[&str]| {
+            texts.iter().map(|text| KnownItem::new(&table, Some("Anna"), text, None)).collect()
+        };
+        let memory = KnownFacts { facts: known(facts), asked: known(asked) };
         propose(&turn(said), found, &memory, "rules", turn("").at, &table, &mut Vec::new())
     }
 
@@ -253,8 +254,8 @@ mod tests {
             let one = proposed(said, moved(category), &facts, &[]).pop().unwrap();
             one.candidate.change
         };
-        assert_eq!(change(Category::Entities), Some(Change::Replaces("Anna lives in Graz".into())));
-        assert_eq!(change(Category::Patterns), Some(Change::Joins("Anna lives in Graz".into())));
+        assert_eq!(change(Category::Entities), Some(FactChange::Replaces("Anna lives in Graz".into())));
+        assert_eq!(change(Category::Patterns), Some(FactChange::Joins("Anna lives in Graz".into())));
         assert_eq!(change(Category::Events), None);
     }
 

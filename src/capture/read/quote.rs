@@ -6,7 +6,7 @@ const FEWEST: usize = 4;
 /// Whether these words stand in what was said, one after another as they are.
 pub fn stands(quote: &str, said: &str) -> bool {
     let letters = quote.chars().filter(|c| c.is_alphanumeric()).count();
-    let dense = quote.chars().any(super::phrase::is_dense);
+    let dense = quote.chars().any(super::phrase_match::is_dense);
     letters >= if dense { FEWEST / 2 } else { FEWEST } && said.contains(quote)
 }
 

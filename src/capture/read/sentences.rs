@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::phrase::plain;
+use super::phrase_match::plain;
 
 /// Sentences of a speaker in their own words: fenced code, quoted lines, and what stands in
 /// backticks or quotation marks are another's words. The names of the agent's own notes stay.

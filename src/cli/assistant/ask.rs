@@ -7,21 +7,21 @@ use std::sync::{Arc, Mutex};
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::consent::AtTerminal;
 use super::schema::{Schema, bare_json};
-use super::screen::Screen;
-use crate::agent::approval::Approvals;
-use crate::agent::{Engine, EngineParts, VaultApprovals, VaultMemory, budget, setup};
-use crate::brain::failover::{self, Link};
-use crate::brain::health::Store;
+use super::terminal::TerminalConversation;
+use super::terminal_approval::AtTerminal;
+use crate::agent::approval_request::Approvals;
+use crate::agent::{Engine, EngineParts, VaultApprovals, VaultMemory, brain_clients, budget};
+use crate::brain::failover::{self, BrainId};
+use crate::brain::health::HealthStore;
 use crate::brain::wire::Watch;
-use crate::brain::{Class, Part};
+use crate::brain::{FailureClass, Part};
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::config::MEMORY;
 use crate::daemon;
 use crate::reminders::rfc3339;
 use crate::turn::journal::CallRow;
-use crate::turn::{Answer, Halt, NewTurn, Responder, TurnJournal, route};
+use crate::turn::{Halt, NewTurn, Responder, TurnAnswer, TurnJournal, route};
 use crate::workspace::Workspace;
 
 /// The longest question, in bytes.
@@ -63,7 +63,7 @@ struct Report<'a> {
 #[derive(Debug, Serialize)]
 struct Attempt {
     brain: String,
-    class: Option<Class>,
+    class: Option<FailureClass>,
     ms: u64,
 }
 
@@ -144,7 +144,7 @@ impl Session<'_> {
         .map_err(CommandError::problem)?;
         let live = !self.context.ui.json && self.schema.is_none() && std::io::stdout().is_terminal();
         let note = self.workspace.settings.paths.approvals.clone();
-        let screen = Screen { live, shown: Mutex::default(), ui: self.context.ui, note };
+        let screen = TerminalConversation { live, shown: Mutex::default(), ui: self.context.ui, note };
         let mut message = 1;
         let mut answer = self.turn(&engine, &journal, message, question.clone(), &screen).await?;
         let mut wrong = self.wrong(&answer);
@@ -192,8 +192,8 @@ impl Session<'_> {
         journal: &TurnJournal,
         message: u64,
         text: String,
-        screen: &Screen,
-    ) -> Result<Answer, CommandError> {
+        screen: &TerminalConversation,
+    ) -> Result<TurnAnswer, CommandError> {
         let kinds = self.files.iter().filter_map(|part| match part {
             Part::Image { media_type, .. } => Some(media_type.clone()),
             Part::Text { .. } => None,
@@ -212,7 +212,7 @@ impl Session<'_> {
     }
 
     /// What is wrong with an answer's form; nothing where none is asked for, or where memory answered.
-    fn wrong(&self, answer: &Answer) -> Option<String> {
+    fn wrong(&self, answer: &TurnAnswer) -> Option<String> {
         let schema = self.schema.as_ref().filter(|_| answer.facts.brain != MEMORY)?;
         schema.check(&answer.text).err()
     }
@@ -220,9 +220,9 @@ impl Session<'_> {
     fn print(
         &self,
         journal: &TurnJournal,
-        answer: &Answer,
+        answer: &TurnAnswer,
         message: u64,
-        screen: &Screen,
+        screen: &TerminalConversation,
     ) -> Result<(), CommandError> {
         let text = match &self.schema {
             Some(_) if answer.facts.brain != MEMORY => bare_json(&answer.text),
@@ -281,15 +281,15 @@ impl Session<'_> {
             spent.filter(|brain| routed.chain.contains(brain) && !asked_of(brain)).collect();
         let midnight = budget::midnight(workspace, 1).map(words);
         let passed = spent.iter().map(|brain| Skipped { brain: brain.clone(), until: midnight.clone() });
-        let prepared = setup::prepare(&workspace.settings, workspace.vault.root());
+        let prepared = brain_clients::prepare(&workspace.settings, workspace.vault.root());
         let link = |name: &String| {
             prepared.iter().find(|brain| brain.name() == name).map(|brain| brain.link.clone())
         };
         let left = routed.chain.iter().filter(|name| !spent.contains(name));
-        let chain: Vec<Link> = left.filter_map(link).collect();
+        let chain: Vec<BrainId> = left.filter_map(link).collect();
         let asked: Vec<usize> =
             calls.iter().filter_map(|call| chain.iter().position(|link| link.brain == call.brain)).collect();
-        let health = Store::new(&workspace.dirs.state).load();
+        let health = HealthStore::new(&workspace.dirs.state).load();
         let skipped = failover::skipped(&chain, &health, &asked, answered, workspace.clock.now());
         let resting = skipped.into_iter().map(|(brain, until)| Skipped { brain, until: until.map(words) });
         passed.chain(resting).collect()

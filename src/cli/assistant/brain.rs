@@ -8,12 +8,12 @@ use serde::Serialize;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::brains::{Listed, listed};
-use crate::agent::setup::{self, Prepared};
+use crate::agent::brain_clients::{self, PreparedBrain};
+use crate::agent::brains::{ListedBrain, listed};
 use crate::brain::failover;
-use crate::brain::health::{Health, Store};
+use crate::brain::health::{BrainHealth, HealthStore};
 use crate::brain::wire::{Watch, http};
-use crate::brain::{Brain, BrainError, Class, Event, Message, Request};
+use crate::brain::{Brain, BrainError, BrainEvent, FailureClass, Message, Request};
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::config::{AttachmentKind, Category};
 use crate::turn::{Question, UnknownBrain, route};
@@ -79,7 +79,7 @@ enum Attached {
 #[derive(Debug, Serialize)]
 struct Tested {
     #[serde(flatten)]
-    brain: Listed,
+    brain: ListedBrain,
     ms: u64,
 }
 
@@ -134,7 +134,7 @@ fn list(context: &Context, workspace: &Workspace) -> CommandResult {
     Ok(Status::Fine)
 }
 
-fn table<'a>(context: &Context, rows: impl Iterator<Item = (&'a Listed, String)>) {
+fn table<'a>(context: &Context, rows: impl Iterator<Item = (&'a ListedBrain, String)>) {
     let mut table = comfy_table::Table::new();
     table.load_style(comfy_table::presets::NOTHING);
     for (brain, state) in rows {
@@ -161,7 +161,7 @@ fn show_route(context: &Context, workspace: &Workspace, question: &Question<'_>)
 }
 
 fn reset(context: &Context, workspace: &Workspace, name: Option<&str>) -> CommandResult {
-    let store = Store::new(&workspace.dirs.state);
+    let store = HealthStore::new(&workspace.dirs.state);
     if let Some(name) = name {
         // A brain that left the settings may have left its failures behind.
         let health = store.load();
@@ -194,10 +194,10 @@ fn test(context: &Context, workspace: &Workspace, name: Option<&str>) -> Command
     if let Some(name) = name {
         named(workspace, name)?;
     }
-    let brains = setup::prepare(&workspace.settings, workspace.vault.root());
+    let brains = brain_clients::prepare(&workspace.settings, workspace.vault.root());
     let client = http::client().map_err(CommandError::problem)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let store = Store::new(&workspace.dirs.state);
+    let store = HealthStore::new(&workspace.dirs.state);
     let watch = Watch { silence: TEST_LIMIT, overall: TEST_LIMIT, first_byte: TEST_LIMIT };
     let mut tested = Vec::new();
     for (at, brain) in brains.iter().enumerate() {
@@ -213,8 +213,10 @@ fn test(context: &Context, workspace: &Workspace, name: Option<&str>) -> Command
         }
         let began = Instant::now();
         let mut error = None;
-        for (key, call) in
-            brain.alone(&setup::Around::of(workspace, watch), &client, &workspace.clock).iter().enumerate()
+        for (key, call) in brain
+            .alone(&brain_clients::HarnessContext::of(workspace, watch), &client, &workspace.clock)
+            .iter()
+            .enumerate()
         {
             error = runtime.block_on(hello(call)).err();
             // A missing key is seen whenever it is looked for; it needn't be remembered.
@@ -222,12 +224,12 @@ fn test(context: &Context, workspace: &Workspace, name: Option<&str>) -> Command
                 remember(&store, &brains, (at, key), error.as_ref(), workspace.clock.now())
                     .unwrap_or_else(|error| context.ui.note(format!("not remembered: {error}")));
             }
-            if error.as_ref().is_none_or(|error| error.class != Class::Auth) {
+            if error.as_ref().is_none_or(|error| error.class != FailureClass::Auth) {
                 break;
             }
         }
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let mut row = Listed::of(brain, &store.load(), workspace.clock.now(), workspace.zone.tz());
+        let mut row = ListedBrain::of(brain, &store.load(), workspace.clock.now(), workspace.zone.tz());
         row.ok = error.is_none();
         row.class = error.as_ref().map(|error| error.class);
         row.last_error = error.map(|error| error.message).or(row.last_error);
@@ -243,14 +245,14 @@ fn test(context: &Context, workspace: &Workspace, name: Option<&str>) -> Command
 
 /// Keeps what a call with a key of `brains[at]` came to, as a turn would.
 fn remember(
-    store: &Store,
-    brains: &[Prepared],
+    store: &HealthStore,
+    brains: &[PreparedBrain],
     (at, key): (usize, usize),
     error: Option<&BrainError>,
     now: Timestamp,
 ) -> std::io::Result<()> {
     let links: Vec<_> = brains.iter().map(|brain| brain.link.clone()).collect();
-    let change = |health: &mut Health| match error {
+    let change = |health: &mut BrainHealth| match error {
         None => failover::succeeded(health, &links, at, key, now),
         Some(error) => failover::failed(health, &links, at, key, error, now),
     };
@@ -280,7 +282,7 @@ pub(in crate::cli) async fn hello(brain: &Arc<dyn Brain>) -> Result<(), BrainErr
         max_output_tokens: Some(16),
         ..Request::default()
     };
-    let (events, mut unread) = mpsc::channel::<Event>(EVENTS);
+    let (events, mut unread) = mpsc::channel::<BrainEvent>(EVENTS);
     unread.close();
     brain.call(&request, events, CancellationToken::new()).await.map(|_| ())
 }

@@ -11,7 +11,7 @@ use crate::brain::wire::Watch;
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::reminders::rfc3339;
 use crate::summary::expand::{DEPTH, Options};
-use crate::summary::grep::{LIMIT, MOST, Query, Scope};
+use crate::summary::grep::{GrepScope, LIMIT, MOST, Query};
 use crate::summary::{DueScope, Summaries, SummaryError};
 use crate::workspace::Workspace;
 
@@ -105,9 +105,9 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         Action::Grep { pattern, regex, scope, since, before, limit } => {
             let mut query = Query::new(&pattern.join(" "), *regex)?;
             query.scope = match scope {
-                ScopeName::Messages => Scope::Messages,
-                ScopeName::Summaries => Scope::Summaries,
-                ScopeName::Both => Scope::Both,
+                ScopeName::Messages => GrepScope::Messages,
+                ScopeName::Summaries => GrepScope::Summaries,
+                ScopeName::Both => GrepScope::Both,
             };
             (query.since, query.before) = (time(since, &workspace)?, time(before, &workspace)?);
             query.limit = *limit;

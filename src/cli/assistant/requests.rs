@@ -1,6 +1,6 @@
 //! A turn's request, made again from the notes as they were and compared with the one that was sent.
 
-use crate::agent::remade::{RemadeError, remade};
+use crate::agent::rebuild_request::{RebuildError, remade};
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::toolbox;
 use crate::turn::TurnJournal;
@@ -19,11 +19,11 @@ pub(super) fn request(context: &Context, workspace: &Workspace, id: &str) -> Com
     Ok(if remade.equal { Status::Fine } else { Status::Problem })
 }
 
-impl From<RemadeError> for CommandError {
-    fn from(error: RemadeError) -> Self {
+impl From<RebuildError> for CommandError {
+    fn from(error: RebuildError) -> Self {
         match error {
-            RemadeError::Unknown(id) => unknown(&id),
-            RemadeError::Notes(error) => error.into(),
+            RebuildError::Unknown(id) => unknown(&id),
+            RebuildError::Notes(error) => error.into(),
             error => Self::problem(error),
         }
     }

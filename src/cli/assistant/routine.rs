@@ -8,9 +8,9 @@ use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::config::MEMORY;
 use crate::daemon;
 use crate::deliver::Console;
-use crate::deliver::instants::Shown;
+use crate::deliver::instants::ShownInstant;
 use crate::format::routine::Routine;
-use crate::routines::{self, Driven, EnableError, Note, RunError};
+use crate::routines::{self, EnableError, RoutineNote, RunError, RunProgress};
 use crate::schedule::Timetable;
 use crate::toolbox;
 use crate::turn::{Facts, TurnJournal};
@@ -99,9 +99,9 @@ fn list(context: &Context, workspace: &Workspace) -> CommandResult {
 
 fn preview(context: &Context, workspace: &Workspace, name: Option<&str>, count: usize) -> CommandResult {
     #[derive(Serialize)]
-    struct Coming {
+    struct UpcomingRun {
         name: String,
-        at: Vec<Shown>,
+        at: Vec<ShownInstant>,
     }
     let notes = match name {
         Some(name) => vec![routines::find(workspace, name)?],
@@ -113,8 +113,8 @@ fn preview(context: &Context, workspace: &Workspace, name: Option<&str>, count: 
         let wanted = |routine: &&Routine| name.is_some() || routine.enabled;
         let Some(routine) = note.routine.as_ref().filter(wanted) else { continue };
         let table = Timetable::new(&workspace.zone, &routine.schedule);
-        let at = table.after(now).take(count).map(|next| Shown::new(next.at, workspace.zone.tz()));
-        all.push(Coming { name: note.name, at: at.collect() });
+        let at = table.after(now).take(count).map(|next| ShownInstant::new(next.at, workspace.zone.tz()));
+        all.push(UpcomingRun { name: note.name, at: at.collect() });
     }
     context.ui.json(&all);
     if all.is_empty() {
@@ -157,7 +157,7 @@ fn dry_run(context: &Context, workspace: &Workspace, name: &str) -> CommandResul
     Ok(Status::Fine)
 }
 
-fn understood(note: &Note) -> Result<&Routine, CommandError> {
+fn understood(note: &RoutineNote) -> Result<&Routine, CommandError> {
     note.routine
         .as_ref()
         .filter(|routine| !routine.prompt.is_empty())
@@ -166,7 +166,7 @@ fn understood(note: &Note) -> Result<&Routine, CommandError> {
 
 fn run_now(context: &Context, workspace: &Arc<Workspace>, name: &str) -> CommandResult {
     #[derive(Serialize)]
-    struct Ran {
+    struct FinishedRun {
         name: String,
         run: String,
         answer: Option<String>,
@@ -190,13 +190,13 @@ fn run_now(context: &Context, workspace: &Arc<Workspace>, name: &str) -> Command
     });
     runtime.shutdown_background();
     let (outcome, done) = match driven? {
-        Driven::Done(outcome) => (outcome, true),
-        Driven::Busy => ("the daemon has taken it over".to_owned(), true),
-        Driven::Later(why) => (format!("it goes on later: {why}"), false),
+        RunProgress::Done(outcome) => (outcome, true),
+        RunProgress::Busy => ("the daemon has taken it over".to_owned(), true),
+        RunProgress::Later(why) => (format!("it goes on later: {why}"), false),
     };
     let run = runner.journal().run(&key)?;
     let brain = run.as_ref().and_then(|run| Facts::parse(run.facts.as_deref()?)).map(|facts| facts.brain);
-    let ran = Ran {
+    let ran = FinishedRun {
         name: note.name.clone(),
         run: key,
         answer: run.and_then(|run| run.answer),

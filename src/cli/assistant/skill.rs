@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::agent::skills::{Listed, Skills};
+use crate::agent::skills::{ListedSkill, Skills};
 use crate::cli::{CommandResult, Context, Status};
 use crate::reminders::PlacedFinding;
 
@@ -29,7 +29,7 @@ enum Action {
 }
 
 #[derive(Debug, Serialize)]
-struct Shown<'a> {
+struct SkillOutput<'a> {
     name: &'a str,
     description: &'a str,
     path: &'a str,
@@ -67,10 +67,10 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     }
 }
 
-fn shown<'a>(skills: &Skills, one: &'a Listed) -> Shown<'a> {
+fn shown<'a>(skills: &Skills, one: &'a ListedSkill) -> SkillOutput<'a> {
     let loaded = skills.load(&one.folder);
     let missing = loaded.as_ref().err().filter(|_| one.problems.is_empty()).cloned();
-    Shown {
+    SkillOutput {
         name: &one.folder,
         description: &one.skill.description,
         path: one.path.as_str(),
@@ -82,8 +82,8 @@ fn shown<'a>(skills: &Skills, one: &'a Listed) -> Shown<'a> {
     }
 }
 
-fn list(context: &Context, skills: &Skills, listed: &[Listed]) -> CommandResult {
-    let all: Vec<Shown<'_>> = listed.iter().map(|one| shown(skills, one)).collect();
+fn list(context: &Context, skills: &Skills, listed: &[ListedSkill]) -> CommandResult {
+    let all: Vec<SkillOutput<'_>> = listed.iter().map(|one| shown(skills, one)).collect();
     context.ui.json(&all);
     for one in &all {
         let state = match (one.offered, one.shipped) {
@@ -105,7 +105,7 @@ fn list(context: &Context, skills: &Skills, listed: &[Listed]) -> CommandResult 
     Ok(Status::Fine)
 }
 
-fn check(context: &Context, listed: &[Listed], strays: &[PlacedFinding]) -> CommandResult {
+fn check(context: &Context, listed: &[ListedSkill], strays: &[PlacedFinding]) -> CommandResult {
     let found: Vec<&PlacedFinding> =
         strays.iter().chain(listed.iter().flat_map(|one| &one.problems)).collect();
     context.ui.json(&found);

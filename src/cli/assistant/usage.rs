@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use crate::agent::usage::{self, UsageReport};
 use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::turn::usage::{By, Row};
+use crate::turn::usage::{UsageGrouping, UsageRow};
 use crate::when::WhenError;
 use crate::workspace::Workspace;
 
@@ -39,9 +39,9 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = context.workspace()?;
     let since = args.since.as_deref().map(|text| since(text, &workspace)).transpose()?;
     let by = match args.by {
-        ByName::Brain => By::Brain,
-        ByName::Day => By::Day,
-        ByName::Channel => By::Channel,
+        ByName::Brain => UsageGrouping::Brain,
+        ByName::Day => UsageGrouping::Day,
+        ByName::Channel => UsageGrouping::Channel,
     };
     let report = usage::report(&workspace, since, by)?;
     for error in &report.unread {
@@ -82,7 +82,7 @@ fn show_table(context: &Context, report: &UsageReport) {
     let mut table = comfy_table::Table::new();
     table.load_style(comfy_table::presets::NOTHING);
     table.set_header(["", "answers", "calls", "failed", "in", "cached", "out", "usd"]);
-    let total = [Row { key: "total".to_owned(), sum: report.total }];
+    let total = [UsageRow { key: "total".to_owned(), sum: report.total }];
     for (row, is_total) in report.by.iter().map(|row| (row, false)).chain(total.iter().map(|row| (row, true)))
     {
         let sum = &row.sum;

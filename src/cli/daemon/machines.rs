@@ -40,7 +40,7 @@ enum Action {
 }
 
 /// What is shared, and who asks.
-struct Shared {
+struct SharedStore {
     settings: config::Machines,
     engine: Arc<dyn Engine>,
     asker: Asker,
@@ -79,7 +79,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     }
 }
 
-fn shared(workspace: &Workspace) -> Result<Shared, CommandError> {
+fn shared(workspace: &Workspace) -> Result<SharedStore, CommandError> {
     let Some(settings) = workspace.settings.machines.clone() else {
         return Err(CommandError::usage("`[machines]` is not in the settings: this vault is one machine's")
             .hint("docs/machines.md says how several machines share a vault"));
@@ -94,7 +94,7 @@ fn shared(workspace: &Workspace) -> Result<Shared, CommandError> {
         highest: identity.highest,
         now: workspace.clock.now(),
     };
-    Ok(Shared { settings, engine, asker })
+    Ok(SharedStore { settings, engine, asker })
 }
 
 fn list(context: &Context, workspace: &Workspace) -> CommandResult {

@@ -43,7 +43,7 @@ fn open_or_make(context: &Context, dir: &Path) -> Result<Workspace, CommandError
         workspace.editor.count_as_settled(true);
         return init::settle_zone(context, workspace);
     }
-    let (workspace, written) = init::write_template(context, dir, &init::Begin::default())?;
+    let (workspace, written) = init::write_template(context, dir, &init::InitialContent::default())?;
     let root: PathBuf = workspace.vault.root().to_owned();
     context.ui.note(format!("made a new vault in {} ({} files)", root.display(), written.created.len()));
     Ok(workspace)

@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 use std::time::Duration;
 
-use super::next::next_lines;
+use super::upcoming::next_lines;
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::config::{DISCORD_TOKEN_VARIABLE, MEMORY};
 use crate::deliver::instants::{retold, told};

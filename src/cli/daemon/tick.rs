@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::capture::{Inbox, Kept, Settled};
+use crate::capture::{Inbox, InboxOutcome, KeptCandidate};
 use crate::cli::context::runtime;
-use crate::cli::when::instant;
+use crate::cli::instant_option::instant;
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::clock::ManualClock;
 use crate::deliver::pass::{PassContext, pass};
-use crate::deliver::{Journal, Memory, Mode, Outlets, PassReport, PassSettings};
+use crate::deliver::{DeliveryOrder, Journal, Memory, Mode, PassReport, PassSettings};
 use crate::instance::{DaemonLock, LockError, ONE_STATE};
 use crate::terminal::Ui;
 use crate::workspace::Workspace;
@@ -47,12 +47,12 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     }
     let mode = if args.dry_run { Mode::DryRun } else { Mode::Tick };
     let report = runtime()?.block_on(one_pass(context.ui, &workspace, mode))?;
-    let inbox = if args.dry_run { Ticks::default() } else { ticks(&workspace) };
+    let inbox = if args.dry_run { InboxTicks::default() } else { ticks(&workspace) };
     #[cfg(feature = "assistant")]
     let (workspace, report, ran) = {
         let (workspace, mut report) = (Arc::new(workspace), report);
         let rests = report.read_only.is_some() || workspace.at_rest().is_some();
-        let ran = super::ticked::routines(context.ui, &workspace, rests, args.dry_run)?;
+        let ran = super::tick_routines::routines(context.ui, &workspace, rests, args.dry_run)?;
         if !args.dry_run {
             // What a run asks, and that a budget is nearly used up, is told in the same tick.
             let told = runtime()?.block_on(end(context.ui, &workspace, !ran.ran.is_empty()))?;
@@ -80,11 +80,11 @@ struct Report<'a> {
     pass: &'a PassReport,
     /// What became of the inbox's boxes, where one was ticked or declined.
     #[serde(skip_serializing_if = "Option::is_none")]
-    inbox: Option<&'a Ticks>,
+    inbox: Option<&'a InboxTicks>,
     /// What became of routines, where one was due.
     #[cfg(feature = "assistant")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    routines: Option<&'a super::ticked::Ticked>,
+    routines: Option<&'a super::tick_routines::Ticked>,
 }
 
 async fn one_pass(ui: Ui, workspace: &Workspace, mode: Mode) -> Result<PassReport, CommandError> {
@@ -115,7 +115,7 @@ async fn one_pass(ui: Ui, workspace: &Workspace, mode: Mode) -> Result<PassRepor
 fn pass_context<'a>(
     workspace: &'a Workspace,
     journal: &'a Journal,
-    outlets: &'a Outlets,
+    outlets: &'a DeliveryOrder,
     settings: &'a PassSettings,
 ) -> PassContext<'a> {
     let Workspace { vault, editor, clock, machines, .. } = workspace;
@@ -140,9 +140,9 @@ async fn end(ui: Ui, workspace: &Arc<Workspace>, ran: bool) -> Result<PassReport
 
 /// What became of the inbox's boxes.
 #[derive(Debug, Default, serde::Serialize)]
-struct Ticks {
+struct InboxTicks {
     /// What was ticked, and is kept now.
-    kept: Vec<Kept>,
+    kept: Vec<KeptCandidate>,
     /// The ids of what was declined.
     dropped: Vec<String>,
     /// What was ticked and can't be kept, or why the inbox can't be read.
@@ -150,22 +150,23 @@ struct Ticks {
 }
 
 /// Carries out what the boxes of the inbox say.
-fn ticks(workspace: &Workspace) -> Ticks {
+fn ticks(workspace: &Workspace) -> InboxTicks {
     if workspace.elsewhere().is_some() {
-        return Ticks::default();
+        return InboxTicks::default();
     }
     match Inbox::new(workspace.memory()).settle(workspace.clock.now()) {
-        Ok(Settled { kept, dropped, failed }) => {
+        Ok(InboxOutcome { kept, dropped, failed }) => {
             let problems = failed.iter().map(|(id, error)| format!("`{id}` can't be kept: {error}"));
-            Ticks { kept, dropped, problems: problems.collect() }
+            InboxTicks { kept, dropped, problems: problems.collect() }
         }
-        Err(error) => {
-            Ticks { problems: vec![format!("the inbox can't be looked at: {error}")], ..Ticks::default() }
-        }
+        Err(error) => InboxTicks {
+            problems: vec![format!("the inbox can't be looked at: {error}")],
+            ..InboxTicks::default()
+        },
     }
 }
 
-impl Ticks {
+impl InboxTicks {
     fn is_empty(&self) -> bool {
         self.kept.is_empty() && self.dropped.is_empty() && self.problems.is_empty()
     }

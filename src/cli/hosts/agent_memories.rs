@@ -12,12 +12,12 @@ use crate::config::{self, FILE_NAME};
 use crate::hooks::memories;
 use crate::hooks::settings_file::SettingsFile;
 use crate::memory::derive;
-use crate::transfer::follow::{self, Outside};
+use crate::transfer::follow::{self, SourceFolder};
 use crate::vault::{Actor, EditError, NotePath, Operation, VaultError, Why};
 
 /// What the person wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wish {
+pub(super) enum MemoriesChoice {
     /// To be asked, where there is a terminal.
     Ask,
     /// Into the vault.
@@ -28,7 +28,7 @@ pub(super) enum Wish {
 
 /// What came of it.
 #[derive(Debug, Serialize)]
-pub(in crate::cli) struct Kept {
+pub(in crate::cli) struct MemoriesReport {
     /// The host's settings of the project.
     settings: PathBuf,
     /// The folder in the vault.
@@ -46,13 +46,15 @@ pub(in crate::cli) fn install(
     context: &Context,
     vault: &Path,
     config: &Path,
-    wish: Wish,
+    wish: MemoriesChoice,
     dry_run: bool,
-) -> Result<Option<Kept>, CommandError> {
+) -> Result<Option<MemoriesReport>, CommandError> {
     let here = std::env::current_dir()?;
     let project = memories::project(&here);
     let is_home = etcetera::home_dir().is_ok_and(|home| home == project);
-    if wish == Wish::No || (wish == Wish::Ask && (is_home || !context.ui.can_ask() || !is_project(project))) {
+    if wish == MemoriesChoice::No
+        || (wish == MemoriesChoice::Ask && (is_home || !context.ui.can_ask() || !is_project(project)))
+    {
         return Ok(None);
     }
     let scope = derive(&here, |name| std::env::var(name).ok());
@@ -71,16 +73,17 @@ pub(in crate::cli) fn install(
     );
     match memories::set_in(file.text()).map_err(wrong)? {
         Some(set) if set == shown => {}
-        Some(set) if wish != Wish::Yes => {
+        Some(set) if wish != MemoriesChoice::Yes => {
             context.ui.note(format!("Claude Code's memories of this project are in `{set}`, and stay there"));
             return Ok(None);
         }
-        _ if wish == Wish::Ask && !context.ui.confirm(&question) => return Ok(None),
+        _ if wish == MemoriesChoice::Ask && !context.ui.confirm(&question) => return Ok(None),
         _ => {}
     }
     let after = memories::with(file.text(), shown).map_err(wrong)?;
     super::host_file::show_change(context, &path, file.text(), &after);
-    let mut kept = Kept { settings: path.clone(), folder: folder.clone(), copied: 0, written: false };
+    let mut kept =
+        MemoriesReport { settings: path.clone(), folder: folder.clone(), copied: 0, written: false };
     if dry_run {
         return Ok(Some(kept));
     }
@@ -117,7 +120,7 @@ fn settings_of(project: &Path) -> PathBuf {
 fn copy(context: &Context, from: &Path, inside: &str) -> Result<usize, CommandError> {
     let workspace = context.workspace()?;
     let why = Why::new(Actor::Cli, format!("hook install: copied Claude Code's memories to {inside}"));
-    let Outside { notes, skipped } = follow::notes(from).map_err(CommandError::problem)?;
+    let SourceFolder { notes, skipped } = follow::notes(from).map_err(CommandError::problem)?;
     skipped.iter().for_each(|skipped| context.ui.note(format!("not copied: {skipped}")));
     workspace.together(&why, || {
         let mut copied = 0;

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::agent_memories::{self, Kept, Wish};
+use super::agent_memories::{self, MemoriesChoice, MemoriesReport};
 use super::hook_server;
 use super::host_file::{MEND, show_change};
 use crate::cli::{CommandError, CommandResult, Context, Status};
@@ -12,7 +12,7 @@ use crate::hooks::archive::delegate::condense;
 use crate::hooks::archive::{ArchiveError, Report, Request, archive, is_any_known, sweep};
 use crate::hooks::install::{self, Caller, SettingsError};
 use crate::hooks::settings_file::SettingsFile;
-use crate::hooks::{self, Event, HookContext, memories};
+use crate::hooks::{self, HookContext, HostEvent, memories};
 
 /// Answers a coding agent's hooks: reads the host's JSON on standard input, answers in its format.
 ///
@@ -109,13 +109,13 @@ struct At {
 
 impl Args {
     /// The event that a host calls about; none for what a person types.
-    pub fn event(&self) -> Option<Event> {
+    pub fn event(&self) -> Option<HostEvent> {
         match self.action {
-            Action::SessionStart => Some(Event::SessionStart),
-            Action::UserPromptSubmit => Some(Event::UserPromptSubmit),
-            Action::Stop => Some(Event::Stop),
-            Action::PreCompact => Some(Event::PreCompact),
-            Action::SessionEnd => Some(Event::SessionEnd),
+            Action::SessionStart => Some(HostEvent::SessionStart),
+            Action::UserPromptSubmit => Some(HostEvent::UserPromptSubmit),
+            Action::Stop => Some(HostEvent::Stop),
+            Action::PreCompact => Some(HostEvent::PreCompact),
+            Action::SessionEnd => Some(HostEvent::SessionEnd),
             Action::Archive { .. } | Action::Install { .. } | Action::Uninstall { .. } => None,
         }
     }
@@ -136,9 +136,9 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             let server = hook_server::name(&vault_text, &config, project).filter(|_| !no_mcp);
             let caller = Caller { program, vault: vault_text, server };
             let wish = match (wanted, no_memories) {
-                (true, _) => Wish::Yes,
-                (_, true) => Wish::No,
-                _ => Wish::Ask,
+                (true, _) => MemoriesChoice::Yes,
+                (_, true) => MemoriesChoice::No,
+                _ => MemoriesChoice::Ask,
             };
             if *codex_memories {
                 agent_memories::follow_codex(context, at.dry_run)?;
@@ -172,7 +172,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 }
 
 /// One answer to the host, or silence.
-fn answer(context: &Context, event: Event) {
+fn answer(context: &Context, event: HostEvent) {
     let vault = context.vault_dir().map_err(|error| error.to_string());
     let place = HookContext { vault, clock: Arc::clone(&context.clock) };
     let line = hooks::respond(event, &place, io::stdin());
@@ -244,7 +244,7 @@ fn without(file: &SettingsFile) -> Result<Option<String>, SettingsError> {
 fn change(
     context: &Context,
     at: &At,
-    kept: Option<&Kept>,
+    kept: Option<&MemoriesReport>,
     edit: impl Fn(&SettingsFile) -> Result<Option<String>, SettingsError>,
 ) -> CommandResult {
     let path = path(at)?;

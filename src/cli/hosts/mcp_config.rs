@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::config::{McpServer, Settings, mcp_hosts};
-use crate::mcp::hosts::{self, Host, Purpose};
+use crate::mcp::hosts::{self, Host, ServerPurpose};
 
 /// Prints the smallest configuration with which a host starts the MCP server for a purpose.
 ///
@@ -13,7 +13,7 @@ use crate::mcp::hosts::{self, Host, Purpose};
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// What the server is for: `recall` reads memory, `deliver` writes it too and adds reminders, `full` does all.
-    purpose: Purpose,
+    purpose: ServerPurpose,
     /// The host.
     #[arg(long, default_value = "claude-code")]
     host: Host,

@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use crate::capture::{HUMAN, Inbox, InboxError, Listed};
+use crate::capture::{HUMAN, Inbox, InboxError, ListedCandidate};
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::format::Finding;
-use crate::format::candidate::{State, is_id};
+use crate::format::candidate::{CandidateState, is_id};
 use crate::workspace::Workspace;
 
 /// Shows what could be remembered from your conversations, and keeps or declines it.
@@ -74,7 +74,8 @@ fn list(context: &Context, inbox: &Inbox<'_>, all: bool) -> CommandResult {
     let listed = inbox.list()?;
     // Programs are given everything, with its state.
     context.ui.json(&listed);
-    let shown: Vec<&Listed> = listed.iter().filter(|one| all || one.state == State::Open).collect();
+    let shown: Vec<&ListedCandidate> =
+        listed.iter().filter(|one| all || one.state == CandidateState::Open).collect();
     for one in &shown {
         context.ui.line(words(one));
     }
@@ -93,18 +94,18 @@ fn list(context: &Context, inbox: &Inbox<'_>, all: bool) -> CommandResult {
 }
 
 /// One thing, for people.
-fn words(one: &Listed) -> String {
+fn words(one: &ListedCandidate) -> String {
     let state = match one.state {
-        State::Open => "",
-        State::Kept => "  (kept)",
-        State::Dropped => "  (declined)",
+        CandidateState::Open => "",
+        CandidateState::Kept => "  (kept)",
+        CandidateState::Dropped => "  (declined)",
     };
     let change = match (&one.replaces, &one.joins) {
         (Some(old), _) => format!("\n  instead of: {old}"),
         (_, Some(old)) => format!("\n  beside: {old}"),
         _ => String::new(),
     };
-    let Listed { id, category, section, text, quote, source, .. } = one;
+    let ListedCandidate { id, category, section, text, quote, source, .. } = one;
     format!("{id}  [{category}] {section}: {text}{state}\n  “{quote}” [[{source}]]{change}")
 }
 
@@ -155,7 +156,7 @@ impl From<InboxError> for CommandError {
 
 /// What a scan found.
 #[derive(Debug, Serialize)]
-struct Found {
+struct ScanReport {
     id: String,
     category: crate::format::candidate::Category,
     section: String,
@@ -172,13 +173,13 @@ fn scan(
     since: Option<jiff::civil::Date>,
     dry: bool,
 ) -> CommandResult {
-    use crate::capture::{Learner, reading, rules};
+    use crate::capture::{Learner, new_turns, rules};
 
     let inbox = Inbox::new(workspace.memory());
     let mut learner = Learner::new(workspace.memory())?;
     let (mut proposals, mut read, now) = (Vec::new(), 0, workspace.clock.now());
     for path in meant(workspace, logs)? {
-        let (turns, _) = reading::turns(path.as_str(), &workspace.vault.read(&path)?, None);
+        let (turns, _) = new_turns::turns(path.as_str(), &workspace.vault.read(&path)?, None);
         for turn in turns {
             let day = workspace.zone.tz().to_datetime(turn.at).date();
             if since.is_some_and(|since| day < since) {
@@ -189,10 +190,10 @@ fn scan(
         }
     }
     let asking = learner.choose(proposals, &workspace.settings, now, &workspace.zone);
-    let found: Vec<Found> = asking
+    let found: Vec<ScanReport> = asking
         .lines
         .iter()
-        .map(|one| Found {
+        .map(|one| ScanReport {
             id: one.id.clone(),
             category: one.category,
             section: one.section.clone(),
@@ -224,7 +225,7 @@ fn scan(
 }
 
 /// How many messages were found in.
-fn count(found: &[Found]) -> usize {
+fn count(found: &[ScanReport]) -> usize {
     found.iter().map(|one| &one.source).collect::<std::collections::HashSet<_>>().len()
 }
 
@@ -241,7 +242,7 @@ fn meant(workspace: &Workspace, logs: &[String]) -> Result<Vec<crate::vault::Not
     let mut all: Vec<NotePath> = walked.into_iter().map(|entry| entry.path).collect();
     all.sort();
     if logs.is_empty() {
-        all.retain(|path| crate::capture::reading::is_talk(&workspace.settings.paths.logs, path.as_str()));
+        all.retain(|path| crate::capture::new_turns::is_talk(&workspace.settings.paths.logs, path.as_str()));
         return Ok(all);
     }
     let mut out = Vec::new();

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::arguments::{before, day, place_of, range, scope, target, words};
 use super::saving::{SaveArgs, one_line, save, tell};
 use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::memory::{ListedDay, ListedSection, MemoryError, MemoryRef, Shelf, read_working, working};
+use crate::memory::{ListedDay, ListedSection, MemoryError, MemoryKind, MemoryRef, read_working, working};
 use crate::workspace::Workspace;
 
 /// Saves, lists, reads and removes memories.
@@ -214,20 +214,20 @@ fn list(
         pins.iter().for_each(|pin| context.ui.line(format!("{:>4}  {}", pin.line, one_line(&pin.text))));
         return Ok(Status::Fine);
     }
-    let shelf = shelf.parse::<Shelf>().map_err(|error| CommandError::from(error).hint("or `pins`"))?;
+    let shelf = shelf.parse::<MemoryKind>().map_err(|error| CommandError::from(error).hint("or `pins`"))?;
     match shelf {
-        Shelf::Long => {
+        MemoryKind::Long => {
             let sections = memory.list_long(scopes)?;
             context.ui.json(&sections);
             sections.iter().for_each(|section| print_section(context, section));
         }
-        Shelf::Daily => {
+        MemoryKind::Daily => {
             let date = date.map(|text| day(text, workspace)).transpose()?;
             let days = memory.list_daily(date, scopes)?;
             context.ui.json(&days);
             days.iter().for_each(|day| print_day(context, day));
         }
-        Shelf::Commitment => {
+        MemoryKind::Commitment => {
             let listed = memory.ledger().list(all).map_err(MemoryError::from)?;
             context.ui.json(&listed);
             for it in &listed {

@@ -2,7 +2,7 @@
 
 use super::arguments::{named, scope, words};
 use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::memory::{Draft, Fields, NewMemory, Saved, Scope, Shelf, Temporal, Tier};
+use crate::memory::{Draft, Fields, MemoryKind, NewMemory, Saved, Scope, Temporal, Tier};
 use crate::reminders::ReminderError;
 use crate::workspace::Workspace;
 use crate::{schedule, when};
@@ -51,7 +51,7 @@ pub(super) fn save(context: &Context, workspace: &Workspace, args: &SaveArgs) ->
     let now = workspace.clock.now();
     let (memory, origin) = (workspace.memory(), context.origin());
     let text = words(&args.text)?;
-    let shelf: Shelf = args.to.parse()?;
+    let shelf: MemoryKind = args.to.parse()?;
     let fact = || -> Result<NewMemory<'_>, CommandError> {
         let fields = Fields {
             importance: args.importance,
@@ -70,9 +70,9 @@ pub(super) fn save(context: &Context, workspace: &Workspace, args: &SaveArgs) ->
     };
     only(args, shelf)?;
     let saved = match shelf {
-        Shelf::Long => memory.save_fact(&fact()?, now, &origin)?,
-        Shelf::Daily => memory.save_note(&fact()?, now, &origin)?,
-        Shelf::Commitment => {
+        MemoryKind::Long => memory.save_fact(&fact()?, now, &origin)?,
+        MemoryKind::Daily => memory.save_note(&fact()?, now, &origin)?,
+        MemoryKind::Commitment => {
             let due = args.due.as_deref().map(|phrase| when::parse_when(phrase, now, &workspace.zone));
             let due = due.transpose().map_err(ReminderError::from)?;
             let draft = Draft {
@@ -100,7 +100,7 @@ pub(super) fn save(context: &Context, workspace: &Workspace, args: &SaveArgs) ->
 }
 
 /// Refuses options that would be lost without a word, and a follow-up that would never be told.
-pub(super) fn only(args: &SaveArgs, shelf: Shelf) -> Result<(), CommandError> {
+pub(super) fn only(args: &SaveArgs, shelf: MemoryKind) -> Result<(), CommandError> {
     let of_follow_ups = [
         ("--due", args.due.is_some()),
         ("--precision", args.precision.is_some()),
@@ -114,7 +114,7 @@ pub(super) fn only(args: &SaveArgs, shelf: Shelf) -> Result<(), CommandError> {
         ("--tier", args.tier.is_some()),
         ("--temporal", args.temporal.is_some()),
     ];
-    let is_follow_up = shelf == Shelf::Commitment;
+    let is_follow_up = shelf == MemoryKind::Commitment;
     let lost = if is_follow_up { &of_memories[..] } else { &of_follow_ups[..] };
     if let Some((option, _)) = lost.iter().find(|(_, given)| *given) {
         let hint = if is_follow_up {
@@ -124,7 +124,7 @@ pub(super) fn only(args: &SaveArgs, shelf: Shelf) -> Result<(), CommandError> {
         };
         return Err(CommandError::usage(format!("`{option}` means nothing with `--to {shelf}`")).hint(hint));
     }
-    if args.section.is_some() && shelf != Shelf::Long {
+    if args.section.is_some() && shelf != MemoryKind::Long {
         return Err(CommandError::usage(format!("`--section` means nothing with `--to {shelf}`"))
             .hint("sections are in MEMORY.md: leave it out, or save with `--to long`"));
     }

@@ -3,7 +3,7 @@
 use jiff::ToSpan;
 use jiff::civil::Date;
 
-use crate::agenda::{self, Agenda, AgendaError, Entry, State};
+use crate::agenda::{self, Agenda, AgendaEntry, AgendaError, EntryState};
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::tasks::Scanner;
 use crate::terminal::tamed;
@@ -66,17 +66,17 @@ fn show(context: &Context, agenda: &Agenda) {
 }
 
 /// `Call Mum (weekly) told at 09:31 by discord, 1 min late`.
-fn words(entry: &Entry) -> String {
+fn words(entry: &AgendaEntry) -> String {
     let mut out = tamed(&entry.msg).into_owned();
     match &entry.recur {
         Some(_) if entry.times > 1 => out.push_str(&format!(" ({} times)", entry.times)),
         Some(recur) => out.push_str(&format!(" ({recur})")),
         None => {}
     }
-    if entry.kind != agenda::Kind::Reminder {
+    if entry.kind != agenda::EntryKind::Reminder {
         out.push_str(&format!("  {}", entry.kind.as_str()));
     }
-    if entry.state != State::Coming {
+    if entry.state != EntryState::Coming {
         out.push_str(&format!("  {}", entry.state.as_str()));
     }
     let Some(told) = &entry.told else { return out };

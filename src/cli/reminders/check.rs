@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Component, Path, PathBuf};
 
 use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::format::{approval, candidate, commitment, log, reminder, summary, tasks, working};
+use crate::format::{approval, candidate, commitment, dated_tasks, log, reminder, summary, working};
 use crate::memory::working::working_path;
 use crate::reminders::{self, IdAt, PlacedFinding};
 use crate::tasks::Scanner;
@@ -88,7 +88,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 /// Looks at all notes for what nobody tells: reminders that stand in another note, and dated tasks of other programs.
 fn look_elsewhere(
     workspace: &Workspace,
-    told: &Told,
+    told: &ToldTasks,
     found: &mut Vec<PlacedFinding>,
     foreign: &mut Vec<PlacedFinding>,
 ) -> Result<(), VaultError> {
@@ -164,11 +164,11 @@ fn look_at_summaries(workspace: &Workspace, found: &mut Vec<PlacedFinding>) -> R
 }
 
 /// The lines of each note that are told as tasks of other programs, with whether they say a time of day.
-type Told = HashMap<String, BTreeMap<usize, bool>>;
+type ToldTasks = HashMap<String, BTreeMap<usize, bool>>;
 
 /// What the forms in `[reminders] also` tell; none where none is on.
-fn told(workspace: &Workspace, found: &mut Vec<PlacedFinding>) -> Told {
-    let mut told = Told::new();
+fn told(workspace: &Workspace, found: &mut Vec<PlacedFinding>) -> ToldTasks {
+    let mut told = ToldTasks::new();
     let Some(settings) = workspace.task_settings() else { return told };
     let mut scanner = Scanner::default();
     if let Err(reason) = scanner.look(&workspace.vault, &settings, workspace.clock.now()) {
@@ -189,10 +189,10 @@ fn told(workspace: &Workspace, found: &mut Vec<PlacedFinding>) -> Told {
 
 /// The dated tasks of other programs in a note: those that nobody tells, and those that are told without a time of day,
 /// one finding each.
-fn others(workspace: &Workspace, path: &NotePath, bytes: &[u8], told: &Told) -> Vec<PlacedFinding> {
+fn others(workspace: &Workspace, path: &NotePath, bytes: &[u8], told: &ToldTasks) -> Vec<PlacedFinding> {
     let none = BTreeMap::new();
     let told = told.get(path.as_str()).unwrap_or(&none);
-    let mut dated = tasks::dated(bytes);
+    let mut dated = dated_tasks::dated(bytes);
     dated.retain(|task| !told.contains_key(&task.line));
     let place = |line, column, reason, suggestion| PlacedFinding {
         path: path.to_string(),
@@ -202,7 +202,7 @@ fn others(workspace: &Workspace, path: &NotePath, bytes: &[u8], told: &Told) -> 
         suggestion,
     };
     let mut out = Vec::new();
-    let mut impossible = tasks::impossible(bytes);
+    let mut impossible = dated_tasks::impossible(bytes);
     impossible.retain(|task| workspace.task_settings().is_some() && !told.contains_key(&task.line));
     for task in &impossible {
         dated.retain(|other| other.line != task.line);
@@ -242,7 +242,7 @@ fn others(workspace: &Workspace, path: &NotePath, bytes: &[u8], told: &Told) -> 
 /// Dated tasks in lines that aren't UTF-8, one finding for all of a note, where tasks of other programs are told at all.
 fn unreadable(workspace: &Workspace, path: &NotePath, bytes: &[u8]) -> Option<PlacedFinding> {
     let _ = workspace.task_settings()?;
-    let all = tasks::unreadable(bytes);
+    let all = dated_tasks::unreadable(bytes);
     let first = all.first()?;
     let reason = match all.len() {
         1 => format!("a task with a date (`{}`) is not told: its line is not valid UTF-8", first.mark),

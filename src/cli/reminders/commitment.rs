@@ -3,7 +3,7 @@
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::deliver::Scope;
 use crate::format::commitment::{self, Precision};
-use crate::memory::commitments::{CommitmentError, Draft, Listed};
+use crate::memory::commitments::{CommitmentError, Draft, ListedFollowUp};
 use crate::reminders::ReminderError;
 use crate::{schedule, when};
 
@@ -111,7 +111,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 }
 
 /// `c-2026-12-01-001  pending    2026-12-01T19:00:00+00:00  Remind Kyle`.
-fn line(listed: &Listed) -> String {
+fn line(listed: &ListedFollowUp) -> String {
     let due = listed.due.as_deref().unwrap_or("no due time");
     format!("{}  {:<9}  {due}  {}", listed.id, listed.status, listed.text.replace('\n', " "))
 }

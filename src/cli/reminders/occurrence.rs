@@ -3,10 +3,10 @@
 use jiff::civil::Time;
 
 use super::remind::Remind;
-use crate::cli::when::instant;
+use crate::cli::instant_option::instant;
 use crate::cli::{CommandError, CommandResult, Status};
 use crate::format::reminder::Recur;
-use crate::reminders::{self, Previewed, ReminderError, Written};
+use crate::reminders::{self, Previewed, ReminderError, WrittenReminder};
 use crate::tasks::{Rewrite, Scanner, is_task_id};
 use crate::when;
 
@@ -49,7 +49,7 @@ impl Remind<'_> {
             return self.rewrite("moved", id, Rewrite { to: Some(local), words: None });
         }
         let written = match self.workspace.postponed(id, local, &self.context.origin())? {
-            Some(line_text) => Written { id: id.to_owned(), line_text },
+            Some(line_text) => WrittenReminder { id: id.to_owned(), line_text },
             None => self.book().move_next(id, local, now, self.context.origin())?,
         };
         self.say("moved", &written, self.said(local, Recur::None))
@@ -94,7 +94,7 @@ impl Remind<'_> {
 }
 
 /// The date and time of a line as it was written.
-fn next_of(written: &Written) -> Option<jiff::civil::DateTime> {
+fn next_of(written: &WrittenReminder) -> Option<jiff::civil::DateTime> {
     match crate::format::reminder::parse_line(written.line_text.as_bytes()) {
         crate::format::reminder::Parsed::Reminder(line) => Some(line.date.to_datetime(line.time)),
         _ => None,

@@ -3,15 +3,16 @@
 use jiff::SignedDuration;
 use jiff::civil::DateTime;
 
-use super::named::{self, Among};
+use super::find_by_words::{self, WordsScope};
 use crate::cli::context::runtime;
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::deliver::pass::{PassContext, flush};
 use crate::format::reminder::Recur;
 use crate::reminders::{
-    self, Book, Changes, Draft, Listed, ReminderError, Written, check_message, local_after,
+    self, Changes, Draft, ListedReminder, ReminderError, VaultReminders, WrittenReminder, check_message,
+    local_after,
 };
-use crate::tasks::{self, Rewrite, Standing, TaskError, WrittenTask, is_task_id};
+use crate::tasks::{self, Rewrite, TaskError, ToldLine, WrittenTask, is_task_id};
 use crate::vault::NotePath;
 use crate::when::{self, Meaning};
 use crate::workspace::Workspace;
@@ -124,16 +125,16 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         Action::List { all: false } => remind.list(),
         Action::List { all: true } => remind.list_all(),
         Action::Edit { id, when, message, recur } => {
-            let id = &remind.id(id, Among::All)?;
+            let id = &remind.id(id, WordsScope::All)?;
             remind.edit(id, when.as_deref(), message.as_deref(), recur.as_deref())
         }
-        Action::Rm { id } => remind.remove(&remind.id(id, Among::All)?),
-        Action::Done { id } => remind.done(&remind.id(id, Among::All)?),
+        Action::Rm { id } => remind.remove(&remind.id(id, WordsScope::All)?),
+        Action::Done { id } => remind.done(&remind.id(id, WordsScope::All)?),
         Action::Snooze { id, until, minutes } => {
-            remind.snooze(&remind.id(id, Among::AllAndTold)?, until.as_deref(), *minutes)
+            remind.snooze(&remind.id(id, WordsScope::AllAndTold)?, until.as_deref(), *minutes)
         }
-        Action::Skip { id } => remind.skip(&remind.id(id, Among::All)?),
-        Action::Move { id, when } => remind.move_next(&remind.id(id, Among::All)?, when),
+        Action::Skip { id } => remind.skip(&remind.id(id, WordsScope::All)?),
+        Action::Move { id, when } => remind.move_next(&remind.id(id, WordsScope::All)?, when),
         Action::Preview { id, count, until, from } => {
             remind.preview(id.as_deref(), usize::from(*count), until.as_deref(), from.as_deref())
         }
@@ -147,14 +148,19 @@ pub(super) struct Remind<'a> {
 }
 
 impl Remind<'_> {
-    pub(super) fn book(&self) -> Book<'_> {
+    pub(super) fn book(&self) -> VaultReminders<'_> {
         let workspace = self.workspace;
-        Book { vault: &workspace.vault, editor: &workspace.editor, path: self.path, zone: &workspace.zone }
+        VaultReminders {
+            vault: &workspace.vault,
+            editor: &workspace.editor,
+            path: self.path,
+            zone: &workspace.zone,
+        }
     }
 
     /// The id of what an id or words mean.
-    fn id(&self, text: &str, among: Among) -> Result<String, CommandError> {
-        named::id_of(self.context, self.workspace, &self.book(), text, among)
+    fn id(&self, text: &str, among: WordsScope) -> Result<String, CommandError> {
+        find_by_words::id_of(self.context, self.workspace, &self.book(), text, among)
     }
 
     fn when(&self, text: &str) -> Result<Meaning, CommandError> {
@@ -229,7 +235,7 @@ impl Remind<'_> {
             return self.say_task("snoozed", &written, self.said(local, Recur::None).as_deref());
         }
         if let Some(line_text) = self.workspace.postponed(id, local, &self.context.origin())? {
-            let written = Written { id: id.to_owned(), line_text };
+            let written = WrittenReminder { id: id.to_owned(), line_text };
             return self.say("snoozed", &written, self.said(local, Recur::None));
         }
         let said = self.workspace.said_by(id);
@@ -252,8 +258,10 @@ impl Remind<'_> {
             let written = self.book().remove(id, self.context.origin())?;
             return self.say("removed", &written, None);
         }
-        let written =
-            Written { id: id.to_owned(), line_text: String::from_utf8_lossy(&line.text).into_owned() };
+        let written = WrittenReminder {
+            id: id.to_owned(),
+            line_text: String::from_utf8_lossy(&line.text).into_owned(),
+        };
         self.context.ui.json(&written);
         self.context.ui.line(&written.line_text);
         let next = schedule::next_occurrence(&self.workspace.zone, &line.reminder, now);
@@ -296,7 +304,7 @@ impl Remind<'_> {
     }
 
     /// Prints the exact line, which is the console's confirmation; other notifiers get one of their own.
-    pub(super) fn say(&self, what: &str, written: &Written, when: Option<String>) -> CommandResult {
+    pub(super) fn say(&self, what: &str, written: &WrittenReminder, when: Option<String>) -> CommandResult {
         self.context.ui.json(written);
         self.context.ui.line(&written.line_text);
         if let Some(when) = when {
@@ -348,14 +356,14 @@ impl Remind<'_> {
 }
 
 /// `rid_…  2026-12-01 09:30  weekly   Call Mum`.
-fn listed_line(reminder: &Listed) -> String {
+fn listed_line(reminder: &ListedReminder) -> String {
     let id = reminder.id.as_deref().unwrap_or("(no id yet)");
     let recur = if reminder.recur == "none" { "once" } else { &reminder.recur };
     format!("{id:<16}  {} {}  {recur:<7}  {}", reminder.date, reminder.time, reminder.msg)
 }
 
 /// As [`listed_line`], with where it stands.
-fn standing_line(one: &Standing) -> String {
+fn standing_line(one: &ToldLine) -> String {
     let id = one.id.as_deref().unwrap_or("(no id yet)");
     let recur = if one.recur == "none" { "once" } else { &one.recur };
     format!("{id}  {} {}  {recur}  {}  {}", one.date, one.time, one.msg, one.place())

@@ -1,11 +1,11 @@
 //! `setup`: a short dialogue from nothing to a vault that tells you what is due.
 //!
-//! The questions and what they come to are [`crate::setup`]; here stand the terminal ([`ask`]), the looking
-//! ([`looks`]; the time zone is [`crate::cli::zone`]'s) and the writing ([`write`]). Nothing is written before it was shown.
+//! The questions and what they come to are [`crate::setup`]; here stand the terminal ([`prompt`]), the looking
+//! ([`checks`]; the time zone is [`crate::cli::zone`]'s) and the writing ([`write`]). Nothing is written before it was shown.
 
-mod ask;
-mod looks;
-mod telling;
+mod checks;
+mod prompt;
+mod test_message;
 mod write;
 
 use std::path::PathBuf;
@@ -16,9 +16,9 @@ use crate::config::{
     self, DISCORD_TOKEN_VARIABLE, EMAIL_PASSWORD_VARIABLE, NTFY_TOKEN_VARIABLE, SIGNED_SECRET_VARIABLE,
     SIGNED_URL_VARIABLE, WEBHOOK_VARIABLE,
 };
-use crate::setup::{Answers, CheckResult, Dialogue, Machine, Next, Plan, Question};
+use crate::setup::{Answers, CheckResult, Dialogue, MachineFacts, Next, Plan, Question};
 
-use ask::Terminal;
+use prompt::Terminal;
 
 /// Sets a vault up, question by question: folder, time zone, who tells you, a brain, a service.
 ///
@@ -52,7 +52,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
                 dialogue.answer(question.step, &answer);
             }
             Next::Check(look) => {
-                let found = looks::look(context, &look, args.no_tests);
+                let found = checks::look(context, &look, args.no_tests);
                 driver.say(&found);
                 dialogue.checked(found);
             }
@@ -135,7 +135,7 @@ impl Driver {
 
 /// What a file means that doesn't answer: what costs money or runs for ever is only done where it is asked for.
 fn unanswered(question: &Question) -> &'static str {
-    use crate::setup::Step::{Brain, Service};
+    use crate::setup::QuestionKey::{Brain, Service};
     match question.step {
         Brain => "none",
         Service => "no",
@@ -144,7 +144,7 @@ fn unanswered(question: &Question) -> &'static str {
 }
 
 /// What is known of this machine.
-fn machine(context: &Context) -> Result<Machine, CommandError> {
+fn machine(context: &Context) -> Result<MachineFacts, CommandError> {
     let home = etcetera::home_dir().ok().filter(|home| home.is_absolute());
     let home = home.ok_or_else(|| CommandError::problem("no home directory is known").hint("set `HOME`"))?;
     let here = std::env::current_dir()?;
@@ -167,15 +167,15 @@ fn machine(context: &Context) -> Result<Machine, CommandError> {
     let mut random = [0; 40];
     getrandom::fill(&mut random)
         .map_err(|error| CommandError::problem(format!("no random numbers: {error}")))?;
-    Ok(Machine {
+    Ok(MachineFacts {
         vault: named.or_else(|| config::find_vault(&here)),
         zone: crate::cli::zone::zone_here(),
         now: context.clock.now(),
-        has_desktop: looks::has_desktop(),
-        has_services: looks::has_services(),
+        has_desktop: checks::has_desktop(),
+        has_services: checks::has_services(),
         variables: variables.into_iter().filter(is_set).collect(),
-        programs: ["claude", "codex"].into_iter().filter(|program| looks::is_installed(program)).collect(),
-        local_models: looks::local_models(),
+        programs: ["claude", "codex"].into_iter().filter(|program| checks::is_installed(program)).collect(),
+        local_models: checks::local_models(),
         taken: names.map(Iterator::collect).unwrap_or_default(),
         topic: format!("vault-{}", data_encoding::HEXLOWER.encode(&random[..8])),
         signing_secret: format!("whsec_{}", data_encoding::BASE64.encode(&random[8..])).into(),

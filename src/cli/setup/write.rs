@@ -8,7 +8,7 @@ use secrecy::ExposeSecret;
 use crate::cli::context::Context;
 use crate::cli::daemon::service;
 use crate::cli::error::{CommandError, CommandResult, Status};
-use crate::cli::init::{self, Begin};
+use crate::cli::init::{self, InitialContent};
 use crate::config::FILE_NAME;
 use crate::setup::{Plan, SecretFile};
 use crate::vault::{Actor, EditError, NotePath, Operation, Why};
@@ -22,7 +22,7 @@ pub(super) fn write(context: &Context, plan: &Plan) -> CommandResult {
             CommandError::problem(format!("can't write `{}`: {error}", secret.path.display()))
         })?;
     }
-    let begin = Begin { zone: Some(plan.zone.clone()), settings: Some(settings.clone()) };
+    let begin = InitialContent { zone: Some(plan.zone.clone()), settings: Some(settings.clone()) };
     let (workspace, written) = init::write_template(context, &plan.root, &begin)?;
     if let Some(before) = plan.before.as_ref().filter(|before| **before != settings) {
         change(&workspace, before, &settings)?;

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::shared::{open, refresh};
 use crate::cli::{CommandResult, Context, Status};
 use crate::deliver::Journal;
-use crate::deliver::journal::{State, key};
+use crate::deliver::journal::{DeliveryState, key};
 use crate::history::{AuditReport, CheckDepth, DeliveryRecord, History, Verification, audit};
 use crate::workspace::Workspace;
 
@@ -98,5 +98,5 @@ fn what_to_do(context: &Context, history: &History, found: &Verification) {
 /// forgotten it after years, proves nothing.
 fn on_record(journal: &Journal, record: &DeliveryRecord<'_>) -> Option<bool> {
     let row = journal.row(&key(record.id, record.local, None)).ok()??;
-    Some(row.delivered.is_some() || matches!(row.state, State::Sent | State::Done))
+    Some(row.delivered.is_some() || matches!(row.state, DeliveryState::Sent | DeliveryState::Done))
 }

@@ -45,7 +45,7 @@ enum Action {
 
 /// A copy in the list.
 #[derive(Debug, Serialize)]
-struct Listed {
+struct ListedCopy {
     copy: String,
     note: String,
     /// Whether the name says that it is a copy; else it only ends in a number.
@@ -115,7 +115,7 @@ fn list(context: &Context, workspace: &Workspace) -> CommandResult {
     if copies.is_empty() {
         context.ui.line("no conflict copies");
     }
-    let listed = copies.iter().map(|copy| Listed {
+    let listed = copies.iter().map(|copy| ListedCopy {
         copy: copy.copy.to_string(),
         note: copy.note.to_string(),
         certain: copy.is_certain,

@@ -103,7 +103,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     }
     let path = args.path.as_deref().map(|path| vault_path(&workspace, path)).transpose()?;
     if args.lines {
-        return super::lines::run(context, &history, path.as_deref(), args.at.as_deref());
+        return super::blame::run(context, &history, path.as_deref(), args.at.as_deref());
     }
     let filter = Filter {
         path: path.filter(|path| !path.is_empty()),

@@ -2,15 +2,15 @@
 //!
 //! - [`history`], [`diff`], [`audit`], [`restore`], [`undo`], [`conflicts`]: one file a command;
 //! - [`shared`]: opening the history, paths, pages and words of all of them;
-//! - [`lines`]: `history --lines`.
+//! - [`blame`]: `history --lines`.
 //!
 //! Nothing is restored before it was shown.
 
 pub(super) mod audit;
+mod blame;
 pub(super) mod conflicts;
 pub(super) mod diff;
 pub(super) mod history;
-mod lines;
 pub(super) mod restore;
 mod shared;
 pub(super) mod undo;

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::shared::{diff_text, open, refresh, style};
 use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::history::{DiffStyle, History, Interrupted, OperationUndo, UndoPlan, UndoReport, Undone};
+use crate::history::{DiffStyle, History, Interrupted, OperationUndo, UndoPlan, UndoReport, UndoSelection};
 use crate::workspace::Workspace;
 
 /// Takes back what the agent did last; what people changed since stays.
@@ -44,16 +44,16 @@ struct NoteChange {
 const MAX_COUNT_DIGITS: usize = 3;
 
 impl Args {
-    fn undone(&self) -> Result<Undone, CommandError> {
+    fn undone(&self) -> Result<UndoSelection, CommandError> {
         let what = self.what.trim();
         if let Some(turn) = &self.turn {
-            return Ok(Undone::Turn(turn.clone()));
+            return Ok(UndoSelection::Turn(turn.clone()));
         }
         match what.parse::<usize>() {
             Ok(0) => Err(CommandError::usage("`0` operations can't be taken back")
                 .hint("`undo` alone takes back the last one")),
-            Ok(count) if what.len() <= MAX_COUNT_DIGITS => Ok(Undone::Last(count)),
-            _ => Ok(Undone::Snapshot(what.to_owned())),
+            Ok(count) if what.len() <= MAX_COUNT_DIGITS => Ok(UndoSelection::Last(count)),
+            _ => Ok(UndoSelection::Snapshot(what.to_owned())),
         }
     }
 }
@@ -138,9 +138,9 @@ fn finished(context: &Context, workspace: &Workspace, history: &History) -> Resu
     Ok(is_it)
 }
 
-fn nothing_undone(undone: &Undone) -> CommandError {
+fn nothing_undone(undone: &UndoSelection) -> CommandError {
     let next = match undone {
-        Undone::Last(count) => {
+        UndoSelection::Last(count) => {
             format!("; `vault-agent undo {}` takes back what was done before, too", count + 1)
         }
         _ => String::new(),

@@ -13,9 +13,9 @@ use crate::format::id::ReminderId;
 use crate::format::reminder::{self, Reminder};
 use crate::format::task::Format;
 use crate::memory::Origin;
-use crate::reminders::{Adopted, Kept, adopt};
+use crate::reminders::{AdoptedLine, UnadoptedLine, adopt};
 use crate::tasks::{self, TaskSettings};
-use crate::transfer::{Batch, Found, Item, Problem};
+use crate::transfer::{Batch, FoundItem, ImportItem, ImportProblem};
 use crate::vault::{Actor, NotePath, OPERATION, OpOutcome, Operation, VaultError};
 use crate::workspace::Workspace;
 
@@ -50,10 +50,10 @@ struct Report<'a> {
 }
 
 /// A note with what becomes of its lines.
-struct Note {
+struct NoteLines {
     path: NotePath,
-    adopted: Vec<Adopted>,
-    kept: Vec<Kept>,
+    adopted: Vec<AdoptedLine>,
+    kept: Vec<UnadoptedLine>,
 }
 
 /// Shows what would become ours of the whole vault or below `under`; with `yes` does it.
@@ -92,7 +92,7 @@ pub(in crate::cli) fn run(
 }
 
 /// A line with an id that another reminder has gets one of its own: else it would count as there, and be lost.
-fn own_ids(workspace: &Workspace, notes: &mut [Note]) -> Result<(), CommandError> {
+fn own_ids(workspace: &Workspace, notes: &mut [NoteLines]) -> Result<(), CommandError> {
     let bytes = match workspace.vault.read(&workspace.note(&workspace.settings.paths.reminders)) {
         Ok(bytes) => bytes,
         Err(VaultError::NotFound(_)) => Vec::new(),
@@ -111,40 +111,42 @@ fn own_ids(workspace: &Workspace, notes: &mut [Note]) -> Result<(), CommandError
 }
 
 /// All reminders that the lines become, each with its line's place.
-fn batch(notes: &[Note]) -> Batch {
+fn batch(notes: &[NoteLines]) -> Batch {
     let found = notes.iter().flat_map(|note| {
         note.adopted.iter().flat_map(|one| {
             let place = place(note, one);
-            one.reminders
-                .iter()
-                .map(move |reminder| Found { place: place.clone(), item: Item::Reminder(reminder.clone()) })
+            one.reminders.iter().map(move |reminder| FoundItem {
+                place: place.clone(),
+                item: ImportItem::Reminder(reminder.clone()),
+            })
         })
     });
     Batch { found: found.collect(), ..Batch::default() }
 }
 
-fn place(note: &Note, one: &Adopted) -> String {
+fn place(note: &NoteLines, one: &AdoptedLine) -> String {
     format!("{}:{}", note.path, one.line)
 }
 
 /// Lines of which a reminder can't be written stay as they are.
-fn keep(notes: &mut [Note], skipped: &[Problem]) {
+fn keep(notes: &mut [NoteLines], skipped: &[ImportProblem]) {
     for note in notes {
-        let reason = |one: &Adopted| {
+        let reason = |one: &AdoptedLine| {
             let place = place(note, one);
             skipped.iter().find(|problem| problem.place == place).map(|problem| problem.reason.clone())
         };
         let (stays, adopted): (Vec<_>, Vec<_>) =
             note.adopted.iter().cloned().map(|one| (reason(&one), one)).partition(|(why, _)| why.is_some());
         note.adopted = adopted.into_iter().map(|(_, one)| one).collect();
-        let stays = stays.into_iter().filter_map(|(why, one)| Some(Kept { line: one.line, reason: why? }));
+        let stays =
+            stays.into_iter().filter_map(|(why, one)| Some(UnadoptedLine { line: one.line, reason: why? }));
         note.kept.extend(stays);
         note.kept.sort_by_key(|one| one.line);
     }
 }
 
 /// The notes with something to say, in the order of their paths. Notes of ours and conversations are left out.
-fn look(workspace: &Workspace, under: Option<&NotePath>) -> Result<Vec<Note>, CommandError> {
+fn look(workspace: &Workspace, under: Option<&NotePath>) -> Result<Vec<NoteLines>, CommandError> {
     let all = TaskSettings::with(Format::ALL.to_vec(), &workspace.settings, &workspace.zone);
     let all = TaskSettings { from: Vec::new(), ..all };
     let rules = tasks::rules(&workspace.vault, &all).map_err(CommandError::problem)?;
@@ -158,14 +160,14 @@ fn look(workspace: &Workspace, under: Option<&NotePath>) -> Result<Vec<Note>, Co
         let Ok(bytes) = workspace.vault.read(&path) else { continue };
         let (adopted, kept) = adopt(path.as_str(), &bytes, &rules, now, &workspace.zone);
         if !adopted.is_empty() || !kept.is_empty() {
-            found.push(Note { path, adopted, kept });
+            found.push(NoteLines { path, adopted, kept });
         }
     }
     found.sort_by(|one, other| one.path.cmp(&other.path));
     Ok(found)
 }
 
-fn show(context: &Context, workspace: &Workspace, notes: &[Note]) {
+fn show(context: &Context, workspace: &Workspace, notes: &[NoteLines]) {
     let ui = context.ui;
     for note in notes {
         for one in &note.adopted {
@@ -184,7 +186,7 @@ fn show(context: &Context, workspace: &Workspace, notes: &[Note]) {
     }
 }
 
-fn report(notes: &[Note], dry_run: bool, changed: Vec<String>) -> Report<'_> {
+fn report(notes: &[NoteLines], dry_run: bool, changed: Vec<String>) -> Report<'_> {
     let taken = notes.iter().flat_map(|note| {
         note.adopted.iter().map(|one| TakenLine {
             path: note.path.as_str(),
@@ -205,7 +207,7 @@ fn report(notes: &[Note], dry_run: bool, changed: Vec<String>) -> Report<'_> {
 fn write(
     context: &Context,
     workspace: &Workspace,
-    notes: &mut [Note],
+    notes: &mut [NoteLines],
 ) -> Result<(Vec<String>, Status), CommandError> {
     let operation = format!("tasks-{:016x}", getrandom::u64().unwrap_or_default());
     let report = batch::write(workspace, "tasks", batch(notes), false, Some(&operation))?;
@@ -253,7 +255,7 @@ fn write(
     Ok((changed, status))
 }
 
-fn operation_of(one: &Adopted) -> Operation {
+fn operation_of(one: &AdoptedLine) -> Operation {
     match &one.left {
         Some(left) => Operation::ReplaceLine { line: one.text.clone(), with: left.clone().into_bytes() },
         None => Operation::DeleteLine { line: one.text.clone() },

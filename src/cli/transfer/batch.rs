@@ -2,7 +2,7 @@
 
 use crate::cli::{CommandError, Context, Status};
 use crate::memory::Origin;
-use crate::transfer::{Batch, ImportReport, Importer, Problem, TransferError};
+use crate::transfer::{Batch, ImportProblem, ImportReport, Importer, TransferError};
 use crate::vault::Actor;
 use crate::workspace::Workspace;
 
@@ -48,7 +48,7 @@ pub(super) fn say(context: &Context, report: &ImportReport) -> Status {
     if report.skipped.is_empty() { Status::Fine } else { Status::Problem }
 }
 
-fn list(context: &Context, problems: &[Problem], lead: &str) {
+fn list(context: &Context, problems: &[ImportProblem], lead: &str) {
     for problem in problems.iter().take(LISTED) {
         context.ui.note(format!("{}: {lead}{}", problem.place, problem.reason));
     }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::batch::{say, write};
 use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::transfer::{Batch, ImportReport, TransferError, memory_json, outside};
+use crate::transfer::{Batch, ImportReport, TransferError, bounded_read, memory_json};
 use crate::workspace::Workspace;
 
 /// The name of what is migrated, in history.
@@ -48,7 +48,7 @@ struct Migrated {
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let Action::MemoryJson { file, dry_run } = &args.action;
     let workspace = context.workspace()?;
-    let bytes = match outside::read_file(file, outside::MAX_ENTRIES_BYTES) {
+    let bytes = match bounded_read::read_file(file, bounded_read::MAX_ENTRIES_BYTES) {
         Err(TransferError::Missing(_)) if let Some(backup) = last_backup(file) => {
             return taken_before(context, &workspace, file, backup);
         }
@@ -78,7 +78,7 @@ fn entries(file: &Path, bytes: &[u8]) -> Result<Batch, TransferError> {
 
 /// Says that a store was taken over before; and, where its memories are gone since (an `undo`), how to have them again.
 fn taken_before(context: &Context, workspace: &Workspace, file: &Path, backup: PathBuf) -> CommandResult {
-    let bytes = outside::read_file(&backup, outside::MAX_ENTRIES_BYTES)?;
+    let bytes = bounded_read::read_file(&backup, bounded_read::MAX_ENTRIES_BYTES)?;
     let looked = write(workspace, CLIENT, entries(&backup, &bytes)?, true, None)?;
     let shown = backup.display().to_string();
     let (missing, all) = (looked.added, looked.added + looked.duplicates);

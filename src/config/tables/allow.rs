@@ -8,7 +8,7 @@
 
 /// A call, as the patterns see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Doing<'a> {
+pub enum CallToMatch<'a> {
     /// A shell command, whole.
     Bash(&'a str),
     /// A skill's files are used.
@@ -27,7 +27,7 @@ pub enum Doing<'a> {
     },
 }
 
-impl Doing<'_> {
+impl CallToMatch<'_> {
     /// The pattern that allows exactly this: what "Always" adds.
     pub fn always(&self) -> String {
         match self {
@@ -44,7 +44,7 @@ impl Doing<'_> {
 const HASH_DIGITS: usize = 12;
 
 /// Whether one of the patterns allows it.
-pub fn allows(patterns: &[String], doing: &Doing<'_>) -> bool {
+pub fn allows(patterns: &[String], doing: &CallToMatch<'_>) -> bool {
     patterns.iter().filter_map(|pattern| parse(pattern).ok()).any(|pattern| pattern.allows(doing))
 }
 
@@ -52,7 +52,7 @@ pub fn allows(patterns: &[String], doing: &Doing<'_>) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Pattern {
     /// A command.
-    Bash(Vec<Piece>),
+    Bash(Vec<GlobPiece>),
     /// A skill with the hash of its files.
     Skill(String, String),
     /// A server and its tool.
@@ -61,7 +61,7 @@ pub enum Pattern {
 
 /// A piece of a command's pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Piece {
+pub enum GlobPiece {
     /// This character.
     One(char),
     /// Any harmless text, or none.
@@ -77,11 +77,11 @@ pub fn parse(pattern: &str) -> Result<Pattern, String> {
     match kind {
         "bash" => {
             let pieces = pieces(rest);
-            let blank = |piece: &Piece| matches!(piece, Piece::One(c) if c.is_whitespace());
+            let blank = |piece: &GlobPiece| matches!(piece, GlobPiece::One(c) if c.is_whitespace());
             if pieces.first().is_none_or(blank) {
                 return Err("it names no command".to_owned());
             }
-            if pieces.iter().take_while(|piece| !blank(piece)).any(|piece| *piece == Piece::Any) {
+            if pieces.iter().take_while(|piece| !blank(piece)).any(|piece| *piece == GlobPiece::Any) {
                 return Err("a `*` in a command's first word would allow every program".to_owned());
             }
             Ok(Pattern::Bash(pieces))
@@ -104,17 +104,17 @@ pub fn parse(pattern: &str) -> Result<Pattern, String> {
     }
 }
 
-fn pieces(glob: &str) -> Vec<Piece> {
+fn pieces(glob: &str) -> Vec<GlobPiece> {
     let mut pieces = Vec::new();
     let mut chars = glob.chars().peekable();
     while let Some(c) = chars.next() {
         pieces.push(match (c, chars.peek()) {
             ('\\', Some(&next @ ('*' | '\\'))) => {
                 chars.next();
-                Piece::One(next)
+                GlobPiece::One(next)
             }
-            ('*', _) => Piece::Any,
-            (c, _) => Piece::One(c),
+            ('*', _) => GlobPiece::Any,
+            (c, _) => GlobPiece::One(c),
         });
     }
     pieces
@@ -122,13 +122,13 @@ fn pieces(glob: &str) -> Vec<Piece> {
 
 impl Pattern {
     /// Whether it allows this.
-    pub fn allows(&self, doing: &Doing<'_>) -> bool {
+    pub fn allows(&self, doing: &CallToMatch<'_>) -> bool {
         match (self, doing) {
-            (Self::Bash(pieces), Doing::Bash(command)) => fits(pieces, command),
-            (Self::Skill(name, hash), Doing::Skill { name: used, hash: now }) => {
+            (Self::Bash(pieces), CallToMatch::Bash(command)) => fits(pieces, command),
+            (Self::Skill(name, hash), CallToMatch::Skill { name: used, hash: now }) => {
                 name == used && now.starts_with(hash.as_str())
             }
-            (Self::Mcp(server, tool), Doing::Mcp { server: asked, tool: called }) => {
+            (Self::Mcp(server, tool), CallToMatch::Mcp { server: asked, tool: called }) => {
                 server == asked && tool == called
             }
             _ => false,
@@ -141,15 +141,15 @@ fn acts(c: char) -> bool {
     c.is_control() || ";&|`$()<>#".contains(c)
 }
 
-fn fits(pieces: &[Piece], command: &str) -> bool {
-    let guarded = pieces.iter().any(|piece| matches!(piece, Piece::One(c) if acts(*c)));
+fn fits(pieces: &[GlobPiece], command: &str) -> bool {
+    let guarded = pieces.iter().any(|piece| matches!(piece, GlobPiece::One(c) if acts(*c)));
     let free = |c: char| !(acts(c) || guarded && "'\"\\".contains(c));
     // How far into the pattern the text so far can have come.
     let mut at = vec![false; pieces.len() + 1];
     at[0] = true;
     let skip = |at: &mut Vec<bool>| {
         for (index, piece) in pieces.iter().enumerate() {
-            at[index + 1] |= at[index] && *piece == Piece::Any;
+            at[index + 1] |= at[index] && *piece == GlobPiece::Any;
         }
     };
     skip(&mut at);
@@ -157,8 +157,8 @@ fn fits(pieces: &[Piece], command: &str) -> bool {
         let mut next = vec![false; at.len()];
         for (index, piece) in pieces.iter().enumerate().filter(|(index, _)| at[*index]) {
             match piece {
-                Piece::One(wanted) if *wanted == c => next[index + 1] = true,
-                Piece::Any if free(c) => next[index] = true,
+                GlobPiece::One(wanted) if *wanted == c => next[index + 1] = true,
+                GlobPiece::Any if free(c) => next[index] = true,
                 _ => {}
             }
         }
@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     fn bash(pattern: &str, command: &str) -> bool {
-        allows(&[format!("bash:{pattern}")], &Doing::Bash(command))
+        allows(&[format!("bash:{pattern}")], &CallToMatch::Bash(command))
     }
 
     #[test]
@@ -196,7 +196,7 @@ mod tests {
             let command = format!("curl https://a/{tail}");
             assert!(!bash("curl https://a/*", &command), "{command}");
             assert!(!bash("curl *", &command), "{command}");
-            assert!(bash(&Doing::Bash(&command).always()[5..], &command), "{command}");
+            assert!(bash(&CallToMatch::Bash(&command).always()[5..], &command), "{command}");
         }
     }
 
@@ -212,20 +212,23 @@ mod tests {
     #[test]
     fn the_pattern_of_always_allows_exactly_that() {
         for command in ["ls *.md", "printf 'a\\*b\\n' | wc", "echo a\necho b", "git log --format=%h\\"] {
-            let always = Doing::Bash(command).always();
-            assert!(allows(std::slice::from_ref(&always), &Doing::Bash(command)), "{always}");
-            assert!(!allows(&[always], &Doing::Bash(&format!("{command} x"))));
+            let always = CallToMatch::Bash(command).always();
+            assert!(allows(std::slice::from_ref(&always), &CallToMatch::Bash(command)), "{always}");
+            assert!(!allows(&[always], &CallToMatch::Bash(&format!("{command} x"))));
         }
         assert!(!bash("ls \\*.md", "ls a.md"));
         let hash = "0123456789abcdef0123";
-        let skill = Doing::Skill { name: "brave-search", hash };
+        let skill = CallToMatch::Skill { name: "brave-search", hash };
         assert_eq!(skill.always(), "skill:brave-search@0123456789ab");
         assert!(allows(&[skill.always()], &skill));
-        assert!(!allows(&[skill.always()], &Doing::Skill { name: "brave-search", hash: "1123456789abcdef" }));
-        assert!(!allows(&[skill.always()], &Doing::Skill { name: "brave", hash }));
-        let tool = Doing::Mcp { server: "web", tool: "browser.click" };
+        assert!(!allows(
+            &[skill.always()],
+            &CallToMatch::Skill { name: "brave-search", hash: "1123456789abcdef" }
+        ));
+        assert!(!allows(&[skill.always()], &CallToMatch::Skill { name: "brave", hash }));
+        let tool = CallToMatch::Mcp { server: "web", tool: "browser.click" };
         assert!(allows(&[tool.always()], &tool));
-        assert!(!allows(&[tool.always()], &Doing::Mcp { server: "web.browser", tool: "click" }));
+        assert!(!allows(&[tool.always()], &CallToMatch::Mcp { server: "web.browser", tool: "click" }));
         assert!(!allows(&["bash:web.browser.click".to_owned()], &tool));
     }
 

@@ -14,7 +14,7 @@ use rustix::process::{
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 
 use super::super::wire::{self, Job, Layers, Report};
-use super::{calls, control, failed, files, root, serve, visible_paths};
+use super::{control, failed, landlock, root, seccomp, serve, visible_paths};
 use crate::confine::{Exit, Policy, gate};
 
 /// As many files may be open in one process.
@@ -90,8 +90,9 @@ fn restrict(job: &Job, program: Option<&Path>) -> Result<Layers, String> {
     rustix::thread::set_no_new_privs(true).map_err(|error| format!("no_new_privs: {error}"))?;
     let places = visible_paths::of(policy, program.unwrap_or(Path::new("/")), !job.namespaces)
         .map_err(failed("the scratch folder"))?;
-    let landlock = files::restrict(&places, policy.network).map_err(|error| format!("Landlock: {error}"))?;
-    calls::restrict(policy.network, job.namespaces).map_err(|error| format!("seccomp: {error}"))?;
+    let landlock =
+        landlock::restrict(&places, policy.network).map_err(|error| format!("Landlock: {error}"))?;
+    seccomp::restrict(policy.network, job.namespaces).map_err(|error| format!("seccomp: {error}"))?;
     Ok(Layers { namespaces: job.namespaces, landlock, calls: true, counted: true, profile: false })
 }
 

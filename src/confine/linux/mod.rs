@@ -2,12 +2,12 @@
 //!
 //! [`supervise`] runs outside the box: it makes the namespaces and the root that the box sees ([`root`]), watches what
 //! the box uses ([`watch`]), and leaves nothing of it behind. [`inner`] runs in the box: it gives up files, signals
-//! ([`files`]) and system calls ([`calls`]), and starts the command. Neither ever has a second thread.
+//! ([`landlock`]) and system calls ([`seccomp`]), and starts the command. Neither ever has a second thread.
 
-mod calls;
-mod files;
 mod inner;
+mod landlock;
 mod root;
+mod seccomp;
 mod supervise;
 mod visible_paths;
 mod watch;

@@ -14,10 +14,10 @@ use tokio::sync::broadcast::{self, error::RecvError};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::capture::reading::{self, Place, Places, Turn};
-use crate::capture::{Inbox, Learner, Settled, rules};
-use crate::daemon::part::{Board, Event, Part};
-use crate::format::candidate::State;
+use crate::capture::new_turns::{self, PersonTurn, ReadPosition, ReadPositions};
+use crate::capture::{Inbox, InboxOutcome, Learner, rules};
+use crate::daemon::part::{Board, DaemonEvent, Part};
+use crate::format::candidate::CandidateState;
 use crate::vault::{NotePath, VaultError, WalkOptions};
 use crate::workspace::Workspace;
 
@@ -31,12 +31,12 @@ const BRAIN_RETRY: Duration = Duration::from_secs(15 * 60);
 pub struct CapturePart {
     /// Who may call a brain now.
     #[cfg(feature = "assistant")]
-    pub permits: Arc<crate::agent::Permits>,
+    pub permits: Arc<crate::agent::CallPermits>,
 }
 
 /// What is to be looked at.
 #[derive(Debug, Default)]
-struct Work {
+struct PendingLooks {
     logs: BTreeSet<NotePath>,
     /// All logs that have grown.
     all: bool,
@@ -54,11 +54,12 @@ impl Part for CapturePart {
     async fn run(
         self: Box<Self>,
         mut workspace: Arc<Workspace>,
-        mut events: broadcast::Receiver<Event>,
+        mut events: broadcast::Receiver<DaemonEvent>,
         board: Board,
         stop: CancellationToken,
     ) -> anyhow::Result<()> {
-        let mut work = Work { all: true, inbox: true, at: Some(Instant::now()), ..Work::default() };
+        let mut work =
+            PendingLooks { all: true, inbox: true, at: Some(Instant::now()), ..PendingLooks::default() };
         let mut gone = false;
         loop {
             let wait = async {
@@ -71,18 +72,18 @@ impl Part for CapturePart {
                 biased;
                 () = stop.cancelled() => return Ok(()),
                 event = events.recv() => match event {
-                    Ok(Event::Changed(paths)) => work.note(&workspace, &paths),
-                    Ok(Event::Settings(changed)) => {
+                    Ok(DaemonEvent::Changed(paths)) => work.note(&workspace, &paths),
+                    Ok(DaemonEvent::Settings(changed)) => {
                         workspace = changed;
                         work.everything();
                     }
-                    Ok(Event::VaultGone) => gone = true,
-                    Ok(Event::Voice) if workspace.machines.is_voice() => work.everything(),
-                    Ok(Event::VaultBack) => {
+                    Ok(DaemonEvent::VaultGone) => gone = true,
+                    Ok(DaemonEvent::Voice) if workspace.machines.is_voice() => work.everything(),
+                    Ok(DaemonEvent::VaultBack) => {
                         gone = false;
                         work.everything();
                     }
-                    Ok(Event::Rescan(_)) | Err(RecvError::Lagged(_)) => work.everything(),
+                    Ok(DaemonEvent::Rescan(_)) | Err(RecvError::Lagged(_)) => work.everything(),
                     Ok(_) => {}
                     Err(RecvError::Closed) => return Ok(()),
                 },
@@ -93,7 +94,7 @@ impl Part for CapturePart {
                         done = self.look(&workspace, now) => done,
                     };
                     match done {
-                        Ok(Looked { words, left, all }) => {
+                        Ok(LookOutcome { words, left, all }) => {
                             if let Some(words) = words {
                                 board.say("inbox", words);
                             }
@@ -114,10 +115,10 @@ impl Part for CapturePart {
     }
 }
 
-impl Work {
+impl PendingLooks {
     fn note(&mut self, workspace: &Workspace, paths: &BTreeSet<NotePath>) {
         let own = &workspace.settings.paths;
-        let logs = paths.iter().filter(|path| reading::is_talk(&own.logs, path.as_str()));
+        let logs = paths.iter().filter(|path| new_turns::is_talk(&own.logs, path.as_str()));
         let before = self.logs.len();
         self.logs.extend(logs.cloned());
         let inbox = paths.iter().any(|path| path.as_str() == own.inbox);
@@ -134,7 +135,7 @@ impl Work {
 
 /// What a look came to.
 #[derive(Debug, Default)]
-struct Looked {
+struct LookOutcome {
     words: Option<String>,
     /// Logs whose turns wait for a brain, or for the end of a pause.
     left: Vec<NotePath>,
@@ -143,19 +144,19 @@ struct Looked {
 }
 
 /// The new turns of a log, and the place behind them.
-struct News {
+struct NewTurns {
     path: NotePath,
-    turns: Vec<Turn>,
-    place: Place,
+    turns: Vec<PersonTurn>,
+    place: ReadPosition,
 }
 
 impl CapturePart {
     /// Looks at what there is to do.
-    async fn look(&self, workspace: &Arc<Workspace>, work: Work) -> Result<Looked, String> {
+    async fn look(&self, workspace: &Arc<Workspace>, work: PendingLooks) -> Result<LookOutcome, String> {
         if workspace.elsewhere().is_some() {
-            return Ok(Looked::default());
+            return Ok(LookOutcome::default());
         }
-        let mut looked = Looked::default();
+        let mut looked = LookOutcome::default();
         if work.inbox {
             looked.words = settle(workspace).await?;
         }
@@ -170,7 +171,7 @@ impl CapturePart {
         let shared = Arc::clone(workspace);
         let (mut places, news) = blocking(move || news(&shared, &work)).await?;
         let mut asked = false;
-        for News { path, turns, place } in news {
+        for NewTurns { path, turns, place } in news {
             match self.learn(workspace, turns).await? {
                 Some(count) => asked |= count > 0,
                 None => {
@@ -188,7 +189,11 @@ impl CapturePart {
     }
 
     /// Asks about what is found in these turns: how many questions are new, or `None` if the brain can't be asked now.
-    async fn learn(&self, workspace: &Arc<Workspace>, turns: Vec<Turn>) -> Result<Option<usize>, String> {
+    async fn learn(
+        &self,
+        workspace: &Arc<Workspace>,
+        turns: Vec<PersonTurn>,
+    ) -> Result<Option<usize>, String> {
         if turns.is_empty() {
             return Ok(Some(0));
         }
@@ -216,9 +221,9 @@ impl CapturePart {
 }
 
 /// What is new in the logs that are meant.
-fn news(workspace: &Workspace, work: &Work) -> Result<(Places, Vec<News>), String> {
+fn news(workspace: &Workspace, work: &PendingLooks) -> Result<(ReadPositions, Vec<NewTurns>), String> {
     let folder = workspace.note(&workspace.settings.paths.logs);
-    let mut places = Places::load(&workspace.dirs.state);
+    let mut places = ReadPositions::load(&workspace.dirs.state);
     let first = places.is_first();
     let mut logs: BTreeSet<NotePath> = work.logs.clone();
     if work.all || first {
@@ -228,7 +233,7 @@ fn news(workspace: &Workspace, work: &Work) -> Result<(Places, Vec<News>), Strin
             walked => walked.map_err(|error| error.to_string())?.entries,
         };
         let grown = walked.into_iter().filter(|entry| {
-            reading::is_talk(&workspace.settings.paths.logs, entry.path.as_str())
+            new_turns::is_talk(&workspace.settings.paths.logs, entry.path.as_str())
                 && !places.is_read(entry.path.as_str(), entry.stat.size)
         });
         logs.extend(grown.map(|entry| entry.path));
@@ -239,10 +244,10 @@ fn news(workspace: &Workspace, work: &Work) -> Result<(Places, Vec<News>), Strin
             Err(VaultError::NotFound(_)) => continue,
             bytes => bytes.map_err(|error| error.to_string())?,
         };
-        let (turns, place) = reading::turns(path.as_str(), &bytes, places.get(path.as_str()));
+        let (turns, place) = new_turns::turns(path.as_str(), &bytes, places.get(path.as_str()));
         // What was said before anything was captured is for `inbox scan`.
         let turns = if first { Vec::new() } else { turns };
-        out.push(News { path, turns, place });
+        out.push(NewTurns { path, turns, place });
     }
     if first {
         places.save().map_err(|error| format!("what was read can't be noted: {error}"))?;
@@ -255,7 +260,7 @@ async fn settle(workspace: &Arc<Workspace>) -> Result<Option<String>, String> {
     let shared = Arc::clone(workspace);
     blocking(move || {
         let inbox = Inbox::new(shared.memory());
-        let Settled { kept, dropped, failed } =
+        let InboxOutcome { kept, dropped, failed } =
             inbox.settle(shared.clock.now()).map_err(|error| error.to_string())?;
         for one in &kept {
             tracing::info!(id = one.id, "kept: {}", one.saved.text);
@@ -265,7 +270,7 @@ async fn settle(workspace: &Arc<Workspace>) -> Result<Option<String>, String> {
             tracing::warn!(id, "can't be kept: {error}");
         }
         let all = inbox.list().map_err(|error| error.to_string())?;
-        let open = all.iter().filter(|one| one.state == State::Open).count();
+        let open = all.iter().filter(|one| one.state == CandidateState::Open).count();
         let words = match failed.first() {
             Some((id, error)) => format!("`{id}` can't be kept: {error}"),
             None => format!("{open} to tick"),

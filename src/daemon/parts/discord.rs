@@ -14,11 +14,13 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::agenda::coming;
-use crate::agent::{Permits, Recall, VaultMemory};
+use crate::agent::{CallPermits, MemorySearch, VaultMemory};
 use crate::daemon::assistant::Assistant;
-use crate::daemon::part::{Board, Event, Part};
+use crate::daemon::part::{Board, DaemonEvent, Part};
 use crate::deliver::{self, Answers, Fact, compose, journal};
-use crate::discord::{Desk, GatewayStatus, Logbook, Outside, Pace, Parts, Turnstile, setup};
+use crate::discord::{
+    BotParts, ChannelLock, DaemonServices, GatewayStatus, Logbook, Pace, VaultOperations, setup,
+};
 use crate::instance::DaemonStatus;
 use crate::tasks::Scanner;
 use crate::turn::{Responder, TurnJournal};
@@ -28,7 +30,7 @@ use crate::workspace::Workspace;
 #[derive(Debug)]
 pub struct DiscordPart {
     /// Who may call a brain now.
-    pub permits: Arc<Permits>,
+    pub permits: Arc<CallPermits>,
 }
 
 #[async_trait]
@@ -40,12 +42,12 @@ impl Part for DiscordPart {
     async fn run(
         self: Box<Self>,
         mut workspace: Arc<Workspace>,
-        mut events: broadcast::Receiver<Event>,
+        mut events: broadcast::Receiver<DaemonEvent>,
         board: Board,
         stop: CancellationToken,
     ) -> anyhow::Result<()> {
         let turns = Arc::new(TurnJournal::open(&workspace.dirs.state)?);
-        let kept = Kept {
+        let kept = BotMemory {
             assistant: Arc::new(Assistant::new(&workspace, Arc::clone(&turns), Arc::clone(&self.permits))),
             turns,
             turnstile: Arc::default(),
@@ -76,10 +78,10 @@ impl Part for DiscordPart {
 
 /// What stays while bots come and go with other settings.
 #[derive(Clone)]
-struct Kept {
+struct BotMemory {
     assistant: Arc<Assistant>,
     turns: Arc<TurnJournal>,
-    turnstile: Arc<Turnstile>,
+    turnstile: Arc<ChannelLock>,
 }
 
 fn has_bot(workspace: &Workspace) -> bool {
@@ -92,7 +94,7 @@ async fn next_settings(
     workspace: &Arc<Workspace>,
     is_voice: bool,
     assistant: &Assistant,
-    events: &mut broadcast::Receiver<Event>,
+    events: &mut broadcast::Receiver<DaemonEvent>,
     stop: &CancellationToken,
 ) -> Option<Arc<Workspace>> {
     loop {
@@ -105,7 +107,7 @@ async fn next_settings(
             event = events.recv() => event,
         };
         match event {
-            Ok(Event::Settings(changed)) => {
+            Ok(DaemonEvent::Settings(changed)) => {
                 assistant.take_on(&changed);
                 if !changed.settings.differ_for_assistant_alone(&workspace.settings) {
                     return Some(changed);
@@ -119,7 +121,7 @@ async fn next_settings(
 }
 
 /// Runs the bot until `shutdown`, and says how it is.
-async fn serve(workspace: Arc<Workspace>, kept: Kept, board: Board, shutdown: CancellationToken) {
+async fn serve(workspace: Arc<Workspace>, kept: BotMemory, board: Board, shutdown: CancellationToken) {
     let api = match setup::api(&workspace.settings.discord, workspace.vault.root()) {
         Ok(Some(api)) => api,
         Ok(None) => return,
@@ -162,10 +164,10 @@ fn words(status: &GatewayStatus) -> String {
 
 fn parts(
     workspace: &Arc<Workspace>,
-    kept: &Kept,
+    kept: &BotMemory,
     api: crate::discord::Api,
-) -> Result<Parts, deliver::JournalError> {
-    let recall: Arc<dyn Recall> = Arc::new(VaultMemory::new(Arc::clone(workspace)));
+) -> Result<BotParts, deliver::JournalError> {
+    let recall: Arc<dyn MemorySearch> = Arc::new(VaultMemory::new(Arc::clone(workspace)));
     let paths = &workspace.settings.paths;
     let answers = Answers {
         journal: workspace.journal()?,
@@ -176,7 +178,7 @@ fn parts(
         settings: workspace.pass_settings(),
         machines: workspace.machines.clone(),
     };
-    Ok(Parts {
+    Ok(BotParts {
         api,
         settings: workspace.settings.discord.clone(),
         log: Logbook::new(
@@ -185,7 +187,7 @@ fn parts(
             Arc::clone(&workspace.clock),
             workspace.settings.hooks.redactor(),
         ),
-        desk: Desk {
+        desk: VaultOperations {
             editor: Arc::clone(&workspace.editor),
             reminders: workspace.note(&paths.reminders),
             pinned: workspace.note(&paths.pinned),
@@ -193,7 +195,7 @@ fn parts(
             zone: workspace.zone.clone(),
             clock: Arc::clone(&workspace.clock),
             recall: Arc::clone(&recall),
-            outside: Arc::new(Rest(Arc::clone(workspace), Arc::clone(&kept.assistant))),
+            outside: Arc::new(LocalServices(Arc::clone(workspace), Arc::clone(&kept.assistant))),
         },
         responder: Arc::clone(&kept.assistant) as Arc<dyn Responder>,
         turns: Arc::clone(&kept.turns),
@@ -202,18 +204,18 @@ fn parts(
         turnstile: Arc::clone(&kept.turnstile),
         clock: Arc::clone(&workspace.clock),
         state: workspace.dirs.state.clone(),
-        sweep: Parts::SWEEP,
-        gather: Parts::GATHER,
+        sweep: BotParts::SWEEP,
+        gather: BotParts::GATHER,
         stall: None,
         pace: Pace::default(),
     })
 }
 
 /// What the bot asks the rest of the daemon for.
-struct Rest(Arc<Workspace>, Arc<Assistant>);
+struct LocalServices(Arc<Workspace>, Arc<Assistant>);
 
 #[async_trait]
-impl Outside for Rest {
+impl DaemonServices for LocalServices {
     async fn status(&self) -> String {
         let workspace = Arc::clone(&self.0);
         blocking(move || describe(&workspace)).await.unwrap_or_else(|error| error)

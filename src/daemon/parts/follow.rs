@@ -10,7 +10,7 @@ use tokio::sync::broadcast::{self, error::RecvError};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::daemon::part::{Board, Event, Part};
+use crate::daemon::part::{Board, DaemonEvent, Part};
 use crate::transfer::follow::{self, Followed};
 use crate::workspace::Workspace;
 
@@ -32,7 +32,7 @@ impl Part for FollowPart {
     async fn run(
         self: Box<Self>,
         mut workspace: Arc<Workspace>,
-        mut events: broadcast::Receiver<Event>,
+        mut events: broadcast::Receiver<DaemonEvent>,
         board: Board,
         stop: CancellationToken,
     ) -> anyhow::Result<()> {
@@ -68,10 +68,10 @@ impl Part for FollowPart {
 }
 
 /// Waits for other settings; none when the daemon stops.
-async fn next_settings(events: &mut broadcast::Receiver<Event>) -> Option<Arc<Workspace>> {
+async fn next_settings(events: &mut broadcast::Receiver<DaemonEvent>) -> Option<Arc<Workspace>> {
     loop {
         match events.recv().await {
-            Ok(Event::Settings(changed)) => return Some(changed),
+            Ok(DaemonEvent::Settings(changed)) => return Some(changed),
             Ok(_) | Err(RecvError::Lagged(_)) => {}
             Err(RecvError::Closed) => return None,
         }

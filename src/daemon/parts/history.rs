@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use tokio::sync::broadcast::{self, error::RecvError};
 use tokio_util::sync::CancellationToken;
 
-use crate::daemon::part::{Board, Event, Part};
+use crate::daemon::part::{Board, DaemonEvent, Part};
 use crate::history::{HistoryError, Interrupted, Snapshotter};
 use crate::workspace::Workspace;
 
@@ -27,7 +27,7 @@ impl Part for HistoryPart {
     async fn run(
         self: Box<Self>,
         mut workspace: Arc<Workspace>,
-        mut events: broadcast::Receiver<Event>,
+        mut events: broadcast::Receiver<DaemonEvent>,
         board: Board,
         stop: CancellationToken,
     ) -> anyhow::Result<()> {
@@ -70,20 +70,20 @@ impl Part for HistoryPart {
                 biased;
                 () = stop.cancelled() => break,
                 event = events.recv() => match (event, snapshotter.as_mut()) {
-                    (Ok(Event::Changed(paths)), Some(snapshotter)) => {
+                    (Ok(DaemonEvent::Changed(paths)), Some(snapshotter)) => {
                         snapshotter.dirty(paths.iter().cloned(), clock.now());
                     }
-                    (Ok(Event::Rescan(_) | Event::VaultBack | Event::Unwatched(_)) | Err(RecvError::Lagged(_)), Some(snapshotter)) => {
+                    (Ok(DaemonEvent::Rescan(_) | DaemonEvent::VaultBack | DaemonEvent::Unwatched(_)) | Err(RecvError::Lagged(_)), Some(snapshotter)) => {
                         gone = false;
                         snapshotter.rescan(clock.now());
                     }
-                    (Ok(Event::VaultGone), _) => gone = true,
-                    (Ok(Event::Settings(changed)), _) => {
+                    (Ok(DaemonEvent::VaultGone), _) => gone = true,
+                    (Ok(DaemonEvent::Settings(changed)), _) => {
                         workspace = changed;
                         snapshotter = open(&workspace)?;
                     }
                     (Err(RecvError::Closed), _) => break,
-                    (_, None) | (Ok(Event::Stirring(_) | Event::CaughtUp(_) | Event::Voice), _) => {}
+                    (_, None) | (Ok(DaemonEvent::Stirring(_) | DaemonEvent::CaughtUp(_) | DaemonEvent::Voice), _) => {}
                 },
                 () = tokio::time::sleep(wait) => {}
             }

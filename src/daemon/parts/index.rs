@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use tokio::sync::broadcast::{self, error::RecvError};
 use tokio_util::sync::CancellationToken;
 
-use crate::daemon::part::{Board, Event, Part};
+use crate::daemon::part::{Board, DaemonEvent, Part};
 use crate::search::follow::live::{Follower, Following};
 use crate::workspace::Workspace;
 
@@ -29,7 +29,7 @@ impl Part for IndexPart {
     async fn run(
         self: Box<Self>,
         mut workspace: Arc<Workspace>,
-        mut events: broadcast::Receiver<Event>,
+        mut events: broadcast::Receiver<DaemonEvent>,
         board: Board,
         stop: CancellationToken,
     ) -> anyhow::Result<()> {
@@ -45,15 +45,15 @@ impl Part for IndexPart {
                 biased;
                 () = stop.cancelled() => break,
                 event = events.recv() => match event {
-                    Ok(Event::Stirring(paths)) => follower.stirring(paths.iter().map(|path| path.as_str().to_owned())),
-                    Ok(Event::Changed(paths)) => follower.changed(paths.iter().map(|path| path.as_str().to_owned())),
-                    Ok(Event::Rescan(why)) => follower.rescan(&why),
-                    Ok(Event::CaughtUp(cookies)) => follower.caught_up(&*cookies),
-                    Ok(Event::Unwatched(why)) => follower.unwatched(&why),
-                    Ok(Event::VaultGone) => follower.vault_gone(),
-                    Ok(Event::VaultBack) => follower.rescan("the vault is back"),
-                    Ok(Event::Voice) => {}
-                    Ok(Event::Settings(changed)) if changed.settings.index != workspace.settings.index
+                    Ok(DaemonEvent::Stirring(paths)) => follower.stirring(paths.iter().map(|path| path.as_str().to_owned())),
+                    Ok(DaemonEvent::Changed(paths)) => follower.changed(paths.iter().map(|path| path.as_str().to_owned())),
+                    Ok(DaemonEvent::Rescan(why)) => follower.rescan(&why),
+                    Ok(DaemonEvent::CaughtUp(cookies)) => follower.caught_up(&*cookies),
+                    Ok(DaemonEvent::Unwatched(why)) => follower.unwatched(&why),
+                    Ok(DaemonEvent::VaultGone) => follower.vault_gone(),
+                    Ok(DaemonEvent::VaultBack) => follower.rescan("the vault is back"),
+                    Ok(DaemonEvent::Voice) => {}
+                    Ok(DaemonEvent::Settings(changed)) if changed.settings.index != workspace.settings.index
                         || changed.settings.paths != workspace.settings.paths
                         || changed.settings.timezone != workspace.settings.timezone =>
                     {
@@ -62,7 +62,7 @@ impl Part for IndexPart {
                         drop(follower);
                         follower = start(&workspace)?;
                     }
-                    Ok(Event::Settings(changed)) => workspace = changed,
+                    Ok(DaemonEvent::Settings(changed)) => workspace = changed,
                     Err(RecvError::Lagged(_)) => follower.rescan("events were lost"),
                     Err(RecvError::Closed) => break,
                 },

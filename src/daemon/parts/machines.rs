@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use tokio::sync::broadcast::{self, error::RecvError};
 use tokio_util::sync::CancellationToken;
 
-use crate::daemon::part::{Board, Event, Part};
+use crate::daemon::part::{Board, DaemonEvent, Part};
 use crate::machines::Machines;
 use crate::machines::status::MachinesStatus;
 use crate::workspace::Workspace;
@@ -21,12 +21,12 @@ const LOOK: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub struct MachinesPart {
     /// Where the other parts hear who is the voice.
-    pub events: broadcast::Sender<Event>,
+    pub events: broadcast::Sender<DaemonEvent>,
 }
 
 /// What was last said of the machines.
 #[derive(Debug, Default)]
-struct Said {
+struct LastReport {
     status: Option<MachinesStatus>,
     words: String,
     is_voice: bool,
@@ -41,11 +41,11 @@ impl Part for MachinesPart {
     async fn run(
         self: Box<Self>,
         mut workspace: Arc<Workspace>,
-        mut events: broadcast::Receiver<Event>,
+        mut events: broadcast::Receiver<DaemonEvent>,
         board: Board,
         stop: CancellationToken,
     ) -> anyhow::Result<()> {
-        let mut said = Said { is_voice: workspace.machines.is_alone(), ..Said::default() };
+        let mut said = LastReport { is_voice: workspace.machines.is_alone(), ..LastReport::default() };
         loop {
             let machines = workspace.machines.clone();
             let drive = stop.child_token();
@@ -69,8 +69,8 @@ impl MachinesPart {
     async fn watch(
         &self,
         workspace: &Arc<Workspace>,
-        said: &mut Said,
-        events: &mut broadcast::Receiver<Event>,
+        said: &mut LastReport,
+        events: &mut broadcast::Receiver<DaemonEvent>,
         board: &Board,
         stop: &CancellationToken,
     ) -> Option<Arc<Workspace>> {
@@ -83,7 +83,7 @@ impl MachinesPart {
                 biased;
                 () = stop.cancelled() => return None,
                 event = events.recv() => match event {
-                    Ok(Event::Settings(changed)) if changed.settings.machines != workspace.settings.machines => {
+                    Ok(DaemonEvent::Settings(changed)) if changed.settings.machines != workspace.settings.machines => {
                         return Some(changed);
                     }
                     Err(RecvError::Closed) => return None,
@@ -95,12 +95,12 @@ impl MachinesPart {
         }
     }
 
-    fn say(&self, machines: &Machines, said: &mut Said, board: &Board) {
+    fn say(&self, machines: &Machines, said: &mut LastReport, board: &Board) {
         let is_voice = machines.is_voice();
         if std::mem::replace(&mut said.is_voice, is_voice) != is_voice {
             tracing::info!(is_voice, "the voice turned");
             // Without other parts there is no listener, which is fine.
-            let _ = self.events.send(Event::Voice);
+            let _ = self.events.send(DaemonEvent::Voice);
         }
         let status = machines.status();
         let words = words(machines, is_voice);

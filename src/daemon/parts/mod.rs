@@ -3,12 +3,10 @@
 //!
 //! - [`history`], [`index`], [`follow`]: what people change becomes snapshots, the index follows, other programs' folders
 //!   are followed;
-//! - [`recall`], [`answers`]: the index is kept warm for whoever asks, over a socket of the owner's;
+//! - [`recall`], [`question_socket`]: the index is kept warm for whoever asks, over a socket of the owner's;
 //! - [`capture`], [`summaries`], [`working`]: what was said becomes questions in the inbox, summaries, working memory;
 //! - [`discord`], [`routines`], [`page`]: the bot, the scheduled prompts, the page; [`machines`]: the other machines.
 
-#[cfg(unix)]
-mod answers;
 mod capture;
 #[cfg(feature = "assistant")]
 mod discord;
@@ -18,6 +16,8 @@ mod index;
 mod machines;
 #[cfg(all(unix, feature = "assistant"))]
 mod page;
+#[cfg(unix)]
+mod question_socket;
 mod recall;
 #[cfg(feature = "assistant")]
 pub(crate) mod routines;
@@ -31,14 +31,14 @@ use std::sync::Arc;
 
 use tokio::sync::broadcast;
 
-use super::part::{Event, Part};
+use super::part::{DaemonEvent, Part};
 
 /// The parts of this build; each looks at the settings itself, which may change while it runs.
 #[cfg_attr(not(feature = "assistant"), expect(unused_variables, reason = "only routines print"))]
-pub(super) fn all(json: bool, events: &broadcast::Sender<Event>) -> Vec<Box<dyn Part>> {
+pub(super) fn all(json: bool, events: &broadcast::Sender<DaemonEvent>) -> Vec<Box<dyn Part>> {
     // One brain has one queue, whoever in this process asks it.
     #[cfg(feature = "assistant")]
-    let permits = Arc::<crate::agent::Permits>::default();
+    let permits = Arc::<crate::agent::CallPermits>::default();
     vec![
         Box::new(machines::MachinesPart { events: events.clone() }),
         Box::new(history::HistoryPart),

@@ -11,9 +11,9 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::broadcast::{self, error::RecvError};
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::Permits;
+use crate::agent::CallPermits;
 use crate::daemon::assistant;
-use crate::daemon::part::{Board, Event, Part};
+use crate::daemon::part::{Board, DaemonEvent, Part};
 use crate::web::door::{self, Reply, Request};
 use crate::web::{Changed, Live, Page, Questions};
 use crate::workspace::Workspace;
@@ -25,7 +25,7 @@ const SILENCE: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub struct PagePart {
     /// Who may call a brain now.
-    pub permits: Arc<Permits>,
+    pub permits: Arc<CallPermits>,
 }
 
 #[async_trait]
@@ -37,7 +37,7 @@ impl Part for PagePart {
     async fn run(
         self: Box<Self>,
         mut workspace: Arc<Workspace>,
-        mut events: broadcast::Receiver<Event>,
+        mut events: broadcast::Receiver<DaemonEvent>,
         board: Board,
         stop: CancellationToken,
     ) -> anyhow::Result<()> {
@@ -57,7 +57,7 @@ impl Part for PagePart {
                 biased;
                 () = stop.cancelled() => break,
                 event = events.recv() => match event {
-                    Ok(Event::Settings(changed)) => {
+                    Ok(DaemonEvent::Settings(changed)) => {
                         page.settings(&workspace, &changed).await;
                         workspace = changed;
                     }
@@ -134,12 +134,12 @@ impl Open {
         self.live.tell(Changed::Notes(Vec::new()));
     }
 
-    fn hear(&self, event: &Event) {
+    fn hear(&self, event: &DaemonEvent) {
         self.live.tell(match event {
-            Event::Changed(paths) => Changed::Notes(paths.iter().map(ToString::to_string).collect()),
-            Event::Rescan(_) => Changed::Notes(Vec::new()),
-            Event::VaultGone => Changed::Vault(false),
-            Event::VaultBack => Changed::Vault(true),
+            DaemonEvent::Changed(paths) => Changed::Notes(paths.iter().map(ToString::to_string).collect()),
+            DaemonEvent::Rescan(_) => Changed::Notes(Vec::new()),
+            DaemonEvent::VaultGone => Changed::Vault(false),
+            DaemonEvent::VaultBack => Changed::Vault(true),
             _ => return,
         });
     }

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use tokio::sync::broadcast::{self, error::RecvError};
 use tokio_util::sync::CancellationToken;
 
-use crate::daemon::part::{Board, Event, Part};
+use crate::daemon::part::{Board, DaemonEvent, Part};
 use crate::embed::retry::Backoff;
 use crate::search::Recall;
 use crate::workspace::Workspace;
@@ -31,7 +31,7 @@ impl Part for RecallPart {
     async fn run(
         self: Box<Self>,
         mut workspace: Arc<Workspace>,
-        mut events: broadcast::Receiver<Event>,
+        mut events: broadcast::Receiver<DaemonEvent>,
         board: Board,
         stop: CancellationToken,
     ) -> anyhow::Result<()> {
@@ -43,7 +43,7 @@ impl Part for RecallPart {
                 biased;
                 () = stop.cancelled() => return Ok(()),
                 event = events.recv() => match event {
-                    Ok(Event::Settings(changed)) => {
+                    Ok(DaemonEvent::Settings(changed)) => {
                         if changed.settings != workspace.settings {
                             recall = Arc::new(Recall::of(&changed)?.resident());
                             // One door at a time: the old one's socket goes first.
@@ -53,8 +53,8 @@ impl Part for RecallPart {
                         }
                         workspace = changed;
                     }
-                    Ok(Event::CaughtUp(_)) => {}
-                    Ok(Event::VaultGone) => wait = EVERY,
+                    Ok(DaemonEvent::CaughtUp(_)) => {}
+                    Ok(DaemonEvent::VaultGone) => wait = EVERY,
                     Ok(_) | Err(RecvError::Lagged(_)) => wait = wait.min(SETTLE),
                     Err(RecvError::Closed) => return Ok(()),
                 },
@@ -91,8 +91,12 @@ fn pause(again: Option<i64>, failures: u32) -> Duration {
 
 /// Opens the door for questions; without one, whoever asks answers itself.
 #[cfg(unix)]
-fn open(workspace: &Arc<Workspace>, recall: &Arc<Recall>, board: &Board) -> Option<super::answers::Answers> {
-    match super::answers::Answers::open(Arc::clone(workspace), Arc::clone(recall)) {
+fn open(
+    workspace: &Arc<Workspace>,
+    recall: &Arc<Recall>,
+    board: &Board,
+) -> Option<super::question_socket::Answers> {
+    match super::question_socket::Answers::open(Arc::clone(workspace), Arc::clone(recall)) {
         Ok(answers) => Some(answers),
         Err(error) => {
             tracing::warn!(%error, "other processes can't ask this daemon; they answer themselves");
@@ -188,7 +192,7 @@ mod tests {
         write(&["the kitten", "the vet"]);
         assert!(until(&board, "2 embedded, 0 pending, 0 failed").await >= EVERY - SETTLE);
         write(&["the kitten"]);
-        events.send(Event::Rescan("test".to_owned())).unwrap();
+        events.send(DaemonEvent::Rescan("test".to_owned())).unwrap();
         assert!(until(&board, "1 embedded, 0 pending, 0 failed").await < EVERY / 2);
         stop.cancel();
         part.await.unwrap().unwrap();

@@ -12,12 +12,12 @@ use tokio::sync::broadcast::{self, error::RecvError};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::{Permits, VaultApprovals};
+use crate::agent::{CallPermits, VaultApprovals};
 #[cfg(feature = "assistant")]
 use crate::daemon::assistant::Assistant;
-use crate::daemon::part::{Board, Event, Part};
+use crate::daemon::part::{Board, DaemonEvent, Part};
 use crate::daemon::ticker::Ticker;
-use crate::routines::{self, Claimed, Driven, RunError, Runner};
+use crate::routines::{self, ClaimReport, RunError, RunProgress, Runner};
 use crate::turn::TurnJournal;
 use crate::workspace::Workspace;
 
@@ -30,7 +30,7 @@ pub struct RoutinesPart {
     /// Whether the console's lines are JSON objects.
     pub json: bool,
     /// Who may call a brain now.
-    pub permits: Arc<Permits>,
+    pub permits: Arc<CallPermits>,
 }
 
 #[async_trait]
@@ -42,7 +42,7 @@ impl Part for RoutinesPart {
     async fn run(
         self: Box<Self>,
         workspace: Arc<Workspace>,
-        mut events: broadcast::Receiver<Event>,
+        mut events: broadcast::Receiver<DaemonEvent>,
         board: Board,
         stop: CancellationToken,
     ) -> anyhow::Result<()> {
@@ -72,27 +72,27 @@ impl Part for RoutinesPart {
                 biased;
                 () = stop.cancelled() => return Ok(()),
                 event = events.recv() => match event {
-                    Ok(Event::Changed(paths)) => {
+                    Ok(DaemonEvent::Changed(paths)) => {
                         if paths.iter().any(|path| approvals.is_note(path)) {
                             approvals.look_again();
                         }
                         let folder = service.folder();
                         asked = paths.iter().any(|path| path.as_str().starts_with(&folder));
                     }
-                    Ok(Event::Settings(changed)) => match make(&changed) {
+                    Ok(DaemonEvent::Settings(changed)) => match make(&changed) {
                         Ok(runner) => {
                             approvals.take_on(&changed);
                             (service.runner, asked) = (runner, true);
                         }
                         Err(error) => tracing::error!("routines keep their old settings: {error}"),
                     },
-                    Ok(Event::Voice) => asked = service.turned(&stop),
-                    Ok(Event::VaultGone) => gone = true,
-                    Ok(Event::VaultBack) => {
+                    Ok(DaemonEvent::Voice) => asked = service.turned(&stop),
+                    Ok(DaemonEvent::VaultGone) => gone = true,
+                    Ok(DaemonEvent::VaultBack) => {
                         approvals.look_again();
                         (gone, asked) = (false, true);
                     }
-                    Ok(Event::Rescan(_)) | Err(RecvError::Lagged(_)) => {
+                    Ok(DaemonEvent::Rescan(_)) | Err(RecvError::Lagged(_)) => {
                         approvals.look_again();
                         asked = true;
                     }
@@ -113,7 +113,7 @@ impl Part for RoutinesPart {
 pub(crate) fn runner(
     workspace: &Arc<Workspace>,
     turns: Arc<TurnJournal>,
-    permits: Arc<Permits>,
+    permits: Arc<CallPermits>,
     approvals: Arc<VaultApprovals>,
     json: bool,
 ) -> Result<Runner, RunError> {
@@ -139,7 +139,9 @@ pub(crate) async fn command(
         tokio::spawn(async move {
             // What a stop cuts off is taken up by the next look.
             match runner.drive(&key, &CancellationToken::new()).await {
-                Ok(Driven::Later(why)) => tracing::info!(run = key, "a routine's run goes on later: {why}"),
+                Ok(RunProgress::Later(why)) => {
+                    tracing::info!(run = key, "a routine's run goes on later: {why}")
+                }
                 Ok(_) => {}
                 Err(error) => tracing::warn!(run = key, "a routine's run can't go on: {error}"),
             }
@@ -192,7 +194,7 @@ struct Service {
     runner: Arc<Runner>,
     board: Board,
     at_once: Arc<Semaphore>,
-    runs: JoinSet<(String, Result<Driven, RunError>)>,
+    runs: JoinSet<(String, Result<RunProgress, RunError>)>,
     running: HashSet<String>,
     said: String,
     stop: CancellationToken,
@@ -229,7 +231,7 @@ impl Service {
         }
     }
 
-    fn begin(&mut self, claimed: Claimed) {
+    fn begin(&mut self, claimed: ClaimReport) {
         for problem in &claimed.problems {
             tracing::warn!("{problem}");
         }
@@ -254,16 +256,16 @@ impl Service {
         self.say(words);
     }
 
-    fn ended(&mut self, ended: Result<(String, Result<Driven, RunError>), tokio::task::JoinError>) {
+    fn ended(&mut self, ended: Result<(String, Result<RunProgress, RunError>), tokio::task::JoinError>) {
         match ended {
             Ok((key, driven)) => {
                 self.running.remove(&key);
                 match driven {
-                    Ok(Driven::Done(outcome)) => tracing::info!(run = key, "a routine ran: {outcome}"),
-                    Ok(Driven::Later(why)) => {
+                    Ok(RunProgress::Done(outcome)) => tracing::info!(run = key, "a routine ran: {outcome}"),
+                    Ok(RunProgress::Later(why)) => {
                         tracing::info!(run = key, "a routine's run goes on later: {why}");
                     }
-                    Ok(Driven::Busy) => {}
+                    Ok(RunProgress::Busy) => {}
                     Err(error) => {
                         tracing::warn!(run = key, "a routine's run can't go on: {error}");
                         return self.say(format!("`{key}` can't go on: {error}"));

@@ -14,9 +14,9 @@ use async_trait::async_trait;
 use tokio::sync::broadcast::{self, error::RecvError};
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::{Permits, Scribe};
+use crate::agent::{CallPermits, Scribe};
 use crate::brain::wire::Watch;
-use crate::daemon::part::{Board, Event, Part};
+use crate::daemon::part::{Board, DaemonEvent, Part};
 use crate::summary::{DueScope, LogName, Summaries, plan};
 use crate::vault::{NotePath, Vault};
 use crate::workspace::Workspace;
@@ -32,12 +32,12 @@ const LEAST: u64 = plan::LEAF_TARGET * 4;
 #[derive(Debug)]
 pub struct SummariesPart {
     /// Who may call a brain now.
-    pub permits: Arc<Permits>,
+    pub permits: Arc<CallPermits>,
 }
 
 /// What is known of a log.
 #[derive(Debug, Clone, Copy, Default)]
-struct Known {
+struct LogStatus {
     /// Its size when it was looked at last.
     size: u64,
     /// Below this size nothing is due.
@@ -54,7 +54,7 @@ impl Part for SummariesPart {
     async fn run(
         self: Box<Self>,
         workspace: Arc<Workspace>,
-        mut events: broadcast::Receiver<Event>,
+        mut events: broadcast::Receiver<DaemonEvent>,
         board: Board,
         stop: CancellationToken,
     ) -> anyhow::Result<()> {
@@ -63,7 +63,7 @@ impl Part for SummariesPart {
         };
         let scribe = make(&workspace).map_err(anyhow::Error::msg)?;
         let mut desk =
-            Desk { scribe, known: HashMap::new(), wanted: BTreeMap::new(), written: 0, gone: false };
+            SummaryQueue { scribe, known: HashMap::new(), wanted: BTreeMap::new(), written: 0, gone: false };
         desk.want_all();
         let mut rests = false;
         loop {
@@ -76,20 +76,20 @@ impl Part for SummariesPart {
                 biased;
                 () = stop.cancelled() => return Ok(()),
                 event = events.recv() => match event {
-                    Ok(Event::Changed(paths)) => paths.iter().for_each(|path| desk.hear(path)),
-                    Ok(Event::Settings(changed)) => match make(&changed) {
+                    Ok(DaemonEvent::Changed(paths)) => paths.iter().for_each(|path| desk.hear(path)),
+                    Ok(DaemonEvent::Settings(changed)) => match make(&changed) {
                         Ok(scribe) => {
                             desk.scribe = scribe;
                             desk.want_all();
                         }
                         Err(error) => tracing::error!("summaries keep their old settings: {error}"),
                     },
-                    Ok(Event::VaultGone) => desk.gone = true,
-                    Ok(Event::VaultBack) => {
+                    Ok(DaemonEvent::VaultGone) => desk.gone = true,
+                    Ok(DaemonEvent::VaultBack) => {
                         desk.gone = false;
                         desk.want_all();
                     }
-                    Ok(Event::Rescan(_)) | Err(RecvError::Lagged(_)) => desk.want_all(),
+                    Ok(DaemonEvent::Rescan(_)) | Err(RecvError::Lagged(_)) => desk.want_all(),
                     Ok(_) => {}
                     Err(RecvError::Closed) => return Ok(()),
                 },
@@ -100,9 +100,9 @@ impl Part for SummariesPart {
     }
 }
 
-struct Desk {
+struct SummaryQueue {
     scribe: Scribe,
-    known: HashMap<LogName, Known>,
+    known: HashMap<LogName, LogStatus>,
     /// The logs that are to be looked at.
     wanted: BTreeMap<LogName, DueScope>,
     /// Summaries that were written since the start.
@@ -110,7 +110,7 @@ struct Desk {
     gone: bool,
 }
 
-impl Desk {
+impl SummaryQueue {
     fn is_off(&self) -> bool {
         let workspace = self.scribe.workspace();
         !workspace.settings.summary.enabled || workspace.at_rest().is_some()
@@ -134,7 +134,7 @@ impl Desk {
             Err(error) => return tracing::warn!("logs can't be listed for summaries: {error}"),
         };
         for (name, size) in logs.into_iter().filter(|(_, size)| *size >= LEAST) {
-            self.known.insert(name.clone(), Known { size, ..Known::default() });
+            self.known.insert(name.clone(), LogStatus { size, ..LogStatus::default() });
             self.wanted.insert(name, DueScope::New);
         }
         self.wanted.extend(summarised.into_iter().map(|name| (name, DueScope::All)));
@@ -156,8 +156,10 @@ impl Desk {
             return;
         }
         let size = self.vault().stat(path).ok().flatten().map_or(0, |stat| stat.size);
-        let known =
-            self.known.entry(name.clone()).or_insert(Known { quiet_below: LEAST, ..Known::default() });
+        let known = self
+            .known
+            .entry(name.clone())
+            .or_insert(LogStatus { quiet_below: LEAST, ..LogStatus::default() });
         let before = std::mem::replace(&mut known.size, size);
         let known = *known;
         if known.has_summaries && (size < before || self.is_changed(path, before)) {

@@ -12,9 +12,9 @@ use jiff::SignedDuration;
 use tokio::sync::broadcast::{self, error::RecvError};
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::{Permits, Rememberer};
+use crate::agent::{CallPermits, WorkingMemoryWriter};
 use crate::brain::wire::Watch;
-use crate::daemon::part::{Board, Event, Part};
+use crate::daemon::part::{Board, DaemonEvent, Part};
 use crate::format::log::SESSIONS;
 use crate::format::summary;
 use crate::memory::working::is_on;
@@ -36,7 +36,7 @@ const SIGNS: [&[u8]; 2] =
 #[derive(Debug)]
 pub struct WorkingPart {
     /// Who may call a brain now.
-    pub permits: Arc<Permits>,
+    pub permits: Arc<CallPermits>,
 }
 
 #[async_trait]
@@ -48,12 +48,12 @@ impl Part for WorkingPart {
     async fn run(
         self: Box<Self>,
         workspace: Arc<Workspace>,
-        mut events: broadcast::Receiver<Event>,
+        mut events: broadcast::Receiver<DaemonEvent>,
         board: Board,
         stop: CancellationToken,
     ) -> anyhow::Result<()> {
         let make = |workspace: &Arc<Workspace>| {
-            Rememberer::new(Arc::clone(workspace), Watch::default(), Arc::clone(&self.permits))
+            WorkingMemoryWriter::new(Arc::clone(workspace), Watch::default(), Arc::clone(&self.permits))
         };
         let mut writer = make(&workspace).map_err(anyhow::Error::msg)?;
         // How far each log was looked at, so that one sign counts once.
@@ -65,8 +65,8 @@ impl Part for WorkingPart {
                 event = events.recv() => event,
             };
             let paths = match event {
-                Ok(Event::Changed(paths)) => paths,
-                Ok(Event::Settings(changed)) => {
+                Ok(DaemonEvent::Changed(paths)) => paths,
+                Ok(DaemonEvent::Settings(changed)) => {
                     match make(&changed) {
                         Ok(made) => writer = made,
                         Err(error) => tracing::error!("working memory keeps its old settings: {error}"),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::task::JoinSet;
 
-use crate::agent::{Permits, Phraser};
+use crate::agent::{CallPermits, Phraser};
 use crate::brain::wire::Watch;
 use crate::deliver::Upcoming;
 use crate::workspace::Workspace;
@@ -16,7 +16,7 @@ const MAX_PHRASED: usize = 20;
 #[derive(Debug, Default)]
 pub struct Phrasing {
     phraser: Option<Arc<Phraser>>,
-    permits: Arc<Permits>,
+    permits: Arc<CallPermits>,
     running: JoinSet<()>,
 }
 

@@ -12,11 +12,11 @@ use jiff::{SignedDuration, Timestamp};
 use tokio::sync::{broadcast, mpsc};
 use tokio_util::sync::CancellationToken;
 
-use super::reader::Reader;
+use super::stdout_reader::StdoutReader;
 use crate::config::FILE_NAME as SETTINGS_FILE;
-use crate::daemon::part::{Board, Event};
+use crate::daemon::part::{Board, DaemonEvent};
 use crate::daemon::ticker::Ticker;
-use crate::deliver::{self, Journal, Memory, Mode, Outlets, PassContext, PassReport, PassSettings};
+use crate::deliver::{self, DeliveryOrder, Journal, Memory, Mode, PassContext, PassReport, PassSettings};
 use crate::machines::News;
 use crate::schedule::{StepKind, step_kind};
 use crate::terminal::Ui;
@@ -31,12 +31,12 @@ pub async fn run(
     workspace: Arc<Workspace>,
     ui: Ui,
     mut watched: mpsc::UnboundedReceiver<WatchEvent>,
-    events: broadcast::Sender<Event>,
+    events: broadcast::Sender<DaemonEvent>,
     board: Board,
     stop: CancellationToken,
 ) {
     let mut scheduler = Scheduler::new(workspace, ui, events, board);
-    let reader = Reader::of_stdout();
+    let reader = StdoutReader::of_stdout();
     // It may have begun with the last good settings.
     scheduler.reload();
     loop {
@@ -67,10 +67,10 @@ pub async fn run(
 struct Scheduler {
     workspace: Arc<Workspace>,
     ui: Ui,
-    events: broadcast::Sender<Event>,
+    events: broadcast::Sender<DaemonEvent>,
     board: Board,
     journal: Option<Journal>,
-    outlets: Outlets,
+    outlets: DeliveryOrder,
     settings: PassSettings,
     memory: Memory,
     ticker: Ticker,
@@ -90,7 +90,7 @@ struct Scheduler {
 }
 
 impl Scheduler {
-    fn new(workspace: Arc<Workspace>, ui: Ui, events: broadcast::Sender<Event>, board: Board) -> Self {
+    fn new(workspace: Arc<Workspace>, ui: Ui, events: broadcast::Sender<DaemonEvent>, board: Board) -> Self {
         let outlets = workspace.outlets(ui.json);
         let settings = workspace.pass_settings();
         let news = workspace.machines.news();
@@ -304,7 +304,7 @@ impl Scheduler {
                 self.phrasing.take_on();
                 self.settings_are_well();
                 // Without parts nobody listens, which is fine.
-                let _ = self.events.send(Event::Settings(Arc::clone(&self.workspace)));
+                let _ = self.events.send(DaemonEvent::Settings(Arc::clone(&self.workspace)));
                 self.ask_for_pass();
             }
             Err(error) => {

@@ -17,7 +17,7 @@ const KEEP: i64 = 2_000;
 
 /// A chunk of an answer that arrived, or may have.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Posted {
+pub struct PostedChunk {
     /// The message that was answered.
     pub question: u64,
     /// Which chunk, from 0.
@@ -68,7 +68,7 @@ impl Journal {
         message_id: &str,
         nonce: Option<&str>,
         text: &str,
-    ) -> Result<Option<Posted>, JournalError> {
+    ) -> Result<Option<PostedChunk>, JournalError> {
         let found = self.read(|tx| {
             let sql = |condition: &str| {
                 format!(
@@ -96,7 +96,7 @@ impl Journal {
         })?;
         Ok(found.and_then(|(key, chunk, text, chunks)| {
             let (chunk, chunks) = (usize::try_from(chunk).ok()?, usize::try_from(chunks).ok()?);
-            Some(Posted { question: question_of(&key)?, chunk, text, chunks })
+            Some(PostedChunk { question: question_of(&key)?, chunk, text, chunks })
         }))
     }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::{JournalError, VERSION, copies, elsewhere, past, pauses, phrases, runs, tasks};
+use super::{JournalError, VERSION, copies, delivered, other_machines, phrases, retry_after, runs, tasks};
 
 /// Brings the schema to [`VERSION`]; returns the version that the file has now.
 pub(super) fn migrate(connection: &mut Connection) -> rusqlite::Result<i64> {
@@ -19,7 +19,7 @@ pub(super) fn migrate(connection: &mut Connection) -> rusqlite::Result<i64> {
         tx.execute_batch(include_str!("schema.sql"))?;
     }
     if version(&tx)? < 2 {
-        pauses::create(&tx)?;
+        retry_after::create(&tx)?;
     }
     if version(&tx)? < 3 {
         runs::create(&tx)?;
@@ -34,10 +34,10 @@ pub(super) fn migrate(connection: &mut Connection) -> rusqlite::Result<i64> {
         copies::create(&tx)?;
     }
     if version(&tx)? < 7 {
-        past::create(&tx)?;
+        delivered::create(&tx)?;
     }
     if version(&tx)? < VERSION {
-        elsewhere::create(&tx)?;
+        other_machines::create(&tx)?;
         tx.pragma_update(None, "user_version", VERSION)?;
     }
     let found = version(&tx)?;

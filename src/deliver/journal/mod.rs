@@ -11,8 +11,8 @@
 //!
 //! - [`keys`]: under which name a delivery stands; [`message`], [`chunks`]: messages with their chunks, and their way;
 //! - [`answers`], [`runs`], [`tasks`], [`phrases`]: what isn't sent for a line of the two notes, and words for what is;
-//! - [`copies`], [`pauses`], [`problems`], [`names`]: further notifiers, places that rest, what failed, ids that were given;
-//! - [`past`]: what was told, for whoever looks back; [`elsewhere`]: what other machines told, and what waits for them;
+//! - [`copies`], [`retry_after`], [`problems`], [`line_ids`]: further notifiers, places that rest, what failed, ids that were given;
+//! - [`delivered`]: what was told, for whoever looks back; [`other_machines`]: what other machines told, and what waits for them;
 //! - [`file`](mod@file): the schema, and what becomes of a file that is no database.
 //!
 //! Two processes may have it open: each step is one `BEGIN IMMEDIATE` transaction that checks the
@@ -22,15 +22,15 @@
 mod answers;
 mod chunks;
 mod copies;
-mod elsewhere;
+mod delivered;
 mod file;
 mod keys;
+mod line_ids;
 mod message;
-mod names;
-mod past;
-mod pauses;
+mod other_machines;
 mod phrases;
 mod problems;
+mod retry_after;
 mod runs;
 mod tasks;
 #[cfg(test)]
@@ -43,9 +43,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use jiff::{Timestamp, civil};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
-pub use answers::Posted;
+pub use answers::PostedChunk;
 pub use copies::{CopyState, Recipient};
-pub use elsewhere::Elsewhere;
+pub use delivered::{PastDelivery, PastDeliveryState};
 pub(crate) use file::{is_busy, is_no_database};
 use file::{migrate, set_aside};
 pub(super) use keys::local_text;
@@ -54,10 +54,10 @@ pub use keys::{
     LineHash, answer_key, approval_key, asked_in, claimed_turn, key, run_claim, subject, turn_claim,
 };
 pub use message::{Chunk, ChunkState, Message, NewMessage};
-pub use past::{Past, PastState};
+pub use other_machines::OtherMachineDelivery;
 pub use problems::{OpenDelivery, Refusal};
-pub use runs::{Known, NewRun, Run, RunState, run_key};
-pub use tasks::Told;
+pub use runs::{NewRun, RoutineProgress, Run, RunState, run_key};
+pub use tasks::ToldTask;
 
 use super::notifier::Fact;
 
@@ -116,7 +116,7 @@ pub enum JournalError {
 
 /// How far a delivery came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum State {
+pub enum DeliveryState {
     /// Surely not sent yet.
     Due,
     /// May have been sent.
@@ -129,7 +129,7 @@ pub enum State {
     Failed,
 }
 
-impl State {
+impl DeliveryState {
     fn read(text: &str) -> Option<Self> {
         Some(match text {
             "due" => Self::Due,
@@ -144,9 +144,9 @@ impl State {
 
 /// What the journal knows of one delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub struct DeliveryRow {
     /// How far it came.
-    pub state: State,
+    pub state: DeliveryState,
     /// The line that it was claimed for.
     pub line: Option<LineHash>,
     /// How often sending surely failed.
@@ -234,7 +234,7 @@ impl Journal {
     }
 
     /// What the journal knows of a key.
-    pub fn row(&self, key: &str) -> Result<Option<Row>, JournalError> {
+    pub fn row(&self, key: &str) -> Result<Option<DeliveryRow>, JournalError> {
         self.read(|tx| {
             tx.query_row(&format!("SELECT {ROW} FROM deliveries WHERE key = ?1"), [key], row_of).optional()
         })
@@ -273,7 +273,7 @@ impl Journal {
     }
 
     /// All deliveries that are sent but not done: key and row, in the order of their claims.
-    pub fn unsettled(&self) -> Result<Vec<(String, Row)>, JournalError> {
+    pub fn unsettled(&self) -> Result<Vec<(String, DeliveryRow)>, JournalError> {
         self.read(|tx| {
             let sql = format!("SELECT {ROW}, key FROM deliveries WHERE state = 'sent' ORDER BY number");
             tx.prepare_cached(&sql)?.query_map([], |row| Ok((row.get(9)?, row_of(row)?)))?.collect()
@@ -360,11 +360,11 @@ impl Journal {
     }
 }
 
-fn row_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
+fn row_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<DeliveryRow> {
     let state: String = row.get(0)?;
     let line: Vec<u8> = row.get(1)?;
-    Ok(Row {
-        state: State::read(&state).ok_or_else(|| unreadable(0, "state", &state))?,
+    Ok(DeliveryRow {
+        state: DeliveryState::read(&state).ok_or_else(|| unreadable(0, "state", &state))?,
         line: line.try_into().ok().map(LineHash),
         attempts: row.get(2)?,
         attempted: instant(row.get(3)?),

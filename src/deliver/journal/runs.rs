@@ -20,7 +20,7 @@ const KEEP: i64 = 2_000;
 
 /// What is known of an enabled routine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Known {
+pub struct RoutineProgress {
     /// Occurrences after this instant count.
     pub since: Timestamp,
     /// The latest occurrence that was claimed, or had nothing to do.
@@ -135,7 +135,12 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be used.
-    pub fn enabled(&self, name: &str, schedule: &str, since: Timestamp) -> Result<Known, JournalError> {
+    pub fn enabled(
+        &self,
+        name: &str,
+        schedule: &str,
+        since: Timestamp,
+    ) -> Result<RoutineProgress, JournalError> {
         if let Some(known) = self.known(name, schedule)? {
             return Ok(known);
         }
@@ -146,7 +151,7 @@ impl Journal {
                 params![name, schedule, since.as_millisecond()],
             )
         })?;
-        let nothing = Known { since, handled: None, ran: None, seen: None };
+        let nothing = RoutineProgress { since, handled: None, ran: None, seen: None };
         Ok(self.known(name, schedule)?.unwrap_or(nothing))
     }
 
@@ -154,13 +159,13 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be read.
-    pub fn known(&self, name: &str, schedule: &str) -> Result<Option<Known>, JournalError> {
+    pub fn known(&self, name: &str, schedule: &str) -> Result<Option<RoutineProgress>, JournalError> {
         self.read(|tx| {
             tx.prepare_cached(
                 "SELECT since_ms, handled_ms, ran_ms, seen FROM routines WHERE name = ?1 AND schedule = ?2",
             )?
             .query_row([name, schedule], |row| {
-                Ok(Known {
+                Ok(RoutineProgress {
                     since: needed(row, 0)?,
                     handled: instant(row.get(1)?),
                     ran: instant(row.get(2)?),

@@ -12,7 +12,7 @@ use crate::deliver::notifier::Fact;
 
 /// A task that was told, or may have been.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Told {
+pub struct ToldTask {
     /// Its key.
     pub key: String,
     /// Whether it surely was.
@@ -21,8 +21,8 @@ pub struct Told {
     pub fact: Fact,
 }
 
-fn told(row: &rusqlite::Row<'_>) -> rusqlite::Result<Told> {
-    Ok(Told { key: row.get(0)?, sure: row.get::<_, String>(1)? != "sending", fact: super::json(row, 2)? })
+fn told(row: &rusqlite::Row<'_>) -> rusqlite::Result<ToldTask> {
+    Ok(ToldTask { key: row.get(0)?, sure: row.get::<_, String>(1)? != "sending", fact: super::json(row, 2)? })
 }
 
 impl Journal {
@@ -86,7 +86,7 @@ impl Journal {
         words: &str,
         local: civil::DateTime,
         day: Option<&LineHash>,
-    ) -> Result<Vec<Told>, JournalError> {
+    ) -> Result<Vec<ToldTask>, JournalError> {
         self.read(|tx| {
             tx.prepare_cached(
                 "SELECT key, state, fact FROM deliveries
@@ -102,7 +102,7 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be read.
-    pub fn tasks_told_at(&self, local: civil::DateTime) -> Result<Vec<Told>, JournalError> {
+    pub fn tasks_told_at(&self, local: civil::DateTime) -> Result<Vec<ToldTask>, JournalError> {
         self.read(|tx| {
             tx.prepare_cached(
                 "SELECT key, state, fact FROM deliveries

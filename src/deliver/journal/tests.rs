@@ -47,7 +47,7 @@ fn journal() -> (tempfile::TempDir, Journal) {
     (dir, journal)
 }
 
-fn state(journal: &Journal, id: &str, day: i8) -> Option<State> {
+fn state(journal: &Journal, id: &str, day: i8) -> Option<DeliveryState> {
     journal.row(&key(id, local(day), None)).unwrap().map(|row| row.state)
 }
 
@@ -59,17 +59,17 @@ fn a_delivery_goes_through_its_states() {
     assert_eq!(claimed.len(), 1);
     assert_eq!(claimed[0].chunks[0].text, "hello");
     assert_eq!(claimed[0].scope, Some("thread:7".parse().unwrap()));
-    assert_eq!(state(&journal, "a", 1), Some(State::Due));
+    assert_eq!(state(&journal, "a", 1), Some(DeliveryState::Due));
     journal.sending(&claimed[0].key, 0, at(1)).unwrap();
-    assert_eq!(state(&journal, "a", 1), Some(State::Sending));
+    assert_eq!(state(&journal, "a", 1), Some(DeliveryState::Sending));
     assert_eq!(journal.messages().unwrap()[0].chunks[0].first, Some(at(1)));
     assert!(journal.sent(&claimed[0].key, 0, Some("99"), None, at(2), "place").unwrap());
     let row = journal.row(&claimed[0].key).unwrap().unwrap();
-    assert_eq!((row.state, row.delivered.as_deref()), (State::Sent, Some("99")));
+    assert_eq!((row.state, row.delivered.as_deref()), (DeliveryState::Sent, Some("99")));
     assert!(journal.messages().unwrap().is_empty());
     assert_eq!(journal.unsettled().unwrap().len(), 1);
     journal.done([claimed[0].key.as_str()]).unwrap();
-    assert_eq!(state(&journal, "a", 1), Some(State::Done));
+    assert_eq!(state(&journal, "a", 1), Some(DeliveryState::Done));
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn a_sure_failure_frees_the_delivery_and_an_unknown_outcome_keeps_the_text() {
     let row = journal.row(&claimed[0].key).unwrap().unwrap();
     assert_eq!(
         (row.state, row.attempts, row.retry, row.attempted),
-        (State::Due, 1, Some(retry), Some(at(0)))
+        (DeliveryState::Due, 1, Some(retry), Some(at(0)))
     );
     journal.sending(&claimed[1].key, 0, at(0)).unwrap();
     journal.unknown(&claimed[1].key, retry, "500").unwrap();
@@ -129,7 +129,7 @@ fn chunks_are_sent_one_by_one_and_a_begun_message_is_kept() {
     let open = journal.messages().unwrap();
     assert_eq!(open[0].chunks[0].state, ChunkState::Sent);
     assert_eq!(open[0].chunks[1].state, ChunkState::Due);
-    assert_eq!(state(&journal, "a", 1), Some(State::Sending));
+    assert_eq!(state(&journal, "a", 1), Some(DeliveryState::Sending));
     assert!(journal.sent(key, 1, None, None, at(2), "place").unwrap());
     assert_eq!(journal.row(key).unwrap().unwrap().delivered.as_ref(), Some(nonces[0]));
 }
@@ -143,7 +143,7 @@ fn a_refused_message_goes_elsewhere_with_other_nonces_or_fails_for_these_setting
     assert_ne!(rerouted.chunks[0].nonce, claimed[0].chunks[0].nonce);
     journal.failed(&claimed[0].key, "no", "settings 1").unwrap();
     let row = journal.row(&claimed[0].key).unwrap().unwrap();
-    assert_eq!((row.state, row.settings.as_deref()), (State::Failed, Some("settings 1")));
+    assert_eq!((row.state, row.settings.as_deref()), (DeliveryState::Failed, Some("settings 1")));
     assert_eq!(
         journal.claim(&[message("a", 1, "x")], |_| LIMIT).unwrap().len(),
         1,
@@ -223,11 +223,11 @@ fn a_committed_row_survives_and_pruning_keeps_the_newest() {
     journal.sent(&claimed[0].key, 0, None, None, at(0), "place").unwrap();
     drop(journal);
     let journal = Journal::open(dir.path()).unwrap();
-    assert_eq!(state(&journal, "a", 1), Some(State::Sent));
+    assert_eq!(state(&journal, "a", 1), Some(DeliveryState::Sent));
     let claimed = journal.claim(&[message("b", 1, "x")], |_| LIMIT).unwrap();
     journal.sent(&claimed[0].key, 0, None, None, at(0), "place").unwrap();
     journal.write(|tx| tx.execute("UPDATE deliveries SET number = -300000 WHERE subject = 'a'", [])).unwrap();
     journal.done([key("a", local(1), None).as_str()]).unwrap();
     assert_eq!(state(&journal, "a", 1), None, "long done");
-    assert_eq!(state(&journal, "b", 1), Some(State::Sent));
+    assert_eq!(state(&journal, "b", 1), Some(DeliveryState::Sent));
 }

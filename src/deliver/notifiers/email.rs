@@ -21,7 +21,7 @@ use secrecy::{ExposeSecret, SecretString};
 use crate::clock::Clock;
 use crate::config::{self, ConfigError, MailSecurity};
 use crate::deliver::notifier::{Lookup, Notifier, Outgoing, SendOutcome};
-use crate::deliver::words::{Links, Telling};
+use crate::deliver::words::{Links, NotifyRules};
 
 /// The longest that connecting may take.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -40,7 +40,7 @@ pub struct Email {
     from: Mailbox,
     to: Vec<Mailbox>,
     links: Links,
-    telling: Arc<Telling>,
+    telling: Arc<NotifyRules>,
     clock: Arc<dyn Clock>,
 }
 
@@ -60,7 +60,7 @@ impl Email {
         password: Option<SecretString>,
         authority: Option<&[u8]>,
         links: Links,
-        telling: Arc<Telling>,
+        telling: Arc<NotifyRules>,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, ConfigError> {
         let server = settings.server.clone().unwrap_or_default();

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::http;
 use crate::config::{self, ConfigError};
 use crate::deliver::notifier::{Lookup, Notifier, Outgoing, SendOutcome};
-use crate::deliver::words::{Links, Telling, compose};
+use crate::deliver::words::{Links, NotifyRules, compose};
 
 /// A message may have 4,096 bytes; a UTF-16 unit has at most three in UTF-8.
 const MESSAGE_LIMIT: usize = 1300;
@@ -30,7 +30,7 @@ pub struct NtfyNotifier {
     topic: String,
     token: Option<SecretString>,
     links: Links,
-    telling: Arc<Telling>,
+    telling: Arc<NotifyRules>,
 }
 
 impl std::fmt::Debug for NtfyNotifier {
@@ -49,7 +49,7 @@ impl NtfyNotifier {
         token: Option<SecretString>,
         authority: Option<&[u8]>,
         links: Links,
-        telling: Arc<Telling>,
+        telling: Arc<NotifyRules>,
     ) -> Result<Self, ConfigError> {
         let wrong = |why: &str| {
             ConfigError::new(format!("`[notify.ntfy] url` is `{}`, {why}", settings.url))

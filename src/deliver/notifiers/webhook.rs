@@ -20,7 +20,7 @@ use super::http;
 use crate::clock::Clock;
 use crate::config::ConfigError;
 use crate::deliver::notifier::{Lookup, Notifier, Outgoing, SendOutcome};
-use crate::deliver::words::{Links, Telling};
+use crate::deliver::words::{Links, NotifyRules};
 
 /// What a signing secret begins with that is written in base64.
 const PREFIX: &str = "whsec_";
@@ -33,7 +33,7 @@ pub struct SignedWebhook {
     address: SecretString,
     key: SecretBox<Vec<u8>>,
     links: Links,
-    telling: Arc<Telling>,
+    telling: Arc<NotifyRules>,
     clock: Arc<dyn Clock>,
 }
 
@@ -53,7 +53,7 @@ impl SignedWebhook {
         secret: &SecretString,
         authority: Option<&[u8]>,
         links: Links,
-        telling: Arc<Telling>,
+        telling: Arc<NotifyRules>,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, ConfigError> {
         let is_web = Url::parse(address.expose_secret())

@@ -8,7 +8,7 @@ use super::planned::Fire;
 use super::{PassContext, PassError, PassSettings};
 use crate::deliver::journal::{CopyState, LineHash, NewMessage, Recipient};
 use crate::deliver::notifier::{Fact, MessageKind, Scope};
-use crate::deliver::words::{compose, phrase};
+use crate::deliver::words::{compose, phrase_check};
 use crate::schedule;
 
 /// The name of the one notifier that a scope means something to.
@@ -191,7 +191,7 @@ fn single(
     phrases: &HashMap<String, String>,
 ) -> NewMessage {
     let phrase = phrases.get(&fire.key).filter(|phrase| {
-        compose::remark(&fire.fact, today).is_empty() && phrase::keeps(&fire.fact.msg, phrase)
+        compose::remark(&fire.fact, today).is_empty() && phrase_check::keeps(&fire.fact.msg, phrase)
     });
     NewMessage {
         key: for_recipient(fire.key.clone(), to),

@@ -40,10 +40,10 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
+use super::delivery_order::DeliveryOrder;
 use super::journal::{Journal, JournalError};
 use super::notifier::MessageKind;
-use super::outlets::Outlets;
-use super::words::Telling;
+use super::words::NotifyRules;
 use crate::clock::Clock;
 use crate::machines::Machines;
 use crate::reminders::{PlacedFinding, ReminderError};
@@ -79,7 +79,7 @@ pub struct PassContext<'a> {
     /// Knows what was sent.
     pub journal: &'a Journal,
     /// Sends.
-    pub outlets: &'a Outlets,
+    pub outlets: &'a DeliveryOrder,
     /// The time.
     pub clock: &'a dyn Clock,
     /// What the user has set.
@@ -108,7 +108,7 @@ pub struct PassSettings {
     /// Changes whenever the settings of the notifiers do; what was refused is then tried again.
     pub notifiers: String,
     /// Who is told of what, and when not.
-    pub telling: Telling,
+    pub telling: NotifyRules,
     /// Whether words that a brain found are used, and what will be due is told so that they are looked for.
     pub phrase: bool,
 }

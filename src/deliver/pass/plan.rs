@@ -11,7 +11,7 @@ use super::reminders::Planner;
 use super::{Mode, PassContext, PassError, tasks};
 use crate::deliver::journal::{self, LineHash};
 use crate::deliver::notifier::{Fact, MessageKind};
-use crate::deliver::words::phrase;
+use crate::deliver::words::phrase_check;
 use crate::format::commitment::{Commitment, Status};
 use crate::schedule::{Moment, Zone};
 
@@ -154,7 +154,7 @@ pub(super) fn upcoming(
     let may = |fire: &Fire| {
         let fact = &fire.fact;
         let lasting = fact.kind == MessageKind::Commitment || named.contains(&fact.id);
-        lasting && fact.due > now && !fact.recurring && fact.missed == 0 && phrase::fits(&fact.msg)
+        lasting && fact.due > now && !fact.recurring && fact.missed == 0 && phrase_check::fits(&fact.msg)
     };
     let fires = plan(context, notes, Mode::DryRun, ahead, false)?.fires;
     let upcoming = |fire: Fire| Upcoming { key: fire.key, line: fire.line, fact: fire.fact };

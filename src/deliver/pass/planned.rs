@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use jiff::{SignedDuration, Timestamp, civil};
 
 use super::PassError;
-use crate::deliver::journal::{self, Journal, LineHash, Row, State};
+use crate::deliver::journal::{self, DeliveryRow, DeliveryState, Journal, LineHash};
 use crate::deliver::notifier::{Fact, MessageKind, Scope};
 use crate::format::id::ReminderId;
 use crate::schedule::Next;
@@ -53,7 +53,7 @@ pub(super) struct Fire {
 #[derive(Debug, Clone)]
 pub(super) struct Settle<T> {
     pub key: String,
-    pub row: Box<Row>,
+    pub row: Box<DeliveryRow>,
     /// What is rewritten.
     pub target: T,
 }
@@ -71,19 +71,19 @@ pub(super) enum Target {
 pub(super) enum Readiness {
     Fire,
     Wait(Option<Timestamp>),
-    Sent(Box<Row>),
+    Sent(Box<DeliveryRow>),
 }
 
-pub(super) fn readiness(row: Option<Row>, now: Timestamp, notifiers: &str) -> Readiness {
+pub(super) fn readiness(row: Option<DeliveryRow>, now: Timestamp, notifiers: &str) -> Readiness {
     let Some(row) = row else { return Readiness::Fire };
     match row.state {
-        State::Sent | State::Done => Readiness::Sent(Box::new(row)),
-        State::Sending => Readiness::Wait(row.retry.filter(|at| *at > now)),
-        State::Failed if row.settings.as_deref() == Some(notifiers) => Readiness::Wait(None),
-        State::Failed if row.settings.as_deref() == Some(journal::RESTORED) => Readiness::Wait(None),
-        State::Failed => Readiness::Fire,
+        DeliveryState::Sent | DeliveryState::Done => Readiness::Sent(Box::new(row)),
+        DeliveryState::Sending => Readiness::Wait(row.retry.filter(|at| *at > now)),
+        DeliveryState::Failed if row.settings.as_deref() == Some(notifiers) => Readiness::Wait(None),
+        DeliveryState::Failed if row.settings.as_deref() == Some(journal::RESTORED) => Readiness::Wait(None),
+        DeliveryState::Failed => Readiness::Fire,
         // A clock that was put back to before the attempt makes the wait meaningless.
-        State::Due => match (row.retry, row.attempted) {
+        DeliveryState::Due => match (row.retry, row.attempted) {
             (Some(at), attempted) if at > now && attempted.is_none_or(|then| then <= now) => {
                 Readiness::Wait(Some(at))
             }

@@ -7,7 +7,7 @@ use jiff::{Timestamp, civil::Date};
 use super::notes::ReminderNote;
 use super::planned::{Changed, Fire, Plan, Readiness, Settle, Target, late_seconds, marks, readiness};
 use super::{PassContext, PassError};
-use crate::deliver::journal::{self, LineHash, Row};
+use crate::deliver::journal::{self, DeliveryRow, LineHash};
 use crate::deliver::notifier::{Fact, MessageKind};
 use crate::format::id::ReminderId;
 use crate::format::reminder::{self, Parsed, Recur, Reminder, ReminderLine};
@@ -37,7 +37,7 @@ struct Identity {
 /// What is to be done about one due line.
 enum Verdict {
     Fire(Due, String),
-    Settle(String, Box<Row>),
+    Settle(String, Box<DeliveryRow>),
     Wait(String, Option<Timestamp>),
     Changed(String),
 }
@@ -106,7 +106,7 @@ impl Planner<'_> {
             if nameless { self.note.ids().iter().map(|at| at.id).collect() } else { HashSet::new() };
         let journal = self.context.journal;
         let mut names: HashMap<LineHash, ReminderId> = HashMap::new();
-        let mut lost: Option<Vec<Row>> = None;
+        let mut lost: Option<Vec<DeliveryRow>> = None;
         let mut new = Vec::new();
         let mut out = Vec::with_capacity(due.len());
         for (line, due) in due {
@@ -146,7 +146,7 @@ impl Planner<'_> {
     }
 
     /// What was told, or may have been, and not written down yet, where no line of the note is known under its id.
-    fn lost(&self, taken: &HashSet<ReminderId>) -> Result<Vec<Row>, PassError> {
+    fn lost(&self, taken: &HashSet<ReminderId>) -> Result<Vec<DeliveryRow>, PassError> {
         let journal = self.context.journal;
         let mut lost = journal.underway()?;
         lost.retain(|row| {
@@ -248,7 +248,7 @@ impl Planner<'_> {
         })
     }
 
-    fn target(&self, line: &ReminderLine, identity: &Identity, row: &Row) -> Target {
+    fn target(&self, line: &ReminderLine, identity: &Identity, row: &DeliveryRow) -> Target {
         // As the machine that told it would have: by the time at which it did.
         let told = row.attempted.filter(|_| row.teller.is_some());
         let told = told.map(|at| Moment::new(&self.context.settings.zone, at));
@@ -282,9 +282,9 @@ impl Planner<'_> {
 }
 
 /// The id of the one that this line was, for the same time, before its words were changed; it is lost no more.
-fn reworded(lost: &mut Vec<Row>, reminder: &Reminder, due: &Due) -> Option<ReminderId> {
+fn reworded(lost: &mut Vec<DeliveryRow>, reminder: &Reminder, due: &Due) -> Option<ReminderId> {
     let times = reminder.date.to_datetime(reminder.time)..=due.occurrence.local;
-    let was = |row: &Row| times.contains(&row.fact.local) && is_alike(&row.fact.msg, &reminder.msg);
+    let was = |row: &DeliveryRow| times.contains(&row.fact.local) && is_alike(&row.fact.msg, &reminder.msg);
     let at = lost.iter().position(was)?;
     lost.remove(at).fact.id.parse().ok()
 }
@@ -300,7 +300,7 @@ fn is_alike(a: &str, b: &str) -> bool {
 }
 
 /// Whether a line still says what was sent; an id that it got since is no change.
-fn same_words(row: &Row, hash: LineHash, reminder: &Reminder) -> bool {
+fn same_words(row: &DeliveryRow, hash: LineHash, reminder: &Reminder) -> bool {
     row.line == Some(hash) || row.line == Some(meaning(&Reminder { id: None, ..reminder.clone() })) || {
         let id = row.fact.id.parse().ok();
         row.line == Some(meaning(&Reminder { id, ..reminder.clone() }))

@@ -8,9 +8,9 @@ use jiff::{SignedDuration, Timestamp};
 use super::machines::{Right, Rights};
 use super::retry::retry_at;
 use super::{PassContext, PassError, PassReport};
+use crate::deliver::delivery_order::Destination;
 use crate::deliver::journal::{ChunkState, Message, Recipient};
 use crate::deliver::notifier::{Lookup, MessageKind, Outgoing, Scope, SendOutcome};
-use crate::deliver::outlets::Place;
 
 /// How far before the first attempt a lookup begins: clocks differ.
 const LOOKUP_SKEW: SignedDuration = SignedDuration::from_mins(10);
@@ -338,7 +338,7 @@ impl<'c> Sender<'c> {
         &self,
         message: &Message,
         chunk: usize,
-        place: &Place<'_>,
+        place: &Destination<'_>,
         outgoing: &Outgoing,
         marked: bool,
         rights: &Rights,

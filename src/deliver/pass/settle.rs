@@ -13,13 +13,13 @@ use super::plan::said;
 use super::planned::{Plan, Settle, Target};
 use super::reminders::meaning;
 use super::{Memory, Mode, PassContext, PassError, PassReport};
-use crate::deliver::journal::{LineHash, State};
+use crate::deliver::journal::{DeliveryState, LineHash};
 use crate::deliver::notifier::MessageKind;
 use crate::format::commitment::{self, Commitment, Status};
 use crate::format::id::ReminderId;
 use crate::format::reminder::{self, Parsed};
 use crate::reminders::{id_of_line, rfc3339};
-use crate::vault::{Actor, EditError, EditReport, NotePath, OpOutcome, Operation, Plan as Change, Why};
+use crate::vault::{Actor, EditError, EditPlan as Change, EditReport, NotePath, OpOutcome, Operation, Why};
 
 /// A rewritten note is looked at again after this: an old buffer may have been saved over it.
 const SECOND_LOOK: SignedDuration = SignedDuration::from_secs(5);
@@ -219,7 +219,7 @@ impl Writer<'_> {
     /// The note says now that these were sent.
     fn written_down<T>(&mut self, done: &[&Settle<T>]) -> Result<(), PassError> {
         for settle in done {
-            if settle.row.state == State::Done {
+            if settle.row.state == DeliveryState::Done {
                 self.report.removed_again.push(settle.row.fact.id.clone());
             }
         }
@@ -228,7 +228,7 @@ impl Writer<'_> {
     }
 
     fn why<T>(&self, settles: &[Settle<T>]) -> Why {
-        let again = settles.iter().all(|settle| settle.row.state == State::Done);
+        let again = settles.iter().all(|settle| settle.row.state == DeliveryState::Done);
         let verb = if again { "had fired already" } else { "fired" };
         let mut why = match settles {
             [one] => Why::new(Actor::Scheduler, format!("{verb}: {}", first_line(&one.row.fact.msg))),

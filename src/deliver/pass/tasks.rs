@@ -16,7 +16,7 @@ use super::{Memory, Mode, PassContext, PassError, PassReport};
 use crate::deliver::confirm::notice_once;
 use crate::deliver::journal::{self, LineHash};
 use crate::deliver::notifier::{Fact, MessageKind};
-use crate::format::task::{Format, Telling};
+use crate::format::task::{Format, TellTime};
 use crate::schedule::resolve;
 use crate::tasks::TaskSettings;
 use moved::Moved;
@@ -42,7 +42,7 @@ struct DueTask {
     id: String,
     path: String,
     words: String,
-    telling: Telling,
+    telling: TellTime,
     own: civil::DateTime,
     at: Timestamp,
     recurring: bool,

@@ -1,6 +1,6 @@
 //! Instants as people read them: the local time, and how far away it is.
 //!
-//! What programs read (`--json`) stays RFC 3339: a [`Shown`] is both.
+//! What programs read (`--json`) stays RFC 3339: a [`ShownInstant`] is both.
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, Zoned};
@@ -11,9 +11,9 @@ use crate::reminders::rfc3339;
 
 /// An instant in the vault's zone: RFC 3339 for programs, [`told`] for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shown(Zoned);
+pub struct ShownInstant(Zoned);
 
-impl Shown {
+impl ShownInstant {
     /// The instant in a zone.
     pub fn new(at: Timestamp, tz: &TimeZone) -> Self {
         Self(at.to_zoned(tz.clone()))
@@ -30,7 +30,7 @@ impl Shown {
     }
 }
 
-impl Serialize for Shown {
+impl Serialize for ShownInstant {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&rfc3339(self.0.timestamp(), self.0.time_zone()))
     }
@@ -101,10 +101,10 @@ mod tests {
     fn an_instant_is_local_time_for_people_and_rfc_3339_for_programs() {
         let tz = TimeZone::get("Asia/Tokyo").unwrap();
         let now: Timestamp = "2026-12-01T12:00:00.123456789Z".parse().unwrap();
-        let shown = Shown::new("2026-12-01T11:57:00Z".parse().unwrap(), &tz);
+        let shown = ShownInstant::new("2026-12-01T11:57:00Z".parse().unwrap(), &tz);
         assert_eq!(shown.told(now), "20:57 (3 min ago)");
         assert_eq!(serde_json::to_string(&shown).unwrap(), "\"2026-12-01T20:57:00+09:00\"");
-        let shown = Shown::new("2026-12-09T00:30:00Z".parse().unwrap(), &tz);
+        let shown = ShownInstant::new("2026-12-09T00:30:00Z".parse().unwrap(), &tz);
         assert_eq!(shown.told(now), "Wed 9 Dec 09:30 (in 7 days)");
     }
 }

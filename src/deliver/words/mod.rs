@@ -2,15 +2,15 @@
 //!
 //! - [`compose`]: the words of a notification; [`about`], [`link`]: which note it is about, and a link that opens it;
 //! - [`instants`]: an instant, and how far away it is;
-//! - [`phrase`]: whether words that a brain found for a reminder say what the reminder says;
-//! - [`telling`]: who is told of what (`#tag`), and when not (quiet hours).
+//! - [`phrase_check`]: whether words that a brain found for a reminder say what the reminder says;
+//! - [`notify_rules`]: who is told of what (`#tag`), and when not (quiet hours).
 
 mod about;
 pub mod compose;
 pub mod instants;
 pub mod link;
-pub mod phrase;
-mod telling;
+mod notify_rules;
+pub mod phrase_check;
 
 pub use about::Links;
-pub use telling::Telling;
+pub use notify_rules::NotifyRules;

@@ -10,26 +10,26 @@ use serenity::http::{LightMethod, Route};
 use crate::deliver::journal::approval_key;
 use crate::deliver::{MessageKind, Outgoing, Progress, Scope};
 use crate::discord::api::message::Incoming;
-use crate::discord::buttons::approval::{Press, parse, rows};
-use crate::discord::shared::Shared;
+use crate::discord::buttons::approval::{ApprovalPress, parse, rows};
+use crate::discord::shared::BotState;
 use crate::discord::shared::{FAREWELL, LONGEST_PAUSE, SHORTEST_PAUSE};
 use crate::format::approval;
-use crate::turn::{ApprovalRequest, Turn};
+use crate::turn::{ApprovalRequest, TurnRow};
 use crate::vault::Actor;
 
 /// Whether a message of ours is such a question, or a part of one.
-pub(in crate::discord) fn is_question(shared: &Shared, message: &Incoming) -> bool {
+pub(in crate::discord) fn is_question(shared: &BotState, message: &Incoming) -> bool {
     message.custom_ids.iter().any(|id| parse(id).is_some())
         || shared.answers.is_approval(&message.id.to_string(), message.nonce.as_deref()).unwrap_or_default()
 }
 
 /// What a press comes to, in words.
-pub(in crate::discord) async fn act(shared: &Shared, press: &Press) -> Result<String, String> {
+pub(in crate::discord) async fn act(shared: &BotState, press: &ApprovalPress) -> Result<String, String> {
     shared.approvals.answer(&press.id, &press.digest, press.word, Actor::Discord).await
 }
 
 /// Hands the question to `deliver` until it is shown.
-pub(in crate::discord) async fn show(shared: &Shared, turn: &Turn, request: &ApprovalRequest) {
+pub(in crate::discord) async fn show(shared: &BotState, turn: &TurnRow, request: &ApprovalRequest) {
     let (key, scope) = place(shared, turn, request);
     loop {
         let wait = match shared.answers.ask(&key, scope, &text(request)).await {
@@ -47,7 +47,7 @@ pub(in crate::discord) async fn show(shared: &Shared, turn: &Turn, request: &App
 }
 
 /// Says below the question how it ended, and takes the buttons out of use.
-pub(super) async fn over(shared: &Shared, turn: &Turn, request: &ApprovalRequest, words: &str) {
+pub(super) async fn over(shared: &BotState, turn: &TurnRow, request: &ApprovalRequest, words: &str) {
     let (key, scope) = place(shared, turn, request);
     // A crash may have come between the message and its id.
     if shared.answers.is_begun(&key).unwrap_or_default() {
@@ -74,7 +74,7 @@ pub(super) async fn over(shared: &Shared, turn: &Turn, request: &ApprovalRequest
 
 /// Where the question is shown. One line is one question: where another message asked it already (a day's budget is
 /// asked about by each that comes), it stays there.
-fn place(shared: &Shared, turn: &Turn, request: &ApprovalRequest) -> (String, Scope) {
+fn place(shared: &BotState, turn: &TurnRow, request: &ApprovalRequest) -> (String, Scope) {
     let asked = &turn.asked;
     let replied = asked.reply.then_some(asked.message);
     let first = shared.answers.asked(&request.id, &request.digest).unwrap_or_default();

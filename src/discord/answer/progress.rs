@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::deliver::MessageKind;
 use crate::deliver::notifier::nonce;
 use crate::discord::api::message;
-use crate::discord::shared::Shared;
+use crate::discord::shared::BotState;
 
 /// How it begins; own messages that begin so are never logged.
 const MARK: &str = "-# ⏳ ";
@@ -36,7 +36,7 @@ pub(super) struct Progress {
 
 impl Progress {
     /// Starts to wait; `words` hold what is going on.
-    pub fn start(shared: Arc<Shared>, channel: u64, turn: u64, words: watch::Receiver<String>) -> Self {
+    pub fn start(shared: Arc<BotState>, channel: u64, turn: u64, words: watch::Receiver<String>) -> Self {
         let ended = CancellationToken::new();
         let task = tokio::spawn(show(shared, channel, turn, words, ended.clone()));
         Self { ended, task }
@@ -50,7 +50,7 @@ impl Progress {
 }
 
 async fn show(
-    shared: Arc<Shared>,
+    shared: Arc<BotState>,
     channel: u64,
     turn: u64,
     mut words: watch::Receiver<String>,
@@ -102,7 +102,7 @@ async fn show(
     note(&shared, turn, None);
 }
 
-fn note(shared: &Shared, turn: u64, shown: Option<u64>) {
+fn note(shared: &BotState, turn: u64, shown: Option<u64>) {
     if let Err(error) = shared.turns.shows(turn, shown, shared.clock.now()) {
         tracing::warn!("{error}");
     }

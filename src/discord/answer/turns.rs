@@ -12,17 +12,17 @@ use jiff::{SignedDuration, Timestamp};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::place::{Beside, entry, system};
-use super::{claims, progress};
+use super::channel_conversation::{ChannelConversation, entry, system};
+use super::{progress, turn_claim};
 use crate::deliver::journal::answer_key;
 use crate::deliver::{Progress as Delivered, Scope, split};
 use crate::discord::api::Typing;
 use crate::discord::api::message::{CONTENT_LIMIT, Incoming};
 use crate::discord::api::snowflake;
-use crate::discord::log::logbook::Entry;
-use crate::discord::shared::{Item, LONGEST_PAUSE, SHORTEST_PAUSE, Shared, Why, lock};
+use crate::discord::log::logbook::LogEntry;
+use crate::discord::shared::{BotState, LONGEST_PAUSE, LaneItem, SHORTEST_PAUSE, Why, lock};
 use crate::turn::journal::TurnJournalError;
-use crate::turn::{Facts, Halt, NewTurn, State, Turn};
+use crate::turn::{Facts, Halt, NewTurn, TurnRow, TurnState};
 
 /// Who waited longer than this is told that the assistant was away.
 pub const AWAY: SignedDuration = SignedDuration::from_mins(15);
@@ -31,9 +31,9 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// Starts the worker that answers one channel's questions; a word on the sender wakes it.
 pub(in crate::discord) fn worker(
-    shared: Arc<Shared>,
+    shared: Arc<BotState>,
     channel: u64,
-    lane: mpsc::WeakUnboundedSender<Item>,
+    lane: mpsc::WeakUnboundedSender<LaneItem>,
 ) -> mpsc::UnboundedSender<()> {
     let (sender, mut wake) = mpsc::unbounded_channel::<()>();
     let worker = Worker { shared: shared.clone(), channel, lane, began: shared.clock.now() };
@@ -75,14 +75,14 @@ pub(in crate::discord) fn worker(
 }
 
 struct Worker {
-    shared: Arc<Shared>,
+    shared: Arc<BotState>,
     channel: u64,
-    lane: mpsc::WeakUnboundedSender<Item>,
+    lane: mpsc::WeakUnboundedSender<LaneItem>,
     began: Timestamp,
 }
 
 /// How far one go at a turn came.
-enum Step {
+enum TurnProgress {
     /// It is at its end.
     End,
     /// There is more to do at once.
@@ -94,7 +94,7 @@ enum Step {
 impl Worker {
     /// Notes who waited for long while the program was away, and what was answered and not marked so.
     fn resume(&self) {
-        claims::mark_left_open(&self.shared);
+        turn_claim::mark_left_open(&self.shared);
         let open = self.shared.turns.open_turns(Some(self.channel)).unwrap_or_default();
         for turn in open.iter().filter(|turn| self.began.duration_since(turn.started) > AWAY) {
             if let Err(error) = self.shared.turns.mark_away(turn.asked.message) {
@@ -104,20 +104,20 @@ impl Worker {
     }
 
     /// The turn to be done now: the oldest, with all that were said while the one before ran.
-    fn next(&self) -> Result<Option<Turn>, TurnJournalError> {
+    fn next(&self) -> Result<Option<TurnRow>, TurnJournalError> {
         let open = self.shared.turns.open_turns(Some(self.channel))?;
-        let open: Vec<Turn> = open.into_iter().filter(|turn| turn.joined.is_none()).collect();
+        let open: Vec<TurnRow> = open.into_iter().filter(|turn| turn.joined.is_none()).collect();
         let Some(first) = open.first() else { return Ok(None) };
         let live = lock(&self.shared.turnstile.live);
-        let window = |turn: &Turn| turn.asked.block.split_once("#^").map(|(path, _)| path.to_owned());
-        let together = |turn: &&Turn| {
-            turn.state == State::Accepted
+        let window = |turn: &TurnRow| turn.asked.block.split_once("#^").map(|(path, _)| path.to_owned());
+        let together = |turn: &&TurnRow| {
+            turn.state == TurnState::Accepted
                 && matches!(self.shared.turns.stopped_by(turn.asked.message), Ok(None))
                 && turn.asked.reply
                 && live.contains(&turn.asked.message)
                 && window(turn) == window(first)
         };
-        let group: Vec<&Turn> = open.iter().take_while(together).collect();
+        let group: Vec<&TurnRow> = open.iter().take_while(together).collect();
         let Some((last, others)) = group.split_last().filter(|(_, others)| !others.is_empty()) else {
             return Ok(Some(first.clone()));
         };
@@ -131,7 +131,7 @@ impl Worker {
         }
     }
 
-    async fn turn(&self, turn: &Turn) {
+    async fn turn(&self, turn: &TurnRow) {
         let message = turn.asked.message;
         let _typing = Typing::start(self.shared.api.clone(), self.channel);
         let (words, heard) = watch::channel(String::new());
@@ -139,9 +139,9 @@ impl Worker {
         let mut pause = PAUSE;
         loop {
             match self.step(message, &words).await {
-                Step::End => break,
-                Step::On => pause = PAUSE,
-                Step::Wait(why) => {
+                TurnProgress::End => break,
+                TurnProgress::On => pause = PAUSE,
+                TurnProgress::Wait(why) => {
                     tracing::warn!(channel = self.channel, "a turn can't go on now: {why}");
                     self.wait(message, pause).await;
                     pause = (pause * 2).min(LONGEST_PAUSE);
@@ -156,40 +156,41 @@ impl Worker {
         });
     }
 
-    async fn step(&self, message: u64, words: &watch::Sender<String>) -> Step {
+    async fn step(&self, message: u64, words: &watch::Sender<String>) -> TurnProgress {
         let turn = match self.shared.turns.turn(message) {
             Ok(Some(turn)) => turn,
-            Ok(None) => return Step::End,
-            Err(error) => return Step::Wait(error.to_string()),
+            Ok(None) => return TurnProgress::End,
+            Err(error) => return TurnProgress::Wait(error.to_string()),
         };
         match turn.state {
-            State::Done | State::Dropped => return Step::End,
-            State::Sent => return self.log(&turn).await,
+            TurnState::Done | TurnState::Dropped => return TurnProgress::End,
+            TurnState::Sent => return self.log(&turn).await,
             _ => {}
         }
         // Asked anew for an answer that waits, too: the voice may have gone and come back meanwhile.
-        match claims::is_ours(&self.shared, &turn).await {
-            Ok(true) if turn.state == State::Answered => self.send(&turn).await,
+        match turn_claim::is_ours(&self.shared, &turn).await {
+            Ok(true) if turn.state == TurnState::Answered => self.send(&turn).await,
             Ok(true) => self.answer(&turn, words).await,
-            Ok(false) => self.advance(message, State::Dropped, "another machine answered it"),
-            Err(why) => Step::Wait(why),
+            Ok(false) => self.advance(message, TurnState::Dropped, "another machine answered it"),
+            Err(why) => TurnProgress::Wait(why),
         }
     }
 
     /// Gets the answer and fixes it.
-    async fn answer(&self, turn: &Turn, words: &watch::Sender<String>) -> Step {
+    async fn answer(&self, turn: &TurnRow, words: &watch::Sender<String>) -> TurnProgress {
         let message = turn.asked.message;
         let stop = self.begin(message);
-        let place = Beside { lane: self.lane.clone(), turn, words: words.clone(), shared: &self.shared };
+        let place =
+            ChannelConversation { lane: self.lane.clone(), turn, words: words.clone(), shared: &self.shared };
         let answered = self.shared.responder.answer(message, &place, &stop).await;
         let why = self.shared.turnstile.end(self.channel);
         match (answered, why) {
             (_, Some(Why::Changed)) => self.again(message),
             (Err(Halt::Stopped), Some(Why::Stopped(who))) => self.stopped(turn, &who),
             (Ok(answer), _) => self.fix(turn, &answer.text, &answer.facts),
-            (Err(Halt::Gone), _) => self.advance(message, State::Dropped, "the question was taken back"),
-            (Err(Halt::Later(why)), _) => Step::Wait(why),
-            (Err(Halt::Stopped), None) => Step::Wait("the answer was stopped by nobody".to_owned()),
+            (Err(Halt::Gone), _) => self.advance(message, TurnState::Dropped, "the question was taken back"),
+            (Err(Halt::Later(why)), _) => TurnProgress::Wait(why),
+            (Err(Halt::Stopped), None) => TurnProgress::Wait("the answer was stopped by nobody".to_owned()),
         }
     }
 
@@ -208,7 +209,7 @@ impl Worker {
     /// and an edited question begins again.
     async fn wait(&self, message: u64, pause: Duration) {
         let turn = self.shared.turns.turn(message).ok().flatten();
-        let Some(turn) = turn.filter(|turn| turn.state < State::Answered) else {
+        let Some(turn) = turn.filter(|turn| turn.state < TurnState::Answered) else {
             return tokio::time::sleep(pause).await;
         };
         let stop = self.begin(message);
@@ -223,21 +224,21 @@ impl Worker {
         }
     }
 
-    fn stopped(&self, turn: &Turn, who: &str) -> Step {
+    fn stopped(&self, turn: &TurnRow, who: &str) -> TurnProgress {
         let said = system(turn.asked.message, &format!("{who} stopped the answer."), self.shared.clock.now());
         self.write(vec![said]);
         let facts = Facts { brain: crate::config::MEMORY.to_owned(), turn: block(turn), ..Facts::default() };
         self.fix(turn, "Stopped.", &facts)
     }
 
-    fn again(&self, message: u64) -> Step {
+    fn again(&self, message: u64) -> TurnProgress {
         match self.shared.turns.begin_again(message, self.shared.clock.now()) {
-            Ok(_) => Step::On,
-            Err(error) => Step::Wait(error.to_string()),
+            Ok(_) => TurnProgress::On,
+            Err(error) => TurnProgress::Wait(error.to_string()),
         }
     }
 
-    fn fix(&self, turn: &Turn, text: &str, facts: &Facts) -> Step {
+    fn fix(&self, turn: &TurnRow, text: &str, facts: &Facts) -> TurnProgress {
         let message = turn.asked.message;
         let question = (!turn.asked.reply).then_some(turn.asked.text.as_str());
         let text = if text.trim().is_empty() { "(an empty answer)" } else { text };
@@ -250,20 +251,20 @@ impl Worker {
             self.shared.turns.answered(message, text, &facts.render(), chunks, self.shared.clock.now());
         fail::fail_point!("turn::after-answered");
         match fixed {
-            Ok(_) => Step::On,
-            Err(error) => Step::Wait(error.to_string()),
+            Ok(_) => TurnProgress::On,
+            Err(error) => TurnProgress::Wait(error.to_string()),
         }
     }
 
-    fn advance(&self, message: u64, state: State, detail: &str) -> Step {
+    fn advance(&self, message: u64, state: TurnState, detail: &str) -> TurnProgress {
         match self.shared.turns.advance(message, state, detail, self.shared.clock.now()) {
-            Ok(_) => Step::On,
-            Err(error) => Step::Wait(error.to_string()),
+            Ok(_) => TurnProgress::On,
+            Err(error) => TurnProgress::Wait(error.to_string()),
         }
     }
 
     /// Hands the text to `deliver` until every chunk arrived.
-    async fn send(&self, turn: &Turn) -> Step {
+    async fn send(&self, turn: &TurnRow) -> TurnProgress {
         let message = turn.asked.message;
         let key = answer_key(message, turn.asked.reply);
         let scope =
@@ -272,8 +273,8 @@ impl Worker {
         match self.shared.answers.send(&key, scope, &text).await {
             Ok(Delivered::Sent) => {
                 fail::fail_point!("turn::before-sent");
-                claims::answered(&self.shared, message);
-                let step = self.advance(message, State::Sent, "");
+                turn_claim::answered(&self.shared, message);
+                let step = self.advance(message, TurnState::Sent, "");
                 fail::fail_point!("turn::after-sent");
                 step
             }
@@ -281,62 +282,64 @@ impl Worker {
                 let now = self.shared.clock.now();
                 let wait = Duration::try_from(now.duration_until(at)).unwrap_or(PAUSE);
                 tokio::time::sleep(wait.clamp(SHORTEST_PAUSE, LONGEST_PAUSE)).await;
-                Step::On
+                TurnProgress::On
             }
             Ok(Delivered::Refused(why)) => {
                 tracing::error!(channel = self.channel, "an answer could not be delivered: {why}");
                 // It was answered: the end is reached, though nobody reads it.
-                let _ = self.advance(message, State::Sent, &why);
-                self.advance(message, State::Done, &why)
+                let _ = self.advance(message, TurnState::Sent, &why);
+                self.advance(message, TurnState::Done, &why)
             }
-            Err(error) => Step::Wait(error.to_string()),
+            Err(error) => TurnProgress::Wait(error.to_string()),
         }
     }
 
     /// Waits until the log holds every chunk.
-    async fn log(&self, turn: &Turn) -> Step {
+    async fn log(&self, turn: &TurnRow) -> TurnProgress {
         let message = turn.asked.message;
         let key = answer_key(message, turn.asked.reply);
         let sent = match self.shared.answers.sent(&key) {
             Ok(sent) => sent,
-            Err(error) => return Step::Wait(error.to_string()),
+            Err(error) => return TurnProgress::Wait(error.to_string()),
         };
         let name = match self.shared.bot_name().await {
             Ok(name) => name,
-            Err(error) => return Step::Wait(error.to_string()),
+            Err(error) => return TurnProgress::Wait(error.to_string()),
         };
-        let Some(lane) = self.lane.upgrade() else { return Step::Wait("the bot is stopping".to_owned()) };
+        let Some(lane) = self.lane.upgrade() else {
+            return TurnProgress::Wait("the bot is stopping".to_owned());
+        };
         // A crash may have come before the notes were written; the log takes each once.
-        let _ = lane.send(Item::Write { entries: self.notes(turn), done: None });
+        let _ = lane.send(LaneItem::Write { entries: self.notes(turn), done: None });
         for (index, chunk) in sent.iter().enumerate() {
             // One that was found to be there by other means has no id; history brings it.
             let Some(id) = chunk.message_id.as_deref().and_then(|id| id.parse().ok()) else { continue };
             let reply_to = (index == 0 && turn.asked.reply).then_some(message);
             let posted =
                 Incoming::own(id, self.channel, self.shared.identity().user, &name, &chunk.text, reply_to);
-            let _ = lane.send(Item::Message(Box::new(posted)));
+            let _ = lane.send(LaneItem::Message(Box::new(posted)));
         }
         let (done, written) = oneshot::channel();
-        let _ = lane.send(Item::Write { entries: Vec::new(), done: Some(done) });
+        let _ = lane.send(LaneItem::Write { entries: Vec::new(), done: Some(done) });
         drop(lane);
         if written.await.is_err() {
-            return Step::Wait("the log could not be written".to_owned());
+            return TurnProgress::Wait("the log could not be written".to_owned());
         }
         fail::fail_point!("turn::before-done");
-        self.advance(message, State::Done, "")
+        self.advance(message, TurnState::Done, "")
     }
 
     /// What the turn noted, as the journal has it.
-    fn notes(&self, turn: &Turn) -> Vec<Entry> {
+    fn notes(&self, turn: &TurnRow) -> Vec<LogEntry> {
         let message = turn.asked.message;
         let at = self.shared.clock.now();
         let noted = crate::turn::noted(&self.shared.turns, message).unwrap_or_default();
         noted.into_iter().map(|note| entry(message, note, at)).collect()
     }
 
-    fn write(&self, entries: Vec<Entry>) {
+    fn write(&self, entries: Vec<LogEntry>) {
         if let Some(lane) = self.lane.upgrade() {
-            let _ = lane.send(Item::Write { entries, done: None });
+            let _ = lane.send(LaneItem::Write { entries, done: None });
         }
     }
 }
@@ -352,7 +355,7 @@ fn quoted(question: Option<&str>, text: &str) -> String {
     }
 }
 
-fn block(turn: &Turn) -> Option<String> {
+fn block(turn: &TurnRow) -> Option<String> {
     turn.asked.block.split_once("#^").map(|(_, id)| id.to_owned())
 }
 
@@ -379,7 +382,7 @@ pub(in crate::discord) fn new_turn(
 }
 
 /// What the log shows of one of our own messages: the chunk's text with its facts, where it is one of an answer.
-pub(in crate::discord) fn logged_text(shared: &Shared, message: &Incoming) -> Option<String> {
+pub(in crate::discord) fn logged_text(shared: &BotState, message: &Incoming) -> Option<String> {
     let id = message.id.to_string();
     let posted = shared.answers.posted(&id, message.nonce.as_deref(), &message.content);
     let posted = posted.inspect_err(|error| tracing::warn!("{error}")).ok()??;

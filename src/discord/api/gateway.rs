@@ -18,9 +18,9 @@ use serenity::http::Route;
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use super::bot_checks;
 use super::error::{ApiError, DiscordError};
 use super::events::{GatewayEvent, translate};
-use super::examine;
 use super::http::{Api, is_loopback_address};
 
 /// How the connection is.
@@ -56,12 +56,12 @@ pub struct Gateway {
 ///
 /// serenity spawns a task an event, and one thread runs them in the order in which they were spawned. A runtime of
 /// several threads would run the newest first.
-struct Own {
+struct GatewayRuntime {
     handle: tokio::runtime::Handle,
     _stop: DropGuard,
 }
 
-impl Own {
+impl GatewayRuntime {
     fn start() -> std::io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (handle, stop) = (runtime.handle().clone(), CancellationToken::new());
@@ -159,7 +159,7 @@ impl Gateway {
                 Err(error) => return End::Failed(error),
             },
         };
-        let own = match Own::start() {
+        let own = match GatewayRuntime::start() {
             Ok(own) => own,
             Err(error) => return End::Failed(DiscordError::SetUp(error.to_string())),
         };
@@ -196,7 +196,7 @@ impl Gateway {
     async fn granted(&self, recheck: Duration) {
         loop {
             tokio::time::sleep(recheck).await;
-            if examine::may_read_messages(&self.api).await == Some(true) {
+            if bot_checks::may_read_messages(&self.api).await == Some(true) {
                 return;
             }
         }

@@ -5,12 +5,12 @@
 //! - `events`: what the gateway tells;
 //! - [`message`], [`content`], [`snowflake`]: a message as the bot needs it, what it says beside its text, ids as times;
 //! - [`history`], [`typing`]: a channel's pages, the typing sign;
-//! - [`permissions`], [`examine`]: what a bot may do, and what a person has to mend.
+//! - [`permissions`], [`bot_checks`]: what a bot may do, and what a person has to mend.
 
+pub(super) mod bot_checks;
 mod content;
 mod error;
 mod events;
-pub(super) mod examine;
 mod gateway;
 pub(super) mod history;
 mod http;
@@ -19,10 +19,10 @@ mod permissions;
 pub mod snowflake;
 mod typing;
 
+pub use bot_checks::examine;
 pub(super) use error::ApiError;
 pub use error::DiscordError;
 pub(super) use events::GatewayEvent;
-pub use examine::examine;
 pub(super) use gateway::Gateway;
 pub use gateway::GatewayStatus;
 pub use http::Api;

@@ -6,20 +6,23 @@
 use serde_json::Value;
 
 use super::components::{button, row};
-use crate::agent::approvals::Word;
+use crate::agent::approvals::ApprovalDecision;
 use crate::deliver::journal::asked_in;
 use crate::deliver::{MessageKind, Outgoing};
 use crate::format::approval;
 
 const VERSION: &str = "va1";
-const ALL: [(Word, &str, &str, u8); 3] =
-    [(Word::Once, "once", "Once", 3), (Word::Always, "always", "Always", 2), (Word::No, "no", "No", 4)];
+const ALL: [(ApprovalDecision, &str, &str, u8); 3] = [
+    (ApprovalDecision::Once, "once", "Once", 3),
+    (ApprovalDecision::Always, "always", "Always", 2),
+    (ApprovalDecision::No, "no", "No", 4),
+];
 
 /// A button that was pressed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Press {
+pub struct ApprovalPress {
     /// What it says.
-    pub word: Word,
+    pub word: ApprovalDecision,
     /// The line's id.
     pub id: String,
     /// The line's digest.
@@ -34,7 +37,7 @@ pub fn rows(message: &Outgoing) -> Vec<Value> {
     if message.chunk + 1 != message.chunks {
         return vec![];
     }
-    let offered = ALL.iter().filter(|(word, ..)| *word != Word::Always || asked.always);
+    let offered = ALL.iter().filter(|(word, ..)| *word != ApprovalDecision::Always || asked.always);
     let made: Vec<Value> = offered
         .map(|(_, name, label, style)| {
             let custom_id = format!("{VERSION}:{name}:{}:{}:{}", asked.id, asked.digest, message.nonce);
@@ -45,7 +48,7 @@ pub fn rows(message: &Outgoing) -> Vec<Value> {
 }
 
 /// Reads a button's id.
-pub fn parse(custom_id: &str) -> Option<Press> {
+pub fn parse(custom_id: &str) -> Option<ApprovalPress> {
     let mut parts = custom_id.split(':');
     if parts.next()? != VERSION {
         return None;
@@ -53,5 +56,5 @@ pub fn parse(custom_id: &str) -> Option<Press> {
     let name = parts.next()?;
     let (word, ..) = ALL.iter().find(|(_, known, ..)| *known == name)?;
     let (id, digest) = (parts.next()?.to_owned(), parts.next()?.to_owned());
-    approval::is_id(&id).then_some(Press { word: *word, id, digest })
+    approval::is_id(&id).then_some(ApprovalPress { word: *word, id, digest })
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::approval as approval_buttons;
 use super::components::{button, row};
 use crate::deliver::{MessageKind, Outgoing, compose};
-use crate::discord::shared::Desk;
+use crate::discord::shared::VaultOperations;
 use crate::format::reminder::Recur;
 use crate::reminders::local_after;
 use crate::tasks::is_task_id;
@@ -45,7 +45,7 @@ const ALL: [(Action, &str, &str, u8); 5] = [
 
 /// A button that was pressed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Press {
+pub struct NotificationPress {
     /// What it does.
     pub action: Action,
     /// The reminder's, follow-up's or task's id.
@@ -80,7 +80,7 @@ pub fn rows(message: &Outgoing) -> Vec<Value> {
 }
 
 /// Reads a button's id.
-pub fn parse(custom_id: &str) -> Option<Press> {
+pub fn parse(custom_id: &str) -> Option<NotificationPress> {
     let mut parts = custom_id.split(':');
     if parts.next()? != VERSION {
         return None;
@@ -89,12 +89,12 @@ pub fn parse(custom_id: &str) -> Option<Press> {
     let (action, ..) = ALL.iter().find(|(_, known, ..)| *known == word)?;
     let id = parts.next()?.to_owned();
     let due = civil::DateTime::strptime("%Y-%m-%dT%H%M", parts.next()?).ok()?;
-    Some(Press { action: *action, id, due })
+    Some(NotificationPress { action: *action, id, due })
 }
 
 /// What a press led to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pressed {
+pub struct PressOutcome {
     /// What happened, in words.
     pub words: String,
     /// The exact line of the note that it is about, if there is one.
@@ -109,14 +109,14 @@ pub struct Pressed {
 ///
 /// # Errors
 /// A sentence on why it can't be done.
-pub fn act(desk: &Desk, press: &Press, msg: &str) -> Result<Pressed, String> {
+pub fn act(desk: &VaultOperations, press: &NotificationPress, msg: &str) -> Result<PressOutcome, String> {
     let words = |error: crate::reminders::ReminderError| error.to_string();
     if is_task_id(&press.id) {
         return task(desk, press);
     }
     let again = |local: civil::DateTime| {
         let written = desk.add(local, Recur::None, msg).map_err(words)?;
-        Ok(Pressed {
+        Ok(PressOutcome {
             words: snoozed(desk, local),
             line: Some(written.line_text),
             changed: true,
@@ -129,7 +129,7 @@ pub fn act(desk: &Desk, press: &Press, msg: &str) -> Result<Pressed, String> {
         Action::Skip => {
             let line = desk.meant(&press.id, press.due, msg).map_err(words)?;
             let written = desk.skip_meant(&press.id, line.as_ref()).map_err(words)?;
-            Ok(Pressed {
+            Ok(PressOutcome {
                 words: "Skipped the next one".to_owned(),
                 line: Some(written.line_text),
                 changed: true,
@@ -140,7 +140,7 @@ pub fn act(desk: &Desk, press: &Press, msg: &str) -> Result<Pressed, String> {
 }
 
 /// When a button lets it come again.
-fn later(desk: &Desk, action: Action) -> Result<civil::DateTime, String> {
+fn later(desk: &VaultOperations, action: Action) -> Result<civil::DateTime, String> {
     let now = desk.clock.now();
     Ok(match action {
         Action::TenMinutes => local_after(now, SignedDuration::from_mins(10), &desk.zone),
@@ -153,13 +153,13 @@ fn later(desk: &Desk, action: Action) -> Result<civil::DateTime, String> {
     })
 }
 
-fn snoozed(desk: &Desk, local: civil::DateTime) -> String {
+fn snoozed(desk: &VaultOperations, local: civil::DateTime) -> String {
     let today = desk.zone.tz().to_datetime(desk.clock.now()).date();
     format!("Snoozed until {}", compose::moment(local, today))
 }
 
 /// What a button does to a task of another plugin: what the plugin would.
-fn task(desk: &Desk, press: &Press) -> Result<Pressed, String> {
+fn task(desk: &VaultOperations, press: &NotificationPress) -> Result<PressOutcome, String> {
     let words = |error: crate::tasks::TaskError| match error.hint() {
         Some(hint) => format!("{error}; {hint}"),
         None => error.to_string(),
@@ -173,7 +173,7 @@ fn task(desk: &Desk, press: &Press) -> Result<Pressed, String> {
         }
     };
     let line = Some(written.shown()).filter(|line| !line.is_empty());
-    Ok(Pressed {
+    Ok(PressOutcome {
         words: format!("{said} in {}", written.place()),
         changed: true,
         line,
@@ -181,9 +181,9 @@ fn task(desk: &Desk, press: &Press) -> Result<Pressed, String> {
     })
 }
 
-fn done(desk: &Desk, press: &Press, msg: &str) -> Result<Pressed, String> {
+fn done(desk: &VaultOperations, press: &NotificationPress, msg: &str) -> Result<PressOutcome, String> {
     let words = |error: crate::reminders::ReminderError| error.to_string();
-    let fine = |line| Pressed { words: "Done".to_owned(), line, changed: false, remark: None };
+    let fine = |line| PressOutcome { words: "Done".to_owned(), line, changed: false, remark: None };
     let line = desk.meant(&press.id, press.due, msg).map_err(words)?;
     let Some(line) = line else { return Ok(fine(None)) };
     let text = String::from_utf8_lossy(&line.text).into_owned();
@@ -191,7 +191,7 @@ fn done(desk: &Desk, press: &Press, msg: &str) -> Result<Pressed, String> {
     // The line goes by itself once it is quiet; only one that was moved to another time stays.
     if reminder.recur == Recur::None && reminder.date.to_datetime(reminder.time) == press.due {
         let written = desk.remove_meant(&press.id, &line).map_err(words)?;
-        return Ok(Pressed {
+        return Ok(PressOutcome {
             words: "Done, removed".to_owned(),
             line: Some(written.line_text),
             changed: true,

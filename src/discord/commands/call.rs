@@ -6,7 +6,7 @@ use serenity::http::{LightMethod, Route};
 use crate::deliver::split;
 use crate::discord::api::ApiError;
 use crate::discord::api::message::CONTENT_LIMIT;
-use crate::discord::shared::Shared;
+use crate::discord::shared::BotState;
 
 /// Seen by the one who asked alone.
 pub(super) const EPHEMERAL: u64 = 1 << 6;
@@ -16,7 +16,7 @@ pub(super) const MAX_MESSAGES: usize = 5;
 
 /// One interaction and what is needed to answer it.
 pub(super) struct Call<'a> {
-    pub shared: &'a Shared,
+    pub shared: &'a BotState,
     pub id: u64,
     pub token: &'a str,
     pub application: u64,

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use serenity::http::{LightMethod, Route};
 
 use crate::discord::api::ApiError;
-use crate::discord::shared::Shared;
+use crate::discord::shared::BotState;
 use crate::format::reminder::Recur;
 
 /// The entry in a message's menu.
@@ -56,7 +56,7 @@ fn all() -> Vec<Value> {
 }
 
 /// Registers the commands, unless Discord has them just so. Tries again for a while.
-pub(in crate::discord) async fn register(shared: Arc<Shared>) {
+pub(in crate::discord) async fn register(shared: Arc<BotState>) {
     let mut pause = Duration::from_secs(2);
     for _ in 0..6 {
         match bring_up_to_date(&shared).await {
@@ -72,7 +72,7 @@ pub(in crate::discord) async fn register(shared: Arc<Shared>) {
     }
 }
 
-async fn bring_up_to_date(shared: &Shared) -> Result<(), ApiError> {
+async fn bring_up_to_date(shared: &BotState) -> Result<(), ApiError> {
     let known = shared.application.load(Ordering::Relaxed);
     let application_id = shared.settings.application_id.unwrap_or(known).into();
     let route = || match shared.settings.guild_id {

@@ -5,10 +5,10 @@
 
 use serde_json::{Value, json};
 
-use crate::capture::{HUMAN, Inbox, Listed};
-use crate::discord::shared::Desk;
+use crate::capture::{HUMAN, Inbox, ListedCandidate};
+use crate::discord::shared::VaultOperations;
 use crate::format::approval::shown;
-use crate::format::candidate::{State, is_id};
+use crate::format::candidate::{CandidateState, is_id};
 use crate::memory::Origin;
 use crate::vault::Actor;
 
@@ -20,7 +20,7 @@ const MAX_TEXT_CHARS: usize = 280;
 
 /// A button that was pressed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Press {
+pub struct InboxPress {
     /// Whether it says yes.
     pub keep: bool,
     /// The line's id.
@@ -31,9 +31,9 @@ pub struct Press {
 ///
 /// # Errors
 /// A sentence on why the note can't be read.
-pub fn open(desk: &Desk) -> Result<(String, Vec<Value>), String> {
+pub fn open(desk: &VaultOperations) -> Result<(String, Vec<Value>), String> {
     let all = Inbox::new(desk.memory()).list().map_err(|error| error.to_string())?;
-    let open: Vec<&Listed> = all.iter().filter(|one| one.state == State::Open).collect();
+    let open: Vec<&ListedCandidate> = all.iter().filter(|one| one.state == CandidateState::Open).collect();
     if open.is_empty() {
         return Ok(("Nothing waits.".to_owned(), vec![]));
     }
@@ -63,7 +63,7 @@ pub fn open(desk: &Desk) -> Result<(String, Vec<Value>), String> {
 }
 
 /// Reads a button's id.
-pub fn parse(custom_id: &str) -> Option<Press> {
+pub fn parse(custom_id: &str) -> Option<InboxPress> {
     let rest = custom_id.strip_prefix(VERSION)?.strip_prefix(':')?;
     let (word, id) = rest.split_once(':')?;
     let keep = match word {
@@ -71,14 +71,14 @@ pub fn parse(custom_id: &str) -> Option<Press> {
         "drop" => false,
         _ => return None,
     };
-    is_id(id).then(|| Press { keep, id: id.to_owned() })
+    is_id(id).then(|| InboxPress { keep, id: id.to_owned() })
 }
 
 /// Does what a button says; what came of it, in words.
 ///
 /// # Errors
 /// A sentence on why it can't be done.
-pub fn act(desk: &Desk, press: &Press) -> Result<String, String> {
+pub fn act(desk: &VaultOperations, press: &InboxPress) -> Result<String, String> {
     let inbox = Inbox::new(desk.memory());
     let origin = Origin::new(Actor::Discord);
     let words = if press.keep {

@@ -1,13 +1,13 @@
 //! Slash commands, the message's menu entry, presses of buttons, and what is offered while somebody types.
 //!
-//! - [`handle`]: each interaction to what it does; `call`: the ways to answer one;
+//! - [`dispatch`]: each interaction to what it does; `call`: the ways to answer one;
 //! - [`definitions`]: the commands that Discord shows, registered where they changed;
 //! - [`inbox`]: `/inbox`, what could be remembered.
 
 mod call;
 mod definitions;
-mod handle;
+mod dispatch;
 mod inbox;
 
 pub(super) use definitions::register;
-pub(super) use handle::handle;
+pub(super) use dispatch::handle;

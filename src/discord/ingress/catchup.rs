@@ -14,11 +14,11 @@ use serenity::http::Route;
 use tokio::sync::{Notify, oneshot};
 
 use crate::discord::api::{ApiError, DiscordError};
-use crate::discord::api::{examine, message, snowflake};
+use crate::discord::api::{bot_checks, message, snowflake};
 use crate::discord::log::logbook::Surface;
 use crate::discord::notify::notifier::dm_channel;
-use crate::discord::shared::Shared;
-use crate::discord::shared::{Item, Place};
+use crate::discord::shared::BotState;
+use crate::discord::shared::{LaneItem, LaneKind};
 
 /// The most pages of archived threads that a round reads, of a hundred each.
 const ARCHIVE_PAGES: usize = 5;
@@ -43,7 +43,7 @@ impl Drop for Trigger {
 }
 
 /// Starts the task that makes the rounds: the first at the first trigger, then also every `sweep`.
-pub(in crate::discord) fn start(shared: Arc<Shared>, sweep: Duration) -> Trigger {
+pub(in crate::discord) fn start(shared: Arc<BotState>, sweep: Duration) -> Trigger {
     let notify = Arc::new(Notify::new());
     let triggered = notify.clone();
     let task = tokio::spawn(async move {
@@ -68,8 +68,8 @@ pub(in crate::discord) fn start(shared: Arc<Shared>, sweep: Duration) -> Trigger
 }
 
 /// One round over the bound channel, its threads and the owners' DMs.
-async fn round(shared: &Arc<Shared>) -> Result<(), DiscordError> {
-    let mut places: Vec<(u64, Place)> = vec![];
+async fn round(shared: &Arc<BotState>) -> Result<(), DiscordError> {
+    let mut places: Vec<(u64, LaneKind)> = vec![];
     let mut problems = vec![];
     // Archived threads in which nothing was said since they were read.
     let mut quiet = vec![];
@@ -91,7 +91,7 @@ async fn round(shared: &Arc<Shared>) -> Result<(), DiscordError> {
             Err(error) => return Err(DiscordError::Unreachable(error.to_string())),
         }
     }
-    problems.extend(examine::without_asking(&shared.settings));
+    problems.extend(bot_checks::without_asking(&shared.settings));
     problems.extend(shared.is_blind().then_some(DiscordError::MissingIntent));
     shared.tell(problems);
     let mut known = known_threads(shared, &places);
@@ -109,13 +109,13 @@ async fn round(shared: &Arc<Shared>) -> Result<(), DiscordError> {
         // A person who takes no DMs has none to be read.
         if let Ok(channel) = dm_channel(&shared.api, *owner).await {
             let title = Some("Direct messages".to_owned());
-            places.push((channel, Place { surface: Surface::Channel, dm: true, title }));
+            places.push((channel, LaneKind { surface: Surface::Channel, dm: true, title }));
         }
     }
     let mut waiting = vec![];
     for (id, place) in places {
         let (done, tried) = oneshot::channel();
-        let _ = shared.open_lane(id, place).send(Item::CatchUp { done });
+        let _ = shared.open_lane(id, place).send(LaneItem::CatchUp { done });
         waiting.push(tried);
     }
     for tried in waiting {
@@ -126,7 +126,7 @@ async fn round(shared: &Arc<Shared>) -> Result<(), DiscordError> {
 }
 
 /// The channels in which a question waits for its answer, however long nothing was said there.
-fn waiting_for_answers(shared: &Shared, places: &[(u64, Place)], known: &[u64]) -> Vec<u64> {
+fn waiting_for_answers(shared: &BotState, places: &[(u64, LaneKind)], known: &[u64]) -> Vec<u64> {
     let open = shared.turns.open_turns(None).unwrap_or_else(|error| {
         tracing::error!("{error}");
         Vec::new()
@@ -139,16 +139,16 @@ fn waiting_for_answers(shared: &Shared, places: &[(u64, Place)], known: &[u64]) 
     channels
 }
 
-async fn get(shared: &Shared, route: Route<'_>) -> Result<Value, ApiError> {
+async fn get(shared: &BotState, route: Route<'_>) -> Result<Value, ApiError> {
     shared.api.get(route, vec![]).await
 }
 
 /// Which roles the bot holds, and what it may not do in its channel; asked anew each time, since both change and no
 /// event says so.
-async fn examine_bound(shared: &Shared, guild: u64, channel: &Value) -> Vec<DiscordError> {
+async fn examine_bound(shared: &BotState, guild: u64, channel: &Value) -> Vec<DiscordError> {
     let user = shared.identity().user;
     let (member, problems) =
-        examine::examine_server(&shared.api, &shared.settings, user, guild, channel).await;
+        bot_checks::examine_server(&shared.api, &shared.settings, user, guild, channel).await;
     if let Some(member) = member {
         let roles = message::list(&member["roles"]).iter().filter_map(message::id).collect();
         shared.set_identity(|identity| identity.roles = roles);
@@ -156,7 +156,7 @@ async fn examine_bound(shared: &Shared, guild: u64, channel: &Value) -> Vec<Disc
     problems
 }
 
-async fn active_threads(shared: &Shared, guild: u64) -> Result<Vec<(u64, Place)>, DiscordError> {
+async fn active_threads(shared: &BotState, guild: u64) -> Result<Vec<(u64, LaneKind)>, DiscordError> {
     let answer = match get(shared, Route::GuildThreadsActive { guild_id: guild.into() }).await {
         Ok(answer) => answer,
         // The channel can be read all the same.
@@ -169,9 +169,9 @@ async fn active_threads(shared: &Shared, guild: u64) -> Result<Vec<(u64, Place)>
 /// Threads of the bound channel that were archived lately: one that was made and archived while nobody looked stands
 /// in no other list. Those that have nothing new are named in `quiet`.
 async fn archived_threads(
-    shared: &Shared,
+    shared: &BotState,
     channel: u64,
-    places: &mut Vec<(u64, Place)>,
+    places: &mut Vec<(u64, LaneKind)>,
     quiet: &mut Vec<u64>,
 ) -> Result<(), DiscordError> {
     let idle = SignedDuration::from_hours(24 * i64::from(shared.settings.thread_idle_days));
@@ -208,7 +208,7 @@ async fn archived_threads(
 
 /// A thread of the bound channel, as a lane's. One that was made since the channel was last looked at is read from its
 /// beginning, also where it hangs on an older message and has that one's id.
-fn ours(shared: &Shared, thread: &Value) -> Option<(u64, Place)> {
+fn ours(shared: &BotState, thread: &Value) -> Option<(u64, LaneKind)> {
     let (id, place) = (message::id(&thread["id"])?, shared.place_of(thread)?);
     let made = thread["thread_metadata"]["create_timestamp"].as_str().and_then(|text| text.parse().ok());
     let is_new = shared.cursors.get(id).is_none() && !shared.log.contexts(Surface::Thread).contains(&id);
@@ -219,7 +219,7 @@ fn ours(shared: &Shared, thread: &Value) -> Option<(u64, Place)> {
 }
 
 /// Threads that were read lately but aren't active: what was said before they were archived may have been missed.
-fn known_threads(shared: &Shared, active: &[(u64, Place)]) -> Vec<u64> {
+fn known_threads(shared: &BotState, active: &[(u64, LaneKind)]) -> Vec<u64> {
     let idle = SignedDuration::from_hours(24 * i64::from(shared.settings.thread_idle_days));
     let now = shared.clock.now();
     let recent = |id: &u64| {

@@ -6,10 +6,10 @@
 //! history was read, however often that fails; only a refusal for good is no reason to wait. Only what was new in the
 //! log is acted on, and only if it was said lately; the rest has been logged, and that is all.
 
-mod acting;
+mod backfill;
 mod files;
-mod reading;
-mod review;
+mod message_action;
+mod missed_edits;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,8 +23,8 @@ use crate::discord::api::ApiError;
 use crate::discord::api::message::Incoming;
 use crate::discord::log::logbook as log;
 use crate::discord::log::logbook::LogError;
-use crate::discord::shared::access::{self, Standing};
-use crate::discord::shared::{Item, Place, Shared, mentions};
+use crate::discord::shared::access::{self, MessagePolicy};
+use crate::discord::shared::{BotState, LaneItem, LaneKind, mentions};
 
 /// How long a lane gathers what comes before it puts it in order: events that the library handed on in another order are
 /// closer than that.
@@ -46,18 +46,18 @@ enum LaneError {
     Api(#[from] ApiError),
 }
 
-impl Shared {
+impl BotState {
     /// The lane of a channel, which is made where it is missing.
-    pub fn open_lane(self: &Arc<Self>, channel: u64, place: Place) -> mpsc::UnboundedSender<Item> {
+    pub fn open_lane(self: &Arc<Self>, channel: u64, place: LaneKind) -> mpsc::UnboundedSender<LaneItem> {
         let mut lanes = self.lanes();
         lanes.entry(channel).or_insert_with(|| Lane::start(self.clone(), channel, place)).clone()
     }
 }
 
 pub(super) struct Lane {
-    shared: Arc<Shared>,
+    shared: Arc<BotState>,
     id: u64,
-    place: Place,
+    place: LaneKind,
     /// Wakes the worker that answers.
     asks: mpsc::UnboundedSender<()>,
     /// Whether history has been read once since the process began.
@@ -85,7 +85,7 @@ impl LaneError {
 
 impl Lane {
     /// Starts a lane; it ends when its sender is dropped.
-    pub fn start(shared: Arc<Shared>, id: u64, place: Place) -> mpsc::UnboundedSender<Item> {
+    pub fn start(shared: Arc<BotState>, id: u64, place: LaneKind) -> mpsc::UnboundedSender<LaneItem> {
         let (sender, items) = mpsc::unbounded_channel();
         let asks = turns::worker(shared.clone(), id, sender.downgrade());
         let lane = Self {
@@ -105,7 +105,7 @@ impl Lane {
         sender
     }
 
-    async fn run(mut self, mut items: mpsc::UnboundedReceiver<Item>) {
+    async fn run(mut self, mut items: mpsc::UnboundedReceiver<LaneItem>) {
         while let Err(error) = self.open() {
             tracing::error!(channel = self.id, %error, "a log can't be read; trying again");
             tokio::time::sleep(Duration::from_secs(5)).await;
@@ -138,17 +138,17 @@ impl Lane {
     }
 
     /// What concerns history among that which came: whether to wait for it, and whether to read it now.
-    async fn heed(&mut self, backlog: &mut Vec<Item>) {
+    async fn heed(&mut self, backlog: &mut Vec<LaneItem>) {
         let mut asked = vec![];
         for item in std::mem::take(backlog) {
             match item {
-                Item::Hold { review } => {
+                LaneItem::Hold { review } => {
                     self.held = true;
                     self.review_due |= review;
                     let by_itself = Instant::now() + HOLD_TIMEOUT;
                     self.next_read = Some(self.next_read.map_or(by_itself, |at| at.min(by_itself)));
                 }
-                Item::CatchUp { done } => asked.push(done),
+                LaneItem::CatchUp { done } => asked.push(done),
                 other => backlog.push(other),
             }
         }
@@ -169,7 +169,7 @@ impl Lane {
     }
 
     /// What came in one moment, unless it waits for history: messages by id, then what happened to them.
-    async fn take(&mut self, backlog: &mut Vec<Item>) {
+    async fn take(&mut self, backlog: &mut Vec<LaneItem>) {
         if self.held {
             return;
         }
@@ -177,13 +177,13 @@ impl Lane {
         let mut asks = vec![];
         for item in std::mem::take(backlog) {
             match item {
-                Item::Message(message) => messages.push(*message),
-                Item::Edited { id, content, at } => changes.push((id, Some((content, at)))),
-                Item::Deleted { id } => changes.push((id, None)),
-                Item::Write { entries, done } => writes.push((entries, done)),
-                Item::Ask { turn, done } => asks.push((turn, done)),
-                Item::NewWindow { who, done } => windows.push((who, done)),
-                Item::Hold { .. } | Item::CatchUp { .. } => {}
+                LaneItem::Message(message) => messages.push(*message),
+                LaneItem::Edited { id, content, at } => changes.push((id, Some((content, at)))),
+                LaneItem::Deleted { id } => changes.push((id, None)),
+                LaneItem::Write { entries, done } => writes.push((entries, done)),
+                LaneItem::Ask { turn, done } => asks.push((turn, done)),
+                LaneItem::NewWindow { who, done } => windows.push((who, done)),
+                LaneItem::Hold { .. } | LaneItem::CatchUp { .. } => {}
             }
         }
         messages.sort_by_key(|message| message.id);
@@ -245,7 +245,7 @@ impl Lane {
         }
     }
 
-    fn standing(&self, message: &Incoming) -> Standing {
+    fn standing(&self, message: &Incoming) -> MessagePolicy {
         let shared = &self.shared;
         let log_others = shared.settings.log_others;
         access::standing(message, shared.identity().user, &shared.owners, self.place.dm, log_others)
@@ -260,9 +260,9 @@ impl Lane {
         for message in messages {
             let unseen = self.is_blind() && message.is_blank();
             let standing = self.standing(message);
-            let passing = standing == Standing::Own
+            let passing = standing == MessagePolicy::Own
                 && (progress::is_progress(&message.content) || approvals::is_question(&self.shared, message));
-            if !message.is_text() || unseen || passing || standing == Standing::Dropped {
+            if !message.is_text() || unseen || passing || standing == MessagePolicy::Dropped {
                 firsts.push(None);
                 continue;
             }
@@ -280,7 +280,7 @@ impl Lane {
             firsts.push(Some(entries.len()));
             let at = entries.len();
             entries.extend(log::entries(message, bot, answered.as_deref(), is_late));
-            if standing == Standing::Own
+            if standing == MessagePolicy::Own
                 && let (Some(text), Some(entry)) =
                     (turns::logged_text(&self.shared, message), entries.get_mut(at))
             {

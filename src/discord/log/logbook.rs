@@ -10,11 +10,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::{SignedDuration, Timestamp, Unit};
 
-use super::context::Context;
-pub use super::context::Surface;
-pub use super::entries::{BY_COMMAND, Entry, deletion, edit, entries};
-use super::entries::{floor, render, system};
-use super::shown::Shown;
+use super::channel_log::ChannelLog;
+pub use super::channel_log::Surface;
+use super::current_text::CurrentTexts;
+pub use super::message_events::{BY_COMMAND, LogEntry, deletion, edit, entries};
+use super::message_events::{floor, render, system};
 use crate::clock::Clock;
 use crate::discord::api::snowflake::{self, Part};
 use crate::format::log::{self, EventKind, LogHeader, LogPath};
@@ -44,7 +44,7 @@ pub struct Logbook {
     logs: String,
     clock: Arc<dyn Clock>,
     redactor: Redactor,
-    contexts: Mutex<HashMap<u64, Context>>,
+    contexts: Mutex<HashMap<u64, ChannelLog>>,
 }
 
 impl std::fmt::Debug for Logbook {
@@ -94,15 +94,15 @@ impl Logbook {
         id: u64,
         title: Option<&str>,
         mentions: impl Fn(&str) -> bool,
-    ) -> Result<Context, LogError> {
+    ) -> Result<ChannelLog, LogError> {
         let windows = self.windows(surface, id);
-        let mut context = Context {
+        let mut context = ChannelLog {
             surface,
             title: title.map(str::to_owned),
             windows: windows.clone(),
             known: BTreeMap::new(),
             floor: 0,
-            shown: Shown::default(),
+            shown: CurrentTexts::default(),
             answered: BTreeSet::new(),
             with_facts: BTreeSet::new(),
             commands: BTreeSet::new(),
@@ -111,7 +111,7 @@ impl Logbook {
         let mut oldest: Option<Timestamp> = None;
         for (index, window) in windows.iter().enumerate().rev() {
             let bytes = self.editor.vault().read(&self.path(window)?)?;
-            let mut older = Shown::default();
+            let mut older = CurrentTexts::default();
             for block in log::parse(&bytes).blocks {
                 context.learn(&block.event, index, &mut older, &mentions);
             }
@@ -145,7 +145,7 @@ impl Logbook {
         Ok(NotePath::new(&window.in_folder(&self.logs))?)
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<u64, Context>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<u64, ChannelLog>> {
         self.contexts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -153,15 +153,15 @@ impl Logbook {
     ///
     /// # Errors
     /// The log can't be written; then nothing is taken as logged.
-    pub fn record(&self, id: u64, entries: &[Entry]) -> Result<Vec<bool>, LogError> {
+    pub fn record(&self, id: u64, entries: &[LogEntry]) -> Result<Vec<bool>, LogError> {
         let mut contexts = self.lock();
         let Some(context) = contexts.get_mut(&id) else { return Ok(vec![false; entries.len()]) };
-        let without_secrets = |entry: &Entry| Entry {
+        let without_secrets = |entry: &LogEntry| LogEntry {
             author: self.redactor.apply(&entry.author).into_owned(),
             content: self.redactor.apply(&entry.content).into_owned(),
             ..entry.clone()
         };
-        let entries: Vec<Entry> = entries.iter().map(without_secrets).collect();
+        let entries: Vec<LogEntry> = entries.iter().map(without_secrets).collect();
         let mut fresh = BTreeSet::new();
         let new: Vec<bool> = entries
             .iter()
@@ -210,7 +210,7 @@ impl Logbook {
         Ok(Some(path.as_str().to_owned()))
     }
 
-    fn append(&self, id: u64, context: &Context, text: &str) -> Result<(), LogError> {
+    fn append(&self, id: u64, context: &ChannelLog, text: &str) -> Result<(), LogError> {
         let Some(window) = context.windows.last() else { return Ok(()) };
         let header = LogHeader {
             surface: context.surface.as_str().to_owned(),
@@ -223,7 +223,7 @@ impl Logbook {
         Ok(())
     }
 
-    fn next_window(&self, id: u64, context: &Context) -> LogPath {
+    fn next_window(&self, id: u64, context: &ChannelLog) -> LogPath {
         let now = self.clock.now();
         let started =
             now.round(Unit::Second).ok().filter(|rounded| *rounded <= now).unwrap_or_else(|| floor(now));

@@ -38,7 +38,7 @@ impl Owners {
 
 /// What is to be done with a message, by who wrote it and where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum MessagePolicy {
     /// An owner's: logged, and answered where it speaks to the bot.
     Owner,
     /// The bot's own: logged.
@@ -50,12 +50,18 @@ pub enum Standing {
 }
 
 /// Where a message stands.
-pub fn standing(message: &Incoming, bot: u64, owners: &Owners, is_dm: bool, log_others: bool) -> Standing {
+pub fn standing(
+    message: &Incoming,
+    bot: u64,
+    owners: &Owners,
+    is_dm: bool,
+    log_others: bool,
+) -> MessagePolicy {
     match message.author.id {
-        author if author == bot => Standing::Own,
-        author if owners.has(author) && !message.author.bot => Standing::Owner,
-        _ if is_dm || !log_others => Standing::Dropped,
-        _ => Standing::Other,
+        author if author == bot => MessagePolicy::Own,
+        author if owners.has(author) && !message.author.bot => MessagePolicy::Owner,
+        _ if is_dm || !log_others => MessagePolicy::Dropped,
+        _ => MessagePolicy::Other,
     }
 }
 

@@ -10,7 +10,7 @@ use crate::turn::NewTurn;
 
 /// Something for a lane.
 #[derive(Debug)]
-pub(in crate::discord) enum Item {
+pub(in crate::discord) enum LaneItem {
     /// A message, live or just posted by the bot itself.
     Message(Box<Incoming>),
     /// A message was edited.
@@ -23,7 +23,7 @@ pub(in crate::discord) enum Item {
     /// Read what may have been missed; says when that was tried. What fails, the lane tries again by itself.
     CatchUp { done: oneshot::Sender<()> },
     /// Log what belongs to a turn; says when that, and all before it, is written.
-    Write { entries: Vec<log::Entry>, done: Option<oneshot::Sender<()>> },
+    Write { entries: Vec<log::LogEntry>, done: Option<oneshot::Sender<()>> },
     /// A question by a slash command: log it and accept it; says when that is done.
     Ask { turn: NewTurn, done: oneshot::Sender<()> },
     /// End the window and begin the next; answers with the new file, or why not.
@@ -32,7 +32,7 @@ pub(in crate::discord) enum Item {
 
 /// What kind of place a lane is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::discord) struct Place {
+pub(in crate::discord) struct LaneKind {
     pub surface: Surface,
     pub dm: bool,
     pub title: Option<String>,

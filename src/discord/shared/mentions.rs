@@ -7,7 +7,7 @@ use crate::discord::api::message::Incoming;
 
 /// Who the bot is on a server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Identity {
+pub struct BotIdentity {
     /// The bot's user id.
     pub user: u64,
     /// The roles that it holds; not `@everyone`.
@@ -15,7 +15,7 @@ pub struct Identity {
 }
 
 /// Whether the message is meant for the bot by mention or as an answer to one of its own.
-pub fn addresses(message: &Incoming, bot: &Identity) -> bool {
+pub fn addresses(message: &Incoming, bot: &BotIdentity) -> bool {
     message.mentions.contains(&bot.user)
         || message.role_mentions.iter().any(|role| bot.roles.contains(role))
         || message.reply_author == Some(bot.user)
@@ -23,12 +23,12 @@ pub fn addresses(message: &Incoming, bot: &Identity) -> bool {
 }
 
 /// Whether the text alone names the bot, as far as a log can tell.
-pub fn addresses_in_text(content: &str, bot: &Identity) -> bool {
+pub fn addresses_in_text(content: &str, bot: &BotIdentity) -> bool {
     tokens(bot).any(|token| content.contains(&token))
 }
 
 /// The text without the tokens that name the bot.
-pub fn strip(content: &str, bot: &Identity) -> String {
+pub fn strip(content: &str, bot: &BotIdentity) -> String {
     let stripped = tokens(bot).fold(content.to_owned(), |text, token| text.replace(&token, " "));
     let lines: Vec<String> = stripped
         .lines()
@@ -37,7 +37,7 @@ pub fn strip(content: &str, bot: &Identity) -> String {
     lines.join("\n").trim().to_owned()
 }
 
-fn tokens(bot: &Identity) -> impl Iterator<Item = String> {
+fn tokens(bot: &BotIdentity) -> impl Iterator<Item = String> {
     let user = [format!("<@{}>", bot.user), format!("<@!{}>", bot.user)];
     user.into_iter().chain(bot.roles.iter().map(|role| format!("<@&{role}>")).collect::<Vec<_>>())
 }
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn user_text_role_and_reply_count_and_nothing_else() {
-        let bot = Identity { user: 500, roles: vec![600] };
+        let bot = BotIdentity { user: 500, roles: vec![600] };
         for yes in [
             json!({ "mentions": [{ "id": "500" }] }),
             json!({ "content": "hi <@500>" }),
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn both_tokens_are_stripped() {
-        let bot = Identity { user: 500, roles: vec![600] };
+        let bot = BotIdentity { user: 500, roles: vec![600] };
         assert_eq!(
             strip("<@&600>  what about <@500> the dentist?\n  soon", &bot),
             "what about the dentist?\nsoon"

@@ -11,11 +11,11 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::access::Owners;
+use super::channel_lock::ChannelLock;
 use super::cursors::Cursors;
-use super::desk::Desk;
-use super::lane::{Item, Place};
-use super::mentions::Identity;
-use super::turnstile::Turnstile;
+use super::lane::{LaneItem, LaneKind};
+use super::mentions::BotIdentity;
+use super::vault_operations::VaultOperations;
 use crate::agent::VaultApprovals;
 use crate::clock::Clock;
 use crate::config;
@@ -43,17 +43,17 @@ impl Default for Pace {
 }
 
 /// What all tasks of the bot share.
-pub(in crate::discord) struct Shared {
+pub(in crate::discord) struct BotState {
     pub api: Api,
     pub settings: config::Discord,
     pub owners: Owners,
     pub log: Logbook,
-    pub desk: Desk,
+    pub desk: VaultOperations,
     pub responder: Arc<dyn Responder>,
     pub turns: Arc<TurnJournal>,
     pub approvals: Arc<VaultApprovals>,
     pub answers: Arc<Answers>,
-    pub turnstile: Arc<Turnstile>,
+    pub turnstile: Arc<ChannelLock>,
     pub pace: Pace,
     /// How long a lane gathers before it takes what came in the order of the ids.
     pub gather: Duration,
@@ -64,25 +64,25 @@ pub(in crate::discord) struct Shared {
     pub cursors: Cursors,
     pub application: AtomicU64,
     pub status: watch::Sender<GatewayStatus>,
-    pub(in crate::discord) identity: RwLock<Identity>,
+    pub(in crate::discord) identity: RwLock<BotIdentity>,
     pub started: Timestamp,
     /// Up to which message the bound channel was known when the process began.
     pub(in crate::discord) known_to: u64,
     pub(in crate::discord) blind: Arc<AtomicBool>,
-    pub(in crate::discord) lanes: Mutex<HashMap<u64, mpsc::UnboundedSender<Item>>>,
+    pub(in crate::discord) lanes: Mutex<HashMap<u64, mpsc::UnboundedSender<LaneItem>>>,
 }
 
-impl Shared {
+impl BotState {
     /// The lanes by their channels.
-    pub(in crate::discord) fn lanes(&self) -> MutexGuard<'_, HashMap<u64, mpsc::UnboundedSender<Item>>> {
+    pub(in crate::discord) fn lanes(&self) -> MutexGuard<'_, HashMap<u64, mpsc::UnboundedSender<LaneItem>>> {
         self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn identity(&self) -> Identity {
+    pub fn identity(&self) -> BotIdentity {
         self.identity.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub fn set_identity(&self, change: impl FnOnce(&mut Identity)) {
+    pub fn set_identity(&self, change: impl FnOnce(&mut BotIdentity)) {
         change(&mut self.identity.write().unwrap_or_else(PoisonError::into_inner));
     }
 
@@ -134,38 +134,38 @@ impl Shared {
     }
 
     /// The lane of a channel, if it has one.
-    pub fn lane(&self, channel: u64) -> Option<mpsc::UnboundedSender<Item>> {
+    pub fn lane(&self, channel: u64) -> Option<mpsc::UnboundedSender<LaneItem>> {
         self.lanes().get(&channel).cloned()
     }
 
     /// Makes every lane wait for its history before it takes what is said now: a new session knows nothing of before.
     pub fn hold_lanes(&self, review: bool) {
         for lane in self.lanes().values() {
-            let _ = lane.send(Item::Hold { review });
+            let _ = lane.send(LaneItem::Hold { review });
         }
     }
 
     /// What kind of place a channel object is to us; none where it is none of ours.
-    pub fn place_of(&self, channel: &serde_json::Value) -> Option<Place> {
+    pub fn place_of(&self, channel: &serde_json::Value) -> Option<LaneKind> {
         let id = message::id(&channel["id"])?;
         let title = channel["name"].as_str().map(str::to_owned);
         match channel["type"].as_u64()? {
             _ if Some(id) == self.settings.channel_id => {
-                Some(Place { surface: Surface::Channel, dm: false, title })
+                Some(LaneKind { surface: Surface::Channel, dm: false, title })
             }
             1 => {
                 let person = &channel["recipients"][0];
                 let owner = message::id(&person["id"]).is_some_and(|user| self.owners.has(user));
                 let name =
                     person["global_name"].as_str().or_else(|| person["username"].as_str()).unwrap_or("owner");
-                owner.then(|| Place {
+                owner.then(|| LaneKind {
                     surface: Surface::Channel,
                     dm: true,
                     title: Some(format!("Messages with {name}")),
                 })
             }
             10..=12 if message::id(&channel["parent_id"]) == self.settings.channel_id => {
-                Some(Place { surface: Surface::Thread, dm: false, title })
+                Some(LaneKind { surface: Surface::Thread, dm: false, title })
             }
             _ => None,
         }

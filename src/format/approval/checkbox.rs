@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 
-use crate::format::{ReminderId, tasks};
+use crate::format::{ReminderId, dated_tasks};
 
 /// The place of the box's mark.
 pub(in crate::format) const BOX: usize = 3;
@@ -125,7 +125,7 @@ impl Tail {
     /// line.
     pub(in crate::format) fn take(&mut self, text: &str, at: usize) -> Result<Option<usize>, Wrong> {
         let rest = &text[at..];
-        if let Some(length) = tasks::end_date(rest).filter(|_| !self.is_dated) {
+        if let Some(length) = dated_tasks::end_date(rest).filter(|_| !self.is_dated) {
             self.is_dated = true;
             return Ok(Some(at + length));
         }

@@ -29,7 +29,7 @@ const PREFIX: &str = "ap_";
 /// How a line ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum State {
+pub enum ApprovalState {
     /// It was approved, and the approval is used up.
     Used,
     /// It was declined.
@@ -42,7 +42,7 @@ pub enum State {
     Stopped,
 }
 
-impl State {
+impl ApprovalState {
     /// All of them, in the order of the grammar.
     pub const ALL: [Self; 5] = [Self::Used, Self::Declined, Self::Expired, Self::Changed, Self::Stopped];
 
@@ -80,7 +80,7 @@ pub struct Approval {
     /// The turn and the call within it: `TURN/NUMBER`.
     pub turn: Option<String>,
     /// How it ended; none while it waits.
-    pub state: Option<State>,
+    pub state: Option<ApprovalState>,
     /// The block id behind it, if a person made one.
     pub block_id: Option<String>,
 }
@@ -174,7 +174,7 @@ pub fn parse(bytes: &[u8]) -> ApprovalsFile {
 
 /// The line with a state behind its last field, before a block id. One that is over, or is none of ours, comes back
 /// as it is.
-pub fn with_state(line: &[u8], state: State) -> Vec<u8> {
+pub fn with_state(line: &[u8], state: ApprovalState) -> Vec<u8> {
     match parse_line(line) {
         Parsed::Line(approval) if approval.is_open() => {
             let end = read::end_of_fields(line);
@@ -206,7 +206,7 @@ pub fn is_id(text: &str) -> bool {
     checkbox::is_id(text, PREFIX)
 }
 
-impl fmt::Display for State {
+impl fmt::Display for ApprovalState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -236,21 +236,21 @@ mod tests {
     #[test]
     fn a_line_is_ended_and_ticked_where_it_stands() {
         let line = b"- [ ]  ap_K5V4M2J7Q2ZP run=\"a [x] b\"  until=2026-12-01T09:30Z brain=claude ^mine  ";
-        let ended = with_state(line, State::Expired);
+        let ended = with_state(line, ApprovalState::Expired);
         assert_eq!(
             String::from_utf8_lossy(&ended),
             "- [ ]  ap_K5V4M2J7Q2ZP run=\"a [x] b\"  until=2026-12-01T09:30Z brain=claude state=expired ^mine  "
         );
-        assert_eq!(with_state(&ended, State::Used), ended, "over is over");
+        assert_eq!(with_state(&ended, ApprovalState::Used), ended, "over is over");
         assert_eq!(with_mark(&ended, Mark::Ticked), ended);
         let ticked = with_mark(line, Mark::Ticked);
         assert!(ticked.starts_with(b"- [x]  ap_") && ticked[5..] == line[5..]);
-        assert_eq!(with_state(b"- [ ] something else", State::Used), b"- [ ] something else");
+        assert_eq!(with_state(b"- [ ] something else", ApprovalState::Used), b"- [ ] something else");
         let by_tasks =
             b"- [x] ap_K5V4M2J7Q2ZP until=2026-12-01T09:30Z brain=claude run=\"ls\" \xe2\x9c\x85 2026-12-01";
-        let used = String::from_utf8(with_state(by_tasks, State::Used)).unwrap();
+        let used = String::from_utf8(with_state(by_tasks, ApprovalState::Used)).unwrap();
         assert!(used.ends_with(" run=\"ls\" state=used \u{2705} 2026-12-01"), "{used}");
-        assert_eq!(with_state(used.as_bytes(), State::Used), used.as_bytes(), "over is over");
+        assert_eq!(with_state(used.as_bytes(), ApprovalState::Used), used.as_bytes(), "over is over");
     }
 
     #[test]
@@ -277,7 +277,7 @@ mod tests {
         #[test]
         fn reading_never_fails(line in "(- \\[[ xX-]\\] )?(ap_[A-Z0-9]{12}| |until=|2026-12-01T09:30Z|run=|\"|\\\\|\\PC){0,12}") {
             let _ = parse_line(line.as_bytes());
-            let _ = with_state(line.as_bytes(), State::Used);
+            let _ = with_state(line.as_bytes(), ApprovalState::Used);
         }
     }
 }

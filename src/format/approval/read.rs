@@ -3,7 +3,7 @@
 use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
 
 use super::checkbox::{self, HEAD, Tail, Wrong, has_shape, is_name, wrong};
-use super::{Approval, PREFIX, Parsed, State, is_id, quote::unquote};
+use super::{Approval, ApprovalState, PREFIX, Parsed, is_id, quote::unquote};
 use crate::format::{nearest, quote};
 
 const KEYS: [&str; 8] = ["until", "brain", "run", "hash", "why", "always", "turn", "state"];
@@ -80,7 +80,7 @@ struct Fields {
     why: Option<String>,
     always: Option<String>,
     turn: Option<String>,
-    state: Option<State>,
+    state: Option<ApprovalState>,
 }
 
 impl Fields {
@@ -144,7 +144,7 @@ impl Fields {
                 self.hash.replace(value.to_owned()).is_none()
             }
             "state" => {
-                let state = State::ALL.into_iter().find(|state| state.name() == value);
+                let state = ApprovalState::ALL.into_iter().find(|state| state.name() == value);
                 let state = state
                     .ok_or_else(|| bad("state", "known are: used, declined, expired, changed, stopped"))?;
                 self.state.replace(state).is_none()

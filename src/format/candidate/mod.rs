@@ -32,14 +32,14 @@ const PREFIX: &str = "cap_";
 
 /// The effect of a yes on a fact that is known already.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Change {
+pub enum FactChange {
     /// The fact with these words is struck through, and this takes its place.
     Replaces(String),
     /// This is put to the fact with these words.
     Joins(String),
 }
 
-impl Change {
+impl FactChange {
     /// The words of the other fact.
     pub fn words(&self) -> &str {
         match self {
@@ -91,7 +91,7 @@ pub struct Candidate {
     /// The block's id, without `^`.
     pub block: String,
     /// Its effect on a known fact.
-    pub change: Option<Change>,
+    pub change: Option<FactChange>,
     /// `cap_` and twelve characters, unique in the file.
     pub id: String,
     /// When and by whom it was asked; only a record has it.
@@ -156,7 +156,7 @@ pub struct CandidateLine {
 /// How it stands with something that was asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum State {
+pub enum CandidateState {
     /// No decision yet.
     Open,
     /// It was remembered.
@@ -179,7 +179,7 @@ pub struct InboxFile {
 impl InboxFile {
     /// All that was ever asked, oldest first, with how it stands: a question that has no record (a person wrote it) is
     /// open, too.
-    pub fn all(&self) -> Vec<(State, &Candidate)> {
+    pub fn all(&self) -> Vec<(CandidateState, &Candidate)> {
         let mut open: HashMap<&str, &CandidateLine> = HashMap::new();
         for line in &self.lines {
             open.entry(&line.candidate.id).or_insert(line);
@@ -193,14 +193,17 @@ impl InboxFile {
             let line = open.get(record.id.as_str());
             let is_kept = record.record.as_ref().is_some_and(|record| record.kept.is_some());
             out.push(match line {
-                _ if is_kept => (State::Kept, record),
-                Some(line) if line.candidate.mark != Mark::Declined => (State::Open, &line.candidate),
-                _ => (State::Dropped, record),
+                _ if is_kept => (CandidateState::Kept, record),
+                Some(line) if line.candidate.mark != Mark::Declined => {
+                    (CandidateState::Open, &line.candidate)
+                }
+                _ => (CandidateState::Dropped, record),
             });
         }
         for line in self.lines.iter().map(|line| &line.candidate) {
             if seen.insert(line.id.as_str()) {
-                let state = if line.mark == Mark::Declined { State::Dropped } else { State::Open };
+                let state =
+                    if line.mark == Mark::Declined { CandidateState::Dropped } else { CandidateState::Open };
                 out.push((state, line));
             }
         }
@@ -290,20 +293,32 @@ mod tests {
         let mut stands = record(&kept);
         stands.record.as_mut().unwrap().kept = Some("2026-12-02T09:30:00Z".parse().unwrap());
         let records = format!("%%\n{}\n{}\n%%\n", record(&tea).to_line(), stands.to_line());
-        let states = |above: &str| -> Vec<State> {
+        let states = |above: &str| -> Vec<CandidateState> {
             parse(format!("# Inbox\n\n{above}\n{records}").as_bytes())
                 .all()
                 .iter()
                 .map(|(state, _)| *state)
                 .collect()
         };
-        assert_eq!(states(""), [State::Dropped, State::Kept]);
-        assert_eq!(states(&tea.to_line()), [State::Open, State::Kept]);
-        assert_eq!(states(&tea.to_line().replace("[ ]", "[x]")), [State::Open, State::Kept]);
-        assert_eq!(states(&tea.to_line().replace("[ ]", "[-]")), [State::Dropped, State::Kept]);
-        assert_eq!(states(&format!("```\n{}\n```", tea.to_line())), [State::Dropped, State::Kept]);
+        assert_eq!(states(""), [CandidateState::Dropped, CandidateState::Kept]);
+        assert_eq!(states(&tea.to_line()), [CandidateState::Open, CandidateState::Kept]);
+        assert_eq!(
+            states(&tea.to_line().replace("[ ]", "[x]")),
+            [CandidateState::Open, CandidateState::Kept]
+        );
+        assert_eq!(
+            states(&tea.to_line().replace("[ ]", "[-]")),
+            [CandidateState::Dropped, CandidateState::Kept]
+        );
+        assert_eq!(
+            states(&format!("```\n{}\n```", tea.to_line())),
+            [CandidateState::Dropped, CandidateState::Kept]
+        );
         let mine = Candidate { id: "cap_BBBBBBBBBBBB".into(), ..tea.clone() };
-        assert_eq!(states(&mine.to_line()), [State::Dropped, State::Kept, State::Open]);
+        assert_eq!(
+            states(&mine.to_line()),
+            [CandidateState::Dropped, CandidateState::Kept, CandidateState::Open]
+        );
     }
 
     #[test]
@@ -317,7 +332,7 @@ mod tests {
         fn whatever_is_said_comes_back(text in "(\\PC|[\\x00-\\x7f\u{80}-\u{a0}\u{200b}-\u{202f}\u{2028}]){1,60}", quote in "\\PC{1,40}", section in "[ -~é:]{1,20}", old in "\\PC{1,20}") {
             let mut said = tea();
             (said.text, said.quote, said.section) = (text, quote, section);
-            said.change = Some(Change::Replaces(old));
+            said.change = Some(FactChange::Replaces(old));
             prop_assume!(said.is_writable());
             for said in [said.clone(), record(&said)] {
                 let line = said.to_line();

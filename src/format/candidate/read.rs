@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{Candidate, Category, Change, PREFIX, Parsed, Record, is_id};
+use super::{Candidate, Category, FactChange, PREFIX, Parsed, Record, is_id};
 use crate::format::approval::checkbox::{self, HEAD, Tail, Wrong, has_shape, is_block_id, is_name, wrong};
 use crate::format::approval::quote::unquote;
 use crate::format::{nearest, quote};
@@ -119,7 +119,7 @@ impl<'a> Reader<'a> {
         Ok((path.to_owned(), block.to_owned()))
     }
 
-    fn change(&mut self) -> Result<Option<Change>, Wrong> {
+    fn change(&mut self) -> Result<Option<FactChange>, Wrong> {
         let replaces = self.rest().starts_with("replaces ");
         if !replaces && !self.rest().starts_with("joins ") {
             return Ok(None);
@@ -127,7 +127,7 @@ impl<'a> Reader<'a> {
         self.at += if replaces { "replaces ".len() } else { "joins ".len() };
         let words = self.quoted()?;
         self.spaces()?;
-        Ok(Some(if replaces { Change::Replaces(words) } else { Change::Joins(words) }))
+        Ok(Some(if replaces { FactChange::Replaces(words) } else { FactChange::Joins(words) }))
     }
 
     fn id(&mut self) -> Result<String, Wrong> {

@@ -9,7 +9,7 @@ use crate::format::{
     Finding, Line,
     lines::{LiveLines, is_rule},
     nearest, quote,
-    yaml::{self, Entry},
+    yaml::{self, YamlEntry},
 };
 
 const KEYS: [&str; 7] = ["id", "status", "precision", "due", "scope", "created", "source"];
@@ -45,7 +45,7 @@ pub fn is_place(text: &str) -> bool {
 struct Head<'a> {
     /// Indices of its lines, both rules included.
     lines: Range<usize>,
-    entries: Vec<(Line<'a>, Entry<'a>)>,
+    entries: Vec<(Line<'a>, YamlEntry<'a>)>,
 }
 
 fn heads<'a>(lines: &[(Line<'a>, bool)], findings: &mut Vec<Finding>) -> Vec<Head<'a>> {
@@ -142,7 +142,7 @@ fn block(lines: &[(Line<'_>, bool)], head: &Head<'_>, file: &mut CommitmentsFile
 }
 
 /// The bytes of an entry's value in the file.
-fn place((line, entry): &(Line<'_>, Entry<'_>)) -> Range<usize> {
+fn place((line, entry): &(Line<'_>, YamlEntry<'_>)) -> Range<usize> {
     line.start + entry.place.start..line.start + entry.place.end
 }
 
@@ -157,17 +157,22 @@ fn text(lines: &[(Line<'_>, bool)]) -> String {
 
 /// The entries of a head, and what is wrong with them.
 struct Fields<'h, 'a> {
-    entries: &'h [(Line<'a>, Entry<'a>)],
+    entries: &'h [(Line<'a>, YamlEntry<'a>)],
     findings: Vec<Finding>,
 }
 
 impl<'h, 'a> Fields<'h, 'a> {
-    fn find(&self, key: &str) -> Option<&'h (Line<'a>, Entry<'a>)> {
+    fn find(&self, key: &str) -> Option<&'h (Line<'a>, YamlEntry<'a>)> {
         self.entries.iter().find(|(_, entry)| entry.key == key)
     }
 
     /// Notes what is wrong at the value of an entry.
-    fn note(&mut self, (line, entry): &(Line<'a>, Entry<'a>), reason: String, suggestion: impl Into<String>) {
+    fn note(
+        &mut self,
+        (line, entry): &(Line<'a>, YamlEntry<'a>),
+        reason: String,
+        suggestion: impl Into<String>,
+    ) {
         let before = &line.text[..entry.place.start];
         let column = match std::str::from_utf8(line.text) {
             Ok(_) => String::from_utf8_lossy(before).chars().count(),

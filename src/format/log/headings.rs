@@ -13,7 +13,7 @@
 use jiff::Timestamp;
 
 use super::read::{Lines, block_id, fields, start};
-use super::{Event, EventKind, LogBlock, LogFile, LogHeader};
+use super::{EventKind, LogBlock, LogEvent, LogFile, LogHeader};
 
 /// Reads a transcript with a heading a turn; none where the file is something else.
 ///
@@ -46,7 +46,7 @@ pub fn parse_headings(bytes: &[u8]) -> Option<LogFile> {
             line: place.number,
             end_line: last.number - 1,
             range: place.at..last.at,
-            event: Event {
+            event: LogEvent {
                 kind: title.kind,
                 at: title.at,
                 author: title.author,

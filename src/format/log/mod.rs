@@ -87,21 +87,21 @@ impl fmt::Display for EventKind {
 
 /// One event of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Event {
+pub struct LogEvent {
     /// Its source.
     pub kind: EventKind,
     /// When.
     pub at: Timestamp,
     /// The author's name, a tool's name, or empty; one line.
     pub author: String,
-    /// The content, raw: an agent's with its line of facts ([`Event::said`] is without it).
+    /// The content, raw: an agent's with its line of facts ([`LogEvent::said`] is without it).
     pub content: String,
     /// The block id, without `^`: a ULID where this program wrote it. A reader takes any Obsidian block
     /// id, and an event that lost its own.
     pub id: Option<String>,
 }
 
-impl Event {
+impl LogEvent {
     /// The words: the content, an agent's without its line of facts.
     pub fn said(&self) -> &str {
         if self.kind == EventKind::Agent { said_and_facts(&self.content).0 } else { &self.content }
@@ -151,7 +151,7 @@ pub struct LogBlock {
     /// Its bytes.
     pub range: Range<usize>,
     /// The parsed event.
-    pub event: Event,
+    pub event: LogEvent,
 }
 
 /// A log, as far as it is understood.
@@ -231,8 +231,8 @@ mod tests {
 
     use super::*;
 
-    fn event(kind: EventKind, author: &str, content: &str) -> Event {
-        Event {
+    fn event(kind: EventKind, author: &str, content: &str) -> LogEvent {
+        LogEvent {
             kind,
             at: "2026-01-30T14:23:55Z".parse().unwrap(),
             author: author.to_owned(),

@@ -7,7 +7,7 @@ use nom::combinator::{map_opt, opt, rest};
 use nom::sequence::{delimited, preceded};
 use nom::{IResult, Parser};
 
-use super::{Event, EventKind, LogBlock, LogFile, LogHeader, Resume};
+use super::{EventKind, LogBlock, LogEvent, LogFile, LogHeader, Resume};
 use crate::format::lines::bom_len;
 
 /// Reads a log from its start. What is no event is passed over.
@@ -87,14 +87,14 @@ fn body<'a>(
     kind: EventKind,
     at: Timestamp,
     author: &str,
-) -> Option<(Event, Lines<'a>)> {
+) -> Option<(LogEvent, Lines<'a>)> {
     let mut content: Vec<&[u8]> = Vec::new();
     let mut ahead = lines;
     while let Some(text) = ahead.next().and_then(|line| line.strip_prefix(b">")) {
         content.push(text.strip_prefix(b" ").unwrap_or(text));
         lines = ahead;
     }
-    let event = |id| Event {
+    let event = |id| LogEvent {
         kind,
         at,
         author: author.to_owned(),

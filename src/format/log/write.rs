@@ -1,6 +1,6 @@
 //! Writes events of a log.
 
-use super::{Event, LogHeader};
+use super::{LogEvent, LogHeader};
 
 /// The frontmatter of a new log, with the line break after it.
 pub fn render_header(header: &LogHeader) -> String {
@@ -17,7 +17,7 @@ pub fn render_header(header: &LogHeader) -> String {
 }
 
 /// An event as it is appended to a log: an empty line, the callout, an empty line, the block id.
-pub fn render_event(event: &Event) -> String {
+pub fn render_event(event: &LogEvent) -> String {
     let fold = if event.kind.is_folded() { "-" } else { "" };
     let author = one_line(&event.author);
     let mut out = format!("\n> [!{}]{fold} {}", event.kind, event.at);

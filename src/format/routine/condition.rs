@@ -36,46 +36,46 @@ const WORDS: [(&str, Condition); 6] = [
 const SEARCH: &str = "search:";
 
 /// How an item was read.
-pub(super) enum Reading {
+pub(super) enum ConditionReading {
     /// As one of the forms.
     Plain(Condition),
     /// As a search without `search:`: it holds, and this says how to write it.
-    Old(Condition, Remark),
+    Old(Condition, ConditionFault),
     /// Not at all.
-    Refused(Remark),
+    Refused(ConditionFault),
 }
 
 /// A fault of an item, and its remedy.
-pub(super) struct Remark {
+pub(super) struct ConditionFault {
     pub reason: String,
     pub suggestion: String,
 }
 
 /// Reads an item as it stands in a head.
-pub(super) fn read(item: &str) -> Reading {
+pub(super) fn read(item: &str) -> ConditionReading {
     let item = item.trim();
     if let Some((_, condition)) = WORDS.into_iter().find(|(word, _)| *word == item) {
-        return Reading::Plain(condition);
+        return ConditionReading::Plain(condition);
     }
     if let Some(words) = item.strip_prefix(SEARCH).map(str::trim) {
         return match words {
-            "" => Reading::Refused(Remark {
+            "" => ConditionReading::Refused(ConditionFault {
                 reason: "`search:` names no words to search for".to_owned(),
                 suggestion: "write `only_if: \"search: green tea\"`".to_owned(),
             }),
-            words => Reading::Plain(Condition::Search(words.to_owned())),
+            words => ConditionReading::Plain(Condition::Search(words.to_owned())),
         };
     }
     if let Some(meant) = nearly(item) {
-        return Reading::Refused(Remark {
+        return ConditionReading::Refused(ConditionFault {
             reason: format!("{} is no condition of a routine", quote(item)),
             suggestion: format!("did you mean `{meant}`? A search is written `\"search: {item}\"`"),
         });
     }
     let words: Vec<String> = WORDS.iter().map(|(word, _)| format!("`{word}`")).collect();
-    Reading::Old(
+    ConditionReading::Old(
         Condition::Search(item.to_owned()),
-        Remark {
+        ConditionFault {
             reason: format!("{} is read as a search", quote(item)),
             suggestion: format!("write `\"search: {item}\"`; the other conditions are {}", words.join(", ")),
         },

@@ -24,8 +24,8 @@ pub use cron::Cron;
 pub use schedule::{Schedule, ScheduleError};
 
 use super::{Finding, commitment, lines::frontmatter_end, quote};
-use super::{head, yaml};
-use condition::{Reading, Remark};
+use super::{frontmatter, yaml};
+use condition::{ConditionFault, ConditionReading};
 
 /// A routine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,7 +94,7 @@ const KEYS: [&str; 11] = [
 pub fn parse(bytes: &[u8]) -> (Option<Routine>, Vec<Finding>) {
     let Some(head_end) = frontmatter_end(bytes) else { return (None, Vec::new()) };
     let mut read = Reader::default();
-    let entries = head::entries(bytes, head_end);
+    let entries = frontmatter::entries(bytes, head_end);
     let is_one =
         entries.iter().any(|entry| entry.key == "schedule" || nearly(&entry.key) == Some("schedule"));
     if !is_one {
@@ -158,7 +158,7 @@ impl Default for Reader {
 }
 
 impl Reader {
-    fn take(&mut self, entry: &head::Entry) {
+    fn take(&mut self, entry: &frontmatter::FrontmatterEntry) {
         let key = entry.key.as_str();
         if !KEYS.contains(&key) {
             if let Some(meant) = nearly(key) {
@@ -230,22 +230,22 @@ impl Reader {
         }
     }
 
-    fn conditions(&mut self, entry: &head::Entry) {
+    fn conditions(&mut self, entry: &frontmatter::FrontmatterEntry) {
         for item in &entry.items {
             match condition::read(item) {
-                Reading::Plain(condition) => self.routine.only_if.push(condition),
-                Reading::Old(condition, Remark { reason, suggestion }) => {
+                ConditionReading::Plain(condition) => self.routine.only_if.push(condition),
+                ConditionReading::Old(condition, ConditionFault { reason, suggestion }) => {
                     self.routine.only_if.push(condition);
                     self.remarks.push(Finding { line: entry.line, column: entry.column, reason, suggestion });
                 }
-                Reading::Refused(Remark { reason, suggestion }) => {
+                ConditionReading::Refused(ConditionFault { reason, suggestion }) => {
                     self.wrong(entry.line, entry.column, reason, suggestion);
                 }
             }
         }
     }
 
-    fn truth(&mut self, entry: &head::Entry) -> bool {
+    fn truth(&mut self, entry: &frontmatter::FrontmatterEntry) -> bool {
         match entry.value.as_str() {
             "true" => return true,
             "false" => {}
@@ -287,7 +287,7 @@ pub fn render(routine: &Routine) -> String {
         }
     };
     let list = |items: Vec<String>| {
-        let items: Vec<String> = items.iter().map(|item| head::item(item)).collect();
+        let items: Vec<String> = items.iter().map(|item| frontmatter::item(item)).collect();
         (!items.is_empty()).then(|| format!("[{}]", items.join(", ")))
     };
     put("scope", routine.scope.as_deref().map(yaml::to_scalar));
@@ -311,7 +311,7 @@ fn scalar(schedule: &str) -> String {
 /// The bytes of a note with its routine enabled or disabled, and no other byte changed; none where the note has no
 /// head.
 pub fn with_enabled(bytes: &[u8], enabled: bool) -> Option<Vec<u8>> {
-    head::with_value(bytes, frontmatter_end(bytes)?, "enabled", if enabled { "true" } else { "false" })
+    frontmatter::with_value(bytes, frontmatter_end(bytes)?, "enabled", if enabled { "true" } else { "false" })
 }
 
 #[cfg(test)]

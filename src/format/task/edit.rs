@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use jiff::civil::{Date, DateTime};
 
-use super::{Field, Format, Key, Line, Rules, When, moment};
+use super::{Field, Format, Key, Rules, TaskLine, When, moment};
 
 /// Replacements of bytes in a line, in any order.
 #[derive(Debug, Default)]
@@ -37,7 +37,7 @@ impl Splices {
 }
 
 /// The line as it is done: its box ticked, with the date of completion where the form has one and `done` gives it.
-pub fn ticked(line: &Line<'_>, format: Format, done: Option<Date>) -> String {
+pub fn ticked(line: &TaskLine<'_>, format: Format, done: Option<Date>) -> String {
     let mut splices = Splices::default();
     put_box(line, 'x', &mut splices);
     if let Some(done) = done {
@@ -56,7 +56,7 @@ pub fn ticked(line: &Line<'_>, format: Format, done: Option<Date>) -> String {
     splices.apply(line.item.text)
 }
 
-fn put_box(line: &Line<'_>, status: char, splices: &mut Splices) {
+fn put_box(line: &TaskLine<'_>, status: char, splices: &mut Splices) {
     let item = &line.item;
     splices.put(item.status_at..item.status_at + item.status.len_utf8(), status);
 }
@@ -64,7 +64,12 @@ fn put_box(line: &Line<'_>, status: char, splices: &mut Splices) {
 /// The line of the next time: its box empty, each field of `dates` with its new date (none: the field goes), without the
 /// names that depend on one line alone, and without block id. `created` is its date of creation, where the plugin
 /// gives one.
-pub fn next(line: &Line<'_>, format: Format, dates: &[(Key, Option<When>)], created: Option<Date>) -> String {
+pub fn next(
+    line: &TaskLine<'_>,
+    format: Format,
+    dates: &[(Key, Option<When>)],
+    created: Option<Date>,
+) -> String {
     let mut splices = Splices::default();
     put_box(line, ' ', &mut splices);
     for field in line.fields.iter().filter(|field| field.format == format) {
@@ -98,7 +103,7 @@ pub fn next(line: &Line<'_>, format: Format, dates: &[(Key, Option<When>)], crea
 }
 
 /// Takes a field away, with the blanks before it.
-fn remove(line: &Line<'_>, field: &Field, splices: &mut Splices) {
+fn remove(line: &TaskLine<'_>, field: &Field, splices: &mut Splices) {
     let before = line.item.text[..field.at.start].trim_end_matches(' ').len().max(line.item.body);
     splices.put(before..field.at.end, "");
 }
@@ -113,7 +118,7 @@ fn value(format: Format, when: When) -> String {
 }
 
 /// The line told again at another time; `None` where the form's own settings have a date that can't be written.
-pub fn snoozed(line: &Line<'_>, format: Format, rules: &Rules, to: DateTime) -> Option<String> {
+pub fn snoozed(line: &TaskLine<'_>, format: Format, rules: &Rules, to: DateTime) -> Option<String> {
     let when = When { date: to.date(), time: Some(to.time()) };
     let mut splices = Splices::default();
     match format {
@@ -152,7 +157,7 @@ pub fn snoozed(line: &Line<'_>, format: Format, rules: &Rules, to: DateTime) -> 
 
 /// The line on another day, and where it says a time of day, or the default one isn't meant, at that time. A day of Tasks'
 /// and Dataview's has no time: an alarm says it. `None` where the form's own settings have a date that can't be written.
-pub fn on_day(line: &Line<'_>, format: Format, rules: &Rules, to: DateTime) -> Option<String> {
+pub fn on_day(line: &TaskLine<'_>, format: Format, rules: &Rules, to: DateTime) -> Option<String> {
     let when = |field: &Field| {
         let is_timed = field.when.is_some_and(|when| when.time.is_some()) || to.time() != rules.default_time;
         When { date: to.date(), time: is_timed.then_some(to.time()) }
@@ -168,7 +173,7 @@ pub fn on_day(line: &Line<'_>, format: Format, rules: &Rules, to: DateTime) -> O
                 splices.put(field.value.clone(), value(format, When { date: to.date(), time }));
                 if alarm.is_none() && time.is_none() && to.time() != rules.default_time {
                     let moved = splices.apply(line.item.text);
-                    return snoozed(&Line::read(&moved, rules)?, format, rules, to);
+                    return snoozed(&TaskLine::read(&moved, rules)?, format, rules, to);
                 }
             }
             if let Some(field) = alarm {
@@ -191,7 +196,7 @@ pub fn on_day(line: &Line<'_>, format: Format, rules: &Rules, to: DateTime) -> O
 }
 
 /// The line with other words; `None` where its words stand in more than one piece, between its fields.
-pub fn reworded(line: &Line<'_>, words: &str) -> Option<String> {
+pub fn reworded(line: &TaskLine<'_>, words: &str) -> Option<String> {
     let item = &line.item;
     let (mut pieces, mut at) = (Vec::new(), item.body);
     for field in &line.fields {
@@ -211,7 +216,7 @@ pub fn reworded(line: &Line<'_>, words: &str) -> Option<String> {
 }
 
 /// The date of a mark, moved, in the same form: for Reminder Toast, and where Reminder has no date that repeats.
-pub fn moved(line: &Line<'_>, rules: &Rules, when: When) -> Option<String> {
+pub fn moved(line: &TaskLine<'_>, rules: &Rules, when: When) -> Option<String> {
     let field = line.telling_field(Format::Reminder)?;
     let mut splices = Splices::default();
     splices.put(field.value.clone(), reminder_value(line, field, rules, when)?);
@@ -219,7 +224,7 @@ pub fn moved(line: &Line<'_>, rules: &Rules, when: When) -> Option<String> {
 }
 
 /// The line of the next time of a mark of Reminder's.
-pub fn next_mark(line: &Line<'_>, rules: &Rules, when: When) -> Option<String> {
+pub fn next_mark(line: &TaskLine<'_>, rules: &Rules, when: When) -> Option<String> {
     let field = line.telling_field(Format::Reminder)?;
     let mut splices = Splices::default();
     put_box(line, ' ', &mut splices);
@@ -229,12 +234,12 @@ pub fn next_mark(line: &Line<'_>, rules: &Rules, when: When) -> Option<String> {
 }
 
 /// Whether a line's mark is Reminder Toast's.
-pub fn is_toast(line: &Line<'_>) -> bool {
+pub fn is_toast(line: &TaskLine<'_>) -> bool {
     line.telling_field(Format::Reminder)
         .is_some_and(|field| !line.item.text[field.at.clone()].starts_with("(@"))
 }
 
-fn reminder_value(line: &Line<'_>, field: &Field, rules: &Rules, when: When) -> Option<String> {
+fn reminder_value(line: &TaskLine<'_>, field: &Field, rules: &Rules, when: When) -> Option<String> {
     if !line.item.text[field.at.clone()].starts_with("(@") {
         return Some(value(Format::Reminder, when));
     }

@@ -75,7 +75,7 @@ impl std::fmt::Display for Format {
 
 /// One time at which a task is to be told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Telling {
+pub struct TellTime {
     /// The local time.
     pub at: DateTime,
     /// Whether the line says a time of day; else it is the default one.
@@ -94,14 +94,14 @@ pub struct Task {
     /// Its own words: the text without fields, box and block id, with single blanks.
     pub words: String,
     /// When it is to be told, in the order of time; never empty.
-    pub tellings: Vec<Telling>,
+    pub tellings: Vec<TellTime>,
     /// How it comes again, as it stands there.
     pub repeat: Option<String>,
 }
 
 /// A task and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Placed {
+pub struct PlacedTask {
     /// Its line, from 1; 1 for a note that is a task.
     pub line: usize,
     /// The line's bytes without the terminator; empty for a note that is a task.
@@ -113,12 +113,12 @@ pub struct Placed {
 /// The open tasks of a note that are to be told some time by the forms that are on, in order.
 ///
 /// `path` is the note's place in the vault, which gives a TaskNotes task its title.
-pub fn scan(path: &str, bytes: &[u8], rules: &Rules) -> Vec<Placed> {
-    let mut found: Vec<Placed> = Vec::new();
+pub fn scan(path: &str, bytes: &[u8], rules: &Rules) -> Vec<PlacedTask> {
+    let mut found: Vec<PlacedTask> = Vec::new();
     if rules.on.contains(&Format::TaskNotes)
         && let Some(task) = note::read(path, bytes, rules)
     {
-        found.push(Placed { line: 1, text: Vec::new(), task });
+        found.push(PlacedTask { line: 1, text: Vec::new(), task });
     }
     if rules.on.iter().all(|format| *format == Format::TaskNotes) || !may_hold_tasks(bytes) {
         return found;
@@ -126,7 +126,7 @@ pub fn scan(path: &str, bytes: &[u8], rules: &Rules) -> Vec<Placed> {
     found.extend(lines::live_lines(bytes).filter_map(|line| {
         let text = std::str::from_utf8(line.text).ok()?;
         let task = read_line(text, rules)?;
-        Some(Placed { line: line.number, text: line.text.to_vec(), task })
+        Some(PlacedTask { line: line.number, text: line.text.to_vec(), task })
     }));
     found
 }
@@ -143,19 +143,19 @@ pub fn read_line(text: &str, rules: &Rules) -> Option<Task> {
     if !rules.open.contains(&item.status) {
         return None;
     }
-    Line::of(item, rules)?.task(rules)
+    TaskLine::of(item, rules)?.task(rules)
 }
 
 /// A task line with its fields of all forms.
 #[derive(Debug, Clone)]
-pub struct Line<'a> {
+pub struct TaskLine<'a> {
     /// The list item.
     pub item: Item<'a>,
     /// All fields, in the order in which they stand; those of different forms may lie within each other.
     pub fields: Vec<Field>,
 }
 
-impl<'a> Line<'a> {
+impl<'a> TaskLine<'a> {
     /// Reads a line without its terminator; `None` if it is no task with a field of any form.
     pub fn read(text: &'a str, rules: &Rules) -> Option<Self> {
         Self::of(item::read(text)?, rules)
@@ -214,7 +214,7 @@ impl<'a> Line<'a> {
 
     /// The line's task, if a form that is on tells it some time.
     pub fn task(&self, rules: &Rules) -> Option<Task> {
-        let mut tellings: Vec<Telling> = Vec::new();
+        let mut tellings: Vec<TellTime> = Vec::new();
         for format in rules.on.iter().copied().filter(|format| rules.keeps(*format, &self.item)) {
             let Some(when) = self.telling_field(format).and_then(|field| field.when) else { continue };
             tellings.extend(self.tellings(format, when, rules.default_time));
@@ -227,14 +227,14 @@ impl<'a> Line<'a> {
     }
 
     /// The time itself and what comes before it.
-    fn tellings(&self, format: Format, when: When, default_time: Time) -> Vec<Telling> {
+    fn tellings(&self, format: Format, when: When, default_time: Time) -> Vec<TellTime> {
         let at = when.at(default_time);
         let timed = when.time.is_some();
         let leads = self.field(format, Key::Before).map(|field| marker::leads(self.value(field)));
         let before = leads.into_iter().flatten().filter_map(|lead| {
             let at = at.checked_sub(jiff::Span::new().minutes(i64::from(lead))).ok()?;
-            Some(Telling { at, timed, lead, format })
+            Some(TellTime { at, timed, lead, format })
         });
-        before.chain([Telling { at, timed, lead: 0, format }]).collect()
+        before.chain([TellTime { at, timed, lead: 0, format }]).collect()
     }
 }

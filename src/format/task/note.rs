@@ -12,7 +12,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::super::lines;
-use super::{Format, Rules, Task, Telling, When, field};
+use super::{Format, Rules, Task, TellTime, When, field};
 
 /// The task that a note is, if it is open and has a date.
 pub fn read(path: &str, bytes: &[u8], rules: &Rules) -> Option<Task> {
@@ -31,7 +31,7 @@ pub fn read(path: &str, bytes: &[u8], rules: &Rules) -> Option<Task> {
         return None;
     }
     let all = head.value(&names.reminders).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-    let mut tellings: Vec<Telling> =
+    let mut tellings: Vec<TellTime> =
         all.iter().filter_map(|one| telling(one, due, scheduled, rules)).collect();
     let is_snooze = |one: &Value| one.get("id").and_then(Value::as_str) == Some(edit::SNOOZE);
     if all.iter().all(is_snooze) {
@@ -45,12 +45,12 @@ pub fn read(path: &str, bytes: &[u8], rules: &Rules) -> Option<Task> {
     Some(Task { format: Format::TaskNotes, words: head.title(path, rules), tellings, repeat })
 }
 
-fn own(at: DateTime, timed: bool) -> Telling {
-    Telling { at, timed, lead: 0, format: Format::TaskNotes }
+fn own(at: DateTime, timed: bool) -> TellTime {
+    TellTime { at, timed, lead: 0, format: Format::TaskNotes }
 }
 
 /// When one entry of `reminders` tells the task.
-fn telling(entry: &Value, due: Option<When>, scheduled: Option<When>, rules: &Rules) -> Option<Telling> {
+fn telling(entry: &Value, due: Option<When>, scheduled: Option<When>, rules: &Rules) -> Option<TellTime> {
     let text = |key: &str| entry.get(key).and_then(Value::as_str);
     match text("type")? {
         "absolute" => {
@@ -66,7 +66,7 @@ fn telling(entry: &Value, due: Option<When>, scheduled: Option<When>, rules: &Ru
             let at = base.at(Time::midnight()).checked_add(offset(text("offset")?)?).ok()?;
             let lead = at.duration_until(base.at(Time::midnight())).as_mins();
             let lead = u32::try_from(lead).unwrap_or(0);
-            Some(Telling { lead, ..own(at, true) })
+            Some(TellTime { lead, ..own(at, true) })
         }
         _ => None,
     }
@@ -213,7 +213,7 @@ fn span(bytes: &[u8]) -> Option<(usize, usize)> {
 
 /// The content of a task that is a note beyond [`read`], for moving it on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Says {
+pub struct TaskNoteFields {
     /// When it is due.
     pub due: Option<When>,
     /// When it is planned for.
@@ -233,10 +233,10 @@ pub struct Says {
 }
 
 /// Reads the frontmatter of a note; `None` where it has none that can be read.
-pub fn says(bytes: &[u8], rules: &Rules) -> Option<Says> {
+pub fn says(bytes: &[u8], rules: &Rules) -> Option<TaskNoteFields> {
     let head = Head::read(bytes)?;
     let names = &rules.notes;
-    Some(Says {
+    Some(TaskNoteFields {
         due: head.when(&names.due, rules),
         scheduled: head.when(&names.scheduled, rules),
         created: head.when("dateCreated", rules).map(|when| when.date),

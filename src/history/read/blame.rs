@@ -1,7 +1,7 @@
 //! The origin of each line of a note (blame): the snapshot that has it first, with its time, its writer and its reason.
 //!
 //! The note's snapshots are read newest first, each compared with the one before it; a line that the older one lacks comes
-//! from the newer one. The work is bounded ([`Bound`]): a line that is older than what was looked at is said to be so.
+//! from the newer one. The work is bounded ([`BlameBound`]): a line that is older than what was looked at is said to be so.
 
 use std::ops::ControlFlow;
 
@@ -19,14 +19,14 @@ use crate::vault::{NotePath, VaultError};
 
 /// How much of the past is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bound {
+pub struct BlameBound {
     /// The most snapshots of the note.
     pub snapshots: usize,
     /// The most bytes of older texts.
     pub bytes: usize,
 }
 
-impl Default for Bound {
+impl Default for BlameBound {
     fn default() -> Self {
         Self { snapshots: 2_000, bytes: 16 << 20 }
     }
@@ -221,7 +221,7 @@ impl History {
     ///
     /// # Errors
     /// There is no such note, or it or the history can't be read.
-    pub fn blame(&self, path: &NotePath, at: Option<&Point>, bound: Bound) -> Result<Blame> {
+    pub fn blame(&self, path: &NotePath, at: Option<&Point>, bound: BlameBound) -> Result<Blame> {
         self.blame_with_records(path, at, bound, 0).map(|(blame, _)| blame)
     }
 
@@ -233,7 +233,7 @@ impl History {
         &self,
         path: &NotePath,
         at: Option<&Point>,
-        bound: Bound,
+        bound: BlameBound,
         keep: usize,
     ) -> Result<(Blame, Vec<Record>)> {
         let missing = |at: String| HistoryError::NotInSnapshot { path: path.to_string(), at };
@@ -282,7 +282,7 @@ struct Walk<'a> {
     /// The note's name there.
     path: String,
     origins: Vec<LineOrigin>,
-    bound: Bound,
+    bound: BlameBound,
     /// So many of the note's snapshots are kept.
     keep: usize,
     records: Vec<Record>,

@@ -14,7 +14,7 @@ mod lines;
 mod log;
 mod point;
 
-pub use blame::{Blame, BlamedLine, Bound, LineOrigin, Writer};
+pub use blame::{Blame, BlameBound, BlamedLine, LineOrigin, Writer};
 pub(super) use diff::within;
 pub use diff::{DiffStyle, FileDiff, Stat, diff_stat, render};
 pub use entry::{Entry, Value as TrailerValue};

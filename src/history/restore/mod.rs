@@ -28,4 +28,4 @@ pub use plan::{Plan, Skip, Step, plan};
 pub use revert::take_back;
 pub use section::{Section, sections};
 pub use undo::UndoReport;
-pub use undo_plan::{Conflict, NoteUndo, OperationUndo, UndoPlan, Undone};
+pub use undo_plan::{Conflict, NoteUndo, OperationUndo, UndoPlan, UndoSelection};

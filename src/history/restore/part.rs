@@ -11,7 +11,7 @@ use crate::history::error::{HistoryError, Result};
 use crate::history::read::{FileDiff, Filter, Point};
 use crate::history::store::{Mode, RESTORED_FROM};
 use crate::history::take::{Deletions, History};
-use crate::vault::{Actor, Editor, NotePath, Plan as EditPlan, VaultError, Why};
+use crate::vault::{Actor, EditPlan, Editor, NotePath, VaultError, Why};
 
 /// The plan of restoring a part of a note.
 #[derive(Debug, Clone)]

@@ -22,7 +22,7 @@ const OPERATION_REACH: usize = 64;
 
 /// The writes to be taken back.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Undone {
+pub enum UndoSelection {
     /// The agent's last operations, so many.
     Last(usize),
     /// The operation that made a snapshot: its id or the beginning of it, `HEAD`, `HEAD~2`.
@@ -31,7 +31,7 @@ pub enum Undone {
     Turn(String),
 }
 
-impl From<usize> for Undone {
+impl From<usize> for UndoSelection {
     fn from(count: usize) -> Self {
         Self::Last(count)
     }
@@ -156,11 +156,11 @@ impl History {
     ///
     /// # Errors
     /// The history or a note can't be read; the snapshot that is named isn't there, isn't the agent's or was undone.
-    pub fn plan_undo(&self, what: impl Into<Undone>) -> Result<UndoPlan> {
+    pub fn plan_undo(&self, what: impl Into<UndoSelection>) -> Result<UndoPlan> {
         let writes = match what.into() {
-            Undone::Last(count) => self.last_writes(count)?,
-            Undone::Snapshot(id) => self.writes_with(&id)?,
-            Undone::Turn(turn) => {
+            UndoSelection::Last(count) => self.last_writes(count)?,
+            UndoSelection::Snapshot(id) => self.writes_with(&id)?,
+            UndoSelection::Turn(turn) => {
                 let writes = self.writes_of(|commit| is_of_turn(&commit.message, turn.trim()), usize::MAX)?;
                 if writes.is_empty() {
                     return Err(HistoryError::NothingOfTurn(turn));

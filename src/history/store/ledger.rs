@@ -53,13 +53,13 @@ impl LineKind {
 
 /// One line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Line {
+pub(crate) struct LedgerLine {
     pub at: Timestamp,
     pub kind: LineKind,
     pub id: Oid,
 }
 
-impl Line {
+impl LedgerLine {
     fn parse(text: &[u8]) -> Option<Self> {
         let mut words = std::str::from_utf8(text).ok()?.split(' ');
         let (at, word, id) = (words.next()?, words.next()?, words.next()?);
@@ -112,7 +112,7 @@ impl Ledger {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Expected::NoList),
             Err(error) => return Err(HistoryError::io("read", &self.0)(error)),
         };
-        let last = tail.split(|byte| *byte == b'\n').rev().find_map(Line::parse);
+        let last = tail.split(|byte| *byte == b'\n').rev().find_map(LedgerLine::parse);
         // A power cut may have torn more than the tail.
         let last = last.or_else(|| self.lines().ok()?.pop());
         Ok(match last {
@@ -122,9 +122,9 @@ impl Ledger {
     }
 
     /// Every whole line, oldest first; none where there is no list.
-    pub(crate) fn lines(&self) -> Result<Vec<Line>> {
+    pub(crate) fn lines(&self) -> Result<Vec<LedgerLine>> {
         match fs::read(&self.0) {
-            Ok(bytes) => Ok(bytes.split(|byte| *byte == b'\n').filter_map(Line::parse).collect()),
+            Ok(bytes) => Ok(bytes.split(|byte| *byte == b'\n').filter_map(LedgerLine::parse).collect()),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
             Err(error) => Err(HistoryError::io("read", &self.0)(error)),
         }
@@ -155,7 +155,7 @@ impl Ledger {
 
 /// The list as a whole, evaluated.
 #[derive(Debug, Default)]
-pub(crate) struct Account {
+pub(crate) struct LedgerState {
     /// The snapshots that must be there, in order.
     pub ids: Vec<Oid>,
     /// When the first of them were found, where they weren't made under this list.
@@ -172,8 +172,8 @@ pub(crate) struct Account {
     pub accepted: Option<Timestamp>,
 }
 
-impl Account {
-    pub(crate) fn of(lines: &[Line]) -> Self {
+impl LedgerState {
+    pub(crate) fn of(lines: &[LedgerLine]) -> Self {
         let mut out = Self::default();
         let mut end = None;
         for line in lines {
@@ -222,7 +222,7 @@ mod tests {
             fs::write(&known.0, &whole[..cut]).unwrap();
             assert_eq!(known.expected().unwrap(), Expected::At(id("1")), "cut at {cut}");
             known.add(LineKind::Kept, &[id("3")]).unwrap();
-            assert_eq!(Account::of(&known.lines().unwrap()).ids, [id("1"), id("3")], "cut at {cut}");
+            assert_eq!(LedgerState::of(&known.lines().unwrap()).ids, [id("1"), id("3")], "cut at {cut}");
         }
         // What a power cut makes of the end of a file.
         fs::write(&known.0, [&whole[..], &[0; 600]].concat()).unwrap();
@@ -234,10 +234,10 @@ mod tests {
     #[test]
     fn an_account_begins_anew_where_a_person_or_an_empty_folder_says_so() {
         let at: Timestamp = "2026-12-01T09:30:00Z".parse().unwrap();
-        let line = |kind, text: &str| Line { at, kind, id: id(text) };
+        let line = |kind, text: &str| LedgerLine { at, kind, id: id(text) };
         let mut lines =
             vec![line(LineKind::Adopted, "1"), line(LineKind::Kept, "2"), line(LineKind::Moved, "3")];
-        let account = Account::of(&lines);
+        let account = LedgerState::of(&lines);
         assert_eq!((account.ids.len(), account.adopted), (2, Some(at)));
         assert_eq!(account.moved, [(at, Some(id("2")), id("3"))]);
         lines.extend([
@@ -245,13 +245,13 @@ mod tests {
             line(LineKind::Adopted, "3"),
             line(LineKind::Kept, "4"),
         ]);
-        let account = Account::of(&lines);
+        let account = LedgerState::of(&lines);
         assert_eq!(
             (account.ids, account.moved.len(), account.accepted),
             (vec![id("3"), id("4")], 0, Some(at))
         );
         lines.push(line(LineKind::Anew, "4"));
-        let account = Account::of(&lines);
+        let account = LedgerState::of(&lines);
         assert_eq!((account.ids.len(), account.anew.len()), (0, 1));
     }
 }

@@ -23,7 +23,7 @@ pub use commit::Commit;
 pub(super) use commit::short_id;
 pub(super) use durability::{failpoint, sync_dir};
 pub(super) use git_locks::Lock;
-pub(super) use ledger::Account;
+pub(super) use ledger::LedgerState;
 pub use message::{
     ACTOR, ALL_NOTES, BULK_DELETION, Message, NOTE, RESTORED_FROM, TRANSCRIPT, UNDOES, turn_of,
 };

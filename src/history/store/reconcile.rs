@@ -40,7 +40,7 @@ impl Store {
         let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
         let file = file.map_err(HistoryError::io("lock", &path))?;
         let seconds = LOCK_TIMEOUT.as_secs();
-        let mut waiting = Waiting::default();
+        let mut waiting = LockBackoff::default();
         if !locked(&file, &path, &mut waiting)? {
             return Err(HistoryError::Busy { dir: self.dir().to_owned(), seconds });
         }
@@ -206,7 +206,7 @@ impl Store {
 
 /// Takes the lock of a file, which a child that is just being started may hold for a moment longer than its parent. False
 /// where it has been waited for long enough.
-fn locked(file: &File, path: &Path, waiting: &mut Waiting) -> Result<bool> {
+fn locked(file: &File, path: &Path, waiting: &mut LockBackoff) -> Result<bool> {
     while let Err(error) = file.try_lock() {
         match error {
             TryLockError::WouldBlock if waiting.goes_on() => {}
@@ -222,15 +222,15 @@ pub(in crate::history) fn operation_lock(dir: &Path) -> Result<File> {
     let path = dir.join(UNDER_WAY);
     let file = File::options().create(true).truncate(false).write(true).open(&path);
     let file = file.map_err(HistoryError::io("lock", &path))?;
-    let taken = locked(&file, &path, &mut Waiting::default())?;
+    let taken = locked(&file, &path, &mut LockBackoff::default())?;
     taken.then_some(file).ok_or(HistoryError::UnderWay)
 }
 
 /// Waits in steps that grow.
 #[derive(Default)]
-struct Waiting(Duration, Duration);
+struct LockBackoff(Duration, Duration);
 
-impl Waiting {
+impl LockBackoff {
     /// Waits a step; false where it has been long enough.
     fn goes_on(&mut self) -> bool {
         let Self(step, waited) = self;

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use git2::Oid;
 use jiff::tz::TimeZone;
 
-use super::select::{Selection, Verdict};
+use super::select::{Selection, Treatment};
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::history::error::Result;
@@ -90,7 +90,7 @@ impl History {
 
     /// Whether snapshots keep the file at `path`.
     pub fn keeps(&self, path: &NotePath) -> bool {
-        self.selection.verdict(path.as_str()) == Verdict::Keep
+        self.selection.verdict(path.as_str()) == Treatment::Keep
     }
 
     pub(crate) fn selection(&self) -> &Selection {

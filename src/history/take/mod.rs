@@ -34,6 +34,6 @@ pub use renames::Rename;
 pub(super) use renames::{file_name, pairs};
 pub use scan::LeftOut;
 pub(super) use scan::Scanner;
-pub use select::{Selection, Verdict};
+pub use select::{Selection, Treatment};
 pub use snapshot::Snapshot;
 pub(super) use subjects::plural;

@@ -10,15 +10,15 @@ use jiff::Timestamp;
 use super::history::History;
 use super::left_out;
 use super::scan::{LeftOut, Scanner};
-use super::select::Verdict;
-use super::snapshot::{At, Snapshot};
+use super::select::Treatment;
+use super::snapshot::{Snapshot, SnapshotProgress};
 use crate::format::summary;
 use crate::history::error::{HistoryError, Result};
 use crate::history::store::{
     CONVERSATION, FileState, LEFT_OUT, Lock, Message, Mode, Store, TEMPLATE, TRANSCRIPT, TreeChange,
     tree_or_empty,
 };
-use crate::vault::{Actor, BOOKKEEPING, Change, ChangeObserver, NotePath, OPERATION, Why};
+use crate::vault::{Actor, BOOKKEEPING, ChangeObserver, NotePath, OPERATION, ObservedChange, Why};
 
 impl History {
     /// Commits one write of the agent; what a person had changed before it is a commit of its own first.
@@ -26,14 +26,14 @@ impl History {
     ///
     /// # Errors
     /// The history can't be written, or another process holds it too long.
-    pub fn record(&self, change: &Change<'_>) -> Result<()> {
+    pub fn record(&self, change: &ObservedChange<'_>) -> Result<()> {
         let path = self.real_path(change.path);
         let size = change.after.map_or(0, <[u8]>::len) as u64;
         let grouped = change.why.actor == Actor::Restore && self.restoring.load(Ordering::SeqCst);
         if grouped {
             return Ok(());
         }
-        if self.selection().verdict(path.as_str()) != Verdict::Keep {
+        if self.selection().verdict(path.as_str()) != Treatment::Keep {
             return self.record_left_out(&path, change.why);
         }
         if self.selection().is_too_large(path.as_str(), size) {
@@ -64,7 +64,7 @@ impl History {
         if known == after && self.is_told_again(&store, head, &message)? {
             return Ok(());
         }
-        let mut at = At { head, tree: base, objects: Some(objects) };
+        let mut at = SnapshotProgress { head, tree: base, objects: Some(objects) };
         let mut snapshot = Snapshot::default();
         if known == after
             && known != before
@@ -98,7 +98,7 @@ impl History {
         if head.is_none() || self.is_told_again(&store, head, &message)? {
             return Ok(());
         }
-        let mut at = At { head, tree, objects: None };
+        let mut at = SnapshotProgress { head, tree, objects: None };
         self.commit_always(&store, &lock, &mut at, &message, &mut Snapshot::default())
     }
 
@@ -123,7 +123,7 @@ impl History {
         let scanner = Scanner { store: &store, vault: self.vault(), selection: self.selection(), base };
         let (scan, objects) = scanner.some(paths)?;
         let message = Message::new(why, scan.changed.iter().map(|(path, _)| path.as_str()));
-        let mut at = At { head, tree: base, objects: Some(objects) };
+        let mut at = SnapshotProgress { head, tree: base, objects: Some(objects) };
         self.commit(&store, &lock, &mut at, &scan.changed, &message, &mut Snapshot::default())
     }
 
@@ -180,7 +180,7 @@ impl History {
     ) -> Result<()> {
         let mut objects = store.objects();
         let tree = store.update_tree(base, changes, &mut objects)?;
-        let mut at = At { head, tree, objects: Some(objects) };
+        let mut at = SnapshotProgress { head, tree, objects: Some(objects) };
         self.commit_always(store, lock, &mut at, message, &mut Snapshot::default())
     }
 
@@ -223,7 +223,7 @@ pub(in crate::history) fn is_passed_over(message: &Message) -> bool {
 }
 
 impl ChangeObserver for History {
-    fn changed(&self, change: &Change<'_>) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    fn changed(&self, change: &ObservedChange<'_>) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         Ok(self.record(change)?)
     }
 }

@@ -9,7 +9,7 @@ use git2::{ObjectType, Oid};
 use serde::{Deserialize, Serialize};
 
 use super::entries::{Entries, Entry};
-use super::select::{Selection, Verdict};
+use super::select::{Selection, Treatment};
 use crate::clock::{Clock, SystemClock};
 use crate::history::error::{HistoryError, Result};
 use crate::history::store::{FileState, Mode, ObjectWriter, Store, TreeChange};
@@ -117,7 +117,7 @@ impl Scanner<'_> {
                 continue;
             }
             if let Some(original) = stub_original(&path) {
-                if self.selection.verdict(original.as_str()) == Verdict::Keep {
+                if self.selection.verdict(original.as_str()) == Treatment::Keep {
                     present.not_here(&mut scan, original.as_str(), "in the cloud, not on this disk");
                 }
                 continue;
@@ -139,7 +139,7 @@ impl Scanner<'_> {
             self.read(&candidate, &mut objects, &mut scan)?;
         }
         for path in unseen {
-            if !present.covers(path) && self.selection.verdict(path) == Verdict::Keep {
+            if !present.covers(path) && self.selection.verdict(path) == Treatment::Keep {
                 scan.deleted.push(path.to_owned());
                 scan.seen.push((path.to_owned(), None));
             }
@@ -170,7 +170,7 @@ impl Scanner<'_> {
     fn look(&self, path: &NotePath, scan: &mut Scan, candidates: &mut Vec<Candidate>) -> Result<()> {
         let mut present = Present::default();
         if let Some(candidate) = self.link(path) {
-            if self.selection.verdict(path.as_str()) == Verdict::Keep {
+            if self.selection.verdict(path.as_str()) == Treatment::Keep {
                 candidates.push(candidate);
             }
             return Ok(());
@@ -212,7 +212,7 @@ impl Scanner<'_> {
                 self.gone_below(path, &present, scan)
             }
             Err(error) => {
-                if self.selection.verdict(path.as_str()) == Verdict::Keep {
+                if self.selection.verdict(path.as_str()) == Treatment::Keep {
                     scan.left_out.push(LeftOut { path: path.to_string(), reason: error.to_string() });
                 }
                 Ok(())
@@ -223,7 +223,7 @@ impl Scanner<'_> {
     /// Everything that the last snapshot knows at or under `path` and that isn't present is gone.
     fn gone_below(&self, path: &NotePath, present: &Present, scan: &mut Scan) -> Result<()> {
         for known in self.store.files_under(self.base, path.as_str())? {
-            if present.covers(&known) || self.selection.verdict(&known) != Verdict::Keep {
+            if present.covers(&known) || self.selection.verdict(&known) != Treatment::Keep {
                 continue;
             }
             scan.seen.push((known.clone(), None));
@@ -235,21 +235,21 @@ impl Scanner<'_> {
     /// Whether a listed file is for the snapshot; what isn't but should be known about is noted.
     fn takes(&self, path: &NotePath, stat: &Stat, scan: &mut Scan, present: &mut Present) -> bool {
         match self.selection.verdict(path.as_str()) {
-            Verdict::Ignore => false,
-            Verdict::Reserved => {
+            Treatment::Ignore => false,
+            Treatment::Reserved => {
                 present.not_here(scan, path.as_str(), "git reserves this name");
                 false
             }
-            Verdict::Keep if stat.is_placeholder => {
+            Treatment::Keep if stat.is_placeholder => {
                 present.not_here(scan, path.as_str(), "in the cloud, not on this disk");
                 false
             }
-            Verdict::Keep if self.selection.is_too_large(path.as_str(), stat.size) => {
+            Treatment::Keep if self.selection.is_too_large(path.as_str(), stat.size) => {
                 let reason = self.selection.too_large(stat.size);
                 present.not_here(scan, path.as_str(), &reason);
                 false
             }
-            Verdict::Keep => true,
+            Treatment::Keep => true,
         }
     }
 
@@ -266,13 +266,13 @@ impl Scanner<'_> {
             SkipReason::Link => {
                 let Ok(path) = NotePath::new(&shown) else { return };
                 match self.link(&path) {
-                    Some(candidate) if self.selection.verdict(&shown) == Verdict::Keep => {
+                    Some(candidate) if self.selection.verdict(&shown) == Treatment::Keep => {
                         candidates.push(candidate);
                     }
                     _ => {}
                 }
             }
-            SkipReason::Name if self.selection.verdict(&shown) != Verdict::Ignore => {
+            SkipReason::Name if self.selection.verdict(&shown) != Treatment::Ignore => {
                 scan.left_out.push(LeftOut { path: shown, reason: reason.to_string() });
             }
             SkipReason::TooDeep | SkipReason::Unreadable(_) => {

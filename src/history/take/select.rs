@@ -68,7 +68,7 @@ pub struct Selection {
 
 /// The treatment of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Treatment {
     /// It is kept.
     Keep,
     /// It is none of history's business.
@@ -120,9 +120,9 @@ impl Selection {
     }
 
     /// The treatment of the file at `path`.
-    pub fn verdict(&self, path: &str) -> Verdict {
+    pub fn verdict(&self, path: &str) -> Treatment {
         if self.own.iter().any(|own| own == path) {
-            return Verdict::Keep;
+            return Treatment::Keep;
         }
         let mut parts = path.split('/');
         let name = parts.next_back().unwrap_or(path);
@@ -132,12 +132,12 @@ impl Selection {
             || is_temporary(name)
             || self.exclude.is_match(path)
         {
-            return Verdict::Ignore;
+            return Treatment::Ignore;
         }
         if !self.wanted(path, name) {
-            return Verdict::Ignore;
+            return Treatment::Ignore;
         }
-        if path.split('/').any(is_reserved) { Verdict::Reserved } else { Verdict::Keep }
+        if path.split('/').any(is_reserved) { Treatment::Reserved } else { Treatment::Keep }
     }
 
     fn wanted(&self, path: &str, name: &str) -> bool {
@@ -234,7 +234,7 @@ mod tests {
             ".obsidian/app.json",
             ".obsidian/snippets/a.css",
         ] {
-            assert_eq!(selection.verdict(path), Verdict::Keep, "{path}");
+            assert_eq!(selection.verdict(path), Treatment::Keep, "{path}");
         }
         for path in [
             "a.png",
@@ -247,7 +247,7 @@ mod tests {
             ".obsidian/plugins/x/main.js",
             "x.exe",
         ] {
-            assert_eq!(selection.verdict(path), Verdict::Ignore, "{path}");
+            assert_eq!(selection.verdict(path), Treatment::Ignore, "{path}");
         }
     }
 
@@ -257,11 +257,11 @@ mod tests {
             settings.history.include = vec!["*.png".into(), "code/".into()];
             settings.history.exclude = vec!["private/**".into(), "*.md".into()];
         });
-        assert_eq!(selection.verdict("a.png"), Verdict::Keep);
-        assert_eq!(selection.verdict("code/deep/x.rs"), Verdict::Keep);
-        assert_eq!(selection.verdict("private/a.canvas"), Verdict::Ignore);
-        assert_eq!(selection.verdict("note.md"), Verdict::Ignore);
-        assert_eq!(selection.verdict("Reminders.md"), Verdict::Keep);
+        assert_eq!(selection.verdict("a.png"), Treatment::Keep);
+        assert_eq!(selection.verdict("code/deep/x.rs"), Treatment::Keep);
+        assert_eq!(selection.verdict("private/a.canvas"), Treatment::Ignore);
+        assert_eq!(selection.verdict("note.md"), Treatment::Ignore);
+        assert_eq!(selection.verdict("Reminders.md"), Treatment::Keep);
     }
 
     #[test]
@@ -275,10 +275,10 @@ mod tests {
             "x/.g\u{200c}it/y.md",
             ".git::$INDEX_ALLOCATION",
         ] {
-            assert_eq!(selection.verdict(path), Verdict::Reserved, "{path:?}");
+            assert_eq!(selection.verdict(path), Treatment::Reserved, "{path:?}");
         }
         for path in ["git.md", "gitmodules", ".github/x.md", "a~1.md"] {
-            assert_eq!(selection.verdict(path), Verdict::Keep, "{path:?}");
+            assert_eq!(selection.verdict(path), Treatment::Keep, "{path:?}");
         }
     }
 

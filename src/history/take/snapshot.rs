@@ -126,7 +126,7 @@ impl History {
         let held = self.hold(store, base, &scan, &renamed, deletions)?;
         let mut waits: BTreeSet<String> = held.iter().flat_map(|held| held.deleted.iter().cloned()).collect();
         scan.deleted.retain(|path| !waits.contains(path));
-        let mut at = At { head, tree: base, objects: Some(objects) };
+        let mut at = SnapshotProgress { head, tree: base, objects: Some(objects) };
         let restored = pending::load(&self.dir)?;
         let targets = restored.as_ref().map(PendingRestore::targets).unwrap_or_default();
         let (ours, theirs): (Vec<_>, Vec<_>) = scan
@@ -164,7 +164,7 @@ impl History {
         &self,
         store: &'s Store,
         lock: &Lock,
-        at: &mut At<'s>,
+        at: &mut SnapshotProgress<'s>,
         changes: Vec<TreeChange>,
         snapshot: &mut Snapshot,
     ) -> Result<()> {
@@ -194,7 +194,7 @@ impl History {
         &self,
         store: &'s Store,
         lock: &Lock,
-        at: &mut At<'s>,
+        at: &mut SnapshotProgress<'s>,
         changes: &[TreeChange],
         message: &Message,
         snapshot: &mut Snapshot,
@@ -223,7 +223,7 @@ impl History {
         &self,
         store: &'s Store,
         lock: &Lock,
-        at: &mut At<'s>,
+        at: &mut SnapshotProgress<'s>,
         message: &Message,
         snapshot: &mut Snapshot,
     ) -> Result<()> {
@@ -245,7 +245,7 @@ impl History {
 }
 
 /// The state between the commits of one snapshot.
-pub(in crate::history) struct At<'r> {
+pub(in crate::history) struct SnapshotProgress<'r> {
     pub head: Option<Oid>,
     pub tree: Oid,
     pub objects: Option<ObjectWriter<'r>>,

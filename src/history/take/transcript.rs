@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use git2::{ObjectType, Oid};
 
 use super::history::History;
-use super::snapshot::{At, Snapshot};
+use super::snapshot::{Snapshot, SnapshotProgress};
 use super::subjects::plural;
 use crate::format::log::{self, LogPath, SESSIONS, SessionPath};
 use crate::history::error::Result;
@@ -22,13 +22,13 @@ use crate::vault::{Actor, Why};
 
 /// A log with what the bot added, and nothing that a person did.
 #[derive(Debug, PartialEq, Eq)]
-struct Grown {
+struct GrownLog {
     bytes: Vec<u8>,
     events: usize,
 }
 
 /// The text that the bot appended to the log `old` on the way to `new`; none where it added nothing.
-fn grown(old: Option<&[u8]>, new: &[u8]) -> Option<Grown> {
+fn grown(old: Option<&[u8]>, new: &[u8]) -> Option<GrownLog> {
     let log = log::parse(new);
     let mut bytes = match old {
         Some(old) => old.to_vec(),
@@ -50,24 +50,24 @@ fn grown(old: Option<&[u8]>, new: &[u8]) -> Option<Grown> {
             events += 1;
         }
     }
-    (events > 0 || old.is_none()).then_some(Grown { bytes, events })
+    (events > 0 || old.is_none()).then_some(GrownLog { bytes, events })
 }
 
 /// A log that this program writes: by whom, and of which conversation.
-struct Own {
+struct OwnLog {
     actor: Actor,
     conversation: String,
 }
 
 /// Conversations that went on since the last snapshot.
-struct Logged {
+struct LoggedConversations {
     actor: Actor,
     changes: Vec<TreeChange>,
     events: usize,
     conversations: Vec<String>,
 }
 
-impl Logged {
+impl LoggedConversations {
     fn by(actor: Actor) -> Self {
         Self { actor, changes: Vec::new(), events: 0, conversations: Vec::new() }
     }
@@ -102,7 +102,7 @@ impl History {
         &self,
         store: &'s Store,
         lock: &Lock,
-        at: &mut At<'s>,
+        at: &mut SnapshotProgress<'s>,
         changes: Vec<TreeChange>,
         snapshot: &mut Snapshot,
     ) -> Result<Vec<TreeChange>> {
@@ -116,7 +116,7 @@ impl History {
         }
         let mut objects = at.objects.take().unwrap_or_else(|| store.objects());
         let (mut logged, mut theirs) =
-            ([Actor::Discord, Actor::Hook, Actor::Assistant].map(Logged::by), Vec::new());
+            ([Actor::Discord, Actor::Hook, Actor::Assistant].map(LoggedConversations::by), Vec::new());
         for (path, state) in changes {
             if let (Some(conversation), Some(new)) = (self.kept_file(&path), state)
                 && store.file(at.tree, &path)?.is_none()
@@ -145,15 +145,15 @@ impl History {
     }
 
     /// The log of ours that stands at `path`, if one may.
-    fn own_log(&self, path: &str) -> Option<Own> {
+    fn own_log(&self, path: &str) -> Option<OwnLog> {
         if let Ok(place) = LogPath::parse(&self.logs, path)
             && (place.is_discord() || place.is_beside())
         {
             let actor = if place.is_discord() { Actor::Discord } else { Actor::Assistant };
-            return Some(Own { actor, conversation: format!("{}/{}", place.surface, place.context_id) });
+            return Some(OwnLog { actor, conversation: format!("{}/{}", place.surface, place.context_id) });
         }
         let place = SessionPath::parse(&self.logs, path)?;
-        Some(Own { actor: Actor::Hook, conversation: format!("{SESSIONS}/{}", place.project) })
+        Some(OwnLog { actor: Actor::Hook, conversation: format!("{SESSIONS}/{}", place.project) })
     }
 
     /// The conversation that a file beside a session's log belongs to.
@@ -172,7 +172,7 @@ impl History {
         path: &str,
         state: Option<FileState>,
         gone: &HashSet<Oid>,
-    ) -> Result<Option<(Own, FileState, Grown)>> {
+    ) -> Result<Option<(OwnLog, FileState, GrownLog)>> {
         let new = state.filter(|state| state.mode != Mode::Link);
         let (Some(own), Some(new)) = (self.own_log(path), new) else { return Ok(None) };
         let old = store.file(base, path)?.filter(|old| old.mode != Mode::Link);
@@ -187,13 +187,19 @@ impl History {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::log::{Event, EventKind, LogHeader, render_event, render_header};
+    use crate::format::log::{EventKind, LogEvent, LogHeader, render_event, render_header};
 
     fn event(number: u64, content: &str) -> String {
         let at: jiff::Timestamp = "2026-11-20T10:00:00Z".parse().unwrap();
         let id = ulid::Ulid::from_parts(number, 7).to_string();
         let author = "Alice".to_owned();
-        render_event(&Event { kind: EventKind::User, at, author, content: content.to_owned(), id: Some(id) })
+        render_event(&LogEvent {
+            kind: EventKind::User,
+            at,
+            author,
+            content: content.to_owned(),
+            id: Some(id),
+        })
     }
 
     fn header() -> String {

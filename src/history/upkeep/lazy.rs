@@ -10,7 +10,7 @@ use crate::clock::Clock;
 use crate::config::Settings;
 use crate::history::error::Result;
 use crate::history::take::History;
-use crate::vault::{Change, ChangeObserver, Vault};
+use crate::vault::{ChangeObserver, ObservedChange, Vault};
 
 /// Opens the history when it is first needed, and hears of edits in its place.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl LazyHistory {
 impl ChangeObserver for LazyHistory {
     fn changed(
         &self,
-        change: &Change<'_>,
+        change: &ObservedChange<'_>,
     ) -> std::result::Result<(), Box<dyn std::error::Error + Send + Sync>> {
         self.get()?.changed(change)
     }

@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::history::error::Result;
 use crate::history::read::show;
-use crate::history::store::Account;
+use crate::history::store::LedgerState;
 use crate::history::store::short_id;
 use crate::history::store::{BRANCH, Store};
 use crate::history::take::History;
@@ -75,7 +75,7 @@ impl History {
         let store = Store::open(self.dir())?;
         let (head, account) = {
             let _lock = store.lock()?;
-            (store.head()?, Account::of(&store.ledger.lines()?))
+            (store.head()?, LedgerState::of(&store.ledger.lines()?))
         };
         let show = |at: Timestamp| show(at, self.zone());
         let mut walk = Walk {
@@ -135,7 +135,7 @@ impl Walk<'_> {
     }
 
     /// Notes the limits of the proof.
-    fn bounds(&mut self, account: &Account, show: &impl Fn(Timestamp) -> String) {
+    fn bounds(&mut self, account: &LedgerState, show: &impl Fn(Timestamp) -> String) {
         let notes = &mut self.found.notes;
         if let Some(at) = account.accepted {
             notes.push(format!(
@@ -159,7 +159,7 @@ impl Walk<'_> {
         }
     }
 
-    fn moved(&mut self, account: &Account, show: &impl Fn(Timestamp) -> String) {
+    fn moved(&mut self, account: &LedgerState, show: &impl Fn(Timestamp) -> String) {
         for (at, expected, found) in &account.moved {
             let was = expected.map_or_else(|| "nothing".to_owned(), short_id);
             let detail = format!(
@@ -282,7 +282,7 @@ impl Walk<'_> {
     }
 
     /// Which snapshots of the list are gone, and which of the branch are in no list.
-    fn compare(&mut self, account: &Account, head: Option<Oid>) {
+    fn compare(&mut self, account: &LedgerState, head: Option<Oid>) {
         let reached: HashSet<Oid> = self.reached.iter().copied().collect();
         let listed: HashSet<Oid> = account.ids.iter().copied().collect();
         let gone: Vec<Oid> = account.ids.iter().copied().filter(|id| !reached.contains(id)).collect();

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::hooks::archive::{Report, Request, archive, sweep};
 use crate::hooks::context::{HookContext, home};
 use crate::hooks::error::{ArchiveError, HookError};
-use crate::hooks::host::Event;
+use crate::hooks::host::HostEvent;
 use crate::hooks::host::input::Input;
 use crate::memory::{PROJECT_VARIABLE, SCOPE_VARIABLE};
 use crate::workspace::Workspace;
@@ -27,7 +27,7 @@ pub struct ArchiveMessage {
 pub const ACCEPTED: &str = "{\"taken\":true}";
 
 /// The session that a host's message asks to archive, if it names a transcript.
-pub fn request(event: Event, input: &Input) -> Option<Request> {
+pub fn request(event: HostEvent, input: &Input) -> Option<Request> {
     let transcript = input.transcript(home().as_deref())?;
     let named = [SCOPE_VARIABLE, PROJECT_VARIABLE].iter().any(|name| std::env::var_os(name).is_some());
     Some(Request {
@@ -37,8 +37,8 @@ pub fn request(event: Event, input: &Input) -> Option<Request> {
         },
         project: input.cwd.as_deref().filter(|_| named).map(crate::hooks::archive::log_paths::project_of),
         cwd: input.cwd.clone(),
-        ended: event == Event::SessionEnd,
-        compacting: event == Event::PreCompact,
+        ended: event == HostEvent::SessionEnd,
+        compacting: event == HostEvent::PreCompact,
         transcript,
     })
 }
@@ -48,7 +48,7 @@ pub fn request(event: Event, input: &Input) -> Option<Request> {
 /// # Errors
 /// The vault or the transcript can't be used. Being late is none.
 pub fn archive_within(
-    event: Event,
+    event: HostEvent,
     place: &HookContext,
     input: &Input,
     time: Duration,
@@ -63,7 +63,7 @@ pub fn archive_within(
     // A thread that is late is ended with the process, wherever it is; so it stops a little before.
     let until = until.checked_sub(time / 10).unwrap_or(until);
     let done = match archive(&workspace, &request, Some(until)) {
-        Ok(report) if !report.is_left && event == Event::SessionStart => Ok(Report {
+        Ok(report) if !report.is_left && event == HostEvent::SessionStart => Ok(Report {
             is_left: sweep(&workspace, Some(&request.transcript), Some(until)).is_left,
             ..report
         }),

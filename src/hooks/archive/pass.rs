@@ -58,7 +58,7 @@ struct Open {
 
 /// How far a reading came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Reached {
+pub struct ReadEnd {
     /// The offset at which the next pass goes on, in bytes.
     pub offset: u64,
     /// Whether this is all that there is.
@@ -92,7 +92,7 @@ impl<'w> Pass<'w> {
         from: u64,
         go_on: &dyn Fn() -> bool,
         saved: &mut dyn FnMut(u64),
-    ) -> Result<Reached, ArchiveError> {
+    ) -> Result<ReadEnd, ArchiveError> {
         let mut lines = LineReader::open(transcript, from).map_err(ArchiveError::Transcript)?;
         let (mut at, mut count) = (from, 0);
         while let Some(line) = lines.next().map_err(ArchiveError::Transcript)? {
@@ -113,14 +113,14 @@ impl<'w> Pass<'w> {
             }
             if (is_full || count % LINES == 0) && !go_on() {
                 self.flush()?;
-                return Ok(Reached { offset: self.resume(at), is_all: false });
+                return Ok(ReadEnd { offset: self.resume(at), is_all: false });
             }
         }
         if self.request.ended {
             self.close_calls(None, true)?;
         }
         self.flush()?;
-        Ok(Reached { offset: self.resume(at), is_all: true })
+        Ok(ReadEnd { offset: self.resume(at), is_all: true })
     }
 
     /// The logs that were added to, and how many events each got.
@@ -168,7 +168,7 @@ impl<'w> Pass<'w> {
         for Piece { name, what } in entry.pieces {
             match what {
                 PieceKind::Said { kind, author, parts } => {
-                    self.say(&agent, &Said { name, at, kind, author }, &parts)?;
+                    self.say(&agent, &SpokenKind { name, at, kind, author }, &parts)?;
                 }
                 PieceKind::Call { id, tool, arguments } => {
                     if !self.open.iter().any(|call| call.name == name) {
@@ -185,7 +185,7 @@ impl<'w> Pass<'w> {
         Ok(())
     }
 
-    fn say(&mut self, agent: &Option<String>, said: &Said, parts: &[Part]) -> Result<(), ArchiveError> {
+    fn say(&mut self, agent: &Option<String>, said: &SpokenKind, parts: &[Part]) -> Result<(), ArchiveError> {
         if self.is_known(agent, said.name, said.at)? {
             return Ok(());
         }
@@ -322,7 +322,7 @@ impl<'w> Pass<'w> {
 }
 
 /// The kind of a message, without its words.
-struct Said {
+struct SpokenKind {
     name: u128,
     at: Timestamp,
     kind: EventKind,

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use jiff::Timestamp;
 use ulid::Ulid;
 
-use crate::format::log::{self, Event, EventKind, LogHeader};
+use crate::format::log::{self, EventKind, LogEvent, LogHeader};
 use crate::hooks::archive::log_markers::{GOES_ON, each_line, goes_on_from, name_in};
 use crate::hooks::archive::log_paths::LogPaths;
 use crate::hooks::error::ArchiveError;
@@ -116,7 +116,7 @@ impl SessionLog {
         let second = Timestamp::from_second(at.as_second()).unwrap_or(at);
         self.header.started.get_or_insert(second);
         let id = Some(Ulid((ms << 80) | name).to_string());
-        let event = Event { kind, at: second, author: author.to_owned(), content, id };
+        let event = LogEvent { kind, at: second, author: author.to_owned(), content, id };
         self.text.push_str(&log::render_event(&event));
         self.known.insert(name);
         self.added += 1;

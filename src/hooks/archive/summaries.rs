@@ -10,7 +10,7 @@ use crate::format::log;
 use crate::hooks::archive::log_paths::{LogPaths, log_name};
 use crate::hooks::host::HOST_LIMIT;
 use crate::summary::extract::extract;
-use crate::summary::{DueScope, LogName, Material, Summaries, SummaryError, Text};
+use crate::summary::{CondensedLog, DueScope, LogName, Summaries, SummaryError, Text};
 use crate::workspace::Workspace;
 
 /// Of a longer log the end is read, in bytes: the start of a session waits for nothing.
@@ -50,7 +50,7 @@ pub fn condense(workspace: &Workspace, session: &str, until: Option<Instant>) ->
 pub fn given_back(workspace: &Workspace, session: &str) -> Option<String> {
     let summaries = Summaries::of(workspace);
     let name = name_of(workspace, &summaries, session)?;
-    let Material { roots, rest } = material(workspace, &summaries, &name)?;
+    let CondensedLog { roots, rest } = material(workspace, &summaries, &name)?;
     let most = workspace.settings.hooks.max_chars.min(HOST_LIMIT) * SHARE.0 / SHARE.1;
     let mut left = most.saturating_sub(200);
     let mut parts = Vec::new();
@@ -97,7 +97,7 @@ fn name_of(workspace: &Workspace, summaries: &Summaries<'_>, session: &str) -> O
 }
 
 /// The log in short; of a long one the end.
-fn material(workspace: &Workspace, summaries: &Summaries<'_>, name: &LogName) -> Option<Material> {
+fn material(workspace: &Workspace, summaries: &Summaries<'_>, name: &LogName) -> Option<CondensedLog> {
     let path = summaries.log_path(name).ok()?;
     let mut bytes = workspace.vault.read(&path).ok()?;
     if bytes.len() > MOST_READ {

@@ -8,7 +8,7 @@
 
 /// Which signs of code, beside a pattern, make a sentence one about work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Care {
+pub(super) enum CodeSigns {
     /// None: the pattern says enough.
     Sure,
     /// Code as the place that something went to ("to `prefs.json`", "in the table").
@@ -54,15 +54,15 @@ pub(super) const LISTS: &[(&str, &str)] = &[
 /// English: what was done or is promised, and a place of the person's, a fact about them, or a reminder. The first that
 /// fits decides nothing for the others: a sentence claims if any does.
 #[rustfmt::skip]
-pub(super) const ENGLISH: &[(Care, &[&str])] = &[
-    (Care::Sure, &[
+pub(super) const ENGLISH: &[(CodeSigns, &[&str])] = &[
+    (CodeSigns::Sure, &[
         "i will always? remember that|this|it|these|those|everything|both? .",
         "i will always? remember all? of? %THAT %LATER", "i have? %SAVED %THAT … %INTO %OWN … %NOTES $",
         "i have? %SAVED %THAT … %INTO %SHELF $",
         "i have? %SAVED … %INTO your|the|today's daily_note|daily_notes|journal $",
         "i have? %SAVED %THAT … as a|an long_term? memory|pinned_memory|reminder|commitment|follow_up $",
     ]),
-    (Care::Place, &[
+    (CodeSigns::Place, &[
         "i will always? remember that? you|your|how|when|where", "i will always? remember … %MINE",
         "i will always? remember … prefers|likes|loves|hates|lives|dislikes", "i will always? remember … %LATER",
         "i have? remember|memorized that|this|it|your|you", "%KEPT … your … %MINE", "%KEPT down? that? you %FACT",
@@ -70,7 +70,7 @@ pub(super) const ENGLISH: &[(Care, &[&str])] = &[
         "i … %KEPT %THAT … %LATER", "^ %KEPT %THAT? … %LATER", "%THAT … %KEPT … %LATER",
         "keep %THAT in_mind|noted %LATER",
     ]),
-    (Care::Timed, &[
+    (CodeSigns::Timed, &[
         "i will remind|ping|nudge|notify|message you",
         "i will follow_up|check_in_with_you|check_in_on|check_back|circle_back|get_back_to_you|bring_that_up|bring_this_up|bring_it_up",
         "you will be reminded|pinged|nudged|notified",
@@ -78,7 +78,7 @@ pub(super) const ENGLISH: &[(Care, &[&str])] = &[
         "i have? %SETS a|an|the|your|that|another|you_a|two|both … %ITS $", "%ITS … is|are|has|have|was been? %DONE",
         "^ %ITS %DONE",
     ]),
-    (Care::Any, &[
+    (CodeSigns::Any, &[
         "%SAVED … %INTO %OWN … %NOTES $", "%SAVED … %INTO %SHELF $", "i … %SAVED … to memory $",
         "i … %KEPT … in|into memory $", "^ %KEPT … to memory $", "and %KEPT … to memory $",
         "%THAT|%MINE|%FACTS … %KEPT … to memory $",
@@ -104,10 +104,10 @@ pub(super) const ENGLISH: &[(Care, &[&str])] = &[
         "i have? changed|moved|updated|rescheduled|postponed|shifted|snoozed|pushed|cancelled|canceled|deleted|removed|completed|marked the|your … %ITS $",
         "pinned for_you|for_next_time|as_a_memory|in_your", "i have? pinned that|this|it .",
     ]),
-    (Care::Alone, &[
+    (CodeSigns::Alone, &[
         "^ all? %BARE %THAT? .", "i have? %BARE %THAT .", "%THAT is|has|have|are been? %BARE .",
     ]),
-    (Care::Asked, &[
+    (CodeSigns::Asked, &[
         "^ all? %KEPT %THAT? .", "i have? %KEPT %THAT .", "%THAT is|has|have|are been? %KEPT .",
         "keep %THAT in_mind .",
     ]),
@@ -115,8 +115,8 @@ pub(super) const ENGLISH: &[(Care, &[&str])] = &[
 
 /// Other languages whose words have spaces between them.
 #[rustfmt::skip]
-pub(super) const OTHERS: &[(Care, &[&str])] = &[
-    (Care::Sure, &[
+pub(super) const OTHERS: &[(CodeSigns, &[&str])] = &[
+    (CodeSigns::Sure, &[
         // German
         "habe|hab ich mir … gemerkt", "ich habe|hab … mir … gemerkt", "ich merke|merk mir das|es|dies|alles|deine*|ihre*|.", "das|es|dies merke|merk ich mir",
         "ich werde|will mir … merken", "werde ich mir … merken", "ich werde|will daran denken | dass du|sie|ihr", "ich behalte … im_gedächtnis|in_erinnerung|im_hinterkopf",
@@ -141,17 +141,17 @@ pub(super) const OTHERS: &[(Care, &[&str])] = &[
         "hatırlayacağım", "hafızama|belleğime|hafızaya|belleğe|hafızana … kaydettim|ekledim", "unutmayacağım", "not ettim|aldım", "θα το|τα|το_έχω θυμάμαι|θυμηθώ", "θα θυμάμαι", "سأتذكر", "سأتذكر*", "حفظت*|أضفت*|خزنت*|سجلت* … الذاكرة|ذاكرتي|ذاكرتك|لذاكرتك",
         "אזכור", "שמרתי|הוספתי|רשמתי … בזיכרון|לזיכרון|בזכרון|לתזכורות", "याद रखूंगा|रखूँगा|रखूंगी|रखूँगी", "याद रख लिया", "tôi sẽ nhớ|ghi_nhớ", "đã lưu|ghi … bộ_nhớ|trí_nhớ", "saya akan mengingat|ingat", "disimpan … memori|ingatan", "menyimpan … memori|ingatan",
     ]),
-    (Care::Place, &[
+    (CodeSigns::Place, &[
         "ich habe|hab … dein*|ihr*|eure* … %MINE … %LEGT", "dein*|ihr* … %MINE ist|sind|wurde|wurden|habe_ich … %LEGT", "ich habe|hab mir … notiert|aufgeschrieben|vermerkt", "habe|hab ich mir … notiert|aufgeschrieben|vermerkt", "ich habe|hab … für … nächste*|künftige*|zukünftige*|später … %LEGT", "ich habe|hab notiert|vermerkt|festgehalten .",
         "j'ai noté|enregistré|sauvegardé|mémorisé|conservé|retenu votre|vos|ta|ton|tes|que_vous … %MINE", "c'est noté|enregistré|mémorisé|retenu … prochaine|prochaines|futures", "j'ai pris_note|pris_bonne_note de|que|d'un", "j'en ai pris_note|pris_bonne_note", "j'ai noté|enregistré|mémorisé … pour … prochaine|prochaines|futures",
         "he guardado|anotado|apuntado|registrado|memorizado tu|tus|su|sus … %MINE", "he|lo_he|la_he anotado|apuntado|registrado|guardado que … eres|prefieres|te|tienes|vives|trabajas|quieres|usas|prefiere|vive|no", "he tomado_nota de|que", "he anotado|guardado|apuntado … futuras|próxima|futuro", "lo|la he anotado|guardado|apuntado … futuras|próxima|futuro",
         "ho preso_nota", "ho annotato|salvato|registrato|segnato che|la_tua|il_tuo|le_tue|i_tuoi", "anotei que|sua|seu|a_sua|o_seu|isso", "guardei|salvei|registrei a|o? sua|seu|tua|teu … %MINE", "ik heb|heb_ik je|jouw|uw … %MINE genoteerd|opgeslagen|bewaard", "ik heb genoteerd|opgeschreven dat", "ik heb dat|dit|het genoteerd|opgeschreven", "jag har noterat att|din|ditt|det", "jeg har noteret|notert at|din|dit|det", "zanotowałem|zanotowałam|zapisałem|zapisałam że", "το σημείωσα",
     ]),
-    (Care::Timed, &[
+    (CodeSigns::Timed, &[
         "ich erinnere|erinner dich|sie|euch", "ich melde mich", "erinnere ich dich|sie", "je te|vous|t' … rappellerai|préviendrai|relancerai", "te|le|os|les recordaré|avisaré", "ti ricorderò|avviserò", "vou te|lhe? lembrar|avisar|lembrá_lo", "ik herinner|waarschuw je|jou|u", "jag påminner|kommer_att_påminna dig", "jeg minder|påminner dig|deg", "przypomnę ci|tobie|panu|pani", "я? напомню вам|тебе|об|про|о", "я? нагадаю вам|тобі", "hatırlatacağım", "θα σου|σας υπενθυμίσω|θυμίσω", "saya akan mengingatkan", "tôi sẽ nhắc", "سأذكرك",
         "erinnerung|erinnerungen … gesetzt|erstellt|angelegt|eingerichtet|gestellt|geplant|eingestellt", "rappel|rappels … créé|créés|ajouté|programmé|défini|enregistré", "j'ai créé|ajouté|programmé|mis|défini|planifié un|le|des|votre|ton nouveau|autre? rappel|rappels $", "recordatorio|recordatorios … creado|programado|añadido|configurado|establecido|guardado", "promemoria … creato|impostato|aggiunto|programmato", "lembrete … criado|definido|adicionado|agendado", "herinnering … ingesteld|aangemaakt|toegevoegd|gezet", 
     ]),
-    (Care::Any, &[
+    (CodeSigns::Any, &[
         "ich werde dich|sie|euch … erinnern", "werde ich dich|sie … erinnern", "ich erinnere dich|sie|euch daran .", "ich habe|hab … eine|die|deine|dir … erinnerung … gesetzt|erstellt|angelegt|eingerichtet|gestellt|geplant|eingestellt|hinzugefügt", "^ erinnerung|wiedervorlage gesetzt|erstellt|angelegt|eingerichtet|gestellt|gespeichert", "die|deine|eine erinnerung … ist|wurde … gesetzt|erstellt|angelegt|eingerichtet|gestellt|geplant",
         "ich habe|hab das|es|dies mir? notiert|gespeichert|vermerkt für", "ich habe|hab das|es|dies für_dich|für_sie|dir gespeichert|notiert|vermerkt", "werde mich daran erinnern", 
         "j'ai créé|ajouté|programmé|mis|défini|planifié|enregistré un|le|votre|ton nouveau|autre? rappel $", "^ rappel créé|ajouté|programmé|défini|enregistré", "le|votre|ton|un rappel est|a_été créé|ajouté|programmé|défini|enregistré", "je te|vous … rappellerai", "je vais te|vous … rappeler", "j'ai noté cela|ça|ceci|tout", 
@@ -160,7 +160,7 @@ pub(super) const OTHERS: &[(Care, &[&str])] = &[
         "ik heb een|de|je … herinnering … ingesteld|aangemaakt|toegevoegd|gezet|gemaakt", "^ herinnering ingesteld|aangemaakt|toegevoegd", "ik zal je|jou|u … herinneren", "jag har skapat|lagt_till|satt|ställt_in en påminnelse", "^ påminnelse skapad|tillagd|inställd|opprettet", "^ påmindelse oprettet|sat", "jeg har oprettet|lagt|satt|opprettet en påmindelse|påminnelse",
         "ustawiłem|ustawiłam|dodałem|dodałam|utworzyłem|utworzyłam … przypomnienie", "przypomnienie … ustawione|utworzone|dodane", "przypomnę ci", "напоминание … создано|установлено|добавлено|поставлено", "создал|создала|добавил|добавила|поставил|поставила|установил|установила … напоминание", "я напомню", "hatırlatıcı … oluşturdum|ekledim|kurdum|ayarladım", "hatırlatıcı … kuruldu|oluşturuldu|ayarlandı", "нагадування … створено|встановлено|додано",
     ]),
-    (Care::Asked, &[
+    (CodeSigns::Asked, &[
         "^ ist? gemerkt|gespeichert|notiert|vermerkt|abgespeichert .", "das ist|habe_ich gemerkt|gespeichert|notiert|vermerkt .", "ich habe das|es notiert|gespeichert .", "^ c'est? noté|enregistré|sauvegardé|mémorisé|retenu|fait_et_noté .", "^ queda? guardado|anotado|apuntado|registrado .", "lo he guardado|anotado|apuntado .", "^ fatto? salvato|annotato|memorizzato|segnato .", "^ salvo|anotado|guardado|memorizado .", "^ onthouden|genoteerd|opgeslagen .", "^ sparat|noterat|noteret|gemt|notert|lagret .", "^ zapisane|zanotowane|zapamiętane .", "^ запомнил|запомнила|записал|записала|сохранено|записано|сохранил .", "^ kaydedildi|kaydettim .",
     ]),
 ];

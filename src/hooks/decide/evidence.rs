@@ -5,8 +5,8 @@ use std::path::{Component, Path};
 
 use jiff::Timestamp;
 
-use super::claims::About;
-use crate::capture::phrase::{in_order, plain};
+use super::save_claims::AnswerSubject;
+use crate::capture::phrase_match::{in_order, plain};
 use crate::capture::sentences::is_kept;
 use crate::hooks::host::{Call, Turn};
 use crate::hooks::install::entries as install;
@@ -52,14 +52,14 @@ const WANTED: &[&str] = &[
 ];
 
 /// The subject of a turn, as far as it bears on short answers.
-pub(in crate::hooks) fn about(turn: &Turn) -> About {
+pub(in crate::hooks) fn about(turn: &Turn) -> AnswerSubject {
     let prompt = plain(&turn.prompt.to_lowercase());
     if WANTED.iter().any(|phrase| in_order(&prompt, phrase)) {
-        About::Keeping
+        AnswerSubject::Keeping
     } else if turn.calls.iter().all(|call| LOOKING.contains(&call.name.as_str()) || is_ours(call)) {
-        About::Talk
+        AnswerSubject::Talk
     } else {
-        About::Work
+        AnswerSubject::Work
     }
 }
 
@@ -231,9 +231,9 @@ mod tests {
             let prompt = format!("{{\"type\":\"user\",\"message\":{{\"content\":\"{prompt}\"}}}}\n");
             about(&crate::hooks::host::parse(format!("{prompt}{lines}").as_bytes()).turns[0])
         };
-        assert_eq!(turn("Remember that I like tea", &["Edit"]), About::Keeping);
-        assert_eq!(turn("我喜欢茶，请记住", &[]), About::Keeping);
-        assert_eq!(turn("I like tea", &["Read", "mcp__vault__memory_search"]), About::Talk);
-        assert_eq!(turn("Fix the bug", &["Read", "Edit"]), About::Work);
+        assert_eq!(turn("Remember that I like tea", &["Edit"]), AnswerSubject::Keeping);
+        assert_eq!(turn("我喜欢茶，请记住", &[]), AnswerSubject::Keeping);
+        assert_eq!(turn("I like tea", &["Read", "mcp__vault__memory_search"]), AnswerSubject::Talk);
+        assert_eq!(turn("Fix the bug", &["Read", "Edit"]), AnswerSubject::Work);
     }
 }

@@ -1,16 +1,16 @@
 //! Decisions about words. Pure: texts in, verdicts and extracts out.
 //!
 //! - [`recall_gate`]: whether a prompt is worth a look into memory;
-//! - [`claims`], [`claim_patterns`]: what an assistant says it has saved;
+//! - [`save_claims`], [`claim_patterns`]: what an assistant says it has saved;
 //! - [`evidence`]: what a turn did that bears such a claim out;
 //! - [`summary`]: what a conversation was about, extracted and not invented.
 //!
 //! [`crate::capture::offers`] decides whether something is worth saving.
 
 mod claim_patterns;
-pub mod claims;
 mod evidence;
 pub mod recall_gate;
+pub mod save_claims;
 mod summary;
 
 pub(super) use evidence::{about, backs, was_written};

@@ -4,7 +4,7 @@
 //! a look; greetings, commands, confirmations, signs without words and very short texts that ask nothing get
 //! none. `recall` and the MCP tool `memory_recall` ask it too ([`is_worth_a_look`]). The words stand in [`crate::hooks::word_lists`], by language.
 
-use crate::capture::phrase::{holds, is_dense, plain};
+use crate::capture::phrase_match::{holds, is_dense, plain};
 
 use crate::hooks::word_lists::{
     CONFIRMATIONS, FORCING, GREETINGS, HOST_MARKS, PROGRAMS, QUESTIONS, WORDY_PROGRAMS,
@@ -19,16 +19,16 @@ const LONGEST_TALK: usize = 120;
 
 /// The gate's verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Gate {
+pub enum RecallDecision {
     /// Look.
     Open,
     /// Don't, and why.
-    Shut(Idle),
+    Shut(NoRecallReason),
 }
 
 /// Why a prompt needs no memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Idle {
+pub enum NoRecallReason {
     /// There is nothing in it.
     Empty,
     /// A command for the host or its shell, or a message of the host itself.
@@ -42,37 +42,37 @@ pub enum Idle {
 }
 
 /// Decides about one prompt.
-pub fn gate(prompt: &str) -> Gate {
+pub fn gate(prompt: &str) -> RecallDecision {
     let text = prompt.trim();
     if text.is_empty() {
-        return Gate::Shut(Idle::Empty);
+        return RecallDecision::Shut(NoRecallReason::Empty);
     }
     if is_command(text) {
-        return Gate::Shut(Idle::Command);
+        return RecallDecision::Shut(NoRecallReason::Command);
     }
     if !text.chars().any(char::is_alphanumeric) {
-        return Gate::Shut(Idle::NoWords);
+        return RecallDecision::Shut(NoRecallReason::NoWords);
     }
     // Long texts are neither small talk nor short; their words needn't be gone through.
     let head: String = text.chars().take(2000).collect::<String>().to_lowercase();
     let words = plain(&head);
     if FORCING.iter().any(|phrase| holds(&words, phrase)) {
-        return Gate::Open;
+        return RecallDecision::Open;
     }
     if words.chars().count() <= LONGEST_TALK && is_talk(&words) {
-        return Gate::Shut(Idle::SmallTalk);
+        return RecallDecision::Shut(NoRecallReason::SmallTalk);
     }
     let asks = text.contains(['?', '？', '؟', '\u{37e}', '՞']);
     if !asks && is_short(text) && !QUESTIONS.iter().any(|word| holds(&words, word)) {
-        return Gate::Shut(Idle::Short);
+        return RecallDecision::Shut(NoRecallReason::Short);
     }
-    Gate::Open
+    RecallDecision::Open
 }
 
 /// Whether a text that is handed over to be recalled for is worth a look: one that is too short for a hook may be
 /// just the word that is meant.
 pub fn is_worth_a_look(text: &str) -> bool {
-    matches!(gate(text), Gate::Open | Gate::Shut(Idle::Short))
+    matches!(gate(text), RecallDecision::Open | RecallDecision::Shut(NoRecallReason::Short))
 }
 
 /// Whether the words are nothing but greetings and confirmations, one after the other.
@@ -148,7 +148,7 @@ mod tests {
             "make the side bar blue again",
             "cat pictures for Anna's card",
         ] {
-            assert_eq!(gate(text), Gate::Open, "{text}");
+            assert_eq!(gate(text), RecallDecision::Open, "{text}");
         }
         for text in [
             "/compact",
@@ -160,7 +160,7 @@ mod tests {
             "make -j4 test",
             "cargo test",
         ] {
-            assert_eq!(gate(text), Gate::Shut(Idle::Command), "{text}");
+            assert_eq!(gate(text), RecallDecision::Shut(NoRecallReason::Command), "{text}");
         }
     }
 

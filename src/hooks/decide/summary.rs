@@ -5,9 +5,9 @@
 
 use std::path::Path;
 
-use super::recall_gate::{Gate, gate};
+use super::recall_gate::{RecallDecision, gate};
 use crate::capture::offers::offers;
-use crate::capture::phrase::{in_order, plain};
+use crate::capture::phrase_match::{in_order, plain};
 use crate::capture::sentences::{asks, looks_secret, one_line, sentences};
 use crate::hooks::host::{Transcript, Turn};
 
@@ -63,7 +63,7 @@ pub fn topic(head: &Transcript, tail: &Transcript, most: usize) -> Option<String
 }
 
 fn is_about_something(prompt: &str) -> bool {
-    gate(prompt) == Gate::Open
+    gate(prompt) == RecallDecision::Open
 }
 
 /// Open questions: asked and not answered, asked back by the assistant, or called open by either.

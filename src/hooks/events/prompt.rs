@@ -6,7 +6,7 @@ use super::injection::{given, link};
 use super::session::Sessions;
 use crate::hooks::error::HookError;
 use crate::hooks::host::Answer;
-use crate::hooks::host::Event;
+use crate::hooks::host::HostEvent;
 use crate::hooks::host::input::Input;
 use crate::hooks::host::timeout::PATIENCE;
 use crate::memory::{Scope, is_visible};
@@ -25,7 +25,7 @@ pub(in crate::hooks) fn run(workspace: &Arc<Workspace>, input: &Input) -> Result
     let hits: Vec<&Hit> =
         found.iter().filter(|hit| is_visible(&hit.tags, &scopes) && session.may_give(&name(hit))).collect();
     let memories: Vec<Memory> = hits.iter().map(|hit| memory(hit)).collect();
-    let (text, count) = given(Event::UserPromptSubmit, None, &memories, &workspace.settings);
+    let (text, count) = given(HostEvent::UserPromptSubmit, None, &memories, &workspace.settings);
     for hit in &hits[..count] {
         let link = link(&hit.path, hit.line, hit.block_id.as_deref());
         session.give(&name(hit), Some(&link));

@@ -11,9 +11,9 @@ use crate::format::pinned::Target;
 use crate::hooks::context::memory_name;
 use crate::hooks::error::HookError;
 use crate::hooks::host::Answer;
-use crate::hooks::host::Event;
+use crate::hooks::host::HostEvent;
 use crate::hooks::host::input::Input;
-use crate::memory::{Listed, ListedSection, Scope, pins::Pin, session_context};
+use crate::memory::{ListedMemory, ListedSection, Scope, pins::Pin, session_context};
 use crate::search::give::choose::Memory;
 use crate::vault::NotePath;
 use crate::workspace::Workspace;
@@ -40,7 +40,7 @@ pub(in crate::hooks) fn run(workspace: &Workspace, input: &Input) -> Result<Answ
         before = Some(before.map_or_else(|| text.clone(), |before| format!("{before}\n\n{text}")));
     }
     let memories = top(workspace, &crate::hooks::context::scopes(input))?;
-    let (text, count) = given(Event::SessionStart, before.as_deref(), &memories, &workspace.settings);
+    let (text, count) = given(HostEvent::SessionStart, before.as_deref(), &memories, &workspace.settings);
     for memory in &memories[..count] {
         // Every session is given these: that is no use of any of them.
         session.give(&memory_name(&memory.path, &memory.text), None);
@@ -61,7 +61,7 @@ fn lost(workspace: &Workspace, input: &Input) -> Option<String> {
     {
         // What the hook before the compaction had no time for, or was killed at, is read first.
         let until = Some(Instant::now() + READ_ON);
-        if let Some(request) = crate::hooks::archive::delegate::request(Event::SessionStart, input)
+        if let Some(request) = crate::hooks::archive::delegate::request(HostEvent::SessionStart, input)
             && let Err(error) = crate::hooks::archive::archive(workspace, &request, until)
         {
             tracing::debug!(%error, "a session comes back as its log is");
@@ -96,7 +96,7 @@ fn top(workspace: &Workspace, scopes: &[Scope]) -> Result<Vec<Memory>, HookError
         }
     }
     let path = notes.long_path();
-    let mut listed: Vec<(ListedSection, Listed)> = Vec::new();
+    let mut listed: Vec<(ListedSection, ListedMemory)> = Vec::new();
     for mut section in notes.list_long(Some(scopes))? {
         let memories = std::mem::take(&mut section.memories);
         listed.extend(memories.into_iter().map(|memory| (section.clone(), memory)));

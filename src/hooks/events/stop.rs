@@ -8,7 +8,7 @@ use crate::capture::offers::offers;
 use crate::capture::sentences::{content, is_kept};
 use crate::format::{commitment, reminder};
 use crate::hooks::context::home;
-use crate::hooks::decide::claims::claims;
+use crate::hooks::decide::save_claims::claims;
 use crate::hooks::decide::{about, backs, was_written};
 use crate::hooks::error::HookError;
 use crate::hooks::host::Answer;

@@ -2,7 +2,7 @@
 
 /// An event of the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Event {
+pub enum HostEvent {
     /// A session starts, goes on, was cleared, or was compacted.
     SessionStart,
     /// The user sent a prompt.
@@ -15,7 +15,7 @@ pub enum Event {
     SessionEnd,
 }
 
-impl Event {
+impl HostEvent {
     /// All of them, in the order of a session.
     pub const ALL: [Self; 5] =
         [Self::SessionStart, Self::UserPromptSubmit, Self::Stop, Self::PreCompact, Self::SessionEnd];

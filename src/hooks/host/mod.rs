@@ -14,7 +14,7 @@ pub(super) mod timeout;
 pub mod tool;
 mod transcript;
 
-pub use event::Event;
+pub use event::HostEvent;
 pub(super) use output::Answer;
 pub(super) use output::{HOST_LIMIT, units};
 #[cfg(test)]

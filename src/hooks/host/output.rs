@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value};
 
-use super::event::Event;
+use super::event::HostEvent;
 
 /// The host's own limit for one hook's output.
 pub const HOST_LIMIT: usize = 10_000;
@@ -35,7 +35,7 @@ impl Answer {
 
     /// The line for standard output, without its line break; empty where there is nothing to say, and
     /// where the line would be longer than the host takes.
-    pub fn to_line(&self, event: Event) -> String {
+    pub fn to_line(&self, event: HostEvent) -> String {
         let mut out = Map::new();
         if let Some(reason) = &self.block {
             out.insert("decision".to_owned(), "block".into());
@@ -69,19 +69,19 @@ mod tests {
 
     #[test]
     fn answers_are_in_the_hosts_format() {
-        assert_eq!(Answer::nothing().to_line(Event::Stop), "");
+        assert_eq!(Answer::nothing().to_line(HostEvent::Stop), "");
         assert_eq!(Answer::context("  \n".into()), Answer::nothing());
         insta::assert_snapshot!(
-            Answer::context("a \"b\"\n".into()).to_line(Event::UserPromptSubmit),
+            Answer::context("a \"b\"\n".into()).to_line(HostEvent::UserPromptSubmit),
             @r#"{"hookSpecificOutput":{"additionalContext":"a \"b\"\n","hookEventName":"UserPromptSubmit"}}"#
         );
         let stop = Answer { block: Some("why".into()), message: Some("psst".into()), context: None };
-        insta::assert_snapshot!(stop.to_line(Event::Stop), @r#"{"decision":"block","reason":"why","systemMessage":"psst"}"#);
+        insta::assert_snapshot!(stop.to_line(HostEvent::Stop), @r#"{"decision":"block","reason":"why","systemMessage":"psst"}"#);
     }
 
     #[test]
     fn a_line_that_the_host_would_cut_is_not_given() {
-        assert_eq!(Answer::context("😀".repeat(5000)).to_line(Event::SessionStart), "");
-        assert!(!Answer::context("😀".repeat(4900)).to_line(Event::SessionStart).is_empty());
+        assert_eq!(Answer::context("😀".repeat(5000)).to_line(HostEvent::SessionStart), "");
+        assert!(!Answer::context("😀".repeat(4900)).to_line(HostEvent::SessionStart).is_empty());
     }
 }

@@ -5,22 +5,22 @@
 
 use serde_json::{Map, Value, json};
 
-use super::event::Event;
+use super::event::HostEvent;
 
 /// The tool's name.
 pub const TOOL: &str = "vault_agent_hook";
 
 /// Whether an event can be a tool's: at a session's start and end the host's servers may not be connected.
-pub fn can_be(event: Event) -> bool {
-    matches!(event, Event::UserPromptSubmit | Event::Stop)
+pub fn can_be(event: HostEvent) -> bool {
+    matches!(event, HostEvent::UserPromptSubmit | HostEvent::Stop)
 }
 
 /// The arguments that the host is to give: `${…}` are fields of its message.
-pub fn arguments(event: Event) -> Value {
+pub fn arguments(event: HostEvent) -> Value {
     let field = |name: &str| Value::from(format!("${{{name}}}"));
     let mut all = json!({ "event": event.as_str() });
     let more = match event {
-        Event::Stop => &["stop_hook_active", "last_assistant_message"][..],
+        HostEvent::Stop => &["stop_hook_active", "last_assistant_message"][..],
         _ => &["prompt"],
     };
     for name in ["session_id", "transcript_path", "cwd"].iter().chain(more) {
@@ -30,8 +30,8 @@ pub fn arguments(event: Event) -> Value {
 }
 
 /// The event and the host's message, from the arguments of a call; none where they are of another kind.
-pub fn message(given: &Map<String, Value>) -> Option<(Event, Vec<u8>)> {
-    let event = Event::from_name(given.get("event")?.as_str()?).filter(|event| can_be(*event))?;
+pub fn message(given: &Map<String, Value>) -> Option<(HostEvent, Vec<u8>)> {
+    let event = HostEvent::from_name(given.get("event")?.as_str()?).filter(|event| can_be(*event))?;
     let mut message = Map::new();
     for (name, value) in given.iter().filter(|(name, _)| *name != "event") {
         let value = match value.as_str() {
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn what_the_host_fills_in_is_its_message() {
-        let mut given = arguments(Event::Stop).as_object().unwrap().clone();
+        let mut given = arguments(HostEvent::Stop).as_object().unwrap().clone();
         given["stop_hook_active"] = "true".into();
         given["session_id"] = "s-1".into();
         given["last_assistant_message"] = "".into();
@@ -61,7 +61,7 @@ mod tests {
         let input = Input::parse(&bytes).unwrap();
         assert_eq!(
             (event, input.stop_hook_active, input.session_id.as_deref()),
-            (Event::Stop, Some(true), Some("s-1"))
+            (HostEvent::Stop, Some(true), Some("s-1"))
         );
         assert_eq!(input.last_assistant_message, None);
         for other in [json!({}), json!({"event": "session-start"}), json!({"event": 3})] {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::json::{self, JsonError, Kind, Node};
 use super::layout::Style;
-use crate::hooks::host::Event;
+use crate::hooks::host::HostEvent;
 use crate::hooks::host::tool;
 
 /// The host ends a hook that takes longer, in seconds; ours give up long before.
@@ -49,17 +49,17 @@ pub struct Caller {
 
 impl Caller {
     /// The command line of an event, for a POSIX shell.
-    pub fn command(&self, event: Event) -> String {
+    pub fn command(&self, event: HostEvent) -> String {
         format!("{} --vault {} hook {}", quoted(&self.program), quoted(&self.vault), event.as_str())
     }
 
     /// The server whose tool an event calls; none where it is a command.
-    fn server_for(&self, event: Event) -> Option<&str> {
+    fn server_for(&self, event: HostEvent) -> Option<&str> {
         self.server.as_deref().filter(|_| tool::can_be(event))
     }
 
     /// The entry of an event.
-    fn hook(&self, event: Event) -> Value {
+    fn hook(&self, event: HostEvent) -> Value {
         match self.server_for(event) {
             Some(server) => json!({
                 "type": "mcp_tool", "server": server, "tool": tool::TOOL, "input": tool::arguments(event), "timeout": TIMEOUT,
@@ -83,7 +83,7 @@ pub fn install(text: &str, caller: &Caller) -> Result<String, SettingsError> {
     let (bom, body) = split_bom(text);
     let style = Style::of(body);
     let mut body = if body.trim().is_empty() { format!("{{}}{}", style.newline) } else { body.to_owned() };
-    for event in Event::ALL {
+    for event in HostEvent::ALL {
         // What names another program or vault is brought up to date where it stands; a second one goes.
         let mut kept = false;
         while let Some(edit) = next_update(&body, event, caller, &mut kept)? {
@@ -137,7 +137,7 @@ pub fn is_all_ours(text: &str, before: Option<&str>) -> Result<bool, SettingsErr
 ///
 /// # Errors
 /// As [`install`].
-pub fn installed(text: &str) -> Result<Vec<(Event, String)>, SettingsError> {
+pub fn installed(text: &str) -> Result<Vec<(HostEvent, String)>, SettingsError> {
     let body = split_bom(text).1;
     if body.trim().is_empty() {
         return Ok(Vec::new());
@@ -154,12 +154,12 @@ fn caller(text: &str) -> Result<Option<Caller>, SettingsError> {
     }
     let all = entries(&shaped(body)?);
     let server = all.iter().find_map(|entry| match &entry.does {
-        Does::Call(server) => Some(server.clone()),
-        Does::Run(..) => None,
+        EntryAction::Call(server) => Some(server.clone()),
+        EntryAction::Run(..) => None,
     });
     let command = all.iter().find_map(|entry| match &entry.does {
-        Does::Run(command, _) => Some(command),
-        Does::Call(_) => None,
+        EntryAction::Run(command, _) => Some(command),
+        EntryAction::Call(_) => None,
     });
     Ok(command.and_then(|command| {
         let words = words(command)?;
@@ -174,23 +174,23 @@ pub(super) fn split_bom(text: &str) -> (&str, &str) {
 
 /// One of our entries: `hooks.<list>[group].hooks[place]`.
 struct Entry {
-    event: Event,
+    event: HostEvent,
     list: usize,
     group: usize,
     place: usize,
     span: Range<usize>,
-    does: Does,
+    does: EntryAction,
 }
 
 /// The action of an entry of ours.
-enum Does {
+enum EntryAction {
     /// Runs this command, which stands there.
     Run(String, Range<usize>),
     /// Calls our tool of this server.
     Call(String),
 }
 
-impl Does {
+impl EntryAction {
     fn words(self) -> String {
         match self {
             Self::Run(command, _) => command,
@@ -218,7 +218,7 @@ pub(super) fn shaped(text: &str) -> Result<Node, SettingsError> {
     if !matches!(hooks.kind, Kind::Object(_)) {
         return wrong(hooks, "`hooks`", "an object");
     }
-    for event in Event::ALL {
+    for event in HostEvent::ALL {
         if let Some(list) = hooks.get(event.host_name())
             && !matches!(list.kind, Kind::Array(_))
         {
@@ -245,19 +245,19 @@ fn entries(root: &Node) -> Vec<Entry> {
 }
 
 /// The action of a hook, if it is ours.
-fn does(hook: &Node) -> Option<(Event, Does)> {
+fn does(hook: &Node) -> Option<(HostEvent, EntryAction)> {
     let text = |name: &str| hook.get(name).and_then(Node::text);
     if text("tool") == Some(tool::TOOL) {
         let event = hook.get("input")?.get("event").and_then(Node::text)?;
-        return Some((Event::from_name(event)?, Does::Call(text("server")?.to_owned())));
+        return Some((HostEvent::from_name(event)?, EntryAction::Call(text("server")?.to_owned())));
     }
     let command = hook.get("command")?;
     let line = command.text()?;
-    Some((ours(line)?, Does::Run(line.to_owned(), command.span.clone())))
+    Some((ours(line)?, EntryAction::Run(line.to_owned(), command.span.clone())))
 }
 
 /// The event that a command of ours is for.
-fn ours(command: &str) -> Option<Event> {
+fn ours(command: &str) -> Option<HostEvent> {
     let words = words(command)?;
     let program = words.first()?.rsplit(['/', '\\']).next()?;
     let has_our_name = program == "vault-agent" || program == "vault-agent.exe";
@@ -267,7 +267,7 @@ fn ours(command: &str) -> Option<Event> {
         return None;
     }
     let at = words.iter().position(|word| word == "hook")?;
-    Event::from_name(words.get(at + 1)?)
+    HostEvent::from_name(words.get(at + 1)?)
 }
 
 /// The words of a command line, quotes taken away; none where a quote is left open.
@@ -308,7 +308,7 @@ pub(in crate::hooks) fn words(command: &str) -> Option<Vec<String>> {
 /// The next change that an event's entries need; `kept` says whether one stands as it should.
 fn next_update(
     body: &str,
-    event: Event,
+    event: HostEvent,
     caller: &Caller,
     kept: &mut bool,
 ) -> Result<Option<(Range<usize>, String)>, SettingsError> {
@@ -322,11 +322,11 @@ fn next_update(
     *kept = !own.is_empty();
     let Some(first) = own.first() else { return Ok(None) };
     match (&first.does, caller.server_for(event)) {
-        (Does::Run(command, span), None) if *command != caller.command(event) => {
+        (EntryAction::Run(command, span), None) if *command != caller.command(event) => {
             return Ok(Some((span.clone(), Value::from(caller.command(event)).to_string())));
         }
-        (Does::Run(..), None) => {}
-        (Does::Call(server), Some(wanted)) if server == wanted => {}
+        (EntryAction::Run(..), None) => {}
+        (EntryAction::Call(server), Some(wanted)) if server == wanted => {}
         _ => return Ok(Some((first.span.clone(), Style::of(body).render(&caller.hook(event), 5)))),
     }
     Ok(own.get(1).map(|second| (removal(&root, second), String::new())))
@@ -335,7 +335,7 @@ fn next_update(
 /// The place of a new entry of `event`, and its text.
 fn addition(
     body: &str,
-    event: Event,
+    event: HostEvent,
     caller: &Caller,
     style: &Style,
 ) -> Result<(Range<usize>, String), SettingsError> {

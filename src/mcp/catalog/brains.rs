@@ -2,13 +2,13 @@
 
 use rmcp::model;
 
-use super::{Argument, Effect, Kind, QUESTION, Tool, line};
+use super::{Argument, ArgumentKind, Effect, QUESTION, Tool, line};
 use crate::mcp::outputs::{Asked, Classified, Routed};
 use crate::mcp::tools::brains;
 
 const TASK: Argument = Argument {
     name: "text",
-    kind: Kind::Text { most: QUESTION },
+    kind: ArgumentKind::Text { most: QUESTION },
     required: true,
     default: None,
     doc: "The task.",
@@ -42,7 +42,7 @@ pub(super) const ASK_BRAIN: Tool = Tool {
         line("name", true, "A name of `route_task`'s chain."),
         Argument {
             name: "question",
-            kind: Kind::Text { most: QUESTION },
+            kind: ArgumentKind::Text { most: QUESTION },
             required: true,
             default: None,
             doc: "Whole, with all that it needs.",

@@ -2,7 +2,7 @@
 
 use rmcp::model;
 
-use super::{Argument, Effect, Kind, Tool, choice, line};
+use super::{Argument, ArgumentKind, Effect, Tool, choice, line};
 use crate::mcp::outputs::{Described, Expansion, Grepped};
 use crate::mcp::tools::lcm;
 
@@ -16,7 +16,7 @@ const fn whole(
     default: Option<&'static str>,
     doc: &'static str,
 ) -> Argument {
-    Argument { name, kind: Kind::Whole { least, most }, required: false, default, doc }
+    Argument { name, kind: ArgumentKind::Whole { least, most }, required: false, default, doc }
 }
 
 pub(super) const GREP: Tool = Tool {
@@ -26,7 +26,7 @@ pub(super) const GREP: Tool = Tool {
     arguments: &[
         Argument {
             name: "pattern",
-            kind: Kind::Line { most: super::SHORT },
+            kind: ArgumentKind::Line { most: super::SHORT },
             required: true,
             default: None,
             doc: "Words, all of them, or a regular expression.",
@@ -61,7 +61,7 @@ pub(super) const EXPAND: Tool = Tool {
         whole("max_depth", 1, 10, Some("3"), "Levels of summaries."),
         Argument {
             name: "include_messages",
-            kind: Kind::Flag,
+            kind: ArgumentKind::Flag,
             required: false,
             default: Some("false"),
             doc: "The messages themselves.",

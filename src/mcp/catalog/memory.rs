@@ -2,13 +2,13 @@
 
 use rmcp::model;
 
-use super::{Argument, Effect, Kind, MOST_TEXT, QUESTION, Tool, choice, line};
+use super::{Argument, ArgumentKind, Effect, MOST_TEXT, QUESTION, Tool, choice, line};
 use crate::mcp::outputs::{Edited, Listing, Promoted, Recalled, Removed, Saved, Searched, Text};
-use crate::mcp::tools::{commitments, find, memory, notes};
+use crate::mcp::tools::{commitments, memory, notes, search};
 
 const QUERY: Argument = Argument {
     name: "query",
-    kind: Kind::Text { most: QUESTION },
+    kind: ArgumentKind::Text { most: QUESTION },
     required: true,
     default: None,
     doc: "A question, or words.",
@@ -28,14 +28,14 @@ const EXPECTED: Argument = line("expected", false, "`hash` of `memory_get`: refu
 const NOTE: Argument = line("path", true, "Its note, as in `MEMORY.md`.");
 const SAYS: Argument = Argument {
     name: "text",
-    kind: Kind::Text { most: MOST_TEXT },
+    kind: ArgumentKind::Text { most: MOST_TEXT },
     required: true,
     default: None,
     doc: "Its exact words now, all of them.",
 };
 const WHICH: Argument = Argument {
     name: "line",
-    kind: Kind::Whole { least: 1, most: 10_000_000 },
+    kind: ArgumentKind::Whole { least: 1, most: 10_000_000 },
     required: false,
     default: None,
     doc: "Only where several say the same.",
@@ -54,14 +54,14 @@ pub(super) const SEARCH: Tool = Tool {
         ),
         Argument {
             name: "limit",
-            kind: Kind::Whole { least: 1, most: 100 },
+            kind: ArgumentKind::Whole { least: 1, most: 100 },
             required: false,
             default: Some("5"),
             doc: "Most hits.",
         },
         Argument {
             name: "deep",
-            kind: Kind::Flag,
+            kind: ArgumentKind::Flag,
             required: false,
             default: Some("false"),
             doc: "Reranks, where set up: better, slower.",
@@ -70,7 +70,7 @@ pub(super) const SEARCH: Tool = Tool {
     ],
     effect: Effect::Reads,
     output: model::Tool::with_output_schema::<Searched>,
-    act: find::search,
+    act: search::search,
 };
 
 pub(super) const RECALL: Tool = Tool {
@@ -81,7 +81,7 @@ pub(super) const RECALL: Tool = Tool {
         QUERY,
         Argument {
             name: "max_chars",
-            kind: Kind::Whole { least: 40, most: 8_000 },
+            kind: ArgumentKind::Whole { least: 40, most: 8_000 },
             required: false,
             default: Some("400"),
             doc: "Longest digest, in characters.",
@@ -90,7 +90,7 @@ pub(super) const RECALL: Tool = Tool {
     ],
     effect: Effect::Reads,
     output: model::Tool::with_output_schema::<Recalled>,
-    act: find::recall,
+    act: search::recall,
 };
 
 pub(super) const GET: Tool = Tool {
@@ -100,7 +100,7 @@ pub(super) const GET: Tool = Tool {
     arguments: &[
         Argument {
             name: "path",
-            kind: Kind::Line { most: 4_000 },
+            kind: ArgumentKind::Line { most: 4_000 },
             required: true,
             default: None,
             doc: "In the vault, as in `daily/2026-11-20.md`.",
@@ -140,7 +140,7 @@ pub(super) const SAVE: Tool = Tool {
         choice("scope", SHELF, true, "Which kind."),
         Argument {
             name: "content",
-            kind: Kind::Text { most: MOST_TEXT },
+            kind: ArgumentKind::Text { most: MOST_TEXT },
             required: true,
             default: None,
             doc: "Words that make sense by themselves.",
@@ -167,7 +167,7 @@ pub(super) const EDIT: Tool = Tool {
         SAYS,
         Argument {
             name: "new_text",
-            kind: Kind::Text { most: MOST_TEXT },
+            kind: ArgumentKind::Text { most: MOST_TEXT },
             required: true,
             default: None,
             doc: "Its new words.",
@@ -198,14 +198,14 @@ pub(super) const PROMOTE: Tool = Tool {
         line("date", true, "As in `2026-11-20`."),
         Argument {
             name: "line",
-            kind: Kind::Whole { least: 1, most: 10_000_000 },
+            kind: ArgumentKind::Whole { least: 1, most: 10_000_000 },
             required: true,
             default: None,
             doc: "Its line, as `memory_get` counts.",
         },
         Argument {
             name: "text",
-            kind: Kind::Text { most: MOST_TEXT },
+            kind: ArgumentKind::Text { most: MOST_TEXT },
             required: false,
             default: None,
             doc: "Its words, should lines have moved.",
@@ -234,7 +234,7 @@ pub(super) const PIN: Tool = Tool {
     arguments: &[
         Argument {
             name: "content",
-            kind: Kind::Text { most: 4_000 },
+            kind: ArgumentKind::Text { most: 4_000 },
             required: true,
             default: None,
             doc: "A line or two.",
@@ -252,7 +252,7 @@ pub(super) const UNPIN: Tool = Tool {
     doc: "Removes the pin that is this text, or alone begins with it.",
     arguments: &[Argument {
         name: "content",
-        kind: Kind::Text { most: 4_000 },
+        kind: ArgumentKind::Text { most: 4_000 },
         required: true,
         default: None,
         doc: "Its words or beginning.",

@@ -16,7 +16,7 @@ mod reminders;
 mod set;
 mod tool;
 
-pub use super::arguments::{Argument, Kind};
+pub use super::arguments::{Argument, ArgumentKind};
 pub use tool::{Effect, Tool};
 
 /// Characters of a memory at most; what is written must fit the memory's own limit in bytes, too.
@@ -27,7 +27,7 @@ const SHORT: usize = 500;
 const QUESTION: usize = 20_000;
 
 const fn line(name: &'static str, required: bool, doc: &'static str) -> Argument {
-    Argument { name, kind: Kind::Line { most: SHORT }, required, default: None, doc }
+    Argument { name, kind: ArgumentKind::Line { most: SHORT }, required, default: None, doc }
 }
 
 const fn choice(
@@ -36,7 +36,7 @@ const fn choice(
     required: bool,
     doc: &'static str,
 ) -> Argument {
-    Argument { name, kind: Kind::Choice(choices), required, default: None, doc }
+    Argument { name, kind: ArgumentKind::Choice(choices), required, default: None, doc }
 }
 
 /// All tools, those that only read first.

@@ -2,7 +2,7 @@
 
 use rmcp::model;
 
-use super::{Argument, Effect, Kind, Tool, choice, line};
+use super::{Argument, ArgumentKind, Effect, Tool, choice, line};
 use crate::format::reminder::Recur;
 use crate::mcp::outputs::{DoneLine, Reminders, Written};
 use crate::mcp::tools::reminders;
@@ -30,14 +30,14 @@ pub(super) const ADD: Tool = Tool {
         line("when", true, WHEN),
         Argument {
             name: "message",
-            kind: Kind::Line { most: MOST_MESSAGE_CHARS },
+            kind: ArgumentKind::Line { most: MOST_MESSAGE_CHARS },
             required: true,
             default: None,
             doc: "One line that makes sense by itself.",
         },
         Argument {
             name: "recur",
-            kind: Kind::Choice(RECUR),
+            kind: ArgumentKind::Choice(RECUR),
             required: false,
             default: Some("none"),
             doc: "How it repeats.",
@@ -57,7 +57,7 @@ pub(super) const UPDATE: Tool = Tool {
         line("when", false, "As in `reminder_add`."),
         Argument {
             name: "message",
-            kind: Kind::Line { most: MOST_MESSAGE_CHARS },
+            kind: ArgumentKind::Line { most: MOST_MESSAGE_CHARS },
             required: false,
             default: None,
             doc: "One line.",
@@ -88,7 +88,7 @@ pub(super) const SNOOZE: Tool = Tool {
         line("until", false, "As `when` of `reminder_add`."),
         Argument {
             name: "minutes",
-            kind: Kind::Whole { least: 1, most: 527_040 },
+            kind: ArgumentKind::Whole { least: 1, most: 527_040 },
             required: false,
             default: None,
             doc: "Or minutes from now.",

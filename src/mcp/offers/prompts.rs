@@ -12,7 +12,7 @@ use rmcp::model::{ErrorData, GetPromptResult, JsonObject, Prompt, PromptArgument
 use crate::format::invisible;
 use crate::mcp::untrusted;
 use crate::memory::{commitments, pins};
-use crate::reminders::{Book, Previewed};
+use crate::reminders::{Previewed, VaultReminders};
 use crate::vault::NotePath;
 use crate::workspace::Workspace;
 
@@ -86,7 +86,7 @@ struct Review {
     now: String,
     reminders: Vec<Previewed>,
     overdue: Vec<String>,
-    commitments: Vec<commitments::Listed>,
+    commitments: Vec<commitments::ListedFollowUp>,
     pins: Vec<String>,
     /// Path and text, newest first.
     days: Vec<(String, String)>,
@@ -98,7 +98,7 @@ fn gather(workspace: &Workspace, today: Date, back: i64, ahead: i64) -> Result<R
     let start = |day: Date| crate::schedule::resolve(zone, day.to_datetime(jiff::civil::Time::midnight()));
     let shift = |days: i64| today.checked_add(Span::new().days(days)).unwrap_or(today);
     let note = workspace.note(&paths.reminders);
-    let book = Book { vault: &workspace.vault, editor: &workspace.editor, path: &note, zone };
+    let book = VaultReminders { vault: &workspace.vault, editor: &workspace.editor, path: &note, zone };
     let until = start(shift(ahead)).checked_sub(jiff::SignedDuration::from_secs(1)).unwrap_or(now);
     let mut reminders = book.preview(None, start(today), Some(until), OCCURRENCES).map_err(|e| words(&e))?;
     reminders.retain(|one| !one.occurrences.is_empty());

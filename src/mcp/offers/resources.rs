@@ -12,7 +12,7 @@ use rmcp::model::{
 };
 
 use crate::mcp::untrusted;
-use crate::vault::{Entry, NotePath, VaultError, WalkOptions};
+use crate::vault::{NotePath, VaultError, WalkEntry, WalkOptions};
 use crate::workspace::Workspace;
 
 /// The scheme of every URI.
@@ -94,7 +94,7 @@ fn last_path(cursor: &str) -> Result<String, ErrorData> {
         .ok_or_else(|| ErrorData::invalid_params("that cursor is none that resources/list gave", None))
 }
 
-fn describe(entry: &Entry) -> Resource {
+fn describe(entry: &WalkEntry) -> Resource {
     Resource::new(uri_of(&entry.path), entry.path.as_str())
         .with_title(entry.path.stem())
         .with_mime_type(MARKDOWN)

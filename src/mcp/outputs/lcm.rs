@@ -121,8 +121,8 @@ pub struct Piece {
     pub text: String,
 }
 
-impl From<expand::Piece> for Piece {
-    fn from(piece: expand::Piece) -> Self {
+impl From<expand::ExpandedBlock> for Piece {
+    fn from(piece: expand::ExpandedBlock) -> Self {
         Self { cite: piece.cite, path: piece.path, line: piece.line, text: piece.text }
     }
 }

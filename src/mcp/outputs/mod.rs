@@ -155,8 +155,8 @@ pub struct Memory {
     pub memory_scope: String,
 }
 
-impl From<memory::Listed> for Memory {
-    fn from(listed: memory::Listed) -> Self {
+impl From<memory::ListedMemory> for Memory {
+    fn from(listed: memory::ListedMemory) -> Self {
         Self {
             line: listed.line,
             timestamp: listed.timestamp,
@@ -196,8 +196,8 @@ pub struct Commitment {
     pub line: usize,
 }
 
-impl From<commitments::Listed> for Commitment {
-    fn from(listed: commitments::Listed) -> Self {
+impl From<commitments::ListedFollowUp> for Commitment {
+    fn from(listed: commitments::ListedFollowUp) -> Self {
         Self {
             id: listed.id,
             status: listed.status,

@@ -3,7 +3,7 @@
 use rmcp::schemars::{self, JsonSchema};
 use serde::Serialize;
 
-use crate::tasks::{Standing, WrittenTask};
+use crate::tasks::{ToldLine, WrittenTask};
 
 /// All reminders, and the tasks of other plugins that are told.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -39,8 +39,8 @@ pub struct Reminder {
     pub next: Option<String>,
 }
 
-impl From<Standing> for Reminder {
-    fn from(listed: Standing) -> Self {
+impl From<ToldLine> for Reminder {
+    fn from(listed: ToldLine) -> Self {
         Self {
             id: listed.id,
             path: listed.path,

@@ -18,7 +18,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::server::Server;
-use super::subscriptions::Hub;
+use super::subscriptions::Subscriptions;
 use crate::config::ConfigError;
 use crate::listen::{Names, Token};
 use crate::mcp::shared_state::SharedState;
@@ -78,7 +78,7 @@ pub async fn serve_http(
     let listener = TcpListener::bind(options.address).await.map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
     ready(&format!("http://{address}{ENDPOINT}"), token.file.as_deref());
-    let hub = Hub::new(Arc::clone(&shared));
+    let hub = Subscriptions::new(Arc::clone(&shared));
     let sessions = Arc::clone(&shared);
     let service = StreamableHttpService::new(
         move || Ok(Server::new(Arc::clone(&sessions), Arc::clone(&hub))),

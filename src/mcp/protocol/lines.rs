@@ -23,7 +23,7 @@ const PARSE_ERROR: i32 = -32700;
 const INVALID_REQUEST: i32 = -32600;
 
 /// A line to write, and who waits until it is.
-type Order = (Vec<u8>, oneshot::Sender<Result<(), Error>>);
+type OutgoingLine = (Vec<u8>, oneshot::Sender<Result<(), Error>>);
 
 /// Messages as lines.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub struct Lines<R> {
     read: BufReader<R>,
     line: Vec<u8>,
     too_long: bool,
-    write: Option<mpsc::UnboundedSender<Order>>,
+    write: Option<mpsc::UnboundedSender<OutgoingLine>>,
     writer: Option<JoinHandle<()>>,
 }
 
@@ -86,7 +86,7 @@ impl<R: AsyncRead + Send + Unpin> Lines<R> {
     }
 }
 
-async fn write_lines(mut write: impl AsyncWrite + Unpin, mut orders: mpsc::UnboundedReceiver<Order>) {
+async fn write_lines(mut write: impl AsyncWrite + Unpin, mut orders: mpsc::UnboundedReceiver<OutgoingLine>) {
     while let Some((line, done)) = orders.recv().await {
         let written = async {
             write.write_all(&line).await?;

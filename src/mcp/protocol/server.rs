@@ -16,12 +16,12 @@ use rmcp::{RoleServer, ServerHandler};
 use serde_json::Value;
 
 use super::progress;
-use super::subscriptions::{Hub, Listener, Session};
+use super::subscriptions::{Listener, Session, Subscriptions};
 use crate::hooks;
 use crate::mcp::failure::Failure;
 use crate::mcp::offers::{completion, prompts, resources};
 use crate::mcp::shared_state::SharedState;
-use crate::mcp::tools::{Answer, Call};
+use crate::mcp::tools::{Call, ToolAnswer};
 use crate::mcp::{arguments, untrusted};
 use crate::vault::{Actor, Origin};
 
@@ -60,7 +60,7 @@ pub struct Server {
 
 impl Server {
     /// A new session.
-    pub fn new(shared: Arc<SharedState>, hub: Arc<Hub>) -> Self {
+    pub fn new(shared: Arc<SharedState>, hub: Arc<Subscriptions>) -> Self {
         Self { shared, session: Arc::new(Session::new(hub)) }
     }
 
@@ -125,7 +125,7 @@ fn turn() -> Option<(String, String)> {
     Some((named("VAULT_AGENT_BRAIN").unwrap_or_default(), named("VAULT_AGENT_TURN")?))
 }
 
-fn answer(outcome: Result<Answer, Failure>) -> CallToolResult {
+fn answer(outcome: Result<ToolAnswer, Failure>) -> CallToolResult {
     match outcome {
         Ok(answer) => {
             let mut result = CallToolResult::success(vec![ContentBlock::text(answer.text)]);

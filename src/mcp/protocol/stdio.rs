@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::lines::Lines;
 use super::server::Server;
-use super::subscriptions::Hub;
+use super::subscriptions::Subscriptions;
 use crate::mcp::shared_state::SharedState;
 
 /// Serves one client until it closes standard input or `stop` is cancelled.
@@ -18,7 +18,7 @@ use crate::mcp::shared_state::SharedState;
 pub async fn serve_stdio(shared: Arc<SharedState>, stop: CancellationToken) -> Result<(), String> {
     let (input, output) = stdio_pipes();
     let transport = Lines::new(input, output);
-    let hub = Hub::new(Arc::clone(&shared));
+    let hub = Subscriptions::new(Arc::clone(&shared));
     let server = Server::new(Arc::clone(&shared), hub);
     let result = match serve_server_with_ct(server, transport, stop).await {
         Ok(running) => {

@@ -61,13 +61,13 @@ struct State {
 
 /// All subscriptions of one server.
 #[derive(Debug)]
-pub struct Hub {
+pub struct Subscriptions {
     shared: Arc<SharedState>,
     state: Mutex<State>,
     sessions: AtomicU64,
 }
 
-impl Hub {
+impl Subscriptions {
     /// With no subscription; nothing is watched yet.
     pub fn new(shared: Arc<SharedState>) -> Arc<Self> {
         Arc::new(Self { shared, state: Mutex::default(), sessions: AtomicU64::new(0) })
@@ -132,7 +132,7 @@ impl Hub {
 }
 
 /// Handles an event on the watcher's thread.
-fn heard(hub: &Weak<Hub>, runtime: &Handle, event: &WatchEvent) {
+fn heard(hub: &Weak<Subscriptions>, runtime: &Handle, event: &WatchEvent) {
     let Some(hub) = hub.upgrade() else { return };
     let tell = hub.changed(event);
     if tell.is_empty() {
@@ -151,19 +151,19 @@ fn heard(hub: &Weak<Hub>, runtime: &Handle, event: &WatchEvent) {
 /// The subscriptions of one session; dropped with it.
 #[derive(Debug)]
 pub struct Session {
-    hub: Arc<Hub>,
+    hub: Arc<Subscriptions>,
     id: u64,
 }
 
 impl Session {
     /// A session without subscriptions.
-    pub fn new(hub: Arc<Hub>) -> Self {
+    pub fn new(hub: Arc<Subscriptions>) -> Self {
         let id = hub.sessions.fetch_add(1, Ordering::Relaxed);
         Self { hub, id }
     }
 
     /// Where its subscriptions are.
-    pub fn hub(&self) -> &Arc<Hub> {
+    pub fn hub(&self) -> &Arc<Subscriptions> {
         &self.hub
     }
 

@@ -1,7 +1,7 @@
 //! `ask_brain`, `classify_task` and `route_task`: questions to another brain, and routing.
 
-use super::{Answer, Call, Outcome};
-use crate::agent::colleague::Asking;
+use super::{Call, ToolAnswer, ToolOutcome};
+use crate::agent::colleague::BrainQuestion;
 use crate::mcp::failure::Failure;
 use crate::mcp::outputs::{Asked, Classified, Routed};
 use crate::turn::{Question, category, route};
@@ -12,12 +12,12 @@ pub const ASK: &str = "ask_brain";
 pub const AMONG_BRAINS: [&str; 3] = [ASK, "classify_task", "route_task"];
 
 /// `ask_brain`.
-pub fn ask(call: &Call<'_>) -> Outcome {
+pub fn ask(call: &Call<'_>) -> ToolOutcome {
     let name = call.arguments.text("name").unwrap_or_default();
     let question = call.arguments.text("question").unwrap_or_default();
     let by = call.by.as_ref().map(|(brain, turn)| (brain.as_str(), turn.as_str()));
     let tools = (call.tools_of_asked)(call.shared);
-    let asking = Asking { name, question, by };
+    let asking = BrainQuestion { name, question, by };
     let runtime =
         tokio::runtime::Handle::try_current().map_err(|error| Failure::new("internal", error.to_string()))?;
     let asked = call.shared.colleagues().ask(&call.workspace, tools, asking, &call.cancel);
@@ -28,18 +28,18 @@ pub fn ask(call: &Call<'_>) -> Outcome {
         if known { failure } else { failure.of("name") }
     })?;
     let output = Asked { brain: name.to_owned(), answer, untrusted: true };
-    Ok(Answer::from_notes(&output.answer, &output))
+    Ok(ToolAnswer::from_notes(&output.answer, &output))
 }
 
 /// `classify_task`.
-pub fn classify(call: &Call<'_>) -> Outcome {
+pub fn classify(call: &Call<'_>) -> ToolOutcome {
     let found = category::of(call.arguments.text("text").unwrap_or_default()).map(category::name);
     let output = Classified { category: found.map(str::to_owned) };
-    Ok(Answer::new(found.unwrap_or("none"), &output))
+    Ok(ToolAnswer::new(found.unwrap_or("none"), &output))
 }
 
 /// `route_task`.
-pub fn route_task(call: &Call<'_>) -> Outcome {
+pub fn route_task(call: &Call<'_>) -> ToolOutcome {
     let question = Question { text: call.arguments.text("text").unwrap_or_default(), ..Question::default() };
     let routed = route(&call.workspace.settings, &question, None)
         .map_err(|error| Failure::new("no_such_brain", error.to_string()))?;
@@ -53,5 +53,5 @@ pub fn route_task(call: &Call<'_>) -> Outcome {
         why: routed.why,
         category,
     };
-    Ok(Answer::new(words, &output))
+    Ok(ToolAnswer::new(words, &output))
 }

@@ -2,16 +2,16 @@
 
 use jiff::Timestamp;
 
-use super::{Answer, Call, Outcome, one_line};
+use super::{Call, ToolAnswer, ToolOutcome, one_line};
 use crate::format::commitment::Status;
 use crate::mcp::failure::Failure;
 use crate::mcp::outputs::Listing;
-use crate::memory::commitments::Listed;
+use crate::memory::commitments::ListedFollowUp;
 use crate::schedule;
 use crate::workspace::Workspace;
 
 /// `memory_commitment_due`.
-pub fn due(call: &Call<'_>) -> Outcome {
+pub fn due(call: &Call<'_>) -> ToolOutcome {
     let now = match call.arguments.text("now") {
         Some(text) => instant(text, &call.workspace).map_err(|failure| failure.of("now"))?,
         None => call.workspace.clock.now(),
@@ -21,14 +21,14 @@ pub fn due(call: &Call<'_>) -> Outcome {
 }
 
 /// `memory_commitment_done`.
-pub fn done(call: &Call<'_>) -> Outcome {
+pub fn done(call: &Call<'_>) -> ToolOutcome {
     let id = call.arguments.text("id").unwrap_or_default();
     let listed = call.workspace.memory().ledger().set(id, Status::Delivered, &call.origin)?;
     Ok(listing(vec![listed], ""))
 }
 
 /// Follow-ups as an answer.
-pub fn listing(listed: Vec<Listed>, none: &str) -> Answer {
+pub fn listing(listed: Vec<ListedFollowUp>, none: &str) -> ToolAnswer {
     let lines: Vec<String> = listed
         .iter()
         .map(|one| {
@@ -38,7 +38,7 @@ pub fn listing(listed: Vec<Listed>, none: &str) -> Answer {
         .collect();
     let text = if lines.is_empty() { none.to_owned() } else { lines.join("\n") };
     let commitments = Some(listed.into_iter().map(Into::into).collect());
-    Answer::from_notes(&text, &Listing { commitments, untrusted: true, ..Listing::default() })
+    ToolAnswer::from_notes(&text, &Listing { commitments, untrusted: true, ..Listing::default() })
 }
 
 /// An instant as models write it: RFC 3339, or a local date and time.

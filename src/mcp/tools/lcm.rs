@@ -2,11 +2,11 @@
 
 use jiff::Timestamp;
 
-use super::{Answer, Call, Outcome};
+use super::{Call, ToolAnswer, ToolOutcome};
 use crate::mcp::failure::Failure;
 use crate::mcp::outputs::{Described, Expansion, Grepped, Piece};
 use crate::summary::expand::{self, DEPTH, Options};
-use crate::summary::grep::{LIMIT, MOST_TOKENS, Query, Scope};
+use crate::summary::grep::{GrepScope, LIMIT, MOST_TOKENS, Query};
 use crate::summary::{Summaries, SummaryError};
 
 /// Tokens of the words around what is given.
@@ -28,14 +28,14 @@ impl From<SummaryError> for Failure {
 }
 
 /// `lcm_grep`.
-pub fn grep(call: &Call<'_>) -> Outcome {
+pub fn grep(call: &Call<'_>) -> ToolOutcome {
     let arguments = &call.arguments;
     let is_regex = arguments.text("mode") == Some("regex");
     let mut query = Query::new(arguments.text("pattern").unwrap_or_default(), is_regex)?;
     query.scope = match arguments.text("scope") {
-        Some("messages") => Scope::Messages,
-        Some("summaries") => Scope::Summaries,
-        _ => Scope::Both,
+        Some("messages") => GrepScope::Messages,
+        Some("summaries") => GrepScope::Summaries,
+        _ => GrepScope::Both,
     };
     (query.since, query.before) = (time(call, "since")?, time(call, "before")?);
     query.limit = arguments.whole("limit").and_then(|limit| limit.try_into().ok()).unwrap_or(LIMIT);
@@ -50,7 +50,7 @@ pub fn grep(call: &Call<'_>) -> Outcome {
         (_, 0) => {}
         (_, more) => text.push_str(&format!("{more} more; narrow it down with `since` and `before`.")),
     }
-    Ok(Answer::from_notes(&text, &Grepped::from(found)))
+    Ok(ToolAnswer::from_notes(&text, &Grepped::from(found)))
 }
 
 /// The instant of an argument: RFC 3339, or a day of the vault's zone.
@@ -67,7 +67,7 @@ fn time(call: &Call<'_>, name: &'static str) -> Result<Option<Timestamp>, Failur
 }
 
 /// `lcm_describe`.
-pub fn describe(call: &Call<'_>) -> Outcome {
+pub fn describe(call: &Call<'_>) -> ToolOutcome {
     let found = Summaries::of(&call.workspace).describe(call.arguments.text("id").unwrap_or_default())?;
     let lineage = [("made from", &found.sources), ("part of", &found.parents)];
     let lineage = lineage.into_iter().filter(|(_, ids)| !ids.is_empty());
@@ -83,11 +83,11 @@ pub fn describe(call: &Call<'_>) -> Outcome {
         found.log,
         found.text
     );
-    Ok(Answer::from_notes(&text, &Described::from(found)))
+    Ok(ToolAnswer::from_notes(&text, &Described::from(found)))
 }
 
 /// `lcm_expand`.
-pub fn expand(call: &Call<'_>) -> Outcome {
+pub fn expand(call: &Call<'_>) -> ToolOutcome {
     let arguments = &call.arguments;
     let number = |name: &str| arguments.whole(name).and_then(|number| u64::try_from(number).ok());
     let depth = number("max_depth").and_then(|depth| depth.try_into().ok()).unwrap_or(DEPTH);
@@ -104,7 +104,7 @@ pub fn expand(call: &Call<'_>) -> Outcome {
         problems.extend(
             expanded.problem.map(|why| format!("[{}] isn't what was summarised: {why}\n", expanded.id)),
         );
-        let used: u64 = expanded.blocks.iter().map(expand::Piece::tokens).sum();
+        let used: u64 = expanded.blocks.iter().map(expand::ExpandedBlock::tokens).sum();
         left = left.saturating_sub(used);
         expansion.blocks.extend(expanded.blocks.into_iter().map(Piece::from));
     }
@@ -115,5 +115,5 @@ pub fn expand(call: &Call<'_>) -> Outcome {
     if expansion.truncated {
         text.push_str("There is more: expand the summaries below it one by one, or raise `token_cap`.");
     }
-    Ok(Answer::from_notes(&text, &expansion))
+    Ok(ToolAnswer::from_notes(&text, &expansion))
 }

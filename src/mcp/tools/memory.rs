@@ -3,14 +3,14 @@
 use jiff::civil::Date;
 
 use super::commitments::{instant, listing};
-use super::near::near;
-use super::{Answer, Call, Outcome, one_line};
+use super::near_memories::near;
+use super::{Call, ToolAnswer, ToolOutcome, one_line};
 use crate::format::commitment::Precision;
 use crate::format::pinned::Target;
 use crate::mcp::failure::Failure;
 use crate::mcp::outputs::{Day, Edited, Listing, Memory, NearMemory, Promoted, Removed, Saved, Section};
 use crate::mcp::untrusted;
-use crate::memory::{self, Draft, MemoryRef, NewMemory, Shelf};
+use crate::memory::{self, Draft, MemoryKind, MemoryRef, NewMemory};
 use crate::reminders::ReminderError;
 use crate::when::{self, WhenError};
 
@@ -18,9 +18,9 @@ use crate::when::{self, WhenError};
 const MOST_DAYS: usize = 60;
 
 /// `memory_save`.
-pub fn save(call: &Call<'_>) -> Outcome {
+pub fn save(call: &Call<'_>) -> ToolOutcome {
     let arguments = call.arguments;
-    let shelf: Shelf = arguments.text("scope").unwrap_or_default().parse()?;
+    let shelf: MemoryKind = arguments.text("scope").unwrap_or_default().parse()?;
     only(call, shelf)?;
     let content = arguments.text("content").unwrap_or_default();
     let (notes, now) = (call.workspace.memory(), call.workspace.clock.now());
@@ -29,9 +29,9 @@ pub fn save(call: &Call<'_>) -> Outcome {
     let memory = |section| NewMemory { section, scope: scope.clone(), expected, ..NewMemory::new(content) };
     let due = arguments.text("due").map(|text| due(text, call)).transpose()?;
     let saved = match shelf {
-        Shelf::Long => notes.save_fact(&memory(arguments.text("key")), now, &call.origin),
-        Shelf::Daily => notes.save_note(&memory(None), now, &call.origin),
-        Shelf::Commitment => {
+        MemoryKind::Long => notes.save_fact(&memory(arguments.text("key")), now, &call.origin),
+        MemoryKind::Daily => notes.save_note(&memory(None), now, &call.origin),
+        MemoryKind::Commitment => {
             let precision = arguments.text("precision").map(str::parse::<Precision>).transpose();
             let draft = Draft {
                 due,
@@ -49,10 +49,10 @@ pub fn save(call: &Call<'_>) -> Outcome {
     let word = if saved.existing { "It stood there already" } else { "Saved" };
     let at = due.map_or_else(String::new, |at| told_at(at, call));
     let words = format!("{word}, {}{at}", place_and_text(&saved));
-    let own = (shelf == Shelf::Long).then_some(saved.line);
+    let own = (shelf == MemoryKind::Long).then_some(saved.line);
     let near = near(call, content, own);
     let words = with_near(words, &near);
-    Ok(Answer::new(words, &Saved { near, ..Saved::from(saved) }))
+    Ok(ToolAnswer::new(words, &Saved { near, ..Saved::from(saved) }))
 }
 
 /// The words of a change, with the memories near to it.
@@ -69,7 +69,7 @@ fn with_near(words: String, near: &[NearMemory]) -> String {
 }
 
 /// `memory_edit`.
-pub fn edit(call: &Call<'_>) -> Outcome {
+pub fn edit(call: &Call<'_>) -> ToolOutcome {
     let new = call.arguments.text("new_text").unwrap_or_default();
     let notes = call.workspace.memory();
     let edited = notes.edit(&meant(call), new, &call.origin)?;
@@ -79,17 +79,17 @@ pub fn edit(call: &Call<'_>) -> Outcome {
     let own = (saved.path == notes.long_path()).then_some(saved.line);
     let near = near(call, new, own);
     let words = with_near(words, &near);
-    Ok(Answer::new(words, &Edited { saved: Saved { near, ..Saved::from(saved) }, was: edited.was }))
+    Ok(ToolAnswer::new(words, &Edited { saved: Saved { near, ..Saved::from(saved) }, was: edited.was }))
 }
 
 /// `memory_forget`.
-pub fn forget(call: &Call<'_>) -> Outcome {
+pub fn forget(call: &Call<'_>) -> ToolOutcome {
     let gone = call.workspace.memory().forget_by_words(&meant(call), &call.origin)?;
     let words = format!(
         "Taken out of {}, line {}:\n{}\nThe user can bring it back with `vault-agent undo`.",
         gone.path, gone.line, gone.text
     );
-    Ok(Answer::new(words, &Removed { path: gone.path.to_string(), text: gone.text }))
+    Ok(ToolAnswer::new(words, &Removed { path: gone.path.to_string(), text: gone.text }))
 }
 
 fn meant<'a>(call: &Call<'a>) -> MemoryRef<'a> {
@@ -103,11 +103,11 @@ fn meant<'a>(call: &Call<'a>) -> MemoryRef<'a> {
 }
 
 /// Refuses arguments that would be lost without a word.
-fn only(call: &Call<'_>, shelf: Shelf) -> Result<(), Failure> {
+fn only(call: &Call<'_>, shelf: MemoryKind) -> Result<(), Failure> {
     let belongs = |argument: &str| match argument {
-        "key" => shelf == Shelf::Long,
-        "memory_scope" => shelf != Shelf::Commitment,
-        _ => shelf == Shelf::Commitment,
+        "key" => shelf == MemoryKind::Long,
+        "memory_scope" => shelf != MemoryKind::Commitment,
+        _ => shelf == MemoryKind::Commitment,
     };
     for argument in ["key", "due", "precision", "commitment_scope", "memory_scope"] {
         if call.arguments.has(argument) && !belongs(argument) {
@@ -122,7 +122,7 @@ fn only(call: &Call<'_>, shelf: Shelf) -> Result<(), Failure> {
             return Err(Failure::new("unexpected_argument", message).of(argument).hint(hint));
         }
     }
-    if shelf == Shelf::Commitment && !call.arguments.has("due") {
+    if shelf == MemoryKind::Commitment && !call.arguments.has("due") {
         return Err(Failure::new("missing_argument", "`due` is missing: a follow-up is told at a time")
             .of("due")
             .hint("Give `due`, as in `2026-05-08T19:00:00Z` or `tomorrow 9am`; what has no time is a `long` memory."));
@@ -162,7 +162,7 @@ fn place_and_text(saved: &memory::Saved) -> String {
 }
 
 /// `memory_promote`.
-pub fn promote(call: &Call<'_>) -> Outcome {
+pub fn promote(call: &Call<'_>) -> ToolOutcome {
     let arguments = call.arguments;
     let text = arguments.text("date").unwrap_or_default();
     let date = text.parse::<Date>().map_err(|_| {
@@ -184,22 +184,22 @@ pub fn promote(call: &Call<'_>) -> Outcome {
     let words = format!("{word}, {}\n{left}", place_and_text(&promoted.saved));
     let output =
         Promoted { from: promoted.from.to_string(), removed: promoted.removed, saved: promoted.saved.into() };
-    Ok(Answer::new(words, &output))
+    Ok(ToolAnswer::new(words, &output))
 }
 
 /// `memory_list`.
-pub fn list(call: &Call<'_>) -> Outcome {
-    let shelf: Shelf = call.arguments.text("scope").unwrap_or_default().parse()?;
+pub fn list(call: &Call<'_>) -> ToolOutcome {
+    let shelf: MemoryKind = call.arguments.text("scope").unwrap_or_default().parse()?;
     let notes = call.workspace.memory();
     let scopes = call.visible_scopes()?;
     Ok(match shelf {
-        Shelf::Long => long(notes.list_long(Some(&scopes))?),
-        Shelf::Daily => daily(notes.list_daily(None, Some(&scopes))?),
-        Shelf::Commitment => listing(notes.ledger().list(true)?, "There are no follow-ups."),
+        MemoryKind::Long => long(notes.list_long(Some(&scopes))?),
+        MemoryKind::Daily => daily(notes.list_daily(None, Some(&scopes))?),
+        MemoryKind::Commitment => listing(notes.ledger().list(true)?, "There are no follow-ups."),
     })
 }
 
-fn long(listed: Vec<memory::ListedSection>) -> Answer {
+fn long(listed: Vec<memory::ListedSection>) -> ToolAnswer {
     let mut words = Vec::new();
     let mut sections = Vec::new();
     for section in listed {
@@ -210,10 +210,13 @@ fn long(listed: Vec<memory::ListedSection>) -> Answer {
         sections.push(Section { name, line: section.line, memories });
     }
     let words = if words.is_empty() { "There are no memories.".to_owned() } else { words.join("\n") };
-    Answer::from_notes(&words, &Listing { sections: Some(sections), untrusted: true, ..Listing::default() })
+    ToolAnswer::from_notes(
+        &words,
+        &Listing { sections: Some(sections), untrusted: true, ..Listing::default() },
+    )
 }
 
-fn daily(listed: Vec<memory::ListedDay>) -> Answer {
+fn daily(listed: Vec<memory::ListedDay>) -> ToolAnswer {
     let more = listed.len().saturating_sub(MOST_DAYS);
     let mut words: Vec<String> = listed
         .iter()
@@ -233,25 +236,25 @@ fn daily(listed: Vec<memory::ListedDay>) -> Answer {
         })
         .collect();
     let words = if words.is_empty() { "There are no notes of days.".to_owned() } else { words.join("\n") };
-    Answer::from_notes(&words, &Listing { days: Some(days), untrusted: true, ..Listing::default() })
+    ToolAnswer::from_notes(&words, &Listing { days: Some(days), untrusted: true, ..Listing::default() })
 }
 
 /// `memory_pin`.
-pub fn pin(call: &Call<'_>) -> Outcome {
+pub fn pin(call: &Call<'_>) -> ToolOutcome {
     let target = call.arguments.text("link").map(target).transpose()?;
     let content = call.arguments.text("content").unwrap_or_default();
     let saved = call.workspace.memory().pin(content, target.as_ref(), &call.origin)?;
     let word = if saved.existing { "It was pinned already" } else { "Pinned" };
-    Ok(Answer::new(format!("{word}, {}", place_and_text(&saved)), &Saved::from(saved)))
+    Ok(ToolAnswer::new(format!("{word}, {}", place_and_text(&saved)), &Saved::from(saved)))
 }
 
 /// `memory_unpin`.
-pub fn unpin(call: &Call<'_>) -> Outcome {
+pub fn unpin(call: &Call<'_>) -> ToolOutcome {
     let content = call.arguments.text("content").unwrap_or_default();
     let whole = call.workspace.unpinned_before(content);
     let gone = call.workspace.memory().unpin(content, whole, &call.origin)?;
     let words = format!("Unpinned from {}:\n{}", gone.path, gone.text);
-    Ok(Answer::new(words, &Removed { path: gone.path.to_string(), text: gone.text }))
+    Ok(ToolAnswer::new(words, &Removed { path: gone.path.to_string(), text: gone.text }))
 }
 
 /// An Obsidian link, with or without its brackets.

@@ -2,19 +2,19 @@
 //!
 //! They run on threads that may wait for a disk, and know nothing of the protocol.
 //!
-//! - `reminders`, `commitments`, `memory`, `notes`, `find`, `lcm`, `brains`: one file a topic;
-//! - `near`: memories that are near to a saved one.
+//! - `reminders`, `commitments`, `memory`, `notes`, `search`, `lcm`, `brains`: one file a topic;
+//! - `near_memories`: memories that are near to a saved one.
 
 #[cfg(feature = "assistant")]
 pub mod brains;
 pub mod commitments;
-pub mod find;
 #[cfg(feature = "assistant")]
 pub mod lcm;
 pub mod memory;
-mod near;
+mod near_memories;
 pub mod notes;
 pub mod reminders;
+pub mod search;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -95,7 +95,7 @@ fn scope_failure(error: &ScopeError) -> Failure {
 
 /// A tool's answer.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answer {
+pub struct ToolAnswer {
     /// In words.
     pub text: String,
     /// The same as a structure.
@@ -105,12 +105,12 @@ pub struct Answer {
 }
 
 /// The outcome of a call.
-pub type Outcome = Result<Answer, Failure>;
+pub type ToolOutcome = Result<ToolAnswer, Failure>;
 
 /// A tool's function.
-pub type Act = fn(&Call<'_>) -> Outcome;
+pub type Act = fn(&Call<'_>) -> ToolOutcome;
 
-impl Answer {
+impl ToolAnswer {
     /// An answer about the server's own work.
     pub fn new(text: impl Into<String>, structured: &impl Serialize) -> Self {
         Self { text: text.into(), structured: value(structured), untrusted: false }

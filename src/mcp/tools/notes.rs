@@ -1,12 +1,12 @@
 //! `memory_get`: the lines of a note, as they stand.
 
-use super::{Answer, Call, Outcome};
+use super::{Call, ToolAnswer, ToolOutcome};
 use crate::mcp::failure::Failure;
 use crate::mcp::outputs::Text;
 use crate::mcp::untrusted;
 
 /// `memory_get`.
-pub fn get(call: &Call<'_>) -> Outcome {
+pub fn get(call: &Call<'_>) -> ToolOutcome {
     let wanted = call.arguments.text("lines").map(range).transpose()?;
     let path = call.arguments.text("path").unwrap_or_default();
     let excerpt = call.workspace.memory().get(path, wanted)?;
@@ -30,7 +30,7 @@ pub fn get(call: &Call<'_>) -> Outcome {
     };
     // The lines as they stand, invisible characters included: that is this tool's purpose.
     let text = format!("{head}{more}\n{}", untrusted::marked(&output.text));
-    Ok(Answer { text, ..Answer::from_notes("", &output) })
+    Ok(ToolAnswer { text, ..ToolAnswer::from_notes("", &output) })
 }
 
 /// `5`, `5-20`, `5-` as first and last line.

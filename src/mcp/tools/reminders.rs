@@ -3,19 +3,19 @@
 use jiff::SignedDuration;
 use jiff::civil::DateTime;
 
-use super::{Answer, Call, Outcome};
+use super::{Call, ToolAnswer, ToolOutcome};
 use crate::format::reminder::Recur;
 use crate::mcp::failure::Failure;
 use crate::mcp::outputs::{DoneLine, Reminders, Written};
-use crate::reminders::{self, Book, Changes, Draft, ReminderError, check_message, local_after};
-use crate::tasks::{self, Standing, WrittenTask, is_task_id};
+use crate::reminders::{self, Changes, Draft, ReminderError, VaultReminders, check_message, local_after};
+use crate::tasks::{self, ToldLine, WrittenTask, is_task_id};
 use crate::when::{self, Meaning};
 
 /// So many tasks of other plugins are listed at once.
 const MOST_TASKS: usize = 200;
 
 /// `reminder_list`.
-pub fn list(call: &Call<'_>) -> Outcome {
+pub fn list(call: &Call<'_>) -> ToolOutcome {
     let (workspace, settings) = (&call.workspace, call.workspace.task_settings());
     let tasks = workspace.vault_tasks(settings.as_ref());
     let (mut all, problems) = with_book(call, |book| tasks::all(&book, &tasks, workspace.clock.now()))?;
@@ -29,11 +29,11 @@ pub fn list(call: &Call<'_>) -> Outcome {
     lines.extend(problems);
     let text = if lines.is_empty() { "There are no reminders.".to_owned() } else { lines.join("\n") };
     let output = Reminders { reminders: all.into_iter().map(Into::into).collect(), more, untrusted: true };
-    Ok(Answer::from_notes(&text, &output))
+    Ok(ToolAnswer::from_notes(&text, &output))
 }
 
 /// `task_…  2026-12-01 09:00, every month: Pay rent · Home.md:3 (tasks)`.
-fn line(one: &Standing) -> String {
+fn line(one: &ToldLine) -> String {
     let id = one.id.as_deref().unwrap_or("(no id yet)");
     let recur = if one.recur == "none" { String::new() } else { format!(", {}", one.recur) };
     let place = if one.is_task() { format!(" · {}", one.place()) } else { String::new() };
@@ -41,7 +41,7 @@ fn line(one: &Standing) -> String {
 }
 
 /// `reminder_done`.
-pub fn done(call: &Call<'_>) -> Outcome {
+pub fn done(call: &Call<'_>) -> ToolOutcome {
     let (workspace, id) = (&call.workspace, call.arguments.text("id").unwrap_or_default());
     if is_task_id(id) {
         let settings = workspace.task_settings();
@@ -60,11 +60,11 @@ pub fn done(call: &Call<'_>) -> Outcome {
     let path = workspace.settings.paths.reminders.clone();
     let text = format!("it comes again, so it stays in {path}:\n{line_text}");
     let output = DoneLine { id: id.to_owned(), line_text, next_text: None, path, remark: None };
-    Ok(Answer::new(text, &output))
+    Ok(ToolAnswer::new(text, &output))
 }
 
 /// `reminder_add`.
-pub fn add(call: &Call<'_>) -> Outcome {
+pub fn add(call: &Call<'_>) -> ToolOutcome {
     let arguments = call.arguments;
     let meaning = when(call, arguments.text("when").unwrap_or_default())?;
     let (local, recur) = (meaning.local, recurring(&meaning, recur(arguments.text("recur"))?)?);
@@ -75,7 +75,7 @@ pub fn add(call: &Call<'_>) -> Outcome {
 }
 
 /// `reminder_update`.
-pub fn update(call: &Call<'_>) -> Outcome {
+pub fn update(call: &Call<'_>) -> ToolOutcome {
     let arguments = call.arguments;
     let meaning = arguments.text("when").map(|text| when(call, text)).transpose()?;
     let mut recur = recur(arguments.text("recur"))?;
@@ -92,7 +92,7 @@ pub fn update(call: &Call<'_>) -> Outcome {
 }
 
 /// `reminder_snooze`.
-pub fn snooze(call: &Call<'_>) -> Outcome {
+pub fn snooze(call: &Call<'_>) -> ToolOutcome {
     let (arguments, workspace) = (call.arguments, &call.workspace);
     let now = workspace.clock.now();
     let local = match (arguments.text("until"), arguments.whole("minutes")) {
@@ -118,7 +118,7 @@ pub fn snooze(call: &Call<'_>) -> Outcome {
         return Ok(told_task(call, "snoozed", written, understood(call, local, Recur::None)));
     }
     if let Some(line_text) = workspace.postponed(id, local, &call.origin)? {
-        let written = reminders::Written { id: id.to_owned(), line_text };
+        let written = reminders::WrittenReminder { id: id.to_owned(), line_text };
         let path = workspace.settings.paths.commitments.clone();
         return Ok(told_in(call, "snoozed", path, written, understood(call, local, Recur::None)));
     }
@@ -130,7 +130,7 @@ pub fn snooze(call: &Call<'_>) -> Outcome {
 }
 
 /// `reminder_delete`.
-pub fn delete(call: &Call<'_>) -> Outcome {
+pub fn delete(call: &Call<'_>) -> ToolOutcome {
     let id = call.arguments.text("id").unwrap_or_default();
     let written = with_book(call, |book| book.remove(id, call.origin.clone()))?;
     Ok(told(call, "removed", written, None))
@@ -138,12 +138,16 @@ pub fn delete(call: &Call<'_>) -> Outcome {
 
 fn with_book<T>(
     call: &Call<'_>,
-    act: impl FnOnce(Book<'_>) -> Result<T, ReminderError>,
+    act: impl FnOnce(VaultReminders<'_>) -> Result<T, ReminderError>,
 ) -> Result<T, Failure> {
     let workspace = &call.workspace;
     let path = workspace.note(&workspace.settings.paths.reminders);
-    let book =
-        Book { vault: &workspace.vault, editor: &workspace.editor, path: &path, zone: &workspace.zone };
+    let book = VaultReminders {
+        vault: &workspace.vault,
+        editor: &workspace.editor,
+        path: &path,
+        zone: &workspace.zone,
+    };
     Ok(act(book)?)
 }
 
@@ -173,21 +177,26 @@ fn understood(call: &Call<'_>, local: DateTime, recur: Recur) -> Option<String> 
 }
 
 /// The answer about a task, after the user was told.
-fn told_task(call: &Call<'_>, what: &str, written: WrittenTask, when: Option<String>) -> Answer {
+fn told_task(call: &Call<'_>, what: &str, written: WrittenTask, when: Option<String>) -> ToolAnswer {
     let shown = written.shown();
     call.shared.confirm(&call.workspace, what, &shown);
     let at = when.as_ref().map_or_else(String::new, |when| format!("\nIt comes {when}."));
     let remark = written.remark.as_ref().map_or_else(String::new, |remark| format!("\n{remark}"));
     let text = format!("{what} in {}:\n{shown}{at}{remark}", written.place());
     if what == "done" {
-        return Answer::new(text, &DoneLine::from(written));
+        return ToolAnswer::new(text, &DoneLine::from(written));
     }
     let WrittenTask { id, path, line_text, .. } = written;
-    Answer::new(text, &Written { id, line_text, path, when })
+    ToolAnswer::new(text, &Written { id, line_text, path, when })
 }
 
 /// The answer, after the user was told.
-fn told(call: &Call<'_>, what: &str, written: reminders::Written, when: Option<String>) -> Answer {
+fn told(
+    call: &Call<'_>,
+    what: &str,
+    written: reminders::WrittenReminder,
+    when: Option<String>,
+) -> ToolAnswer {
     let path = call.workspace.settings.paths.reminders.clone();
     told_in(call, what, path, written, when)
 }
@@ -196,11 +205,11 @@ fn told_in(
     call: &Call<'_>,
     what: &str,
     path: String,
-    written: reminders::Written,
+    written: reminders::WrittenReminder,
     when: Option<String>,
-) -> Answer {
+) -> ToolAnswer {
     call.shared.confirm(&call.workspace, what, &written.line_text);
     let at = when.as_ref().map_or_else(String::new, |when| format!("\nIt comes {when}."));
     let text = format!("{what} in {path}:\n{}{at}", written.line_text);
-    Answer::new(text, &Written { id: written.id, line_text: written.line_text, path, when })
+    ToolAnswer::new(text, &Written { id: written.id, line_text: written.line_text, path, when })
 }

@@ -9,12 +9,12 @@ use serde::Serialize;
 use super::save::{Saved, saved};
 use crate::format::memory;
 use crate::format::reminder::TimeText;
-use crate::memory::error::Near;
-use crate::memory::expected::check;
-use crate::memory::text::item::{self, Item};
+use crate::memory::error::NearMatch;
+use crate::memory::note_hash::check;
+use crate::memory::text::item::{self, MemoryItem};
 use crate::memory::text::wording;
 use crate::memory::{MemoryError, MemoryNotes, Origin};
-use crate::vault::{NotePath, Plan};
+use crate::vault::{EditPlan, NotePath};
 
 /// So many near memories an error shows.
 const MOST_NEAR: usize = 3;
@@ -71,7 +71,7 @@ impl MemoryNotes<'_> {
             let kept =
                 found.as_ref().map(|item| without(now, item, &item.shown(now), self.is_day(&path))).ok();
             gone = found.map(|item| (item.shown(now), item.line));
-            kept.map_or_else(|| Plan::Operations(Vec::new()), Plan::Bytes)
+            kept.map_or_else(|| EditPlan::Operations(Vec::new()), EditPlan::Bytes)
         })?;
         let (text, line) = gone?;
         Ok(Forgotten { path, line, text })
@@ -90,15 +90,15 @@ impl MemoryNotes<'_> {
         let mut done = Err(MemoryError::Changed { path: path.clone(), line: item.line });
         self.editor.edit_with(&path, &why, |now| {
             let changed = self.said(&path, now, meant).and_then(|item| self.changed(&path, now, &item, &new));
-            let plan = changed.as_ref().map(|(after, ..)| Plan::Bytes(after.clone()));
-            let plan = plan.unwrap_or_else(|_| Plan::Operations(Vec::new()));
+            let plan = changed.as_ref().map(|(after, ..)| EditPlan::Bytes(after.clone()));
+            let plan = plan.unwrap_or_else(|_| EditPlan::Operations(Vec::new()));
             done = changed.map(|(_, wanted, was)| (wanted, was));
             plan
         })?;
         let (wanted, was) = done?;
         let bytes = self.bytes(&path)?;
         let items = item::parse(&bytes, self.is_day(&path));
-        let same = |item: &&Item| item.text == wanted.text && item.section == wanted.section;
+        let same = |item: &&MemoryItem| item.text == wanted.text && item.section == wanted.section;
         let there = items.iter().filter(same).min_by_key(|item| item.line.abs_diff(wanted.line));
         let Some(item) = there else {
             let shown = crate::format::quote(&wording::summary(&wanted.text));
@@ -121,14 +121,14 @@ impl MemoryNotes<'_> {
     }
 
     /// The one memory in these bytes that is meant.
-    fn said(&self, path: &NotePath, bytes: &[u8], meant: &MemoryRef<'_>) -> Result<Item, MemoryError> {
+    fn said(&self, path: &NotePath, bytes: &[u8], meant: &MemoryRef<'_>) -> Result<MemoryItem, MemoryError> {
         check(path, bytes, meant.expected)?;
         let items = item::parse(bytes, self.is_day(path));
         let text = meant.text.trim();
-        let exactly = |item: &Item| item.shown(bytes).trim() == text || item.text.trim() == text;
+        let exactly = |item: &MemoryItem| item.shown(bytes).trim() == text || item.text.trim() == text;
         let says = wording::normal(text);
-        let in_words = |item: &Item| !says.is_empty() && item.normal() == says;
-        let mut found: Vec<&Item> = items.iter().filter(|item| exactly(item)).collect();
+        let in_words = |item: &MemoryItem| !says.is_empty() && item.normal() == says;
+        let mut found: Vec<&MemoryItem> = items.iter().filter(|item| exactly(item)).collect();
         if found.is_empty() {
             found = items.iter().filter(|item| in_words(item)).collect();
         }
@@ -142,7 +142,7 @@ impl MemoryNotes<'_> {
         match found.as_slice() {
             [] => Err(MemoryError::Other { path: path.clone(), shown: shown(), near: near(&items, &says) }),
             [first, rest @ ..] => {
-                let same = |other: &&Item| {
+                let same = |other: &&MemoryItem| {
                     other.section == first.section && other.shown(bytes) == first.shown(bytes)
                 };
                 if rest.iter().all(same) {
@@ -159,9 +159,9 @@ impl MemoryNotes<'_> {
         &self,
         path: &NotePath,
         now: &[u8],
-        item: &Item,
+        item: &MemoryItem,
         new: &str,
-    ) -> Result<(Vec<u8>, Item, String), MemoryError> {
+    ) -> Result<(Vec<u8>, MemoryItem, String), MemoryError> {
         let was = item.shown(now);
         let bullet = rewritten(item, &was, new)?;
         let mut after = now[..item.range.start].to_vec();
@@ -180,7 +180,7 @@ impl MemoryNotes<'_> {
 }
 
 /// The bullet of `item`, whose lines are `was`, with the words `new`.
-fn rewritten(item: &Item, was: &str, new: &str) -> Result<String, MemoryError> {
+fn rewritten(item: &MemoryItem, was: &str, new: &str) -> Result<String, MemoryError> {
     let lead = match (&item.stamp, item.time) {
         (Some(stamp), _) => format!("[{stamp}] "),
         (None, Some(time)) => format!("{} ", TimeText(time)),
@@ -218,7 +218,7 @@ fn rewritten(item: &Item, was: &str, new: &str) -> Result<String, MemoryError> {
 }
 
 /// The bytes without a memory that reads `meant` and those of its section that are the same.
-pub(super) fn without(now: &[u8], item: &Item, meant: &str, is_day: bool) -> Vec<u8> {
+pub(super) fn without(now: &[u8], item: &MemoryItem, meant: &str, is_day: bool) -> Vec<u8> {
     let mut kept = Vec::with_capacity(now.len());
     let mut from = 0;
     for found in item::parse(now, is_day) {
@@ -232,14 +232,14 @@ pub(super) fn without(now: &[u8], item: &Item, meant: &str, is_day: bool) -> Vec
 }
 
 /// The memories with the most words of `says`, best first.
-pub(in crate::memory) fn near(items: &[Item], says: &str) -> Vec<Near> {
+pub(in crate::memory) fn near(items: &[MemoryItem], says: &str) -> Vec<NearMatch> {
     let wanted: Vec<String> = word_list(says);
-    let share = |item: &&Item| {
+    let share = |item: &&MemoryItem| {
         let there = word_list(&item.normal());
         let common = wanted.iter().filter(|word| there.contains(word)).count();
         1000 * 2 * common / (wanted.len() + there.len()).max(1)
     };
-    let mut found: Vec<(usize, &Item)> =
+    let mut found: Vec<(usize, &MemoryItem)> =
         items.iter().map(|item| (share(&item), item)).filter(|(share, _)| *share > 0).collect();
     found.sort_by_key(|(share, item)| (std::cmp::Reverse(*share), item.line));
     found.into_iter().take(MOST_NEAR).map(|(_, item)| as_near(item)).collect()
@@ -257,11 +257,11 @@ fn word_list(text: &str) -> Vec<String> {
     words
 }
 
-fn as_near(item: &Item) -> Near {
+fn as_near(item: &MemoryItem) -> NearMatch {
     let one_line = item.text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut text: String = one_line.chars().take(NEAR_CHARS).collect();
     if text.len() < one_line.len() {
         text.push('…');
     }
-    Near { line: item.line, text }
+    NearMatch { line: item.line, text }
 }

@@ -3,16 +3,16 @@
 use jiff::Timestamp;
 
 use crate::format::commitment::{self, CommitmentBlock, CommitmentsFile, Status};
-use crate::memory::commitments::{CommitmentError, Ledger, Listed};
+use crate::memory::commitments::{CommitmentError, FollowUpNotes, ListedFollowUp};
 use crate::memory::text::wording;
-use crate::vault::{Origin, Plan};
+use crate::vault::{EditPlan, Origin};
 
-impl Ledger<'_> {
+impl FollowUpNotes<'_> {
     /// Marks a waiting follow-up as delivered or cancelled: its status changes and no other byte.
     ///
     /// # Errors
     /// There is none with the id, it doesn't wait any more, or the note can't be written.
-    pub fn set(&self, id: &str, to: Status, origin: &Origin) -> Result<Listed, CommitmentError> {
+    pub fn set(&self, id: &str, to: Status, origin: &Origin) -> Result<ListedFollowUp, CommitmentError> {
         let file = self.read()?;
         let block = self.pending(&file, id)?;
         let subject = format!("{to}: {}", wording::summary(&block.commitment.text));
@@ -21,7 +21,7 @@ impl Ledger<'_> {
         self.editor.edit_with(&self.path, &why, |bytes| {
             let after = commitment::set_status(bytes, id, Status::Pending, to);
             set = after.is_some();
-            after.map_or_else(|| Plan::Operations(Vec::new()), Plan::Bytes)
+            after.map_or_else(|| EditPlan::Operations(Vec::new()), EditPlan::Bytes)
         })?;
         if !set {
             return Err(CommitmentError::Changed(id.to_owned()));
@@ -60,7 +60,7 @@ impl Ledger<'_> {
         id: &str,
         (text, due): (Option<&str>, Option<Timestamp>),
         origin: &Origin,
-    ) -> Result<Listed, CommitmentError> {
+    ) -> Result<ListedFollowUp, CommitmentError> {
         let text = text.map(wording::checked).transpose()?;
         let file = self.read()?;
         let before = &self.pending(&file, id)?.commitment;
@@ -88,7 +88,7 @@ impl Ledger<'_> {
             };
             let after = after.filter(is_read);
             is_meant = after.is_some();
-            after.map_or_else(|| Plan::Operations(Vec::new()), Plan::Bytes)
+            after.map_or_else(|| EditPlan::Operations(Vec::new()), EditPlan::Bytes)
         })?;
         if !is_meant {
             return Err(CommitmentError::Changed(id.to_owned()));
@@ -110,11 +110,11 @@ impl Ledger<'_> {
         let mut block = None;
         self.editor.edit_with(&self.path, &why, |bytes| {
             let Some(after) = commitment::set_due(bytes, id, from, to) else {
-                return Plan::Operations(Vec::new());
+                return EditPlan::Operations(Vec::new());
             };
             let range = commitment::parse(&after).find(id).map(|block| block.range.clone());
             block = range.map(|range| String::from_utf8_lossy(&after[range]).trim_end().to_owned());
-            Plan::Bytes(after)
+            EditPlan::Bytes(after)
         })?;
         block.ok_or_else(|| CommitmentError::Changed(id.to_owned()))
     }

@@ -4,10 +4,10 @@ use super::edit::{Forgotten, without};
 use super::promote::took;
 use super::save::Saved;
 use crate::format::pinned::Target;
-use crate::memory::text::item::Item;
+use crate::memory::text::item::MemoryItem;
 use crate::memory::text::wording;
 use crate::memory::{MemoryError, MemoryNotes, Origin, Scope, pins};
-use crate::vault::{NotePath, Plan, Why};
+use crate::vault::{EditPlan, NotePath, Why};
 
 impl MemoryNotes<'_> {
     /// Takes out the memory that holds line `line` of `MEMORY.md`, a day's note or the pins. With `expect`, the one that
@@ -105,7 +105,7 @@ impl MemoryNotes<'_> {
     pub(super) fn take_out(
         &self,
         path: &NotePath,
-        item: &Item,
+        item: &MemoryItem,
         bytes: &[u8],
         why: &Why,
     ) -> Result<bool, MemoryError> {
@@ -114,7 +114,7 @@ impl MemoryNotes<'_> {
         self.editor.edit_with(path, why, |now| {
             let kept = without(now, item, &meant, is_day);
             there = kept.len() < now.len();
-            if there { Plan::Bytes(kept) } else { Plan::Operations(Vec::new()) }
+            if there { EditPlan::Bytes(kept) } else { EditPlan::Operations(Vec::new()) }
         })?;
         Ok(there)
     }

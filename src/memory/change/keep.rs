@@ -5,17 +5,17 @@
 
 use jiff::Timestamp;
 
-use super::save::{Place, Saved, addition, saved};
+use super::save::{InsertAt, Saved, addition, saved};
 use crate::format::reminder::{DateText, TimeText};
 use crate::format::struck;
-use crate::memory::text::item::{self, Item};
+use crate::memory::text::item::{self, MemoryItem};
 use crate::memory::text::wording;
 use crate::memory::{MemoryError, MemoryNotes};
-use crate::vault::{self, Plan, Why};
+use crate::vault::{self, EditPlan, Why};
 
 /// The effect on a known fact, named by its words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Toward<'a> {
+pub enum FactEffect<'a> {
     /// Nothing.
     None,
     /// It is struck through.
@@ -34,7 +34,7 @@ pub struct KeptFact<'a> {
     /// Where it was said: `[[logs/…#^id]]`.
     pub link: &'a str,
     /// The effect on a known fact; none where that isn't there any more.
-    pub toward: Toward<'a>,
+    pub toward: FactEffect<'a>,
 }
 
 /// A fact's own words: without fields, block id, and links and tags at its end.
@@ -56,7 +56,7 @@ impl MemoryNotes<'_> {
         let stamp = format!("{} {}", DateText(local.date()), TimeText(local.time()));
         let bullet = wording::bullet(&format!("[{stamp}] "), &text, fact.link);
         let says = wording::normal(&bare(&text));
-        let stands = |item: &Item| {
+        let stands = |item: &MemoryItem| {
             struck::parse(&item.text).is_none() && item.text.contains(fact.link) && holds(item, &says)
         };
         let mut existing = false;
@@ -65,10 +65,10 @@ impl MemoryNotes<'_> {
             let items = item::parse(bytes, false);
             existing = items.iter().any(stands);
             if existing {
-                return Plan::Operations(Vec::new());
+                return EditPlan::Operations(Vec::new());
             }
             let after = match known(&items, fact.toward) {
-                Some((Toward::Joins(_), old)) => with(bytes, old, &joined(&old.text, &text, fact.link)),
+                Some((FactEffect::Joins(_), old)) => with(bytes, old, &joined(&old.text, &text, fact.link)),
                 Some((_, old)) => {
                     let struck = struck::strike(&old.text, local.date(), fact.link);
                     add(&with(bytes, old, &struck), &section, &bullet)
@@ -76,7 +76,7 @@ impl MemoryNotes<'_> {
                 None => add(bytes, &section, &bullet),
             };
             readable = item::parse(&after, false).iter().any(stands);
-            if readable { Plan::Bytes(after) } else { Plan::Operations(Vec::new()) }
+            if readable { EditPlan::Bytes(after) } else { EditPlan::Operations(Vec::new()) }
         })?;
         fail::fail_point!("memory::keep::written");
         if !readable {
@@ -109,7 +109,7 @@ impl MemoryNotes<'_> {
 }
 
 /// Whether a fact says this, alone or among what was put together; what is said may hold a semicolon itself.
-fn holds(item: &Item, says: &str) -> bool {
+fn holds(item: &MemoryItem, says: &str) -> bool {
     let own = bare(&item.text);
     let parts: Vec<&str> = own.split("; ").collect();
     let count = says.matches("; ").count() + 1;
@@ -117,8 +117,11 @@ fn holds(item: &Item, says: &str) -> bool {
 }
 
 /// The known fact that is meant, if it holds.
-fn known<'i, 'f>(items: &'i [Item], toward: Toward<'f>) -> Option<(Toward<'f>, &'i Item)> {
-    let (Toward::Replaces(meant) | Toward::Joins(meant)) = toward else { return None };
+fn known<'i, 'f>(
+    items: &'i [MemoryItem],
+    toward: FactEffect<'f>,
+) -> Option<(FactEffect<'f>, &'i MemoryItem)> {
+    let (FactEffect::Replaces(meant) | FactEffect::Joins(meant)) = toward else { return None };
     let says = wording::normal(&bare(meant));
     let found = items
         .iter()
@@ -137,7 +140,7 @@ fn joined(old: &str, new: &str, link: &str) -> String {
 }
 
 /// The bytes with another text in a bullet; marker, box and time before it stay.
-fn with(bytes: &[u8], item: &Item, text: &str) -> Vec<u8> {
+fn with(bytes: &[u8], item: &MemoryItem, text: &str) -> Vec<u8> {
     let shown = item.shown(bytes);
     let marker = shown.chars().next().filter(|c| matches!(c, '*' | '+')).unwrap_or('-');
     let stamp = item.stamp.as_ref().map(|stamp| format!("[{stamp}] ")).unwrap_or_default();
@@ -150,7 +153,7 @@ fn with(bytes: &[u8], item: &Item, text: &str) -> Vec<u8> {
 
 /// The bytes with a bullet more in a section.
 fn add(bytes: &[u8], section: &str, bullet: &str) -> Vec<u8> {
-    let operation = addition(bytes, &Place::Section(section), bullet);
+    let operation = addition(bytes, &InsertAt::Section(section), bullet);
     vault::apply(std::slice::from_ref(&operation), bytes).0
 }
 
@@ -181,12 +184,12 @@ mod tests {
         let bytes =
             b"## Anna\n- ~~lives in Graz~~ until 2026-01-01\n- [2026-02-01] lives in Graz [[logs/a#^X]]\n";
         let items = item::parse(bytes, false);
-        let found = known(&items, Toward::Replaces("Lives in Graz")).unwrap().1;
+        let found = known(&items, FactEffect::Replaces("Lives in Graz")).unwrap().1;
         assert_eq!(found.line, 3);
         let text = struck::strike(&found.text, "2026-05-01".parse().unwrap(), "[[logs/b#^Y]]");
         let after = String::from_utf8(with(bytes, found, &text)).unwrap();
         let last = "- [2026-02-01] ~~lives in Graz [[logs/a#^X]]~~ until 2026-05-01 [[logs/b#^Y]]\n";
         assert!(after.ends_with(last), "{after}");
-        assert!(known(&items, Toward::Joins("lives in Wien")).is_none());
+        assert!(known(&items, FactEffect::Joins("lives in Wien")).is_none());
     }
 }

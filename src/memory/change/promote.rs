@@ -11,10 +11,10 @@
 use jiff::civil::Date;
 use serde::Serialize;
 
-use super::save::{DEFAULT_SECTION, Place, Saved, Wanted, is_section, saved};
+use super::save::{BulletToAdd, DEFAULT_SECTION, InsertAt, Saved, is_section, saved};
 use crate::format::memory;
 use crate::format::reminder::{DateText, TimeText};
-use crate::memory::text::item::{self, Item};
+use crate::memory::text::item::{self, MemoryItem};
 use crate::memory::text::wording;
 use crate::memory::{MemoryError, MemoryNotes, Origin};
 use crate::vault::{NotePath, OPERATION, VaultError, Why};
@@ -70,14 +70,14 @@ impl MemoryNotes<'_> {
             .why(format!("promoted: {}", wording::summary(&text)))
             .trailer("Promoted-From", from.as_str())
             .trailer(OPERATION, format!("promote-{:016x}", getrandom::u64().unwrap_or_default()));
-        let is_known = |known: &Item, wanted: &Wanted| {
+        let is_known = |known: &MemoryItem, wanted: &BulletToAdd| {
             let same_section = match (&section, &known.section) {
                 (Some(section), Some(other)) => is_section(section, other),
                 (section, _) => section.is_none(),
             };
             same_section && known.text.contains(&link) && known.normal() == wanted.says
         };
-        let place = Place::Section(section.as_deref().unwrap_or(DEFAULT_SECTION));
+        let place = InsertAt::Section(section.as_deref().unwrap_or(DEFAULT_SECTION));
         let saved = self.put(&self.long_path(), &bullet, &place, None, &why, is_known)?;
         fail::fail_point!("memory::promote::between");
         let was = item.shown(&bytes);
@@ -110,10 +110,10 @@ impl MemoryNotes<'_> {
         bytes: &[u8],
         line: usize,
         expect: Option<&str>,
-    ) -> Result<Item, MemoryError> {
+    ) -> Result<MemoryItem, MemoryError> {
         let Some(expect) = expect else { return self.item_at(path, bytes, line) };
         let says = wording::normal(expect);
-        let is_meant = |item: &Item| expect.trim() == item.shown(bytes).trim() || says == item.normal();
+        let is_meant = |item: &MemoryItem| expect.trim() == item.shown(bytes).trim() || says == item.normal();
         let items = item::parse(bytes, self.date_of(path).is_some());
         let nearest = items.iter().filter(|item| is_meant(item)).min_by_key(|item| {
             if item.line <= line { line.saturating_sub(item.end_line) } else { item.line - line }
@@ -134,7 +134,12 @@ impl MemoryNotes<'_> {
     }
 
     /// The memory that holds a line.
-    pub(super) fn item_at(&self, path: &NotePath, bytes: &[u8], line: usize) -> Result<Item, MemoryError> {
+    pub(super) fn item_at(
+        &self,
+        path: &NotePath,
+        bytes: &[u8],
+        line: usize,
+    ) -> Result<MemoryItem, MemoryError> {
         let items = item::parse(bytes, self.date_of(path).is_some());
         let found = items.into_iter().find(|item| (item.line..=item.end_line).contains(&line));
         found.ok_or_else(|| {
@@ -150,7 +155,7 @@ impl MemoryNotes<'_> {
 }
 
 /// The reason of a write that takes a memory out, with the lines that were asked for.
-pub(super) fn took(why: Why, item: &Item, line: usize) -> Why {
+pub(super) fn took(why: Why, item: &MemoryItem, line: usize) -> Why {
     // Asked for by its words the line may be any other: then it is where it stood.
     let line = if (item.line..=item.end_line).contains(&line) { line } else { item.line };
     why.trailer(crate::memory::TOOK_LINE, line.to_string())

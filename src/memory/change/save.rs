@@ -5,11 +5,11 @@ use serde::Serialize;
 
 use crate::format::commitment;
 use crate::format::reminder::{DateText, TimeText};
-use crate::memory::expected::{Newer, check};
-use crate::memory::text::item::{self, Item};
+use crate::memory::note_hash::{StaleRead, check};
+use crate::memory::text::item::{self, MemoryItem};
 use crate::memory::text::wording::{self, Fields};
 use crate::memory::{Draft, MemoryError, MemoryNotes, Origin, Scope};
-use crate::vault::{self, NotePath, Operation, Plan};
+use crate::vault::{self, EditPlan, NotePath, Operation};
 
 /// The section of what is saved without one.
 pub const DEFAULT_SECTION: &str = "Notes";
@@ -70,7 +70,7 @@ pub struct Saved {
 }
 
 /// Where a bullet is added to a note.
-pub(in crate::memory) enum Place<'a> {
+pub(in crate::memory) enum InsertAt<'a> {
     /// Under this section, or the one that is called so but for case; it is made where there is none.
     Section(&'a str),
     /// At the end.
@@ -78,25 +78,25 @@ pub(in crate::memory) enum Place<'a> {
 }
 
 /// A bullet that is to stand in a note.
-pub(super) struct Wanted {
-    pub item: Item,
+pub(super) struct BulletToAdd {
+    pub item: MemoryItem,
     /// Its words, as [`wording::normal`] compares them.
     pub says: String,
 }
 
-impl Wanted {
+impl BulletToAdd {
     /// Whether this is it, word for word.
-    fn is(&self, item: &Item) -> bool {
+    fn is(&self, item: &MemoryItem) -> bool {
         item.text == self.item.text && item.stamp == self.item.stamp && item.time == self.item.time
     }
 }
 
 /// The outcome of an addition to the newest bytes.
-enum Outcome {
+enum AddOutcome {
     Added,
     Existing,
     Unreadable,
-    Newer(Newer),
+    Newer(StaleRead),
 }
 
 impl MemoryNotes<'_> {
@@ -139,7 +139,7 @@ impl MemoryNotes<'_> {
         };
         let bullet = wording::bullet(&format!("[{stamp}] "), &text, &marks);
         let why = origin.why(format!("saved: {}", wording::summary(&text)));
-        let is_known = |item: &Item, wanted: &Wanted| {
+        let is_known = |item: &MemoryItem, wanted: &BulletToAdd| {
             let same_section = match (&section, &item.section) {
                 (None, _) => true,
                 (Some(section), Some(other)) => is_section(section, other),
@@ -147,7 +147,7 @@ impl MemoryNotes<'_> {
             };
             same_section && item.same_scopes(&wanted.item) && item.normal() == wanted.says
         };
-        let place = Place::Section(section.as_deref().unwrap_or(DEFAULT_SECTION));
+        let place = InsertAt::Section(section.as_deref().unwrap_or(DEFAULT_SECTION));
         let saved = self.put(&self.long_path(), &bullet, &place, memory.expected, &why, is_known)?;
         Ok(Saved { notes: wording::notes(memory.text, &text), ..saved })
     }
@@ -183,11 +183,11 @@ impl MemoryNotes<'_> {
         let time = Time::constant(local.hour(), local.minute(), 0, 0);
         let bullet = wording::bullet(&format!("{} ", TimeText(time)), &text, &marks);
         let why = origin.why(format!("noted: {}", wording::summary(&text)));
-        let is_known = |item: &Item, wanted: &Wanted| {
+        let is_known = |item: &MemoryItem, wanted: &BulletToAdd| {
             item.time == wanted.item.time && item.same_scopes(&wanted.item) && item.normal() == wanted.says
         };
         let path = self.daily_path(local.date());
-        let saved = self.put(&path, &bullet, &Place::End, memory.expected, &why, is_known)?;
+        let saved = self.put(&path, &bullet, &InsertAt::End, memory.expected, &why, is_known)?;
         Ok(Saved { notes: wording::notes(memory.text, &text), ..saved })
     }
 
@@ -229,41 +229,41 @@ impl MemoryNotes<'_> {
         &self,
         path: &NotePath,
         bullet: &str,
-        place: &Place<'_>,
+        place: &InsertAt<'_>,
         expected: Option<&str>,
         why: &vault::Why,
-        is_known: impl Fn(&Item, &Wanted) -> bool,
+        is_known: impl Fn(&MemoryItem, &BulletToAdd) -> bool,
     ) -> Result<Saved, MemoryError> {
         let is_day = self.date_of(path).is_some();
         let unreadable = || MemoryError::Unreadable { path: path.clone() };
         let mut parsed = item::parse(bullet.as_bytes(), is_day);
         let (Some(item), true) = (parsed.pop(), parsed.is_empty()) else { return Err(unreadable()) };
-        let wanted = &Wanted { says: item.normal(), item };
-        let mut outcome = Outcome::Unreadable;
+        let wanted = &BulletToAdd { says: item.normal(), item };
+        let mut outcome = AddOutcome::Unreadable;
         // Worked out on the newest bytes, again on each attempt.
         self.editor.edit_with(path, why, |bytes| {
             if let Err(newer) = check(path, bytes, expected) {
-                outcome = Outcome::Newer(newer);
-                return Plan::Operations(Vec::new());
+                outcome = AddOutcome::Newer(newer);
+                return EditPlan::Operations(Vec::new());
             }
             let items = item::parse(bytes, is_day);
             if items.iter().any(|item| is_known(item, wanted)) {
-                outcome = Outcome::Existing;
-                return Plan::Operations(Vec::new());
+                outcome = AddOutcome::Existing;
+                return EditPlan::Operations(Vec::new());
             }
             let operation = addition(bytes, place, bullet);
             let (after, _) = vault::apply(std::slice::from_ref(&operation), bytes);
             let read = item::parse(&after, is_day);
             let added = read.len() == items.len() + 1 && read.iter().any(|item| wanted.is(item));
-            outcome = if added { Outcome::Added } else { Outcome::Unreadable };
-            Plan::Operations(if added { vec![operation] } else { Vec::new() })
+            outcome = if added { AddOutcome::Added } else { AddOutcome::Unreadable };
+            EditPlan::Operations(if added { vec![operation] } else { Vec::new() })
         })?;
         fail::fail_point!("memory::put::written");
         let existing = match outcome {
-            Outcome::Added => false,
-            Outcome::Existing => true,
-            Outcome::Unreadable => return Err(unreadable()),
-            Outcome::Newer(newer) => return Err(newer.into()),
+            AddOutcome::Added => false,
+            AddOutcome::Existing => true,
+            AddOutcome::Unreadable => return Err(unreadable()),
+            AddOutcome::Newer(newer) => return Err(newer.into()),
         };
         self.read_back(path, wanted, existing, is_known)
     }
@@ -272,9 +272,9 @@ impl MemoryNotes<'_> {
     fn read_back(
         &self,
         path: &NotePath,
-        wanted: &Wanted,
+        wanted: &BulletToAdd,
         existing: bool,
-        is_known: impl Fn(&Item, &Wanted) -> bool,
+        is_known: impl Fn(&MemoryItem, &BulletToAdd) -> bool,
     ) -> Result<Saved, MemoryError> {
         let bytes = self.bytes(path)?;
         let items = item::parse(&bytes, self.date_of(path).is_some());
@@ -289,7 +289,7 @@ impl MemoryNotes<'_> {
 }
 
 /// A memory as an answer.
-pub(super) fn saved(path: &NotePath, item: &Item, bytes: &[u8], existing: bool) -> Saved {
+pub(super) fn saved(path: &NotePath, item: &MemoryItem, bytes: &[u8], existing: bool) -> Saved {
     Saved {
         path: path.clone(),
         line: item.line,
@@ -304,11 +304,11 @@ pub(super) fn saved(path: &NotePath, item: &Item, bytes: &[u8], existing: bool) 
 }
 
 /// The operation that adds a bullet to these bytes.
-pub(super) fn addition(bytes: &[u8], place: &Place<'_>, bullet: &str) -> Operation {
+pub(super) fn addition(bytes: &[u8], place: &InsertAt<'_>, bullet: &str) -> Operation {
     let text = bullet.as_bytes().to_vec();
     match place {
-        Place::End => Operation::Append { text },
-        Place::Section(name) => {
+        InsertAt::End => Operation::Append { text },
+        InsertAt::Section(name) => {
             let sections = crate::format::memory::parse(bytes).sections;
             let named = sections.iter().find(|section| section.name == *name);
             let named = named.or_else(|| sections.iter().find(|section| is_section(name, &section.name)));

@@ -10,7 +10,7 @@ use crate::memory::Scope;
 
 /// One memory in a note's bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::memory) struct Item {
+pub(in crate::memory) struct MemoryItem {
     pub line: usize,
     pub end_line: usize,
     pub range: Range<usize>,
@@ -25,7 +25,7 @@ pub(in crate::memory) struct Item {
     pub scopes: Vec<Scope>,
 }
 
-impl Item {
+impl MemoryItem {
     /// Its words, as [`wording::normal`] compares them.
     pub fn normal(&self) -> String {
         wording::normal(&self.text)
@@ -49,9 +49,9 @@ impl Item {
 }
 
 /// The memories of a note; the bullets of a day's note may begin with a time.
-pub(in crate::memory) fn parse(bytes: &[u8], is_day: bool) -> Vec<Item> {
+pub(in crate::memory) fn parse(bytes: &[u8], is_day: bool) -> Vec<MemoryItem> {
     let bullets = memory::parse(bytes).bullets.into_iter();
-    let item = |bullet: memory::Bullet| Item {
+    let item = |bullet: memory::Bullet| MemoryItem {
         scopes: Scope::of_text(&bullet.text),
         line: bullet.line,
         end_line: bullet.end_line,
@@ -66,6 +66,6 @@ pub(in crate::memory) fn parse(bytes: &[u8], is_day: bool) -> Vec<Item> {
     }
     let timed = daily::parse(bytes).bullets;
     let timed =
-        bullets.zip(timed).map(|(bullet, day)| Item { time: day.time, text: day.text, ..item(bullet) });
+        bullets.zip(timed).map(|(bullet, day)| MemoryItem { time: day.time, text: day.text, ..item(bullet) });
     timed.collect()
 }

@@ -2,9 +2,9 @@
 //!
 //! - [`wording`]: checks on a text, making it a bullet, and comparing two;
 //! - [`harmless`]: code that an Obsidian plugin would run becomes plain text;
-//! - [`differ`]: contradictions between two facts; [`item`]: a bullet as the operations see it.
+//! - [`contradiction`]: contradictions between two facts; [`item`]: a bullet as the operations see it.
 
-pub mod differ;
+pub mod contradiction;
 mod harmless;
 pub(super) mod item;
 pub mod wording;

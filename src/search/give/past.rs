@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 
 use crate::format::memory::{self, Bullet};
 use crate::format::struck;
-use crate::memory::differ::{is_other_value, words};
+use crate::memory::contradiction::{is_other_value, words};
 use crate::memory::keep::bare;
 use crate::search::Hit;
 use crate::search::give::choose::Memory;

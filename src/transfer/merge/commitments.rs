@@ -6,10 +6,10 @@ use jiff::{Timestamp, tz::TimeZone};
 
 use super::Merged;
 use crate::format::commitment::{self, Commitment};
-use crate::transfer::Item;
+use crate::transfer::ImportItem;
 use crate::vault::{Operation, apply};
 
-pub(super) fn merge(before: &[u8], items: &[&Item]) -> Merged {
+pub(super) fn merge(before: &[u8], items: &[&ImportItem]) -> Merged {
     let mut file = commitment::parse(before);
     let mut said: HashSet<_> = file.blocks.iter().map(|block| what(&block.commitment)).collect();
     let mut ids: HashSet<String> = file.blocks.iter().map(|block| block.commitment.id.clone()).collect();
@@ -17,7 +17,7 @@ pub(super) fn merge(before: &[u8], items: &[&Item]) -> Merged {
     let mut merged = Merged { after: before.to_vec(), ..Merged::default() };
     let mut wanted: Vec<(usize, Commitment)> = Vec::new();
     for (place, item) in items.iter().enumerate() {
-        let Item::Commitment(new) = item else { continue };
+        let ImportItem::Commitment(new) = item else { continue };
         let Some(safe) = as_it_reads(new) else {
             merged.refused.push((place, "it would not read back as it is".to_owned()));
             continue;

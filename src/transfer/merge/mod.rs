@@ -11,7 +11,7 @@ mod reminders;
 
 use jiff::civil::Date;
 
-use super::{Item, chunks};
+use super::{ImportItem, chunks};
 use crate::format::reminder::{DateText, TimeText};
 
 /// The kind of a note, for the importer.
@@ -61,7 +61,7 @@ struct Wanted {
 }
 
 /// The note of that kind with `before` as its bytes (none where it is missing), and the items that it lacks.
-pub fn merge(kind: NoteKind, before: &[u8], items: &[&Item]) -> Merged {
+pub fn merge(kind: NoteKind, before: &[u8], items: &[&ImportItem]) -> Merged {
     match kind {
         NoteKind::Memory => bullets::merge(before, "# Memory\n", &wanted(items)),
         NoteKind::Daily(date) => day(date, before, items),
@@ -73,14 +73,14 @@ pub fn merge(kind: NoteKind, before: &[u8], items: &[&Item]) -> Merged {
 }
 
 /// A note that is kept whole where there is none.
-fn whole(before: &[u8], items: &[&Item]) -> Merged {
+fn whole(before: &[u8], items: &[&ImportItem]) -> Merged {
     let mut merged = Merged { after: before.to_vec(), ..Merged::default() };
     for (place, item) in items.iter().enumerate() {
-        let (Item::Note { text, .. }
-        | Item::Profile { text }
-        | Item::Persona { text }
-        | Item::Routine { text, .. }
-        | Item::Day { text, .. }) = item
+        let (ImportItem::Note { text, .. }
+        | ImportItem::Profile { text }
+        | ImportItem::Persona { text }
+        | ImportItem::Routine { text, .. }
+        | ImportItem::Day { text, .. }) = item
         else {
             continue;
         };
@@ -99,11 +99,11 @@ fn whole(before: &[u8], items: &[&Item]) -> Merged {
 }
 
 /// A day's note: as it came where there is none, else with the bullets that it lacks.
-fn day(date: Date, before: &[u8], items: &[&Item]) -> Merged {
-    let first = items.iter().position(|item| matches!(item, Item::Day { .. }));
+fn day(date: Date, before: &[u8], items: &[&ImportItem]) -> Merged {
+    let first = items.iter().position(|item| matches!(item, ImportItem::Day { .. }));
     if let Some(first) = first.filter(|_| before.is_empty()) {
         let mut merged = whole(before, &items[first..=first]);
-        let rest: Vec<&Item> =
+        let rest: Vec<&ImportItem> =
             items.iter().enumerate().filter(|(at, _)| *at != first).map(|(_, item)| *item).collect();
         if !rest.is_empty() {
             let more = day(date, &merged.after, &rest);
@@ -120,7 +120,7 @@ fn day(date: Date, before: &[u8], items: &[&Item]) -> Merged {
     let there: std::collections::HashSet<String> =
         chunks::chunks(&String::from_utf8_lossy(before)).into_iter().map(|chunk| chunk.text).collect();
     let (new, known): (Vec<Wanted>, Vec<Wanted>) = wanted(items).into_iter().partition(|wanted| {
-        let from_day = matches!(items[wanted.item], Item::Day { .. });
+        let from_day = matches!(items[wanted.item], ImportItem::Day { .. });
         !(from_day && there.contains(&wanted.text))
     });
     let mut merged = bullets::merge(before, &format!("# {}\n", DateText(date)), &new);
@@ -129,20 +129,20 @@ fn day(date: Date, before: &[u8], items: &[&Item]) -> Merged {
 }
 
 /// The items as bullets.
-fn wanted(items: &[&Item]) -> Vec<Wanted> {
+fn wanted(items: &[&ImportItem]) -> Vec<Wanted> {
     let mut all = Vec::new();
     for (item, source) in items.iter().enumerate() {
         let mut add = |section: &Option<String>, timestamp: &Option<String>, text: String| {
             all.push(Wanted { item, section: section.clone(), timestamp: timestamp.clone(), text });
         };
         match source {
-            Item::Memory { section, timestamp, text } => add(section, timestamp, text.clone()),
-            Item::Daily { section, time: Some(time), text, .. } => {
+            ImportItem::Memory { section, timestamp, text } => add(section, timestamp, text.clone()),
+            ImportItem::Daily { section, time: Some(time), text, .. } => {
                 add(section, &None, format!("{} {text}", TimeText(*time)));
             }
-            Item::Daily { section, time: None, text, .. } => add(section, &None, text.clone()),
-            Item::Pin { text } => add(&None, &None, text.clone()),
-            Item::Day { text, .. } => {
+            ImportItem::Daily { section, time: None, text, .. } => add(section, &None, text.clone()),
+            ImportItem::Pin { text } => add(&None, &None, text.clone()),
+            ImportItem::Day { text, .. } => {
                 for chunk in chunks::chunks(text) {
                     add(&chunk.section(), &None, chunk.text);
                 }

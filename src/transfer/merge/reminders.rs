@@ -4,17 +4,17 @@ use std::collections::HashSet;
 
 use super::Merged;
 use crate::format::reminder::{self, Parsed, Reminder};
-use crate::transfer::Item;
+use crate::transfer::ImportItem;
 use crate::vault::{Operation, apply};
 
-pub(super) fn merge(before: &[u8], items: &[&Item]) -> Merged {
+pub(super) fn merge(before: &[u8], items: &[&ImportItem]) -> Merged {
     let file = reminder::parse(before);
     let mut ids: HashSet<_> = file.reminders.iter().filter_map(|line| line.reminder.id).collect();
     let said: HashSet<_> = file.reminders.iter().map(|line| what(&line.reminder)).collect();
     let mut merged = Merged { after: before.to_vec(), ..Merged::default() };
     let mut wanted: Vec<(usize, String)> = Vec::new();
     for (place, item) in items.iter().enumerate() {
-        let Item::Reminder(new) = item else { continue };
+        let ImportItem::Reminder(new) = item else { continue };
         let known = match new.id {
             Some(id) => ids.contains(&id),
             None => said.contains(&what(new)),

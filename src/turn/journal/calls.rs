@@ -5,7 +5,7 @@ use rusqlite::params;
 
 use super::rows::{CallRow, Round, ToolEnd, ToolRow};
 use super::{TurnJournal, TurnJournalError, count, step, whole};
-use crate::brain::{Class, Reply, ToolCall, Usage};
+use crate::brain::{FailureClass, Reply, ToolCall, Usage};
 
 /// What [`call_of`] reads.
 pub(super) const COLUMNS: &str = "brain, model, class, error, ms, input, cached, cache_write, output";
@@ -16,7 +16,7 @@ pub(super) fn call_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<CallRow> {
     Ok(CallRow {
         brain: row.get(0)?,
         model: row.get(1)?,
-        class: class.and_then(|name| Class::ALL.into_iter().find(|class| class.name() == name)),
+        class: class.and_then(|name| FailureClass::ALL.into_iter().find(|class| class.name() == name)),
         error: row.get(3)?,
         ms: count(row, 4)?,
         usage: Usage {
@@ -46,7 +46,7 @@ impl TurnJournal {
                     message.to_string(),
                     call.brain,
                     call.model,
-                    call.class.map(Class::name),
+                    call.class.map(FailureClass::name),
                     call.error,
                     whole(call.ms),
                     whole(usage.input),

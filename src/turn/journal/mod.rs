@@ -8,10 +8,10 @@
 //! Deleting the file loses nothing of the vault; an open question may then be asked again.
 //!
 //! - `rows`, `schema`: what is kept, as values and as tables;
-//! - `steps`: how far a turn came; `calls`: what it did; `beside`: calls that answer no question;
+//! - `steps`: how far a turn came; `calls`: what it did; `background_calls`: calls that answer no question;
 //! - `stops`: words that end a turn; `sessions`: harnesses that go on with a conversation.
 
-mod beside;
+mod background_calls;
 mod calls;
 mod rows;
 mod schema;
@@ -29,8 +29,8 @@ use self::schema::{LATER, SCHEMA, SELECT, turn_of};
 use self::steps::step;
 use crate::deliver::journal::{is_busy, is_no_database};
 
-pub use rows::{Assembled, CallRow, NewTurn, PAGE, Recalled, Round, StepRow, ToolEnd, ToolRow, Turn};
-pub use sessions::Session;
+pub use rows::{Assembled, CallRow, NewTurn, PAGE, Recalled, Round, StepRow, ToolEnd, ToolRow, TurnRow};
+pub use sessions::HarnessSession;
 
 /// The file's name in the state directory.
 pub const FILE_NAME: &str = "turns.sqlite";
@@ -100,7 +100,7 @@ impl TurnJournal {
         let connection = Connection::open_in_memory().map_err(wrong)?;
         connection.execute_batch(SCHEMA).map_err(wrong)?;
         connection.execute_batch(sessions::TABLES).map_err(wrong)?;
-        connection.execute_batch(beside::SCHEMA).map_err(wrong)?;
+        connection.execute_batch(background_calls::SCHEMA).map_err(wrong)?;
         Ok(Self { path, connection: Mutex::new(connection) })
     }
 
@@ -115,7 +115,7 @@ impl TurnJournal {
         }
         add_later_columns(&connection).map_err(wrong)?;
         connection.execute_batch(sessions::TABLES).map_err(wrong)?;
-        connection.execute_batch(beside::SCHEMA).map_err(wrong)?;
+        connection.execute_batch(background_calls::SCHEMA).map_err(wrong)?;
         Ok(Some(Self { path: path.to_owned(), connection: Mutex::new(connection) }))
     }
 
@@ -140,14 +140,14 @@ impl TurnJournal {
     }
 
     /// The turn of a message.
-    pub fn turn(&self, message: u64) -> Result<Option<Turn>, TurnJournalError> {
+    pub fn turn(&self, message: u64) -> Result<Option<TurnRow>, TurnJournalError> {
         self.read(|db| {
             db.query_row(&format!("{SELECT} WHERE message = ?1"), [message.to_string()], turn_of).optional()
         })
     }
 
     /// The turn whose question stands in the log's block with this id.
-    pub fn by_block(&self, id: &str) -> Result<Option<Turn>, TurnJournalError> {
+    pub fn by_block(&self, id: &str) -> Result<Option<TurnRow>, TurnJournalError> {
         let end = format!("#^{id}");
         self.read(|db| {
             let sql = format!("{SELECT} WHERE substr(block, -length(?1)) = ?1 ORDER BY number DESC LIMIT 1");
@@ -173,7 +173,7 @@ impl TurnJournal {
     }
 
     /// The turns that aren't finished, in the order in which they were accepted; of one channel, or all.
-    pub fn open_turns(&self, channel: Option<u64>) -> Result<Vec<Turn>, TurnJournalError> {
+    pub fn open_turns(&self, channel: Option<u64>) -> Result<Vec<TurnRow>, TurnJournalError> {
         let channel = channel.map(|id| id.to_string());
         self.read(|db| {
             db.prepare_cached(&format!(
@@ -185,7 +185,7 @@ impl TurnJournal {
     }
 
     /// The latest turns, newest first.
-    pub fn latest(&self, most: usize) -> Result<Vec<Turn>, TurnJournalError> {
+    pub fn latest(&self, most: usize) -> Result<Vec<TurnRow>, TurnJournalError> {
         self.read(|db| {
             db.prepare_cached(&format!("{SELECT} ORDER BY number DESC LIMIT ?1"))?
                 .query_map([i64::try_from(most).unwrap_or(i64::MAX)], turn_of)?
@@ -208,7 +208,7 @@ impl TurnJournal {
     }
 
     /// The messages that the answer to `leader` answers beside it, in their order.
-    pub fn joined_to(&self, leader: u64) -> Result<Vec<Turn>, TurnJournalError> {
+    pub fn joined_to(&self, leader: u64) -> Result<Vec<TurnRow>, TurnJournalError> {
         self.read(|db| {
             db.prepare_cached(&format!("{SELECT} WHERE joined = ?1 ORDER BY number"))?
                 .query_map([leader.to_string()], turn_of)?

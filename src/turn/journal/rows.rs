@@ -2,9 +2,9 @@
 
 use jiff::Timestamp;
 
-use crate::brain::{Class, RawTurn, ToolCall, Usage};
+use crate::brain::{FailureClass, RawTurn, ToolCall, Usage};
 use crate::turn::skills::Names;
-use crate::turn::state::State;
+use crate::turn::state::TurnState;
 
 /// The author of a question that was asked on the page.
 pub const PAGE: &str = "page";
@@ -48,11 +48,11 @@ impl NewTurn {
 
 /// One turn as the journal knows it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Turn {
+pub struct TurnRow {
     /// What was accepted.
     pub asked: NewTurn,
     /// How far it came.
-    pub state: State,
+    pub state: TurnState,
     /// The later message whose answer answers this one too.
     pub joined: Option<u64>,
     /// The brain that answered, or is being asked.
@@ -73,7 +73,7 @@ pub struct Turn {
     pub finished: Option<Timestamp>,
 }
 
-impl Turn {
+impl TurnRow {
     /// The turn's name: its question's block in the log, else the message's id.
     pub fn name(&self) -> String {
         let block = self.asked.block.rsplit_once("#^");
@@ -115,7 +115,7 @@ pub struct CallRow {
     /// The model that answered, else the one that was asked.
     pub model: String,
     /// How it failed; none where it answered.
-    pub class: Option<Class>,
+    pub class: Option<FailureClass>,
     /// The error in words.
     pub error: Option<String>,
     /// How long it took, in milliseconds.

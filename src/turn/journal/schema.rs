@@ -2,10 +2,10 @@
 
 use rusqlite::Row;
 
-use super::rows::{Assembled, NewTurn, Recalled, Turn};
+use super::rows::{Assembled, NewTurn, Recalled, TurnRow};
 use super::{count, instant};
 use crate::turn::skills::Names;
-use crate::turn::state::State;
+use crate::turn::state::TurnState;
 
 /// The tables of an empty journal.
 pub(super) const SCHEMA: &str = "
@@ -46,7 +46,7 @@ pub(super) const SELECT: &str = "SELECT message, channel, thread, author, block,
  brain, injection, recall_problem, at_ms, budget, tail, hash, answer, facts, chunks, started_ms, finished_ms, skills, sums FROM turns";
 
 /// Reads a row that [`SELECT`] gives.
-pub(super) fn turn_of(row: &Row<'_>) -> rusqlite::Result<Turn> {
+pub(super) fn turn_of(row: &Row<'_>) -> rusqlite::Result<TurnRow> {
     let id = |column: usize| -> rusqlite::Result<u64> {
         Ok(row.get::<_, String>(column)?.parse().unwrap_or_default())
     };
@@ -62,7 +62,7 @@ pub(super) fn turn_of(row: &Row<'_>) -> rusqlite::Result<Turn> {
     let sums: Option<String> = row.get(25)?;
     let sums: Vec<String> =
         sums.iter().flat_map(|sums| sums.split(',')).filter(|id| !id.is_empty()).map(str::to_owned).collect();
-    Ok(Turn {
+    Ok(TurnRow {
         asked: NewTurn {
             message: id(0)?,
             channel: id(1)?,
@@ -76,7 +76,7 @@ pub(super) fn turn_of(row: &Row<'_>) -> rusqlite::Result<Turn> {
             attachments: files.split('\n').filter(|kind| !kind.is_empty()).map(str::to_owned).collect(),
         },
         // A state of a newer program: asked again rather than lost.
-        state: State::parse(&state).unwrap_or(State::Accepted),
+        state: TurnState::parse(&state).unwrap_or(TurnState::Accepted),
         joined: joined.and_then(|id| id.parse().ok()),
         brain: row.get(12)?,
         assembled: at.zip(hash).map(|(at, hash)| Assembled {

@@ -6,7 +6,7 @@ use rusqlite::{OptionalExtension, params};
 use super::rows::ToolEnd;
 use super::{TurnJournal, TurnJournalError, step};
 use crate::brain::{ToolCall, ToolResult};
-use crate::turn::session::Known;
+use crate::turn::session_match::SessionHashes;
 
 /// The tables, which older files are given too.
 pub(super) const TABLES: &str = "
@@ -23,18 +23,18 @@ const KEEP: u32 = 500;
 
 /// A harness's session of a conversation.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Session {
+pub struct HarnessSession {
     /// The harness's name for it.
     pub id: String,
     /// What it knows.
-    pub known: Known,
+    pub known: SessionHashes,
     /// What it has cost so far, where the harness says so.
     pub usd: Option<f64>,
 }
 
 impl TurnJournal {
     /// The session of a brain in a place, which is forgotten: it is kept again once its turn is answered.
-    pub fn take_session(&self, brain: &str, place: &str) -> Result<Option<Session>, TurnJournalError> {
+    pub fn take_session(&self, brain: &str, place: &str) -> Result<Option<HarnessSession>, TurnJournalError> {
         self.write(|tx| {
             let found = tx
                 .query_row(
@@ -50,13 +50,18 @@ impl TurnJournal {
                 )
                 .optional()?;
             Ok(found.and_then(|(id, known, usd)| {
-                Some(Session { id, known: serde_json::from_str(&known).ok()?, usd })
+                Some(HarnessSession { id, known: serde_json::from_str(&known).ok()?, usd })
             }))
         })
     }
 
     /// Remembers a session.
-    pub fn keep_session(&self, brain: &str, place: &str, session: &Session) -> Result<(), TurnJournalError> {
+    pub fn keep_session(
+        &self,
+        brain: &str,
+        place: &str,
+        session: &HarnessSession,
+    ) -> Result<(), TurnJournalError> {
         self.write(|tx| {
             tx.execute(
                 "INSERT OR REPLACE INTO sessions (brain, place, session, known, usd) VALUES (?1, ?2, ?3, ?4, ?5)",

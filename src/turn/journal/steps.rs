@@ -5,7 +5,7 @@ use rusqlite::{OptionalExtension, Transaction, params};
 
 use super::rows::{Assembled, Recalled, StepRow};
 use super::{TurnJournal, TurnJournalError, instant, prune, whole};
-use crate::turn::state::State;
+use crate::turn::state::TurnState;
 
 /// The step of a message that says what is going on: its id, or nothing once it is gone.
 pub(super) const SHOWN_STEP: &str = "shown";
@@ -19,7 +19,7 @@ impl TurnJournal {
     pub fn advance(
         &self,
         message: u64,
-        state: State,
+        state: TurnState,
         detail: &str,
         now: Timestamp,
     ) -> Result<bool, TurnJournalError> {
@@ -33,7 +33,7 @@ impl TurnJournal {
                 "UPDATE turns SET injection = ?2, recall_problem = ?3 WHERE message = ?1",
                 params![message.to_string(), given.injection, given.problem],
             )?;
-            advance(tx, message, State::Recalled, given.problem.as_deref().unwrap_or(""), now).map(drop)
+            advance(tx, message, TurnState::Recalled, given.problem.as_deref().unwrap_or(""), now).map(drop)
         })
     }
 
@@ -58,7 +58,7 @@ impl TurnJournal {
                     request.sums.join(",")
                 ],
             )?;
-            advance(tx, message, State::Assembled, &request.hash, now).map(drop)
+            advance(tx, message, TurnState::Assembled, &request.hash, now).map(drop)
         })
     }
 
@@ -69,7 +69,7 @@ impl TurnJournal {
                 "UPDATE turns SET brain = ?2 WHERE message = ?1",
                 params![message.to_string(), brain],
             )?;
-            advance(tx, message, State::Called, brain, now).map(drop)
+            advance(tx, message, TurnState::Called, brain, now).map(drop)
         })
     }
 
@@ -83,7 +83,7 @@ impl TurnJournal {
         now: Timestamp,
     ) -> Result<bool, TurnJournalError> {
         self.write(|tx| {
-            if !advance(tx, message, State::Answered, "", now)? {
+            if !advance(tx, message, TurnState::Answered, "", now)? {
                 return Ok(false);
             }
             tx.execute(
@@ -97,7 +97,7 @@ impl TurnJournal {
     /// Forgets what was done for a turn whose question was edited before it was answered, but for its tools,
     /// which happened. False where it is answered already.
     pub fn begin_again(&self, message: u64, now: Timestamp) -> Result<bool, TurnJournalError> {
-        self.write(|tx| advance(tx, message, State::Accepted, "the question was edited", now))
+        self.write(|tx| advance(tx, message, TurnState::Accepted, "the question was edited", now))
     }
 
     /// Notes which message says what is going on, 0 where it is about to be posted; none where it was taken away.
@@ -168,7 +168,7 @@ pub(super) fn step(
 pub(super) fn advance(
     tx: &Transaction<'_>,
     message: u64,
-    state: State,
+    state: TurnState,
     detail: &str,
     now: Timestamp,
 ) -> rusqlite::Result<bool> {
@@ -177,7 +177,7 @@ pub(super) fn advance(
         .prepare_cached("SELECT state FROM turns WHERE message = ?1")?
         .query_row([&id], |row| row.get(0))
         .optional()?;
-    let Some(current) = current.and_then(|name| State::parse(&name)) else { return Ok(false) };
+    let Some(current) = current.and_then(|name| TurnState::parse(&name)) else { return Ok(false) };
     if !current.may_become(state) {
         return Ok(false);
     }
@@ -186,7 +186,7 @@ pub(super) fn advance(
         "UPDATE turns SET state = ?2, finished_ms = ?3 WHERE message = ?1 OR (joined = ?1 AND state <> 'dropped')",
     )?
     .execute(params![id, state.as_str(), finished])?;
-    if state == State::Accepted {
+    if state == TurnState::Accepted {
         // The request is made anew. What memory gave stays: the log holds it, once.
         tx.execute("UPDATE turns SET at_ms = NULL, hash = NULL WHERE message = ?1", [&id])?;
     }

@@ -5,8 +5,8 @@ use rusqlite::{OptionalExtension, Transaction, params};
 
 use super::schema::{SELECT, turn_of};
 use super::steps::advance;
-use super::{NewTurn, Turn, TurnJournal, TurnJournalError, insert, step};
-use crate::turn::state::State;
+use super::{NewTurn, TurnJournal, TurnJournalError, TurnRow, insert, step};
+use crate::turn::state::TurnState;
 
 /// The step of a turn that somebody stopped; its detail says who.
 const STOP_STEP: &str = "stop";
@@ -29,7 +29,7 @@ impl TurnJournal {
             for other in open.iter().take(ended) {
                 mark(tx, other, &turn.author, now)?;
             }
-            advance(tx, turn.message, State::Dropped, "a word to stop", now)?;
+            advance(tx, turn.message, TurnState::Dropped, "a word to stop", now)?;
             Ok(true)
         })
     }
@@ -62,7 +62,7 @@ impl TurnJournal {
 }
 
 /// A channel's turns that aren't finished and answer for themselves, the one that it is at first.
-fn open_in(tx: &Transaction<'_>, channel: u64) -> rusqlite::Result<Vec<Turn>> {
+fn open_in(tx: &Transaction<'_>, channel: u64) -> rusqlite::Result<Vec<TurnRow>> {
     let sql = format!(
         "{SELECT} WHERE state NOT IN ('done', 'dropped') AND joined IS NULL AND channel = ?1 ORDER BY number"
     );
@@ -70,8 +70,8 @@ fn open_in(tx: &Transaction<'_>, channel: u64) -> rusqlite::Result<Vec<Turn>> {
 }
 
 /// Marks a turn as stopped, unless its answer is fixed.
-fn mark(tx: &Transaction<'_>, turn: &Turn, who: &str, now: Timestamp) -> rusqlite::Result<bool> {
-    if turn.state >= State::Answered {
+fn mark(tx: &Transaction<'_>, turn: &TurnRow, who: &str, now: Timestamp) -> rusqlite::Result<bool> {
+    if turn.state >= TurnState::Answered {
         return Ok(false);
     }
     step(tx, turn.asked.message, STOP_STEP, now, who)?;
@@ -110,7 +110,7 @@ mod tests {
             let journal = asked(&[2, 3, 6]);
             assert!(journal.accept_stop(&turn(5, "stop"), live, now()).unwrap());
             assert_eq!(stopped(&journal), ended);
-            assert_eq!(journal.turn(5).unwrap().unwrap().state, State::Dropped);
+            assert_eq!(journal.turn(5).unwrap().unwrap().state, TurnState::Dropped);
             assert_eq!(journal.stopped_by(2).unwrap().as_deref(), Some("Alice"));
             // The same message once more stops nothing else.
             assert!(!journal.accept_stop(&turn(5, "stop"), live, now()).unwrap());
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn with_nothing_to_end_a_live_word_is_a_question_and_an_old_one_nothing() {
-        for (live, state) in [(true, State::Accepted), (false, State::Dropped)] {
+        for (live, state) in [(true, TurnState::Accepted), (false, TurnState::Dropped)] {
             let journal = asked(&[]);
             assert_eq!(journal.accept_stop(&turn(5, "stop"), live, now()).unwrap(), !live);
             assert_eq!(journal.turn(5).unwrap().unwrap().state, state);

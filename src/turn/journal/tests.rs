@@ -1,6 +1,6 @@
 use super::*;
 use crate::brain::ToolCall;
-use crate::turn::State;
+use crate::turn::TurnState;
 
 fn now() -> Timestamp {
     "2026-11-22T09:00:00Z".parse().unwrap()
@@ -23,10 +23,10 @@ fn a_message_is_accepted_once_and_goes_on_only_forward() {
     let row = journal.turn(1).unwrap().unwrap();
     assert_eq!(
         (row.state, row.answer.as_deref(), row.brain.as_deref()),
-        (State::Answered, Some("text"), Some("claude"))
+        (TurnState::Answered, Some("text"), Some("claude"))
     );
-    assert!(journal.advance(1, State::Sent, "", now()).unwrap());
-    assert!(journal.advance(1, State::Done, "", now()).unwrap());
+    assert!(journal.advance(1, TurnState::Sent, "", now()).unwrap());
+    assert!(journal.advance(1, TurnState::Done, "", now()).unwrap());
     assert!(journal.open_turns(None).unwrap().is_empty());
 }
 
@@ -56,11 +56,14 @@ fn a_joined_message_goes_along_and_an_edited_one_begins_again() {
     }
     journal.join(2, &[1], now()).unwrap();
     journal.recalled(2, &Recalled { injection: "x".into(), problem: None }, now()).unwrap();
-    assert_eq!(journal.turn(1).unwrap().unwrap().state, State::Recalled);
+    assert_eq!(journal.turn(1).unwrap().unwrap().state, TurnState::Recalled);
     assert!(journal.begin_again(2, now()).unwrap());
     // What memory gave stands in the log already: it stays.
     let row = journal.turn(2).unwrap().unwrap();
-    assert_eq!((row.state, row.assembled.is_none(), row.recalled.is_some()), (State::Accepted, true, true));
+    assert_eq!(
+        (row.state, row.assembled.is_none(), row.recalled.is_some()),
+        (TurnState::Accepted, true, true)
+    );
     assert_eq!(journal.joined_to(2).unwrap().len(), 1);
 }
 

@@ -9,12 +9,12 @@ use std::ops::Range;
 
 use jiff::Zoned;
 
-use super::history::{self, Past};
+use super::history::{self, PastMessage};
 use super::notes::Notes;
-use super::told::{self, Told};
+use super::past_context::{self, PastSummary};
 use crate::brain::{Message, Part, Request, ToolSpec};
 use crate::format::log::{LogBlock, said_and_facts};
-use crate::turn::skills::{self, Shown};
+use crate::turn::skills::{self, RequestSkills};
 
 /// Of the past so many messages are told at least, where there is room.
 pub const TAIL: usize = 64;
@@ -41,17 +41,17 @@ than guess.
 
 /// What a request is made of.
 #[derive(Debug, Clone)]
-pub struct Material<'a> {
+pub struct RequestMaterial<'a> {
     /// What the notes say that every request tells of.
     pub notes: &'a Notes,
     /// The skills that are told.
-    pub skills: &'a Shown,
+    pub skills: &'a RequestSkills,
     /// What may be called; the tool that reads skills only where some are told.
     pub tools: Vec<ToolSpec>,
     /// The window's events up to the one that is looked at last.
     pub blocks: &'a [LogBlock],
     /// The summaries of the window that none stands above, oldest first.
-    pub summaries: &'a [Told],
+    pub summaries: &'a [PastSummary],
     /// The messages to be answered, oldest first.
     pub questions: &'a [Question],
     /// What memory gives; empty where it gives nothing.
@@ -97,11 +97,11 @@ fn of_tools(tools: &[ToolSpec]) -> u64 {
 }
 
 /// The request.
-pub fn assemble(mut material: Material<'_>) -> Request {
+pub fn assemble(mut material: RequestMaterial<'_>) -> Request {
     if material.skills.skills.is_empty() {
         material.tools.retain(|tool| tool.name != skills::TOOL);
     }
-    let Parts { system, summaries, past, new, .. } = parts(&material);
+    let RequestParts { system, summaries, past, new, .. } = parts(&material);
     let mut messages: Vec<Message> = summaries.into_iter().map(|(message, _)| message).collect();
     messages.extend(past.into_iter().flat_map(|past| past.messages));
     let cache_after = messages.len().checked_sub(1);
@@ -118,8 +118,8 @@ pub fn assemble(mut material: Material<'_>) -> Request {
 
 /// The block ids of the events whose words stand in the request: the past that is told, what is told of the earlier past
 /// since the question is about it, and what a summary says word for word.
-pub fn standing(material: &Material<'_>) -> Vec<String> {
-    let Parts { summaries, past, earlier, .. } = parts(material);
+pub fn standing(material: &RequestMaterial<'_>) -> Vec<String> {
+    let RequestParts { summaries, past, earlier, .. } = parts(material);
     let from = past.first().map_or(material.blocks.len(), |past| past.at);
     let says = |at: usize, said: &str| {
         let mut covering = summaries.iter().filter(|(_, (_, events))| events.contains(&at));
@@ -139,38 +139,39 @@ pub fn standing(material: &Material<'_>) -> Vec<String> {
 }
 
 /// A request before it is put together.
-struct Parts<'a> {
+struct RequestParts<'a> {
     system: String,
     /// The summaries that find room, each with the events that it covers.
-    summaries: Vec<(Message, (&'a Told, Range<usize>))>,
+    summaries: Vec<(Message, (&'a PastSummary, Range<usize>))>,
     /// The past that is told as it was said.
-    past: Vec<Past>,
+    past: Vec<PastMessage>,
     /// What is told of the past under summaries, since the question's words hit it.
     earlier: String,
     /// What is new.
     new: Vec<Message>,
 }
 
-fn parts<'a>(material: &Material<'a>) -> Parts<'a> {
+fn parts<'a>(material: &RequestMaterial<'a>) -> RequestParts<'a> {
     let system = system(material.notes, material.skills);
     let asked: Vec<&str> = material.questions.iter().map(|question| question.id.as_str()).collect();
     let with_tools = !material.tools.is_empty();
     let zone = material.now.time_zone();
-    let summaries = told::placed(material.summaries, material.blocks);
+    let summaries = past_context::placed(material.summaries, material.blocks);
     let covered = summaries.last().map_or(0, |(_, events)| events.end);
     let mut past = history::past(material.blocks, &asked, with_tools, zone);
     past.retain(|past| past.at >= covered);
     let text: Vec<&str> = material.questions.iter().map(|question| question.text.as_str()).collect();
-    let earlier = told::hit(&summaries, material.blocks, &text.join("\n"), material.budget, zone);
+    let earlier = past_context::hit(&summaries, material.blocks, &text.join("\n"), material.budget, zone);
     let new = news(material, &earlier);
     let tools = of_tools(&material.tools);
     let fixed = history::estimate(&system) + tools + new.iter().map(history::tokens).sum::<u64>();
     let room = material.budget.saturating_sub(fixed);
     let past = past.split_off(start(&past, room));
     let left = room.saturating_sub(past.iter().map(|past| past.tokens).sum());
-    let shown =
-        summaries.into_iter().map(|told| (told::message(told.0, &told.1, material.blocks, zone), told));
-    Parts { system, summaries: newest(shown.collect(), left), past, earlier, new }
+    let shown = summaries
+        .into_iter()
+        .map(|told| (past_context::message(told.0, &told.1, material.blocks, zone), told));
+    RequestParts { system, summaries: newest(shown.collect(), left), past, earlier, new }
 }
 
 /// The newest of these messages that fit, in their order.
@@ -187,7 +188,7 @@ fn newest<T>(mut messages: Vec<(Message, T)>, room: u64) -> Vec<(Message, T)> {
 
 /// Where the past begins that is told: at a multiple of [`STRIDE`] where more than [`MOST_RAW`] would stand before the
 /// [`TAIL`]; over budget later, in steps of [`EVICT`]. The last message is kept whatever it costs.
-fn start(past: &[Past], room: u64) -> usize {
+fn start(past: &[PastMessage], room: u64) -> usize {
     let tail = past.len().saturating_sub(TAIL);
     let mut start = 0;
     let mut raw: u64 = past[..tail].iter().map(|past| past.tokens).sum();
@@ -204,7 +205,7 @@ fn start(past: &[Past], room: u64) -> usize {
     start
 }
 
-fn system(notes: &Notes, skills: &Shown) -> String {
+fn system(notes: &Notes, skills: &RequestSkills) -> String {
     let mut text = String::new();
     let persona = notes.persona.trim();
     if !persona.is_empty() {
@@ -221,7 +222,7 @@ fn system(notes: &Notes, skills: &Shown) -> String {
 }
 
 /// What is new in this turn: date and time, what was last worked on, what was said `earlier` about it, and the memories before the first question.
-fn news(material: &Material<'_>, earlier: &str) -> Vec<Message> {
+fn news(material: &RequestMaterial<'_>, earlier: &str) -> Vec<Message> {
     let now = material.now;
     let zone = now.time_zone().iana_name().unwrap_or("local time");
     let mut context = format!("Now: {} ({zone}).", now.strftime("%A, %Y-%m-%d %H:%M"));
@@ -276,9 +277,9 @@ mod tests {
         let blocks = log(turns);
         let question = Question { id: "now".into(), text: "<@5> and now?".into(), files: vec![] };
         let notes = Notes { persona: "You are kind.".into(), pinned: "- tea".into(), ..Notes::default() };
-        assemble(Material {
+        assemble(RequestMaterial {
             notes: &notes,
-            skills: &Shown::default(),
+            skills: &RequestSkills::default(),
             tools: vec![],
             blocks: &blocks,
             summaries: &[],
@@ -356,9 +357,9 @@ mod tests {
             working: "The shed's roof.\n".into(),
             ..Notes::default()
         };
-        let request = assemble(Material {
+        let request = assemble(RequestMaterial {
             notes: &notes,
-            skills: &Shown::default(),
+            skills: &RequestSkills::default(),
             tools: vec![],
             blocks: &[],
             summaries: &[],

@@ -15,7 +15,7 @@ const MOST_TEXT: u64 = 64 << 10;
 
 /// A file of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Attached {
+pub struct AttachedFile {
     /// Its name.
     pub name: String,
     /// Where it is.
@@ -44,7 +44,7 @@ pub enum FileKind {
     Other,
 }
 
-impl Attached {
+impl AttachedFile {
     /// Reads a line of an event: `attached [name](<link>) (type, size)` or `attached [[path|name]] (type, size)`.
     pub fn parse(line: &str) -> Option<Self> {
         let rest = line.strip_prefix("attached ")?;
@@ -119,11 +119,11 @@ impl Attached {
 }
 
 /// The files of the message whose block has this id.
-pub fn of(blocks: &[LogBlock], message: &str) -> Vec<Attached> {
+pub fn of(blocks: &[LogBlock], message: &str) -> Vec<AttachedFile> {
     let Some(message) = message_of(message) else { return Vec::new() };
     let about = blocks.iter().filter(|block| block.event.kind == EventKind::System);
     let own = about.filter(|block| block.event.id.as_deref().and_then(message_of) == Some(message));
-    own.flat_map(|block| block.event.content.lines().filter_map(Attached::parse)).collect()
+    own.flat_map(|block| block.event.content.lines().filter_map(AttachedFile::parse)).collect()
 }
 
 /// What the ids of all blocks of one message of a chat have in common; none where an id is none of the logs'
@@ -138,12 +138,14 @@ mod tests {
 
     #[test]
     fn both_forms_are_read() {
-        let link = Attached::parse("attached [a b.png](<https://cdn/x?ex=1>) (image/png, 3.0 kB)").unwrap();
+        let link =
+            AttachedFile::parse("attached [a b.png](<https://cdn/x?ex=1>) (image/png, 3.0 kB)").unwrap();
         assert_eq!(link.place, FilePlace::Link("https://cdn/x?ex=1".into()));
         assert_eq!((link.kind(), link.media_type()), (FileKind::Picture, "image/png"));
-        let kept =
-            Attached::parse("attached [[logs/c/files/1-n.txt|n.txt]] (text/plain; charset=utf-8, 3 bytes)")
-                .unwrap();
+        let kept = AttachedFile::parse(
+            "attached [[logs/c/files/1-n.txt|n.txt]] (text/plain; charset=utf-8, 3 bytes)",
+        )
+        .unwrap();
         assert_eq!(kept.place, FilePlace::Kept("logs/c/files/1-n.txt".into()));
         assert_eq!(kept.kind(), FileKind::Text);
         assert_eq!(
@@ -153,7 +155,7 @@ mod tests {
             }
         );
         for no in ["answers [[x#^y]]", "attached", "attached [x] (y)", "attached [x](<y>"] {
-            assert_eq!(Attached::parse(no), None, "{no}");
+            assert_eq!(AttachedFile::parse(no), None, "{no}");
         }
     }
 }

@@ -9,10 +9,10 @@ use std::collections::{HashMap, HashSet};
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use super::files::{Attached, message_of};
+use super::files::{AttachedFile, message_of};
 pub use super::shorten::{MOST_RESULT, shorten};
 use crate::brain::{Message, Part, ToolCall, ToolResult};
-use crate::format::log::{Event, EventKind, LogBlock};
+use crate::format::log::{EventKind, LogBlock, LogEvent};
 use crate::turn::facts;
 
 /// Room for the marks around a result, and for its `Error: `: a result that was cut when it was written isn't cut again.
@@ -20,7 +20,7 @@ const MARKS: usize = 1_000;
 
 /// One message of the past, with the log's event that it begins with.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Past {
+pub struct PastMessage {
     /// As the model is told.
     pub messages: Vec<Message>,
     /// Its size in estimated tokens.
@@ -61,12 +61,12 @@ impl<'a> Changes<'a> {
 }
 
 /// The block id of the message that a system event says was edited or deleted.
-pub fn changed(event: &Event) -> Option<&str> {
+pub fn changed(event: &LogEvent) -> Option<&str> {
     change(event).map(|(id, _)| id)
 }
 
 /// What a system event says of a message: its block id with its new text, or none where it was deleted.
-fn change(event: &Event) -> Option<(&str, Option<&str>)> {
+fn change(event: &LogEvent) -> Option<(&str, Option<&str>)> {
     if let Some(rest) = event.content.strip_prefix("edited [[") {
         let (link, text) = rest.split_once("]]:\n")?;
         return Some((link.split_once("#^")?.1, Some(text)));
@@ -77,9 +77,9 @@ fn change(event: &Event) -> Option<(&str, Option<&str>)> {
 
 /// The messages that `blocks` tell, oldest first. `left_out` are the ids of the questions that are asked now;
 /// tool calls are told only where `tools` are offered, since a model may refuse calls of tools that it hasn't.
-pub fn past(blocks: &[LogBlock], left_out: &[&str], tools: bool, zone: &TimeZone) -> Vec<Past> {
+pub fn past(blocks: &[LogBlock], left_out: &[&str], tools: bool, zone: &TimeZone) -> Vec<PastMessage> {
     let changes = Changes::of(blocks);
-    let mut out: Vec<Past> = Vec::new();
+    let mut out: Vec<PastMessage> = Vec::new();
     let mut agent_open = false;
     let asked = left_out.iter().filter_map(|id| message_of(id)).collect::<HashSet<_>>();
     let last =
@@ -119,7 +119,7 @@ pub fn past(blocks: &[LogBlock], left_out: &[&str], tools: bool, zone: &TimeZone
                 vec![asked, Message::ToolResults { results: vec![result] }]
             }),
             EventKind::System => {
-                let told = event.content.lines().filter_map(Attached::parse).map(|file| file.told());
+                let told = event.content.lines().filter_map(AttachedFile::parse).map(|file| file.told());
                 if let Some(last) = out.last_mut() {
                     told.for_each(|part| note_file(last, part));
                 }
@@ -135,13 +135,13 @@ pub fn past(blocks: &[LogBlock], left_out: &[&str], tools: bool, zone: &TimeZone
     out
 }
 
-fn sized(messages: Vec<Message>, at: usize) -> Past {
+fn sized(messages: Vec<Message>, at: usize) -> PastMessage {
     let tokens = messages.iter().map(tokens).sum();
-    Past { messages, tokens, at }
+    PastMessage { messages, tokens, at }
 }
 
 /// A further chunk of the answer before it.
-fn append(out: &mut [Past], more: &str) {
+fn append(out: &mut [PastMessage], more: &str) {
     if let Some(last) = out.last_mut()
         && let Some(Message::Assistant { text, .. }) = last.messages.last_mut()
     {
@@ -152,7 +152,7 @@ fn append(out: &mut [Past], more: &str) {
 }
 
 /// A file that hung on the message before it: its name, kind and size, never its link, which expires.
-fn note_file(past: &mut Past, file: Part) {
+fn note_file(past: &mut PastMessage, file: Part) {
     if let Some(Message::User { parts }) = past.messages.last_mut() {
         parts.push(file);
         past.tokens = past.messages.iter().map(tokens).sum();

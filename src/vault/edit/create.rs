@@ -12,15 +12,15 @@ use rustix::{
     io::Errno,
 };
 
-use super::editor::{Attempt, Editor, Task, lock};
+use super::editor::{EditAttempt, EditTask, Editor, lock};
 use super::in_place::unchanged;
 use super::journal::{JournalEntry, JournalLock, Kind};
 use super::report::EditReport;
 use crate::vault::error::EditError;
-use crate::vault::plan::operations::After;
-use crate::vault::plan::{Guard, OpOutcome, Script};
+use crate::vault::plan::operations::FileAfter;
+use crate::vault::plan::{ImageChange, OldImageGuard, OpOutcome};
 use crate::vault::read::conflict::OUR_MARK;
-use crate::vault::read::{Located, Stat, still_names};
+use crate::vault::read::{LocatedNote, Stat, still_names};
 
 /// A hidden, unused name beside `name`.
 pub(super) fn temp_name(name: &OsStr) -> io::Result<String> {
@@ -66,16 +66,16 @@ impl Editor {
     /// The attempt for a note that doesn't exist: nothing, or a new note.
     pub(super) fn attempt_absent(
         &self,
-        task: &mut Task<'_>,
+        task: &mut EditTask<'_>,
         journal: &JournalLock<'_>,
-    ) -> Result<Attempt, EditError> {
+    ) -> Result<EditAttempt, EditError> {
         if task.begun.elapsed() < super::editor::GONE_FOR && lock(&self.known).knows(task.path) {
             // Some programs save by deleting and making anew; what they are about to write counts.
-            return Ok(Attempt::Raced);
+            return Ok(EditAttempt::Raced);
         }
         let planned = (task.plan)(None);
-        let After::Bytes(after) = planned.after else {
-            return Ok(Attempt::Done(unchanged(planned.outcomes, None)));
+        let FileAfter::Bytes(after) = planned.after else {
+            return Ok(EditAttempt::Done(unchanged(planned.outcomes, None)));
         };
         self.vault.create_parents(task.path)?;
         let place = self.vault.locate(task.path)?;
@@ -91,8 +91,8 @@ impl Editor {
             kind: Kind::Create { temp: temp.clone() },
             path: task.path.clone(),
             why: task.why.clone(),
-            script: Script::between(&[], &after),
-            guard: Guard::Whole(Vec::new()),
+            script: ImageChange::between(&[], &after),
+            guard: OldImageGuard::Whole(Vec::new()),
         })?;
         fail_point!("vault::create::journalled");
         let written = write_temp(&place.dir, &temp, &after, Mode::from_raw_mode(0o666)).and_then(|file| {
@@ -111,7 +111,7 @@ impl Editor {
                 remove_temp();
                 journal.clear()?;
                 return match refused {
-                    Ok(_) => Ok(Attempt::Raced),
+                    Ok(_) => Ok(EditAttempt::Raced),
                     Err(source) => Err(failed("giving it its name")(source)),
                 };
             }
@@ -121,7 +121,7 @@ impl Editor {
         let warning = self.finished(task.path, task.why, None, Some(&after));
         fail_point!("vault::create::told");
         journal.clear()?;
-        Ok(Attempt::Done(EditReport {
+        Ok(EditAttempt::Done(EditReport {
             outcomes: planned.outcomes,
             after,
             changed: true,
@@ -134,13 +134,13 @@ impl Editor {
     /// the file's stat) its bytes can't have changed since, and opening it would wait for ourselves.
     pub(super) fn remove(
         &self,
-        task: &Task<'_>,
+        task: &EditTask<'_>,
         journal: &JournalLock<'_>,
-        place: &Located,
+        place: &LocatedNote,
         before: &[u8],
         leased: Option<&Stat>,
         outcomes: Vec<OpOutcome>,
-    ) -> Result<Attempt, EditError> {
+    ) -> Result<EditAttempt, EditError> {
         let path = task.path;
         let failed = |step| move |source| EditError::Write { path: path.clone(), step, source };
         let kept = temp_name(&place.name).map_err(failed("naming a temporary file"))?;
@@ -148,8 +148,8 @@ impl Editor {
             kind: Kind::Remove { kept: kept.clone() },
             path: task.path.clone(),
             why: task.why.clone(),
-            script: Script::between(before, &[]),
-            guard: Guard::Whole(before.to_vec()),
+            script: ImageChange::between(before, &[]),
+            guard: OldImageGuard::Whole(before.to_vec()),
         };
         journal.write(&entry)?;
         fail_point!("vault::remove::journalled");
@@ -176,13 +176,19 @@ impl Editor {
                 self.forget_displaced(&kept);
             }
             journal.clear()?;
-            return Ok(Attempt::Raced);
+            return Ok(EditAttempt::Raced);
         }
         rustix::fs::fsync(&place.dir).map_err(|error| failed("syncing its folder")(error.into()))?;
         let warning = self.finished(task.path, task.why, Some(before), None);
         fail_point!("vault::remove::told");
         journal.clear()?;
-        Ok(Attempt::Done(EditReport { outcomes, after: Vec::new(), changed: true, removed: true, warning }))
+        Ok(EditAttempt::Done(EditReport {
+            outcomes,
+            after: Vec::new(),
+            changed: true,
+            removed: true,
+            warning,
+        }))
     }
 }
 

@@ -13,12 +13,12 @@ use rustix::fs::{AtFlags, Mode, OFlags};
 use serde::{Deserialize, Serialize};
 
 use super::create::read_in;
-use super::editor::{Attempt, Editor, GONE_FOR, Planned, Task};
+use super::editor::{EditAttempt, EditTask, Editor, GONE_FOR, PlannedBytes};
 use super::journal::JournalLock;
 use super::lease;
 use crate::vault::error::EditError;
 use crate::vault::path::NotePath;
-use crate::vault::plan::operations::After;
+use crate::vault::plan::operations::FileAfter;
 use crate::vault::plan::{OpOutcome, carry_over};
 use crate::vault::why::{Actor, Why};
 
@@ -209,7 +209,7 @@ impl Editor {
             }
             let late = Why::new(Actor::Human, format!("late edit of {}", record.path));
             match self.merge_late(journal, &record, &theirs, &late, over) {
-                Ok(Attempt::Done(_)) => {}
+                Ok(EditAttempt::Done(_)) => {}
                 // The note itself is being saved at this moment, or a person is to look at it first.
                 Ok(_) | Err(EditError::Refused(_)) => return Ok(()),
                 Err(error) => return Err(error),
@@ -238,7 +238,7 @@ impl Editor {
         theirs: &[u8],
         why: &Why,
         is_over: bool,
-    ) -> Result<Attempt, EditError> {
+    ) -> Result<EditAttempt, EditError> {
         let mut plan = |before: Option<&[u8]>| {
             let merged = match before {
                 Some(now) => carry_over(&record.base, theirs, &record.ours, now),
@@ -246,29 +246,29 @@ impl Editor {
                 None => theirs.to_vec(),
             };
             let after = match before {
-                Some(before) if before == merged => After::Same,
-                None if merged.is_empty() => After::Same,
-                _ => After::Bytes(merged),
+                Some(before) if before == merged => FileAfter::Same,
+                None if merged.is_empty() => FileAfter::Same,
+                _ => FileAfter::Bytes(merged),
             };
-            Planned { after, outcomes: vec![OpOutcome::Done], explicit: is_over }
+            PlannedBytes { after, outcomes: vec![OpOutcome::Done], explicit: is_over }
         };
         // A note that is missing may be about to be made anew, but not for a whole minute.
         let begun = Instant::now();
         let begun = if is_over { begun.checked_sub(GONE_FOR).unwrap_or(begun) } else { begun };
-        let mut task = Task { path: &record.path, why, plan: &mut plan, begun };
+        let mut task = EditTask { path: &record.path, why, plan: &mut plan, begun };
         for _ in 0..5 {
             let attempt = match self.options.strategy {
                 crate::vault::EditStrategy::Swap => self.attempt_swap(&mut task, journal)?,
                 _ => match self.attempt_in_place(&mut task, journal)? {
-                    Attempt::NoLease | Attempt::Busy => self.attempt_swap(&mut task, journal)?,
+                    EditAttempt::NoLease | EditAttempt::Busy => self.attempt_swap(&mut task, journal)?,
                     attempt => attempt,
                 },
             };
-            if !matches!(attempt, Attempt::Raced) {
+            if !matches!(attempt, EditAttempt::Raced) {
                 return Ok(attempt);
             }
         }
-        Ok(Attempt::Raced)
+        Ok(EditAttempt::Raced)
     }
 }
 

@@ -16,19 +16,19 @@ use jiff::Timestamp;
 
 use super::journal::{Journal, JournalLock};
 use super::options::{EditOptions, EditStrategy};
-use super::report::{EditReport, Plan};
+use super::report::{EditPlan, EditReport};
 use crate::clock::Clock;
 use crate::vault::error::EditError;
 use crate::vault::guard::{ConflictCopies, FollowUps, KnownLengths};
 use crate::vault::path::NotePath;
-use crate::vault::plan::operations::After;
+use crate::vault::plan::operations::FileAfter;
 use crate::vault::plan::{OpOutcome, Operation, operations as plan};
 use crate::vault::read::Vault;
-use crate::vault::why::{Change, ChangeObserver, Why};
+use crate::vault::why::{ChangeObserver, ObservedChange, Why};
 
 /// The bytes that an edit leads to.
-pub(super) struct Planned {
-    pub after: After,
+pub(super) struct PlannedBytes {
+    pub after: FileAfter,
     pub outcomes: Vec<OpOutcome>,
     /// The caller has named the whole content it expects, so the rules about suspicious content
     /// don't apply.
@@ -36,7 +36,7 @@ pub(super) struct Planned {
 }
 
 /// What one attempt came to.
-pub(super) enum Attempt {
+pub(super) enum EditAttempt {
     Done(EditReport),
     /// Another program has the file open.
     Busy,
@@ -47,10 +47,10 @@ pub(super) enum Attempt {
 }
 
 /// One edit, as the attempts see it.
-pub(super) struct Task<'a> {
+pub(super) struct EditTask<'a> {
     pub path: &'a NotePath,
     pub why: &'a Why,
-    pub plan: &'a mut dyn FnMut(Option<&[u8]>) -> Planned,
+    pub plan: &'a mut dyn FnMut(Option<&[u8]>) -> PlannedBytes,
     /// When it was first tried.
     pub begun: Instant,
 }
@@ -132,13 +132,13 @@ impl Editor {
     pub fn edit(&self, path: &NotePath, ops: &[Operation], why: &Why) -> Result<EditReport, EditError> {
         let explicit =
             ops.iter().all(|op| matches!(op, Operation::ReplaceAll { .. } | Operation::RemoveFile { .. }));
-        self.run(&mut Task {
+        self.run(&mut EditTask {
             path,
             why,
             begun: Instant::now(),
             plan: &mut |before| {
                 let (after, outcomes) = plan::change_to(ops, before);
-                Planned { after, outcomes, explicit }
+                PlannedBytes { after, outcomes, explicit }
             },
         })
     }
@@ -150,23 +150,24 @@ impl Editor {
         &self,
         path: &NotePath,
         why: &Why,
-        mut plan: impl FnMut(&[u8]) -> Plan,
+        mut plan: impl FnMut(&[u8]) -> EditPlan,
     ) -> Result<EditReport, EditError> {
-        self.run(&mut Task {
+        self.run(&mut EditTask {
             path,
             why,
             begun: Instant::now(),
             plan: &mut |before| match plan(before.unwrap_or_default()) {
-                Plan::Operations(ops) => {
+                EditPlan::Operations(ops) => {
                     let (after, outcomes) = plan::change_to(&ops, before);
-                    Planned { after, outcomes, explicit: false }
+                    PlannedBytes { after, outcomes, explicit: false }
                 }
-                Plan::Bytes(bytes) if before.is_none() && bytes.is_empty() => {
-                    Planned { after: After::Same, outcomes: Vec::new(), explicit: false }
+                EditPlan::Bytes(bytes) if before.is_none() && bytes.is_empty() => {
+                    PlannedBytes { after: FileAfter::Same, outcomes: Vec::new(), explicit: false }
                 }
-                Plan::Bytes(bytes) => {
-                    let after = if before == Some(&*bytes) { After::Same } else { After::Bytes(bytes) };
-                    Planned { after, outcomes: vec![OpOutcome::Done], explicit: false }
+                EditPlan::Bytes(bytes) => {
+                    let after =
+                        if before == Some(&*bytes) { FileAfter::Same } else { FileAfter::Bytes(bytes) };
+                    PlannedBytes { after, outcomes: vec![OpOutcome::Done], explicit: false }
                 }
             },
         })
@@ -180,14 +181,14 @@ impl Editor {
         if self.vault.stat(path)?.is_some() {
             return Err(EditError::Exists(path.clone()));
         }
-        let report = self.run(&mut Task {
+        let report = self.run(&mut EditTask {
             path,
             why,
             begun: Instant::now(),
             plan: &mut |before| match before {
-                Some(_) => Planned { after: After::Same, outcomes: Vec::new(), explicit: true },
-                None => Planned {
-                    after: After::Bytes(bytes.to_vec()),
+                Some(_) => PlannedBytes { after: FileAfter::Same, outcomes: Vec::new(), explicit: true },
+                None => PlannedBytes {
+                    after: FileAfter::Bytes(bytes.to_vec()),
                     outcomes: vec![OpOutcome::Done],
                     explicit: true,
                 },
@@ -225,7 +226,7 @@ impl Editor {
         act(&journal.lock()?)
     }
 
-    fn run(&self, task: &mut Task<'_>) -> Result<EditReport, EditError> {
+    fn run(&self, task: &mut EditTask<'_>) -> Result<EditReport, EditError> {
         let begun = task.begun;
         let mut pause = Duration::from_micros(500);
         let mut swap = self.options.strategy == EditStrategy::Swap;
@@ -235,19 +236,19 @@ impl Editor {
                 if swap { self.attempt_swap(task, journal) } else { self.attempt_in_place(task, journal) }
             })?;
             match attempt {
-                Attempt::Done(report) => return Ok(report),
-                Attempt::NoLease => {
+                EditAttempt::Done(report) => return Ok(report),
+                EditAttempt::NoLease => {
                     if self.options.strategy == EditStrategy::Lease {
                         return Err(EditError::NoLease(task.path.clone()));
                     }
                     swap = true;
                     continue;
                 }
-                Attempt::Raced | Attempt::Busy if begun.elapsed() >= self.options.patience => {
+                EditAttempt::Raced | EditAttempt::Busy if begun.elapsed() >= self.options.patience => {
                     return Err(EditError::Busy { path: task.path.clone(), waited: begun.elapsed() });
                 }
-                Attempt::Raced => {}
-                Attempt::Busy => {
+                EditAttempt::Raced => {}
+                EditAttempt::Busy => {
                     // A mere reader, such as `tail -f`, may do so for days.
                     let long = begun.elapsed() >= self.options.patience / 2;
                     if long && self.options.strategy == EditStrategy::Auto && self.only_read(task.path) {
@@ -299,7 +300,7 @@ impl Editor {
         after: Option<&[u8]>,
     ) -> Option<String> {
         let observer = self.observer.read().unwrap_or_else(PoisonError::into_inner).clone()?;
-        let told = observer.changed(&Change { path, before, after, why });
+        let told = observer.changed(&ObservedChange { path, before, after, why });
         told.err().map(|error| {
             tracing::warn!(note = %path, %error, "a change was made but not recorded in history");
             format!("`{path}` was written, but history could not record it: {error}")
@@ -309,8 +310,8 @@ impl Editor {
     /// The rules of what is never written to, for a file with these bytes.
     pub(super) fn check_content(
         &self,
-        task: &Task<'_>,
-        planned: &Planned,
+        task: &EditTask<'_>,
+        planned: &PlannedBytes,
         bytes: &[u8],
         stat: &crate::vault::Stat,
     ) -> Result<(), EditError> {
@@ -332,7 +333,11 @@ impl Editor {
     }
 
     /// Refuses a note with a conflicting copy beside it, unless it is being restored or the copy brought into it.
-    pub(super) fn check_copies(&self, task: &Task<'_>, dir: &std::os::fd::OwnedFd) -> Result<(), EditError> {
+    pub(super) fn check_copies(
+        &self,
+        task: &EditTask<'_>,
+        dir: &std::os::fd::OwnedFd,
+    ) -> Result<(), EditError> {
         let is_merge = task.why.trailers.iter().any(|(key, _)| key == crate::vault::MERGES);
         if task.why.actor != crate::vault::Actor::Restore && !is_merge {
             lock(&self.copies).check(task.path, dir)?;

@@ -12,18 +12,18 @@ use std::{
 use fail::fail_point;
 use rustix::fs::OFlags;
 
-use super::editor::{Attempt, Editor, Task};
+use super::editor::{EditAttempt, EditTask, Editor};
 use super::journal::{JournalEntry, JournalLock, Kind};
-use super::lease::{Grant, Lease};
+use super::lease::{Lease, LeaseGrant};
 use super::report::EditReport;
 use crate::vault::error::{EditError, VaultError};
 use crate::vault::path::NotePath;
-use crate::vault::plan::operations::After;
-use crate::vault::plan::{Guard, OpOutcome, Script};
+use crate::vault::plan::operations::FileAfter;
+use crate::vault::plan::{ImageChange, OldImageGuard, OpOutcome};
 use crate::vault::read::Stat;
 
 /// A note that is open, under a lease.
-struct Leased<'f> {
+struct LeasedNote<'f> {
     file: &'f File,
     stat: &'f Stat,
     lease: Lease<'f>,
@@ -33,9 +33,9 @@ impl Editor {
     /// Opens, leases, re-reads, applies, journals, writes, checks, releases, tells, clears.
     pub(super) fn attempt_in_place(
         &self,
-        task: &mut Task<'_>,
+        task: &mut EditTask<'_>,
         journal: &JournalLock<'_>,
-    ) -> Result<Attempt, EditError> {
+    ) -> Result<EditAttempt, EditError> {
         let (file, stat) = match self.open_to_write(task.path) {
             Ok(opened) => opened,
             Err(EditError::Vault(VaultError::NotFound(_))) => return self.attempt_absent(task, journal),
@@ -43,38 +43,38 @@ impl Editor {
             Err(error) => return Err(error),
         };
         if is_remote(&file) {
-            return Ok(Attempt::NoLease);
+            return Ok(EditAttempt::NoLease);
         }
         fail_point!("vault::in-place::opened");
         let lease = match Lease::take(&file) {
-            Grant::Granted(lease) => lease,
-            Grant::Busy => return Ok(Attempt::Busy),
-            Grant::Unsupported => return Ok(Attempt::NoLease),
+            LeaseGrant::Granted(lease) => lease,
+            LeaseGrant::Busy => return Ok(EditAttempt::Busy),
+            LeaseGrant::Unsupported => return Ok(EditAttempt::NoLease),
         };
         fail_point!("vault::in-place::leased");
         if !self.still_here(task.path, &file, &stat)? {
-            return Ok(Attempt::Raced);
+            return Ok(EditAttempt::Raced);
         }
         let size = file.metadata().map_err(|error| VaultError::io(task.path, error))?.len();
         let before = self.vault.read_open(task.path, &file, size)?;
         let planned = (task.plan)(Some(&before));
-        if planned.after == After::Same {
-            return Ok(Attempt::Done(unchanged(planned.outcomes, Some(before))));
+        if planned.after == FileAfter::Same {
+            return Ok(EditAttempt::Done(unchanged(planned.outcomes, Some(before))));
         }
         self.check_content(task, &planned, &before, &stat)?;
         let place = self.vault.locate(task.path)?;
         self.check_copies(task, &place.dir)?;
         let (script, whole) = match planned.after {
-            After::Missing | After::Same => {
+            FileAfter::Missing | FileAfter::Same => {
                 let attempt = self.remove(task, journal, &place, &before, Some(&stat), planned.outcomes);
                 drop(lease);
                 return attempt;
             }
-            After::Bytes(after) => (Script::between(&before, &after), Some(after)),
-            After::Change(script) => (script, None),
+            FileAfter::Bytes(after) => (ImageChange::between(&before, &after), Some(after)),
+            FileAfter::Change(script) => (script, None),
         };
         fail_point!("vault::in-place::planned");
-        let leased = Leased { file: &file, stat: &stat, lease };
+        let leased = LeasedNote { file: &file, stat: &stat, lease };
         self.write_in_place(task, journal, leased, (before, script, whole), planned.outcomes)
     }
 
@@ -82,13 +82,13 @@ impl Editor {
     /// here where nobody has.
     fn write_in_place(
         &self,
-        task: &Task<'_>,
+        task: &EditTask<'_>,
         journal: &JournalLock<'_>,
-        Leased { file, stat, lease }: Leased<'_>,
-        (before, script, whole): (Vec<u8>, Script, Option<Vec<u8>>),
+        LeasedNote { file, stat, lease }: LeasedNote<'_>,
+        (before, script, whole): (Vec<u8>, ImageChange, Option<Vec<u8>>),
         outcomes: Vec<OpOutcome>,
-    ) -> Result<Attempt, EditError> {
-        let guard = Guard::of(&script, &before);
+    ) -> Result<EditAttempt, EditError> {
+        let guard = OldImageGuard::of(&script, &before);
         let after = whole.unwrap_or_else(|| {
             // The one copy of a large file is changed, not made anew; the script leads back.
             let mut bytes = before;
@@ -123,7 +123,7 @@ impl Editor {
         if !here || !ours {
             // The bytes went into a replaced file: nothing has happened to the note.
             journal.clear()?;
-            return Ok(Attempt::Raced);
+            return Ok(EditAttempt::Raced);
         }
         fail_point!("vault::in-place::released");
         let before = if self.is_observed() { script.backward(&after) } else { Vec::new() };
@@ -131,7 +131,7 @@ impl Editor {
         fail_point!("vault::in-place::told");
         journal.clear()?;
         fail_point!("vault::in-place::cleared");
-        Ok(Attempt::Done(EditReport { outcomes, after, changed: true, removed: false, warning }))
+        Ok(EditAttempt::Done(EditReport { outcomes, after, changed: true, removed: false, warning }))
     }
 
     /// Opens a note for writing. That it may not be written is [`EditError::Write`].
@@ -158,13 +158,13 @@ impl Editor {
     /// A file that can't be written is an error only if something were to be written.
     pub(super) fn attempt_read_only(
         &self,
-        task: &mut Task<'_>,
+        task: &mut EditTask<'_>,
         error: EditError,
-    ) -> Result<Attempt, EditError> {
+    ) -> Result<EditAttempt, EditError> {
         let before = self.vault.read(task.path)?;
         let planned = (task.plan)(Some(&before));
-        if planned.after == After::Same {
-            return Ok(Attempt::Done(unchanged(planned.outcomes, Some(before))));
+        if planned.after == FileAfter::Same {
+            return Ok(EditAttempt::Done(unchanged(planned.outcomes, Some(before))));
         }
         Err(error)
     }
@@ -187,7 +187,7 @@ pub(super) fn unchanged(outcomes: Vec<crate::vault::OpOutcome>, now: Option<Vec<
 }
 
 /// Makes sure that a growing file finds room before its first byte changes.
-fn reserve(file: &File, script: &Script) -> io::Result<()> {
+fn reserve(file: &File, script: &ImageChange) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     if script.post_len > script.pre_len {
         use rustix::{fs::FallocateFlags, io::Errno};
@@ -203,7 +203,7 @@ fn reserve(file: &File, script: &Script) -> io::Result<()> {
 }
 
 /// Writes what differs, cuts, and waits for the disk.
-pub(super) fn write_script(file: &File, script: &Script, after: &[u8]) -> io::Result<()> {
+pub(super) fn write_script(file: &File, script: &ImageChange, after: &[u8]) -> io::Result<()> {
     let range = script.written();
     let bytes = &after[range.clone()];
     if torn() {
@@ -228,7 +228,7 @@ fn torn() -> bool {
 }
 
 /// Puts the old bytes back after a write that failed.
-fn take_back(file: &File, script: &Script, after: &[u8]) -> bool {
+fn take_back(file: &File, script: &ImageChange, after: &[u8]) -> bool {
     let before = script.backward(after);
     let restored = file
         .write_all_at(&before[script.at..], script.at as u64)

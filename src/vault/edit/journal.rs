@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::vault::error::EditError;
 use crate::vault::path::NotePath;
-use crate::vault::plan::{Guard, Script};
+use crate::vault::plan::{ImageChange, OldImageGuard};
 use crate::vault::why::Why;
 
 const MAGIC: &[u8; 16] = b"vault-agent-j01\n";
@@ -64,8 +64,8 @@ pub(super) struct JournalEntry {
     pub kind: Kind,
     pub path: NotePath,
     pub why: Why,
-    pub script: Script,
-    pub guard: Guard,
+    pub script: ImageChange,
+    pub guard: OldImageGuard,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -82,8 +82,8 @@ struct Head {
 impl JournalEntry {
     fn encode(&self) -> io::Result<Vec<u8>> {
         let (context, pre, sums, edges): (_, &[u8], Vec<u8>, &[u8]) = match &self.guard {
-            Guard::Whole(pre) => (None, pre, Vec::new(), &[]),
-            Guard::Sectors { context, sums, edges } => {
+            OldImageGuard::Whole(pre) => (None, pre, Vec::new(), &[]),
+            OldImageGuard::Sectors { context, sums, edges } => {
                 (Some(*context), &[], sums.iter().flat_map(|sum| sum.to_le_bytes()).collect(), edges)
             }
         };
@@ -123,8 +123,8 @@ impl JournalEntry {
         let (old, new, pre) = (part()?.to_vec(), part()?.to_vec(), part()?.to_vec());
         let (sums, edges) = (part()?, part()?);
         let guard = match head.context {
-            None => Guard::Whole(pre),
-            Some(context) => Guard::Sectors {
+            None => OldImageGuard::Whole(pre),
+            Some(context) => OldImageGuard::Sectors {
                 context,
                 sums: sums
                     .chunks_exact(4)
@@ -133,7 +133,7 @@ impl JournalEntry {
                 edges: edges.to_vec(),
             },
         };
-        let script = Script { pre_len: head.pre_len, post_len: head.post_len, at: head.at, old, new };
+        let script = ImageChange { pre_len: head.pre_len, post_len: head.post_len, at: head.at, old, new };
         Some(Self { kind: head.kind, path: head.path, why: head.why, script, guard })
     }
 }

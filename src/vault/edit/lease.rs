@@ -17,7 +17,7 @@ const F_SETSIG: libc::c_int = 10;
 
 /// What came of asking for a lease.
 #[derive(Debug)]
-pub(super) enum Grant<'f> {
+pub(super) enum LeaseGrant<'f> {
     /// It is ours until the value is dropped.
     Granted(Lease<'f>),
     /// Another program has the file open.
@@ -37,26 +37,26 @@ pub(super) struct Lease<'f> {
 impl<'f> Lease<'f> {
     /// Asks for a write lease on `file`, which must be open for writing.
     #[cfg(target_os = "linux")]
-    pub(super) fn take(file: &'f File) -> Grant<'f> {
+    pub(super) fn take(file: &'f File) -> LeaseGrant<'f> {
         let fd = file.as_raw_fd();
         // SAFETY: F_SETSIG takes an integer; `file` keeps the descriptor open during the call.
         if unsafe { libc::fcntl(fd, F_SETSIG, libc::SIGURG) } == -1 {
-            return Grant::Unsupported;
+            return LeaseGrant::Unsupported;
         }
         // SAFETY: F_SETLEASE takes an integer; `file` keeps the descriptor open during the call.
         if unsafe { libc::fcntl(fd, libc::F_SETLEASE, libc::F_WRLCK) } == 0 {
-            return Grant::Granted(Lease { file, since: std::time::Instant::now() });
+            return LeaseGrant::Granted(Lease { file, since: std::time::Instant::now() });
         }
         match io::Error::last_os_error().raw_os_error() {
-            Some(libc::EAGAIN) => Grant::Busy,
-            _ => Grant::Unsupported,
+            Some(libc::EAGAIN) => LeaseGrant::Busy,
+            _ => LeaseGrant::Unsupported,
         }
     }
 
     /// No leases here.
     #[cfg(not(target_os = "linux"))]
-    pub(super) fn take(_: &'f File) -> Grant<'f> {
-        Grant::Unsupported
+    pub(super) fn take(_: &'f File) -> LeaseGrant<'f> {
+        LeaseGrant::Unsupported
     }
 
     /// Whether it may have been taken away: the kernel does so once a program has waited for

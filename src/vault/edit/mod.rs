@@ -24,4 +24,4 @@ mod swap;
 pub use editor::Editor;
 pub use options::{EditOptions, EditStrategy};
 pub use recover::{Recovered, Recovery};
-pub use report::{EditReport, Plan};
+pub use report::{EditPlan, EditReport};

@@ -12,11 +12,11 @@ use super::create::{read_in, rename_new};
 use super::editor::Editor;
 use super::in_place::write_script;
 use super::journal::{JournalEntry, JournalLock, Kind};
-use super::lease::{Grant, Lease};
+use super::lease::{Lease, LeaseGrant};
 use super::swap::{exchange, mend_exchange};
 use crate::vault::error::{EditError, VaultError};
 use crate::vault::path::NotePath;
-use crate::vault::plan::{Found, classify};
+use crate::vault::plan::{ImageState, classify};
 use crate::vault::why::{Actor, Why};
 
 /// What became of an edit that was cut short.
@@ -120,13 +120,13 @@ impl Editor {
     fn recover_read_only(&self, entry: &JournalEntry, error: EditError) -> Result<Recovered, EditError> {
         let now = self.vault.read(&entry.path)?;
         match classify(&entry.script, &entry.guard, &now) {
-            Found::Pre(_) => Ok(Recovered::TakenBack),
-            Found::Post { pre } => {
+            ImageState::Pre(_) => Ok(Recovered::TakenBack),
+            ImageState::Post { pre } => {
                 self.finished(&entry.path, &entry.why, Some(&pre), Some(&now));
                 Ok(Recovered::Done)
             }
-            Found::Torn { .. } => Err(error),
-            Found::Other => Ok(self.person_wins(entry, Some(&now))),
+            ImageState::Torn { .. } => Err(error),
+            ImageState::Other => Ok(self.person_wins(entry, Some(&now))),
         }
     }
 
@@ -139,35 +139,35 @@ impl Editor {
             };
             // Where there are no leases, nothing was written in place; the file is looked at all the same.
             let lease = match Lease::take(&file) {
-                Grant::Granted(lease) => Some(lease),
-                Grant::Unsupported => None,
-                Grant::Busy if begun.elapsed() < self.options.patience => {
+                LeaseGrant::Granted(lease) => Some(lease),
+                LeaseGrant::Unsupported => None,
+                LeaseGrant::Busy if begun.elapsed() < self.options.patience => {
                     std::thread::sleep(Duration::from_millis(5));
                     continue;
                 }
-                Grant::Busy => None,
+                LeaseGrant::Busy => None,
             };
             let size = file.metadata().map_err(|error| VaultError::io(&entry.path, error))?.len();
             let now = self.vault.read_open(&entry.path, &file, size)?;
             let (pre, post) = match classify(&entry.script, &entry.guard, &now) {
-                Found::Post { pre } => {
+                ImageState::Post { pre } => {
                     drop(lease);
                     self.finished(&entry.path, &entry.why, Some(&pre), Some(&now));
                     return Ok(Recovered::Done);
                 }
-                Found::Other => {
+                ImageState::Other => {
                     drop(lease);
                     return Ok(self.person_wins(entry, Some(&now)));
                 }
-                Found::Pre(_) if lease.is_none() => return Ok(Recovered::TakenBack),
-                Found::Torn { .. } if lease.is_none() => {
+                ImageState::Pre(_) if lease.is_none() => return Ok(Recovered::TakenBack),
+                ImageState::Torn { .. } if lease.is_none() => {
                     return Err(EditError::Busy { path: entry.path.clone(), waited: begun.elapsed() });
                 }
-                Found::Pre(pre) => {
+                ImageState::Pre(pre) => {
                     let Some(post) = entry.script.forward(&pre) else { return Ok(Recovered::TakenBack) };
                     (pre, post)
                 }
-                Found::Torn { pre, post } => (pre, post),
+                ImageState::Torn { pre, post } => (pre, post),
             };
             if !self.still_here(&entry.path, &file, &stat)? {
                 continue;
@@ -262,7 +262,7 @@ impl Editor {
     /// Another program has written since the crash. Its bytes stand; what was there before goes to
     /// history where it is known, so that nothing is lost either way.
     fn person_wins(&self, entry: &JournalEntry, now: Option<&[u8]>) -> Recovered {
-        if let crate::vault::plan::Guard::Whole(pre) = &entry.guard {
+        if let crate::vault::plan::OldImageGuard::Whole(pre) = &entry.guard {
             let why =
                 Why::new(Actor::Human, format!("changed while an edit was cut short: {}", entry.why.subject));
             self.tell(&entry.path, &why, Some(pre), now);

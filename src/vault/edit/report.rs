@@ -4,7 +4,7 @@ use crate::vault::plan::{OpOutcome, Operation};
 
 /// What [`crate::vault::Editor::edit_with`] is to do with the bytes that it was shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Plan {
+pub enum EditPlan {
     /// These operations; none means that nothing is to be done.
     Operations(Vec<Operation>),
     /// Make them these bytes.

@@ -16,31 +16,31 @@ use rustix::{
 };
 
 use super::create::{read_in, rename_new, temp_name, write_temp};
-use super::editor::{Attempt, Editor, Task};
+use super::editor::{EditAttempt, EditTask, Editor};
 use super::in_place::unchanged;
 use super::journal::{JournalEntry, JournalLock, Kind};
 use super::report::EditReport;
 use crate::vault::error::{EditError, VaultError};
-use crate::vault::plan::operations::After;
-use crate::vault::plan::{Guard, OpOutcome, Script};
-use crate::vault::read::{Located, Stat, still_names};
+use crate::vault::plan::operations::FileAfter;
+use crate::vault::plan::{ImageChange, OldImageGuard, OpOutcome};
+use crate::vault::read::{LocatedNote, Stat, still_names};
 
 impl Editor {
     /// Reads, applies, writes a temporary file, journals, checks, exchanges, looks at what was
     /// displaced, tells, clears.
     pub(super) fn attempt_swap(
         &self,
-        task: &mut Task<'_>,
+        task: &mut EditTask<'_>,
         journal: &JournalLock<'_>,
-    ) -> Result<Attempt, EditError> {
+    ) -> Result<EditAttempt, EditError> {
         let (file, stat) = match self.vault.open_file(task.path, OFlags::RDONLY) {
             Err(VaultError::NotFound(_)) => return self.attempt_absent(task, journal),
             opened => opened?,
         };
         let before = self.vault.read_open(task.path, &file, stat.size)?;
         let planned = (task.plan)(Some(&before));
-        if planned.after == After::Same {
-            return Ok(Attempt::Done(unchanged(planned.outcomes, Some(before))));
+        if planned.after == FileAfter::Same {
+            return Ok(EditAttempt::Done(unchanged(planned.outcomes, Some(before))));
         }
         if stat.mode & 0o222 == 0 {
             let source = io::Error::new(
@@ -50,17 +50,17 @@ impl Editor {
             return Err(EditError::Write { path: task.path.clone(), step: "opening", source });
         }
         if self.options.ask_for_writers && super::lease::no_writers(&file) == Some(false) {
-            return Ok(Attempt::Busy);
+            return Ok(EditAttempt::Busy);
         }
         self.check_content(task, &planned, &before, &stat)?;
         let place = self.vault.locate(task.path)?;
         self.check_copies(task, &place.dir)?;
         let (script, after) = match planned.after {
-            After::Missing | After::Same => {
+            FileAfter::Missing | FileAfter::Same => {
                 return self.remove(task, journal, &place, &before, None, planned.outcomes);
             }
-            After::Bytes(after) => (Script::between(&before, &after), after),
-            After::Change(script) => {
+            FileAfter::Bytes(after) => (ImageChange::between(&before, &after), after),
+            FileAfter::Change(script) => {
                 let mut after = before.clone();
                 script.carry_out(&mut after);
                 (script, after)
@@ -80,12 +80,12 @@ impl Editor {
     /// from the bytes `before` to `after`.
     fn write_and_exchange(
         &self,
-        task: &Task<'_>,
+        task: &EditTask<'_>,
         journal: &JournalLock<'_>,
-        (file, stat, place): (&File, &Stat, &Located),
-        (before, script, after): (Vec<u8>, Script, Vec<u8>),
+        (file, stat, place): (&File, &Stat, &LocatedNote),
+        (before, script, after): (Vec<u8>, ImageChange, Vec<u8>),
         outcomes: Vec<OpOutcome>,
-    ) -> Result<Attempt, EditError> {
+    ) -> Result<EditAttempt, EditError> {
         let path = task.path;
         let failed = |step| move |source| EditError::Write { path: path.clone(), step, source };
         let temp = temp_name(&place.name).map_err(failed("naming a temporary file"))?;
@@ -97,7 +97,7 @@ impl Editor {
             path: task.path.clone(),
             why: task.why.clone(),
             script,
-            guard: Guard::Whole(before.clone()),
+            guard: OldImageGuard::Whole(before.clone()),
         })?;
         fail_point!("vault::swap::journalled");
         let written = write_temp(&place.dir, &temp, &after, Mode::from_raw_mode(0o600)).and_then(|written| {
@@ -128,7 +128,7 @@ impl Editor {
                 self.forget_displaced(&temp);
                 journal.clear()?;
                 return match refused {
-                    Ok(_) => Ok(Attempt::Raced),
+                    Ok(_) => Ok(EditAttempt::Raced),
                     Err(source) => Err(failed("exchanging")(source)),
                 };
             }
@@ -142,7 +142,7 @@ impl Editor {
         if let Err(error) = self.carry_over_late_writes(journal, Some(&temp)) {
             tracing::warn!(note = %task.path, %error, "late writes will be looked for again");
         }
-        Ok(Attempt::Done(EditReport { outcomes, after, changed: true, removed: false, warning }))
+        Ok(EditAttempt::Done(EditReport { outcomes, after, changed: true, removed: false, warning }))
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! A rewrite in place starts at the first byte that differs. If the machine stops in the middle,
 //! each 512-byte sector on disk is the old one or the new one, and the length is either of the two
-//! or, where the file grows, something between. [`Script`] says what changes; [`Guard`] holds what
+//! or, where the file grows, something between. [`ImageChange`] says what changes; [`OldImageGuard`] holds what
 //! is needed to find the old bytes again:
 //!
 //! - for a file up to [`WHOLE_LIMIT`], the whole old image;
@@ -25,7 +25,7 @@ const CONTEXT: usize = 64 * 1024;
 
 /// The one contiguous change that turns the old image into the new one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::vault) struct Script {
+pub(in crate::vault) struct ImageChange {
     /// Length of the old image.
     pub pre_len: usize,
     /// Length of the new image.
@@ -38,7 +38,7 @@ pub(in crate::vault) struct Script {
     pub new: Vec<u8>,
 }
 
-impl Script {
+impl ImageChange {
     /// The smallest change between two images.
     pub(in crate::vault) fn between(pre: &[u8], post: &[u8]) -> Self {
         let at = common_prefix(pre, post);
@@ -134,7 +134,7 @@ fn common_suffix(left: &[u8], right: &[u8]) -> usize {
 
 /// What is kept of the old image while the new one is being written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::vault) enum Guard {
+pub(in crate::vault) enum OldImageGuard {
     /// All of it.
     Whole(Vec<u8>),
     /// What can't be found again in a torn file.
@@ -148,9 +148,9 @@ pub(in crate::vault) enum Guard {
     },
 }
 
-impl Guard {
+impl OldImageGuard {
     /// What to keep of `pre` while `script` is carried out.
-    pub(in crate::vault) fn of(script: &Script, pre: &[u8]) -> Self {
+    pub(in crate::vault) fn of(script: &ImageChange, pre: &[u8]) -> Self {
         if pre.len() <= WHOLE_LIMIT {
             return Self::Whole(pre.to_vec());
         }
@@ -165,7 +165,7 @@ impl Guard {
     }
 
     /// The old image, found again in what the file holds now; `None` if it isn't there.
-    pub(in crate::vault) fn rebuild(&self, script: &Script, now: &[u8]) -> Option<Vec<u8>> {
+    pub(in crate::vault) fn rebuild(&self, script: &ImageChange, now: &[u8]) -> Option<Vec<u8>> {
         match self {
             Self::Whole(pre) => Some(pre.clone()),
             Self::Sectors { context: known, sums, edges } => {
@@ -204,14 +204,14 @@ impl Guard {
 }
 
 /// The part of a sector of `len` bytes whose new place is in a neighbour.
-fn edge(script: &Script, len: usize) -> std::ops::Range<usize> {
+fn edge(script: &ImageChange, len: usize) -> std::ops::Range<usize> {
     let (by, forward) = script.shift();
     let by = by.min(len);
     if forward { len - by..len } else { 0..by }
 }
 
 /// The old bytes `range` as they stand in a file whose sector there has been overwritten.
-fn moved_back(script: &Script, now: &[u8], range: std::ops::Range<usize>) -> Vec<u8> {
+fn moved_back(script: &ImageChange, now: &[u8], range: std::ops::Range<usize>) -> Vec<u8> {
     let old_end = script.at + script.old.len();
     range
         .map(|at| {
@@ -227,18 +227,18 @@ fn moved_back(script: &Script, now: &[u8], range: std::ops::Range<usize>) -> Vec
         .collect()
 }
 
-fn context(script: &Script, bytes: &[u8]) -> u32 {
+fn context(script: &ImageChange, bytes: &[u8]) -> u32 {
     let end = script.destroyed().start;
     bytes.get(end.saturating_sub(CONTEXT)..end).map_or(0, crc32fast::hash)
 }
 
-fn lengths_fit(script: &Script, len: usize) -> bool {
+fn lengths_fit(script: &ImageChange, len: usize) -> bool {
     len == script.pre_len || len == script.post_len || (len > script.pre_len && len < script.post_len)
 }
 
 /// What a file with an open journal entry turned out to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::vault) enum Found {
+pub(in crate::vault) enum ImageState {
     /// The old image: the edit had not begun.
     Pre(Vec<u8>),
     /// The new image: the edit was done.
@@ -258,25 +258,25 @@ pub(in crate::vault) enum Found {
 }
 
 /// Tells what `now` is.
-pub(in crate::vault) fn classify(script: &Script, guard: &Guard, now: &[u8]) -> Found {
+pub(in crate::vault) fn classify(script: &ImageChange, guard: &OldImageGuard, now: &[u8]) -> ImageState {
     let Some((pre, post)) =
         guard.rebuild(script, now).and_then(|pre| script.forward(&pre).map(|post| (pre, post)))
     else {
-        return Found::Other;
+        return ImageState::Other;
     };
     if now == pre {
-        Found::Pre(pre)
+        ImageState::Pre(pre)
     } else if now == post {
-        Found::Post { pre }
+        ImageState::Post { pre }
     } else if is_mix(script, &pre, &post, now) {
-        Found::Torn { pre, post }
+        ImageState::Torn { pre, post }
     } else {
-        Found::Other
+        ImageState::Other
     }
 }
 
 /// Whether each sector of `now` is the old or the new one.
-fn is_mix(script: &Script, pre: &[u8], post: &[u8], now: &[u8]) -> bool {
+fn is_mix(script: &ImageChange, pre: &[u8], post: &[u8], now: &[u8]) -> bool {
     let old = |at: usize| pre.get(at).copied().unwrap_or(0);
     // Until a shrinking file is cut, its end is still the old one's.
     let new = |at: usize| post.get(at).or_else(|| pre.get(at)).copied().unwrap_or(0);
@@ -307,10 +307,10 @@ mod tests {
         now
     }
 
-    fn sectors_guard(script: &Script, pre: &[u8]) -> Guard {
-        let padded = Guard::of(script, pre);
+    fn sectors_guard(script: &ImageChange, pre: &[u8]) -> OldImageGuard {
+        let padded = OldImageGuard::of(script, pre);
         match padded {
-            Guard::Whole(_) => {
+            OldImageGuard::Whole(_) => {
                 let destroyed = script.destroyed();
                 let mut sums = Vec::new();
                 let mut edges = Vec::new();
@@ -318,9 +318,9 @@ mod tests {
                     sums.push(crc32fast::hash(sector));
                     edges.extend_from_slice(&sector[edge(script, sector.len())]);
                 }
-                Guard::Sectors { context: context(script, pre), sums, edges }
+                OldImageGuard::Sectors { context: context(script, pre), sums, edges }
             }
-            guard @ Guard::Sectors { .. } => guard,
+            guard @ OldImageGuard::Sectors { .. } => guard,
         }
     }
 
@@ -340,7 +340,7 @@ mod tests {
             let at = at.index(pre.len() + 1);
             let end = (at + removed).min(pre.len());
             let post = [&pre[..at], &added, &pre[end..]].concat();
-            let script = Script::between(&pre, &post);
+            let script = ImageChange::between(&pre, &post);
             prop_assert_eq!(script.forward(&pre).unwrap(), post.clone());
             let len = match length {
                 0 => pre.len(),
@@ -351,12 +351,12 @@ mod tests {
             };
             let all_new = post.len() < pre.len() && len == post.len();
             let now = tear(&pre, &post, len, |index| all_new || new_sectors[index % 20]);
-            for guard in [Guard::Whole(pre.clone()), sectors_guard(&script, &pre)] {
+            for guard in [OldImageGuard::Whole(pre.clone()), sectors_guard(&script, &pre)] {
                 match classify(&script, &guard, &now) {
-                    Found::Pre(found) => prop_assert!(found == pre && now == pre),
-                    Found::Post { pre: found } => prop_assert!(found == pre && now == post),
-                    Found::Torn { pre: old, post: new } => prop_assert!(old == pre && new == post),
-                    Found::Other => prop_assert!(false, "lost"),
+                    ImageState::Pre(found) => prop_assert!(found == pre && now == pre),
+                    ImageState::Post { pre: found } => prop_assert!(found == pre && now == post),
+                    ImageState::Torn { pre: old, post: new } => prop_assert!(old == pre && new == post),
+                    ImageState::Other => prop_assert!(false, "lost"),
                 }
             }
         }
@@ -369,14 +369,14 @@ mod tests {
         ) {
             let at = at.index(pre.len());
             let post = [&pre[..at], b"agent", &pre[at..]].concat();
-            let script = Script::between(&pre, &post);
+            let script = ImageChange::between(&pre, &post);
             let mut now = post.clone();
             // Anywhere from the change on; before it a large file's guard needs to know nothing.
             let flip = script.at + flip.index(now.len() - script.at);
             now[flip] = now[flip].wrapping_add(1);
-            for guard in [Guard::Whole(pre.clone()), sectors_guard(&script, &pre)] {
+            for guard in [OldImageGuard::Whole(pre.clone()), sectors_guard(&script, &pre)] {
                 let found = classify(&script, &guard, &now);
-                prop_assert!(found == Found::Other || matches!(&found, Found::Torn { post: new, .. } if *new == now), "{found:?}");
+                prop_assert!(found == ImageState::Other || matches!(&found, ImageState::Torn { post: new, .. } if *new == now), "{found:?}");
             }
         }
     }
@@ -387,8 +387,10 @@ mod tests {
         let pre = line.repeat(100_000);
         let middle = line.len() * 50_000;
         let post = [&pre[..middle], &b"- [ ] twenty more bytes\n"[..], &pre[middle..]].concat();
-        let script = Script::between(&pre, &post);
-        let Guard::Sectors { sums, edges, .. } = Guard::of(&script, &pre) else { panic!("a large file") };
+        let script = ImageChange::between(&pre, &post);
+        let OldImageGuard::Sectors { sums, edges, .. } = OldImageGuard::of(&script, &pre) else {
+            panic!("a large file")
+        };
         let kept = sums.len() * 4 + edges.len() + script.old.len() + script.new.len();
         assert!(kept < pre.len() / 25, "{kept} of {}", pre.len());
     }

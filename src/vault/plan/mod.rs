@@ -16,7 +16,7 @@ mod outcome;
 mod splices;
 mod three_way;
 
-pub(super) use image::{Found, Guard, Script, classify};
+pub(super) use image::{ImageChange, ImageState, OldImageGuard, classify};
 pub(super) use merge::carry_over;
 pub use operations::{Operation, apply};
 pub use outcome::{DropReason, OpOutcome};

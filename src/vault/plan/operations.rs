@@ -11,7 +11,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::image::Script;
+use super::image::ImageChange;
 use super::lines as text;
 use super::outcome::{DropReason, OpOutcome};
 use super::splices::{Splice, append, append_to_section, find_range, line_splice, line_splices, splice};
@@ -177,7 +177,7 @@ fn splices_of(op: &Operation, now: &[u8]) -> Option<Result<Vec<Splice>, DropReas
 
 /// What is to become of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::vault) enum After {
+pub(in crate::vault) enum FileAfter {
     /// Nothing.
     Same,
     /// There is to be none.
@@ -185,16 +185,16 @@ pub(in crate::vault) enum After {
     /// These bytes.
     Bytes(Vec<u8>),
     /// One change of what it is.
-    Change(Script),
+    Change(ImageChange),
 }
 
 /// As [`apply_to`], but telling a change apart from a whole new file where that saves copying it.
-pub(in crate::vault) fn change_to(ops: &[Operation], before: Option<&[u8]>) -> (After, Vec<OpOutcome>) {
+pub(in crate::vault) fn change_to(ops: &[Operation], before: Option<&[u8]>) -> (FileAfter, Vec<OpOutcome>) {
     if let Some(now) = before {
         if let [op] = ops {
             match splices_of(op, now) {
                 Some(Ok(splices)) => return (one_change(now, &splices), vec![OpOutcome::Done]),
-                Some(Err(reason)) => return (After::Same, vec![OpOutcome::Dropped(reason)]),
+                Some(Err(reason)) => return (FileAfter::Same, vec![OpOutcome::Dropped(reason)]),
                 None => {}
             }
         } else if ops.len() > 1 && line_batch(ops, now) == ops.len() {
@@ -204,16 +204,16 @@ pub(in crate::vault) fn change_to(ops: &[Operation], before: Option<&[u8]>) -> (
     }
     let (after, outcomes) = apply_to(ops, before);
     let after = match after {
-        after if after.as_deref() == before => After::Same,
-        Some(after) => After::Bytes(after),
-        None => After::Missing,
+        after if after.as_deref() == before => FileAfter::Same,
+        Some(after) => FileAfter::Bytes(after),
+        None => FileAfter::Missing,
     };
     (after, outcomes)
 }
 
 /// Several replacements, in order, as one of what lies between the first and the last.
-fn one_change(now: &[u8], splices: &[Splice]) -> After {
-    let (Some(first), Some(last)) = (splices.first(), splices.last()) else { return After::Same };
+fn one_change(now: &[u8], splices: &[Splice]) -> FileAfter {
+    let (Some(first), Some(last)) = (splices.first(), splices.last()) else { return FileAfter::Same };
     let range = first.at.start..last.at.end;
     let mut with = Vec::new();
     let mut from = range.start;
@@ -222,8 +222,8 @@ fn one_change(now: &[u8], splices: &[Splice]) -> After {
         with.extend_from_slice(&splice.with);
         from = splice.at.end;
     }
-    let script = Script::of_change(now, range, &with);
-    if script.is_empty() { After::Same } else { After::Change(script) }
+    let script = ImageChange::of_change(now, range, &with);
+    if script.is_empty() { FileAfter::Same } else { FileAfter::Change(script) }
 }
 
 /// Why the status of a commitment could not be changed.

@@ -12,7 +12,7 @@ mod stat;
 mod walk;
 
 pub use root::{DEFAULT_LIMIT, Vault};
-pub(super) use root::{Located, still_names};
+pub(super) use root::{LocatedNote, still_names};
 pub use stat::Stat;
 pub(super) use stat::stat_of;
-pub use walk::{Entry, SkipReason, Skipped, Walk, WalkOptions};
+pub use walk::{SkipReason, Skipped, Walk, WalkEntry, WalkOptions};

@@ -38,7 +38,7 @@ pub struct Vault {
 
 /// Where a note really lies, links resolved: an open folder and a name in it.
 #[derive(Debug)]
-pub(in crate::vault) struct Located {
+pub(in crate::vault) struct LocatedNote {
     pub dir: OwnedFd,
     pub name: OsString,
 }
@@ -209,7 +209,7 @@ impl Vault {
 
     /// The open folder and the name that `path` stands for once links are resolved. The file itself
     /// need not exist, its folder must.
-    pub(in crate::vault) fn locate(&self, path: &NotePath) -> Result<Located, VaultError> {
+    pub(in crate::vault) fn locate(&self, path: &NotePath) -> Result<LocatedNote, VaultError> {
         let absolute = self.absolute(path);
         let real = match std::fs::canonicalize(&absolute) {
             Ok(real) => real,
@@ -233,7 +233,7 @@ impl Vault {
             _ => return Err(VaultError::NotAFile { path: path.clone(), what: "the vault itself" }),
         };
         let dir = self.open_real(path, parent, OFlags::RDONLY | OFlags::DIRECTORY)?;
-        Ok(Located { dir: dir.into(), name })
+        Ok(LocatedNote { dir: dir.into(), name })
     }
 
     /// Makes the folders above `path` that don't exist, durably.

@@ -92,7 +92,7 @@ impl WalkOptions {
 
 /// A listed file or folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct WalkEntry {
     /// Its path.
     pub path: NotePath,
     /// Its size, times and identity.
@@ -141,9 +141,9 @@ pub struct Skipped {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Walk {
     /// The files, ordered by path.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<WalkEntry>,
     /// The folders that were entered, without the first, ordered by path.
-    pub folders: Vec<Entry>,
+    pub folders: Vec<WalkEntry>,
     /// The names that were not listed, for a reason that a person may want to know.
     pub skipped: Vec<Skipped>,
 }
@@ -225,7 +225,7 @@ fn enter(folder: Folder, options: &WalkOptions, walk: &mut Walk, folders: &mut V
             if let Err(error) = list_folder(dir, Some(&path), options, depth, walk, folders) {
                 walk.skipped.push(skipped(&path, error));
             }
-            walk.folders.push(Entry { path, stat });
+            walk.folders.push(WalkEntry { path, stat });
         }
         Err(Errno::NOENT) => {}
         Err(error) => walk.skipped.push(skipped(&path, error)),
@@ -283,7 +283,7 @@ fn list_folder(
                 inside.push((name.to_owned(), path, stat_of(&stat)));
             }
             _ if !options.takes_extension(&path) || conflict::is_temporary(path.file_name()) => {}
-            FileType::RegularFile => walk.entries.push(Entry { path, stat: placeholder(&stat) }),
+            FileType::RegularFile => walk.entries.push(WalkEntry { path, stat: placeholder(&stat) }),
             FileType::Symlink => skip(SkipReason::Link),
             kind => skip(SkipReason::NotAFile(describe(kind).unwrap_or("something else"))),
         }

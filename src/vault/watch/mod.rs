@@ -12,14 +12,14 @@
 //! [`Watcher::start`] can fail.
 //!
 //! - `folders`: the watched folders, and the vault's presence; the daemon reacts to it (`daemon::passes::scheduler`);
-//!   `collect`: debouncing of events;
-//! - `looks`: changes without an event;
+//!   `debounce`: debouncing of events;
+//! - `stat_poll`: changes without an event;
 //! - `cookies`: files that prove that all earlier events were seen.
 
-mod collect;
 mod cookies;
+mod debounce;
 mod folders;
-mod looks;
+mod stat_poll;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -32,11 +32,11 @@ use std::time::{Duration, Instant};
 use notify::event::{CreateKind, ModifyKind, RemoveKind, RenameMode};
 use notify::{Event, EventKind, RecommendedWatcher};
 
-use self::looks::{Looks, Seen};
-use self::{collect::Collector, cookies::Cookies};
+use self::stat_poll::{FileStamp, StatPoll};
+use self::{cookies::Cookies, debounce::Collector};
 use super::error::VaultError;
 use super::path::NotePath;
-use super::read::{Entry, Vault, WalkOptions, conflict};
+use super::read::{Vault, WalkEntry, WalkOptions, conflict};
 
 /// Something that may have happened in the vault.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -137,7 +137,7 @@ impl Watcher {
             cookies: cookies.map(Cookies::new),
             identity: identity(vault.root()),
             collector: Collector::new(times, Instant::now()),
-            looks: Looks::default(),
+            looks: StatPoll::default(),
             next_look: Instant::now() + times.presence_every,
             settles: None,
             is_limited: false,
@@ -178,12 +178,12 @@ fn every_file() -> WalkOptions {
     WalkOptions { wide: false, ..WalkOptions::every_file() }
 }
 
-fn seen(entry: &Entry) -> (&NotePath, Seen) {
+fn seen(entry: &WalkEntry) -> (&NotePath, FileStamp) {
     let stat = &entry.stat;
     (&entry.path, (stat.size, stat.mtime_ns, stat.dev, stat.inode))
 }
 
-fn seen_of(meta: &fs::Metadata) -> Seen {
+fn seen_of(meta: &fs::Metadata) -> FileStamp {
     let mtime = meta.mtime().saturating_mul(1_000_000_000).saturating_add(meta.mtime_nsec());
     (meta.size(), mtime, meta.dev(), meta.ino())
 }
@@ -198,7 +198,7 @@ struct Watch {
     /// The vault's folder, `None` while it is gone.
     identity: Option<Identity>,
     collector: Collector,
-    looks: Looks,
+    looks: StatPoll,
     next_look: Instant,
     /// When the events have come that were on their way at the last look.
     settles: Option<Instant>,

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::Place;
 use crate::agent::VaultApprovals;
-use crate::agent::approvals::{Word, digest_of};
+use crate::agent::approvals::{ApprovalDecision, digest_of};
 use crate::format::approval::{self, Approval, ApprovalLine, Mark, shown};
 use crate::reminders::rfc3339;
 use crate::vault::{Actor, VaultError};
@@ -116,9 +116,9 @@ fn entry(visit: &Visit<'_>, one: &Asked) -> Markup {
 
 fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
     let word = match form.get("do") {
-        "once" => Word::Once,
-        "always" => Word::Always,
-        "no" => Word::No,
+        "once" => ApprovalDecision::Once,
+        "always" => ApprovalDecision::Always,
+        "no" => ApprovalDecision::No,
         other => return Err(Problem::no_such_action(other)),
     };
     let approvals = VaultApprovals::left_behind(visit.workspace);

@@ -8,7 +8,7 @@ use jiff::{Span, Timestamp, ToSpan};
 use maud::{Markup, html};
 
 use super::Place;
-use crate::agenda::{self, Agenda, Entry, Kind, State};
+use crate::agenda::{self, Agenda, AgendaEntry, EntryKind, EntryState};
 use crate::schedule::Moment;
 use crate::web::answer::{Done, Problem, View};
 use crate::web::doing::Doing;
@@ -87,8 +87,8 @@ fn ways(visit: &Visit<'_>, shown: &Shown) -> Markup {
     }
 }
 
-fn by_day(agenda: &Agenda) -> BTreeMap<Date, Vec<&Entry>> {
-    let mut days: BTreeMap<Date, Vec<&Entry>> = BTreeMap::new();
+fn by_day(agenda: &Agenda) -> BTreeMap<Date, Vec<&AgendaEntry>> {
+    let mut days: BTreeMap<Date, Vec<&AgendaEntry>> = BTreeMap::new();
     for entry in &agenda.entries {
         days.entry(entry.date).or_default().push(entry);
     }
@@ -113,7 +113,7 @@ fn month(visit: &Visit<'_>, shown: &Shown, agenda: &Agenda) -> Markup {
     }
 }
 
-fn cell(visit: &Visit<'_>, shown: &Shown, day: Date, is_today: bool, entries: &[&Entry]) -> Markup {
+fn cell(visit: &Visit<'_>, shown: &Shown, day: Date, is_today: bool, entries: &[&AgendaEntry]) -> Markup {
     let is_other = day < shown.from || shown.to < day;
     let kind = [(is_other, "other"), (is_today, "today"), (entries.is_empty(), "bare")];
     let kind: Vec<&str> = kind.iter().filter(|(is, _)| *is).map(|(_, name)| *name).collect();
@@ -132,15 +132,15 @@ fn cell(visit: &Visit<'_>, shown: &Shown, day: Date, is_today: bool, entries: &[
     }
 }
 
-fn class(entry: &Entry) -> &'static str {
+fn class(entry: &AgendaEntry) -> &'static str {
     match entry.state {
-        State::Late | State::NotTold => "late",
-        State::Told | State::Ran => "done",
-        State::Coming | State::IfDone => "",
+        EntryState::Late | EntryState::NotTold => "late",
+        EntryState::DeliveryDetail | EntryState::Ran => "done",
+        EntryState::Coming | EntryState::IfDone => "",
     }
 }
 
-fn times(entry: &Entry) -> Markup {
+fn times(entry: &AgendaEntry) -> Markup {
     html! { @if entry.times > 1 { " (" (entry.times) " times)" } }
 }
 
@@ -150,7 +150,7 @@ fn week(visit: &Visit<'_>, shown: &Shown, agenda: &Agenda) -> Markup {
     // A form is about the next occurrence of its line, so it stands there alone.
     let mut next: HashMap<&str, usize> = HashMap::new();
     for (at, entry) in agenda.entries.iter().enumerate() {
-        if let (Some(id), State::Coming | State::Late) = (&entry.id, entry.state)
+        if let (Some(id), EntryState::Coming | EntryState::Late) = (&entry.id, entry.state)
             && lines.is_next(entry)
         {
             next.entry(id).or_insert(at);
@@ -204,21 +204,21 @@ fn lines(visit: &Visit<'_>, agenda: &Agenda) -> Lines {
 
 impl Lines {
     /// Whether an entry is what a form of its line would be about: what is late, or the very next.
-    fn is_next(&self, entry: &Entry) -> bool {
+    fn is_next(&self, entry: &AgendaEntry) -> bool {
         let next = entry.id.as_ref().and_then(|id| self.next.get(id));
-        entry.state == State::Late || entry.kind != Kind::Reminder || next == Some(&entry.instant)
+        entry.state == EntryState::Late || entry.kind != EntryKind::Reminder || next == Some(&entry.instant)
     }
 }
 
-fn head(visit: &Visit<'_>, entry: &Entry) -> Markup {
+fn head(visit: &Visit<'_>, entry: &AgendaEntry) -> Markup {
     html! {
         p class=(class(entry)) {
             time datetime=(entry.at) { (entry.time) } " " strong { (entry.msg) } (times(entry)) " "
-            @if entry.kind != Kind::Reminder { (parts::badge(entry.kind.as_str(), "")) " " }
+            @if entry.kind != EntryKind::Reminder { (parts::badge(entry.kind.as_str(), "")) " " }
             @if let Some(recur) = &entry.recur { span.soft { (recur) } " " }
             @match entry.state {
-                State::Coming => {}
-                State::IfDone => { span.soft title="It comes once the time before it is done" { "if done" } " " }
+                EntryState::Coming => {}
+                EntryState::IfDone => { span.soft title="It comes once the time before it is done" { "if done" } " " }
                 _ => { (parts::badge(entry.state.as_str(), if class(entry) == "late" { "bad" } else { "good" })) " " }
             }
             @if let Some(told) = &entry.told { span.soft { (told_words(told)) } " " }
@@ -228,7 +228,7 @@ fn head(visit: &Visit<'_>, entry: &Entry) -> Markup {
 }
 
 /// `at 09:31, 1 min late, by discord`.
-fn told_words(told: &agenda::Told) -> String {
+fn told_words(told: &agenda::DeliveryDetail) -> String {
     let at = told.at.as_ref().map(|at| format!("at {}", at.get(11..16).unwrap_or(at)));
     let late = (told.late_seconds >= 60).then(|| format!("{} min late", told.late_seconds / 60));
     let by = (!told.by.is_empty()).then(|| format!("by {}", told.by.join(", ")));
@@ -237,8 +237,8 @@ fn told_words(told: &agenda::Told) -> String {
 }
 
 /// What can be done with it; the forms lead back to this week.
-fn forms(visit: &Visit<'_>, entry: &Entry, lines: &Lines) -> Markup {
-    let Some(id) = entry.id.as_deref().filter(|_| entry.kind != Kind::Routine) else { return html! {} };
+fn forms(visit: &Visit<'_>, entry: &AgendaEntry, lines: &Lines) -> Markup {
+    let Some(id) = entry.id.as_deref().filter(|_| entry.kind != EntryKind::Routine) else { return html! {} };
     let was = lines.standing.get(id).map_or("", String::as_str);
     let at = format!("{}T{}", entry.date, entry.time);
     let values = [("id", id), ("was", was), ("at", at.as_str())];
@@ -249,8 +249,8 @@ fn forms(visit: &Visit<'_>, entry: &Entry, lines: &Lines) -> Markup {
         visit.typed(what, name).filter(|_| mine(what)).unwrap_or(otherwise).to_owned()
     };
     let is_known = !was.is_empty();
-    let is_own = entry.kind == Kind::Reminder && is_known;
-    let is_coming = is_known && entry.state == State::Coming;
+    let is_own = entry.kind == EntryKind::Reminder && is_known;
+    let is_coming = is_known && entry.state == EntryState::Coming;
     // What is late and comes again goes on by itself; the other plugins' tasks go on when they are done.
     let may_skip = is_coming && entry.recur.is_some();
     let time = format!("{} {}", entry.date, entry.time);
@@ -258,9 +258,9 @@ fn forms(visit: &Visit<'_>, entry: &Entry, lines: &Lines) -> Markup {
         html! { label { span { (label) } input name=(name) value=(value(what, name, otherwise)) autocomplete="off"; } }
     };
     html! {
-        @if entry.kind != Kind::Reminder || (is_own && (entry.recur.is_none() || entry.state == State::Late)) { (parts::button(visit, action, "done", &values, "Done")) }
+        @if entry.kind != EntryKind::Reminder || (is_own && (entry.recur.is_none() || entry.state == EntryState::Late)) { (parts::button(visit, action, "done", &values, "Done")) }
         @if may_skip { (parts::button(visit, action, "skip", &values, "Skip this one")) }
-        @if entry.kind == Kind::FollowUp {
+        @if entry.kind == EntryKind::FollowUp {
             (parts::confirmed(visit, action, "cancel", &values, "Cancel", "It stays in the note, as cancelled."))
         }
         details.more id={ "change-" (id) } open[["snooze", "move", "edit"].iter().any(|what| mine(what))] {
@@ -276,7 +276,7 @@ fn forms(visit: &Visit<'_>, entry: &Entry, lines: &Lines) -> Markup {
                     (line("edit", "when", "When (empty: as it is)", ""))
                     @if is_own { (line("edit", "recur", "How it comes again (none, daily, weekly, monthly)", entry.recur.as_deref().unwrap_or("none"))) }
                 }, "Save"))
-                @if entry.kind != Kind::FollowUp {
+                @if entry.kind != EntryKind::FollowUp {
                     (parts::confirmed(visit, action, "remove", &values, "Remove", "The line goes from the note; history keeps it."))
                 }
             }

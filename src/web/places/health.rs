@@ -9,11 +9,11 @@ use serde::Serialize;
 
 use super::Place;
 use super::history::open;
-use crate::brain::health::Store;
+use crate::brain::health::HealthStore;
 use crate::config::NotifyKind;
 use crate::deliver::instants::retold;
 use crate::deliver::{Console, Notifier, send_test};
-use crate::doctor::{self, Check, Further, Look, Mend, Outcome, Report, ago};
+use crate::doctor::{self, Check, CheckOutcome, ExtraCheck, Look, Mend, Report, ago};
 use crate::history::{CheckDepth, Deletions, Interrupted, RestoreReport};
 use crate::machines::status::{MachineStatus, MachinesStatus};
 use crate::web::answer::{Done, Problem, View};
@@ -81,8 +81,8 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
 }
 
 /// What asks over the network does so only where a person wants it.
-fn further(is_whole: bool) -> Vec<Further> {
-    let mut further: Vec<Further> = Vec::new();
+fn further(is_whole: bool) -> Vec<ExtraCheck> {
+    let mut further: Vec<ExtraCheck> = Vec::new();
     if is_whole {
         #[cfg(feature = "assistant")]
         further.push(doctor::discord);
@@ -98,9 +98,9 @@ fn findings(visit: &Visit<'_>, checks: &[Check]) -> Markup {
     sorted.sort_by_key(|check| std::cmp::Reverse(check.status));
     let row = |check: &&Check| {
         let state = match check.status {
-            Outcome::Ok => parts::badge("fine", "good"),
-            Outcome::Warn => parts::badge("warning", "warn"),
-            Outcome::Fail => parts::badge("broken", "bad"),
+            CheckOutcome::Ok => parts::badge("fine", "good"),
+            CheckOutcome::Warn => parts::badge("warning", "warn"),
+            CheckOutcome::Fail => parts::badge("broken", "bad"),
         };
         let fix =
             html! { @if let Some(fix) = &check.fix { (parts::sentence(fix)) " " (mending(visit, check)) } };
@@ -236,7 +236,7 @@ fn brains(visit: &Visit<'_>, status: &Report) -> Markup {
     if status.brains.is_empty() {
         return parts::empty("No model is set up (`[[brain]]` in the settings); memory answers.");
     }
-    let row = |brain: &crate::agent::brains::Listed| {
+    let row = |brain: &crate::agent::brains::ListedBrain| {
         vec![
             html! { (brain.name) },
             html! { (brain.model) },
@@ -301,11 +301,12 @@ fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
         "test" => test(visit, name),
         "reset" => {
             let brains =
-                crate::agent::setup::prepare(&visit.workspace.settings, visit.workspace.vault.root());
+                crate::agent::brain_clients::prepare(&visit.workspace.settings, visit.workspace.vault.root());
             if !brains.iter().any(|brain| brain.name() == name) {
                 return Err(Problem::not_found(format!("no model is called {}", crate::format::quote(name))));
             }
-            let any = Store::new(&visit.workspace.dirs.state).reset(Some(name)).map_err(Problem::failed)?;
+            let any =
+                HealthStore::new(&visit.workspace.dirs.state).reset(Some(name)).map_err(Problem::failed)?;
             let said = if any { "is asked again" } else { "had nothing against it" };
             Ok(Done::new("/health", format!("{name} {said}")))
         }

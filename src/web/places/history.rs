@@ -6,7 +6,8 @@ use maud::{Markup, html};
 
 use super::Place;
 use crate::history::{
-    Deletions, Entry, Filter, History, HistoryError, TrailerValue, UndoPlan, Undone, parse_time, turn_of,
+    Deletions, Entry, Filter, History, HistoryError, TrailerValue, UndoPlan, UndoSelection, parse_time,
+    turn_of,
 };
 use crate::web::answer::{Done, Problem, View};
 use crate::web::parts;
@@ -130,8 +131,10 @@ fn one(visit: &Visit<'_>, history: &History) -> Result<View, Problem> {
     let point = history.point(&visit.rest)?;
     let record = history.record_at(&point)?;
     let entry = history.entry(&record, true)?;
-    let plan =
-        visit.query("plan").map(|_| planned(history, Undone::Snapshot(entry.id.clone()))).transpose()?;
+    let plan = visit
+        .query("plan")
+        .map(|_| planned(history, UndoSelection::Snapshot(entry.id.clone())))
+        .transpose()?;
     let shown: Vec<_> =
         record.changes.iter().take(PER_PAGE).map(|change| history.file_diff(change)).collect();
     let diffs = shown.into_iter().collect::<Result<Vec<_>, _>>()?;
@@ -184,7 +187,7 @@ pub(super) fn text(bytes: Option<&Vec<u8>>) -> String {
 }
 
 /// The plan of an undo, or in words why nothing can be taken back.
-pub(super) fn planned(history: &History, what: Undone) -> Result<Result<UndoPlan, String>, Problem> {
+pub(super) fn planned(history: &History, what: UndoSelection) -> Result<Result<UndoPlan, String>, Problem> {
     match history.plan_undo(what) {
         Ok(plan) => Ok(Ok(plan)),
         Err(
@@ -233,7 +236,7 @@ pub(super) fn undo_plan(
 }
 
 /// Takes back what is meant, after what people changed is kept. Returns a sentence.
-pub(super) fn undo(visit: &Visit<'_>, what: Undone) -> Result<String, Problem> {
+pub(super) fn undo(visit: &Visit<'_>, what: UndoSelection) -> Result<String, Problem> {
     let history = open(visit)?;
     history.snapshot_all(Deletions::Hold)?;
     let plan = history.plan_undo(what)?;
@@ -256,7 +259,7 @@ pub(super) fn undo(visit: &Visit<'_>, what: Undone) -> Result<String, Problem> {
 fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
     match form.get("do") {
         "undo" => {
-            let said = undo(visit, Undone::Snapshot(form.get("id").to_owned()))?;
+            let said = undo(visit, UndoSelection::Snapshot(form.get("id").to_owned()))?;
             Ok(Done::new("/history", said))
         }
         other => Err(Problem::no_such_action(other)),

@@ -3,8 +3,8 @@
 use maud::{Markup, html};
 
 use super::Place;
-use crate::capture::{HUMAN, Inbox, Listed};
-use crate::format::candidate::State;
+use crate::capture::{HUMAN, Inbox, ListedCandidate};
+use crate::format::candidate::CandidateState;
 use crate::web::answer::{Done, Problem, View};
 use crate::web::parts;
 use crate::web::visit::{Form, Visit, note_address};
@@ -20,7 +20,7 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
     let missed = inbox.read()?.near_misses;
     visit.view("Inbox", &listed, |listed| {
         let all = visit.query("all").is_some();
-        let shown: Vec<&Listed> = listed.iter().filter(|one| all || one.state == State::Open).collect();
+        let shown: Vec<&ListedCandidate> = listed.iter().filter(|one| all || one.state == CandidateState::Open).collect();
         html! {
             p.soft {
                 "What was said and may be worth remembering. " (visit.obsidian(inbox.path().as_str())) " "
@@ -36,7 +36,7 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
     })
 }
 
-fn entry(visit: &Visit<'_>, one: &Listed) -> Markup {
+fn entry(visit: &Visit<'_>, one: &ListedCandidate) -> Markup {
     // As a link of the note: without its ending, with the block behind it.
     let log = one.source.split('#').next().unwrap_or_default();
     let log = if log.ends_with(".md") { log.to_owned() } else { format!("{log}.md") };
@@ -51,7 +51,7 @@ fn entry(visit: &Visit<'_>, one: &Listed) -> Markup {
             @if let Some(old) = &one.replaces { p { "Instead of: " (old) } }
             @if let Some(old) = &one.joins { p { "Beside: " (old) } }
             @match one.state {
-                State::Open => {
+                CandidateState::Open => {
                     (parts::button(visit, "/inbox", "keep", &[("id", &one.id)], "Keep"))
                     (parts::button(visit, "/inbox", "drop", &[("id", &one.id)], "Drop"))
                     details.more id={ "edit-" (one.id) } {
@@ -62,15 +62,15 @@ fn entry(visit: &Visit<'_>, one: &Listed) -> Markup {
                         }, "Keep that"))
                     }
                 },
-                State::Kept => p.soft { "Kept." },
-                State::Dropped => p.soft { "Declined." },
+                CandidateState::Kept => p.soft { "Kept." },
+                CandidateState::Dropped => p.soft { "Declined." },
             }
         }
     }
 }
 
 /// The words of the entry, or what was typed over them and refused.
-fn typed<'v>(visit: &'v Visit<'_>, one: &'v Listed) -> &'v str {
+fn typed<'v>(visit: &'v Visit<'_>, one: &'v ListedCandidate) -> &'v str {
     let mine = visit.typed("edit", "id") == Some(one.id.as_str());
     visit.typed("edit", "text").filter(|_| mine).unwrap_or(&one.text)
 }

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::Place;
 use crate::format::struck;
-use crate::history::{Blame, Bound, LineOrigin};
-use crate::memory::{Listed, ListedDay, ListedSection, MemoryRef, NewMemory, Scope};
+use crate::history::{Blame, BlameBound, LineOrigin};
+use crate::memory::{ListedDay, ListedMemory, ListedSection, MemoryRef, NewMemory, Scope};
 use crate::web::answer::{Done, Problem, View};
 use crate::web::parts;
 use crate::web::visit::{Form, Visit, line_address, note_address};
@@ -16,7 +16,7 @@ pub(super) const PLACE: Place = Place { name: "memory", title: "Memory", is_list
 /// So many facts, or days, on one page.
 const PER_PAGE: usize = 60;
 /// So far back the origin of a fact is looked for; its note's page looks further.
-const LOOKED_AT: Bound = Bound { snapshots: 200, bytes: 2 << 20 };
+const LOOKED_AT: BlameBound = BlameBound { snapshots: 200, bytes: 2 << 20 };
 
 fn see(visit: &Visit<'_>) -> Result<View, Problem> {
     let memory = visit.workspace.memory();
@@ -118,7 +118,7 @@ fn head(visit: &Visit<'_>) -> Markup {
 fn long(visit: &Visit<'_>, sections: &[ListedSection], blame: Option<&Blame>) -> Markup {
     let path = visit.workspace.memory().long_path();
     let with_struck = visit.query("struck").is_some();
-    let all: Vec<(Option<&str>, &Listed)> = sections
+    let all: Vec<(Option<&str>, &ListedMemory)> = sections
         .iter()
         .flat_map(|section| section.memories.iter().map(move |one| (section.section.as_deref(), one)))
         .filter(|(_, one)| with_struck || struck::parse(&one.text).is_none())
@@ -146,7 +146,7 @@ fn daily(visit: &Visit<'_>, days: &[ListedDay]) -> Markup {
     }
 }
 
-fn fact(visit: &Visit<'_>, path: &str, one: &Listed, origin: Option<&LineOrigin>) -> Markup {
+fn fact(visit: &Visit<'_>, path: &str, one: &ListedMemory, origin: Option<&LineOrigin>) -> Markup {
     let line = one.line.to_string();
     let values = [("path", path), ("line", line.as_str()), ("was", one.text.as_str())];
     let mine =

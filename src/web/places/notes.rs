@@ -12,8 +12,8 @@ use similar::{ChangeTag, TextDiff};
 use super::Place;
 use super::history::{open, text};
 use crate::history::{
-    Blame, BlamedLine, Bound, Deletions, Entry, FileDiff, Filter, History, LineOrigin, LineTarget, PartPlan,
-    Plan, Point, Writer, sections,
+    Blame, BlameBound, BlamedLine, Deletions, Entry, FileDiff, Filter, History, LineOrigin, LineTarget,
+    PartPlan, Plan, Point, Writer, sections,
 };
 use crate::vault::{NotePath, VaultError};
 use crate::web::answer::{Done, Problem, View};
@@ -56,7 +56,7 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
     let (mut blame, mut snapshots) = (None, Vec::new());
     if let Some(history) = &history {
         // Of the note as it stands now, one walk through the history gives both.
-        let both = || history.blame_with_records(&path, None, Bound::default(), SNAPSHOTS).ok();
+        let both = || history.blame_with_records(&path, None, BlameBound::default(), SNAPSHOTS).ok();
         let records = match (!is_then).then(both).flatten() {
             Some((of_now, records)) => {
                 blame = Some(of_now);
@@ -86,7 +86,7 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
         return found.map(|found| View::Elsewhere(note_address(found.as_str()))).ok_or_else(missing);
     }
     if let (true, Some(history), Some(_)) = (is_then, &history, &then) {
-        blame = history.blame(&path, point.as_ref(), Bound::default()).ok();
+        blame = history.blame(&path, point.as_ref(), BlameBound::default()).ok();
     }
     let shown = Shown {
         path: path.to_string(),

@@ -14,7 +14,7 @@ use crate::deliver::Console;
 use crate::deliver::journal::Run;
 use crate::pause;
 use crate::reminders::rfc3339;
-use crate::routines::{self, EnableError, Listed, Note, Preview};
+use crate::routines::{self, EnableError, ListedRoutine, Preview, RoutineNote};
 use crate::schedule::Timetable;
 use crate::toolbox;
 use crate::turn::{Cost, Facts, TurnJournal};
@@ -54,7 +54,7 @@ struct Ran {
 #[derive(Debug, Serialize)]
 struct Shown {
     #[serde(flatten)]
-    listed: Listed,
+    listed: ListedRoutine,
     prompt: String,
     coming: Vec<String>,
     runs: Vec<Ran>,
@@ -122,7 +122,7 @@ fn paused(visit: &Visit<'_>) -> Markup {
     }
 }
 
-fn row(visit: &Visit<'_>, one: &Listed) -> Vec<Markup> {
+fn row(visit: &Visit<'_>, one: &ListedRoutine) -> Vec<Markup> {
     let state = match one.problems.first() {
         Some(problem) => {
             html! { (parts::badge("doesn't run", "bad")) " line " (problem.line) ": " (problem.reason) "; " (problem.suggestion) }
@@ -140,12 +140,12 @@ fn row(visit: &Visit<'_>, one: &Listed) -> Vec<Markup> {
     ]
 }
 
-fn switch(visit: &Visit<'_>, one: &Listed) -> Markup {
+fn switch(visit: &Visit<'_>, one: &ListedRoutine) -> Markup {
     let (what, words) = if one.enabled { ("disable", "Switch off") } else { ("enable", "Switch on") };
     parts::button(visit, "/routines", what, &[("name", &one.name)], words)
 }
 
-fn one(visit: &Visit<'_>, note: &Note, listed: Listed) -> Result<View, Problem> {
+fn one(visit: &Visit<'_>, note: &RoutineNote, listed: ListedRoutine) -> Result<View, Problem> {
     let workspace = visit.workspace;
     let runs = workspace.journal().and_then(|journal| journal.runs_of(&note.name, RUNS));
     let runs = runs.map_err(Problem::failed)?;
@@ -198,7 +198,7 @@ fn one(visit: &Visit<'_>, note: &Note, listed: Listed) -> Result<View, Problem> 
 }
 
 /// The USD and the tokens of the runs of the last month; and the USD of the runs of the next one, each as those were on average.
-fn costs(visit: &Visit<'_>, note: &Note, runs: &[Run]) -> (f64, u64, Option<f64>) {
+fn costs(visit: &Visit<'_>, note: &RoutineNote, runs: &[Run]) -> (f64, u64, Option<f64>) {
     let since = visit.now.saturating_sub(MONTH).unwrap_or(visit.now);
     let lately = runs.iter().filter(|run| run.started >= since);
     let (mut usd, mut tokens, mut priced) = (0.0, 0, 0_u32);
@@ -291,7 +291,7 @@ fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
 }
 
 /// Claims a run and lets it go on beside this answer: a brain may take minutes. Ended meanwhile, it is the daemon's.
-fn run(visit: &Visit<'_>, note: &Note) -> Result<Done, Problem> {
+fn run(visit: &Visit<'_>, note: &RoutineNote) -> Result<Done, Problem> {
     let workspace = visit.workspace;
     let to = format!("/routines/{}", encoded(&note.name));
     let turns = Arc::new(TurnJournal::open(&workspace.dirs.state).map_err(Problem::failed)?);

@@ -7,10 +7,10 @@ use maud::{Markup, html};
 use serde::Serialize;
 
 use super::{Place, approvals};
-use crate::agenda::{self, Entry, State};
+use crate::agenda::{self, AgendaEntry, EntryState};
 use crate::capture::Inbox;
 use crate::format::candidate;
-use crate::reminders::{Book, Draft, ReminderError, check_message};
+use crate::reminders::{Draft, ReminderError, VaultReminders, check_message};
 use crate::routines::message_of;
 use crate::web::Question;
 use crate::web::answer::{Done, Problem, View};
@@ -35,9 +35,9 @@ const MOST_QUESTION: usize = 20_000;
 #[derive(Debug, Serialize)]
 struct Today {
     /// What comes within a week, as `agenda --json` has it.
-    next: Vec<Entry>,
+    next: Vec<AgendaEntry>,
     /// What was due within a month and is neither told nor done.
-    late: Vec<Entry>,
+    late: Vec<AgendaEntry>,
     /// Whether there is more than is listed.
     more: bool,
     /// What the assistant asks and nobody answered yet.
@@ -54,12 +54,12 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
     let agenda = agenda::range(visit.workspace, from, to, &mut visit.tasks()).map_err(Problem::failed)?;
     let (mut next, mut late) = (agenda.entries, Vec::new());
     next.retain(|entry| {
-        entry.state != State::Late || {
+        entry.state != EntryState::Late || {
             late.push(entry.clone());
             false
         }
     });
-    next.retain(|entry| entry.state == State::Coming && entry.instant <= visit.now + AHEAD);
+    next.retain(|entry| entry.state == EntryState::Coming && entry.instant <= visit.now + AHEAD);
     let more = agenda.more || next.len() > MOST || late.len() > MOST;
     next.truncate(MOST);
     late.reverse();
@@ -72,7 +72,7 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
         late,
         more,
         approvals: approvals::waiting(visit)?,
-        inbox: open.iter().filter(|one| one.state == candidate::State::Open).count(),
+        inbox: open.iter().filter(|one| one.state == candidate::CandidateState::Open).count(),
         problems,
     };
     visit.view("Today", &today, |today| {
@@ -222,11 +222,11 @@ fn answered(answer: &str) -> Markup {
     }
 }
 
-fn list(visit: &Visit<'_>, next: &[Entry]) -> Markup {
+fn list(visit: &Visit<'_>, next: &[AgendaEntry]) -> Markup {
     if next.is_empty() {
         return parts::empty("Nothing is due.");
     }
-    let row = |one: &Entry| {
+    let row = |one: &AgendaEntry| {
         let day = format!("/calendar?week={}", one.date);
         vec![
             html! { a href=(day) { (visit.at(one.instant)) } },
@@ -256,8 +256,12 @@ fn add(visit: &Visit<'_>, when: &str, message: &str) -> Result<Done, Problem> {
     let meaning = when::read(when, visit.now, &workspace.zone).map_err(ReminderError::from)?;
     check_message(message)?;
     let path = workspace.note(&workspace.settings.paths.reminders);
-    let book =
-        Book { vault: &workspace.vault, editor: &workspace.editor, path: &path, zone: &workspace.zone };
+    let book = VaultReminders {
+        vault: &workspace.vault,
+        editor: &workspace.editor,
+        path: &path,
+        zone: &workspace.zone,
+    };
     let draft = Draft { local: meaning.local, recur: meaning.recur, msg: message.to_owned() };
     let written = book.add(&draft, visit.origin())?;
     Ok(Done::new("/", format!("Added: {}", in_words(visit, &written.line_text))))

@@ -6,9 +6,9 @@ use maud::{Markup, html};
 
 use super::Place;
 use super::history::{planned, undo, undo_plan};
-use crate::agent::remade::{RemadeError, remade};
+use crate::agent::rebuild_request::{RebuildError, remade};
 use crate::brain::{Message, Part, Request};
-use crate::history::Undone;
+use crate::history::UndoSelection;
 use crate::toolbox;
 use crate::turn::journal::FILE_NAME;
 use crate::turn::{Called, Cost, ListedTurn, Step, Tool, TurnDetail, TurnJournal};
@@ -76,7 +76,7 @@ fn one(visit: &Visit<'_>, journal: Option<&TurnJournal>) -> Result<View, Problem
     let turn = journal.named(&visit.rest).map_err(Problem::failed)?.ok_or_else(missing)?;
     let detail = journal.detail(&turn, visit.workspace.zone.tz()).map_err(Problem::failed)?;
     let plan = match (visit.query("plan"), visit.workspace.history()?) {
-        (Some(_), Some(history)) => Some(planned(&history, Undone::Turn(detail.turn.id.clone()))?),
+        (Some(_), Some(history)) => Some(planned(&history, UndoSelection::Turn(detail.turn.id.clone()))?),
         _ => None,
     };
     if visit.query("request").is_some() {
@@ -158,10 +158,10 @@ fn message_of(message: &Message) -> Markup {
     }
 }
 
-impl From<RemadeError> for Problem {
-    fn from(error: RemadeError) -> Self {
+impl From<RebuildError> for Problem {
+    fn from(error: RebuildError) -> Self {
         match error {
-            RemadeError::Unknown(_) | RemadeError::NotAsked(_) | RemadeError::NotLogged(_) => {
+            RebuildError::Unknown(_) | RebuildError::NotAsked(_) | RebuildError::NotLogged(_) => {
                 Self::not_found(error)
             }
             error => Self::failed(error),
@@ -265,7 +265,7 @@ fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
     match form.get("do") {
         "undo" => {
             let id = form.get("id");
-            let said = undo(visit, Undone::Turn(id.to_owned()))?;
+            let said = undo(visit, UndoSelection::Turn(id.to_owned()))?;
             Ok(Done::new(format!("/turns/{}", crate::web::visit::encoded(id)), said))
         }
         other => Err(Problem::no_such_action(other)),

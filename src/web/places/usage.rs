@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use super::{Place, nothing};
 use crate::agent::budget::Budget;
 use crate::agent::usage;
-use crate::turn::usage::{By, Row};
+use crate::turn::usage::{UsageGrouping, UsageRow};
 use crate::web::answer::{Problem, View};
 use crate::web::parts;
 use crate::web::visit::Visit;
@@ -28,9 +28,9 @@ const NAMES: u64 = 200;
 fn see(visit: &Visit<'_>) -> Result<View, Problem> {
     let by = visit.query("by").unwrap_or("day");
     let way = match by {
-        "day" => By::Day,
-        "brain" => By::Brain,
-        "channel" => By::Channel,
+        "day" => UsageGrouping::Day,
+        "brain" => UsageGrouping::Brain,
+        "channel" => UsageGrouping::Channel,
         other => return Err(Problem::bad(format!("nothing is added up by {}", crate::format::quote(other)))),
     };
     let days = visit.query("days").unwrap_or("30");
@@ -54,8 +54,8 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
             @if report.by.is_empty() {
                 (parts::empty("No answers with facts stand in the logs."))
             } @else {
-                (drawn(&report.by, way == By::Day))
-                (table(&report.by, &Row { key: "total".to_owned(), sum: report.total }))
+                (drawn(&report.by, way == UsageGrouping::Day))
+                (table(&report.by, &UsageRow { key: "total".to_owned(), sum: report.total }))
             }
             @for error in &report.unread { p.refused { "Not counted: " (error) } }
         }
@@ -84,7 +84,7 @@ fn percent(share: f64) -> String {
 
 /// Bars of tokens: by day one beside the other, with the days between on which nothing was asked; else one below the other
 /// with their names. The table below says the same in numbers.
-fn drawn(rows: &[Row], is_by_day: bool) -> Markup {
+fn drawn(rows: &[UsageRow], is_by_day: bool) -> Markup {
     let days = if is_by_day { days(rows) } else { Vec::new() };
     let most = rows.iter().map(|row| row.sum.tokens()).max().unwrap_or_default().max(1);
     let long = |tokens: u64, whole: u64| {
@@ -119,7 +119,7 @@ fn drawn(rows: &[Row], is_by_day: bool) -> Markup {
 }
 
 /// The last days of a report with their tokens, those between without an answer too.
-fn days(rows: &[Row]) -> Vec<(Date, u64)> {
+fn days(rows: &[UsageRow]) -> Vec<(Date, u64)> {
     let known: BTreeMap<Date, u64> =
         rows.iter().filter_map(|row| Some((row.key.parse().ok()?, row.sum.tokens()))).collect();
     let (Some((first, _)), Some((last, _))) = (known.first_key_value(), known.last_key_value()) else {
@@ -140,8 +140,8 @@ fn name_of(key: &str) -> String {
     }
 }
 
-fn table(rows: &[Row], total: &Row) -> Markup {
-    let cells = |row: &Row| {
+fn table(rows: &[UsageRow], total: &UsageRow) -> Markup {
+    let cells = |row: &UsageRow| {
         let sum = &row.sum;
         let numbers = [sum.answers, sum.calls, sum.failed, sum.input, sum.cached, sum.output];
         let mut cells = vec![html! { (row.key) }];

@@ -1,6 +1,6 @@
 //! Times of day: `17:00`, `5pm`, `17h30`, `halb acht`, `half past five`, `at 9`, `noon`.
 
-use super::{Found, Grammar};
+use super::{Grammar, RuleResults};
 use crate::when::phrase::Clock;
 use crate::when::term::Term;
 
@@ -16,9 +16,9 @@ enum Form {
 }
 
 impl Grammar<'_> {
-    pub(super) fn clocks(&self, at: usize) -> Found<Clock> {
+    pub(super) fn clocks(&self, at: usize) -> RuleResults<Clock> {
         let lattice = self.lattice;
-        let mut out: Found<Clock> = Vec::new();
+        let mut out: RuleResults<Clock> = Vec::new();
         let starts = std::iter::once((at, false)).chain(lattice.behind(at, Term::At).map(|end| (end, true)));
         for (at, said) in starts {
             out.extend(lattice.behind(at, Term::Noon).map(|end| (Clock::Noon, end)));
@@ -75,7 +75,7 @@ impl Grammar<'_> {
     }
 
     /// `y media`, `et quart`, `moins le quart`.
-    fn offsets(&self, at: usize) -> Found<i32> {
+    fn offsets(&self, at: usize) -> RuleResults<i32> {
         let found = self.lattice.terms(at).iter().filter_map(|(term, end)| match term {
             Term::After(add) => Some((i32::from(*add), *end)),
             _ => None,

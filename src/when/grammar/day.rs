@@ -2,29 +2,29 @@
 
 use jiff::civil::Weekday;
 
-use super::{Found, Grammar};
-use crate::when::part::Part;
-use crate::when::phrase::{Date, Day, Period, Which};
+use super::{Grammar, RuleResults};
+use crate::when::day_part::Part;
+use crate::when::phrase::{Date, Day, Period, WhichOne};
 use crate::when::term::{Term, Unit};
 
 /// The words before or behind a day that choose one.
-const WHICH: [(Term, Which); 4] = [
-    (Term::This, Which::This),
-    (Term::Next, Which::Next),
-    (Term::Coming, Which::Coming),
-    (Term::Last, Which::Last),
+const WHICH: [(Term, WhichOne); 4] = [
+    (Term::This, WhichOne::This),
+    (Term::Next, WhichOne::Next),
+    (Term::Coming, WhichOne::Coming),
+    (Term::Last, WhichOne::Last),
 ];
 
 impl Grammar<'_> {
-    pub(super) fn days(&self, at: usize) -> Found<Day> {
-        let mut out: Found<Day> = Vec::new();
+    pub(super) fn days(&self, at: usize) -> RuleResults<Day> {
+        let mut out: RuleResults<Day> = Vec::new();
         for at in self.skip(at, &[Term::On]) {
             out.extend(self.named(at));
             out.extend(self.dates(at).into_iter().map(|(date, end)| (Day::Date(date), end)));
             out.extend(self.of_month(at));
             out.extend(self.weekday_and_date(at));
             out.extend(self.periods(at).into_iter().filter_map(|(period, end)| match period {
-                Period::Of(which, unit) if which != Which::Bare => Some((Day::Period(which, unit), end)),
+                Period::Of(which, unit) if which != WhichOne::Bare => Some((Day::Period(which, unit), end)),
                 _ => None,
             }));
         }
@@ -35,14 +35,14 @@ impl Grammar<'_> {
     }
 
     /// A day and a part of it in one: `tonight`, `this evening`, `Freitagabend`.
-    pub(super) fn day_parts(&self, at: usize) -> Found<(Day, Part)> {
-        let mut out: Found<(Day, Part)> = Vec::new();
+    pub(super) fn day_parts(&self, at: usize) -> RuleResults<(Day, Part)> {
+        let mut out: RuleResults<(Day, Part)> = Vec::new();
         for at in self.skip(at, &[Term::On]) {
             for (term, end) in self.lattice.terms(at) {
                 match term {
                     Term::DayPart(days, part) => out.push(((Day::Offset((*days).into()), *part), *end)),
                     Term::WeekdayPart(day, part) => {
-                        out.push(((Day::Weekday(*day, Which::Bare), *part), *end));
+                        out.push(((Day::Weekday(*day, WhichOne::Bare), *part), *end));
                     }
                     Term::This => {
                         out.extend(self.part(*end).map(|(part, end)| ((Day::Offset(0), part), end)));
@@ -62,7 +62,7 @@ impl Grammar<'_> {
     }
 
     /// The days of the week that stand at a place.
-    pub(super) fn weekdays(&self, at: usize) -> Found<Weekday> {
+    pub(super) fn weekdays(&self, at: usize) -> RuleResults<Weekday> {
         let found = self.lattice.terms(at).iter().filter_map(|(term, end)| match term {
             Term::Weekday(day) => Some((*day, *end)),
             _ => None,
@@ -70,7 +70,7 @@ impl Grammar<'_> {
         found.collect()
     }
 
-    fn which(&self, at: usize) -> Found<Which> {
+    fn which(&self, at: usize) -> RuleResults<WhichOne> {
         WHICH
             .iter()
             .flat_map(|(term, which)| self.lattice.behind(at, *term).map(|end| (*which, end)))
@@ -78,12 +78,12 @@ impl Grammar<'_> {
     }
 
     /// `today`, `friday`, `next friday`, `vendredi prochain`, `friday next week`, `this weekend`.
-    fn named(&self, at: usize) -> Found<Day> {
-        let mut out: Found<Day> = Vec::new();
+    fn named(&self, at: usize) -> RuleResults<Day> {
+        let mut out: RuleResults<Day> = Vec::new();
         for (term, end) in self.lattice.terms(at) {
             match term {
                 Term::Day(days) => out.push((Day::Offset((*days).into()), *end)),
-                Term::Weekend => out.push((Day::Weekend(Which::Bare), *end)),
+                Term::Weekend => out.push((Day::Weekend(WhichOne::Bare), *end)),
                 _ => {}
             }
         }
@@ -92,7 +92,7 @@ impl Grammar<'_> {
             out.extend(self.lattice.behind(end, Term::Weekend).map(|end| (Day::Weekend(which), end)));
         }
         for (day, end) in self.weekdays(at) {
-            out.push((Day::Weekday(day, Which::Bare), end));
+            out.push((Day::Weekday(day, WhichOne::Bare), end));
             out.extend(self.which(end).into_iter().map(|(which, end)| (Day::Weekday(day, which), end)));
         }
         for (day, end) in self.weekdays(at) {
@@ -107,28 +107,28 @@ impl Grammar<'_> {
     }
 
     /// `next week`, `la semaine prochaine`.
-    fn weeks(&self, at: usize) -> Found<Which> {
+    fn weeks(&self, at: usize) -> RuleResults<WhichOne> {
         let found = self.periods(at).into_iter().filter_map(|(period, end)| match period {
-            Period::Of(which @ (Which::This | Which::Next), Unit::Week) => Some((which, end)),
+            Period::Of(which @ (WhichOne::This | WhichOne::Next), Unit::Week) => Some((which, end)),
             _ => None,
         });
         found.collect()
     }
 
     /// A week, month or year: `month`, `this month`, `next month`, `mois prochain`, `december 2026`.
-    fn periods(&self, at: usize) -> Found<Period> {
+    fn periods(&self, at: usize) -> RuleResults<Period> {
         let unit = |at: usize| {
             self.lattice.terms(at).iter().filter_map(|(term, end)| match term {
                 Term::Unit(unit @ (Unit::Week | Unit::Month | Unit::Year)) => Some((*unit, *end)),
                 _ => None,
             })
         };
-        let mut out: Found<Period> = Vec::new();
+        let mut out: RuleResults<Period> = Vec::new();
         for (which, end) in self.which(at) {
             out.extend(unit(end).map(|(unit, end)| (Period::Of(which, unit), end)));
         }
         for (found, end) in unit(at) {
-            out.push((Period::Of(Which::Bare, found), end));
+            out.push((Period::Of(WhichOne::Bare, found), end));
             out.extend(self.which(end).into_iter().map(|(which, end)| (Period::Of(which, found), end)));
         }
         for (month, end) in self.months(at) {
@@ -139,7 +139,7 @@ impl Grammar<'_> {
         out
     }
 
-    fn months(&self, at: usize) -> Found<i32> {
+    fn months(&self, at: usize) -> RuleResults<i32> {
         let found = self.lattice.terms(at).iter().filter_map(|(term, end)| match term {
             Term::Month(month) => Some((i32::from(*month), *end)),
             _ => None,
@@ -148,8 +148,8 @@ impl Grammar<'_> {
     }
 
     /// `end of month`, `fin du mois prochain`, `Ende November`.
-    fn ends(&self, at: usize) -> Found<Day> {
-        let mut out: Found<Day> = Vec::new();
+    fn ends(&self, at: usize) -> RuleResults<Day> {
+        let mut out: RuleResults<Day> = Vec::new();
         for at in self.skip(at, &[Term::On]) {
             for end in self.lattice.behind(at, Term::EndOf) {
                 let periods =
@@ -161,9 +161,9 @@ impl Grammar<'_> {
     }
 
     /// The day of a month, with whether it is written as an ordinal.
-    pub(super) fn month_days(&self, at: usize) -> Found<(i32, bool)> {
+    pub(super) fn month_days(&self, at: usize) -> RuleResults<(i32, bool)> {
         let lattice = self.lattice;
-        let mut out: Found<(i32, bool)> =
+        let mut out: RuleResults<(i32, bool)> =
             lattice.behind(at, Term::First).map(|end| ((1, true), end)).collect();
         for (day, end) in lattice.numbers(at).into_iter().filter(|(day, _)| *day <= 99) {
             out.push(((day, false), end));
@@ -177,8 +177,8 @@ impl Grammar<'_> {
     }
 
     /// `the 5th`, `le 5`, `am 5.`, `1st of next month`.
-    fn of_month(&self, at: usize) -> Found<Day> {
-        let mut out: Found<Day> = Vec::new();
+    fn of_month(&self, at: usize) -> RuleResults<Day> {
+        let mut out: RuleResults<Day> = Vec::new();
         let articles = self.lattice.language.hours_to_24
             && at > 0
             && self.lattice.terms(at - 1).iter().any(|(t, e)| *t == Term::On && *e == at);
@@ -188,7 +188,7 @@ impl Grammar<'_> {
             }
             for of in self.skip(end, &[Term::Of, Term::On]) {
                 out.extend(self.periods(of).into_iter().filter_map(|(period, behind)| match period {
-                    Period::Of(which, Unit::Month) if which != Which::Bare || of > end => {
+                    Period::Of(which, Unit::Month) if which != WhichOne::Bare || of > end => {
                         Some((Day::OfMonthBy(day, which), behind))
                     }
                     _ => None,
@@ -199,8 +199,8 @@ impl Grammar<'_> {
     }
 
     /// `friday 4 december`, `Fri, 27 Nov 2026`, `friday the 4th`.
-    fn weekday_and_date(&self, at: usize) -> Found<Day> {
-        let mut out: Found<Day> = Vec::new();
+    fn weekday_and_date(&self, at: usize) -> RuleResults<Day> {
+        let mut out: RuleResults<Day> = Vec::new();
         for (weekday, end) in self.weekdays(at) {
             let comma = self.lattice.sign(end, ',').into_iter().chain([end]);
             for at in comma.flat_map(|at| self.skip(at, &[Term::On])) {
@@ -218,7 +218,7 @@ impl Grammar<'_> {
         out
     }
 
-    fn dates(&self, at: usize) -> Found<Date> {
+    fn dates(&self, at: usize) -> RuleResults<Date> {
         let mut out = self.numeric_dates(at);
         let date = |year, month, day| Date { year, month, day, weekday: None };
         for ((day, _), end) in self.month_days(at) {
@@ -239,8 +239,8 @@ impl Grammar<'_> {
     }
 
     /// Nothing, or a year of four digits.
-    fn years(&self, at: usize) -> Found<Option<i32>> {
-        let mut out: Found<Option<i32>> = vec![(None, at)];
+    fn years(&self, at: usize) -> RuleResults<Option<i32>> {
+        let mut out: RuleResults<Option<i32>> = vec![(None, at)];
         for at in self.lattice.sign(at, ',').into_iter().chain(self.skip(at, &[Term::Of])) {
             out.extend(self.lattice.number(at, 4, 4).map(|year| (Some(year), at + 1)));
         }
@@ -248,9 +248,9 @@ impl Grammar<'_> {
     }
 
     /// `2026-12-01`, `1.12.2026`, `1/12/2026` (which is two dates), `24.12.`, `24/12`.
-    fn numeric_dates(&self, at: usize) -> Found<Date> {
+    fn numeric_dates(&self, at: usize) -> RuleResults<Date> {
         let lattice = self.lattice;
-        let mut out: Found<Date> = Vec::new();
+        let mut out: RuleResults<Date> = Vec::new();
         for sign in ['-', '/', '.'] {
             let behind =
                 |at: usize| lattice.sign(at, sign).or_else(|| lattice.stop(at).filter(|_| sign == '.'));

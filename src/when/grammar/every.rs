@@ -3,13 +3,13 @@
 
 use jiff::civil::Weekday;
 
-use super::{Found, Grammar};
+use super::{Grammar, RuleResults};
 use crate::when::phrase::{Every, Phrase};
 use crate::when::term::{Cycle, Term, Unit};
 
 impl Grammar<'_> {
-    pub(super) fn every(&self, at: usize) -> Found<Every> {
-        let mut out: Found<Every> = Vec::new();
+    pub(super) fn every(&self, at: usize) -> RuleResults<Every> {
+        let mut out: RuleResults<Every> = Vec::new();
         for at in self.skip(at, &[Term::On]) {
             out.extend(self.each_weekday(at).into_iter().map(|(day, end)| (Every::Week(day), end)));
             for (day, end) in self.month_days(at).into_iter().map(|((day, _), end)| (day, end)) {
@@ -50,7 +50,7 @@ impl Grammar<'_> {
     }
 
     /// `fridays`.
-    fn each_weekday(&self, at: usize) -> Found<Weekday> {
+    fn each_weekday(&self, at: usize) -> RuleResults<Weekday> {
         let found = self.lattice.terms(at).iter().filter_map(|(term, end)| match term {
             Term::Weekdays(day) => Some((*day, *end)),
             _ => None,
@@ -72,11 +72,11 @@ impl Grammar<'_> {
     }
 
     /// Phrases that are understood and can't be taken, whatever else they say.
-    pub(super) fn refused(&self) -> Found<Phrase> {
+    pub(super) fn refused(&self) -> RuleResults<Phrase> {
         let lattice = self.lattice;
         let end = lattice.tokens.len();
         let refuse = |why: &str| (Phrase::Refused(why.to_owned()), end);
-        let mut out: Found<Phrase> = Vec::new();
+        let mut out: RuleResults<Phrase> = Vec::new();
         for at in 0..end {
             if lattice.behind(at, Term::Cycle(Cycle::Other)).next().is_some() || self.is_other_cycle(at) {
                 out.push(refuse("a reminder comes daily, weekly or monthly, and in no other way"));

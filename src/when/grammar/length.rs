@@ -1,6 +1,6 @@
 //! Lengths of time: `in 20 minutes`, `2 weeks`, `1h30m`, `half an hour`, `3 days ago`, `il y a deux heures`.
 
-use super::{Found, Grammar};
+use super::{Grammar, RuleResults};
 use crate::when::phrase::{Length, Phrase};
 use crate::when::term::{Term, Unit};
 
@@ -9,9 +9,9 @@ const MAX_COUNT: i32 = 99_999;
 
 impl Grammar<'_> {
     /// A phrase that is a length of time alone.
-    pub(super) fn lengths(&self) -> Found<Phrase> {
+    pub(super) fn lengths(&self) -> RuleResults<Phrase> {
         let lattice = self.lattice;
-        let mut out: Found<Phrase> =
+        let mut out: RuleResults<Phrase> =
             self.later(0).into_iter().map(|(length, end)| (Phrase::After(length), end)).collect();
         for at in lattice.maybe(0, Term::Ago) {
             for (length, end) in self.sums(at, false) {
@@ -24,13 +24,13 @@ impl Grammar<'_> {
     }
 
     /// `in three days`, `three days`, `three days from now`.
-    pub(super) fn later(&self, at: usize) -> Found<Length> {
+    pub(super) fn later(&self, at: usize) -> RuleResults<Length> {
         let lattice = self.lattice;
         let mut out = self.sums(at, false);
         for at in lattice.behind(at, Term::In) {
             out.extend(self.sums(at, true));
         }
-        let from_now: Found<Length> = self
+        let from_now: RuleResults<Length> = self
             .sums(at, false)
             .into_iter()
             .flat_map(|(length, end)| {
@@ -42,8 +42,8 @@ impl Grammar<'_> {
     }
 
     /// Numbers of units, each unit shorter than the one before. Behind `in` a last number may be minutes: `in 1h30`.
-    fn sums(&self, at: usize, after_in: bool) -> Found<Length> {
-        let mut out: Found<Length> = Vec::new();
+    fn sums(&self, at: usize, after_in: bool) -> RuleResults<Length> {
+        let mut out: RuleResults<Length> = Vec::new();
         self.more_units(at, &Length::default(), None, after_in, &mut out);
         out
     }
@@ -54,7 +54,7 @@ impl Grammar<'_> {
         sum: &Length,
         last: Option<Unit>,
         after_in: bool,
-        out: &mut Found<Length>,
+        out: &mut RuleResults<Length>,
     ) {
         let lattice = self.lattice;
         let joints = if last.is_some() {

@@ -8,13 +8,13 @@ mod day;
 mod every;
 mod length;
 
+use super::day_part::Part;
 use super::lexicon::Lattice;
-use super::part::Part;
 use super::phrase::{Clock, Day, Phrase};
 use super::term::Term;
 
 /// The results of a rule: things that begin at its place, each with its end.
-type Found<T> = Vec<(T, usize)>;
+type RuleResults<T> = Vec<(T, usize)>;
 
 /// The rules, over one language's terms of a phrase.
 struct Grammar<'t> {
@@ -22,7 +22,7 @@ struct Grammar<'t> {
 }
 
 /// One part of a moment; they come in any order.
-enum Bit {
+enum MomentPart {
     Day(Day),
     Clock(Clock),
     Part(Part),
@@ -35,7 +35,7 @@ enum Bit {
 pub fn read(lattice: &Lattice<'_>) -> Vec<Phrase> {
     let grammar = Grammar { lattice };
     let end = lattice.tokens.len();
-    let whole = |found: Found<Phrase>| {
+    let whole = |found: RuleResults<Phrase>| {
         found.into_iter().filter(|(_, at)| *at == end).map(|(phrase, _)| phrase).collect()
     };
     let mut out: Vec<Phrase> = Vec::new();
@@ -51,27 +51,32 @@ pub fn read(lattice: &Lattice<'_>) -> Vec<Phrase> {
 }
 
 impl Grammar<'_> {
-    fn now(&self) -> Found<Phrase> {
+    fn now(&self) -> RuleResults<Phrase> {
         self.lattice.behind(0, Term::Now).map(|end| (Phrase::Now, end)).collect()
     }
 
     /// A day, a time and a part of the day, each at most once.
-    fn moments(&self) -> Found<Phrase> {
+    fn moments(&self) -> RuleResults<Phrase> {
         let mut out = Vec::new();
         self.more(0, &(None, None, None), &mut out);
         out
     }
 
-    fn more(&self, at: usize, had: &(Option<Day>, Option<Clock>, Option<Part>), out: &mut Found<Phrase>) {
+    fn more(
+        &self,
+        at: usize,
+        had: &(Option<Day>, Option<Clock>, Option<Part>),
+        out: &mut RuleResults<Phrase>,
+    ) {
         let starts = self.lattice.sign(at, ',').filter(|_| at > 0).into_iter().chain([at]);
         for (bit, end) in starts.flat_map(|at| self.bits(at)) {
             let (mut day, mut clock, mut part) = had.clone();
             let fits = match bit {
-                Bit::Day(bit) => day.replace(bit).is_none(),
-                Bit::Clock(bit) => clock.replace(bit).is_none(),
-                Bit::Part(bit) => part.replace(bit).is_none(),
-                Bit::DayPart(one, bit) => day.replace(one).is_none() & part.replace(bit).is_none(),
-                Bit::Behind(bit) => day.is_some() & part.replace(bit).is_none(),
+                MomentPart::Day(bit) => day.replace(bit).is_none(),
+                MomentPart::Clock(bit) => clock.replace(bit).is_none(),
+                MomentPart::Part(bit) => part.replace(bit).is_none(),
+                MomentPart::DayPart(one, bit) => day.replace(one).is_none() & part.replace(bit).is_none(),
+                MomentPart::Behind(bit) => day.is_some() & part.replace(bit).is_none(),
             };
             if !fits {
                 continue;
@@ -84,16 +89,18 @@ impl Grammar<'_> {
         }
     }
 
-    fn bits(&self, at: usize) -> Found<Bit> {
-        let mut out: Found<Bit> = Vec::new();
-        out.extend(self.days(at).into_iter().map(|(day, end)| (Bit::Day(day), end)));
-        out.extend(self.every(at).into_iter().map(|(every, end)| (Bit::Day(Day::Every(every)), end)));
-        out.extend(self.clocks(at).into_iter().map(|(clock, end)| (Bit::Clock(clock), end)));
-        out.extend(self.day_parts(at).into_iter().map(|((day, part), end)| (Bit::DayPart(day, part), end)));
+    fn bits(&self, at: usize) -> RuleResults<MomentPart> {
+        let mut out: RuleResults<MomentPart> = Vec::new();
+        out.extend(self.days(at).into_iter().map(|(day, end)| (MomentPart::Day(day), end)));
+        out.extend(self.every(at).into_iter().map(|(every, end)| (MomentPart::Day(Day::Every(every)), end)));
+        out.extend(self.clocks(at).into_iter().map(|(clock, end)| (MomentPart::Clock(clock), end)));
+        out.extend(
+            self.day_parts(at).into_iter().map(|((day, part), end)| (MomentPart::DayPart(day, part), end)),
+        );
         for (term, end) in self.lattice.terms(at) {
             match term {
-                Term::Part(part) => out.push((Bit::Part(*part), *end)),
-                Term::PartBehind(part) => out.push((Bit::Behind(*part), *end)),
+                Term::Part(part) => out.push((MomentPart::Part(*part), *end)),
+                Term::PartBehind(part) => out.push((MomentPart::Behind(*part), *end)),
                 _ => {}
             }
         }

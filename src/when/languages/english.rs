@@ -1,7 +1,7 @@
 //! English, British and American.
 
 use super::Language;
-use crate::when::part::Part;
+use crate::when::day_part::Part;
 use crate::when::term::{Cycle, Term, Unit};
 
 /// Its words.

@@ -1,7 +1,7 @@
 //! German.
 
 use super::Language;
-use crate::when::part::Part;
+use crate::when::day_part::Part;
 use crate::when::term::{Cycle, Term, Unit};
 
 /// Its words.

@@ -1,7 +1,7 @@
 //! Spanish.
 
 use super::Language;
-use crate::when::part::Part;
+use crate::when::day_part::Part;
 use crate::when::term::{Cycle, Term, Unit};
 
 /// Its words. (`mar.` is March alone, and `mañana` with no preposition is tomorrow.)

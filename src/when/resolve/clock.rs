@@ -1,7 +1,7 @@
 //! Times of day: the minutes of a day that a clock's words can be.
 
-use super::{Problem, Resolver, reason};
-use crate::when::part::Part;
+use super::{NoMeaning, Resolver, reason};
+use crate::when::day_part::Part;
 use crate::when::phrase::{Clock, Day};
 
 /// The time of day of a phrase that names a day and no time: 09:00.
@@ -14,7 +14,7 @@ impl Resolver<'_> {
         clock: Option<Clock>,
         part: Option<Part>,
         day: Option<&Day>,
-    ) -> Vec<Result<(u16, i32), Problem>> {
+    ) -> Vec<Result<(u16, i32), NoMeaning>> {
         let given = match clock {
             None => {
                 let default = if self.here.past { 0 } else { MORNING };
@@ -40,7 +40,7 @@ impl Resolver<'_> {
 }
 
 /// A day has a midnight at each end; alone, and with its evening, the one to come is meant.
-fn midnights(part: Option<Part>, day: Option<&Day>) -> Vec<Result<(u16, i32), Problem>> {
+fn midnights(part: Option<Part>, day: Option<&Day>) -> Vec<Result<(u16, i32), NoMeaning>> {
     match (part, day) {
         (None, None) => vec![Ok((0, 0))],
         (None, Some(_)) => vec![Ok((0, 0)), Ok((0, 1))],

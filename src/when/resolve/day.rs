@@ -3,11 +3,11 @@
 use jiff::civil::{self, Weekday};
 use jiff::{Span, ToSpan};
 
-use super::{Problem, Resolver, beyond, reason};
-use crate::when::phrase::{Date, Day, Every, Period, Which};
+use super::{NoMeaning, Resolver, beyond, reason};
+use crate::when::phrase::{Date, Day, Every, Period, WhichOne};
 use crate::when::term::Unit;
 
-type Dates = Vec<Result<civil::Date, Problem>>;
+type Dates = Vec<Result<civil::Date, NoMeaning>>;
 
 impl Resolver<'_> {
     pub(super) fn dates(&self, day: Option<&Day>, minute: u16) -> Dates {
@@ -16,7 +16,7 @@ impl Resolver<'_> {
             None | Some(Day::Every(Every::Day)) => vec![self.in_days(self.soonest(minute))],
             Some(Day::Offset(days)) => all(vec![*days]),
             Some(Day::Weekday(day, which)) => all(self.weekday(*day, *which, minute)),
-            Some(Day::OfWeek(day, Which::This)) => all(self.weeks(*day, 0)),
+            Some(Day::OfWeek(day, WhichOne::This)) => all(self.weeks(*day, 0)),
             Some(Day::OfWeek(day, _)) => all(self.weeks(*day, 1)),
             Some(Day::Every(Every::Week(day))) => {
                 let ahead = self.ahead(*day);
@@ -36,7 +36,11 @@ impl Resolver<'_> {
             Some(Day::Period(which, unit)) => self.period(*which, *unit),
             Some(Day::Weekend(which)) => {
                 let (saturday, sunday) = (self.ahead(Weekday::Saturday), self.ahead(Weekday::Sunday));
-                all(if *which == Which::Next { vec![saturday, saturday + 7] } else { vec![saturday, sunday] })
+                all(if *which == WhichOne::Next {
+                    vec![saturday, saturday + 7]
+                } else {
+                    vec![saturday, sunday]
+                })
             }
             Some(Day::After(length)) => {
                 vec![length.span().and_then(|span| self.local.date().checked_add(span).map_err(beyond))]
@@ -44,7 +48,7 @@ impl Resolver<'_> {
         }
     }
 
-    fn in_days(&self, days: i32) -> Result<civil::Date, Problem> {
+    fn in_days(&self, days: i32) -> Result<civil::Date, NoMeaning> {
         self.local.date().checked_add(Span::new().days(days)).map_err(beyond)
     }
 
@@ -61,7 +65,7 @@ impl Resolver<'_> {
         i32::from(self.local.date().weekday().until(day))
     }
 
-    fn weekday(&self, day: Weekday, which: Which, minute: u16) -> Vec<i32> {
+    fn weekday(&self, day: Weekday, which: WhichOne, minute: u16) -> Vec<i32> {
         let ahead = self.ahead(day);
         let behind = (7 - ahead) % 7;
         let and = |first: i32, weeks: i32| {
@@ -70,20 +74,20 @@ impl Resolver<'_> {
             days
         };
         match (which, ahead) {
-            (Which::Next, 0) => and(7, 1),
-            (Which::Next, _) => and(ahead, 1),
-            (Which::Last, 0) => and(-7, -1),
-            (Which::Last, _) => and(-behind, -1),
-            (Which::Coming, 0) => vec![7],
-            (Which::This, 0) => vec![0],
-            (Which::Bare, 0) if self.here.past => {
+            (WhichOne::Next, 0) => and(7, 1),
+            (WhichOne::Next, _) => and(ahead, 1),
+            (WhichOne::Last, 0) => and(-7, -1),
+            (WhichOne::Last, _) => and(-behind, -1),
+            (WhichOne::Coming, 0) => vec![7],
+            (WhichOne::This, 0) => vec![0],
+            (WhichOne::Bare, 0) if self.here.past => {
                 if minute > self.minute() {
                     vec![-7]
                 } else {
                     vec![0, -7]
                 }
             }
-            (Which::Bare, 0) => {
+            (WhichOne::Bare, 0) => {
                 if minute < self.minute() {
                     vec![7]
                 } else {
@@ -107,7 +111,7 @@ impl Resolver<'_> {
         days
     }
 
-    fn date(&self, date: Date) -> Result<civil::Date, Problem> {
+    fn date(&self, date: Date) -> Result<civil::Date, NoMeaning> {
         let Date { year, month, day, weekday } = date;
         if !(1..=12).contains(&month) {
             return Err(reason(format!("there is no month {month}")));
@@ -156,11 +160,11 @@ impl Resolver<'_> {
     }
 
     /// The first of this, the next or the last month.
-    fn month(&self, which: Which) -> Result<civil::Date, Problem> {
+    fn month(&self, which: WhichOne) -> Result<civil::Date, NoMeaning> {
         let months = match which {
-            Which::Next | Which::Coming => 1,
-            Which::Last => -1,
-            Which::Bare | Which::This => 0,
+            WhichOne::Next | WhichOne::Coming => 1,
+            WhichOne::Last => -1,
+            WhichOne::Bare | WhichOne::This => 0,
         };
         self.local.date().first_of_month().checked_add(months.months()).map_err(beyond)
     }
@@ -170,12 +174,12 @@ impl Resolver<'_> {
         match period {
             Period::Of(which, Unit::Month) => vec![self.month(which).map(civil::Date::last_of_month)],
             Period::Of(which, Unit::Year) => {
-                let years =
-                    i32::from(matches!(which, Which::Next | Which::Coming)) - i32::from(which == Which::Last);
+                let years = i32::from(matches!(which, WhichOne::Next | WhichOne::Coming))
+                    - i32::from(which == WhichOne::Last);
                 vec![today.last_of_year().checked_add(Span::new().years(years)).map_err(beyond)]
             }
             Period::Of(which, _) => {
-                let weeks = i32::from(matches!(which, Which::Next | Which::Coming));
+                let weeks = i32::from(matches!(which, WhichOne::Next | WhichOne::Coming));
                 let days = [Weekday::Friday, Weekday::Sunday].map(|day| self.weeks(day, weeks)[0]);
                 days.into_iter().map(|days| self.in_days(days)).collect()
             }
@@ -192,8 +196,8 @@ impl Resolver<'_> {
     }
 
     /// A week, month or year that names no day: the same day in it, or its first.
-    fn period(&self, which: Which, unit: Unit) -> Dates {
-        if !matches!(which, Which::Next | Which::Coming) {
+    fn period(&self, which: WhichOne, unit: Unit) -> Dates {
+        if !matches!(which, WhichOne::Next | WhichOne::Coming) {
             return vec![Err(reason("it names no day"))];
         }
         let today = self.local.date();
@@ -206,7 +210,7 @@ impl Resolver<'_> {
             Unit::Week => {
                 return [7, self.weeks(Weekday::Monday, 1)[0]].map(|days| self.in_days(days)).into();
             }
-            Unit::Month => self.month(Which::Next),
+            Unit::Month => self.month(WhichOne::Next),
             _ => today.first_of_year().checked_add(1.year()).map_err(beyond),
         };
         vec![same.map_err(beyond), first]
@@ -218,12 +222,12 @@ fn made(year: i32, month: i32, day: i32) -> Option<civil::Date> {
     civil::Date::new(i16::try_from(year).ok().filter(|year| *year > 0)?, small(month)?, small(day)?).ok()
 }
 
-fn in_month(first: civil::Date, day: i32) -> Result<civil::Date, Problem> {
+fn in_month(first: civil::Date, day: i32) -> Result<civil::Date, NoMeaning> {
     made(first.year().into(), first.month().into(), day)
         .ok_or_else(|| reason(format!("there is no {day} {}", month_name(first.month().into()))))
 }
 
-fn check_weekday(date: civil::Date, weekday: Option<Weekday>) -> Result<civil::Date, Problem> {
+fn check_weekday(date: civil::Date, weekday: Option<Weekday>) -> Result<civil::Date, NoMeaning> {
     match weekday {
         Some(weekday) if date.weekday() != weekday => {
             let meant = date.strftime("%-d %B %Y is a %A");

@@ -10,8 +10,8 @@ mod day;
 use jiff::civil::{self, DateTime};
 use jiff::{SignedDuration, Span, Timestamp, Unit};
 
+use super::day_part::Part;
 use super::languages::Language;
-use super::part::Part;
 use super::phrase::{Clock, Day, Every, Length, Phrase};
 use crate::format::reminder::Recur;
 use crate::schedule::{self, Zone};
@@ -29,7 +29,7 @@ pub struct Meaning {
 
 /// Why a reading means nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Problem {
+pub enum NoMeaning {
     /// In words.
     Reason(String),
     /// The clocks go back and show this time twice; the second one is meant.
@@ -37,11 +37,11 @@ pub enum Problem {
 }
 
 /// One meaning, or why there is none.
-pub type Read = Result<Meaning, Problem>;
+pub type MeaningResult = Result<Meaning, NoMeaning>;
 
 /// Where and when a phrase is said.
 #[derive(Debug, Clone, Copy)]
-pub struct Here<'a> {
+pub struct PhraseContext<'a> {
     /// The instant.
     pub now: Timestamp,
     /// The zone.
@@ -52,14 +52,14 @@ pub struct Here<'a> {
 
 /// The rules of one language at one instant.
 struct Resolver<'a> {
-    here: Here<'a>,
+    here: PhraseContext<'a>,
     /// The local time now.
     local: DateTime,
     language: &'a Language,
 }
 
 /// All meanings of one reading of a phrase.
-pub fn resolve(phrase: &Phrase, language: &Language, here: Here<'_>) -> Vec<Read> {
+pub fn resolve(phrase: &Phrase, language: &Language, here: PhraseContext<'_>) -> Vec<MeaningResult> {
     let resolver = Resolver { here, local: here.zone.tz().to_datetime(here.now), language };
     match phrase {
         Phrase::Refused(why) => vec![Err(reason(why))],
@@ -70,43 +70,43 @@ pub fn resolve(phrase: &Phrase, language: &Language, here: Here<'_>) -> Vec<Read
     }
 }
 
-fn reason(why: impl Into<String>) -> Problem {
-    Problem::Reason(why.into())
+fn reason(why: impl Into<String>) -> NoMeaning {
+    NoMeaning::Reason(why.into())
 }
 
-fn beyond<E>(_: E) -> Problem {
+fn beyond<E>(_: E) -> NoMeaning {
     reason("it is beyond the calendar")
 }
 
 /// Up to the next whole minute.
-fn round_up(local: DateTime) -> Result<DateTime, Problem> {
+fn round_up(local: DateTime) -> Result<DateTime, NoMeaning> {
     let up = civil::DateTimeRound::new().smallest(Unit::Minute).mode(jiff::RoundMode::Ceil);
     let local = local.round(up).map_err(beyond)?;
     if (1..=9999).contains(&local.year()) { Ok(local) } else { Err(beyond(())) }
 }
 
 /// A local time that was given as it stands, to the second.
-pub fn of_local(local: DateTime, here: Here<'_>) -> Read {
+pub fn of_local(local: DateTime, here: PhraseContext<'_>) -> MeaningResult {
     let at = schedule::resolve(here.zone, local);
     Ok(Meaning { local: round_up(local)?, at, recur: Recur::None })
 }
 
 /// The local time of an instant; refused where a line that says it would mean an earlier instant.
-pub fn of_instant(at: Timestamp, here: Here<'_>) -> Read {
+pub fn of_instant(at: Timestamp, here: PhraseContext<'_>) -> MeaningResult {
     let local = round_up(here.zone.tz().to_datetime(at))?;
     if schedule::resolve(here.zone, local) < at && !here.past {
-        return Err(Problem::SecondTime(local));
+        return Err(NoMeaning::SecondTime(local));
     }
     Ok(Meaning { local, at, recur: Recur::None })
 }
 
 impl Resolver<'_> {
-    fn at(&self, at: Timestamp) -> Read {
+    fn at(&self, at: Timestamp) -> MeaningResult {
         of_instant(at, self.here)
     }
 
     /// So much later than now: months and days on the calendar, the rest on the clock.
-    fn moved(&self, length: &Length) -> Read {
+    fn moved(&self, length: &Length) -> MeaningResult {
         let day = self.local.checked_add(length.span()?).map_err(beyond)?;
         if length.seconds == 0 {
             return of_local(day, self.here);
@@ -115,7 +115,7 @@ impl Resolver<'_> {
         self.at(from.checked_add(SignedDuration::from_secs(length.seconds)).map_err(beyond)?)
     }
 
-    fn moments(&self, day: Option<&Day>, clock: Option<Clock>, part: Option<Part>) -> Vec<Read> {
+    fn moments(&self, day: Option<&Day>, clock: Option<Clock>, part: Option<Part>) -> Vec<MeaningResult> {
         if let (Some(Day::After(length)), None, None) = (day, clock, part) {
             return vec![self.moved(length)];
         }
@@ -156,7 +156,7 @@ fn to_i8(number: u16) -> i8 {
 }
 
 impl Length {
-    fn span(&self) -> Result<Span, Problem> {
+    fn span(&self) -> Result<Span, NoMeaning> {
         let months = Span::new().try_months(self.months).map_err(beyond)?;
         months.try_days(self.days).map_err(beyond)
     }

@@ -8,7 +8,7 @@ fn classed(code: u16, body: &str) -> BrainError {
 
 #[test]
 fn every_row_of_the_table() {
-    use Class::*;
+    use FailureClass::*;
     let table = [
         (402, "", Billing),
         (402, r#"{"error":{"message":"Insufficient Balance","type":"unknown_error"}}"#, Billing),
@@ -77,7 +77,7 @@ fn what_is_too_long_is_said_so() {
     ];
     for (code, body) in long {
         let error = classed(code, body);
-        assert_eq!((error.class, error.too_long), (Class::Format, true), "{code} {body}");
+        assert_eq!((error.class, error.too_long), (FailureClass::Format, true), "{code} {body}");
     }
     assert!(!classed(400, "bad").too_long);
     assert!(!classed(429, "maximum context length").too_long);
@@ -89,22 +89,25 @@ fn errors_in_a_stream_follow_the_same_rules() {
     let table = [
         (
             json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}),
-            Class::RateLimit,
+            FailureClass::RateLimit,
         ),
         (
             json!({"type": "error", "error": {"type": "api_error", "message": "Internal server error"}}),
-            Class::Overloaded,
+            FailureClass::Overloaded,
         ),
-        (json!({"type": "error", "error": {"type": "authentication_error", "message": "no"}}), Class::Auth),
-        (json!({"error": {"code": 502, "message": "Provider disconnected"}}), Class::Overloaded),
-        (json!({"error": {"code": "429", "message": "slow down"}}), Class::RateLimit),
-        (json!({"error": {"code": "rate_limit_exceeded", "message": "slow"}}), Class::RateLimit),
-        (json!({"code": "server_error", "message": "sorry"}), Class::Overloaded),
-        (json!({"error": {"type": "insufficient_quota", "message": "x"}}), Class::Billing),
-        (json!({"error": {"message": "prompt is too long"}}), Class::Format),
-        (json!({"error": "model runner has unexpectedly stopped"}), Class::Crash),
-        (json!({"error": {}}), Class::Crash),
-        (json!(7), Class::Crash),
+        (
+            json!({"type": "error", "error": {"type": "authentication_error", "message": "no"}}),
+            FailureClass::Auth,
+        ),
+        (json!({"error": {"code": 502, "message": "Provider disconnected"}}), FailureClass::Overloaded),
+        (json!({"error": {"code": "429", "message": "slow down"}}), FailureClass::RateLimit),
+        (json!({"error": {"code": "rate_limit_exceeded", "message": "slow"}}), FailureClass::RateLimit),
+        (json!({"code": "server_error", "message": "sorry"}), FailureClass::Overloaded),
+        (json!({"error": {"type": "insufficient_quota", "message": "x"}}), FailureClass::Billing),
+        (json!({"error": {"message": "prompt is too long"}}), FailureClass::Format),
+        (json!({"error": "model runner has unexpectedly stopped"}), FailureClass::Crash),
+        (json!({"error": {}}), FailureClass::Crash),
+        (json!(7), FailureClass::Crash),
     ];
     for (value, class) in table {
         assert_eq!(in_stream(&value, &[]).class, class, "{value}");

@@ -77,7 +77,7 @@ pub(super) fn result(item: &Value) -> ToolResult {
 }
 
 /// Something that Codex wants a person's word for.
-pub(super) struct Wanted {
+pub(super) struct CodexApproval {
     pub call: ToolCall,
     /// The tool of its own that the settings have to name; none for others' tools.
     pub named_by: Option<&'static str>,
@@ -86,7 +86,11 @@ pub(super) struct Wanted {
 }
 
 /// Reads a request from Codex; none where we don't know it. `open` are the calls that began, by their ids.
-pub(super) fn wanted(method: &str, params: &Value, open: &HashMap<String, ToolCall>) -> Option<Wanted> {
+pub(super) fn wanted(
+    method: &str,
+    params: &Value,
+    open: &HashMap<String, ToolCall>,
+) -> Option<CodexApproval> {
     let item = params["itemId"].as_str().and_then(|item| open.get(item));
     let made = |name: &str, arguments: Value| {
         let id = params["itemId"].as_str().or(params["callId"].as_str()).unwrap_or(name).to_owned();
@@ -99,18 +103,18 @@ pub(super) fn wanted(method: &str, params: &Value, open: &HashMap<String, ToolCa
             let call = item.cloned().unwrap_or_else(|| made(SHELL, arguments));
             let [yes, no] =
                 if method == "execCommandApproval" { ["approved", "denied"] } else { ["accept", "decline"] };
-            Some(Wanted { call, named_by: Some(SHELL), yes: decision(yes), no: decision(no) })
+            Some(CodexApproval { call, named_by: Some(SHELL), yes: decision(yes), no: decision(no) })
         }
         "item/fileChange/requestApproval" | "applyPatchApproval" => {
             let arguments = json!({"changes": params["fileChanges"], "root": params["grantRoot"]});
             let call = item.cloned().unwrap_or_else(|| made(PATCH, arguments));
             let [yes, no] =
                 if method == "applyPatchApproval" { ["approved", "denied"] } else { ["accept", "decline"] };
-            Some(Wanted { call, named_by: Some(PATCH), yes: decision(yes), no: decision(no) })
+            Some(CodexApproval { call, named_by: Some(PATCH), yes: decision(yes), no: decision(no) })
         }
         "item/permissions/requestApproval" => {
             let arguments = json!({"permissions": params["permissions"], "reason": params["reason"]});
-            Some(Wanted {
+            Some(CodexApproval {
                 call: made("permissions", arguments),
                 named_by: Some(SHELL),
                 yes: json!({"permissions": params["permissions"], "scope": "turn"}),
@@ -127,7 +131,7 @@ pub(super) fn wanted(method: &str, params: &Value, open: &HashMap<String, ToolCa
             let made = call(&item)?;
             // It doesn't say which call it is about.
             let same = |known: &&ToolCall| known.name == made.name && known.arguments == made.arguments;
-            Some(Wanted {
+            Some(CodexApproval {
                 call: open.values().find(same).cloned().unwrap_or(made),
                 named_by: None,
                 yes: json!({"action": "accept", "content": {}, "_meta": null}),
@@ -172,7 +176,7 @@ pub(super) fn failure(error: &Value, secrets: &[&str]) -> BrainError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::brain::event::Class;
+    use crate::brain::event::FailureClass;
 
     /// Errors as Codex 0.169 told them of a server that failed in these ways.
     #[test]
@@ -192,17 +196,17 @@ mod tests {
                     disconnected(json!(401)),
                     Some(&unexpected("401 Unauthorized: no")),
                 ),
-                Class::Auth,
+                FailureClass::Auth,
                 false,
             ),
-            (told(&unexpected("401 Unauthorized: bad key"), failed(401), None), Class::Auth, false),
+            (told(&unexpected("401 Unauthorized: bad key"), failed(401), None), FailureClass::Auth, false),
             (
                 told(
                     "exceeded retry limit, last status: 429 Too Many Requests",
                     json!({"responseTooManyFailedAttempts": {"httpStatusCode": 429}}),
                     None,
                 ),
-                Class::RateLimit,
+                FailureClass::RateLimit,
                 false,
             ),
             (
@@ -211,32 +215,32 @@ mod tests {
                     json!("usageLimitExceeded"),
                     None,
                 ),
-                Class::Billing,
+                FailureClass::Billing,
                 false,
             ),
-            (told(&unexpected("402 Payment Required: pay"), failed(402), None), Class::Billing, false),
+            (told(&unexpected("402 Payment Required: pay"), failed(402), None), FailureClass::Billing, false),
             (
                 told(
                     r#"{"error": {"message": "bad thing", "type": "invalid_request_error"}}"#,
                     json!("other"),
                     None,
                 ),
-                Class::Format,
+                FailureClass::Format,
                 false,
             ),
             (
                 told(&unexpected("404 Not Found: no such model"), failed(404), None),
-                Class::UnknownModel,
+                FailureClass::UnknownModel,
                 false,
             ),
             (
                 told("We're currently experiencing high demand.", json!("internalServerError"), None),
-                Class::Overloaded,
+                FailureClass::Overloaded,
                 false,
             ),
             (
                 told(&unexpected("529 <unknown status code>: overloaded"), failed(529), None),
-                Class::RateLimit,
+                FailureClass::RateLimit,
                 false,
             ),
             (
@@ -245,12 +249,12 @@ mod tests {
                     json!("contextWindowExceeded"),
                     None,
                 ),
-                Class::Format,
+                FailureClass::Format,
                 true,
             ),
             (
                 told("rate limit exceeded: Please try again in 11.054s.", json!("rateLimitExceeded"), None),
-                Class::RateLimit,
+                FailureClass::RateLimit,
                 false,
             ),
             (
@@ -259,15 +263,15 @@ mod tests {
                     disconnected(Value::Null),
                     Some("We’re currently experiencing high demand, which may cause temporary errors."),
                 ),
-                Class::Overloaded,
+                FailureClass::Overloaded,
                 false,
             ),
             (
                 told("Reconnecting... 1/1", disconnected(Value::Null), Some("stream disconnected: broke")),
-                Class::Crash,
+                FailureClass::Crash,
                 false,
             ),
-            (failure(&Value::Null, &[]), Class::Crash, false),
+            (failure(&Value::Null, &[]), FailureClass::Crash, false),
         ] {
             assert_eq!((error.class, error.too_long), (class, too_long), "{error}");
         }

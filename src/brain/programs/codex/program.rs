@@ -7,7 +7,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::brain::event::{BrainError, Class};
+use crate::brain::event::{BrainError, FailureClass};
 use crate::brain::programs::harness::{SERVER, Setup, variables};
 use crate::brain::programs::process::{MARK, Program};
 use crate::brain::wire::Wire;
@@ -63,7 +63,7 @@ pub(super) fn program(setup: &Setup, turn: &str, others: &[McpServer]) -> Result
     let login = own_login.then(login).flatten();
     make_home(&home, login.as_deref()).map_err(|error| {
         let message = format!("the folder `{}` for Codex can't be made: {error}", home.display());
-        BrainError::new(Class::Crash, message)
+        BrainError::new(FailureClass::Crash, message)
     })?;
     let mut command = setup.command.clone();
     command.push("app-server".to_owned());

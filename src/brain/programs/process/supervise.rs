@@ -22,7 +22,7 @@ pub const NOT_STARTED: u8 = 127;
 /// How often it is looked whether we are still there while the program may end by itself, and how many times.
 const LOOK: (Duration, u32) = (Duration::from_millis(50), 100);
 
-enum Heard {
+enum SupervisorEvent {
     Exited(Option<ExitStatus>),
     InputClosed,
 }
@@ -44,17 +44,17 @@ pub fn run(command: &[OsString]) -> u8 {
     };
     let (tell, heard) = mpsc::channel();
     let exited = tell.clone();
-    std::thread::spawn(move || exited.send(Heard::Exited(child.wait().ok())));
+    std::thread::spawn(move || exited.send(SupervisorEvent::Exited(child.wait().ok())));
     std::thread::spawn(move || {
         let stdin = std::io::stdin();
         while poll(&mut [PollFd::new(&stdin, PollFlags::empty())], None)
             .is_err_and(|error| error == rustix::io::Errno::INTR)
         {}
-        tell.send(Heard::InputClosed)
+        tell.send(SupervisorEvent::InputClosed)
     });
     let status = match heard.recv() {
-        Ok(Heard::Exited(status)) => status,
-        Ok(Heard::InputClosed) | Err(_) => by_itself(&heard, us),
+        Ok(SupervisorEvent::Exited(status)) => status,
+        Ok(SupervisorEvent::InputClosed) | Err(_) => by_itself(&heard, us),
     };
     end_all();
     status.map_or(128 + 9, |status| {
@@ -64,13 +64,16 @@ pub fn run(command: &[OsString]) -> u8 {
 }
 
 /// How the program ended, where it does so in time and while `us` is there.
-fn by_itself(heard: &mpsc::Receiver<Heard>, us: Option<rustix::process::Pid>) -> Option<ExitStatus> {
+fn by_itself(
+    heard: &mpsc::Receiver<SupervisorEvent>,
+    us: Option<rustix::process::Pid>,
+) -> Option<ExitStatus> {
     let (pause, most) = LOOK;
     for _ in 0..most {
         if rustix::process::getppid() != us {
             return None;
         }
-        if let Ok(Heard::Exited(status)) = heard.recv_timeout(pause) {
+        if let Ok(SupervisorEvent::Exited(status)) = heard.recv_timeout(pause) {
             return status;
         }
     }

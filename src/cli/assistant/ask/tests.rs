@@ -3,17 +3,17 @@
 use super::*;
 use crate::brain::Usage;
 use crate::cli::assistant::schema::bare_json;
-use crate::cli::assistant::screen::put;
+use crate::cli::assistant::terminal::put;
 
-fn call(brain: &str, class: Option<Class>, ms: u64) -> CallRow {
+fn call(brain: &str, class: Option<FailureClass>, ms: u64) -> CallRow {
     CallRow { brain: brain.into(), model: "m".into(), class, error: None, ms, usage: Usage::default() }
 }
 
 #[test]
 fn rounds_of_tools_are_one_attempt() {
-    let calls = [call("a", Some(Class::RateLimit), 1), call("b", None, 2), call("b", None, 3)];
+    let calls = [call("a", Some(FailureClass::RateLimit), 1), call("b", None, 2), call("b", None, 3)];
     let found: Vec<_> = attempts(&calls).into_iter().map(|one| (one.brain, one.class, one.ms)).collect();
-    assert_eq!(found, [("a".to_owned(), Some(Class::RateLimit), 1), ("b".to_owned(), None, 5)]);
+    assert_eq!(found, [("a".to_owned(), Some(FailureClass::RateLimit), 1), ("b".to_owned(), None, 5)]);
 }
 
 #[test]

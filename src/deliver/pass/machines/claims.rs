@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use jiff::{SignedDuration, Timestamp};
 
 use super::AHEAD;
-use crate::deliver::journal::{Elsewhere, LineHash, NewMessage, Recipient};
+use crate::deliver::journal::{LineHash, NewMessage, OtherMachineDelivery, Recipient};
 use crate::deliver::notifier::{Fact, Lookup, MessageKind, Outgoing, nonce};
 use crate::deliver::pass::notes::Notes;
 use crate::deliver::pass::planned::{Fire, Plan};
@@ -121,7 +121,7 @@ fn told_by_another(
         return Ok(());
     }
     let Some((teller, at)) = context.machines.teller(&claim_key(key, place)) else { return Ok(()) };
-    let told = Elsewhere {
+    let told = OtherMachineDelivery {
         key: key.clone(),
         line: *line,
         fact: fact.clone(),
@@ -195,7 +195,7 @@ async fn ask_for_digests(
             if message.to.is_copy() {
                 continue;
             }
-            context.journal.told_elsewhere(&Elsewhere {
+            context.journal.told_elsewhere(&OtherMachineDelivery {
                 key: key.clone(),
                 line: *line,
                 fact: fact.clone(),

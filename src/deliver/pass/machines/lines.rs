@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::deliver::journal::{Row, State};
+use crate::deliver::journal::{DeliveryRow, DeliveryState};
 use crate::deliver::notifier::MessageKind;
 use crate::deliver::pass::notes::Notes;
 use crate::deliver::pass::planned::{DAY, Fire, Occurrence, Plan};
@@ -79,11 +79,11 @@ fn was_read(notes: &Notes, kind: MessageKind) -> bool {
 
 fn was_told(context: &PassContext<'_>, key: &str) -> Result<bool, PassError> {
     let row = context.journal.row(key)?;
-    Ok(row.is_some_and(|row| matches!(row.state, State::Sent | State::Done)))
+    Ok(row.is_some_and(|row| matches!(row.state, DeliveryState::Sent | DeliveryState::Done)))
 }
 
 /// Whether this machine rewrites the line of what was told: its own, and as the voice that of a machine that is away.
-pub(in crate::deliver::pass) fn is_ours(context: &PassContext<'_>, row: &Row) -> bool {
+pub(in crate::deliver::pass) fn is_ours(context: &PassContext<'_>, row: &DeliveryRow) -> bool {
     let machines = context.machines;
     let Some(teller) = &row.teller else { return true };
     machines.is_alone() || machines.is_voice() && machines.is_away(teller)

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::deliver::journal::{Elsewhere, Message, voice_claim};
+use crate::deliver::journal::{Message, OtherMachineDelivery, voice_claim};
 use crate::deliver::notifier::{Lookup, MessageKind};
 use crate::deliver::pass::{PassContext, PassError};
 use crate::machines::protocol::{May, claim_key};
@@ -74,7 +74,7 @@ impl Rights {
                 if let Some((teller, at)) = context.machines.teller(claim) {
                     let place = context.outlets.name(&message.to).unwrap_or_default().to_owned();
                     let teller = context.machines.is_other(&teller).then_some(teller);
-                    let told = Elsewhere { key, line, fact, place, teller, at, delivered: None };
+                    let told = OtherMachineDelivery { key, line, fact, place, teller, at, delivered: None };
                     context.journal.told_elsewhere(&told)?;
                 }
             }

@@ -12,10 +12,10 @@ use jiff::civil;
 
 use super::super::{Mode, PassContext, PassError};
 use super::{DueTask, shortened};
-use crate::deliver::journal::Told;
+use crate::deliver::journal::ToldTask;
 use crate::deliver::notifier::Fact;
 use crate::format::lines;
-use crate::format::task::Line;
+use crate::format::task::TaskLine;
 use crate::tasks::{task_id, words_of};
 
 /// What was told of which no line is known yet.
@@ -25,7 +25,7 @@ pub(super) struct Moved<'a> {
     /// The keys of all lines that are due.
     standing: HashSet<&'a str>,
     taken: HashSet<String>,
-    told: HashMap<civil::DateTime, Vec<Told>>,
+    told: HashMap<civil::DateTime, Vec<ToldTask>>,
 }
 
 impl<'a> Moved<'a> {
@@ -52,7 +52,7 @@ impl<'a> Moved<'a> {
         Ok(true)
     }
 
-    fn gone(&mut self, due: &DueTask) -> Result<Option<Told>, PassError> {
+    fn gone(&mut self, due: &DueTask) -> Result<Option<ToldTask>, PassError> {
         let Some(words) = words_of(&due.id) else { return Ok(None) };
         let same = self.context.journal.tasks_told(words, due.telling.at, due.day().as_ref())?;
         if let Some(gone) = same.into_iter().find(|told| self.is_free(told)) {
@@ -62,7 +62,7 @@ impl<'a> Moved<'a> {
             let told = self.context.journal.tasks_told_at(due.telling.at)?;
             self.told.insert(due.telling.at, told);
         }
-        let tagged = |told: &&Told| {
+        let tagged = |told: &&ToldTask| {
             self.is_free(told)
                 && is_tagged(told, due)
                 && !still_stands(self.context, &due.path, &told.fact.id)
@@ -70,13 +70,13 @@ impl<'a> Moved<'a> {
         Ok(self.told[&due.telling.at].iter().find(tagged).cloned())
     }
 
-    fn is_free(&self, told: &Told) -> bool {
+    fn is_free(&self, told: &ToldTask) -> bool {
         !self.standing.contains(told.key.as_str()) && !self.taken.contains(&told.key)
     }
 }
 
 /// Whether a line of the same note differs from what was told by tags that were added, or by tags that were taken away.
-fn is_tagged(told: &Told, due: &DueTask) -> bool {
+fn is_tagged(told: &ToldTask, due: &DueTask) -> bool {
     let fact = &told.fact;
     let words = fact.msg.strip_suffix(&due.path).and_then(|words| words.strip_suffix(" · "));
     let Some(words) = words.filter(|_| fact.note.as_ref() == Some(&due.path)) else { return false };
@@ -102,7 +102,7 @@ fn still_stands(context: &PassContext<'_>, path: &str, id: &str) -> bool {
     let bytes = crate::vault::NotePath::new(path).ok().and_then(|path| context.vault.read(&path).ok());
     let (Ok(rules), Some(bytes)) = (rules, bytes) else { return true };
     let has_words = |text: &[u8]| {
-        let line = std::str::from_utf8(text).ok().and_then(|text| Line::read(text, &rules));
+        let line = std::str::from_utf8(text).ok().and_then(|text| TaskLine::read(text, &rules));
         line.is_some_and(|line| words_of(&task_id(path, &line.words())) == words_of(id))
     };
     lines::live_lines(&bytes).any(|line| has_words(line.text))

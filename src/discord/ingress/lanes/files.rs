@@ -3,7 +3,7 @@
 use super::Lane;
 use crate::config::KeepAttachments;
 use crate::discord::api::message::{Attachment, Incoming};
-use crate::discord::shared::access::Standing;
+use crate::discord::shared::access::MessagePolicy;
 
 /// The longest that a file's own name may be, in bytes.
 const MAX_NAME_BYTES: usize = 80;
@@ -22,7 +22,7 @@ impl Lane {
         for message in messages {
             let wanted = message.is_text()
                 && !self.shared.log.holds(self.id, message.id)
-                && self.standing(message) != Standing::Dropped;
+                && self.standing(message) != MessagePolicy::Dropped;
             let (id, most) = (message.id, settings.max_attachment_bytes);
             for (index, file) in message.attachments.iter_mut().enumerate() {
                 if wanted && file.bytes <= most {

@@ -8,11 +8,11 @@ fn caller() -> Caller {
 
 #[test]
 fn commands_are_quoted_and_known_again() {
-    let command = caller().command(Event::Stop);
+    let command = caller().command(HostEvent::Stop);
     assert_eq!(command, r"'/opt/it'\''s/vault-agent' --vault '/home/a b/Vault' hook stop");
-    assert_eq!(ours(&command), Some(Event::Stop));
+    assert_eq!(ours(&command), Some(HostEvent::Stop));
     assert_eq!(words(&command).unwrap()[0], "/opt/it's/vault-agent");
-    assert_eq!(ours("\"/x/vault-agent\" hook pre-compact"), Some(Event::PreCompact));
+    assert_eq!(ours("\"/x/vault-agent\" hook pre-compact"), Some(HostEvent::PreCompact));
     for other in ["vault-agent recall x", "other hook stop", "vault-agent hook", "'vault-agent hook stop", ""]
     {
         assert_eq!(ours(other), None, "{other}");
@@ -39,8 +39,8 @@ fn an_empty_file_gets_every_event() {
               }
             ],
         "#);
-    let events: Vec<Event> = installed(&text).unwrap().into_iter().map(|(event, _)| event).collect();
-    assert_eq!(events, Event::ALL);
+    let events: Vec<HostEvent> = installed(&text).unwrap().into_iter().map(|(event, _)| event).collect();
+    assert_eq!(events, HostEvent::ALL);
     assert_eq!(uninstall(&text, None).unwrap(), "{}\n");
     assert_eq!(uninstall(&text, Some("")).unwrap(), "");
     assert!(is_all_ours(&text, None).unwrap() && is_all_ours(&text, Some("[]")).unwrap());
@@ -69,7 +69,7 @@ fn prompts_and_stops_call_our_server_s_tool_where_there_is_one() {
         assert_eq!((&prompt["type"], &prompt["server"]), (&"mcp_tool".into(), &"vault".into()), "{after}");
         assert_eq!(prompt["input"]["prompt"], "${prompt}");
         assert_eq!(value["hooks"]["SessionStart"][0]["hooks"][0]["type"], "command");
-        assert_eq!(installed(&after).unwrap().len(), Event::ALL.len());
+        assert_eq!(installed(&after).unwrap().len(), HostEvent::ALL.len());
         assert_eq!(install(&after, &with).unwrap(), after, "once");
         assert_eq!(uninstall(&after, Some(before)).unwrap(), before);
         assert_eq!(uninstall(&after, None).unwrap(), before);
@@ -102,11 +102,11 @@ fn other_hooks_stay_where_they_are() {
 #[test]
 fn twice_the_same_entry_becomes_one() {
     let once = install("{}", &caller()).unwrap();
-    let group = json!({"hooks": [{"type": "command", "command": caller().command(Event::Stop)}]});
+    let group = json!({"hooks": [{"type": "command", "command": caller().command(HostEvent::Stop)}]});
     let mut value: Value = serde_json::from_str(&once).unwrap();
     value["hooks"]["Stop"].as_array_mut().unwrap().push(group);
     let healed = install(&value.to_string(), &caller()).unwrap();
-    assert_eq!(installed(&healed).unwrap().len(), Event::ALL.len());
+    assert_eq!(installed(&healed).unwrap().len(), HostEvent::ALL.len());
 }
 
 #[test]

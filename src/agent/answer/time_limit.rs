@@ -1,0 +1,130 @@
+//! The time that a turn may take, which doesn't run while a person is asked.
+
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// What a question to a person may take to be ended.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// Why work was not done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NotDone {
+    /// Somebody stopped it.
+    Stopped,
+    /// Its time is up.
+    TimeIsUp,
+}
+
+/// How many questions to people are open in a turn.
+#[derive(Debug)]
+pub(super) struct OpenQuestions(watch::Sender<u32>);
+
+/// A person is being asked, until this is dropped.
+pub(super) struct ClockPause<'a>(&'a OpenQuestions);
+
+impl Default for OpenQuestions {
+    fn default() -> Self {
+        Self(watch::Sender::new(0))
+    }
+}
+
+impl OpenQuestions {
+    /// Stops the clock until what is returned is dropped.
+    pub fn pause(&self) -> ClockPause<'_> {
+        self.0.send_modify(|open| *open += 1);
+        ClockPause(self)
+    }
+
+    /// Does the work, for so long at most without the pauses, until `stop`. A question to a person that is open then
+    /// is ended before the work is dropped.
+    pub async fn limit<T>(
+        &self,
+        limit: Duration,
+        stop: &CancellationToken,
+        work: impl Future<Output = T>,
+    ) -> Result<T, NotDone> {
+        let mut open = self.0.subscribe();
+        let mut left = limit;
+        tokio::pin!(work);
+        loop {
+            let paused = *open.borrow_and_update() > 0;
+            let since = Instant::now();
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => {
+                    if paused {
+                        let _ = tokio::time::timeout(FAREWELL, &mut work).await;
+                    }
+                    return Err(NotDone::Stopped);
+                }
+                done = &mut work => return Ok(done),
+                _ = open.changed() => {
+                    if !paused {
+                        left = left.saturating_sub(since.elapsed());
+                    }
+                }
+                () = tokio::time::sleep(left), if !paused => return Err(NotDone::TimeIsUp),
+            }
+        }
+    }
+}
+
+impl Drop for ClockPause<'_> {
+    fn drop(&mut self) {
+        self.0.0.send_modify(|open| *open -= 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MINUTE: Duration = Duration::from_secs(60);
+
+    #[tokio::test(start_paused = true)]
+    async fn the_time_runs_but_while_a_person_is_asked() {
+        let (patience, stop) = (OpenQuestions::default(), CancellationToken::new());
+        let late = patience.limit(10 * MINUTE, &stop, tokio::time::sleep(11 * MINUTE)).await;
+        assert_eq!(late, Err(NotDone::TimeIsUp));
+        let asked = async {
+            tokio::time::sleep(6 * MINUTE).await;
+            let first = patience.pause();
+            let second = patience.pause();
+            tokio::time::sleep(30 * MINUTE).await;
+            drop(first);
+            tokio::time::sleep(30 * MINUTE).await;
+            drop(second);
+            tokio::time::sleep(3 * MINUTE).await;
+        };
+        assert_eq!(patience.limit(10 * MINUTE, &stop, asked).await, Ok(()));
+        let asked = async {
+            tokio::time::sleep(6 * MINUTE).await;
+            let pause = patience.pause();
+            tokio::time::sleep(30 * MINUTE).await;
+            drop(pause);
+            tokio::time::sleep(5 * MINUTE).await;
+        };
+        let late = patience.limit(10 * MINUTE, &stop, asked).await;
+        assert_eq!(late, Err(NotDone::TimeIsUp), "what was used before counts");
+    }
+    #[tokio::test(start_paused = true)]
+    async fn a_question_is_ended_before_stopped_work_is_dropped() {
+        for asking in [true, false] {
+            let (patience, stop) = (OpenQuestions::default(), CancellationToken::new());
+            let mut ended = false;
+            let work = async {
+                let _pause = asking.then(|| patience.pause());
+                tokio::time::sleep(MINUTE).await;
+                stop.cancel();
+                tokio::time::sleep(Duration::from_millis(10)).await;
+                ended = true;
+                tokio::time::sleep(MINUTE).await;
+            };
+            assert_eq!(patience.limit(10 * MINUTE, &stop, work).await, Err(NotDone::Stopped));
+            assert_eq!(ended, asking);
+        }
+    }
+}

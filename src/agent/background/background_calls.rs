@@ -1,0 +1,207 @@
+//! Brains asked beside the answers: for words of a reminder, for a summary, for what was learned. Nobody waits for them.
+//!
+//! Whoever may be asked by the day's budgets is asked in order, no brain that rests, each within what is left of the
+//! time; what it took is counted in the turn journal for those budgets, and stands in a log of its own for `usage`.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::answer::{fixed_texts, may_spend, row, tell};
+use crate::agent::brain_chain::{Brains, CallListener, CallPermits, FailoverWalk};
+use crate::agent::{brain_clients, budget};
+use crate::brain::health::HealthStore;
+use crate::brain::wire::{self, Watch};
+use crate::brain::{BrainError, FailureClass, Request, Usage};
+use crate::config::MEMORY;
+use crate::format::log::{self, EventKind, LogEvent, LogHeader, LogPath};
+use crate::turn::journal::CallRow;
+use crate::turn::{Facts, Question, TurnJournal, route};
+use crate::vault::NotePath;
+use crate::workspace::Workspace;
+
+/// What brains are asked for beside the answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallPurpose {
+    /// The folder below the logs, the context that `usage --by channel` shows, and the purpose in the journal.
+    pub name: &'static str,
+    /// The title of its log.
+    pub title: &'static str,
+}
+
+/// Asks brains beside the answers, with the settings that it was made with.
+pub struct BackgroundCaller {
+    workspace: Arc<Workspace>,
+    turns: TurnJournal,
+    brains: Brains,
+    purpose: CallPurpose,
+}
+
+impl std::fmt::Debug for BackgroundCaller {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Beside").field("purpose", &self.purpose).finish_non_exhaustive()
+    }
+}
+
+/// What a brain said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BackgroundReply {
+    /// Its words.
+    pub text: String,
+    /// The brain.
+    pub brain: String,
+    /// The model, by its provider's word.
+    pub model: String,
+}
+
+impl BackgroundCaller {
+    /// Opens the journal; asks nobody.
+    ///
+    /// # Errors
+    /// A sentence on what can't be used.
+    pub fn new(
+        workspace: Arc<Workspace>,
+        watch: Watch,
+        permits: Arc<CallPermits>,
+        purpose: CallPurpose,
+    ) -> Result<Self, String> {
+        let state = &workspace.dirs.state;
+        let turns = TurnJournal::open(state).map_err(|error| error.to_string())?;
+        let prepared = brain_clients::prepare(&workspace.settings, workspace.vault.root());
+        let client = wire::http::client().map_err(|error| error.to_string())?;
+        let clock = Arc::clone(&workspace.clock);
+        let around = brain_clients::HarnessContext::of(&workspace, watch);
+        let brains = Brains::new(prepared, &around, &client, HealthStore::new(state), permits, clock);
+        Ok(Self { workspace, turns, brains, purpose })
+    }
+
+    /// The brains that may be asked by what was spent today: this one alone, else those that would answer a question.
+    ///
+    /// # Errors
+    /// The settings name a brain that isn't there.
+    pub fn names(&self, only: Option<&str>) -> Result<Vec<String>, String> {
+        let names = match only {
+            Some(name) => vec![name.to_owned()],
+            None => {
+                let routed = route(&self.workspace.settings, &Question::default(), None);
+                routed.map_err(|error| error.to_string())?.chain
+            }
+        };
+        let budgets = budget::today(&self.workspace, &self.turns);
+        Ok(names.into_iter().filter(|name| may_spend(&budgets, name)).collect())
+    }
+
+    /// Whether any of these could be asked now: it doesn't rest.
+    pub fn can_ask(&self, names: &[String]) -> bool {
+        let first = self.brains.next(&self.brains.chain(names), &FailoverWalk::default());
+        first.is_some_and(|first| !first.last_resort)
+    }
+
+    /// Asks one after another until somebody says something or the time is up, and counts what it took.
+    pub async fn ask(
+        &self,
+        names: &[String],
+        request: &Request,
+        most: Duration,
+        stop: &CancellationToken,
+    ) -> Option<BackgroundReply> {
+        let chain = self.brains.chain(names);
+        let began = Instant::now();
+        let (mut walk, mut calls, mut said) = (FailoverWalk::default(), Vec::new(), None);
+        while let Some(attempt) = self.brains.next(&chain, &walk).filter(|attempt| !attempt.last_resort) {
+            let Some(left) = most.checked_sub(began.elapsed()).filter(|_| !stop.is_cancelled()) else {
+                break;
+            };
+            let seat = chain[attempt.link];
+            let heard = CallListener::default();
+            let asked = Instant::now();
+            let late = || BrainError::new(FailureClass::Timeout, "it took longer than there was time");
+            let asking = self.brains.ask(seat, &attempt, request, &heard, stop);
+            let answered = tokio::time::timeout(left, asking).await.unwrap_or_else(|_| Err(late()));
+            let ms = u64::try_from(asked.elapsed().as_millis()).unwrap_or(u64::MAX);
+            let brain = seat.prepared.name().to_owned();
+            let used = heard.usage(request, &answered);
+            calls.push(row(&seat.prepared.settings, &answered, ms, used));
+            match answered {
+                Ok(reply) => {
+                    let model = reply.model.clone();
+                    said = Some(BackgroundReply {
+                        text: fixed_texts::text_of(&reply).unwrap_or_default(),
+                        brain,
+                        model,
+                    });
+                    break;
+                }
+                Err(error) => {
+                    tracing::info!(brain, purpose = self.purpose.name, "a brain said nothing: {error}");
+                    walk.note(attempt, &brain, error);
+                }
+            }
+        }
+        self.count(&calls);
+        tell(&self.workspace, &budget::today(&self.workspace, &self.turns));
+        said
+    }
+
+    /// Notes what it took: in the journal, for the day's budget, and in a log, for `usage`.
+    fn count(&self, calls: &[CallRow]) {
+        let now = self.workspace.clock.now();
+        for call in calls {
+            if let Err(error) = self.turns.called_beside(0, self.purpose.name, call, now) {
+                tracing::warn!("{error}");
+            }
+        }
+        if let Err(error) = self.log(&self.facts(calls), now) {
+            tracing::warn!(purpose = self.purpose.name, "what it took can't be logged: {error}");
+        }
+    }
+
+    fn facts(&self, calls: &[CallRow]) -> Facts {
+        let answered = calls.iter().find(|call| call.class.is_none());
+        // Those that failed were paid for too.
+        let mut usage = Usage::default();
+        calls.iter().for_each(|call| usage += call.usage);
+        let paid: Option<Vec<f64>> = calls
+            .iter()
+            .filter(|call| call.usage != Usage::default())
+            .map(|call| Some(self.brains.named(&call.brain)?.prepared.price?.of(&call.usage)))
+            .collect();
+        Facts {
+            brain: answered.map_or(MEMORY, |call| &call.brain).to_owned(),
+            model: answered.map(|call| call.model.clone()).unwrap_or_default(),
+            input: usage.input,
+            cached: usage.cached,
+            output: usage.output,
+            usd: paid.filter(|paid| !paid.is_empty()).map(|paid| paid.iter().sum()),
+            ms: calls.iter().map(|call| call.ms).sum(),
+            calls: u32::try_from(calls.len()).unwrap_or(u32::MAX),
+            failed: calls.iter().filter_map(|call| Some((call.brain.clone(), call.class?))).collect(),
+            ..Facts::default()
+        }
+    }
+
+    /// One log a month, with nothing but the facts: what was said stands where it was said.
+    fn log(&self, facts: &Facts, now: Timestamp) -> Result<(), String> {
+        let CallPurpose { name, title } = self.purpose;
+        let month = now.to_zoned(TimeZone::UTC).date().first_of_month();
+        let started = month.to_zoned(TimeZone::UTC).map_err(|error| error.to_string())?.timestamp();
+        let place = LogPath { surface: name.into(), context_id: name.into(), started, seq: 1 };
+        let header = LogHeader {
+            surface: name.into(),
+            context_id: name.into(),
+            started: Some(started),
+            title: Some(title.into()),
+        };
+        let id = Some(ulid::Ulid::generate().to_string());
+        let event =
+            LogEvent { kind: EventKind::Agent, at: now, author: String::new(), content: facts.render(), id };
+        let path = NotePath::new(&place.in_folder(&self.workspace.settings.paths.logs));
+        let path = path.map_err(|error| error.to_string())?;
+        let (header, event) = (log::render_header(&header), log::render_event(&event));
+        let appended = self.workspace.editor.append(&path, header.as_bytes(), event.as_bytes());
+        appended.map(drop).map_err(|error| error.to_string())
+    }
+}

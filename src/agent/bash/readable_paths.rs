@@ -1,0 +1,168 @@
+//! What of the vault a command may read: all but what begins with a dot, where plugins and programs keep their keys.
+//!
+//! The box is given the entries of the vault's top folder one by one, and below them a list of what is hidden: wherever
+//! in the vault a name begins with a dot, the box has nothing to read there. A folder that can't be looked through, or in
+//! which more is hidden than is worth naming, is hidden whole. A link in the top folder is left out: what it leads to may
+//! lie outside. A link below leads where it leads in the box. What gets a dot while a command runs is hidden from the
+//! next one.
+
+use std::fs::DirEntry;
+use std::path::{Path, PathBuf};
+
+use crate::workspace::Workspace;
+
+/// As many entries are given; folders first, so that a vault with very many notes in its top folder shows its folders.
+const MAX_ENTRIES: usize = 400;
+/// As many files and folders are looked at; the folders that are left then are hidden.
+const MOST_LOOKED: usize = 200_000;
+/// Where more is hidden below one folder, that folder is.
+const MOST_BELOW: usize = 100;
+/// As much is hidden in all; the entries that are left then are not given.
+const MOST_HIDDEN: usize = 1_000;
+/// What lies deeper is hidden.
+const DEEPEST: usize = 64;
+
+/// The vault as a command sees it.
+#[derive(Debug, Clone)]
+pub(super) struct ReadablePaths {
+    root: PathBuf,
+}
+
+/// What may be read, and what in it may not.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Visibility {
+    /// The entries of the top folder.
+    pub entries: Vec<PathBuf>,
+    /// Files and folders below them.
+    pub hidden: Vec<PathBuf>,
+}
+
+impl ReadablePaths {
+    pub fn of(workspace: &Workspace) -> Self {
+        Self { root: workspace.vault.root().to_path_buf() }
+    }
+
+    /// What may be read, as it is now. Folders are listed; no file is opened here.
+    pub fn seen(&self) -> Visibility {
+        look(&self.root, MOST_LOOKED, MOST_HIDDEN)
+    }
+}
+
+fn look(root: &Path, most_looked: usize, most_hidden: usize) -> Visibility {
+    let Ok(listed) = std::fs::read_dir(root) else { return Visibility::default() };
+    let mut found: Vec<(bool, PathBuf)> = listed
+        .flatten()
+        .filter(|entry| !has_dot(entry))
+        .filter_map(|entry| {
+            let kind = entry.file_type().ok().filter(|kind| kind.is_dir() || kind.is_file())?;
+            Some((kind.is_file(), entry.path()))
+        })
+        .collect();
+    found.sort();
+    found.truncate(MAX_ENTRIES);
+    let mut seen = Visibility::default();
+    let mut left = most_looked;
+    for (is_file, path) in found {
+        let below = if is_file { Some(Vec::new()) } else { hidden_below(&path, DEEPEST, &mut left) };
+        match below.filter(|below| seen.hidden.len() + below.len() <= most_hidden) {
+            Some(below) => {
+                seen.hidden.extend(below);
+                seen.entries.push(path);
+            }
+            None => tracing::warn!("bash doesn't show `{}`: too much in it is hidden", path.display()),
+        }
+    }
+    seen
+}
+
+/// What is hidden below a folder; none where all of it has to be. `left` counts down what may be looked at.
+fn hidden_below(folder: &Path, depth: usize, left: &mut usize) -> Option<Vec<PathBuf>> {
+    let depth = depth.checked_sub(1)?;
+    let mut hidden = Vec::new();
+    for entry in std::fs::read_dir(folder).ok()? {
+        let entry = entry.ok()?;
+        *left = left.checked_sub(1)?;
+        let kind = entry.file_type().ok()?;
+        if kind.is_symlink() {
+            continue;
+        }
+        if has_dot(&entry) {
+            hidden.push(entry.path());
+        } else if kind.is_dir() {
+            match hidden_below(&entry.path(), depth, left) {
+                Some(below) => hidden.extend(below),
+                None => hidden.push(entry.path()),
+            }
+        }
+    }
+    (hidden.len() <= MOST_BELOW).then_some(hidden)
+}
+
+fn has_dot(entry: &DirEntry) -> bool {
+    entry.file_name().as_encoded_bytes().starts_with(b".")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A vault of these files.
+    fn vault(files: &[&str]) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        for file in files {
+            let path = dir.path().join(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "x").unwrap();
+        }
+        dir
+    }
+
+    fn names(dir: &tempfile::TempDir, paths: &[PathBuf]) -> Vec<String> {
+        let name = |path: &PathBuf| path.strip_prefix(dir.path()).unwrap().display().to_string();
+        let mut names: Vec<String> = paths.iter().map(name).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn what_begins_with_a_dot_is_hidden_wherever_it_is() {
+        let dir = vault(&[
+            ".obsidian/x",
+            ".env",
+            "MEMORY.md",
+            "Work/a.md",
+            "Work/.obsidian/plugins/p/data.json",
+            "Code/app/.env",
+            "Code/app/.git/hooks/.x",
+            "Code/app/main.rs",
+        ]);
+        std::os::unix::fs::symlink("/etc", dir.path().join("out")).unwrap();
+        std::os::unix::fs::symlink("/etc", dir.path().join("Work/.out")).unwrap();
+        let seen = look(dir.path(), MOST_LOOKED, MOST_HIDDEN);
+        assert_eq!(names(&dir, &seen.entries), ["Code", "MEMORY.md", "Work"]);
+        assert_eq!(names(&dir, &seen.hidden), ["Code/app/.env", "Code/app/.git", "Work/.obsidian"]);
+    }
+
+    #[test]
+    fn where_too_much_is_hidden_all_is() {
+        let many: Vec<String> = (0..=MOST_BELOW).map(|n| format!("Code/modules/{n}/.npmignore")).collect();
+        let mut files: Vec<&str> = many.iter().map(String::as_str).collect();
+        files.extend(["Code/app/.env", "Code/app/main.rs", "Notes/a.md", "a.md"]);
+        let dir = vault(&files);
+        let seen = look(dir.path(), MOST_LOOKED, MOST_HIDDEN);
+        assert_eq!(names(&dir, &seen.entries), ["Code", "Notes", "a.md"]);
+        assert_eq!(names(&dir, &seen.hidden), ["Code/app/.env", "Code/modules"]);
+        // Nobody has looked into what is left out: notes of the top folder alone are sure.
+        assert_eq!(names(&dir, &look(dir.path(), 3, MOST_HIDDEN).entries), ["a.md"]);
+        assert_eq!(names(&dir, &look(dir.path(), MOST_LOOKED, 1).entries), ["Notes", "a.md"]);
+    }
+
+    #[test]
+    fn a_folder_that_has_no_end_is_hidden_from_where_it_is_too_deep() {
+        let deep = "a/".repeat(DEEPEST + 1) + "b.md";
+        let dir = vault(&[&deep]);
+        let seen = look(dir.path(), MOST_LOOKED, MOST_HIDDEN);
+        assert_eq!(names(&dir, &seen.entries), ["a"]);
+        assert_eq!(names(&dir, &seen.hidden), ["a/".repeat(DEEPEST) + "a"]);
+    }
+}

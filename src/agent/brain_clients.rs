@@ -1,0 +1,382 @@
+//! From `[[brain]]` and its secrets to something that can be asked.
+//!
+//! [`prepare`] reads keys and opens nothing, which is all that `status` and `doctor` need; [`PreparedBrain::calls`] makes
+//! the brain's clients, one a key. A brain whose key isn't there can be asked too: it says at once which key is
+//! missing, as if the provider had refused it, so that failing over needs no rule of its own for it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use secrecy::{ExposeSecret, SecretString};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+#[cfg(feature = "acp")]
+use crate::brain::acp::Acp;
+use crate::brain::claude_code::ClaudeCode;
+use crate::brain::codex::Codex;
+use crate::brain::failover::BrainId;
+use crate::brain::harness::{Server, Setup};
+use crate::brain::process::{self, Supervision};
+use crate::brain::wire::{Endpoint, Watch, Wire, WireBrain};
+use crate::brain::{
+    Brain, BrainError, BrainEvent, FailureClass, Harness, HarnessTask, Host, Price, Reply, Request, ToolCall,
+    ToolResult,
+};
+use crate::clock::Clock;
+use crate::config::{self, BrainKind, Settings};
+use crate::workspace::Workspace;
+
+/// A brain of the settings with its keys.
+#[derive(Debug, Clone)]
+pub struct PreparedBrain {
+    /// What the settings say of it.
+    pub settings: config::Brain,
+    /// Its server.
+    pub url: String,
+    /// What failing over has to know of it.
+    pub link: BrainId,
+    /// What it costs.
+    pub price: Option<Price>,
+    /// What is wrong with its keys, and what to do about it. Others of its keys may be well.
+    pub problem: Option<String>,
+    keys: Vec<SecretString>,
+}
+
+/// All brains of the settings, in their order. `root` is the vault's folder.
+pub fn prepare(settings: &Settings, root: &Path) -> Vec<PreparedBrain> {
+    settings.brains.iter().map(|brain| PreparedBrain::of(brain, root)).collect()
+}
+
+/// What harnesses are made with beside their settings.
+#[derive(Debug, Clone)]
+pub struct HarnessContext {
+    /// How long a brain may be silent.
+    pub watch: Watch,
+    /// The state directory.
+    pub state: PathBuf,
+    /// Our MCP server, where brains are given the vault's tools.
+    pub server: Option<Server>,
+}
+
+impl HarnessContext {
+    /// For the turns of a vault.
+    pub fn of(workspace: &Workspace, watch: Watch) -> Self {
+        let (dirs, root) = (&workspace.dirs, workspace.vault.root());
+        let vault_tools = workspace.settings.assistant.tools.contains(&config::ToolGroup::Vault);
+        let words = |path: &Path| path.to_string_lossy().into_owned();
+        // What a harness hands on is its own matter: all that the server needs is said.
+        let ours = ["PATH", "HOME", "LANG", "TZ", "XDG_CONFIG_HOME", crate::clock::NOW_VARIABLE];
+        let ours = ours.iter().filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)));
+        let dirs = [(config::STATE_VARIABLE, &dirs.state), (config::CACHE_VARIABLE, &dirs.cache)];
+        let env = ours.chain(dirs.map(|(name, dir)| (name.to_owned(), words(dir)))).collect();
+        let command =
+            vec![words(&process::our_program()), "--vault".to_owned(), words(root), "mcp".to_owned()];
+        let server = vault_tools.then_some(Server { command, env });
+        Self { watch, state: workspace.dirs.state.clone(), server }
+    }
+}
+
+impl PreparedBrain {
+    /// One brain of the settings.
+    pub fn of(settings: &config::Brain, root: &Path) -> Self {
+        let url = settings.url.clone().unwrap_or_else(|| settings.kind.default_url().to_owned());
+        let (keys, problem) = keys(settings, root);
+        let exposed: Vec<&str> = keys.iter().map(ExposeSecret::expose_secret).collect();
+        let link = BrainId::new(&settings.name, settings.kind.as_str(), &url, &settings.model, &exposed);
+        Self { settings: settings.clone(), url, link, price: settings.price, problem, keys }
+    }
+
+    /// A brain that is only tried, with a key that is in no file yet.
+    #[must_use]
+    pub fn with_key(mut self, key: SecretString) -> Self {
+        (self.keys, self.problem) = (vec![key], None);
+        self
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.settings.name
+    }
+
+    /// Whether it wants a key and has none.
+    pub fn lacks_key(&self) -> bool {
+        self.keys.is_empty() && self.problem.is_some()
+    }
+
+    /// Whether a text holds one of its keys.
+    pub fn is_key_in(&self, text: &str) -> bool {
+        self.keys.iter().any(|key| is_secret_in(key, text))
+    }
+
+    /// A harness for each of its keys, in the order of `link.keys`; none for a wire.
+    pub fn harnesses(&self, around: &HarnessContext) -> Vec<Arc<dyn Harness>> {
+        if let Some(problem) = self.problem.as_ref().filter(|_| self.lacks_key()) {
+            return vec![Arc::new(UnavailableBrain(FailureClass::Auth, problem.clone()))];
+        }
+        let dir = around.state.join("harness").join(&self.settings.name);
+        if let Err(error) = std::fs::create_dir_all(&dir) {
+            return vec![Arc::new(UnavailableBrain(
+                FailureClass::Crash,
+                format!("its folder `{}` can't be made: {error}", dir.display()),
+            ))];
+        }
+        let harness = |key: Option<SecretString>| -> Arc<dyn Harness> {
+            let setup = Setup {
+                brain: self.settings.name.clone(),
+                command: self.settings.command(),
+                model: self.settings.model.clone(),
+                url: self.settings.url.clone(),
+                key,
+                tools: self.settings.tools.clone(),
+                supervision: Supervision {
+                    program: process::our_program(),
+                    state: around.state.clone(),
+                    watch: around.watch,
+                },
+                dir: dir.clone(),
+                server: around.server.clone(),
+            };
+            match self.settings.kind {
+                BrainKind::ClaudeCode => Arc::new(ClaudeCode::new(setup)),
+                BrainKind::Codex => Arc::new(Codex::new(setup)),
+                #[cfg(feature = "acp")]
+                BrainKind::Acp => Arc::new(Acp::new(setup, self.settings.key_env.clone())),
+                kind => Arc::new(UnavailableBrain(
+                    FailureClass::Crash,
+                    format!("the kind `{}` is not in this program", kind.as_str()),
+                )),
+            }
+        };
+        if self.keys.is_empty() {
+            return vec![harness(None)];
+        }
+        self.keys.iter().cloned().map(Some).map(harness).collect()
+    }
+
+    /// Something to ask once for each of its keys, outside of any turn: a harness has no tools then.
+    pub fn alone(
+        &self,
+        around: &HarnessContext,
+        client: &reqwest::Client,
+        clock: &Arc<dyn Clock>,
+    ) -> Vec<Arc<dyn Brain>> {
+        if !self.settings.kind.is_harness() {
+            return self.calls(around.watch, client, clock);
+        }
+        let around = HarnessContext { server: None, ..around.clone() };
+        self.harnesses(&around)
+            .into_iter()
+            .map(|one| Arc::new(SingleRequestHarness(one)) as Arc<dyn Brain>)
+            .collect()
+    }
+
+    /// Something to ask for each of its keys, in the order of `link.keys`; none for a harness.
+    pub fn calls(
+        &self,
+        watch: Watch,
+        client: &reqwest::Client,
+        clock: &Arc<dyn Clock>,
+    ) -> Vec<Arc<dyn Brain>> {
+        if let Some(problem) = self.problem.as_ref().filter(|_| self.lacks_key()) {
+            return vec![Arc::new(UnavailableBrain(FailureClass::Auth, problem.clone()))];
+        }
+        let Some(wire) = wire(self.settings.kind) else { return Vec::new() };
+        let call = |key: Option<SecretString>| -> Arc<dyn Brain> {
+            let endpoint = Endpoint { wire, url: self.url.clone(), model: self.settings.model.clone(), key };
+            Arc::new(WireBrain::new(endpoint, watch, client.clone(), Arc::clone(clock)))
+        };
+        if self.keys.is_empty() {
+            return vec![call(None)];
+        }
+        self.keys.iter().cloned().map(Some).map(call).collect()
+    }
+}
+
+/// Whether a text holds a secret; one of a few letters stands in any text.
+pub fn is_secret_in(secret: &SecretString, text: &str) -> bool {
+    let secret = secret.expose_secret().trim();
+    secret.len() >= 4 && text.contains(secret)
+}
+
+/// The wire of a kind; none where it is a program.
+fn wire(kind: BrainKind) -> Option<Wire> {
+    match kind {
+        BrainKind::Messages => Some(Wire::Messages),
+        BrainKind::Responses => Some(Wire::Responses),
+        BrainKind::Chat => Some(Wire::Chat),
+        BrainKind::ClaudeCode | BrainKind::Codex | BrainKind::Acp => None,
+    }
+}
+
+/// The keys that are there, each once, and what is wrong with the others.
+///
+/// `key_env` or else `key_file` is the first, as with every secret; those of `key_envs` follow. A provider's own server
+/// is asked with its usual variable where no key is named; another server may want none.
+fn keys(brain: &config::Brain, root: &Path) -> (Vec<SecretString>, Option<String>) {
+    let mut keys: Vec<SecretString> = Vec::new();
+    let mut problem = None;
+    // A harness may have its own login.
+    let usual = brain.kind.usual_key().filter(|_| !brain.kind.is_harness());
+    let named = brain.key_env.is_some() || brain.key_file.is_some() || !brain.key_envs.is_empty();
+    let first = brain.key_env.as_deref().or(usual.filter(|_| !named && brain.url.is_none()));
+    let mut take = |variable: &str, file: Option<&str>| match config::secret(variable, file, root) {
+        Ok(Some(key)) if !keys.iter().any(|known| known.expose_secret() == key.expose_secret()) => {
+            keys.push(key);
+        }
+        Ok(_) => {}
+        Err(error) => {
+            let advice = error.suggestion.as_ref().map(|advice| format!("; {advice}")).unwrap_or_default();
+            problem = Some(format!("{error}{advice}"));
+        }
+    };
+    if first.is_some() || brain.key_file.is_some() {
+        take(first.unwrap_or_default(), brain.key_file.as_deref());
+    }
+    brain.key_envs.iter().for_each(|variable| take(variable, None));
+    if keys.is_empty() && problem.is_none() {
+        let variables: Vec<String> = first
+            .into_iter()
+            .chain(brain.key_envs.iter().map(String::as_str))
+            .map(|v| format!("`{v}`"))
+            .collect();
+        problem = (!variables.is_empty()).then(|| format!("there is no key; set {}", variables.join(" or ")));
+    }
+    (keys, problem)
+}
+
+/// A brain that can't be asked: it lacks the key that it wants, or its folder can't be made.
+#[derive(Debug)]
+struct UnavailableBrain(FailureClass, String);
+
+#[async_trait]
+impl Brain for UnavailableBrain {
+    async fn call(
+        &self,
+        _: &Request,
+        _: mpsc::Sender<BrainEvent>,
+        _: CancellationToken,
+    ) -> Result<Reply, BrainError> {
+        Err(BrainError::new(self.0, self.1.clone()))
+    }
+}
+
+#[async_trait]
+impl Harness for UnavailableBrain {
+    async fn turn(&self, _: &HarnessTask<'_>, _: &dyn Host) -> Result<Reply, BrainError> {
+        Err(BrainError::new(self.0, self.1.clone()))
+    }
+}
+
+/// A harness that answers one request and does nothing else.
+struct SingleRequestHarness(Arc<dyn Harness>);
+
+#[async_trait]
+impl Brain for SingleRequestHarness {
+    async fn call(
+        &self,
+        request: &Request,
+        _: mpsc::Sender<BrainEvent>,
+        cancel: CancellationToken,
+    ) -> Result<Reply, BrainError> {
+        let fresh = request.messages.len();
+        let task = HarnessTask { request, fresh, session: None, turn: "", keep: false, servers: &[] };
+        self.0.run(&task, &DenyingHost, cancel).await
+    }
+}
+
+/// Allows nothing, and waits for no second try.
+struct DenyingHost;
+
+#[async_trait]
+impl Host for DenyingHost {
+    fn said(&self, _: &str) {}
+    async fn tool_started(&self, _: &ToolCall) {}
+    async fn tool_finished(&self, _: &ToolResult) {}
+    async fn may(&self, _: &ToolCall) -> bool {
+        false
+    }
+    async fn session(&self, _: &str) {}
+    fn retries(&self, _: FailureClass, _: &str) -> bool {
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    /// A folder with a vault, and a key file of each of the given modes beside it.
+    fn stage(files: &[(&str, &str, u32)]) -> (tempfile::TempDir, std::path::PathBuf) {
+        let temp = tempfile::tempdir().unwrap();
+        let vault = temp.path().join("vault");
+        std::fs::create_dir(&vault).unwrap();
+        for (name, text, mode) in files {
+            let file = temp.path().join(name);
+            std::fs::write(&file, text).unwrap();
+            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(*mode)).unwrap();
+        }
+        (temp, vault)
+    }
+
+    fn brain(text: &str) -> config::Brain {
+        let text = format!("[[brain]]\nname = \"b\"\nmodel = \"m\"\n{text}\n");
+        Settings::parse(&text).unwrap().brains.remove(0)
+    }
+
+    #[test]
+    fn a_key_file_is_read_and_never_shown() {
+        let (_temp, vault) = stage(&[("key", "sk-secret-one\n", 0o600)]);
+        let ready = PreparedBrain::of(&brain("kind = \"messages\"\nkey_file = \"../key\""), &vault);
+        assert_eq!((ready.problem.as_deref(), ready.keys.len(), ready.lacks_key()), (None, 1, false));
+        assert_eq!(ready.url, "https://api.anthropic.com");
+        assert!(!format!("{ready:?}").contains("secret-one"));
+        let other =
+            PreparedBrain::of(&brain("kind = \"messages\"\nkey_env = \"VAULT_AGENT_TEST_UNSET\""), &vault);
+        assert_ne!(ready.link.keys, other.link.keys);
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_key_is_said() {
+        let (_temp, vault) = stage(&[("open", "k\n", 0o644)]);
+        let problem = |text: &str| {
+            let ready = PreparedBrain::of(&brain(text), &vault);
+            assert!(ready.lacks_key());
+            ready.problem.unwrap()
+        };
+        assert_eq!(
+            problem("kind = \"chat\"\nkey_env = \"VAULT_AGENT_NO_A\"\nkey_envs = [\"VAULT_AGENT_NO_B\"]"),
+            "there is no key; set `VAULT_AGENT_NO_A` or `VAULT_AGENT_NO_B`"
+        );
+        let open = problem("kind = \"chat\"\nkey_file = \"../open\"");
+        assert!(open.contains("can be read by other users; run `chmod 600"), "{open}");
+        let missing = problem("kind = \"chat\"\nkey_file = \"../none\"");
+        assert!(missing.ends_with("create it with mode 600"), "{missing}");
+    }
+
+    #[test]
+    fn a_server_of_ones_own_needs_no_key() {
+        let (_temp, vault) = stage(&[]);
+        let ready = PreparedBrain::of(&brain("kind = \"chat\"\nurl = \"http://127.0.0.1:8080\""), &vault);
+        assert_eq!((ready.problem.as_deref(), ready.keys.len()), (None, 0));
+        assert_eq!(ready.link.keys, [""]);
+    }
+
+    #[tokio::test]
+    async fn a_brain_without_its_key_says_so() {
+        let (_temp, vault) = stage(&[]);
+        let ready = PreparedBrain::of(&brain("kind = \"chat\"\nkey_env = \"VAULT_AGENT_NO_A\""), &vault);
+        let clock: Arc<dyn Clock> = Arc::new(crate::clock::SystemClock);
+        let calls = ready.calls(Watch::default(), &crate::brain::wire::http::client().unwrap(), &clock);
+        assert_eq!(calls.len(), ready.link.keys.len());
+        let (events, _) = mpsc::channel(1);
+        let error = calls[0].call(&Request::default(), events, CancellationToken::new()).await.unwrap_err();
+        assert_eq!(
+            (error.class, error.message.as_str()),
+            (FailureClass::Auth, "there is no key; set `VAULT_AGENT_NO_A`")
+        );
+    }
+}

@@ -1,0 +1,262 @@
+//! A turn's request, made again from the notes: exactly what the brain was given, as long as the notes, or history, have it.
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::kept;
+use super::skills::{NOTE, told_of};
+use crate::brain::{Part, Request, ToolSpec};
+use crate::format::log::{self, LogBlock};
+use crate::format::routine;
+use crate::summary::Summaries;
+use crate::turn::files::{self, AttachedFile, FilePlace};
+
+use crate::turn::past_context::PastSummary as Summary;
+use crate::turn::rebuild::{self, RebuildContext};
+use crate::turn::{Facts, TurnJournal, TurnJournalError, TurnRow};
+use crate::vault::{NotePath, PathError, VaultError, WalkOptions};
+use crate::workspace::Workspace;
+
+/// The purpose of a turn that is no routine's.
+pub const ASSISTANT: &str = "assistant";
+
+/// A turn's request, made again.
+#[derive(Debug, Serialize)]
+pub struct RebuiltRequest {
+    /// The request; none where a note that it needs is gone.
+    pub request: Option<Request>,
+    /// Its hash.
+    pub hash: Option<String>,
+    /// The hash of the request that was sent.
+    pub stored_hash: Option<String>,
+    /// Whether both are one.
+    pub equal: bool,
+}
+
+impl RebuiltRequest {
+    /// Whether it is the request that was sent, in a sentence.
+    pub fn words(&self) -> String {
+        let (hash, stored) = (self.hash.as_deref().unwrap_or("none"), self.stored_hash.as_deref());
+        if self.equal {
+            return format!("the hash is the stored one: {hash}");
+        }
+        let stored = stored.unwrap_or("none");
+        format!(
+            "the hash is {hash}, the stored one {stored}: a note, the settings or the program changed since"
+        )
+    }
+}
+
+/// Why there is no request.
+#[derive(Debug, thiserror::Error)]
+pub enum RebuildError {
+    /// There is no such turn.
+    #[error("no turn `{0}`")]
+    Unknown(String),
+    /// The turn asked nobody.
+    #[error("no brain was asked in the turn `{0}`, so there is no request")]
+    NotAsked(String),
+    /// It was asked on the page.
+    #[error("the turn `{0}` was asked on the page, which logs nothing: its request can't be made again")]
+    NotLogged(String),
+    /// The turn journal can't be read.
+    #[error(transparent)]
+    Journal(#[from] TurnJournalError),
+    /// A log's name is none of the vault's.
+    #[error(transparent)]
+    Path(#[from] PathError),
+    /// A log can't be read.
+    #[error(transparent)]
+    Notes(#[from] VaultError),
+}
+
+/// What a brain could call: by its purpose (`assistant`, `routine:NAME`) and the MCP servers that it names.
+pub type ToolSource<'a> = dyn Fn(&str, &[String]) -> Vec<ToolSpec> + 'a;
+
+/// A turn's log with what its answer says of the request.
+struct LoggedTurn {
+    /// The log that holds the question.
+    path: String,
+    blocks: Vec<LogBlock>,
+    facts: Facts,
+}
+
+/// The request of the turn `id`, made again from the notes.
+///
+/// # Errors
+/// There is no such turn, it asked nobody, or the journal or a log can't be read.
+pub fn remade(
+    workspace: &Workspace,
+    journal: Option<&TurnJournal>,
+    id: &str,
+    tools: &ToolSource<'_>,
+) -> Result<RebuiltRequest, RebuildError> {
+    let mut turn = None;
+    if let Some(journal) = journal {
+        turn = journal.named(id)?;
+        // What was answered with a later question was asked in that one's request.
+        if let Some(leader) = turn.as_ref().and_then(|turn| turn.joined) {
+            turn = journal.turn(leader)?;
+        }
+    }
+    let question = turn.as_ref().map_or_else(|| id.to_owned(), TurnRow::name);
+    let path = turn.as_ref().and_then(|turn| Some(format!("{}.md", turn.asked.block.split_once("#^")?.0)));
+    let near = path.as_ref().map(|path| read(workspace, path)).transpose()?.unwrap_or_default();
+    // After `/new` the answer stands in another window than its question.
+    let logged = match rebuild::facts_of(&near, &question) {
+        Some(facts) => Some(LoggedTurn { path: path.unwrap_or_default(), blocks: near, facts }),
+        None => search(workspace, &question)?,
+    };
+    let assembled = turn.as_ref().and_then(|turn| turn.assembled.as_ref());
+    let stored = assembled.map(|assembled| assembled.hash.clone());
+    let id = || id.to_owned();
+    let missing = || match &turn {
+        Some(turn) if turn.asked.is_of_page() => RebuildError::NotLogged(id()),
+        Some(_) => RebuildError::NotAsked(id()),
+        None => RebuildError::Unknown(id()),
+    };
+    let logged = logged.ok_or_else(missing)?;
+    let stored = logged.facts.ctx.clone().or(stored);
+    Ok(again(workspace, &logged, &question, stored, tools))
+}
+
+/// The request as the notes make it now; where that isn't the stored one, as they stood when it was sent.
+fn again(
+    workspace: &Workspace,
+    logged: &LoggedTurn,
+    question: &str,
+    stored_hash: Option<String>,
+    could_call: &ToolSource<'_>,
+) -> RebuiltRequest {
+    let recall = rebuild::recall_id(question);
+    let names = logged.facts.skills.as_ref();
+    let skills = |read: &dyn Fn(&str) -> Vec<u8>| {
+        let told =
+            |name: &str| told_of(name, &read(&format!("{}/{name}/{NOTE}", workspace.settings.paths.skills)));
+        names.map(|names| names.shown(told)).unwrap_or_default()
+    };
+    let tools = |read: &dyn Fn(&str) -> Vec<u8>| tools(workspace, logged, question, read, could_call);
+    let sums = |read: &dyn Fn(&str) -> Vec<u8>| summaries(workspace, &logged.facts, &logged.path, read);
+    let facts = &logged.facts;
+    let with = |read: &dyn Fn(&str) -> Vec<u8>| {
+        let (skills, tools, summaries) = (skills(read), tools(read), sums(read));
+        let brain = workspace.settings.brains.iter().find(|brain| brain.name == facts.brain);
+        let around = RebuildContext {
+            notes: super::notes(workspace, facts.at.unwrap_or_default(), read),
+            skills,
+            tools,
+            summaries,
+            max_output_tokens: brain.and_then(|brain| brain.max_output_tokens),
+            files: logged_files(workspace, logged, question, brain.is_some_and(|brain| brain.vision)),
+        };
+        rebuild::request(&logged.blocks, facts, &recall, &around, workspace.zone.tz())
+    };
+    let bytes = |path: &str| kept(workspace, path).unwrap_or_default();
+    let now = with(&bytes);
+    let equal = |request: &Option<Request>| {
+        stored_hash.is_some() && request.as_ref().map(Request::hash) == stored_hash
+    };
+    let request = if equal(&now) {
+        now
+    } else {
+        let then = facts.at.and_then(|at| notes_at(workspace, at, &with));
+        if equal(&then) { then } else { now }
+    };
+    let equal = equal(&request);
+    RebuiltRequest { hash: request.as_ref().map(Request::hash), request, stored_hash, equal }
+}
+
+/// What a brain could call in the turn: what its routine may, where it is a run of one.
+fn tools(
+    workspace: &Workspace,
+    logged: &LoggedTurn,
+    question: &str,
+    read: &dyn Fn(&str) -> Vec<u8>,
+    could_call: &ToolSource<'_>,
+) -> Vec<ToolSpec> {
+    let asked = logged.blocks.iter().find(|block| block.event.id.as_deref() == Some(question));
+    let author = asked.map_or("", |block| block.event.author.as_str());
+    let Some(name) = author.strip_prefix("routine:") else {
+        return could_call(ASSISTANT, &[]);
+    };
+    let folder = workspace.settings.paths.routines.trim_end_matches('/');
+    let servers = routine::parse(&read(&format!("{folder}/{name}.md"))).0.map(|routine| routine.mcp);
+    could_call(author, &servers.unwrap_or_default())
+}
+
+/// What the brain was told of the files of a turn's questions, as far as the vault keeps them.
+fn logged_files(
+    workspace: &Workspace,
+    logged: &LoggedTurn,
+    question: &str,
+    vision: bool,
+) -> Vec<(String, Vec<Part>)> {
+    let told = |file: &AttachedFile| match &file.place {
+        FilePlace::Kept(path) => file.tell(kept(workspace, path).ok().as_deref()),
+        FilePlace::Link(_) => file.told(),
+    };
+    let ids = logged.facts.with.iter().map(String::as_str).chain([question]);
+    ids.map(|id| {
+        let files = files::of(&logged.blocks, id);
+        (id.to_owned(), files.iter().map(|file| super::shown(told(file), vision)).collect())
+    })
+    .collect()
+}
+
+/// The summaries that a turn's request was made with, as whoever reads the notes finds them.
+fn summaries(
+    workspace: &Workspace,
+    facts: &Facts,
+    path: &str,
+    read: &dyn Fn(&str) -> Vec<u8>,
+) -> Vec<Summary> {
+    if facts.sums.is_empty() {
+        return Vec::new();
+    }
+    let ids: Vec<String> = facts.sums.iter().map(|id| format!("sum_{id}")).collect();
+    Summaries::of(workspace).told_by(path, &ids, read).unwrap_or_default()
+}
+
+/// A request, by whoever reads the notes.
+type RequestBuilder<'a> = dyn Fn(&dyn Fn(&str) -> Vec<u8>) -> Option<Request> + 'a;
+
+/// The request of the notes as history has them at an instant.
+fn notes_at(workspace: &Workspace, at: Timestamp, make: &RequestBuilder<'_>) -> Option<Request> {
+    let history = workspace.history().ok()??;
+    let point = history.point(&at.to_string()).ok()?;
+    make(&|path| history.read_at(&point.commit, path).ok().flatten().unwrap_or_default())
+}
+
+fn read(workspace: &Workspace, path: &str) -> Result<Vec<LogBlock>, RebuildError> {
+    let path = NotePath::new(path)?;
+    match workspace.vault.read(&path) {
+        Ok(bytes) => Ok(log::parse(&bytes).blocks),
+        Err(VaultError::NotFound(_)) => Ok(Vec::new()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The answer to a question in any log, with the window that holds the question.
+fn search(workspace: &Workspace, question: &str) -> Result<Option<LoggedTurn>, RebuildError> {
+    let under = workspace.note(&workspace.settings.paths.logs);
+    let walk = match workspace.vault.walk(&WalkOptions { under: Some(under), ..WalkOptions::default() }) {
+        Ok(walk) => walk,
+        Err(VaultError::NotFound(_)) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let recall = rebuild::recall_id(question);
+    let (mut asked, mut facts, mut given, mut path) = (Vec::new(), None, None, String::new());
+    for entry in walk.entries {
+        let blocks = read(workspace, entry.path.as_str())?;
+        facts = facts.or_else(|| rebuild::facts_of(&blocks, question));
+        let block = |id: &str| blocks.iter().find(|block| block.event.id.as_deref() == Some(id));
+        given = given.or_else(|| block(&recall).cloned());
+        if block(question).is_some() {
+            asked = blocks;
+            path = entry.path.to_string();
+        }
+    }
+    // What memory gave may stand in the later window; it is no part of the past in any.
+    asked.extend(given);
+    Ok(facts.map(|facts| LoggedTurn { path, blocks: asked, facts }))
+}

@@ -1,0 +1,126 @@
+//! A link to one server: the protocol's own client over pipes or over HTTP.
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, Implementation,
+    PaginatedRequestParams, Tool,
+};
+use rmcp::service::{RunningService, ServiceError, serve_client};
+use rmcp::{RoleClient, transport::Transport};
+use secrecy::SecretString;
+use serde_json::{Map, Value};
+
+use super::http::Web;
+use super::server_output;
+use super::stdio::Pipes;
+use crate::agent::skills::HiddenSecrets;
+use crate::config::{McpServer, secret};
+use crate::workspace::Workspace;
+
+/// So many pages of tools are read.
+const MOST_PAGES: usize = 50;
+
+/// A server that answers.
+#[derive(Debug)]
+pub struct ServerClient {
+    service: RunningService<RoleClient, ClientConfig>,
+    tools: Vec<Tool>,
+    /// What is known of its end.
+    words: server_output::ServerEnd,
+    /// What it was given that nobody else may see.
+    hidden: HiddenSecrets,
+}
+
+/// Why a call has no result.
+#[derive(Debug)]
+pub enum CallError {
+    /// The server says that it can't be done.
+    Refused(String),
+    /// The server is gone.
+    Gone(String),
+}
+
+impl ServerClient {
+    /// Starts the server, or calls it, and asks what it has.
+    ///
+    /// # Errors
+    /// A sentence on what is wrong, without secrets.
+    pub async fn start(server: &McpServer, workspace: &Workspace) -> Result<Self, String> {
+        let words = server_output::ServerEnd::default();
+        let hidden = HiddenSecrets::new(secrets(server, workspace).iter());
+        match &server.url {
+            None => Self::over(Pipes::start(server, workspace, &words)?, server, words, hidden).await,
+            Some(url) => Self::over(Web::new(server, url, workspace, &words)?, server, words, hidden).await,
+        }
+    }
+
+    async fn over(
+        transport: impl Transport<RoleClient> + 'static,
+        server: &McpServer,
+        words: server_output::ServerEnd,
+        hidden: HiddenSecrets,
+    ) -> Result<Self, String> {
+        let us = Implementation::new("vault-agent", env!("CARGO_PKG_VERSION"));
+        let config = ClientConfig::new(ClientCapabilities::default(), us);
+        let service = serve_client(config, transport)
+            .await
+            .map_err(|error| words.or(&hidden.hide(&format!("it doesn't speak the protocol: {error}"))))?;
+        let mut link = Self { service, tools: Vec::new(), words, hidden };
+        let mut cursor = None;
+        for _ in 0..MOST_PAGES {
+            let page = PaginatedRequestParams::default().with_cursor(cursor);
+            let listed = link.service.list_tools(Some(page)).await;
+            let listed =
+                listed.map_err(|error| link.why(&format!("it doesn't say what tools it has: {error}")))?;
+            // Only what is allowed is kept, however many it offers.
+            link.tools.extend(listed.tools.into_iter().filter(|tool| server.allows(&tool.name)));
+            cursor = listed.next_cursor;
+            if cursor.is_none() {
+                break;
+            }
+        }
+        link.tools.sort_by(|one, other| one.name.cmp(&other.name));
+        link.tools.dedup_by(|one, other| one.name == other.name);
+        Ok(link)
+    }
+
+    /// The allowed tools that it offers.
+    pub fn tools(&self) -> &[Tool] {
+        &self.tools
+    }
+
+    /// What it was given that is taken out of all that it says.
+    pub fn hidden(&self) -> &HiddenSecrets {
+        &self.hidden
+    }
+
+    fn why(&self, otherwise: &str) -> String {
+        self.words.or(&self.hidden.hide(otherwise))
+    }
+
+    /// Calls a tool.
+    ///
+    /// # Errors
+    /// The server refuses, or is gone.
+    pub async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Result<CallToolResult, CallError> {
+        let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        self.service.call_tool(params).await.map_err(|error| match error {
+            ServiceError::McpError(error) => {
+                CallError::Refused(server_output::cut(&self.hidden.hide(&error.message), 2_000))
+            }
+            error => CallError::Gone(self.why(&error.to_string())),
+        })
+    }
+
+    /// Ends it, and waits for its end.
+    pub async fn end(self) {
+        let _ = self.service.cancel().await;
+    }
+}
+
+/// What a server is given that nobody else may see: the variables of its environment that the settings name, and its key.
+pub(crate) fn secrets(server: &McpServer, workspace: &Workspace) -> Vec<SecretString> {
+    let named = server.env.iter().filter_map(|name| std::env::var(name).ok()).map(SecretString::from);
+    let variable = server.key_env.as_deref().unwrap_or_default();
+    let key = secret(variable, server.key_file.as_deref(), workspace.vault.root()).ok().flatten();
+    named.chain(key).collect()
+}

@@ -1,0 +1,151 @@
+//! A server that is a program: the protocol's messages over its pipes, line by line.
+//!
+//! The program runs under our supervisor, which leaves nothing behind, in a folder of its own that goes with it. Its
+//! environment is PATH, HOME, LANG and what the settings name; what they name is taken out of what it says of errors.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use rmcp::RoleClient;
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use secrecy::SecretString;
+
+use super::server_output::ServerEnd;
+use crate::brain::process::{Child, Program, Supervision, our_program};
+use crate::brain::wire::Watch;
+use crate::config::McpServer;
+use crate::workspace::Workspace;
+
+/// The folder in the state directory where servers have theirs.
+const FOLDER: &str = "mcp";
+/// What limits a server's time stands elsewhere.
+const DAY: Duration = Duration::from_secs(86_400);
+
+/// A running program.
+pub struct Pipes {
+    child: Option<Child>,
+    /// The requests that wait for an answer, by their ids; what answers another is noise.
+    waiting: HashSet<String>,
+    words: ServerEnd,
+    /// Goes last.
+    _folder: TempFolder,
+}
+
+impl Pipes {
+    /// Starts the program of a server.
+    ///
+    /// # Errors
+    /// A sentence on why it can't be started.
+    pub fn start(server: &McpServer, workspace: &Workspace, words: &ServerEnd) -> Result<Self, String> {
+        let mut secrets = Vec::new();
+        for name in &server.env {
+            let value =
+                std::env::var(name).map_err(|_| format!("the environment variable `{name}` is not set"))?;
+            secrets.push((name.clone(), SecretString::from(value)));
+        }
+        let state = workspace.dirs.state.clone();
+        let folder = TempFolder::new(&state.join(FOLDER), &server.name)?;
+        let program =
+            Program { command: server.command.clone(), dir: folder.0.clone(), secrets, ..Program::default() };
+        let watch = Watch { first_byte: DAY, silence: DAY, overall: DAY };
+        let supervision = Supervision { program: our_program(), state, watch };
+        let child = Child::start_stranger(&supervision, &program).map_err(|error| error.message)?;
+        Ok(Self { child: Some(child), waiting: HashSet::new(), words: words.clone(), _folder: folder })
+    }
+}
+
+impl Transport<RoleClient> for Pipes {
+    type Error = std::io::Error;
+
+    fn send(
+        &mut self,
+        item: TxJsonRpcMessage<RoleClient>,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        let sent = match (&self.child, serde_json::to_value(&item)) {
+            (Some(child), Ok(message)) => {
+                if let (Some(id), Some(_)) = (message.get("id"), message.get("method")) {
+                    self.waiting.insert(id.to_string());
+                }
+                child.send(&message);
+                Ok(())
+            }
+            (None, _) => Err(std::io::ErrorKind::BrokenPipe.into()),
+            (_, Err(error)) => Err(error.into()),
+        };
+        std::future::ready(sent)
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        loop {
+            let child = self.child.as_mut()?;
+            match child.next().await {
+                // What is no message of the protocol is passed over, as other noise is.
+                Ok(Some(value)) => {
+                    let answers = value.get("id").filter(|_| value.get("method").is_none());
+                    if answers.is_some_and(|id| !self.waiting.remove(&id.to_string())) {
+                        continue;
+                    }
+                    if let Ok(message) = serde_json::from_value(value) {
+                        return Some(message);
+                    }
+                }
+                Ok(None) => {
+                    let error = child.crashed().await;
+                    self.words.say(&error.message);
+                    return None;
+                }
+                Err(error) => {
+                    self.words.say(&error.message);
+                    return None;
+                }
+            }
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        // Dropping it ends the program and all that came of it.
+        drop(self.child.take());
+        Ok(())
+    }
+}
+
+/// A folder that goes when this value does.
+struct TempFolder(PathBuf);
+
+impl TempFolder {
+    fn new(parent: &Path, name: &str) -> Result<Self, String> {
+        static RUNS: AtomicU64 = AtomicU64::new(0);
+        let us = std::process::id();
+        sweep(parent);
+        let path = parent.join(format!("{us}.{}.{name}", RUNS.fetch_add(1, Ordering::Relaxed)));
+        std::fs::create_dir_all(&path)
+            .map_err(|error| format!("`{}` can't be made: {error}", path.display()))?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for TempFolder {
+    fn drop(&mut self) {
+        if let Err(error) = std::fs::remove_dir_all(&self.0) {
+            tracing::debug!("`{}` stays: {error}", self.0.display());
+        }
+    }
+}
+
+/// Removes the folders that killed processes have left.
+fn sweep(parent: &Path) {
+    for entry in std::fs::read_dir(parent).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let of =
+            name.to_str().and_then(|name| name.split('.').next()).and_then(|pid| pid.parse::<i32>().ok());
+        let alive = of
+            .and_then(rustix::process::Pid::from_raw)
+            .is_none_or(|pid| rustix::process::test_kill_process(pid) != Err(rustix::io::Errno::SRCH));
+        if !alive {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}

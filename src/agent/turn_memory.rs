@@ -1,0 +1,93 @@
+//! What memory gives a turn: context for a brain, and an answer where no brain gives one.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::memory_answer::{self, FoundMemory, MemorySearch};
+use crate::workspace::Workspace;
+
+/// The characters of what memory alone answers, well below one message.
+const MOST_CHARS: usize = 1500;
+
+/// What was found for a question.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RecalledContext {
+    /// The text that stands before the question; empty where nothing was found.
+    pub injection: String,
+    /// Links to the blocks that it comes from, for the log.
+    pub links: String,
+}
+
+/// The vault's memory.
+#[async_trait]
+pub trait TurnMemory: Send + Sync {
+    /// What helps with this question, without what stands at these places, as links' targets: what is being asked, and
+    /// what stands in its request anyway.
+    ///
+    /// # Errors
+    /// A sentence on what is wrong.
+    async fn given(&self, question: &str, without: &[&str]) -> Result<RecalledContext, String>;
+
+    /// An answer made of what is remembered alone; `own` are the places of what is being asked.
+    ///
+    /// # Errors
+    /// A sentence on what is wrong.
+    async fn answer(&self, question: &str, own: &[&str]) -> Result<String, String>;
+}
+
+/// The vault's memory, asked over the daemon's own door: what is warm there is not loaded twice.
+pub struct VaultMemory {
+    asker: Arc<crate::search::Asker>,
+}
+
+impl std::fmt::Debug for VaultMemory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("VaultMemory").finish_non_exhaustive()
+    }
+}
+
+impl VaultMemory {
+    /// Of this vault; nothing is opened yet.
+    pub fn new(workspace: Arc<Workspace>) -> Self {
+        Self { asker: Arc::new(crate::search::Asker::new(workspace)) }
+    }
+
+    async fn ask(&self, question: &str, without: &[&str]) -> Result<crate::search::Recalled, String> {
+        let (asker, question) = (Arc::clone(&self.asker), question.to_owned());
+        let without: Vec<String> = without.iter().copied().map(str::to_owned).collect();
+        let look = move || {
+            let found = asker.recall_without(&question, None, MOST_CHARS, false, &without);
+            found.map_err(|error| error.to_string())
+        };
+        tokio::task::spawn_blocking(look).await.map_err(|error| format!("it went wrong inside: {error}"))?
+    }
+}
+
+#[async_trait]
+impl MemorySearch for VaultMemory {
+    async fn recall(&self, query: &str, limit: usize) -> Result<Vec<FoundMemory>, String> {
+        let found = self.ask(query, &[]).await?;
+        let tz = self.asker.workspace().zone.tz();
+        let memory = |hit: crate::search::Hit| FoundMemory {
+            path: hit.path,
+            line: hit.line as usize,
+            when: hit.timestamp.map(|at| at.to_zoned(tz.clone()).strftime("%Y-%m-%d %H:%M").to_string()),
+            text: hit.snippet,
+            block: hit.block_id,
+        };
+        Ok(found.about().take(limit).map(memory).collect())
+    }
+}
+
+#[async_trait]
+impl TurnMemory for VaultMemory {
+    async fn given(&self, question: &str, without: &[&str]) -> Result<RecalledContext, String> {
+        let found = self.ask(question, without).await?;
+        Ok(RecalledContext { injection: found.injection.to_text(), links: found.links() })
+    }
+
+    async fn answer(&self, question: &str, own: &[&str]) -> Result<String, String> {
+        memory_answer::answer(self, question, own).await
+    }
+}

@@ -1,0 +1,200 @@
+//! Finds new turns in logs, by the place up to which each log was read.
+//!
+//! Logs are only appended to, so one place a log says how far it was read. The places stand in a small file of the
+//! state directory: without it reading begins at the logs' ends of now, and what was asked before stays in the note.
+//! What one person said is a [`PersonTurn`]; what the assistant, a tool or memory said is none.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::format::log::{self, EventKind, LogBlock, LogEvent, Resume};
+
+/// The file in the state directory.
+const FILE_NAME: &str = "capture.json";
+/// A longer message is pasted text.
+const MAX_MESSAGE_BYTES: usize = 8_000;
+
+/// Whether a note is the log of a conversation between people and the assistant: what coding agents and routines write of
+/// themselves isn't looked through.
+pub fn is_talk(logs: &str, path: &str) -> bool {
+    let inside = path.strip_prefix(logs).and_then(|rest| rest.strip_prefix('/'));
+    inside.is_some_and(|rest| rest.starts_with("discord-") && rest.ends_with(".md"))
+}
+
+/// One message of a person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PersonTurn {
+    /// The log, without `.md`.
+    pub path: String,
+    /// The block's id, without `^`.
+    pub block: String,
+    /// The speaker.
+    pub author: String,
+    /// The message, raw.
+    pub said: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+impl PersonTurn {
+    /// Where it was said: `logs/…#^id`.
+    pub fn source(&self) -> String {
+        format!("{}#^{}", self.path, self.block)
+    }
+}
+
+/// Up to where a log was read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadPosition {
+    offset: usize,
+    line: usize,
+    crlf: bool,
+}
+
+/// The new turns in a log's bytes behind a place, and the place behind them.
+pub fn turns(path: &str, bytes: &[u8], from: Option<ReadPosition>) -> (Vec<PersonTurn>, ReadPosition) {
+    // A log that was cut is another one: what it says now was said before.
+    let from = from.map(|from| if from.offset > bytes.len() { end(bytes) } else { from });
+    let (blocks, resume) = match (log::parse_headings(bytes), from) {
+        (Some(file), from) => {
+            let start = from.map_or(0, |from| from.offset);
+            let blocks = file.blocks.into_iter().filter(|block| block.range.start >= start).collect();
+            (blocks, Resume { offset: bytes.len(), line: 1, crlf: false })
+        }
+        (None, None) => {
+            let file = log::parse(bytes);
+            (file.blocks, file.end)
+        }
+        (None, Some(from)) => {
+            let file =
+                log::parse_from(bytes, Resume { offset: from.offset, line: from.line, crlf: from.crlf });
+            (file.blocks, file.end)
+        }
+    };
+    let note = path.strip_suffix(".md").unwrap_or(path);
+    let out = blocks.iter().filter_map(|LogBlock { event, .. }| turn(note, event)).collect();
+    (out, ReadPosition { offset: resume.offset, line: resume.line, crlf: resume.crlf })
+}
+
+/// The place behind all that a log says now.
+pub fn end(bytes: &[u8]) -> ReadPosition {
+    turns("", bytes, None).1
+}
+
+fn turn(note: &str, event: &LogEvent) -> Option<PersonTurn> {
+    let said = event.said();
+    let fits = event.kind == EventKind::User && !said.trim().is_empty() && said.len() <= MAX_MESSAGE_BYTES;
+    let id = event.id.as_ref().filter(|_| fits && !said.contains(log::INJECTED))?;
+    Some(PersonTurn {
+        path: note.to_owned(),
+        block: id.clone(),
+        author: event.author.clone(),
+        said: said.to_owned(),
+        at: event.at,
+    })
+}
+
+/// The places in all logs.
+#[derive(Debug)]
+pub struct ReadPositions {
+    path: PathBuf,
+    known: BTreeMap<String, ReadPosition>,
+    /// Whether there was a file: else every log counts as read up to its end of now.
+    is_first: bool,
+}
+
+impl ReadPositions {
+    /// Those of the state directory.
+    pub fn load(state: &Path) -> Self {
+        let path = state.join(FILE_NAME);
+        let read: Option<BTreeMap<String, ReadPosition>> =
+            std::fs::read(&path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        Self { path, is_first: read.is_none(), known: read.unwrap_or_default() }
+    }
+
+    /// Whether nothing is known of any log.
+    pub fn is_first(&self) -> bool {
+        self.is_first
+    }
+
+    /// A log's.
+    pub fn get(&self, log: &str) -> Option<ReadPosition> {
+        self.known.get(log).copied()
+    }
+
+    /// Whether a log of this size has nothing new.
+    pub fn is_read(&self, log: &str, bytes: u64) -> bool {
+        self.known.get(log).is_some_and(|place| place.offset as u64 == bytes)
+    }
+
+    /// Sets a log's, in memory.
+    pub fn set(&mut self, log: &str, place: ReadPosition) {
+        self.known.insert(log.to_owned(), place);
+    }
+
+    /// Writes them, whole and to the disk.
+    ///
+    /// # Errors
+    /// The state directory can't be written.
+    pub fn save(&mut self) -> std::io::Result<()> {
+        let beside = self.path.with_extension("json.new");
+        let mut file = std::fs::File::create(&beside)?;
+        file.write_all(&serde_json::to_vec(&self.known)?)?;
+        file.sync_all()?;
+        std::fs::rename(&beside, &self.path)?;
+        self.is_first = false;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::log::{LogHeader, render_event, render_header};
+
+    fn event(kind: EventKind, said: &str) -> String {
+        let id = Some(ulid::Ulid::from_parts(1_769_782_235_000, said.len() as u128).to_string());
+        let at = "2026-01-30T14:23:55Z".parse().unwrap();
+        render_event(&LogEvent { kind, at, author: "Anna".into(), content: said.into(), id })
+    }
+
+    #[test]
+    fn only_what_people_said_is_a_turn_and_each_once() {
+        let header = LogHeader {
+            surface: "discord-channel".into(),
+            context_id: "1".into(),
+            started: None,
+            title: None,
+        };
+        let first = render_header(&header)
+            + &event(EventKind::User, "hello there")
+            + &event(EventKind::Agent, "What do you drink?");
+        let (turns_of_first, place) = turns("logs/a.md", first.as_bytes(), None);
+        assert_eq!(turns_of_first.len(), 1);
+        let whole = first
+            + &event(EventKind::Tool, "I only drink tea")
+            + &event(EventKind::User, "I only drink green tea")
+            + &event(EventKind::User, &format!("{}\n[]", log::INJECTED))
+            + &event(EventKind::Recall, "I live in Graz");
+        let (new, after) = turns("logs/a.md", whole.as_bytes(), Some(place));
+        assert_eq!(new.iter().map(|turn| turn.said.as_str()).collect::<Vec<_>>(), ["I only drink green tea"]);
+        assert!(new[0].source().starts_with("logs/a#^"));
+        assert_eq!(turns("logs/a.md", whole.as_bytes(), Some(after)).0, []);
+        assert_eq!(turns("logs/a.md", b"cut", Some(after)).0, []);
+    }
+
+    #[test]
+    fn places_survive() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut places = ReadPositions::load(dir.path());
+        assert!(places.is_first());
+        places.set("logs/a.md", ReadPosition { offset: 5, line: 2, crlf: false });
+        places.save().unwrap();
+        let again = ReadPositions::load(dir.path());
+        assert!(!again.is_first() && again.is_read("logs/a.md", 5) && !again.is_read("logs/a.md", 6));
+    }
+}

@@ -1,0 +1,62 @@
+//! The terminal as the place of a conversation: an answer as it comes, questions to the person.
+
+use std::io::Write;
+use std::sync::{Mutex, PoisonError};
+
+use async_trait::async_trait;
+
+use crate::format::approval;
+use crate::terminal::{Ui, tamed};
+use crate::turn::{ApprovalRequest, Conversation, TurnNote};
+
+/// A terminal that shows the answer as it comes.
+pub(super) struct TerminalConversation {
+    pub live: bool,
+    pub shown: Mutex<String>,
+    pub ui: Ui,
+    /// The note of approvals.
+    pub note: String,
+}
+
+impl TerminalConversation {
+    /// What of a whole answer isn't shown yet; none where something else was shown.
+    pub(super) fn rest<'a>(&self, text: &'a str) -> Option<&'a str> {
+        let shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        text.strip_prefix(shown.trim())
+    }
+}
+
+#[async_trait]
+impl Conversation for TerminalConversation {
+    fn note(&self, _: TurnNote) {}
+
+    async fn ask_approval(&self, asked: &ApprovalRequest) {
+        let run = approval::quoted(&asked.run);
+        self.ui.note(format!("{} waits for a tick in {}: {run}; then ask again", asked.id, self.note));
+    }
+
+    fn progress(&self, _: &str) {
+        // A call begins: what an earlier one said is no part of its answer.
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        if !std::mem::take(&mut *shown).is_empty() {
+            print_now("\n\n");
+        }
+    }
+
+    fn said(&self, text: &str) {
+        if self.live {
+            self.shown.lock().unwrap_or_else(PoisonError::into_inner).push_str(text);
+            print_now(text);
+        }
+    }
+}
+
+pub(super) fn print_now(text: &str) {
+    // A reader that went away is noticed when the whole answer is printed.
+    let _ = put(&mut anstream::stdout().lock(), text);
+}
+
+/// A part of an answer as a terminal may have it. An escape that is cut into two parts is none any more.
+pub(super) fn put(out: &mut impl Write, text: &str) -> std::io::Result<()> {
+    out.write_all(tamed(text).as_bytes()).and_then(|()| out.flush())
+}

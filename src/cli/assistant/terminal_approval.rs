@@ -1,0 +1,128 @@
+//! Asking the person who sits at the terminal: may this happen?
+
+use std::io::{BufRead, Write};
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::approval_request::{ApprovalSubject, ApprovalVerdict, Approvals};
+use crate::agent::approvals::{ApprovalDecision, allow, before_asking};
+use crate::agent::tools::Caller;
+use crate::format::approval::shown;
+use crate::turn::Conversation;
+use crate::vault::Actor;
+use crate::workspace::Workspace;
+
+/// How long nobody may answer before the question is given up.
+const WAIT: Duration = Duration::from_secs(30 * 60);
+
+/// Asks on the terminal.
+pub(super) struct AtTerminal(pub Arc<Workspace>);
+
+#[async_trait]
+impl Approvals for AtTerminal {
+    async fn ask(
+        &self,
+        wanted: &ApprovalSubject,
+        caller: &Caller,
+        _: &dyn Conversation,
+        stop: &CancellationToken,
+    ) -> Result<ApprovalVerdict, String> {
+        if let Some(verdict) = before_asking(&self.0, wanted, caller)? {
+            return Ok(verdict);
+        }
+        let (question, always) = (question(wanted, &caller.brain), wanted.always.is_some());
+        let read = tokio::task::spawn_blocking(move || {
+            ask(&question, always, &mut std::io::stdin().lock(), &mut anstream::stderr().lock())
+        });
+        let word = tokio::select! {
+            biased;
+            () = stop.cancelled() => return Ok(ApprovalVerdict::No),
+            word = read => word.map_err(|error| format!("it went wrong inside: {error}"))?,
+            () = tokio::time::sleep(self.0.clock.sleep(WAIT)) => return Ok(ApprovalVerdict::Expired),
+        };
+        match (word, &wanted.always) {
+            (ApprovalDecision::No, _) => return Ok(ApprovalVerdict::No),
+            (ApprovalDecision::Always, Some(pattern)) => allow(&self.0, pattern, Actor::Cli)?,
+            _ => {}
+        }
+        Ok(ApprovalVerdict::Yes)
+    }
+}
+
+/// What the person reads before a word.
+fn question(wanted: &ApprovalSubject, brain: &str) -> String {
+    let why = if wanted.why.is_empty() { String::new() } else { format!(" ({})", one_line(&wanted.why)) };
+    let run: String = shown(&wanted.run).lines().map(|line| format!("  {line}\n")).collect();
+    let hash =
+        wanted.hash.as_ref().map(|hash| format!("Its files have the hash {hash}.\n")).unwrap_or_default();
+    let always =
+        wanted.always.as_ref().map(|pattern| format!("Always would allow `{}`.\n", one_line(pattern)));
+    format!("\n{brain} asks whether this may run{why}:\n{run}{hash}{}", always.unwrap_or_default())
+}
+
+fn one_line(text: &str) -> String {
+    shown(text).replace('\n', "\\n")
+}
+
+/// Asks until there is a word. Who says nothing more declines.
+fn ask(question: &str, always: bool, input: &mut dyn BufRead, out: &mut dyn Write) -> ApprovalDecision {
+    let _ = out.write_all(question.as_bytes());
+    loop {
+        let choice = if always { "[o]nce, [a]lways, [n]o? " } else { "[o]nce, [n]o? " };
+        let _ = out.write_all(choice.as_bytes()).and_then(|()| out.flush());
+        let mut line = String::new();
+        match input.read_line(&mut line) {
+            Ok(0) | Err(_) => return ApprovalDecision::No,
+            Ok(_) => {}
+        }
+        match line.trim().to_lowercase().as_str() {
+            "o" | "once" | "y" | "yes" => return ApprovalDecision::Once,
+            "a" | "always" if always => return ApprovalDecision::Always,
+            "n" | "no" => return ApprovalDecision::No,
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(input: &str, always: bool) -> (ApprovalDecision, String) {
+        let mut out = Vec::new();
+        let word = ask("run?\n", always, &mut input.as_bytes(), &mut out);
+        (word, String::from_utf8(out).unwrap())
+    }
+
+    #[test]
+    fn a_word_is_waited_for_and_silence_is_no() {
+        assert_eq!(said("o\n", true).0, ApprovalDecision::Once);
+        assert_eq!(said("Always\n", true).0, ApprovalDecision::Always);
+        assert_eq!(
+            said("a\nn\n", false),
+            (ApprovalDecision::No, "run?\n[o]nce, [n]o? [o]nce, [n]o? ".to_owned())
+        );
+        assert_eq!(said("\nwhat\nno\n", true).0, ApprovalDecision::No);
+        assert_eq!(said("", true).0, ApprovalDecision::No);
+    }
+
+    #[test]
+    fn the_command_is_shown_in_full() {
+        let wanted = ApprovalSubject {
+            run: "echo a\ncurl \u{202e}x\u{1b}[2K".into(),
+            hash: None,
+            why: "net\nwork".into(),
+            always: Some("bash:echo *".into()),
+            lasts: false,
+        };
+        insta::assert_snapshot!(question(&wanted, "claude"), @r"
+        claude asks whether this may run (net\nwork):
+          echo a
+          curl \u{202e}x\u{1b}[2K
+        Always would allow `bash:echo *`.
+        ");
+    }
+}

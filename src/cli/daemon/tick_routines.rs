@@ -1,0 +1,114 @@
+//! The routines of a `tick`: those that are due run to their end, one after another, and then it exits.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::cli::CommandError;
+use crate::daemon;
+use crate::routines::{self, RunProgress};
+use crate::terminal::Ui;
+use crate::toolbox;
+use crate::turn::TurnJournal;
+use crate::workspace::Workspace;
+
+/// What a tick did about routines.
+#[derive(Debug, Default, Serialize)]
+pub struct Ticked {
+    /// The runs, with what became of each; with `--dry-run` the routines that would run.
+    pub ran: Vec<TickedRun>,
+    /// The routines that were due and have nothing to do.
+    pub nothing: Vec<String>,
+    /// What is wrong.
+    pub problems: Vec<String>,
+}
+
+/// One run.
+#[derive(Debug, Serialize)]
+pub struct TickedRun {
+    /// The routine with its local occurrence.
+    pub run: String,
+    /// What became of it; none where it goes on in a later tick.
+    pub outcome: Option<String>,
+    /// What it waits for, where it goes on in a later tick.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waits: Option<String>,
+}
+
+/// Runs what is due.
+pub fn routines(ui: Ui, workspace: &Arc<Workspace>, rests: bool, dry: bool) -> Result<Ticked, CommandError> {
+    let notes = routines::read_all(workspace)?;
+    let journal = workspace.journal()?;
+    let is_on = notes.iter().any(|note| note.routine.as_ref().is_some_and(|routine| routine.enabled));
+    // A vault without routines opens nothing for them.
+    if rests || !is_on && journal.open_runs()?.is_empty() {
+        if !rests && !dry {
+            journal.only_enabled(&[])?;
+        }
+        return Ok(Ticked::default());
+    }
+    let turns = if dry { TurnJournal::in_memory() } else { TurnJournal::open(&workspace.dirs.state) };
+    let turns = Arc::new(turns.map_err(CommandError::problem)?);
+    let looked = routines::look(workspace, &journal, &turns, dry)?;
+    let mut ticked = Ticked { ran: Vec::new(), nothing: looked.nothing, problems: looked.problems };
+    if dry {
+        ticked.ran =
+            looked.due.into_iter().map(|run| TickedRun { run, outcome: None, waits: None }).collect();
+        return Ok(ticked);
+    }
+    if looked.open.is_empty() {
+        return Ok(ticked);
+    }
+    let outlets = workspace.outlets_beside(ui.json);
+    let approvals = Arc::new(crate::agent::VaultApprovals::left_open(workspace));
+    let runner = toolbox::runner_with(workspace, turns, Arc::default(), approvals, outlets)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    for key in looked.open {
+        let driven = runtime.block_on(async {
+            let stop = daemon::stop_on_signals()?;
+            let machines = workspace.machines.clone();
+            let driver = tokio::spawn({
+                let (machines, stop) = (machines.clone(), stop.child_token());
+                async move { machines.drive(stop).await }
+            });
+            let driven = runner.drive(&key, &stop).await;
+            driver.abort();
+            machines.catch_up().await;
+            Ok::<_, CommandError>(driven)
+        })?;
+        let (outcome, waits) = match driven {
+            Ok(RunProgress::Done(outcome)) => (Some(outcome), None),
+            Ok(RunProgress::Busy) => continue,
+            Ok(RunProgress::Later(why)) => (None, Some(why)),
+            Err(error) => {
+                ticked.problems.push(format!("`{key}` can't go on: {error}"));
+                (None, None)
+            }
+        };
+        ticked.ran.push(TickedRun { run: key, outcome, waits });
+    }
+    runtime.shutdown_background();
+    Ok(ticked)
+}
+
+impl Ticked {
+    /// Whether there is anything to tell.
+    pub fn has_something(&self) -> bool {
+        !(self.ran.is_empty() && self.nothing.is_empty() && self.problems.is_empty())
+    }
+
+    /// Says what a person wants to know; whether somebody has to look at it.
+    pub fn say(&self, ui: Ui) -> bool {
+        for ran in &self.ran {
+            match (&ran.outcome, &ran.waits) {
+                (Some(outcome), _) => ui.note(format!("routine {}: {outcome}", ran.run)),
+                (None, Some(why)) => ui.note(format!("routine {}: goes on in a later tick: {why}", ran.run)),
+                (None, None) => ui.note(format!("routine {}: goes on in the next tick", ran.run)),
+            }
+        }
+        for problem in &self.problems {
+            ui.note(format!("problem: {problem}"));
+        }
+        !self.problems.is_empty()
+    }
+}

@@ -1,0 +1,148 @@
+//! The terminal: a question is printed, a line is read; a secret isn't shown while it is typed.
+
+use std::io::{BufRead, Write};
+
+use anstyle::{AnsiColor, Style};
+
+use crate::cli::error::CommandError;
+use crate::setup::Question;
+use crate::terminal::Ui;
+
+const ASK: Style = Style::new().bold();
+const WELL: Style = AnsiColor::Green.on_default();
+const WRONG: Style = AnsiColor::Yellow.on_default();
+const DIM: Style = Style::new().dimmed();
+
+/// A person at a terminal.
+#[derive(Debug)]
+pub(super) struct Terminal {
+    ui: Ui,
+}
+
+impl Terminal {
+    /// Says how it goes.
+    pub(super) fn begin(ui: Ui) -> Self {
+        ui.note(format!(
+            "{DIM}Enter takes what stands in brackets, `skip` leaves it out, Ctrl-C ends it. Nothing is written before it is shown.{DIM:#}"
+        ));
+        Self { ui }
+    }
+
+    /// Asks, and gives what was typed.
+    pub(super) fn ask(&self, question: &Question) -> Result<String, CommandError> {
+        match &question.problem {
+            Some(problem) => {
+                self.ui.note(format!("{WRONG}{problem}{WRONG:#}"));
+                if question.may_keep {
+                    self.ui.note("`anyway` keeps it all the same, `skip` leaves it out.");
+                }
+            }
+            None => self.ui.note(""),
+        }
+        question.lines.iter().for_each(|line| self.ui.note(line));
+        let default = question.default.as_ref().map(|default| format!(" [{default}]")).unwrap_or_default();
+        let prompt = format!("{ASK}{}{ASK:#}{default} ", question.ask);
+        self.line(&prompt, question.step.is_secret())
+    }
+
+    /// That something is well.
+    pub(super) fn well(&self, words: &str) {
+        self.ui.note(format!("{WELL}ok{WELL:#} {words}"));
+    }
+
+    /// Asks a yes-or-no question whose usual answer is yes.
+    pub(super) fn confirm(&self, question: &str) -> Result<bool, CommandError> {
+        loop {
+            match self.line(&format!("{ASK}{question}{ASK:#} [yes] "), false)?.trim() {
+                "" | "y" | "Y" | "yes" => return Ok(true),
+                "n" | "N" | "no" | "skip" => return Ok(false),
+                _ => self.ui.note("type `yes` or `no`"),
+            }
+        }
+    }
+
+    /// Reads a line; of a secret nothing is shown. A line that isn't UTF-8 is asked for again.
+    fn line(&self, prompt: &str, is_secret: bool) -> Result<String, CommandError> {
+        loop {
+            // Before the question is there to be answered.
+            let silence = is_secret.then(HiddenInput::begin).flatten();
+            let mut err = anstream::stderr();
+            let _ = write!(err, "{prompt}").and_then(|()| err.flush());
+            let line = read_line(&mut std::io::stdin().lock())?;
+            if silence.is_some() {
+                drop(silence);
+                self.ui.note("");
+            }
+            if line.last() == Some(&INTERRUPT) {
+                interrupt();
+            }
+            // Ctrl-D.
+            if line.is_empty() || line.last() == Some(&INTERRUPT) {
+                let error = CommandError::problem("it was ended before the last question");
+                return Err(error.hint("nothing was written"));
+            }
+            match String::from_utf8(line) {
+                Ok(line) => return Ok(line),
+                Err(_) => self.ui.note(format!("{WRONG}that is no UTF-8 text; type it again{WRONG:#}")),
+            }
+        }
+    }
+}
+
+/// Ctrl-C, where it ends a line instead of the program.
+const INTERRUPT: u8 = 0x03;
+
+/// The bytes up to the end of a line, or to a Ctrl-C; none at the end of the input.
+fn read_line(input: &mut impl BufRead) -> std::io::Result<Vec<u8>> {
+    let mut line = Vec::new();
+    loop {
+        let bytes = input.fill_buf()?;
+        let end = bytes.iter().position(|byte| matches!(*byte, b'\n' | INTERRUPT));
+        let taken = end.map_or(bytes.len(), |at| at + 1);
+        line.extend_from_slice(&bytes[..taken]);
+        input.consume(taken);
+        if end.is_some() || taken == 0 {
+            return Ok(line);
+        }
+    }
+}
+
+/// Ends the program as Ctrl-C does.
+fn interrupt() {
+    #[cfg(unix)]
+    let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::INT);
+}
+
+/// A terminal that doesn't show what is typed, until this goes. Ctrl-C ends a line meanwhile, so that nobody is left with
+/// such a terminal.
+struct HiddenInput {
+    #[cfg(unix)]
+    before: rustix::termios::Termios,
+}
+
+impl HiddenInput {
+    #[cfg(unix)]
+    fn begin() -> Option<Self> {
+        use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, tcgetattr, tcsetattr};
+        let input = std::io::stdin();
+        let before = tcgetattr(&input).ok()?;
+        let mut quiet = before.clone();
+        quiet.local_modes.remove(LocalModes::ECHO | LocalModes::ISIG);
+        quiet.special_codes[SpecialCodeIndex::VEOL] = INTERRUPT;
+        tcsetattr(&input, OptionalActions::Now, &quiet).ok()?;
+        Some(Self { before })
+    }
+
+    #[cfg(not(unix))]
+    fn begin() -> Option<Self> {
+        None
+    }
+}
+
+#[cfg(unix)]
+impl Drop for HiddenInput {
+    fn drop(&mut self) {
+        use rustix::termios::{OptionalActions, tcsetattr};
+        let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &self.before);
+    }
+}

@@ -1,0 +1,50 @@
+//! `history PATH --lines`: where each line of a note comes from.
+
+use super::shared::{Pages, ago};
+use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::history::{BlameBound, History, HistoryError, Writer};
+use crate::terminal::tamed;
+use crate::vault::NotePath;
+
+/// Shows the note, or prints it as one document.
+pub(super) fn run(
+    context: &Context,
+    history: &History,
+    path: Option<&str>,
+    at: Option<&str>,
+) -> CommandResult {
+    let path = path.unwrap_or_default();
+    let note = NotePath::new(path).map_err(|error| {
+        CommandError::from(HistoryError::Outside { path: path.to_owned(), reason: error.to_string() })
+    })?;
+    let point = at.map(|at| history.point(at)).transpose()?;
+    let blame = history.blame(&note, point.as_ref(), BlameBound::default())?;
+    context.ui.json(&blame);
+    if context.ui.json {
+        return Ok(Status::Fine);
+    }
+    let now = context.clock.now();
+    let dim = anstyle::Style::new().dimmed();
+    let mut pages = Pages::new();
+    for line in &blame.lines {
+        let origin = blame.origin(line);
+        let id = origin.and_then(|origin| origin.snapshot.as_deref()).unwrap_or("");
+        let when = match origin {
+            Some(origin) => origin.at.map_or_else(|| "now".to_owned(), |at| ago(at, now)),
+            None => "older".to_owned(),
+        };
+        let who = origin.map_or("", |origin| origin.writer.as_str());
+        let turn = origin.filter(|it| it.writer == Writer::Assistant).and_then(|it| it.turn.as_deref());
+        let turn = turn.map(|turn| format!(" turn {turn}")).unwrap_or_default();
+        let text = tamed(&line.text);
+        if !pages.line(&format!("{dim}{id:<10}  {when:<14}  {who:<9}{turn}{dim:#}  {:>4}  {text}", line.line))
+        {
+            break;
+        }
+    }
+    drop(pages);
+    if !blame.complete {
+        context.ui.note("what says `older` was written before the snapshots that were looked at");
+    }
+    Ok(Status::Fine)
+}

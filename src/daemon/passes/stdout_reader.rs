@@ -1,0 +1,47 @@
+//! Whether somebody still reads standard output: `vault-agent run | head` ends with its reader, quietly.
+//!
+//! Only a pipe has a reader that can go. What was due and not told stays due: it comes at the next start.
+
+#[cfg(unix)]
+use std::os::fd::AsFd;
+
+#[cfg(unix)]
+use tokio::{io::Interest, net::unix::pipe};
+
+/// The reader of standard output, where that is a pipe.
+#[derive(Debug)]
+pub struct StdoutReader {
+    #[cfg(unix)]
+    pipe: Option<pipe::Sender>,
+}
+
+impl StdoutReader {
+    /// Whoever reads standard output.
+    pub fn of_stdout() -> Self {
+        Self {
+            #[cfg(unix)]
+            pipe: stdout(),
+        }
+    }
+
+    /// Ends when nobody reads any more; never where there is no pipe.
+    pub async fn gone(&self) {
+        #[cfg(unix)]
+        if let Some(pipe) = &self.pipe
+            && pipe.ready(Interest::ERROR).await.is_ok()
+        {
+            return;
+        }
+        std::future::pending::<()>().await;
+    }
+}
+
+#[cfg(unix)]
+fn stdout() -> Option<pipe::Sender> {
+    let out = std::io::stdout();
+    let stat = rustix::fs::fstat(out.as_fd()).ok()?;
+    let is_pipe = rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::Fifo;
+    let own = is_pipe.then(|| out.as_fd().try_clone_to_owned().ok()).flatten()?;
+    // Nothing is written through it, so it stays blocking, as whoever shares it expects.
+    pipe::Sender::from_owned_fd_unchecked(own).ok()
+}

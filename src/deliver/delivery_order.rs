@@ -1,0 +1,94 @@
+//! The places that a message can go to, in the order in which they are tried.
+
+use std::sync::Arc;
+
+use super::journal::Recipient;
+use super::notifier::{Notifier, Scope};
+
+/// The configured notifiers, and the one that takes what the one that counts refuses for good.
+#[derive(Clone)]
+pub struct DeliveryOrder {
+    /// The notifier that counts: what it took is told.
+    pub primary: Arc<dyn Notifier>,
+    /// What takes over after a permanent refusal: the console, unless it is the primary itself.
+    pub fallback: Option<Arc<dyn Notifier>>,
+    /// Those that are told besides, or of what has their tag.
+    pub others: Vec<Arc<dyn Notifier>>,
+}
+
+impl std::fmt::Debug for DeliveryOrder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let fallback = self.fallback.as_ref().map(|notifier| notifier.name());
+        let others: Vec<&str> = self.others.iter().map(|notifier| notifier.name()).collect();
+        f.debug_struct("DeliveryOrder")
+            .field("primary", &self.primary.name())
+            .field("fallback", &fallback)
+            .field("others", &others)
+            .finish()
+    }
+}
+
+/// One place: a notifier, and where in it.
+#[derive(Clone, Copy)]
+pub(super) struct Destination<'a> {
+    pub notifier: &'a dyn Notifier,
+    pub scope: Option<Scope>,
+}
+
+impl Destination<'_> {
+    /// `discord thread:123`, `console`.
+    pub fn name(&self) -> String {
+        match self.scope {
+            Some(scope) => format!("{} {scope}", self.notifier.name()),
+            None => self.notifier.name().to_owned(),
+        }
+    }
+}
+
+impl DeliveryOrder {
+    /// One notifier with nothing behind it.
+    pub fn only(primary: Arc<dyn Notifier>) -> Self {
+        Self { primary, fallback: None, others: Vec::new() }
+    }
+
+    /// One notifier with another that takes what it refuses for good.
+    pub fn with_fallback(primary: Arc<dyn Notifier>, fallback: Arc<dyn Notifier>) -> Self {
+        Self { primary, fallback: Some(fallback), others: Vec::new() }
+    }
+
+    /// The notifier with this name, if it is there.
+    fn named(&self, name: &str) -> Option<&dyn Notifier> {
+        let all = std::iter::once(&self.primary).chain(&self.others);
+        all.map(|notifier| &**notifier).find(|notifier| notifier.name() == name)
+    }
+
+    /// The notifier that a message is for; none for a copy to one that the settings name no more.
+    fn of(&self, to: &Recipient) -> Option<&dyn Notifier> {
+        match to {
+            Recipient::Primary => Some(&*self.primary),
+            Recipient::Named(name) => Some(self.named(name).unwrap_or(&*self.primary)),
+            Recipient::Copy(name) => self.named(name),
+        }
+    }
+
+    /// The name of the notifier that a message is for.
+    pub(super) fn name(&self, to: &Recipient) -> Option<&'static str> {
+        self.of(to).map(Notifier::name)
+    }
+
+    /// The longest text that one message to this recipient takes, in UTF-16 units.
+    pub(super) fn limit(&self, to: &Recipient) -> usize {
+        self.of(to).map_or(crate::deliver::split::DEFAULT_LIMIT, Notifier::limit)
+    }
+
+    /// The place at `route` for a message with this scope: its own place, the notifier's configured
+    /// one, the fallback. A copy has no fallback: another notifier counts.
+    pub(super) fn place(&self, to: &Recipient, route: u8, scope: Option<Scope>) -> Option<Destination<'_>> {
+        let notifier = self.of(to)?;
+        let own = Some(Destination { notifier, scope });
+        let configured = scope.map(|_| Destination { notifier, scope: None });
+        let fallback = self.fallback.as_deref().filter(|_| !to.is_copy());
+        let fallback = fallback.map(|notifier| Destination { notifier, scope: None });
+        [own, configured, fallback].into_iter().flatten().nth(usize::from(route))
+    }
+}

@@ -1,0 +1,138 @@
+//! What was told in the past, for whoever looks back: when, and by which ways.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use rusqlite::{Transaction, params};
+
+use super::keys::local_text;
+use super::runs::{COLUMNS, run_of};
+use super::{Journal, JournalError, Run, instant, json};
+use crate::deliver::notifier::Fact;
+
+/// What became of a delivery.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PastDeliveryState {
+    /// It was told.
+    Told,
+    /// It is on its way, or waits for another attempt.
+    Waiting,
+    /// It was refused everywhere, or came back after its time.
+    NotTold,
+}
+
+/// One delivery, looked back at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PastDelivery {
+    /// Its key.
+    pub key: String,
+    /// What was told.
+    pub fact: Fact,
+    /// What became of it.
+    pub state: PastDeliveryState,
+    /// When it was last tried.
+    pub at: Option<Timestamp>,
+    /// The places that took it, the one that counted first.
+    pub places: Vec<String>,
+    /// Why it was not told.
+    pub error: Option<String>,
+}
+
+/// The column and the index, which journals up to version 6 don't have.
+pub(super) fn create(tx: &Transaction<'_>) -> rusqlite::Result<()> {
+    tx.execute_batch(
+        "ALTER TABLE deliveries ADD COLUMN place TEXT;               -- the place that took it, or that it waits for
+         CREATE INDEX deliveries_local ON deliveries (local);",
+    )
+}
+
+fn past(row: &rusqlite::Row<'_>) -> rusqlite::Result<PastDelivery> {
+    let state = match row.get::<_, String>(2)?.as_str() {
+        "sent" | "done" => PastDeliveryState::Told,
+        "failed" => PastDeliveryState::NotTold,
+        _ => PastDeliveryState::Waiting,
+    };
+    let (own, copies): (Option<String>, Option<String>) = (row.get(4)?, row.get(5)?);
+    let copies = copies.unwrap_or_default();
+    let copies = copies.split(',').filter(|name| !name.is_empty()).map(str::to_owned);
+    Ok(PastDelivery {
+        key: row.get(0)?,
+        fact: json(row, 1)?,
+        state,
+        at: instant(row.get(3)?),
+        places: own.filter(|_| state == PastDeliveryState::Told).into_iter().chain(copies).collect(),
+        error: row.get(6)?,
+    })
+}
+
+impl Journal {
+    /// What was or is told of what was due from `from` on and before `to`, in order of its local time; at most `most`.
+    ///
+    /// # Errors
+    /// The journal can't be read.
+    pub fn past(
+        &self,
+        from: Timestamp,
+        to: Timestamp,
+        most: usize,
+    ) -> Result<Vec<PastDelivery>, JournalError> {
+        // A local time is within a day of its instant's in UTC, in every zone.
+        let local = |at: Timestamp, hours| {
+            let at = at.saturating_add(jiff::SignedDuration::from_hours(hours)).unwrap_or(at);
+            local_text(at.to_zoned(TimeZone::UTC).datetime())
+        };
+        let rows: Vec<PastDelivery> = self.read(|tx| {
+            tx.prepare_cached(
+                "SELECT key, fact, state, attempted_ms, place,
+                        (SELECT group_concat(outlet) FROM copies WHERE key = deliveries.key AND delivered IS NOT NULL),
+                        error
+                 FROM deliveries WHERE local BETWEEN ?1 AND ?2 ORDER BY local, number LIMIT ?3",
+            )?
+            .query_map(params![local(from, -26), local(to, 26), i64::try_from(most).unwrap_or(i64::MAX)], past)?
+            .collect()
+        })?;
+        Ok(rows.into_iter().filter(|row| from <= row.fact.due && row.fact.due < to).collect())
+    }
+
+    /// The runs that were due from `from` on and before `to`, without what they began with; at most `most`, the latest.
+    ///
+    /// # Errors
+    /// The journal can't be read.
+    pub fn runs_between(
+        &self,
+        from: Timestamp,
+        to: Timestamp,
+        most: usize,
+    ) -> Result<Vec<Run>, JournalError> {
+        self.read(|tx| {
+            tx.prepare_cached(&format!(
+                "SELECT {} FROM runs WHERE due_ms >= ?1 AND due_ms < ?2 ORDER BY number DESC LIMIT ?3",
+                bare_columns()
+            ))?
+            .query_map(
+                params![from.as_millisecond(), to.as_millisecond(), i64::try_from(most).unwrap_or(i64::MAX)],
+                run_of,
+            )?
+            .collect()
+        })
+    }
+
+    /// The latest runs of a routine, newest first, without what they began with; at most `most`.
+    ///
+    /// # Errors
+    /// The journal can't be read.
+    pub fn runs_of(&self, routine: &str, most: usize) -> Result<Vec<Run>, JournalError> {
+        self.read(|tx| {
+            tx.prepare_cached(&format!(
+                "SELECT {} FROM runs WHERE routine = ?1 ORDER BY number DESC LIMIT ?2",
+                bare_columns()
+            ))?
+            .query_map(params![routine, i64::try_from(most).unwrap_or(i64::MAX)], run_of)?
+            .collect()
+        })
+    }
+}
+
+/// The columns of a run, without its note and its material.
+fn bare_columns() -> String {
+    COLUMNS.replace("note, material", "x'', ''")
+}

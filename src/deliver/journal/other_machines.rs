@@ -1,0 +1,121 @@
+//! Deliveries among several machines: what another one told, what waits for the machines, and what a message carries.
+
+use jiff::Timestamp;
+use rusqlite::{Transaction, params};
+
+use super::chunks::to_json;
+use super::keys::{LineHash, parts};
+use super::{Journal, JournalError, json};
+use crate::deliver::notifier::Fact;
+
+/// A delivery that this process didn't send, and that was told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OtherMachineDelivery {
+    /// Its key.
+    pub key: String,
+    /// The line here that it was told for.
+    pub line: LineHash,
+    /// What was told.
+    pub fact: Fact,
+    /// The notifier that took it.
+    pub place: String,
+    /// The machine that told it; none where its line is this machine's to rewrite.
+    pub teller: Option<String>,
+    /// When it was told, by the teller's clock.
+    pub at: Timestamp,
+    /// The message's id, where the place was asked.
+    pub delivered: Option<String>,
+}
+
+impl Journal {
+    /// Notes that a delivery was told by another machine, or was found to be told.
+    ///
+    /// # Errors
+    /// The journal can't be written.
+    pub fn told_elsewhere(&self, told: &OtherMachineDelivery) -> Result<(), JournalError> {
+        let (subject, local) = parts(&told.key);
+        self.write(|tx| {
+            tx.prepare_cached(
+                "INSERT INTO deliveries (key, subject, local, state, line, fact, place, teller, attempted_ms, delivered)
+                 VALUES (?1, ?2, ?3, 'sent', ?4, ?5, ?6, ?7, ?8, ?9)
+                 ON CONFLICT (key) DO UPDATE SET state = 'sent', message = NULL, retry_ms = NULL, error = NULL,
+                 settings = NULL, place = ?6, teller = ?7, attempted_ms = ?8, delivered = ?9
+                 WHERE state IN ('due', 'sending', 'failed')",
+            )?
+            .execute(params![
+                told.key,
+                subject,
+                local,
+                told.line.bytes(),
+                to_json(&told.fact),
+                told.place,
+                told.teller,
+                told.at.as_millisecond(),
+                told.delivered
+            ])?;
+            Ok(())
+        })
+    }
+
+    /// Notes why a delivery that is due waits for the machines. Says whether that is new.
+    ///
+    /// # Errors
+    /// The journal can't be written.
+    pub fn waits(&self, key: &str, line: &LineHash, fact: &Fact, why: &str) -> Result<bool, JournalError> {
+        let (subject, local) = parts(key);
+        self.write(|tx| {
+            let changed = tx
+                .prepare_cached(
+                    "INSERT INTO deliveries (key, subject, local, state, line, fact, error)
+                     VALUES (?1, ?2, ?3, 'due', ?4, ?5, ?6)
+                     ON CONFLICT (key) DO UPDATE SET error = ?6
+                     WHERE state = 'due' AND message IS NULL AND error IS NOT ?6",
+                )?
+                .execute(params![key, subject, local, line.bytes(), to_json(fact), why])?;
+            Ok(changed > 0)
+        })
+    }
+
+    /// The deliveries that a message tells of: key, hash of the line, fact.
+    ///
+    /// # Errors
+    /// The journal can't be read.
+    pub fn carried(&self, message: &str) -> Result<Vec<(String, LineHash, Fact)>, JournalError> {
+        self.read(|tx| {
+            tx.prepare_cached(
+                "SELECT key, line, fact FROM deliveries WHERE message = ?1
+                 OR key IN (SELECT key FROM copies WHERE message = ?1) ORDER BY number",
+            )?
+            .query_map([message], |row| {
+                let line: Vec<u8> = row.get(1)?;
+                let line = line.try_into().map_or_else(|_| LineHash::of(b""), LineHash);
+                Ok((row.get(0)?, line, json(row, 2)?))
+            })?
+            .collect()
+        })
+    }
+
+    /// What this machine told last, newest first: the key, the fact, and the notifier where it was a copy. At most a
+    /// thousand.
+    ///
+    /// # Errors
+    /// The journal can't be read.
+    pub fn told_here(&self) -> Result<Vec<(String, Fact, Option<String>)>, JournalError> {
+        self.read(|tx| {
+            tx.prepare_cached(
+                "SELECT key, fact, NULL, number FROM deliveries WHERE state IN ('sent', 'done') AND teller IS NULL
+                 UNION ALL
+                 SELECT copies.key, fact, outlet, number FROM copies JOIN deliveries ON deliveries.key = copies.key
+                 WHERE copies.delivered IS NOT NULL
+                 ORDER BY number DESC LIMIT 1000",
+            )?
+            .query_map([], |row| Ok((row.get(0)?, json(row, 1)?, row.get(2)?)))?
+            .collect()
+        })
+    }
+}
+
+/// The column, which journals up to version 7 don't have.
+pub(super) fn create(tx: &Transaction<'_>) -> rusqlite::Result<()> {
+    tx.execute_batch("ALTER TABLE deliveries ADD COLUMN teller TEXT;  -- the other machine that told it")
+}

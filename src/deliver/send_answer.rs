@@ -1,0 +1,197 @@
+//! Sending an answer, or what a routine says: the same steps as any notification, for the one who waits for it, and
+//! beside the scheduler's pass, which never waits for it.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::delivery_order::DeliveryOrder;
+use super::journal::{Chunk, ChunkState, Journal, JournalError, Message, PostedChunk};
+use super::notifier::{MessageKind, Scope};
+use super::pass::{PassContext, PassError, PassReport, PassSettings, Sender};
+use crate::clock::Clock;
+use crate::machines::Machines;
+use crate::vault::{Editor, Vault};
+
+/// Chunks of one answer may take so long in one go.
+const IN_ONE_GO: Duration = Duration::from_secs(60);
+
+/// What a question leaves free below it.
+const ROOM_BELOW: usize = 100;
+
+/// How far an answer came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Progress {
+    /// Every chunk arrived.
+    Sent,
+    /// Not all of it arrived; not to be tried before this instant.
+    Later(Timestamp),
+    /// Every place refused it: why.
+    Refused(String),
+}
+
+/// Sends what is left of the answer with this key, each chunk once.
+///
+/// # Errors
+/// The delivery journal can't be used.
+pub async fn send_answer(context: &PassContext<'_>, key: &str) -> Result<Progress, PassError> {
+    send(context, || context.journal.answer(key)).await
+}
+
+/// Sends what is left of what a routine's run says, each chunk once. Whoever calls this holds the run.
+///
+/// # Errors
+/// The delivery journal can't be used.
+pub async fn send_run(context: &PassContext<'_>, run: &str) -> Result<Progress, PassError> {
+    send(context, || context.journal.run_message(run)).await
+}
+
+async fn send(
+    context: &PassContext<'_>,
+    find: impl Fn() -> Result<Option<Message>, JournalError>,
+) -> Result<Progress, PassError> {
+    let now = context.clock.now();
+    let Some(message) = find()? else {
+        return Ok(Progress::Refused("it isn't in the delivery journal".to_owned()));
+    };
+    if message.is_sent() {
+        return Ok(Progress::Sent);
+    }
+    if let Some(at) = message.retry.filter(|at| *at > now) {
+        return Ok(Progress::Later(at));
+    }
+    let mut report = PassReport::default();
+    let mut sender = Sender::new(context, now, Instant::now() + IN_ONE_GO);
+    sender.deliver(vec![message], &mut report).await?;
+    match find()? {
+        Some(message) if message.is_sent() => Ok(Progress::Sent),
+        Some(message) => {
+            let soon = now.saturating_add(SignedDuration::from_secs(1)).unwrap_or(now);
+            Ok(Progress::Later(message.retry.unwrap_or(soon)))
+        }
+        None => Ok(Progress::Refused("every place refused it".to_owned())),
+    }
+}
+
+/// What is needed to send answers, for as long as the settings stay.
+pub struct Answers {
+    /// Knows what was fixed and sent.
+    pub journal: Journal,
+    /// Reads the notes.
+    pub vault: Vault,
+    /// Writes the notes.
+    pub editor: Arc<Editor>,
+    /// Sends.
+    pub outlets: DeliveryOrder,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// What the user has set.
+    pub settings: PassSettings,
+    /// Whether this machine may send, where there are several.
+    pub machines: Machines,
+}
+
+impl std::fmt::Debug for Answers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Answers").finish_non_exhaustive()
+    }
+}
+
+impl Answers {
+    /// Fixes the answer with this key, unless it is fixed already, and sends what is left of it.
+    ///
+    /// # Errors
+    /// The delivery journal can't be used.
+    pub async fn send(&self, key: &str, scope: Scope, text: &str) -> Result<Progress, PassError> {
+        fail::fail_point!("turn::before-fixed");
+        self.fix_and_send(key, MessageKind::Answer, scope, text).await
+    }
+
+    /// Puts a question to the person, once; below it there is room for a line on how it ended.
+    ///
+    /// # Errors
+    /// The delivery journal can't be used.
+    pub async fn ask(&self, key: &str, scope: Scope, text: &str) -> Result<Progress, PassError> {
+        self.fix_and_send(key, MessageKind::Approval, scope, text).await
+    }
+
+    async fn fix_and_send(
+        &self,
+        key: &str,
+        kind: MessageKind,
+        scope: Scope,
+        text: &str,
+    ) -> Result<Progress, PassError> {
+        let room = if kind == MessageKind::Approval { ROOM_BELOW } else { 0 };
+        let limit = self.outlets.primary.limit() - room;
+        if self.journal.fix_answer(key, kind, Some(scope), text, limit)?.is_none() {
+            return Ok(Progress::Refused("it could not be fixed in the delivery journal".to_owned()));
+        }
+        if kind == MessageKind::Answer {
+            fail::fail_point!("turn::after-fixed");
+        }
+        let context = PassContext {
+            vault: &self.vault,
+            editor: &self.editor,
+            journal: &self.journal,
+            outlets: &self.outlets,
+            clock: &*self.clock,
+            settings: &self.settings,
+            machines: &self.machines,
+        };
+        let progress = send_answer(&context, key).await?;
+        if progress == Progress::Sent {
+            self.journal.prune_answers()?;
+        }
+        Ok(progress)
+    }
+
+    /// The chunks of an answer that arrived.
+    ///
+    /// # Errors
+    /// The delivery journal can't be used.
+    pub fn sent(&self, key: &str) -> Result<Vec<Chunk>, PassError> {
+        let message = self.journal.answer(key)?;
+        let chunks = message.map(|message| message.chunks).unwrap_or_default();
+        Ok(chunks.into_iter().filter(|chunk| chunk.state == ChunkState::Sent).collect())
+    }
+
+    /// Whether anything of an answer or a question may have left.
+    ///
+    /// # Errors
+    /// The delivery journal can't be used.
+    pub fn is_begun(&self, key: &str) -> Result<bool, PassError> {
+        let message = self.journal.answer(key)?;
+        Ok(message.is_some_and(|message| message.chunks.iter().any(|chunk| chunk.state != ChunkState::Due)))
+    }
+
+    /// The key under which the question with this line was fixed, for whichever message.
+    ///
+    /// # Errors
+    /// The journal can't be read.
+    pub fn asked(&self, id: &str, digest: &str) -> Result<Option<String>, PassError> {
+        Ok(self.journal.asked(id, digest)?)
+    }
+
+    /// Whether a message of ours is a question to the person.
+    ///
+    /// # Errors
+    /// The delivery journal can't be used.
+    pub fn is_approval(&self, message_id: &str, nonce: Option<&str>) -> Result<bool, PassError> {
+        Ok(self.journal.is_approval(message_id, nonce)?)
+    }
+
+    /// The chunk of an answer that a message of ours is.
+    ///
+    /// # Errors
+    /// The delivery journal can't be used.
+    pub fn posted(
+        &self,
+        message_id: &str,
+        nonce: Option<&str>,
+        text: &str,
+    ) -> Result<Option<PostedChunk>, PassError> {
+        Ok(self.journal.posted(message_id, nonce, text)?)
+    }
+}

@@ -1,0 +1,67 @@
+//! The place of a turn on Discord.
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use tokio::sync::{mpsc, watch};
+
+use super::approvals;
+use crate::discord::api::snowflake::Part;
+use crate::discord::log::logbook::LogEntry;
+use crate::discord::shared::{BotState, LaneItem};
+use crate::format::log::EventKind;
+use crate::turn::{ApprovalRequest, Conversation, TurnNote, TurnRow};
+
+/// Its notes go into the channel's log, its progress to whoever shows it.
+pub(super) struct ChannelConversation<'a> {
+    pub lane: mpsc::WeakUnboundedSender<LaneItem>,
+    pub turn: &'a TurnRow,
+    pub words: watch::Sender<String>,
+    pub shared: &'a BotState,
+}
+
+#[async_trait]
+impl Conversation for ChannelConversation<'_> {
+    async fn fetch(&self, link: &str, most: u64) -> Result<Vec<u8>, String> {
+        self.shared.api.download(link, most).await.map_err(|error| error.to_string())
+    }
+
+    fn note(&self, note: TurnNote) {
+        let entry = entry(self.turn.asked.message, note, self.shared.clock.now());
+        if let Some(lane) = self.lane.upgrade() {
+            let _ = lane.send(LaneItem::Write { entries: vec![entry], done: None });
+        }
+    }
+
+    fn progress(&self, words: &str) {
+        self.words.send_replace(words.to_owned());
+    }
+
+    async fn ask_approval(&self, request: &ApprovalRequest) {
+        approvals::show(self.shared, self.turn, request).await;
+    }
+
+    async fn approval_over(&self, request: &ApprovalRequest, words: &str) {
+        approvals::over(self.shared, self.turn, request, words).await;
+    }
+}
+
+/// A note as the log has it.
+pub(super) fn entry(message: u64, note: TurnNote, at: Timestamp) -> LogEntry {
+    let (part, kind, author, content) = match note {
+        TurnNote::Recall(text) => (Part::Recall, EventKind::Recall, String::new(), text),
+        TurnNote::Tool { number, name, text } => (Part::tool(number), EventKind::Tool, name, text),
+    };
+    LogEntry { message, part, kind, at, author, content }
+}
+
+/// A sentence of the program's below a question in the log.
+pub(super) fn system(message: u64, content: &str, at: Timestamp) -> LogEntry {
+    LogEntry {
+        message,
+        part: Part::Stopped,
+        kind: EventKind::System,
+        at,
+        author: String::new(),
+        content: content.to_owned(),
+    }
+}

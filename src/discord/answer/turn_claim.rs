@@ -1,0 +1,105 @@
+//! Which of several machines answers a message: the voice, which claims the turn before a brain is asked.
+//!
+//! A turn that another machine began and didn't end is this one's once that machine's lease is over. The channel is asked
+//! then: a reply of ours that stands there is the answer.
+
+use std::time::Duration;
+
+use super::progress;
+use crate::deliver::journal::{answer_key, claimed_turn, turn_claim};
+use crate::discord::api::{ApiError, history};
+use crate::discord::shared::BotState;
+use crate::machines::Want;
+use crate::machines::protocol::May;
+use crate::turn::{TurnRow, TurnState};
+
+/// How often a claim is looked at again while it is made.
+const LOOK: Duration = Duration::from_secs(1);
+/// The sentence that a question gets which another machine left half answered: its tools may have done something.
+const TAKEN_OVER: &str = "(From the program, not the person: another machine began to answer this and was cut off. What its \
+     tools did is not known here. Look at the present state before anything is done again.)";
+/// So many pages of a channel's history are read for a reply.
+const PAGES: usize = 20;
+
+/// Whether this machine answers a turn, which it waits to learn: false where another one did.
+///
+/// # Errors
+/// A sentence on why it can't be known now.
+pub(super) async fn is_ours(shared: &BotState, turn: &TurnRow) -> Result<bool, String> {
+    let machines = &shared.answers.machines;
+    if machines.is_alone() {
+        return Ok(true);
+    }
+    let open = shared.turns.open_turns(None).map_err(|error| error.to_string())?;
+    let wanted = open.iter().map(|turn| turn_claim(turn.asked.message));
+    machines.want("turns", wanted.map(|key| Want { key, due: None, within: None }).collect());
+    let claim = turn_claim(turn.asked.message);
+    let mut news = machines.news();
+    let was_begun_elsewhere = loop {
+        match machines.may(&claim) {
+            May::Yes { ask, .. } => break ask,
+            May::Never => return Ok(false),
+            May::Wait => tokio::select! {
+                () = news.changed() => {}
+                () = tokio::time::sleep(shared.clock.sleep(LOOK)) => {}
+            },
+        }
+    };
+    let key = answer_key(turn.asked.message, turn.asked.reply);
+    if !was_begun_elsewhere || shared.answers.is_begun(&key).map_err(|error| error.to_string())? {
+        return Ok(true);
+    }
+    if !is_replied_to(shared, turn).await.map_err(|error| error.to_string())? {
+        // What ran here stands in the turn journal.
+        if turn.state == TurnState::Accepted {
+            let noted = shared.turns.add_to_question(turn.asked.message, TAKEN_OVER);
+            noted.map_err(|error| error.to_string())?;
+        }
+        return Ok(true);
+    }
+    machines.told(&claim);
+    Ok(false)
+}
+
+/// Whether a reply of ours to the question stands in its channel.
+async fn is_replied_to(shared: &BotState, turn: &TurnRow) -> Result<bool, ApiError> {
+    let (own, question) = (shared.identity().user, turn.asked.message);
+    let mut after = question;
+    for _ in 0..PAGES {
+        let page = history::page(&shared.api, turn.asked.channel, after).await?;
+        let is_answer = |message: &crate::discord::api::message::Incoming| {
+            message.author.id == own
+                && message.reply_to == Some(question)
+                && message.custom_ids.is_empty()
+                && !progress::is_progress(&message.content)
+        };
+        if page.messages.iter().any(is_answer) {
+            return Ok(true);
+        }
+        match page.next {
+            Some(next) => after = next,
+            None => return Ok(false),
+        }
+    }
+    Ok(false)
+}
+
+/// Marks claims from before a restart of turns that the journal knows to be at their end.
+pub(super) fn mark_left_open(shared: &BotState) {
+    let open = shared.answers.machines.left_open();
+    let is_over = |message: u64| {
+        let turn = shared.turns.turn(message).ok().flatten();
+        turn.is_some_and(|turn| matches!(turn.state, TurnState::Sent | TurnState::Done))
+    };
+    for claim in open {
+        if claimed_turn(&claim).is_some_and(is_over) {
+            shared.answers.machines.told(&claim);
+        }
+    }
+}
+
+/// An answer arrived whole: the questions that were joined to it are answered, too.
+pub(super) fn answered(shared: &BotState, message: u64) {
+    let joined = shared.turns.joined_to(message).unwrap_or_default();
+    joined.iter().for_each(|turn| shared.answers.machines.told(&turn_claim(turn.asked.message)));
+}

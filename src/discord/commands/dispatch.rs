@@ -1,0 +1,387 @@
+//! Slash commands, the message's menu entry, buttons, and what is offered while somebody types.
+//!
+//! Discord gives three seconds for the first answer, so everything is acknowledged first and then done; what comes of
+//! it is an edit of that first answer, which only the person who asked sees. Only owners get more than a sentence.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use serde_json::{Value, json};
+use serenity::all::{CommandInteraction, ComponentInteraction, Interaction, ResolvedValue};
+use serenity::http::{LightMethod, Route};
+
+use super::call::Call;
+use super::{definitions, inbox};
+use crate::agent::memory_answer;
+use crate::discord::answer::approvals;
+use crate::discord::api::message::Incoming;
+use crate::discord::buttons::{approval as approval_buttons, notification as buttons};
+use crate::discord::shared::{BotState, LaneItem, VaultOperations};
+use crate::format::reminder::Recur;
+use crate::turn::NewTurn;
+use crate::when::WhenError;
+
+const STRANGER: &str = "Only the owner of this vault may use me.";
+
+/// Answers one interaction.
+pub(in crate::discord) async fn handle(shared: Arc<BotState>, interaction: Interaction) {
+    match interaction {
+        Interaction::Command(command) => run_command(&shared, &command).await,
+        Interaction::Autocomplete(command) => offer(&shared, &command).await,
+        Interaction::Component(component) => press(&shared, &component).await,
+        _ => {}
+    }
+}
+
+async fn run_command(shared: &BotState, command: &CommandInteraction) {
+    let call = Call {
+        shared,
+        id: command.id.get(),
+        token: &command.token,
+        application: command.application_id.get(),
+    };
+    if !shared.owners.has(command.user.id.get()) {
+        call.say_now(STRANGER).await;
+        return;
+    }
+    if !call.defer().await {
+        return;
+    }
+    let said = match command.data.name.as_str() {
+        "inbox" => blocking(shared, inbox::open).await,
+        _ => dispatch(shared, command).await.map(|text| (text, vec![])),
+    };
+    let (text, rows) = said.unwrap_or_else(|problem| (format!("That didn't work: {problem}"), vec![]));
+    call.answer_with(&text, &rows).await;
+}
+
+/// A command's text options by name.
+fn option(command: &CommandInteraction, name: &str) -> Option<String> {
+    command.data.options().into_iter().find(|option| option.name == name).and_then(|option| {
+        match option.value {
+            ResolvedValue::String(text) => Some(text.to_owned()),
+            ResolvedValue::Autocomplete { value, .. } => Some(value.to_owned()),
+            _ => None,
+        }
+    })
+}
+
+fn needed(command: &CommandInteraction, name: &str) -> Result<String, String> {
+    option(command, name).filter(|text| !text.trim().is_empty()).ok_or_else(|| format!("`{name}` is missing"))
+}
+
+async fn dispatch(shared: &BotState, command: &CommandInteraction) -> Result<String, String> {
+    match command.data.name.as_str() {
+        "remind" => remind(shared, command).await,
+        "reminders" => blocking(shared, list).await,
+        "unremind" => {
+            let id = needed(command, "reminder")?;
+            let removed =
+                blocking(shared, move |desk| desk.remove(id.trim()).map_err(|error| error.to_string()))
+                    .await?;
+            shared.desk.outside.confirm("Removed", &removed.line_text).await;
+            Ok(format!("Removed:\n{}", code(&removed.line_text)))
+        }
+        "remember" => {
+            let text = needed(command, "text")?;
+            let bullet =
+                blocking(shared, move |desk| desk.pin(&text, None).map_err(|error| error.to_string()))
+                    .await?;
+            Ok(format!("Pinned:\n{}", code(&bullet)))
+        }
+        definitions::REMEMBER_MESSAGE => remember_message(shared, command).await,
+        "forget" => {
+            let text = needed(command, "pin")?;
+            let bullet =
+                blocking(shared, move |desk| desk.unpin(&text).map_err(|error| error.to_string())).await?;
+            Ok(format!("No longer pinned:\n{}", code(&bullet)))
+        }
+        "recall" => {
+            let found = shared.desk.recall.recall(&needed(command, "query")?, 5).await?;
+            Ok(memory_answer::describe(&found))
+        }
+        "ask" => ask(shared, command).await,
+        "stop" => {
+            let (channel, who) = (command.channel_id.get(), name_of(command));
+            // What can't be kept is obeyed all the same, by a program that isn't killed.
+            let kept = shared.turns.stop(channel, &who, shared.clock.now());
+            let kept = kept.inspect_err(|error| tracing::warn!("{error}")).unwrap_or_default();
+            let stopped = shared.turnstile.stop(channel, None, &who) || kept;
+            Ok(if stopped { "Stopped." } else { "Nothing is being answered here." }.to_owned())
+        }
+        "new" => new_window(shared, command).await,
+        "routine" => {
+            let (action, name) = (needed(command, "action")?, option(command, "name"));
+            shared.desk.outside.routine(&action, name.as_deref()).await
+        }
+        "status" => Ok(shared.desk.outside.status().await),
+        "undo" => shared.desk.outside.undo().await,
+        other => Err(format!(
+            "I don't know the command `{other}`; restart vault-agent to register the present ones"
+        )),
+    }
+}
+
+/// File work off the tasks that keep the conversation going.
+async fn blocking<T: Send + 'static>(
+    shared: &BotState,
+    work: impl FnOnce(&VaultOperations) -> Result<T, String> + Send + 'static,
+) -> Result<T, String> {
+    let desk = shared.desk.clone();
+    tokio::task::spawn_blocking(move || work(&desk)).await.map_err(|error| error.to_string())?
+}
+
+async fn remind(shared: &BotState, command: &CommandInteraction) -> Result<String, String> {
+    let (when, what) = (needed(command, "when")?, needed(command, "what")?);
+    let recur = option(command, "recur");
+    let recur: Option<Recur> = recur
+        .map(|recur| recur.parse().map_err(|_| format!("`{recur}` is none of {}", Recur::NAMES.join(", "))))
+        .transpose()?;
+    crate::reminders::check_message(&what).map_err(|error| error.to_string())?;
+    let (written, said) = blocking(shared, move |desk| {
+        let meaning = desk.when(&when).map_err(|error| format!("{error}; {}", error.hint()))?;
+        let recur = meaning.recurring(recur).map_err(|error| error.to_string())?;
+        let written = desk.add(meaning.local, recur, &what).map_err(|error| error.to_string())?;
+        Ok((written, desk.said(meaning.local, recur)))
+    })
+    .await?;
+    shared.desk.outside.confirm("Added", &written.line_text).await;
+    Ok(format!("Added:\n{}\nIt comes {said}.", code(&written.line_text)))
+}
+
+/// So many tasks of other plugins are shown in a channel.
+const MOST_TASKS: usize = 20;
+
+fn list(desk: &VaultOperations) -> Result<String, String> {
+    let (all, problems) = desk.list_all().map_err(|error| error.to_string())?;
+    let (tasks, reminders): (Vec<_>, Vec<_>) = all.iter().partition(|one| one.is_task());
+    let mut out = vec![match reminders.len() {
+        0 => "No reminders.".to_owned(),
+        count => format!("{count} reminders:"),
+    }];
+    out.extend(reminders.iter().map(|item| {
+        let id = item.id.as_deref().unwrap_or("no id yet");
+        format!("- {} {} {} `{id}`: {}", item.date, item.time, item.recur, item.msg)
+    }));
+    if !tasks.is_empty() {
+        out.push(format!("{} tasks of other plugins:", tasks.len()));
+    }
+    out.extend(tasks.iter().take(MOST_TASKS).map(|item| {
+        let recur = if item.recur == "none" { String::new() } else { format!(" {}", item.recur) };
+        format!("- {} {}{recur}: {} · {}", item.date, item.time, item.msg, item.place())
+    }));
+    if tasks.len() > MOST_TASKS {
+        out.push(format!("- and {} more: `vault-agent remind list --all`", tasks.len() - MOST_TASKS));
+    }
+    out.extend(problems);
+    Ok(out.join("\n"))
+}
+
+async fn remember_message(shared: &BotState, command: &CommandInteraction) -> Result<String, String> {
+    let messages = &command.data.resolved.messages;
+    let target = command.data.target_id.map(serenity::all::TargetId::get);
+    let message = messages.values().find(|message| Some(message.id.get()) == target);
+    let message = message.and_then(Incoming::from_serenity).ok_or("Discord didn't say which message")?;
+    let link = shared.log.link(message.channel, message.id);
+    let excerpt: String = message.content.chars().take(200).collect();
+    let more = if excerpt.len() < message.content.len() { "…" } else { "" };
+    let words = match (&link, message.content.trim().is_empty()) {
+        (_, false) => format!("{}: {excerpt}{more}", message.author.name),
+        (Some(_), true) => message.author.name.clone(),
+        (None, true) => return Err("that message has no text, and stands in no log".to_owned()),
+    };
+    // What isn't in a log is pinned with its whole text.
+    let words = if link.is_none() { format!("{}: {}", message.author.name, message.content) } else { words };
+    let bullet =
+        blocking(shared, move |desk| desk.pin(&words, link.as_deref()).map_err(|error| error.to_string()))
+            .await?;
+    Ok(format!("Pinned:\n{}", code(&bullet)))
+}
+
+/// A question as a turn of its own; its answer comes into the channel.
+async fn ask(shared: &BotState, command: &CommandInteraction) -> Result<String, String> {
+    let channel = command.channel_id.get();
+    let lane = shared.lane(channel).ok_or("this channel isn't bound, so nothing can be asked here")?;
+    let turn = NewTurn {
+        message: command.id.get(),
+        channel,
+        author: name_of(command),
+        text: needed(command, "question")?,
+        only: option(command, "brain").filter(|brain| !brain.trim().is_empty()),
+        ..NewTurn::default()
+    };
+    let (done, accepted) = tokio::sync::oneshot::channel();
+    let gone = || "the bot is stopping".to_owned();
+    lane.send(LaneItem::Ask { turn, done }).map_err(|_| gone())?;
+    accepted.await.map_err(|_| gone())?;
+    Ok("The answer comes here.".to_owned())
+}
+
+fn name_of(command: &CommandInteraction) -> String {
+    command.user.global_name.clone().unwrap_or_else(|| command.user.name.clone())
+}
+
+async fn new_window(shared: &BotState, command: &CommandInteraction) -> Result<String, String> {
+    let lane = shared.lane(command.channel_id.get()).ok_or("this channel isn't bound, so it has no log")?;
+    let (done, answer) = tokio::sync::oneshot::channel();
+    let who = name_of(command);
+    let gone = || "the bot is stopping".to_owned();
+    lane.send(LaneItem::NewWindow { who, done }).map_err(|_| gone())?;
+    match answer.await.map_err(|_| gone())?? {
+        Some(path) => Ok(format!("A new window begins: `{path}`")),
+        None => Err("this channel has no log yet".to_owned()),
+    }
+}
+
+/// What may be meant by what is being typed.
+async fn offer(shared: &BotState, command: &CommandInteraction) {
+    let call = Call {
+        shared,
+        id: command.id.get(),
+        token: &command.token,
+        application: shared.application.load(Ordering::Relaxed),
+    };
+    let choices =
+        if shared.owners.has(command.user.id.get()) { choices(shared, command).await } else { vec![] };
+    let choices: Vec<Value> = choices
+        .into_iter()
+        .take(25)
+        .map(|(name, value)| json!({ "name": cut(&name, 100), "value": cut(&value, 100) }))
+        .collect();
+    call.logged(call.callback(&json!({ "type": 8, "data": { "choices": choices } })).await);
+}
+
+async fn choices(shared: &BotState, command: &CommandInteraction) -> Vec<(String, String)> {
+    let focused = command.data.options().into_iter().find_map(|option| match option.value {
+        ResolvedValue::Autocomplete { value, .. } => Some((option.name.to_owned(), value.to_owned())),
+        _ => None,
+    });
+    let Some((name, typed)) = focused else { return vec![] };
+    let has = |text: &str| text.to_lowercase().contains(&typed.trim().to_lowercase());
+    match name.as_str() {
+        "when" => {
+            let mut phrases = vec![typed.clone()];
+            phrases.extend(
+                ["in 10 minutes", "in 1 hour", "tomorrow 9:00"]
+                    .map(str::to_owned)
+                    .into_iter()
+                    .filter(|p| has(p)),
+            );
+            let meant = phrases.iter().flat_map(|phrase| match shared.desk.when(phrase) {
+                Ok(meaning) => {
+                    let said = shared.desk.said(meaning.local, meaning.recur);
+                    vec![(format!("{phrase}: {said}"), phrase.clone())]
+                }
+                // What can be one or the other is offered as both.
+                Err(WhenError::Ambiguous { readings, .. }) => {
+                    let once = readings.into_iter().filter(|reading| reading.recur == Recur::None);
+                    once.map(|reading| (format!("{}, {}", reading.typed, reading.distance), reading.typed))
+                        .collect()
+                }
+                Err(_) => vec![],
+            });
+            meant.collect()
+        }
+        "reminder" => blocking(shared, |desk| desk.list().map_err(|error| error.to_string()))
+            .await
+            .unwrap_or_default()
+            .into_iter()
+            .filter_map(|item| Some((format!("{} {} {}", item.date, item.time, item.msg), item.id?)))
+            .filter(|(shown, id)| has(shown) || has(id))
+            .collect(),
+        "name" => {
+            let names = shared.desk.outside.routines().await;
+            names.into_iter().filter(|name| has(name)).map(|name| (name.clone(), name)).collect()
+        }
+        // Unpinning takes the beginning of a pin, so a long one can be cut.
+        "pin" => blocking(shared, |desk| desk.pins().map_err(|error| error.to_string()))
+            .await
+            .unwrap_or_default()
+            .into_iter()
+            .map(|pin| (pin.text.replace('\n', " "), pin.text))
+            .filter(|(shown, _)| has(shown))
+            .collect(),
+        _ => vec![],
+    }
+}
+
+async fn press(shared: &BotState, component: &ComponentInteraction) {
+    let call = Call {
+        shared,
+        id: component.id.get(),
+        token: &component.token,
+        application: component.application_id.get(),
+    };
+    if !shared.owners.has(component.user.id.get()) {
+        call.say_now(STRANGER).await;
+        return;
+    }
+    if let Some(press) = approval_buttons::parse(&component.data.custom_id) {
+        if call.defer().await {
+            let words = approvals::act(shared, &press).await;
+            call.answer(&words.unwrap_or_else(|problem| format!("That didn't work: {problem}."))).await;
+        }
+        return;
+    }
+    if let Some(press) = inbox::parse(&component.data.custom_id) {
+        if call.defer().await {
+            let words = blocking(shared, move |desk| inbox::act(desk, &press)).await;
+            call.answer(&words.unwrap_or_else(|problem| format!("That didn't work: {problem}."))).await;
+        }
+        return;
+    }
+    let Some(press) = buttons::parse(&component.data.custom_id) else {
+        call.say_now("This button is of another version of me; use the slash commands.").await;
+        return;
+    };
+    if !call.defer().await {
+        return;
+    }
+    let known = shared.desk.outside.fact(&press.id, press.due).await.map(|fact| fact.msg);
+    let said = component.message.content.clone();
+    let result = blocking(shared, move |desk| {
+        let in_note = || desk.line(&press.id).ok().flatten().map(|line| line.reminder.msg);
+        let msg = known.or_else(in_note).unwrap_or_else(|| buttons::msg_of(&said));
+        buttons::act(desk, &press, &msg)
+    })
+    .await;
+    match result {
+        Ok(pressed) => {
+            let line = pressed.line.as_deref().map(|line| format!(":\n{}", code(line))).unwrap_or_default();
+            let remark = pressed.remark.as_deref().map(|remark| format!("\n{remark}")).unwrap_or_default();
+            call.answer(&format!("{}{line}{remark}", pressed.words)).await;
+            disable(shared, component, &pressed.words).await;
+            if let (true, Some(line)) = (pressed.changed, &pressed.line) {
+                shared.desk.outside.confirm(&pressed.words, line).await;
+            }
+        }
+        Err(problem) => call.answer(&format!("That didn't work: {problem}")).await,
+    }
+}
+
+/// The buttons stay to be seen, but can't be pressed again.
+async fn disable(shared: &BotState, component: &ComponentInteraction, words: &str) {
+    let mut rows = serde_json::to_value(&component.message.components).unwrap_or_default();
+    for row in rows.as_array_mut().into_iter().flatten() {
+        for item in row["components"].as_array_mut().into_iter().flatten() {
+            item["disabled"] = json!(true);
+        }
+    }
+    let body = json!({ "components": rows, "allowed_mentions": { "parse": [] } });
+    let route =
+        Route::ChannelMessage { channel_id: component.message.channel_id, message_id: component.message.id };
+    if let Err(error) = shared.api.send(LightMethod::Patch, route, &body).await {
+        tracing::debug!(%error, words, "the buttons could not be switched off");
+    }
+}
+
+/// Text in a code block, whatever it holds.
+fn code(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}\n{text}\n{fence}")
+}
+
+fn cut(text: &str, most: usize) -> String {
+    text.chars().take(most).collect()
+}

@@ -1,0 +1,122 @@
+//! What a lane does about a message that is in the log: a question is asked, a word of command obeyed, the rest left.
+
+use jiff::{SignedDuration, Timestamp};
+use tokio::time::Instant;
+
+use super::{LONGEST_PAUSE, Lane, PAUSE};
+use crate::discord::answer::turns;
+use crate::discord::api::message::Incoming;
+use crate::discord::api::snowflake;
+use crate::discord::log::logbook as log;
+use crate::discord::log::logbook::Surface;
+use crate::discord::shared::access::MessagePolicy;
+use crate::discord::shared::mentions;
+use crate::format::log::EventKind;
+use crate::turn::journal::TurnJournalError;
+use crate::turn::{NewTurn, TurnState};
+
+impl Lane {
+    /// Accepts a message for an answer, if it is one for us. Who speaks to the bot is answered however long ago it
+    /// was; what is said in a bound thread without a word to it only lately.
+    pub(super) fn act(&mut self, message: &Incoming) {
+        if self.standing(message) != MessagePolicy::Owner || !message.is_text() {
+            return;
+        }
+        let bot = self.shared.identity();
+        let spoken_to = mentions::addresses(message, &bot);
+        if spoken_to {
+            self.shared.log.bind(self.id, message.at());
+        }
+        let thread = self.place.surface == Surface::Thread;
+        let bound = thread && self.is_bound(message.at()) && !self.is_stale(message);
+        let text = mentions::strip(&message.content, &bot);
+        let stops = text.eq_ignore_ascii_case("stop");
+        let asks = spoken_to || bound || self.place.dm;
+        // Without a word to the bot it is one only where there is something to end.
+        if !(asks || stops && self.is_asked_before(message)) {
+            return;
+        }
+        if self.shared.log.is_answered(self.id, message.id) {
+            return;
+        }
+        let block = self.shared.log.link(self.id, message.id).unwrap_or_default();
+        let turn = turns::new_turn(message, thread, block, text, self.shared.clock.now());
+        // What was said before the program began is taken up in order, each for itself.
+        let live = message.at() >= self.shared.started;
+        if live {
+            self.shared.turnstile.is_live(message.id);
+        }
+        fail::fail_point!("turn::before-accepted");
+        let accepted = if stops {
+            self.stop(&turn, live, asks)
+        } else {
+            self.shared.turns.accept(&turn, self.shared.clock.now()).map(drop)
+        };
+        if let Err(error) = accepted {
+            tracing::error!(channel = self.id, "a question could not be accepted; trying again: {error}");
+            self.to_act.push(message.clone());
+            self.next_read = Some(Instant::now() + PAUSE);
+        }
+        fail::fail_point!("turn::after-accepted");
+        let _ = self.asks.send(());
+    }
+
+    /// Ends what is being answered here: on disk before whoever runs it is told. One that was said while the program
+    /// was away ends what was asked before it; with nothing to end, a word to the bot (`asks`) is a question like any
+    /// other.
+    fn stop(&self, turn: &NewTurn, live: bool, asks: bool) -> Result<(), TurnJournalError> {
+        let now = self.shared.clock.now();
+        if self.shared.turns.accept_stop(turn, live, now)? {
+            fail::fail_point!("turn::before-stopped");
+            let before = (!live).then_some(turn.message);
+            self.shared.turnstile.stop(self.id, before, &turn.author);
+        } else if !asks {
+            // What it was to end may have ended meanwhile.
+            self.shared.turns.advance(turn.message, TurnState::Dropped, "a word to stop", now)?;
+        }
+        Ok(())
+    }
+
+    /// Whether something that was said here before this message waits for its answer.
+    fn is_asked_before(&self, message: &Incoming) -> bool {
+        let open = self.shared.turns.open_turns(Some(self.id)).unwrap_or_default();
+        open.iter().any(|turn| turn.asked.message < message.id)
+    }
+
+    /// Logs and accepts a question that no message holds, with a word that tells it apart from what was said.
+    pub(super) async fn ask(&mut self, mut turn: NewTurn) {
+        let entry = |part, kind, content: &str| log::LogEntry {
+            message: turn.message,
+            part,
+            kind,
+            at: snowflake::time_of(turn.message),
+            author: turn.author.clone(),
+            content: content.to_owned(),
+        };
+        let asked = [
+            entry(snowflake::Part::Message, EventKind::User, &turn.text),
+            entry(snowflake::Part::About, EventKind::System, log::BY_COMMAND),
+        ];
+        self.until_written(|lane| lane.shared.log.record(lane.id, &asked)).await;
+        turn.thread = self.place.surface == Surface::Thread;
+        turn.block = self.shared.log.link(self.id, turn.message).unwrap_or_default();
+        let mut pause = PAUSE;
+        while let Err(error) = self.shared.turns.accept(&turn, self.shared.clock.now()) {
+            tracing::error!(channel = self.id, "a question could not be accepted; trying again: {error}");
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+        let _ = self.asks.send(());
+    }
+
+    /// Whether follow-ups in this thread are answered without a mention.
+    pub(super) fn is_bound(&self, at: Timestamp) -> bool {
+        let idle = SignedDuration::from_hours(24 * i64::from(self.shared.settings.thread_idle_days));
+        self.shared.log.bound_at(self.id).is_some_and(|bound| at.duration_since(bound) <= idle)
+    }
+
+    pub(super) fn is_stale(&self, message: &Incoming) -> bool {
+        let within = SignedDuration::from_mins(i64::from(self.shared.settings.act_within_minutes));
+        self.shared.clock.now().duration_since(message.at()) > within
+    }
+}

@@ -1,0 +1,115 @@
+//! What is known of one channel's or thread's log: which messages it holds, and which questions are answered.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+
+use super::current_text::CurrentTexts;
+use super::message_events::{ANSWERS, BY_COMMAND};
+use crate::discord::api::snowflake::{self, Part};
+use crate::format::log::{EventKind, LogEvent, LogPath};
+use crate::turn::facts;
+
+/// What kind of place a conversation is held in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Surface {
+    /// A channel, or a person's direct messages.
+    Channel,
+    /// A thread.
+    Thread,
+}
+
+impl Surface {
+    /// The folder's name below the logs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Channel => "discord-channel",
+            Self::Thread => "discord-thread",
+        }
+    }
+}
+
+/// So many known ids are kept in memory for a context; the older half of more is forgotten.
+const KEPT: usize = 20_000;
+
+/// What is known of one channel's or thread's log.
+#[derive(Debug)]
+pub(super) struct ChannelLog {
+    pub surface: Surface,
+    pub title: Option<String>,
+    /// Its windows, oldest first; the last is being written.
+    pub windows: Vec<LogPath>,
+    /// What the log holds, and in which window, from `floor` on.
+    pub known: BTreeMap<(u64, Part), usize>,
+    /// Messages up to this one are taken as logged.
+    pub floor: u64,
+    /// What it shows of each message.
+    pub shown: CurrentTexts,
+    /// Messages that were answered whole.
+    pub answered: BTreeSet<u64>,
+    /// Messages of ours that say which question they answer.
+    pub with_facts: BTreeSet<u64>,
+    /// Questions by a slash command, whose ids no message has.
+    pub commands: BTreeSet<u64>,
+    /// When the bot last spoke, or was last spoken to, here.
+    pub bound_at: Option<Timestamp>,
+}
+
+impl ChannelLog {
+    pub(super) fn holds(&self, message: u64, part: Part) -> bool {
+        self.known.contains_key(&(message, part)) || (part == Part::Message && message <= self.floor)
+    }
+
+    /// Takes in an event that the log holds.
+    pub(super) fn learn(
+        &mut self,
+        event: &LogEvent,
+        window: usize,
+        shown: &mut CurrentTexts,
+        mentions: &impl Fn(&str) -> bool,
+    ) {
+        let Some((message, part)) = event.ulid().and_then(snowflake::message_of) else { return };
+        self.known.insert((message, part), window);
+        shown.learn(message, part, event.at, facts::split(&event.content).0);
+        self.note_answer(message, &event.content, part);
+        if event.kind == EventKind::Agent || (event.kind == EventKind::User && mentions(&event.content)) {
+            self.bound_at = self.bound_at.max(Some(event.at));
+        }
+    }
+
+    /// Which questions are answered: those that the facts of an answer's last chunk name and, where a message of
+    /// ours has no facts, the one that it replies to.
+    pub(super) fn note_answer(&mut self, message: u64, content: &str, part: Part) {
+        if part == Part::Message
+            && let (_, Some(facts)) = facts::split(content)
+        {
+            self.with_facts.insert(message);
+            let questions = facts.with.iter().chain(&facts.turn).filter(|_| !facts.is_partial());
+            let ids = questions.filter_map(|id| id.parse().ok()).filter_map(snowflake::message_of);
+            self.answered.extend(ids.map(|(message, _)| message));
+        }
+        if part != Part::About || self.with_facts.contains(&message) {
+            return;
+        }
+        if content == BY_COMMAND {
+            self.commands.insert(message);
+            return;
+        }
+        let target = content.strip_prefix(ANSWERS).and_then(|rest| rest.split("]]").next());
+        let block = target.and_then(|target| target.split_once("#^")).and_then(|(_, id)| id.parse().ok());
+        self.answered.extend(block.and_then(snowflake::message_of).map(|(message, _)| message));
+    }
+
+    pub(super) fn prune(&mut self) {
+        if self.known.len() <= KEPT {
+            return;
+        }
+        let Some(middle) = self.known.keys().nth(KEPT / 2).map(|(message, _)| *message) else { return };
+        self.known = self.known.split_off(&(middle + 1, Part::Message));
+        self.answered = self.answered.split_off(&(middle + 1));
+        self.with_facts = self.with_facts.split_off(&(middle + 1));
+        self.commands = self.commands.split_off(&(middle + 1));
+        self.shown.forget_before(middle + 1);
+        self.floor = middle;
+    }
+}

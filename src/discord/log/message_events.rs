@@ -1,0 +1,120 @@
+//! What is logged of a message: its text, what hangs on it, edits and deletions, as events of a log. Pure.
+
+use jiff::Timestamp;
+
+use super::current_text::EDITED;
+use crate::discord::api::message::{Attachment, Incoming};
+use crate::discord::api::snowflake::{self, Part};
+use crate::format::log::{self, EventKind, LogEvent};
+
+/// One thing to be logged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogEntry {
+    /// The message that it is about.
+    pub message: u64,
+    /// What about it.
+    pub part: Part,
+    /// Who it is from.
+    pub kind: EventKind,
+    /// When.
+    pub at: Timestamp,
+    /// The author's name.
+    pub author: String,
+    /// The raw text.
+    pub content: String,
+}
+
+/// The entries for a message: itself, and what hangs on it. `answered` is the link to the block that it answers; `is_late`
+/// says that later messages stand before it.
+pub fn entries(message: &Incoming, bot: u64, answered: Option<&str>, is_late: bool) -> Vec<LogEntry> {
+    let kind = if message.author.id == bot { EventKind::Agent } else { EventKind::User };
+    let entry = |part, kind, content| LogEntry {
+        message: message.id,
+        part,
+        kind,
+        at: message.at(),
+        author: message.author.name.clone(),
+        content,
+    };
+    let mut found = vec![entry(Part::Message, kind, message.words(bot))];
+    let mut about = Vec::new();
+    about.extend(answered.map(|link| format!("{ANSWERS}{link}]]")));
+    about.extend(message.attachments.iter().map(attached));
+    about.extend(is_late.then(|| LATE.to_owned()));
+    if !about.is_empty() {
+        found.push(entry(Part::About, EventKind::System, about.join("\n")));
+    }
+    found
+}
+
+/// The entry for an edit.
+pub fn edit(message: u64, author: &str, content: &str, at: Timestamp, link: Option<&str>) -> LogEntry {
+    let of = link.map(|link| format!("{EDITED}{link}]]:\n")).unwrap_or_default();
+    let content_now = format!("{of}{content}");
+    let part = Part::edit(at, content);
+    LogEntry { message, part, kind: EventKind::System, at, author: author.to_owned(), content: content_now }
+}
+
+/// The entry for a deletion.
+pub fn deletion(message: u64, at: Timestamp, link: Option<&str>) -> LogEntry {
+    let content = match link {
+        Some(link) => format!("deleted [[{link}]]"),
+        None => "deleted".to_owned(),
+    };
+    LogEntry { message, part: Part::Deletion, kind: EventKind::System, at, author: String::new(), content }
+}
+
+pub(super) fn render(entry: &LogEntry) -> String {
+    log::render_event(&LogEvent {
+        kind: entry.kind,
+        at: floor(entry.at),
+        author: entry.author.clone(),
+        content: entry.content.clone(),
+        id: Some(snowflake::block_id(entry.message, entry.part).to_string()),
+    })
+}
+
+pub(super) fn system(at: Timestamp, who: &str, content: &str) -> LogEvent {
+    let id = ulid::Ulid::from_parts(at.as_millisecond().unsigned_abs(), ulid::Ulid::generate().random());
+    LogEvent {
+        kind: EventKind::System,
+        at: floor(at),
+        author: who.to_owned(),
+        content: content.to_owned(),
+        id: Some(id.to_string()),
+    }
+}
+
+pub(super) fn floor(at: Timestamp) -> Timestamp {
+    Timestamp::from_second(at.as_second()).unwrap_or(at)
+}
+
+/// A file as a link, into the vault where it is kept there, with its type and size.
+pub(super) fn attached(file: &Attachment) -> String {
+    let name: String = file.name.chars().map(|c| if "[]|\\\n\r`".contains(c) { '_' } else { c }).collect();
+    let url: String = file.url.chars().filter(|c| !c.is_whitespace() && !"<>()".contains(*c)).collect();
+    let link = match &file.kept {
+        Some(path) => format!("[[{path}|{name}]]"),
+        None => format!("[{name}](<{url}>)"),
+    };
+    let kind = file.media_type.as_deref().unwrap_or("unknown type");
+    let kind: String = kind.chars().filter(|c| !c.is_control()).collect();
+    format!("attached {link} ({kind}, {})", size(file.bytes))
+}
+
+pub(super) fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_000 => format!("{bytes} bytes"),
+        1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
+        _ => format!("{:.1} MB", bytes as f64 / 1e6),
+    }
+}
+
+/// What stands beside a question that no message holds.
+pub const BY_COMMAND: &str = "asked by `/ask`";
+
+/// What stands behind a message that is logged after later ones: no event told of it in time.
+const LATE: &str = "logged late: later messages stand before it";
+
+/// How the event begins that says which message another answers.
+pub(super) const ANSWERS: &str = "answers [[";

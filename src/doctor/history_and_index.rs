@@ -1,0 +1,109 @@
+//! Checks of state and cache: history and index.
+
+use super::{Check, Mend};
+
+/// At most so many files of one kind are shown.
+const SHOWN: usize = 5;
+
+/// The history: what it left out, what waits for a person.
+pub(super) fn history(workspace: &crate::workspace::Workspace, look: super::Look) -> Vec<Check> {
+    let history = match workspace.history() {
+        Ok(Some(history)) => history,
+        Ok(None) => return vec![Check::ok("history", "turned off in the settings")],
+        Err(error) => {
+            let fix = "look at `history.git` in the state directory; moved away, a new history begins";
+            return vec![Check::fail("history", error.to_string(), fix)];
+        }
+    };
+    let mut checks = probe(&history, look);
+    match history.held() {
+        Ok(Some(held)) => checks.push(Check::warn(
+            "history",
+            format!("{} of {} files are gone since {}, too many to believe", held.deleted.len(), held.known, held.since),
+            "bring them back with `vault-agent restore`, or say that it is meant with `vault-agent history --accept-deletions`",
+        ).mended_by(Mend::Gone)),
+        Ok(None) => {}
+        Err(error) => checks.push(Check::warn("history", error.to_string(), "the next full snapshot writes it anew")),
+    }
+    if let Ok(Some(pending)) = history.pending_restore() {
+        let what = if pending.undoing.is_some() { "an undo" } else { "a restore" };
+        let detail = format!("{what} was interrupted ({})", pending.subject);
+        checks.push(
+            Check::warn(
+                "history",
+                detail,
+                "finish it with `vault-agent restore`, or take it back with `--roll-back`",
+            )
+            .mended_by(Mend::Interrupted),
+        );
+    }
+    let left_out = history.left_out().unwrap_or_default();
+    checks.extend(left_out.iter().take(SHOWN).map(|file| {
+        let detail = format!("`{}` is not kept: {}", file.path, file.reason);
+        Check::warn("history", detail, "see `[history]` in vault-agent.toml, if it should be")
+    }));
+    if left_out.len() > SHOWN {
+        let more = format!("{} more files are not kept", left_out.len() - SHOWN);
+        checks.push(Check::warn("history", more, "see `[history]` in vault-agent.toml"));
+    }
+    if checks.is_empty() {
+        checks.push(Check::ok("history", format!("in {}", history.dir().display())));
+    }
+    checks
+}
+
+/// Whether a snapshot could be taken now, and whether what is there is whole and as it was written.
+fn probe(history: &crate::history::History, look: super::Look) -> Vec<Check> {
+    use crate::history::CheckDepth;
+
+    if let Err(error) = history.probe() {
+        let fix = "saves go on, but nothing is kept until this is mended; then the next snapshot keeps it";
+        return vec![Check::fail("history", format!("no snapshot can be taken: {error}"), fix)];
+    }
+    if look == super::Look::Quick {
+        return Vec::new();
+    }
+    let found = match history.verify(CheckDepth::Recent) {
+        Ok(found) => found,
+        Err(error) => return vec![Check::fail("history", error.to_string(), "look at `history.git`")],
+    };
+    let fix = "`vault-agent history verify` shows all, and says what to do";
+    let mut checks: Vec<Check> = found
+        .flaws
+        .iter()
+        .take(SHOWN)
+        .map(|flaw| Check::fail("history", flaw.detail.clone(), fix).mended_by(Mend::Verify))
+        .collect();
+    if found.flaws.len() > SHOWN {
+        checks.push(Check::fail("history", format!("{} more flaws", found.flaws.len() - SHOWN), fix));
+    }
+    checks
+}
+
+/// The index: how it is, what it skipped.
+pub(super) fn index(workspace: &crate::workspace::Workspace, look: super::Look) -> Vec<Check> {
+    use super::CheckOutcome;
+    use crate::search::Severity;
+
+    let index = match workspace.index() {
+        Ok(index) => index,
+        Err(error) => {
+            return vec![
+                Check::fail("index", error.to_string(), "run `vault-agent reindex`").mended_by(Mend::Reindex),
+            ];
+        }
+    };
+    let health = if look == super::Look::Quick { index.quick_health() } else { index.health() };
+    let checks = health.into_iter().map(|finding| Check {
+        check: "index",
+        status: match finding.status {
+            Severity::Ok => CheckOutcome::Ok,
+            Severity::Warn => CheckOutcome::Warn,
+            Severity::Fail => CheckOutcome::Fail,
+        },
+        detail: finding.detail,
+        mend: (finding.status != Severity::Ok && finding.fix.contains("reindex")).then_some(Mend::Reindex),
+        fix: Some(finding.fix).filter(|fix| !fix.is_empty()),
+    });
+    checks.collect()
+}

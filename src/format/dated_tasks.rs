@@ -1,0 +1,192 @@
+//! Recognises task lines of other programs that name a date, without reading them.
+//!
+//! Tasks (`📅 2026-12-01`, `[due:: 2026-12-01]`), Reminder (`(@2026-12-01 09:30)`, `⏰ 2026-12-01 09:30`) and Kanban
+//! (`@{2026-12-01}`) keep the date in the line; this module only counts such lines.
+
+use super::lines;
+
+/// An open task with a date in a form of another program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DatedTask {
+    /// Its line, from 1.
+    pub line: usize,
+    /// The column of the mark, from 1, in characters.
+    pub column: usize,
+    /// The mark with the date, as it stands there.
+    pub mark: String,
+}
+
+/// The marks directly before a date, apart from blanks.
+const MARKS: [&str; 15] = [
+    "📅",
+    "🛫",
+    "⏰",
+    "⏳",
+    "[due::",
+    "(due::",
+    "[reminder::",
+    "(reminder::",
+    "[scheduled::",
+    "(scheduled::",
+    "(@[[",
+    "(@",
+    "@{",
+    "@[[",
+    "📆",
+];
+
+/// The open tasks of a note that name a date as other programs do, in order.
+pub fn dated(bytes: &[u8]) -> Vec<DatedTask> {
+    let has = |words: &[u8]| memchr::memmem::find(bytes, words).is_some();
+    if !has(b"[ ]") && !has(b"[/]") {
+        return Vec::new();
+    }
+    let live = lines::live_lines(bytes);
+    live.filter_map(|line| {
+        let text = std::str::from_utf8(line.text).ok()?;
+        let body = open_task(text)?;
+        let (at, mark) = first_mark(body, is_date)?;
+        let column = text[..text.len() - body.len() + at].chars().count() + 1;
+        Some(DatedTask { line: line.number, column, mark })
+    })
+    .collect()
+}
+
+/// The open tasks of a note in which something that looks like a date is none (`📅 2026-02-30`), in order: whatever else
+/// they say, their own program doesn't read it.
+pub fn impossible(bytes: &[u8]) -> Vec<DatedTask> {
+    let live = lines::live_lines(bytes);
+    live.filter_map(|line| {
+        let text = std::str::from_utf8(line.text).ok()?;
+        let body = open_task(text)?;
+        let (at, mark) = first_mark(body, |date| is_like_a_date(date) && !is_date(date))?;
+        let column = text[..text.len() - body.len() + at].chars().count() + 1;
+        Some(DatedTask { line: line.number, column, mark })
+    })
+    .collect()
+}
+
+/// The open tasks of a note that name a date in a line that isn't UTF-8, in order, each at its first wrong byte, with the
+/// line's mark: no program reads them as they were meant.
+pub fn unreadable(bytes: &[u8]) -> Vec<DatedTask> {
+    if std::str::from_utf8(bytes).is_ok() {
+        return Vec::new();
+    }
+    let live = lines::live_lines(bytes);
+    live.filter_map(|line| {
+        let wrong = std::str::from_utf8(line.text).err()?.valid_up_to();
+        let text = String::from_utf8_lossy(line.text);
+        let (_, mark) = first_mark(open_task(&text)?, is_like_a_date)?;
+        Some(DatedTask { line: line.number, column: wrong + 1, mark })
+    })
+    .collect()
+}
+
+/// How long the date is with which a text begins, if it is one that Tasks puts behind a line when a person ticks or
+/// cancels it: `✅ 2026-12-01`, `[completion:: 2026-12-01]`.
+pub(crate) fn end_date(text: &str) -> Option<usize> {
+    let marks = [("✅ ", ""), ("❌ ", ""), ("[completion:: ", "]"), ("[cancelled:: ", "]")];
+    marks.iter().find_map(|(mark, end)| {
+        let rest = text.strip_prefix(mark)?;
+        rest.get(..10).filter(|date| is_like_a_date(date) && is_date(date))?;
+        rest[10..].starts_with(end).then_some(mark.len() + 10 + end.len())
+    })
+}
+
+fn is_date(text: &str) -> bool {
+    text.parse::<jiff::civil::Date>().is_ok()
+}
+
+/// Whether a text of ten characters is digits in the places of a date.
+fn is_like_a_date(text: &str) -> bool {
+    text.bytes().enumerate().all(|(at, byte)| match at {
+        4 | 7 => byte == b'-',
+        _ => byte.is_ascii_digit(),
+    })
+}
+
+/// The text of an open task, anywhere in a list or a callout.
+fn open_task(line: &str) -> Option<&str> {
+    let item = line.trim_start_matches([' ', '\t', '>']);
+    let digits = item.trim_start_matches(|c: char| c.is_ascii_digit());
+    let numbered = || digits.strip_prefix(['.', ')']).filter(|_| digits.len() < item.len());
+    let rest = item.strip_prefix(['-', '*', '+']).or_else(numbered)?;
+    let task = rest.trim_start_matches([' ', '\t']);
+    task.strip_prefix("[ ] ").or_else(|| task.strip_prefix("[/] ")).filter(|_| task.len() < rest.len())
+}
+
+/// Where the first mark with such a date stands, and both as they stand there.
+fn first_mark(body: &str, is_meant: impl Fn(&str) -> bool) -> Option<(usize, String)> {
+    let found = MARKS.iter().flat_map(|mark| body.match_indices(mark)).filter_map(|(at, mark)| {
+        let rest = body[at + mark.len()..].trim_start_matches(['\u{fe0f}', ' ']);
+        let date = rest.get(..10).filter(|date| is_meant(date))?;
+        Some((at, format!("{mark}{}{date}", if mark.len() == 2 || mark.ends_with('[') { "" } else { " " })))
+    });
+    found.min_by_key(|(at, mark)| (*at, mark.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_date_of_an_end_is_measured_where_it_is_one() {
+        assert_eq!(end_date("✅ 2026-12-01 ^a"), Some(14));
+        assert_eq!(end_date("[completion:: 2026-12-01]"), Some(25));
+        for other in ["✅", "✅ 2026-02-30", "📅 2026-12-01", "[completion:: 2026-12-01", "✅ 2026-12-0é"]
+        {
+            assert_eq!(end_date(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn each_form_is_told_apart() {
+        for line in [
+            "- [ ] Pay rent 🔁 every month on the 1st 📅 2026-12-01",
+            "* [ ] Pay rent 📅2026-12-01",
+            "  - [/] Pay rent ⏳ 2026-12-01",
+            "> - [ ] in a callout 📅 2026-12-01",
+            "1. [ ] Pay rent [repeat:: every month] [due:: 2026-12-01]",
+            "- [ ] Pay rent (due:: 2026-12-01)",
+            "- [ ] Call Bob (@2026-12-01 09:30)",
+            "- [ ] Call Bob (@[[2026-12-01]] 09:30)",
+            "- [ ] Call Bob ⏰ 2026-12-01 09:30 📅 2026-12-02",
+            "- [ ] Call Bob [reminder:: 2026-12-01T09:30] [due:: 2026-12-02]",
+            "- [ ] Task @{2026-12-01} @@{20:26}",
+            "- [ ] Task @[[2026-12-01]]",
+        ] {
+            assert_eq!(dated(line.as_bytes()).len(), 1, "{line}");
+        }
+        let found = dated("# x\n\n- [ ] é 📅 2026-12-01 ✅\n".as_bytes());
+        assert_eq!(found, [DatedTask { line: 3, column: 9, mark: "📅 2026-12-01".to_owned() }]);
+    }
+
+    #[test]
+    fn a_date_that_is_none_is_named() {
+        let found = impossible("- [ ] a 📅 2026-12-01\n- [ ] b ⏳ 2026-02-01 📅 2026-02-30\n".as_bytes());
+        assert_eq!(found, [DatedTask { line: 2, column: 22, mark: "📅 2026-02-30".to_owned() }]);
+        for none in ["- [x] a 📅 2026-02-30", "- [ ] a 📅 tomorrow", "- [ ] a 2026-02-30", "📅 2026-02-30"]
+        {
+            assert_eq!(impossible(none.as_bytes()), [], "{none}");
+        }
+    }
+
+    #[test]
+    fn what_is_done_undated_or_hidden_is_none() {
+        for text in [
+            "- [x] Pay rent 📅 2026-12-01 ✅ 2026-12-01",
+            "- [-] Pay rent 📅 2026-12-01",
+            "- [ ] Pay rent ➕ 2026-12-01",
+            "- [ ] Pay rent 📅 tomorrow",
+            "- [ ] Pay rent 📅 2026-02-30",
+            "- Pay rent 📅 2026-12-01",
+            "Pay rent 📅 2026-12-01",
+            "- [ ]Pay rent 📅 2026-12-01",
+            "- [ ] date=2026-12-01 time=09:30 recur=none msg=\"a\"",
+            "```\n- [ ] Pay rent 📅 2026-12-01\n```",
+            "%%\n- [ ] Pay rent 📅 2026-12-01\n%%",
+        ] {
+            assert_eq!(dated(text.as_bytes()), [], "{text}");
+        }
+    }
+}

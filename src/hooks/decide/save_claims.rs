@@ -1,0 +1,392 @@
+//! Claims of an assistant to have saved something, found in its answers.
+//!
+//! "Saved it" with nothing saved is what users of agent memories complain of. A claim is a sentence in the
+//! assistant's own words (no code, no quotation, no question, no offer, no denial) that says that something
+//! about the user was kept, or promises to remember it or to remind of it. In programs, too, things are
+//! "stored in memory" and "a reminder is created": what goes into files, tables and variables is work. The
+//! patterns and words are data ([`crate::hooks::decide::claim_patterns`]); this reads them. Pure; whether a claim is true is for
+//! the vault to say.
+
+use std::collections::HashSet;
+
+use super::claim_patterns::{
+    AFTER_NOUN, CodeSigns, DENSE, ENGLISH, FILLERS, IF, LISTS, NO, NO_AFTER, NO_DENSE, OFFER, OTHERS, TIMES,
+    WORK, WORK_DENSE,
+};
+use crate::capture::phrase_match::{holds, in_order, is_dense, plain};
+use crate::capture::sentences::{asks, is_our_note, one_line, sentences};
+
+/// More claims of one answer are not looked at.
+const MAX_CLAIMS: usize = 3;
+/// Words that a `…` stands for at most.
+const GAP: usize = 10;
+/// A longer sentence is a listing.
+const MAX_SENTENCE_CHARS: usize = 120;
+
+/// The subject of an answer, as far as it is known: the more is known, the less a claim has to say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum AnswerSubject {
+    /// Work: "Saved!" may mean a file.
+    Work,
+    /// Nothing was written anywhere: "Saved!" can only mean memory.
+    Talk,
+    /// The user asked to have something kept: "Noted." says that it was.
+    Keeping,
+}
+
+/// The sentences of an answer that claim, each shortened to a line.
+pub fn claims(answer: &str, about: AnswerSubject) -> Vec<String> {
+    let rules: Vec<Rule<'_>> = ENGLISH
+        .iter()
+        .chain(OTHERS)
+        .flat_map(|(care, patterns)| patterns.iter().map(|pattern| Rule::new(*care, pattern)))
+        .collect();
+    sentences(answer)
+        .iter()
+        .filter(|sentence| !asks(sentence) && is_claim(sentence, about, &rules))
+        .take(MAX_CLAIMS)
+        .map(|sentence| one_line(sentence, 200))
+        .collect()
+}
+
+fn is_claim(sentence: &str, about: AnswerSubject, rules: &[Rule<'_>]) -> bool {
+    let words = words(sentence);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    if words.len() > MAX_SENTENCE_CHARS || (0..words.len()).any(|at| any(OFFER, &words, at)) {
+        return false;
+    }
+    if sentence.chars().any(is_dense) && is_dense_claim(sentence, &words) {
+        return true;
+    }
+    let is_work = || (0..words.len()).any(|at| words[at] == CODE || any(WORK, &words, at));
+    let is_timed = || (0..words.len()).any(|at| is_time(&words, at));
+    let is_placed = || (0..words.len()).any(|at| goes_to_work(&words, at));
+    let known: HashSet<&str> = words.iter().copied().collect();
+    rules.iter().any(|rule| {
+        let may = || match rule.care {
+            CodeSigns::Sure => true,
+            CodeSigns::Place => !is_placed(),
+            CodeSigns::Timed => is_timed() && !is_placed(),
+            CodeSigns::Any => !is_work(),
+            CodeSigns::Alone => about >= AnswerSubject::Talk && !is_work(),
+            CodeSigns::Asked => about == AnswerSubject::Keeping && !is_work(),
+        };
+        let fits = |at| fits(&rule.pattern, &words, at).is_some_and(|end| !is_denied(&words, at, end));
+        rule.may_fit(&known) && (0..words.len()).any(fits) && may()
+    })
+}
+
+/// Whether a sentence without spaces between its words claims.
+fn is_dense_claim(sentence: &str, words: &[&str]) -> bool {
+    let text = plain(&sentence.to_lowercase());
+    !words.contains(&CODE)
+        && !WORK_DENSE.iter().any(|word| text.contains(word))
+        && DENSE.iter().any(|phrase| {
+            // What denies must stand outside of the claim's own words.
+            in_order(&text, phrase) && {
+                let rest = text.replace(phrase, " ");
+                !NO_DENSE.iter().any(|word| holds(&rest, word))
+            }
+        })
+}
+
+/// Whether what stands around the words from `start` to `end` takes them back.
+fn is_denied(words: &[&str], start: usize, end: usize) -> bool {
+    let clause = words[..start].iter().rposition(|word| *word == BREAK).map_or(0, |at| at + 1);
+    let ends = words[end..].iter().position(|word| *word == BREAK).map_or(words.len(), |at| end + at);
+    (0..start).any(|at| any(IF, words, at))
+        || (clause..start).any(|at| any(NO, words, at))
+        || (clause..ends).any(|at| any(NO_AFTER, words, at))
+}
+
+/// A break between clauses.
+const BREAK: &str = "|";
+/// Code: a name, a path, a command.
+const CODE: &str = "§";
+
+/// One element of a pattern.
+#[derive(Debug, Clone)]
+struct Element<'p> {
+    is: Is<'p>,
+    is_optional: bool,
+}
+
+#[derive(Debug, Clone)]
+enum Is<'p> {
+    Begin,
+    End,
+    NounEnd,
+    Gap,
+    OneOf(Vec<&'p str>),
+}
+
+/// A pattern with what it takes to be a claim.
+struct Rule<'p> {
+    care: CodeSigns,
+    pattern: Vec<Element<'p>>,
+    /// The pattern can't fit where none of these stands; empty where that isn't known.
+    needs: Vec<&'p str>,
+}
+
+impl<'p> Rule<'p> {
+    fn new(care: CodeSigns, pattern: &'p str) -> Self {
+        const COMMON: &[&str] = &["i", "have", "will", "is", "that", "to", "in", "your", BREAK];
+        let pattern = parsed(pattern);
+        let first = |phrase: &&'p str| phrase.split('_').next().unwrap_or_default();
+        let needs = pattern
+            .iter()
+            .filter(|element| !element.is_optional)
+            .filter_map(|element| match &element.is {
+                Is::OneOf(some) => Some(some.iter().map(first).collect::<Vec<_>>()),
+                _ => None,
+            })
+            .filter(|words| !words.iter().any(|word| word.contains('*')))
+            .min_by_key(|words| (words.iter().any(|word| COMMON.contains(word)), words.len()));
+        Self { care, pattern, needs: needs.unwrap_or_default() }
+    }
+
+    fn may_fit(&self, known: &HashSet<&str>) -> bool {
+        self.needs.is_empty() || self.needs.iter().any(|word| known.contains(word))
+    }
+}
+
+fn parsed(pattern: &str) -> Vec<Element<'_>> {
+    pattern
+        .split(' ')
+        .map(|element| {
+            let (name, is_optional) = element.strip_suffix('?').map_or((element, false), |name| (name, true));
+            let is = match name {
+                "^" => Is::Begin,
+                "." => Is::End,
+                "$" => Is::NounEnd,
+                "…" => Is::Gap,
+                BREAK => Is::OneOf(vec![BREAK]),
+                _ => Is::OneOf(
+                    name.split('|')
+                        .flat_map(|word| match word.strip_prefix('%') {
+                            Some(list) => LISTS
+                                .iter()
+                                .filter(|(known, _)| *known == list)
+                                .flat_map(|(_, words)| words.split('|'))
+                                .collect(),
+                            None => vec![word],
+                        })
+                        .collect(),
+                ),
+            };
+            Element { is, is_optional }
+        })
+        .collect()
+}
+
+/// The end of the pattern that begins at `at`, if it fits there.
+fn fits(pattern: &[Element<'_>], words: &[&str], at: usize) -> Option<usize> {
+    let Some((element, rest)) = pattern.split_first() else { return Some(at) };
+    let here = || fits(rest, words, at);
+    let is_end = at == words.len() || words[at] == BREAK;
+    let found = match &element.is {
+        Is::Begin => (at == 0 || words[at - 1] == BREAK).then(here).flatten(),
+        Is::End => is_end.then(here).flatten(),
+        Is::NounEnd => (is_end || any(AFTER_NOUN, words, at)).then(here).flatten(),
+        Is::Gap => (at..=words.len().min(at + GAP))
+            .take_while(|to| !(at..*to).any(|at| words[at] == BREAK || denies(words, at)))
+            .find_map(|to| fits(rest, words, to)),
+        Is::OneOf(some) => some.iter().find_map(|one| fits(rest, words, at + length(one, words, at)?)),
+    };
+    found.or_else(|| element.is_optional.then(here).flatten())
+}
+
+/// Whether the word inside of a claim takes it back; what the user doesn't like is no denial.
+fn denies(words: &[&str], at: usize) -> bool {
+    let is_users =
+        words[at.saturating_sub(2)..at].iter().any(|word| ["you", "he", "she", "they"].contains(word));
+    !is_users && (any(NO, words, at) || any(IF, words, at))
+}
+
+/// Whether one of the phrases begins at `at`.
+fn any(phrases: &[&str], words: &[&str], at: usize) -> bool {
+    phrases.iter().any(|phrase| length(phrase, words, at).is_some())
+}
+
+/// How many words a phrase has, if it stands at `at`.
+fn length(phrase: &str, words: &[&str], at: usize) -> Option<usize> {
+    let mut count = 0;
+    for part in phrase.split('_') {
+        let word = words.get(at + count)?;
+        let is_same = match (part.strip_suffix('*'), part.strip_prefix('*')) {
+            (Some(stem), _) => word.starts_with(stem),
+            (_, Some(end)) => word.ends_with(end),
+            _ => *word == part,
+        };
+        if !is_same {
+            return None;
+        }
+        count += 1;
+    }
+    Some(count)
+}
+
+fn is_time(words: &[&str], at: usize) -> bool {
+    let word = words[at];
+    let digits = word.trim_start_matches(|c: char| c.is_ascii_digit());
+    let is_clock =
+        digits.len() < word.len() && ["am", "pm", "th", "st", "nd", "rd", "h", "uhr"].contains(&digits);
+    let is_number = digits.is_empty()
+        && at > 0
+        && ["at", "on", "for", "um", "à", "las", "alle", "às", "om", "в", "by"].contains(&words[at - 1]);
+    is_clock || is_number || any(TIMES, words, at)
+}
+
+/// Whether something is said to go into a file, a table or another place of work.
+fn goes_to_work(words: &[&str], at: usize) -> bool {
+    const TO: &[&str] = &[
+        "to", "in", "into", "as", "under", "on", "inside", "via", "above", "of", "by", "auf", "unter", "im",
+        "dans", "sur", "en", "nel", "nella", "op", "aan", "w", "в", "на", "over",
+    ];
+    TO.contains(&words[at])
+        && (at + 1..words.len().min(at + 5))
+            .take_while(|at| words[*at] != BREAK)
+            .any(|at| words[at] == CODE || any(WORK, words, at))
+}
+
+/// The words of a sentence as patterns know them.
+fn words(sentence: &str) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    for raw in sentence.replace(['—', '–', '(', ')', '✅', '📝'], " | ").split_whitespace() {
+        let token = raw.trim_matches([',', ';', ':', '.', '!', '?', '…', '¡', '¿', '*']);
+        if token.contains('`') || is_code(token) || raw.len() > token.len() + 1 && raw.starts_with('.') {
+            out.push(CODE.to_owned());
+        } else if is_our_note(token) {
+            out.push("memory.md".to_owned());
+        } else {
+            for word in plain(&token.to_lowercase()).split(' ').filter(|word| !word.is_empty()) {
+                push_long_form(word, &mut out);
+            }
+        }
+        let ends = raw == BREAK || token.is_empty() || raw.ends_with([',', ';', ':', '.', '!', '…']);
+        if ends && out.last().is_some_and(|last| last != BREAK) {
+            out.push(BREAK.to_owned());
+        }
+    }
+    without_fillers(&out)
+}
+
+/// `i've` is `i have`; only English is written out.
+fn push_long_form(word: &str, out: &mut Vec<String>) {
+    const IS: &[&str] =
+        &["that", "it", "this", "everything", "all", "here", "there", "what", "let", "he", "she"];
+    let (stem, rest) = match word {
+        "won't" => ("will", "not"),
+        "can't" => ("can", "not"),
+        _ => match word.split_once('\'') {
+            Some((stem, "ve")) => (stem, "have"),
+            Some((stem, "ll")) => (stem, "will"),
+            Some((stem, "re")) => (stem, "are"),
+            Some(("i", "m")) => ("i", "am"),
+            Some(("you", "d")) => ("you", "would"),
+            Some((stem, "s")) if IS.contains(&stem) => (stem, "is"),
+            Some((stem, "t")) if stem.len() > 2 && stem.ends_with('n') => (&stem[..stem.len() - 1], "not"),
+            _ => (word, ""),
+        },
+    };
+    out.extend([stem, rest].into_iter().filter(|part| !part.is_empty()).map(str::to_owned));
+}
+
+fn without_fillers(words: &[String]) -> Vec<String> {
+    let refs: Vec<&str> = words.iter().map(String::as_str).collect();
+    let mut out = Vec::with_capacity(refs.len());
+    let mut at = 0;
+    while at < refs.len() {
+        match FILLERS.iter().filter_map(|filler| length(filler, &refs, at)).max() {
+            // All that is said isn't filled up.
+            Some(count) if refs.len() > count => at += count,
+            _ => {
+                out.push(refs[at].to_owned());
+                at += 1;
+            }
+        }
+    }
+    out
+}
+
+/// Whether a token is a name, a path or a command of a program. Our own notes aren't.
+fn is_code(token: &str) -> bool {
+    const WORDS: &[&str] = &["and/or", "he/she", "she/he", "him/her", "his/her", "s/he"];
+    if token.is_empty() || is_our_note(token) || WORDS.contains(&token) {
+        return false;
+    }
+    let is_letter = |c: char| c.is_ascii_alphabetic();
+    let is_file = token.rsplit_once('.').is_some_and(|(stem, end)| {
+        stem.len() > 1
+            && (1..=6).contains(&end.len())
+            && end.chars().all(|c| c.is_ascii_alphanumeric())
+            && end.starts_with(is_letter)
+    });
+    // `iPhone` is a word, `saveNote` isn't.
+    let is_camel = token.char_indices().zip(token.chars().skip(1)).any(|((at, one), next)| {
+        at > 0
+            && one.is_ascii_lowercase()
+            && next.is_ascii_uppercase()
+            && token.starts_with(|c: char| c.is_ascii_lowercase())
+    });
+    is_file
+        || is_camel
+        || ["::", "()", "->", "--", "{", "}", "=", "$", "\\", "<", "_"]
+            .iter()
+            .any(|sign| token.contains(sign))
+        || token.contains('/') && token.contains(is_letter)
+        || token.starts_with('@')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_is_words_breaks_and_code() {
+        let shown = |text: &str| words(text).join(" ");
+        assert_eq!(shown("I've also saved it (in `x`), won't I?"), "i have saved it | in § | will not i");
+        assert_eq!(
+            shown("Saved to MEMORY.md — see src/main.rs and saveNote."),
+            "saved to memory.md | see § and § |"
+        );
+        assert_eq!(shown("Anna's iPhone, at 7:30 and/or 8 a.m."), "anna's iphone | at 7 30 and or 8 a m |");
+    }
+
+    #[test]
+    fn patterns_fit_where_they_say() {
+        let at = |pattern: &str, text: &str| {
+            let words: Vec<&str> = text.split(' ').collect();
+            (0..words.len()).find_map(|at| fits(&parsed(pattern), &words, at))
+        };
+        assert_eq!(at("a|b … d $", "x b c d for e"), Some(4));
+        assert_eq!(at("a … d $", "a c d e"), None, "the noun goes on");
+        assert_eq!(at("a … d", "a | d"), None, "a gap stays in its clause");
+        assert_eq!(at("a … d", "a not d"), None, "a gap denies nothing");
+        assert_eq!((at("^ b", "a b"), at("^ b", "a | b"), at("a? b .", "b")), (None, Some(3), Some(1)));
+        assert_eq!((at("long_term x*", "long term xy"), at("*'s", "anna's")), (Some(3), Some(1)));
+    }
+
+    #[test]
+    fn every_list_that_a_pattern_names_is_there() {
+        for pattern in ENGLISH.iter().chain(OTHERS).flat_map(|(_, patterns)| *patterns) {
+            for name in pattern.split([' ', '|']).filter_map(|word| word.strip_prefix('%')) {
+                let name = name.trim_end_matches('?');
+                assert!(LISTS.iter().any(|(known, _)| *known == name), "{name} in {pattern}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_short_counts_where_something_was_asked() {
+        let found = |text| {
+            [AnswerSubject::Work, AnswerSubject::Talk, AnswerSubject::Keeping]
+                .map(|about| claims(text, about).len())
+        };
+        assert_eq!(found("Saved!"), [0, 1, 1]);
+        assert_eq!(found("Noted."), [0, 0, 1]);
+        assert_eq!(found("Saved to memory!"), [1, 1, 1]);
+        assert_eq!(found("Saved to `x.rs`!"), [0, 0, 0]);
+        assert_eq!(found("The tool says \"I've saved that to your memory\" here."), [0, 0, 0]);
+    }
+}

@@ -1,0 +1,130 @@
+//! `memory_search` and `memory_recall`.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use super::{Call, ToolAnswer, ToolOutcome, one_line};
+use crate::hooks::recall_gate::is_worth_a_look;
+use crate::mcp::failure::Failure;
+use crate::mcp::outputs::{Recalled, Searched};
+use crate::memory::Scope;
+use crate::search::Asker;
+use crate::search::{Hit, Query};
+use crate::vault::{NotePath, VaultError};
+use crate::workspace::Workspace;
+
+/// `memory_search`.
+pub fn search(call: &Call<'_>) -> ToolOutcome {
+    let arguments = call.arguments;
+    let scope = arguments.text("scope").map(|text| place(text, &call.workspace)).transpose()?;
+    let limit = usize::try_from(arguments.whole("limit").unwrap_or(5)).unwrap_or(5);
+    let text = arguments.text("query").unwrap_or_default().to_owned();
+    let visible = call.visible_scopes()?;
+    let query = Query { text, scope: Some(within(scope, &visible)), limit, exact: false };
+    let asker = warm(call)?;
+    let answer = if arguments.flag("deep") { asker.deep(&query)? } else { asker.search(&query)? };
+    let mut notes = answer.notes;
+    notes.extend(answer.freshness.warnings);
+    let mut words = shown(&answer.hits);
+    for note in &notes {
+        let _ = write!(words, "\n({note})");
+    }
+    let output = Searched {
+        hits: answer.hits.into_iter().map(Into::into).collect(),
+        complete: answer.freshness.complete,
+        reranked_by: answer.reranked.map(|reranked| reranked.by),
+        notes,
+        untrusted: true,
+    };
+    Ok(ToolAnswer::from_notes(&words, &output))
+}
+
+/// `memory_recall`.
+pub fn recall(call: &Call<'_>) -> ToolOutcome {
+    let arguments = call.arguments;
+    let most = usize::try_from(arguments.whole("max_chars").unwrap_or(400)).unwrap_or(400);
+    let query = arguments.text("query").unwrap_or_default();
+    let visible = call.visible_scopes()?;
+    if !is_worth_a_look(query) {
+        return Ok(ToolAnswer::new("NONE", &Recalled { digest: None, hits: Vec::new(), untrusted: true }));
+    }
+    let found = warm(call)?.recall(query, Some(&within(None, &visible)), most, false)?;
+    let digest = found.digest;
+    let hits = if digest.is_some() { found.hits } else { Vec::new() };
+    let output = Recalled {
+        digest: digest.clone(),
+        hits: hits.into_iter().map(Into::into).collect(),
+        untrusted: true,
+    };
+    Ok(match digest {
+        Some(digest) => ToolAnswer::from_notes(&digest, &output),
+        // Exactly this word: callers compare it.
+        None => ToolAnswer::new("NONE", &output),
+    })
+}
+
+/// The vault's memory; the first call of all indexes the notes, and says how far it is.
+fn warm(call: &Call<'_>) -> Result<Arc<Asker>, Failure> {
+    let asker = call.shared.asker(&call.workspace);
+    call.shared.index_first(&asker, call.progress, call.stop)?;
+    Ok(asker)
+}
+
+/// A place and whose memories, as recall takes them.
+fn within(place: Option<String>, visible: &[Scope]) -> String {
+    place.into_iter().chain(visible.iter().map(ToString::to_string)).collect::<Vec<_>>().join(",")
+}
+
+/// The index's scope for a tool's one.
+fn place(text: &str, workspace: &Workspace) -> Result<String, Failure> {
+    let text = text.trim().trim_end_matches('/');
+    let paths = &workspace.settings.paths;
+    match text {
+        "long" => return Ok(paths.memory.clone()),
+        "commitment" => return Ok(paths.commitments.clone()),
+        "all" | "daily" | "logs" | "memory" => return Ok(text.to_owned()),
+        _ => {}
+    }
+    if let Some((_, id)) = text.split_once(':').filter(|(kind, _)| matches!(*kind, "channel" | "thread"))
+        && !id.is_empty()
+        && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+    {
+        return Ok(text.to_owned());
+    }
+    let unknown = |why: String| {
+        Failure::new("unknown_scope", why).of("scope").hint(
+            "Give `long`, `daily`, `commitment`, `logs`, `memory`, `channel:ID`, `thread:ID`, a folder or a note; \
+             or leave it out to search everywhere.",
+        )
+    };
+    let path = NotePath::new(text).map_err(|error| Failure::from(error).of("scope"))?;
+    let path = workspace.vault.as_it_stands(path);
+    let text = path.as_str();
+    match workspace.vault.stat(&path) {
+        Ok(Some(_)) => Ok(text.to_owned()),
+        Err(VaultError::NotAFile { .. }) => Ok(format!("{text}/")),
+        Err(error @ (VaultError::Escapes(_) | VaultError::Loop(_))) => Err(Failure::from(error).of("scope")),
+        _ => Err(unknown(format!("there is no scope, folder or note `{text}`"))),
+    }
+}
+
+/// `1. daily/2026-11-20.md:3 (Section, Ann, 2026-11-20): text`, one a line.
+fn shown(hits: &[Hit]) -> String {
+    if hits.is_empty() {
+        return "Nothing found.".to_owned();
+    }
+    let mut out = String::new();
+    for (at, hit) in hits.iter().enumerate() {
+        let day = hit.timestamp.map(|at| at.strftime("%Y-%m-%d").to_string());
+        let about: Vec<String> = [hit.section.clone(), hit.author.clone(), day]
+            .into_iter()
+            .flatten()
+            .map(|text| one_line(&text))
+            .collect();
+        let about = if about.is_empty() { String::new() } else { format!(" ({})", about.join(", ")) };
+        let alike = if hit.alike { " ≈" } else { "" };
+        let _ =
+            writeln!(out, "{}. {}:{}{alike}{about}: {}", at + 1, hit.path, hit.line, one_line(&hit.snippet));
+    }
+    out
+}

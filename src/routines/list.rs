@@ -1,0 +1,102 @@
+//! All routines as they stand: what `routine list` and a chat show. Nothing is claimed and nothing runs.
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::routine_notes::read_all;
+use crate::deliver::{JournalError, compose};
+use crate::format::Finding;
+use crate::reminders::rfc3339;
+use crate::schedule::Timetable;
+use crate::vault::VaultError;
+use crate::workspace::Workspace;
+
+/// Why the routines can't be listed.
+#[derive(Debug, thiserror::Error)]
+pub enum ListError {
+    /// Their notes can't be read.
+    #[error(transparent)]
+    Notes(#[from] VaultError),
+    /// The delivery journal, which knows when they ran, can't be read.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+}
+
+/// A routine as `routine list --json` shows it.
+#[derive(Debug, Clone, Serialize)]
+pub struct ListedRoutine {
+    /// Its note's name without `.md`.
+    pub name: String,
+    /// Its schedule, in its own words; none where it isn't understood.
+    pub schedule: Option<String>,
+    /// Its schedule as a person says it.
+    #[serde(skip)]
+    pub words: Option<String>,
+    /// Whether it is turned on.
+    pub enabled: bool,
+    /// When it comes next, RFC 3339; none where it doesn't.
+    pub next: Option<String>,
+    /// When it last ran, RFC 3339.
+    pub last: Option<String>,
+    /// The brain that it asks first, where its note names one.
+    pub brain: Option<String>,
+    /// What of its head isn't understood.
+    pub problems: Vec<Finding>,
+    /// As `next`, as an instant.
+    #[serde(skip)]
+    pub at: Option<Timestamp>,
+    /// As `last`, as an instant.
+    #[serde(skip)]
+    pub ran: Option<Timestamp>,
+}
+
+/// An instant as people say it, in the vault's zone: the day only where it isn't today.
+pub fn said(workspace: &Workspace, at: Timestamp) -> String {
+    let tz = workspace.zone.tz();
+    compose::moment(tz.to_datetime(at), tz.to_datetime(workspace.clock.now()).date())
+}
+
+impl ListedRoutine {
+    /// As a chat shows it.
+    pub fn in_a_line(&self, workspace: &Workspace) -> String {
+        let state = match (self.at, self.problems.first()) {
+            (Some(at), _) => format!("next {}", said(workspace, at)),
+            (None, Some(problem)) => format!("doesn't run: {}", problem.reason),
+            (None, None) => "off".to_owned(),
+        };
+        format!("- `{}` ({}): {state}", self.name, self.schedule.as_deref().unwrap_or("no schedule"))
+    }
+}
+
+/// All routines as they stand.
+///
+/// # Errors
+/// The folder of routines, or the delivery journal, can't be read.
+pub fn list(workspace: &Workspace) -> Result<Vec<ListedRoutine>, ListError> {
+    let journal = workspace.journal()?;
+    let notes = read_all(workspace)?;
+    notes
+        .into_iter()
+        .map(|note| {
+            let routine = note.routine.as_ref();
+            let at = routine.filter(|routine| routine.enabled).and_then(|routine| {
+                let now = workspace.clock.now();
+                Timetable::new(&workspace.zone, &routine.schedule).after(now).next().map(|next| next.at)
+            });
+            let ran = journal.last_run(&note.name)?;
+            let shown = |at: Timestamp| rfc3339(at, workspace.zone.tz());
+            Ok(ListedRoutine {
+                schedule: routine.map(|routine| routine.schedule.to_string()),
+                words: routine.map(|routine| routine.schedule.words()),
+                enabled: routine.is_some_and(|routine| routine.enabled),
+                next: at.map(shown),
+                last: ran.map(shown),
+                brain: routine.and_then(|routine| routine.brain.clone()),
+                name: note.name,
+                problems: note.findings,
+                at,
+                ran,
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,184 @@
+//! The notes of `routines/`: reading them, and turning one on or off.
+
+use jiff::Timestamp;
+
+use crate::format::routine::{self, Routine};
+use crate::format::{Finding, nearest};
+use crate::vault::{Actor, EditError, EditPlan, NotePath, VaultError, WalkOptions, Why};
+use crate::workspace::Workspace;
+
+/// A note of the folder of routines that means a routine.
+#[derive(Debug, Clone)]
+pub struct RoutineNote {
+    /// Its path below the folder, without `.md`.
+    pub name: String,
+    /// Its place in the vault.
+    pub path: NotePath,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// When it was last changed, by its file.
+    pub changed: Option<Timestamp>,
+    /// The routine; none where its schedule isn't understood.
+    pub routine: Option<Routine>,
+    /// What isn't understood.
+    pub findings: Vec<Finding>,
+}
+
+/// A routine could not be turned on or off; its note is as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum EnableError {
+    /// There is none of that name.
+    #[error("no routine has the name `{name}`{}", .nearest.as_ref().map(|it| format!("; did you mean `{it}`?")).unwrap_or_default())]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// One that was perhaps meant.
+        nearest: Option<String>,
+    },
+    /// Its head isn't understood.
+    #[error("`{path}` line {line}: {reason}; {suggestion}")]
+    NotUnderstood {
+        /// The note.
+        path: NotePath,
+        /// The line.
+        line: usize,
+        /// What is wrong.
+        reason: String,
+        /// What to do.
+        suggestion: String,
+    },
+    /// The notes can't be read.
+    #[error(transparent)]
+    Read(#[from] VaultError),
+    /// The note can't be written.
+    #[error(transparent)]
+    Write(#[from] EditError),
+}
+
+/// All routines, by name.
+///
+/// # Errors
+/// The folder can't be listed. A note that is gone by the time it is read is left out.
+pub fn read_all(workspace: &Workspace) -> Result<Vec<RoutineNote>, VaultError> {
+    let folder = workspace.note(&workspace.settings.paths.routines);
+    let walk = match workspace.vault.walk(&WalkOptions { under: Some(folder), ..WalkOptions::default() }) {
+        Ok(walk) => walk,
+        Err(error) if error.is_not_found() => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut notes = Vec::new();
+    for entry in walk.entries {
+        match read(workspace, entry.path) {
+            Ok(note) => notes.extend(note),
+            Err(error) if error.is_not_found() => {}
+            // One that can't be read doesn't keep the others from running.
+            Err(error) => tracing::warn!("a routine can't be read: {error}"),
+        }
+    }
+    notes.sort_by(|one, other| one.name.cmp(&other.name));
+    Ok(notes)
+}
+
+fn read(workspace: &Workspace, path: NotePath) -> Result<Option<RoutineNote>, VaultError> {
+    let bytes = workspace.vault.read(&path)?;
+    let stat = workspace.vault.stat(&path)?;
+    let changed = stat.and_then(|stat| Timestamp::from_nanosecond(i128::from(stat.mtime_ns)).ok());
+    let (routine, findings) = understand(workspace, &bytes);
+    if routine.is_none() && findings.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(RoutineNote { name: name_of(workspace, &path), path, bytes, changed, routine, findings }))
+}
+
+fn understand(workspace: &Workspace, bytes: &[u8]) -> (Option<Routine>, Vec<Finding>) {
+    let (routine, mut findings) = routine::parse(bytes);
+    (routine.map(|routine| check(workspace, routine, &mut findings)), findings)
+}
+
+/// What keeps a routine from running when its head says that it is enabled.
+fn obstacle(workspace: &Workspace, bytes: &[u8]) -> Option<Finding> {
+    let enabled = routine::with_enabled(bytes, true)?;
+    let (routine, findings) = understand(workspace, &enabled);
+    findings.into_iter().next().filter(|_| !routine.is_some_and(|routine| routine.enabled))
+}
+
+/// What only the vault and its settings can tell of a routine.
+fn check(workspace: &Workspace, mut routine: Routine, findings: &mut Vec<Finding>) -> Routine {
+    let finding = |reason: String, suggestion: String| Finding { line: 1, column: 1, reason, suggestion };
+    let brains: Vec<&str> = workspace.settings.brains.iter().map(|brain| brain.name.as_str()).collect();
+    if let Some(brain) = routine.brain.as_deref().filter(|brain| !brains.contains(brain)) {
+        let meant = nearest(brain, &brains).map(|it| format!("did you mean `{it}`?"));
+        findings.push(finding(
+            format!("no brain has the name `{brain}`"),
+            meant.unwrap_or_else(|| "name one of `vault-agent brain list`, or delete the line".to_owned()),
+        ));
+    }
+    if let Err(problem) = super::run_texts::target(workspace, &routine, jiff::civil::Date::default()) {
+        findings.push(finding(problem, "name a note of your own".to_owned()));
+        routine.enabled = false;
+    }
+    if routine.prompt.is_empty() {
+        findings.push(finding(
+            "the note says nothing below its head, so there is nothing to ask".to_owned(),
+            "write the prompt there".to_owned(),
+        ));
+        routine.enabled = false;
+    }
+    routine
+}
+
+fn name_of(workspace: &Workspace, path: &NotePath) -> String {
+    let folder = workspace.settings.paths.routines.trim_end_matches('/');
+    let below = path.as_str().strip_prefix(folder).unwrap_or(path.as_str()).trim_start_matches('/');
+    below.trim_end_matches(".md").to_owned()
+}
+
+/// The names of all routines.
+///
+/// # Errors
+/// The notes can't be read.
+pub fn names(workspace: &Workspace) -> Result<Vec<String>, VaultError> {
+    Ok(read_all(workspace)?.into_iter().map(|note| note.name).collect())
+}
+
+/// The routine of this name, in any letter case.
+///
+/// # Errors
+/// There is none, or the notes can't be read.
+pub fn find(workspace: &Workspace, name: &str) -> Result<RoutineNote, EnableError> {
+    let mut notes = read_all(workspace)?;
+    let wanted = name.trim().trim_end_matches(".md").to_lowercase();
+    if let Some(at) = notes.iter().position(|note| note.name.to_lowercase() == wanted) {
+        return Ok(notes.swap_remove(at));
+    }
+    let names: Vec<&str> = notes.iter().map(|note| note.name.as_str()).collect();
+    let nearest = nearest(&wanted, &names).map(str::to_owned);
+    Err(EnableError::Unknown { name: name.to_owned(), nearest })
+}
+
+/// Turns a routine on or off, in its note's head. Returns it as it stands then, and whether anything was changed.
+///
+/// # Errors
+/// There is no such routine, its head isn't understood, or its note can't be written.
+pub fn set_enabled(
+    workspace: &Workspace,
+    name: &str,
+    enabled: bool,
+    actor: Actor,
+) -> Result<(RoutineNote, bool), EnableError> {
+    let note = find(workspace, name)?;
+    if let Some(finding) = obstacle(workspace, &note.bytes).filter(|_| enabled) {
+        let Finding { line, reason, suggestion, .. } = finding;
+        return Err(EnableError::NotUnderstood { path: note.path, line, reason, suggestion });
+    }
+    let verb = if enabled { "enabled" } else { "disabled" };
+    let why = Why::new(actor, format!("routine {verb}: {}", note.name)).trailer("Routine", note.name.clone());
+    let report = workspace.editor.edit_with(&note.path, &why, |bytes| {
+        match routine::with_enabled(bytes, enabled) {
+            Some(changed) if changed != bytes => EditPlan::Bytes(changed),
+            _ => EditPlan::Operations(Vec::new()),
+        }
+    })?;
+    let after = read(workspace, note.path.clone())?.unwrap_or(note);
+    Ok((after, report.changed))
+}

@@ -1,0 +1,38 @@
+//! A run as the place of a turn: its notes go into the run's log, and nobody sits there.
+
+use async_trait::async_trait;
+
+use super::run_log::RunLog;
+use crate::deliver::{self, Journal};
+use crate::turn::{ApprovalRequest, Conversation, TurnNote};
+use crate::workspace::Workspace;
+
+/// The place of a run: its log.
+pub(super) struct RunConversation<'a> {
+    pub workspace: &'a Workspace,
+    pub log: &'a RunLog,
+    pub journal: &'a Journal,
+    pub routine: &'a str,
+}
+
+#[async_trait]
+impl Conversation for RunConversation<'_> {
+    fn note(&self, note: TurnNote) {
+        // It is written again, from the journal, before the run is done.
+        if let Err(error) = self.log.note(self.workspace, &note, self.workspace.clock.now()) {
+            tracing::warn!("a routine's log can't be written: {error}");
+        }
+    }
+
+    fn progress(&self, _: &str) {}
+
+    async fn ask_approval(&self, asked: &ApprovalRequest) {
+        let note = &self.workspace.settings.paths.approvals;
+        let text =
+            format!("The routine `{}` asks for approval: tick `{}` in `{note}`.", self.routine, asked.id);
+        let name = format!("approval {}", asked.id);
+        if let Err(error) = deliver::notice_once(self.journal, &name, &text, self.workspace.clock.now()) {
+            tracing::warn!("{error}");
+        }
+    }
+}

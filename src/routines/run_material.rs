@@ -1,0 +1,234 @@
+//! What a routine is about, found without asking anybody: whether it has something to do, and what it is told.
+
+use jiff::{SignedDuration, Timestamp, ToSpan, civil};
+
+use super::new_hits::{self, RoutineSearch, SeenHits};
+use super::sections::RunSection;
+use super::unanswered;
+use crate::deliver::Journal;
+use crate::deliver::journal::RoutineProgress;
+use crate::format::commitment::{self, Status};
+use crate::format::reminder;
+use crate::format::routine::{Condition, Routine};
+use crate::memory::ListedSection;
+use crate::schedule::{Moment, resolve};
+use crate::turn::TurnJournal;
+use crate::vault::{NotePath, VaultError};
+use crate::workspace::Workspace;
+
+/// Two memories whose words are so much the same are likely one.
+const ALIKE: f64 = 0.7;
+
+/// So many times fifty lines of the memory are told; a brain reads the rest with its tools.
+const CHUNKS: usize = 8;
+
+/// What was found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RunMaterial {
+    /// Whether one of the conditions holds; true where there is none.
+    pub holds: bool,
+    /// What it is told.
+    pub sections: Vec<RunSection>,
+    /// What the next run compares with.
+    pub seen: Option<String>,
+}
+
+impl RunMaterial {
+    /// What it is told, in words.
+    pub fn text(&self) -> String {
+        super::sections::for_brain("", &self.sections)
+    }
+}
+
+/// Looks at the conditions of the routine of this name.
+///
+/// # Errors
+/// A sentence on what can't be read.
+pub fn gather(
+    (workspace, journal, turns): (&Workspace, &Journal, &TurnJournal),
+    (name, routine): (&str, &Routine),
+    known: &RoutineProgress,
+    now: Timestamp,
+) -> Result<RunMaterial, String> {
+    let mut gathered = RunMaterial { holds: routine.only_if.is_empty(), ..RunMaterial::default() };
+    // What was found once is news again only after a run; before the first, what came since a day ago.
+    let yesterday = now.saturating_sub(SignedDuration::from_hours(24)).unwrap_or(now);
+    let since = known.ran.unwrap_or(yesterday);
+    let words = |error: VaultError| error.to_string();
+    let before = SeenHits::of(known.seen.as_deref());
+    let mut seen = SeenHits { memory: before.memory.clone(), hits: Vec::new() };
+    for condition in &routine.only_if {
+        let mut found: Vec<Option<RunSection>> = Vec::new();
+        match condition {
+            Condition::Due => found.push(due(workspace, 0, now).map_err(words)?),
+            Condition::Tomorrow => found.push(due(workspace, 1, now).map_err(words)?),
+            Condition::Promised => found.push(promised(workspace).map_err(words)?),
+            Condition::Said => found.push(unanswered::said(workspace, since, now).map_err(words)?),
+            Condition::Unanswered => {
+                found.push(unanswered::unanswered(workspace, turns, since, now).map_err(words)?);
+            }
+            Condition::Memory => {
+                let (sections, now) = memory(workspace, before.memory.as_deref())?;
+                found.extend(sections.into_iter().map(Some));
+                seen.memory = now.or(seen.memory);
+            }
+            Condition::Search(text) => {
+                let look = RoutineSearch { workspace, journal, turns, name, known, before: &before.hits };
+                found.push(new_hits::search(&look, text, &mut seen.hits)?);
+            }
+        }
+        gathered.sections.extend(found.into_iter().flatten());
+    }
+    gathered.seen = (seen != before).then(|| seen.text());
+    gathered.holds |= !gathered.sections.is_empty();
+    Ok(gathered)
+}
+
+/// What is due and what was promised, for an answer without a brain.
+///
+/// # Errors
+/// A note can't be read.
+pub fn agenda(workspace: &Workspace, now: Timestamp) -> Result<Vec<RunSection>, VaultError> {
+    Ok([due(workspace, 0, now)?, promised(workspace)?].into_iter().flatten().collect())
+}
+
+fn bytes(workspace: &Workspace, path: &NotePath) -> Result<Vec<u8>, VaultError> {
+    match workspace.vault.read(path) {
+        Err(error) if error.is_not_found() => Ok(Vec::new()),
+        read => read,
+    }
+}
+
+/// What is due on the day that is so many days from now; for today what is overdue, too.
+fn due(workspace: &Workspace, days: i64, now: Timestamp) -> Result<Option<RunSection>, VaultError> {
+    let (zone, tz) = (&workspace.zone, workspace.zone.tz());
+    let today = tz.to_datetime(now).date();
+    let day = today.saturating_add(days.days());
+    let paths = &workspace.settings.paths;
+    let mut lines: Vec<(Timestamp, String)> = Vec::new();
+    let begin = if days == 0 { now } else { resolve(zone, day.at(0, 0, 0, 0)) };
+    let before = begin.saturating_sub(SignedDuration::from_secs(1)).unwrap_or(begin);
+    let moment = Moment::new(zone, before);
+    let reminders = reminder::parse(&bytes(workspace, &workspace.note(&paths.reminders))?);
+    for line in &reminders.reminders {
+        let waits = (days == 0).then(|| moment.due(&line.reminder)).flatten().map(|due| due.occurrence);
+        let next = moment.next(&line.reminder).filter(|next| next.local.date() == day);
+        if let Some(occurrence) = waits.or(next) {
+            lines.push((occurrence.at, told(occurrence.local, day, &line.reminder.msg)));
+        }
+    }
+    let commitments = commitment::parse(&bytes(workspace, &workspace.note(&paths.commitments))?);
+    for block in &commitments.blocks {
+        let open = &block.commitment;
+        let Some(due) = open.due.filter(|_| open.status == Status::Pending) else { continue };
+        let local = tz.to_datetime(due);
+        if local.date() == day || days == 0 && local.date() < day {
+            lines.push((due, told(local, day, &format!("follow-up: {}", open.text))));
+        }
+    }
+    lines.sort_by_key(|(at, _)| *at);
+    let title = if days == 0 { "Due today" } else { "Due tomorrow" };
+    Ok(RunSection::new(title, lines.into_iter().map(|(_, line)| line).collect()))
+}
+
+fn told(local: civil::DateTime, day: civil::Date, text: &str) -> String {
+    format!("{} {text}", crate::deliver::compose::moment(local, day))
+}
+
+/// The follow-ups that wait.
+fn promised(workspace: &Workspace) -> Result<Option<RunSection>, VaultError> {
+    let note = workspace.note(&workspace.settings.paths.commitments);
+    let file = commitment::parse(&bytes(workspace, &note)?);
+    let mut open: Vec<_> = file
+        .blocks
+        .into_iter()
+        .map(|block| block.commitment)
+        .filter(|open| open.status == Status::Pending)
+        .collect();
+    open.sort_by_key(|open| open.due.unwrap_or(Timestamp::MAX));
+    let tz = workspace.zone.tz();
+    let line = |open: commitment::Commitment| match open.due {
+        Some(due) => {
+            format!("{} (due {})", open.text.trim(), tz.to_datetime(due).strftime("%a %-d %b %H:%M"))
+        }
+        None => open.text.trim().to_owned(),
+    };
+    Ok(RunSection::new("Promised", open.into_iter().map(line).collect()))
+}
+
+/// The memory, where it is another than `seen`, with what stands in it twice; and what it is seen as now.
+fn memory(workspace: &Workspace, seen: Option<&str>) -> Result<(Vec<RunSection>, Option<String>), String> {
+    let list: Vec<ListedSection> = workspace.memory().list_long(None).map_err(|error| error.to_string())?;
+    let path = &workspace.settings.paths.memory;
+    let mut facts: Vec<(usize, String)> = Vec::new();
+    for section in &list {
+        let name = section.section.as_deref().map(|name| format!("{name}: ")).unwrap_or_default();
+        let own = section.memories.iter().filter(|memory| !crate::search::is_shipped(&memory.text));
+        facts.extend(own.map(|memory| {
+            let when = memory.timestamp.as_deref().map(|when| format!("[{when}] ")).unwrap_or_default();
+            (memory.line, format!("{when}{name}{}", memory.text))
+        }));
+    }
+    let mut hasher = blake3::Hasher::new();
+    for (_, text) in &facts {
+        hasher.update(text.as_bytes());
+        hasher.update(b"\n");
+    }
+    let now = hasher.finalize().to_hex()[..32].to_owned();
+    if facts.is_empty() || seen == Some(&now) {
+        return Ok((Vec::new(), None));
+    }
+    let shown: Vec<String> = facts.iter().map(|(line, text)| format!("{path}:{line} {text}")).collect();
+    let mut sections: Vec<RunSection> = shown
+        .chunks(50)
+        .take(CHUNKS)
+        .enumerate()
+        .filter_map(|(at, lines)| {
+            let title = if at == 0 { "The memory, line by line" } else { "The memory, continued" };
+            RunSection::new(title, lines.to_vec()).map(RunSection::raw)
+        })
+        .collect();
+    let more = shown.len().saturating_sub(50 * CHUNKS);
+    if more > 0 {
+        let told = vec![format!("{more} more lines stand in {path}; read them there")];
+        sections.extend(RunSection::new("The memory goes on", told).map(RunSection::raw));
+    }
+    sections.extend(RunSection::new("Said twice, by their words", alike(path, &facts)));
+    Ok((sections, Some(now)))
+}
+
+/// Pairs of memories that say the same, by their words.
+fn alike(path: &str, facts: &[(usize, String)]) -> Vec<String> {
+    let words = |text: &str| -> std::collections::BTreeSet<String> {
+        let parts = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        parts.map(str::to_lowercase).collect()
+    };
+    let sets: Vec<_> = facts.iter().take(1_000).map(|(_, text)| words(text)).collect();
+    let mut found = Vec::new();
+    for (at, one) in sets.iter().enumerate() {
+        for (other_at, other) in sets.iter().enumerate().skip(at + 1) {
+            let shared = one.intersection(other).count();
+            let all = one.len() + other.len() - shared;
+            if shared > 1 && shared as f64 >= ALIKE * all as f64 {
+                let ((line, text), (other, _)) = (&facts[at], &facts[other_at]);
+                found.push(format!("{path}:{line} and line {other}: {text}"));
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memories_that_say_the_same_are_found() {
+        let facts = [
+            (3, "Anna: likes green tea".to_owned()),
+            (9, "Anna: likes green tea very".to_owned()),
+            (12, "Ben: likes coffee".to_owned()),
+        ];
+        assert_eq!(alike("MEMORY.md", &facts), ["MEMORY.md:3 and line 9: Anna: likes green tea"]);
+    }
+}

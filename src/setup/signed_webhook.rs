@@ -1,0 +1,65 @@
+//! The questions of `setup` about signed webhooks: an address, which may be a secret itself, and the secret.
+
+use super::SecretSource;
+use super::choices::HeldSecret;
+use super::dialogue::Dialogue;
+use super::question::QuestionKey;
+use crate::config::{SIGNED_SECRET_VARIABLE, SIGNED_URL_VARIABLE};
+
+impl Dialogue {
+    pub(super) fn take_signed(&mut self, step: QuestionKey, typed: &str) -> Result<(), String> {
+        let set = self.set().notify.webhook;
+        let is_path = typed.starts_with(['/', '~', '.']);
+        match step {
+            QuestionKey::WebhookUrl => match (typed, set.url) {
+                ("", _) if self.signed.address.is_some() => {}
+                ("", Some(url)) => {
+                    self.signed.address =
+                        Some(HeldSecret { value: Some(url.into()), kept: Some(SecretSource::Settings) });
+                }
+                (text, _) if !matches!(text, "" | "env") && !is_path && !text.starts_with("http") => {
+                    return Err("that is no web address: it begins with `https://`".to_owned());
+                }
+                (text, _) => self.take_secret(QuestionKey::WebhookUrl, SIGNED_URL_VARIABLE, text)?,
+            },
+            _ if typed.is_empty() && self.signed.secret.is_some() => {}
+            _ if typed.is_empty() && !self.machine.variables.contains(&SIGNED_SECRET_VARIABLE) => {
+                self.signed.secret =
+                    Some(HeldSecret { value: Some(self.machine.signing_secret.clone()), kept: None });
+            }
+            _ => self.take_secret(QuestionKey::WebhookSecret, SIGNED_SECRET_VARIABLE, typed)?,
+        }
+        Ok(())
+    }
+
+    /// Hints, the question, and the meaning of an empty answer.
+    pub(super) fn ask_signed(&self, step: QuestionKey) -> (Vec<String>, &'static str, Option<String>) {
+        let set = self.set().notify.webhook;
+        let has = |variable: &'static str| self.machine.variables.contains(&variable);
+        let from = |variable: &str| format!("Enter takes the one in `{variable}`, and leaves it there.");
+        let before = || "Enter keeps the one from before.".to_owned();
+        if step == QuestionKey::WebhookUrl {
+            let file = set.url_file.filter(|_| self.signed.address.is_none());
+            let lines = match file {
+                _ if self.signed.address.is_some() => vec![before()],
+                None if set.url.is_some() => vec!["Enter keeps the one in the settings.".to_owned()],
+                None if has(SIGNED_URL_VARIABLE) => vec![from(SIGNED_URL_VARIABLE)],
+                _ => vec![
+                    "It gets a POST of JSON, signed as https://www.standardwebhooks.com says.".to_owned(),
+                ],
+            };
+            return (lines, "The address, or a file that holds it (it isn't shown)?", file);
+        }
+        let file = set.secret_file.filter(|_| self.signed.secret.is_none());
+        let lines = match file {
+            _ if self.signed.secret.is_some() => vec![before()],
+            None if has(SIGNED_SECRET_VARIABLE) => vec![from(SIGNED_SECRET_VARIABLE)],
+            None => vec![
+                "The receiver checks the signature with the same secret. Enter makes a new one, and keeps it in a file".to_owned(),
+                "that only you can read; a receiver that doesn't have it yet refuses the test message.".to_owned(),
+            ],
+            Some(_) => Vec::new(),
+        };
+        (lines, "The secret that signs, or a file that holds it (it isn't shown)?", file)
+    }
+}

@@ -1,0 +1,83 @@
+//! A log in short, for a reader with limited room: its summaries, and the events that none covers.
+
+use jiff::tz::TimeZone;
+
+use super::due::said;
+use super::extract::SourceText;
+use super::{Summaries, SummaryError};
+use crate::format::log::LogBlock;
+use crate::turn::history::estimate;
+use crate::turn::past_context::PastSummary;
+use crate::vault::NotePath;
+
+/// A log in short.
+#[derive(Debug, Default)]
+pub struct CondensedLog {
+    /// Its summaries that no other stands above, oldest first.
+    pub roots: Vec<PastSummary>,
+    /// The newest messages behind the last of them.
+    pub rest: Vec<SourceText>,
+}
+
+impl Summaries<'_> {
+    /// The material of the log at `path` with these events; of those that no summary covers the newest `most` tokens.
+    ///
+    /// # Errors
+    /// A summary can't be read.
+    pub fn material(
+        &self,
+        path: &NotePath,
+        blocks: Vec<LogBlock>,
+        zone: &TimeZone,
+        most: u64,
+    ) -> Result<CondensedLog, SummaryError> {
+        let (roots, blocks) = self.told(path.as_str(), blocks);
+        let roots = roots?;
+        let last = roots.last().map(|told| told.last.as_str());
+        let covered = blocks.iter().rposition(|block| last.is_some() && block.event.id.as_deref() == last);
+        let rest = said(&blocks, covered.map_or(0, |at| at + 1)..blocks.len(), zone);
+        Ok(CondensedLog { roots, rest: newest(rest, most) })
+    }
+}
+
+impl CondensedLog {
+    /// All of it in one order, the newest `most` tokens.
+    pub fn into_said(self, most: u64) -> Vec<SourceText> {
+        let root = |told: PastSummary| SourceText { head: String::new(), text: told.text };
+        newest(self.roots.into_iter().map(root).chain(self.rest).collect(), most)
+    }
+}
+
+/// Drops the oldest of `said` until no more than `most` tokens stand there.
+fn newest(mut said: Vec<SourceText>, most: u64) -> Vec<SourceText> {
+    let mut left = most;
+    let fits = said.iter().rev().take_while(|one| {
+        let tokens = estimate(&one.text);
+        let fits = tokens <= left;
+        left = left.saturating_sub(tokens);
+        fits
+    });
+    let kept = fits.count();
+    said.drain(..said.len() - kept);
+    said
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_stays() {
+        let said = |texts: &[&str]| {
+            texts
+                .iter()
+                .map(|text| SourceText { head: String::new(), text: (*text).to_owned() })
+                .collect::<Vec<_>>()
+        };
+        let four = said(&["aaaa", "bbbbbbbb", "cccc", "dddd"]);
+        assert_eq!(newest(four.clone(), 2), four[2..]);
+        assert_eq!(newest(four.clone(), 4), four[1..]);
+        assert_eq!(newest(four.clone(), 100), four);
+        assert!(newest(four, 0).is_empty());
+    }
+}

@@ -1,0 +1,147 @@
+//! Calls that answer no question, and what a person lifted for a day.
+//!
+//! A brain is also asked beside the answers: to choose among memories, to put a reminder into words. Such calls stand
+//! here and not among a turn's own, so that nothing takes them for attempts at its answer; a day's budget counts both.
+
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
+use rusqlite::params;
+
+use super::calls::{COLUMNS, call_of};
+use super::rows::CallRow;
+use super::{TurnJournal, TurnJournalError, whole};
+use crate::brain::{FailureClass, Usage};
+
+/// So many days such calls are kept.
+const KEEP_DAYS: i64 = 40;
+
+/// The tables, made where they are missing.
+pub(super) const SCHEMA: &str = "
+CREATE TABLE IF NOT EXISTS side_calls (
+  number INTEGER PRIMARY KEY, message TEXT NOT NULL, purpose TEXT NOT NULL, at_ms INTEGER NOT NULL,
+  brain TEXT NOT NULL, model TEXT NOT NULL, class TEXT, error TEXT, ms INTEGER NOT NULL,
+  input INTEGER NOT NULL, cached INTEGER NOT NULL, cache_write INTEGER NOT NULL, output INTEGER NOT NULL
+);
+CREATE INDEX IF NOT EXISTS side_calls_of ON side_calls (message);
+CREATE INDEX IF NOT EXISTS side_calls_at ON side_calls (at_ms);
+CREATE INDEX IF NOT EXISTS turns_started ON turns (started_ms);
+CREATE TABLE IF NOT EXISTS lifted (budget TEXT PRIMARY KEY, at_ms INTEGER NOT NULL);
+";
+
+impl TurnJournal {
+    /// Whether it outlives the process.
+    pub fn is_kept(&self) -> bool {
+        self.path.as_os_str() != ":memory:"
+    }
+
+    /// Notes how a call ended that was no attempt at an answer; `message` is the turn that it was made for, 0 where
+    /// it was made for none.
+    pub fn called_beside(
+        &self,
+        message: u64,
+        purpose: &str,
+        call: &CallRow,
+        now: Timestamp,
+    ) -> Result<(), TurnJournalError> {
+        self.write(|tx| {
+            let usage = &call.usage;
+            let (at, day) = (now.as_millisecond(), 24 * 60 * 60 * 1000);
+            tx.execute("DELETE FROM side_calls WHERE at_ms < ?1", [at - KEEP_DAYS * day])?;
+            tx.execute(
+                "INSERT INTO side_calls
+                 (message, purpose, at_ms, brain, model, class, error, ms, input, cached, cache_write, output)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+                params![
+                    message.to_string(),
+                    purpose,
+                    at,
+                    call.brain,
+                    call.model,
+                    call.class.map(FailureClass::name),
+                    call.error,
+                    whole(call.ms),
+                    whole(usage.input),
+                    whole(usage.cached),
+                    whole(usage.cache_write),
+                    whole(usage.output)
+                ],
+            )?;
+            Ok(())
+        })
+    }
+
+    /// The calls that were made beside a turn's answer, in their order.
+    pub fn beside(&self, message: u64) -> Result<Vec<CallRow>, TurnJournalError> {
+        self.read(|db| {
+            db.prepare_cached(&format!(
+                "SELECT {COLUMNS} FROM side_calls WHERE message = ?1 ORDER BY number"
+            ))?
+            .query_map([message.to_string()], call_of)?
+            .collect()
+        })
+    }
+
+    /// The tokens that a turn has used, by its own calls and beside them.
+    pub fn tokens(&self, message: u64) -> Result<u64, TurnJournalError> {
+        let (own, beside) = (self.calls(message)?, self.beside(message)?);
+        Ok(own.iter().chain(&beside).map(|call| call.usage.input + call.usage.output).sum())
+    }
+
+    /// What was spent since an instant, and by which brains: by turns that were accepted since, and beside them.
+    pub fn spent_since(&self, since: Timestamp) -> Result<Vec<(String, Usage)>, TurnJournalError> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM calls WHERE message IN (SELECT message FROM turns WHERE started_ms >= ?1)
+             UNION ALL SELECT {COLUMNS} FROM side_calls WHERE at_ms >= ?1"
+        );
+        self.read(|db| {
+            db.prepare_cached(&sql)?
+                .query_map([since.as_millisecond()], |row| call_of(row).map(|call| (call.brain, call.usage)))?
+                .collect()
+        })
+    }
+
+    /// Notes something about a budget of a day under a name that holds both: a person's word, or that its end was said.
+    pub fn lift(&self, budget: &str, now: Timestamp) -> Result<(), TurnJournalError> {
+        self.write(|tx| {
+            tx.execute(
+                "INSERT INTO lifted (budget, at_ms) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+                params![budget, now.as_millisecond()],
+            )
+            .map(drop)
+        })
+    }
+
+    /// The names of what was noted about budgets since an instant.
+    pub fn lifted_since(&self, since: Timestamp) -> Result<BTreeSet<String>, TurnJournalError> {
+        self.read(|db| {
+            db.prepare_cached("SELECT budget FROM lifted WHERE at_ms >= ?1")?
+                .query_map([since.as_millisecond()], |row| row.get(0))?
+                .collect()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_spent_beside_answers_counts_and_is_no_attempt() {
+        let journal = TurnJournal::in_memory().unwrap();
+        let now: Timestamp = "2026-12-01T09:00:00Z".parse().unwrap();
+        let usage = Usage { input: 10, output: 3, ..Usage::default() };
+        let call = CallRow { brain: "b".into(), model: "m".into(), class: None, error: None, ms: 4, usage };
+        journal.called_beside(7, "recall", &call, now).unwrap();
+        journal.called_beside(0, "phrase", &call, now).unwrap();
+        assert_eq!(journal.calls(7).unwrap(), []);
+        assert_eq!(journal.beside(7).unwrap(), [call]);
+        assert_eq!(journal.spent_since(now).unwrap().len(), 2);
+        let later = now + jiff::SignedDuration::from_secs(1);
+        assert_eq!(journal.spent_since(later).unwrap(), []);
+        journal.lift("2026-12-01 day", now).unwrap();
+        journal.lift("2026-12-01 day", later).unwrap();
+        assert_eq!(journal.lifted_since(now).unwrap().len(), 1);
+        assert!(!journal.is_kept());
+    }
+}

@@ -1,0 +1,114 @@
+//! A turn's request, made again from the notes: the same pure assembly over the same bytes of the log.
+//!
+//! The log says what is needed: the answer's facts name the question, the last block that was looked at, the
+//! time, the budget and the skills; the folded callout holds what was injected. Persona, profile, pins, working memory, what skills say, and tools are the
+//! caller's, as they stand now or stood then. No state and no cache is read.
+
+use jiff::tz::TimeZone;
+use ulid::Ulid;
+
+use super::assemble::{self, Question, RequestMaterial};
+use super::history::Changes;
+use super::notes::Notes;
+use super::past_context::PastSummary;
+use crate::brain::{Part, Request, ToolSpec};
+pub use crate::format::log::INJECTED as MARK;
+use crate::format::log::{EventKind, LogBlock};
+use crate::turn::facts::{self, Facts};
+use crate::turn::skills::RequestSkills;
+
+/// The last part of a recall block's id; `discord::snowflake` makes them.
+const RECALL_PART: u128 = 2;
+
+/// What doesn't stand in the log.
+#[derive(Debug, Clone, Default)]
+pub struct RebuildContext {
+    /// What the notes say that every request tells of.
+    pub notes: Notes,
+    /// The skills that were told, with what their notes say.
+    pub skills: RequestSkills,
+    /// What may be called.
+    pub tools: Vec<ToolSpec>,
+    /// The summaries that the request told of, in its order.
+    pub summaries: Vec<PastSummary>,
+    /// The longest answer of the brain that answered.
+    pub max_output_tokens: Option<u32>,
+    /// What was told of the files of each question, by its block's id; only those kept in the vault can be told again.
+    pub files: Vec<(String, Vec<Part>)>,
+}
+
+/// The answer to a question in its log: the facts of its last chunk.
+pub fn facts_of(blocks: &[LogBlock], question: &str) -> Option<Facts> {
+    let agents = blocks.iter().filter(|block| block.event.kind == EventKind::Agent);
+    let mut facts = agents.filter_map(|block| facts::split(&block.event.content).1);
+    facts.find(|facts| facts.turn.as_deref() == Some(question) && !facts.is_partial())
+}
+
+/// The questions of a turn as the log says them now, up to its last event.
+pub fn questions(blocks: &[LogBlock], ids: &[&str]) -> Vec<Question> {
+    let changes = Changes::of(blocks);
+    let found = ids.iter().filter_map(|id| {
+        let block = blocks.iter().find(|block| block.event.id.as_deref() == Some(id))?;
+        let text = changes.text(block)?;
+        Some(Question { id: (*id).to_owned(), text: text.to_owned(), files: Vec::new() })
+    });
+    found.collect()
+}
+
+/// The events up to the one with this id, which is one of them.
+pub fn up_to<'a>(blocks: &'a [LogBlock], tail: Option<&str>) -> &'a [LogBlock] {
+    let end = tail.and_then(|tail| blocks.iter().rposition(|block| block.event.id.as_deref() == Some(tail)));
+    end.map_or(blocks, |end| &blocks[..=end])
+}
+
+/// The block that holds what memory gave for a question: the question's own id with another last part, as the
+/// logs' writer makes it.
+pub fn recall_id(question: &str) -> String {
+    question
+        .parse::<Ulid>()
+        .map_or_else(|_| String::new(), |id| Ulid((id.0 & !0xffff) | RECALL_PART).to_string())
+}
+
+/// The text that was injected, in the folded callout of this question; empty where there is none.
+pub fn injection<'a>(blocks: &'a [LogBlock], recall_id: &str) -> &'a str {
+    let callout = blocks
+        .iter()
+        .find(|block| block.event.kind == EventKind::Recall && block.event.id.as_deref() == Some(recall_id));
+    let content = callout.map_or("", |block| block.event.content.as_str());
+    content.find(MARK).map_or("", |at| &content[at..])
+}
+
+/// The request of the turn whose facts these are; none where the log has lost what it needs.
+pub fn request(
+    blocks: &[LogBlock],
+    facts: &Facts,
+    recall_id: &str,
+    around: &RebuildContext,
+    zone: &TimeZone,
+) -> Option<Request> {
+    let (at, budget, turn) = (facts.at?, facts.budget?, facts.turn.as_deref()?);
+    let seen = up_to(blocks, facts.tail.as_deref());
+    let ids: Vec<&str> = facts.with.iter().map(String::as_str).chain([turn]).collect();
+    let mut questions = questions(seen, &ids);
+    for question in &mut questions {
+        let told = around.files.iter().find(|(id, _)| *id == question.id);
+        question.files = told.map(|(_, parts)| parts.clone()).unwrap_or_default();
+    }
+    if questions.is_empty() {
+        return None;
+    }
+    let now = at.to_zoned(zone.clone());
+    Some(assemble::assemble(RequestMaterial {
+        notes: &around.notes,
+        skills: &around.skills,
+        tools: around.tools.clone(),
+        blocks: seen,
+        summaries: &around.summaries,
+        questions: &questions,
+        injection: injection(blocks, recall_id),
+        now: &now,
+        budget,
+        max_output_tokens: around.max_output_tokens,
+        schema: None,
+    }))
+}

@@ -1,0 +1,20 @@
+//! What a turn noted beside its question, as the journal has it: for a log that a crash left without.
+
+use super::conversation::TurnNote;
+use super::journal::{TurnJournal, TurnJournalError};
+use super::request::history;
+
+/// What memory gave, then each tool that ended, in their order.
+///
+/// # Errors
+/// The journal can't be read.
+pub fn noted(turns: &TurnJournal, message: u64) -> Result<Vec<TurnNote>, TurnJournalError> {
+    let given = turns.turn(message)?.and_then(|turn| turn.recalled);
+    let given = given.map(|given| given.problem.unwrap_or(given.injection)).filter(|text| !text.is_empty());
+    let tools = turns.tools(message)?.into_iter().filter_map(|row| {
+        let end = row.result?;
+        let text = history::tool_block(&row.call, &end.text, end.is_error);
+        Some(TurnNote::Tool { number: row.number, name: row.call.name, text })
+    });
+    Ok(given.map(TurnNote::Recall).into_iter().chain(tools).collect())
+}
