@@ -105,6 +105,7 @@ pub(in crate::deliver::pass) fn awaited(
         return vec![Timestamp::MIN];
     }
     let is_late = |at: &Timestamp| at.duration_until(now).abs() <= PATIENCE;
+    // A mark that a machine made late says nothing of when it told: that was not before it was due.
     let rows = plan.settles.iter().map(|settle| &settle.row);
     let rows = rows.chain(plan.delivered.iter().map(|settle| &settle.row));
     let told = rows.filter(|row| row.teller.as_ref().is_some_and(|teller| !machines.is_away(teller)));
@@ -112,7 +113,7 @@ pub(in crate::deliver::pass) fn awaited(
         occurrence(context, fire).claims.iter().any(|claim| machines.is_claimed_elsewhere(claim))
     };
     let begun = plan.fires.iter().filter(is_others).map(|fire| fire.fact.due);
-    told.filter_map(|row| row.attempted).chain(begun).filter(is_late).collect()
+    told.map(|row| row.fact.due).chain(begun).filter(is_late).collect()
 }
 
 /// Tells the others which notes this machine has.
