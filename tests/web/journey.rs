@@ -129,7 +129,7 @@ fn the_inbox_is_decided(person: &Person<'_>) {
 
 fn a_fact_is_forgotten(person: &Person<'_>) {
     person.go("/memory");
-    person.press("is allergic to peanuts", "");
+    person.press("is allergic to peanuts by person", "");
     person.press("Forget", "is allergic to peanuts");
     person.press_css("details[open] details.ask[open] button");
     person.is_told("Forgotten");

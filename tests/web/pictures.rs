@@ -14,10 +14,10 @@ fn the_pictures_of_the_documentation() {
         return;
     }
     let sample = Sample::new();
+    let served = sample.serve();
     // As beside a daemon: its lock says that one runs.
     let _daemon =
         vault_agent::instance::DaemonLock::acquire(&sample.vault.state(), &sample.vault.root()).unwrap();
-    let served = sample.serve();
     let Some(tab) = Tab::enter(&served) else { return };
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/pictures");
     std::fs::create_dir_all(&folder).unwrap();
