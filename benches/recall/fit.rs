@@ -315,10 +315,8 @@ pub fn report(rows: &[Row]) {
     let l2 = std::env::var("L2").ok().and_then(|l2| l2.parse().ok()).unwrap_or(1.0);
     let all = [true; SIGNALS];
     let without = |names: &[&str]| -> [bool; SIGNALS] { std::array::from_fn(|k| !names.contains(&NAMES[k])) };
-    let new = ["own_top", "agent", "agent_asked", "length", "vector_beside"];
     show("all", &unseen(rows, &all, l2));
     show("of the other kind", &foreign(rows, &all, l2));
-    show("before", &unseen(rows, &without(&new), l2));
     if let Ok(sets) = std::env::var("WITHOUT") {
         for set in sets.split(';') {
             let names: Vec<&str> = set.split(',').collect();

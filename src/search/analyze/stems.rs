@@ -123,8 +123,6 @@ impl Shape {
     pub const TURN: u16 = 1;
     /// Its first line ends with a question mark.
     pub const QUESTION: u16 = 1 << 1;
-    /// It has a question mark anywhere.
-    pub const ASKS: u16 = 1 << 2;
     /// It names a time.
     pub const TIME: u16 = 1 << 3;
     /// Its speaker speaks of themselves.
@@ -133,14 +131,10 @@ impl Shape {
     pub const NUMBER: u16 = 1 << 5;
     /// It has a capitalised word inside a sentence.
     pub const PROPER: u16 = 1 << 6;
-    /// It quotes something (a title).
-    pub const QUOTE: u16 = 1 << 7;
     /// It has a verb in the past tense (once, or more often).
     pub const PAST: u16 = 1 << 8;
     /// It has more than one.
     pub const PAST_MORE: u16 = 1 << 9;
-    /// It gives a reason or a feeling.
-    pub const REASON: u16 = 1 << 10;
     /// It names a place (a preposition before a capitalised word).
     pub const PLACE: u16 = 1 << 11;
     /// It is the first turn of its conversation window; of a note's blocks, the first below its headings.
@@ -165,12 +159,6 @@ impl Shape {
         if first_line.trim_end().ends_with('?') {
             bits |= Self::QUESTION;
         }
-        if text.contains('?') {
-            bits |= Self::ASKS;
-        }
-        if text.matches(['"', '“', '”']).count() >= 2 {
-            bits |= Self::QUOTE;
-        }
         let (mut past, mut before) = (0, Before::Start);
         let mut lower = String::new();
         for word in text.split_whitespace() {
@@ -186,9 +174,6 @@ impl Shape {
             }
             if is_one_of(plain, NUMBERS) || (!plain.is_empty() && plain.bytes().all(|b| b.is_ascii_digit())) {
                 bits |= Self::NUMBER;
-            }
-            if is_one_of(plain, REASONS) {
-                bits |= Self::REASON;
             }
             if is_one_of(plain, PAST_VERBS) || (plain.len() > 3 && plain.ends_with("ed")) {
                 past += 1;
@@ -276,18 +261,6 @@ const NUMBERS: &[&str] = &[
     "couple", "dozen", "eight", "eleven", "few", "first", "five", "four", "nine", "once", "one", "second",
     "seven", "several", "six", "ten", "third", "three", "twelve", "twice", "two",
 ];
-const REASONS: &[&str] = &[
-    "because",
-    "helps",
-    "inspired",
-    "makes",
-    "means",
-    "remind",
-    "reminds",
-    "since",
-    "symbolises",
-    "symbolizes",
-];
 const PAST_VERBS: &[&str] = &[
     "bought", "did", "found", "gave", "got", "had", "lost", "made", "met", "saw", "started", "took", "was",
     "went", "were", "won",
@@ -320,9 +293,7 @@ mod tests {
         assert!(shape("What's up, Mel?").has(Shape::QUESTION));
         assert!(!shape("Hey Mel! How? I went home.").has(Shape::QUESTION | Shape::PROPER));
         let answer = shape("I moved to Lisbon two years ago and \"Dune\" was great");
-        for bit in
-            [Shape::FIRST_PERSON, Shape::PLACE, Shape::PROPER, Shape::NUMBER, Shape::TIME, Shape::QUOTE]
-        {
+        for bit in [Shape::FIRST_PERSON, Shape::PLACE, Shape::PROPER, Shape::NUMBER, Shape::TIME] {
             assert!(answer.has(bit), "{bit:b}");
         }
         assert!(answer.has(Shape::PAST_MORE));
@@ -332,7 +303,7 @@ mod tests {
 
     #[test]
     fn word_lists_are_sorted() {
-        for list in [TIMES, FIRST_PERSON, NUMBERS, REASONS, PAST_VERBS] {
+        for list in [TIMES, FIRST_PERSON, NUMBERS, PAST_VERBS] {
             assert!(list.is_sorted(), "{list:?}");
         }
     }

@@ -37,16 +37,12 @@ pub struct Wants {
     pub name: bool,
     /// A place.
     pub place: bool,
-    /// A reason, a feeling, a meaning.
-    pub reason: bool,
     /// Something that happened.
     pub past: bool,
     /// More than one thing.
     pub several: bool,
     /// What the agent said or did.
     pub agent: bool,
-    /// Something about the one who asks.
-    pub mine: bool,
 }
 
 /// A question, taken apart.
@@ -130,14 +126,9 @@ impl Wants {
             name: has(&["who", "whose", "where", "which", "what"]),
             place: has(&["where"])
                 || pair(&["which", "what"], &["city", "country", "state", "place", "town"]),
-            reason: has(&["why", "reason", "reasons", "feel", "feels", "meaning"])
-                || words.iter().any(|word| {
-                    ["inspir", "symboli", "motivat", "describ"].iter().any(|stem| word.starts_with(stem))
-                }),
             past: has(&["did", "was", "were", "had", "has"]),
             several: words.len() > 2
                 && what.is_some_and(|at| words[at + 1..].iter().take(3).any(|word| is_plural(word))),
-            mine: has(&["i", "me", "my", "mine", "we", "our"]),
             agent: pair(&["previous", "earlier", "last", "our", "past"], TALKS)
                 || pair(&["did", "have"], &["you"])
                 || words.windows(2).any(|pair| pair[0] == "you" && is_said(&pair[1])),
@@ -182,7 +173,6 @@ mod tests {
         assert!(!wants("How many cats?").time && wants("How many cats?").number);
         assert!(wants("What was the name that you suggested?").agent && !wants("Do you know it?").agent);
         assert!(wants("Which city did he see?").place);
-        assert!(wants("What inspired her?").reason);
         assert!(wants("Which cities has she seen?").several && !wants("What does this mean?").several);
         assert_eq!(wants(""), Wants::default());
     }

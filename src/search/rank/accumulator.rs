@@ -37,11 +37,11 @@ const MEANING: u8 = 4;
 /// Set with the first that is known of a slot.
 const TOUCHED: u8 = 8;
 
-/// What is known of one slot: its score, [`Signal::SoftNear`], [`Signal::Vector`], and what speaks for it. Plain
+/// What is known of one slot: its score, and what speaks for it. Plain
 /// numbers, so that a large corpus's cells come as zeroed pages, of which those alone cost time that are touched.
-type Cell = (f32, f32, f32, u8);
+type Cell = (f32, u8);
 
-/// Weighted sums, one a slot, and beside them the two measures that tell a find from a guess.
+/// Weighted sums, one a slot, and whether anything speaks for it.
 #[derive(Debug)]
 pub struct Scores {
     weights: Weights,
@@ -82,8 +82,8 @@ impl Scores {
     #[inline]
     fn cell(&mut self, slot: u32) -> &mut Cell {
         let cell = &mut self.cells[slot as usize];
-        if cell.3 & TOUCHED == 0 {
-            cell.3 |= TOUCHED;
+        if cell.1 & TOUCHED == 0 {
+            cell.1 |= TOUCHED;
             self.touched.push(slot);
         }
         cell
@@ -94,20 +94,10 @@ impl Scores {
         self.cells[slot as usize].0
     }
 
-    /// [`Signal::SoftNear`] of a slot.
-    pub fn soft(&self, slot: u32) -> f32 {
-        self.cells[slot as usize].1
-    }
-
-    /// [`Signal::Vector`] of a slot.
-    pub fn vector(&self, slot: u32) -> f32 {
-        self.cells[slot as usize].2
-    }
-
     /// Whether anything speaks for a block: a word of the question in or beside it, a near word, a day that is
     /// named, or a vector nearer than those of unrelated texts.
     pub fn speaks(&self, slot: u32) -> bool {
-        self.cells[slot as usize].3 & !TOUCHED != 0
+        self.cells[slot as usize].1 & !TOUCHED != 0
     }
 }
 
@@ -115,16 +105,11 @@ impl Sink for Scores {
     #[inline]
     fn add(&mut self, signal: Signal, slot: u32, value: f32) {
         let gain = self.weights[signal as usize] * value;
-        let (score, soft, vector, spoken) = self.cell(slot);
+        let (score, spoken) = self.cell(slot);
         *score += gain;
         match signal {
-            Signal::SoftNear => {
-                *soft += value;
-                *spoken |= if value > 0.0 { WORD } else { 0 };
-            }
-            Signal::WindowTop => *spoken |= if value > 0.0 { WORD } else { 0 },
+            Signal::SoftTelling | Signal::OwnTop => *spoken |= if value > 0.0 { WORD } else { 0 },
             Signal::Date => *spoken |= if value > 0.0 { DAY } else { 0 },
-            Signal::Vector => *vector = value,
             _ => {}
         }
     }
@@ -134,7 +119,7 @@ impl Sink for Scores {
             Near::Cosine(least) => cosine >= least,
             Near::Spreads(least) => standard >= least,
         };
-        self.cell(slot).3 |= if is_near { MEANING } else { 0 };
+        self.cell(slot).1 |= if is_near { MEANING } else { 0 };
     }
 
     fn is_short(&self, candidates: &Candidates) -> bool {
@@ -222,7 +207,6 @@ pub(in crate::search) struct LayerScratch {
     pub term: SparseValues,
     pub own: SparseValues,
     pub telling: SparseValues,
-    pub window: SparseValues,
     pub session: SparseValues,
     pub session_bm25: SparseValues,
     pub session_cover: SparseValues,
@@ -240,7 +224,7 @@ impl Work {
         work: impl FnOnce(&mut LayerScratch) -> T,
     ) -> T {
         let mut scratch = self.scratches().pop().unwrap_or_default();
-        for by_slot in [&mut scratch.term, &mut scratch.own, &mut scratch.telling, &mut scratch.window] {
+        for by_slot in [&mut scratch.term, &mut scratch.own, &mut scratch.telling] {
             make_room(&mut by_slot.value, corpus.largest().next_power_of_two());
         }
         for by_file in [&mut scratch.session, &mut scratch.session_bm25, &mut scratch.session_cover] {
@@ -296,11 +280,9 @@ impl SparseValues {
         self.value[of as usize & (self.value.len() - 1)]
     }
 
-    /// Forgets all values; how many there were.
-    pub fn clear(&mut self) -> usize {
-        let count = self.touched.len();
+    /// Forgets all values.
+    pub fn clear(&mut self) {
         self.drain(|_, _| {});
-        count
     }
 
     pub fn drain(&mut self, mut each: impl FnMut(u32, f32)) {

@@ -12,7 +12,7 @@ use crate::search::rank::accumulator::{LayerScratch, Sink, Work};
 use crate::search::rank::signal::Signal;
 use crate::search::rank::speakers::Speakers;
 use crate::search::rank::term::Term;
-use crate::search::retrieve::around::{ALONE, ANSWER, NEAR, REGION, answer_spread, region_spread, spread};
+use crate::search::retrieve::around::{ALONE, NEAR, REGION, region_spread, spread};
 use crate::search::retrieve::candidates::MANY;
 use crate::search::retrieve::candidates::{K1, bm25};
 use crate::search::retrieve::scope::{Scope, TermMatches, count};
@@ -45,18 +45,9 @@ pub(in crate::search) fn lexical(
             .collect::<Vec<_>>()
     });
     let of = |term: usize| found.iter().map(move |found| &found[term]);
-    let mut terms: Vec<Term> = (question.asked.iter().enumerate())
+    let terms: Vec<Term> = (question.asked.iter().enumerate())
         .map(|(n, asked)| Term::new(scope, asked, is_name(asked), &of(n)))
         .collect();
-    let windows = share(blocks, layers, |at| {
-        work.with_scratch(corpus, |scratch| {
-            let found = terms.iter().zip(&found[at]);
-            found.map(|(term, found)| term.windows(scope, found, scratch)).collect::<Vec<_>>()
-        })
-    });
-    for (n, term) in terms.iter_mut().enumerate() {
-        term.in_windows(scope, windows.iter().map(|windows| windows[n]).sum());
-    }
     let sums = share(blocks, layers, |at| {
         work.with_scratch(corpus, |scratch| {
             Layer { scope, scratch, sums: Sums::default(), last: None }.run(&terms, &found[at])
@@ -73,11 +64,8 @@ pub(in crate::search) fn lexical(
 /// What a layer's blocks get.
 #[derive(Default)]
 struct Sums {
-    cover_answer: Values,
     region: Values,
     pairs: Values,
-    soft: Values,
-    window: Values,
     /// BM25 of the blocks alone.
     own: Values,
     /// The same, and soft matches, each term by how much its word tells, too.
@@ -103,7 +91,7 @@ impl Layer<'_> {
     fn run(mut self, terms: &[Term], found: &[TermMatches]) -> Sums {
         for (term, found) in terms.iter().zip(found) {
             if !found.term.is_empty() {
-                self.alone_and_in_windows(term, found);
+                self.alone(term, found);
                 self.in_sessions(term, found);
             }
             if !term.is_name {
@@ -115,7 +103,6 @@ impl Layer<'_> {
             }
         }
         let Self { scope: Scope { corpus, .. }, scratch, mut sums, .. } = self;
-        scratch.window.drain(|slot, value| sums.window.push((slot, value)));
         scratch.session_bm25.drain(|file, value| sums.sessions.push((file, value)));
         scratch.session_cover.drain(|file, value| sums.session_cover.push((file, value)));
         scratch.telling.drain(|slot, value| sums.telling.push((slot, value)));
@@ -130,25 +117,16 @@ impl Layer<'_> {
         sums
     }
 
-    /// BM25 of the block (of turns: it speaks for the answer), and of its window: the term's weighted count in it, its
-    /// rarity among windows.
-    fn alone_and_in_windows(&mut self, of: &Term, found: &TermMatches) {
+    /// BM25 of the block; of turns it speaks for the answer, too.
+    fn alone(&mut self, of: &Term, found: &TermMatches) {
         let Scope { corpus, candidates, .. } = self.scope;
-        let LayerScratch { term, own, telling, window, .. } = &mut *self.scratch;
-        for posting in found.turns() {
+        let LayerScratch { own, telling, .. } = &mut *self.scratch;
+        for posting in &found.term {
             let length = f32::from(corpus.meta(posting.slot).length);
             let gain = bm25(posting.tf(), of.rarity, length, candidates.mean_length);
             own.add(posting.slot, gain);
             telling.add(posting.slot, of.tells * gain);
-            spread(corpus, posting.slot, of.window(), |at, weight| {
-                term.add(at, weight * posting.tf());
-            });
         }
-        let mut add = |slot: u32, tf: f32| {
-            window.add(slot, bm25(tf, of.window_rarity, corpus.meta(slot).window, candidates.mean_window));
-        };
-        term.drain(&mut add);
-        found.notes().for_each(|posting| add(posting.slot, posting.tf()));
     }
 
     /// BM25 of whole notes, and how many of the terms they have.
@@ -171,18 +149,12 @@ impl Layer<'_> {
     fn cover(&mut self, of: &Term, found: &TermMatches) {
         let corpus = self.scope.corpus;
         let (term, sums) = (&mut self.scratch.term, &mut self.sums);
-        let reach = if of.is_alone { &ALONE[..] } else { &ANSWER[..] };
-        for posting in found.turns() {
-            answer_spread(corpus, posting.slot, reach, |at, weight| term.raise(at, weight));
-        }
-        term.drain(|slot, value| sums.cover_answer.push((slot, of.rarity * value)));
         let reach = if of.is_rather_common { 0 } else { REGION };
         for posting in found.turns() {
             region_spread(corpus, posting.slot, reach, |at, weight| term.raise(at, weight));
         }
         term.drain(|slot, value| sums.region.push((slot, of.rarity * value)));
         for posting in found.notes() {
-            sums.cover_answer.push((posting.slot, of.rarity));
             sums.region.push((posting.slot, of.rarity));
         }
     }
@@ -220,7 +192,7 @@ impl Layer<'_> {
     /// The term and its near words: the best match in the block counts, and in the turns around.
     fn soften(&mut self, of: &Term, found: &TermMatches) {
         let corpus = self.scope.corpus;
-        let Sums { soft, soft_telling: telling, .. } = &mut self.sums;
+        let telling = &mut self.sums.soft_telling;
         let term = &mut self.scratch.term;
         found.each_soft(&of.near, |slot, value| term.raise(slot, value));
         let reach = if of.is_soft_alone { &ALONE[..] } else { &NEAR[..] };
@@ -229,7 +201,6 @@ impl Layer<'_> {
             if is_turn(corpus, slot) {
                 turns.push((slot, value));
             } else {
-                soft.push((slot, of.soft_rarity * value));
                 telling.push((slot, of.tells * of.soft_rarity * value));
             }
         });
@@ -237,7 +208,6 @@ impl Layer<'_> {
             spread(corpus, *slot, reach, |at, weight| term.raise(at, weight * value));
         }
         term.drain(|slot, value| {
-            soft.push((slot, of.soft_rarity * value));
             telling.push((slot, of.tells * of.soft_rarity * value));
         });
     }
@@ -250,8 +220,6 @@ struct Wholes {
     all: f32,
     without_names: f32,
     pairs: f32,
-    soft: f32,
-    window: f32,
     own: f32,
     telling: f32,
     soft_telling: f32,
@@ -274,14 +242,12 @@ impl Wholes {
                 this.pairs += last.map_or(0.0, |last| term.rarity.min(last));
                 last = Some(term.rarity);
             }
-            this.soft += term.soft_rarity;
             this.soft_telling += term.tells * term.soft_rarity;
         }
         let most = |values: fn(&Sums) -> &Values| {
             let most = sums.iter().flat_map(values).map(|(_, value)| *value).fold(0.0, f32::max);
             if most > 0.0 { most } else { 1.0 }
         };
-        this.window = most(|sums| &sums.window);
         this.own = most(|sums| &sums.own);
         this.telling = most(|sums| &sums.telling);
         this.session = most(|sums| &sums.sessions);
@@ -302,19 +268,16 @@ impl Sums {
         let Scope { corpus, candidates, .. } = scope;
         // Where there are many blocks, a whole note's score is given to those alone that have a word, too.
         let touched = (candidates.count > MANY).then(|| {
-            self.soft.iter().chain(&self.window).for_each(|(slot, _)| scratch.term.raise(*slot, 1.0));
-            let mut touched: Vec<u32> = Vec::with_capacity(self.soft.len());
+            self.soft_telling.iter().chain(&self.own).for_each(|(slot, _)| scratch.term.raise(*slot, 1.0));
+            let mut touched: Vec<u32> = Vec::with_capacity(self.soft_telling.len());
             scratch.term.drain(|slot, _| touched.push(slot));
             touched
         });
         let mut add = |signal: Signal, values: Values, whole: f32| {
             values.into_iter().for_each(|(slot, value)| sink.add(signal, slot, value / whole));
         };
-        add(Signal::CoverAnswer, self.cover_answer, wholes.without_names);
         add(Signal::Region, self.region, wholes.without_names);
         add(Signal::Pairs, self.pairs, wholes.pairs);
-        add(Signal::SoftNear, self.soft, wholes.soft);
-        add(Signal::WindowTop, self.window, wholes.window);
         add(Signal::OwnTop, self.own, wholes.own);
         add(Signal::TellingTop, self.telling, wholes.telling);
         add(Signal::SoftTelling, self.soft_telling, wholes.soft_telling.max(f32::MIN_POSITIVE));

@@ -4,13 +4,11 @@
 
 use std::collections::HashMap;
 
-use crate::search::analyze::stems::Shape;
 use crate::search::rank::accumulator::Sink;
 use crate::search::rank::signal::Signal;
 use crate::search::retrieve::candidates::Candidates;
 use crate::search::retrieve::cosines::Vectors;
 use crate::search::store::corpus::blocks::Corpus;
-use crate::search::store::corpus::neighbours::turn_beside;
 
 /// The usual mean and spread of the built-in model's cosines between a question and a memory's blocks, and for
 /// how many blocks they count.
@@ -42,23 +40,10 @@ pub fn semantic(
         *most = most.max(*cosine);
     }
     let standard = |cosine: f32| (cosine - mean) * scale;
-    // Ascending, as the candidates are.
-    let at = |slot: u32| cosines.binary_search_by_key(&slot, |(slot, _)| *slot).ok().map(|at| cosines[at].1);
     for (slot, cosine) in &cosines {
         sink.near(*slot, *cosine, standard(*cosine));
         sink.add(Signal::Vector, *slot, standard(*cosine));
         sink.add(Signal::VectorSession, *slot, standard(most[&corpus.meta(*slot).file]));
-        let beside = [-2, -1, 1, 2].into_iter().filter_map(|offset| at(turn_beside(corpus, *slot, offset)?));
-        if let Some(nearest) = beside.max_by(f32::total_cmp) {
-            sink.add(Signal::VectorBeside, *slot, standard(nearest));
-        }
-        // A question that is near in meaning speaks for the answer to it.
-        if let Some(before) = turn_beside(corpus, *slot, -1)
-            && corpus.shape(before).has(Shape::QUESTION)
-            && let Some(cosine) = vectors.cosine(corpus, before)
-        {
-            sink.add(Signal::AnswersVector, *slot, standard(cosine));
-        }
     }
 }
 

@@ -21,7 +21,7 @@ pub use crate::search::retrieve::cosines::Vectors;
 use crate::search::retrieve::nearest::{Nearest, nearest};
 use crate::search::retrieve::scope::Scope;
 use crate::search::store::corpus::blocks::{Corpus, NEVER};
-use crate::search::store::corpus::neighbours::{answers, beside, is_turn};
+use crate::search::store::corpus::neighbours::{answers, is_turn};
 
 /// What is asked, and what it may be answered from.
 #[derive(Debug, Clone, Copy)]
@@ -105,16 +105,9 @@ fn shape(corpus: &Corpus, slot: u32, question: &Question, speakers: &Speakers, s
     let is_agent = corpus.role(slot) == Some(Role::Agent);
     sink.add(Signal::Agent, slot, f32::from(u8::from(is_agent)));
     sink.add(Signal::AgentAsked, slot, f32::from(u8::from(is_agent && wants.agent)));
-    let is_mine = wants.mine && corpus.role(slot) == Some(Role::User) && shape.has(Shape::FIRST_PERSON);
-    sink.add(Signal::Mine, slot, f32::from(u8::from(is_mine)));
     sink.add(Signal::Length, slot, f32::from(meta.length).ln_1p());
     sink.add(Signal::IsQuestion, slot, shape.flag(Shape::QUESTION));
-    sink.add(Signal::Asks, slot, shape.flag(Shape::ASKS));
     sink.add(Signal::Answers, slot, f32::from(u8::from(answers(corpus, slot))));
-    let asked = beside(corpus, slot, -1).is_some_and(|at| corpus.shape(at).has(Shape::ASKS));
-    sink.add(Signal::AskedBefore, slot, f32::from(u8::from(asked)));
-    sink.add(Signal::Closing, slot, f32::from(u8::from(beside(corpus, slot, 2).is_none())));
-    sink.add(Signal::Quote, slot, shape.flag(Shape::QUOTE));
     sink.add(Signal::Opening, slot, shape.flag(Shape::OPENING));
     if wants.time {
         sink.add(Signal::TimeWanted, slot, shape.flag(Shape::TIME));
@@ -127,9 +120,6 @@ fn shape(corpus: &Corpus, slot: u32, question: &Question, speakers: &Speakers, s
     }
     if wants.past {
         sink.add(Signal::PastWanted, slot, shape.flag(Shape::PAST) + shape.flag(Shape::PAST_MORE));
-    }
-    if wants.reason {
-        sink.add(Signal::ReasonWanted, slot, shape.flag(Shape::REASON));
     }
     if wants.place {
         sink.add(Signal::PlaceWanted, slot, shape.flag(Shape::PLACE));

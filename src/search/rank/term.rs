@@ -2,11 +2,8 @@
 
 use crate::embed::Table;
 use crate::search::query::question::QueryTerm;
-use crate::search::rank::accumulator::LayerScratch;
-use crate::search::retrieve::around::{ALONE, spread};
 use crate::search::retrieve::candidates::{COMMON, Candidates, RATHER_COMMON, idf};
 use crate::search::retrieve::scope::{Scope, TermMatches, count};
-use crate::search::store::corpus::meta::WINDOW;
 
 /// What a near word counts beside the word itself.
 const NEAR_WORD: f32 = 0.8;
@@ -24,14 +21,11 @@ pub(in crate::search) struct Term {
     pub rarity: f32,
     /// How much its word tells in any text.
     pub tells: f32,
-    /// Whether it stands for the block alone, being common.
-    pub is_alone: bool,
     pub is_rather_common: bool,
     /// What each near word counts; one that stands everywhere tells nothing, and costs the most.
     pub near: Vec<Option<f32>>,
     pub soft_rarity: f32,
-    /// Its rarity among windows and among notes.
-    pub window_rarity: f32,
+    /// Its rarity among notes.
     pub session_rarity: f32,
     /// Whether it and its near words stand for the block alone.
     pub is_soft_alone: bool,
@@ -61,30 +55,11 @@ impl Term {
             blocks,
             rarity: idf(count(blocks), count(*all)),
             tells: Table::builtin().weight(&asked.word),
-            is_alone: scope.is_common(blocks, COMMON),
             is_rather_common: scope.is_common(blocks, RATHER_COMMON),
             near,
             soft_rarity: idf(count(blocks), count(*all).max(FEW)).min(MOST_IDF),
-            window_rarity: 0.0,
             session_rarity: idf(count(notes), count(all_notes.len())),
             is_soft_alone: scope.is_common(soft_blocks, COMMON),
         }
-    }
-
-    pub fn window(&self) -> &'static [(i32, f32)] {
-        if self.is_alone { &ALONE } else { &WINDOW }
-    }
-
-    /// In how many blocks' windows of a layer it stands.
-    pub fn windows(&self, scope: Scope<'_>, found: &TermMatches, scratch: &mut LayerScratch) -> usize {
-        for posting in found.turns() {
-            spread(scope.corpus, posting.slot, self.window(), |at, _| scratch.term.raise(at, 1.0));
-        }
-        scratch.term.clear() + found.counts.blocks - found.turns
-    }
-
-    /// It stands in so many windows of the scope.
-    pub fn in_windows(&mut self, scope: Scope<'_>, windows: usize) {
-        self.window_rarity = idf(count(windows), count(scope.candidates.count));
     }
 }

@@ -1,14 +1,10 @@
 //! The turns around a turn, and how much of what it says counts for them.
 
-use crate::search::analyze::stems::Shape;
 use crate::search::store::corpus::blocks::Corpus;
 use crate::search::store::corpus::neighbours::turn_beside;
 
 /// How much a term in a neighbouring turn counts as covered.
 pub(in crate::search) const NEAR: [(i32, f32); 5] = [(-2, 0.3), (-1, 0.6), (0, 1.0), (1, 0.45), (2, 0.2)];
-/// The same where the turn before (offset −1) is a question, and where it isn't.
-pub(in crate::search) const ANSWER: [(i32, f32); 5] = [(-2, 0.3), (-1, 0.5), (0, 1.0), (1, 0.4), (2, 0.2)];
-const ANSWER_TO_QUESTION: f32 = 0.9;
 /// The region fades linearly to zero at eight turns, and ends after six.
 pub(in crate::search) const REGION: i32 = 6;
 /// The block alone.
@@ -28,19 +24,6 @@ pub(in crate::search) fn spread(
             each(at, *weight);
         }
     }
-}
-
-/// The same, an answer counting for more where the turn is a question.
-pub(in crate::search) fn answer_spread(
-    corpus: &Corpus,
-    slot: u32,
-    window: &[(i32, f32)],
-    mut each: impl FnMut(u32, f32),
-) {
-    spread(corpus, slot, window, |at, weight| {
-        let answers = at == slot + 1 && corpus.shape(slot).has(Shape::QUESTION);
-        each(at, if answers { ANSWER_TO_QUESTION } else { weight });
-    });
 }
 
 /// Calls `each` with the turns in the region of one, at most `reach` beside it.

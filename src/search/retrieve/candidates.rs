@@ -57,7 +57,6 @@ pub struct Candidates {
     /// Who speaks in them, each once, by number.
     pub authors: Vec<u32>,
     pub(in crate::search) mean_length: f32,
-    pub(in crate::search) mean_window: f32,
     pub(in crate::search) mean_session: f32,
     /// Those by which the others' nearness is judged, once they are needed.
     pub(in crate::search) sample: OnceLock<Vec<SampledBlock>>,
@@ -74,11 +73,10 @@ impl Candidates {
             has_turns: false,
             authors: Vec::new(),
             mean_length: 0.0,
-            mean_window: 0.0,
             mean_session: 0.0,
             sample: OnceLock::new(),
         };
-        let (mut length, mut window) = (0_u64, 0.0_f64);
+        let mut length = 0_u64;
         let mut is_author = vec![false; corpus.authors().len()];
         for (id, note) in (0..).zip(corpus.files()) {
             if !note.alive || note.slots.is_empty() || !takes(&note.path) {
@@ -95,7 +93,6 @@ impl Candidates {
                 }
             }
             length += u64::from(note.terms);
-            window += f64::from(note.windows);
         }
         if !this.notes.is_sorted_by_key(|own| own.slots.start) {
             this.notes.sort_unstable_by_key(|own| own.slots.start);
@@ -104,7 +101,6 @@ impl Candidates {
         {
             let count = this.count.max(1) as f64;
             this.mean_length = (length as f64 / count).max(1e-9) as f32;
-            this.mean_window = (window / count).max(1e-9) as f32;
             this.mean_session = (length as f64 / this.notes.len().max(1) as f64).max(1e-9) as f32;
         }
         this

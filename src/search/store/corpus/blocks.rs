@@ -38,8 +38,6 @@ pub struct File {
     pub(in crate::search) has_turns: bool,
     /// The terms of all its blocks.
     pub(in crate::search) terms: u32,
-    /// The lengths of all its blocks' windows.
-    pub(in crate::search) windows: f32,
     /// Who speaks in it, by number.
     pub(in crate::search) authors: Vec<u32>,
 }
@@ -101,7 +99,6 @@ impl Corpus {
             has_notes: note.has_notes,
             has_turns: note.has_turns,
             terms: note.terms,
-            windows: note.windows,
             authors: note.authors.iter().filter_map(|id| authors.get(*id as usize).copied()).collect(),
         }));
         let file = u32::try_from(file).unwrap_or(u32::MAX);

@@ -14,7 +14,7 @@ use crate::search::analyze::stems::Shape;
 use crate::search::read::block::{Block, Kind};
 use crate::search::store::corpus::code::Code;
 use crate::search::store::corpus::memory::Words;
-use crate::search::store::corpus::meta::{Meta, NEVER, NOBODY, ROLE_BITS, WINDOW, role_code};
+use crate::search::store::corpus::meta::{Meta, NEVER, NOBODY, ROLE_BITS, role_code};
 use crate::search::store::corpus::rows::{NewRows, NoteRow};
 use crate::search::store::corpus::vectors::hash;
 use crate::search::store::postings::Postings;
@@ -120,8 +120,7 @@ impl Gathered {
             section = Some((passage.head, blocks + 1));
             self.push(if passage.is_turn { at == 0 } else { blocks == 0 }, &passage, &names);
         }
-        let metas = &mut self.rows.metas[start..];
-        let windows: Vec<f32> = (0..metas.len()).map(|at| window(metas, at)).collect();
+        let metas = &self.rows.metas[start..];
         let mut note = NoteRow {
             path: path.to_owned(),
             tie: tie(path, metas.first().map_or(0, |meta| meta.line)),
@@ -130,12 +129,10 @@ impl Gathered {
             has_notes: false,
             has_turns: false,
             terms: 0,
-            windows: windows.iter().sum(),
             authors: Vec::new(),
             packed: u32::try_from(self.rows.packed.len()).unwrap_or(u32::MAX),
         };
-        for (meta, window) in metas.iter_mut().zip(windows) {
-            meta.window = window;
+        for meta in metas {
             let is_said = meta.shape.has(Shape::TURN | Shape::TOOL);
             note.has_notes |= !is_said;
             note.has_turns |= is_said;
@@ -171,7 +168,6 @@ impl Gathered {
             file: number(rows.notes.len()),
             line: passage.line,
             author,
-            window: 0.0,
             time: passage.time.unwrap_or(NEVER),
             about: passage.about,
             length: u16::try_from(length).unwrap_or(u16::MAX),
@@ -190,14 +186,4 @@ fn tie(path: &str, line: u32) -> u64 {
     let mut high = [0; 8];
     high[4..].copy_from_slice(&hash.as_bytes()[..4]);
     u64::from_be_bytes(high) << 32 | u64::from(line)
-}
-
-/// The length of a block's window: its own and, for turns, its neighbours' by their weight.
-fn window(note: &[Meta], at: usize) -> f32 {
-    let length = |meta: &Meta| f32::from(meta.length);
-    if !note[at].shape.has(Shape::TURN) {
-        return length(&note[at]);
-    }
-    let beside = |offset: i32| note.get(at.checked_add_signed(offset as isize)?);
-    WINDOW.iter().filter_map(|(offset, weight)| Some(weight * length(beside(*offset)?))).sum()
 }

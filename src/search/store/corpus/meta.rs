@@ -23,8 +23,6 @@ pub struct Meta {
     pub line: u32,
     /// Its author, by number, or [`NOBODY`].
     pub author: u32,
-    /// The length of its window (`neighbours::window_length`).
-    pub window: f32,
     /// Seconds since 1970 within two million years, or [`NEVER`].
     pub time: i64,
     /// The day that it is about, where it names another than that of its time.
@@ -49,11 +47,8 @@ pub(super) fn role_of(shape: Shape) -> Option<Role> {
     ROLES.into_iter().find(|role| shape.0 >> ROLE_BITS == role_code(Some(*role)))
 }
 
-/// A turn's neighbours count in its text with these weights: offset of the neighbour, weight.
-pub(in crate::search) const WINDOW: [(i32, f32); 4] = [(-2, 0.15), (-1, 0.4), (0, 1.0), (1, 0.25)];
-
 /// So many bytes a [`Meta`] has where it is stored.
-pub(super) const META: usize = 28;
+pub(super) const META: usize = 24;
 /// What is stored in place of [`NEVER`].
 const NO_TIME: i64 = -1 << 47;
 
@@ -67,11 +62,10 @@ impl Meta {
             time => time.clamp(NO_TIME + 1, -(NO_TIME + 1)),
         };
         let time = time.to_le_bytes();
-        let parts: [&[u8]; 8] = [
+        let parts: [&[u8]; 7] = [
             &self.file.to_le_bytes(),
             &self.line.to_le_bytes(),
             &self.author.to_le_bytes(),
-            &self.window.to_le_bytes(),
             &time[..6],
             &self.about.to_bytes(),
             &self.length.to_le_bytes(),
@@ -91,13 +85,12 @@ impl Meta {
         let four = |at: usize| [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
         let [.., a, b, c, d] = *bytes;
         let [.., e, f, g, h, _, _, _, _] = *bytes;
-        let (low, high) = (i64::from(u32::from_le_bytes(four(16))), i64::from(i16::from_le_bytes([e, f])));
+        let (low, high) = (i64::from(u32::from_le_bytes(four(12))), i64::from(i16::from_le_bytes([e, f])));
         let time = high << 32 | low;
         Self {
             file: u32::from_le_bytes(four(0)),
             line: u32::from_le_bytes(four(4)),
             author: u32::from_le_bytes(four(8)),
-            window: f32::from_le_bytes(four(12)),
             time: if time == NO_TIME { NEVER } else { time },
             about: About::from_bytes([g, h]),
             length: u16::from_le_bytes([a, b]),
@@ -116,7 +109,6 @@ mod tests {
             file: 7,
             line: 1 << 30,
             author: 3,
-            window: 1.25,
             time: NEVER,
             about: About::default(),
             length: 65_535,

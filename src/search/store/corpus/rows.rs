@@ -41,8 +41,6 @@ pub struct NoteRow {
     pub has_turns: bool,
     /// The terms of all its blocks.
     pub terms: u32,
-    /// The lengths of all its blocks' windows.
-    pub windows: f32,
     /// Who speaks in it, by number among the segment's speakers.
     pub authors: Vec<u32>,
     /// Where its packed blocks end, behind those of the note before it.
