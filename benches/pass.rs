@@ -57,6 +57,7 @@ fn measure(lines: usize) {
         outlets: &outlets,
         clock: &*clock,
         settings: &settings,
+        machines: &vault_agent::machines::Machines::alone(),
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let mut memory = Memory::default();

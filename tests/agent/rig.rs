@@ -65,7 +65,7 @@ impl Approvals for Person {
         &self,
         wanted: &ApprovalSubject,
         _: &Caller,
-        _: &dyn Place,
+        _: &dyn Conversation,
         _: &CancellationToken,
     ) -> Result<ApprovalVerdict, String> {
         self.asked.lock().unwrap().push(wanted.clone());

@@ -5,7 +5,7 @@ use super::rig::*;
 use super::traps::Traps;
 use super::turns::{answers, rig_with};
 use crate::models::{ModelServer, Reply};
-use vault_agent::format::approval::State;
+use vault_agent::format::approval::ApprovalState;
 use vault_agent::turn::TurnJournal;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

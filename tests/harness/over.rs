@@ -74,7 +74,7 @@ async fn tools_of_a_programs_own_are_told_to_a_wire_in_words() {
                 + &rig.brain(second, "second")
         })
         .await;
-        let verdict = vault_agent::agent::approval::Verdict::Yes;
+        let verdict = vault_agent::agent::approval_request::ApprovalVerdict::Yes;
         rig.person = std::sync::Arc::new(crate::harness::rig::Person { verdict, asked: Default::default() });
         let call = Reply::tool("Bash", serde_json::json!({"command": "echo the number is $((6 * 7))"}));
         rig.server.script(vec![call, Reply::text("42.")]);
