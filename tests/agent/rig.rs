@@ -14,7 +14,7 @@ use vault_agent::brain::wire::Watch;
 use vault_agent::clock::ManualClock;
 use vault_agent::config::Dirs;
 use vault_agent::confine::{self, Helper};
-use vault_agent::turn::{NewTurn, NoConversation, Place, Responder, TurnJournal};
+use vault_agent::turn::{Conversation, NewTurn, NoConversation, Responder, TurnJournal};
 use vault_agent::vault::Vault;
 use vault_agent::workspace::Workspace;
 

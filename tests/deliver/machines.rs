@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use vault_agent::deliver::Mode;
-use vault_agent::deliver::journal::{State, key};
+use vault_agent::deliver::journal::{DeliveryState, key};
 use vault_agent::machines::engine::{Change, Engine, Swapped};
 use vault_agent::machines::protocol::Timing;
 use vault_agent::machines::{Joining, Machines};

@@ -143,7 +143,7 @@ async fn an_answer_that_never_left_is_sent_after_a_restart() {
     server.start();
     server.hears("discord", "connected").await;
     let fake = std::sync::Arc::clone(&server.rig.fake);
-    fake.fault("POST", "/messages", crate::fake::Fault::DropRequest, 1000);
+    fake.fault("POST", "/messages", crate::discord::fake::Fault::DropRequest, 1000);
     let question = fake.say(CHANNEL, ALICE, "<@500> when is the dentist?");
     server.rig.wait("an attempt", || !fake.requests("POST", "/messages").is_empty()).await;
     server.kill();
