@@ -1,4 +1,5 @@
-//! What a person is asked before it happens: a command that leaves the box, a secret, a tool marked `ask`.
+//! A question to a person before a call runs (a command that leaves the box, a secret, a tool marked `ask`), and its
+//! answer.
 
 use async_trait::async_trait;
 use jiff::Timestamp;

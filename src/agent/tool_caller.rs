@@ -1,4 +1,4 @@
-//! Who calls a tool: the turn, the call's number, the brain.
+//! The caller of a tool: the turn, the number of the call, the brain.
 
 /// Which call it is, for the history of what it changes.
 #[derive(Debug, Clone, PartialEq, Eq)]

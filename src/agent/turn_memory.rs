@@ -1,4 +1,4 @@
-//! What memory gives a turn: context for a brain, and an answer where no brain gives one.
+//! Recalls memories for a turn: context for a brain, and an answer where no brain gives one.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What a brain is told of the vault's notes and files.
+//! Reads the notes that a brain is told of: persona, profile, pinned notes, working memory.
 
 use jiff::Timestamp;
 

@@ -1,4 +1,4 @@
-//! What need not be asked, since the settings allow it, and what can't be put to a person.
+//! Decides which calls need no approval, by the settings, and which can not be put to a person.
 
 use crate::agent::approval_request::{ApprovalSubject, ApprovalVerdict};
 use crate::agent::brain_clients;

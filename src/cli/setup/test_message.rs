@@ -1,4 +1,4 @@
-//! The test messages: each way to be told is tried as it will be used, with the settings as they would be.
+//! Sends the test messages of `setup` through each notifier, with the settings as they would be written.
 
 use std::sync::Arc;
 

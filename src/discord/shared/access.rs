@@ -1,4 +1,4 @@
-//! Who may: only the owners command and are answered.
+//! Decides which Discord messages are logged and answered: owners alone command and are answered; other bots never.
 
 use crate::discord::api::message::Incoming;
 

@@ -1,4 +1,4 @@
-//! The notes that every request tells of: who speaks, whom to, what is pinned, what was last worked on.
+//! The notes that stand in each request: persona, profile, pinned notes, working memory.
 
 /// What they say; empty where a note is missing, blank or, as working memory, expired.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
