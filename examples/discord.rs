@@ -7,6 +7,10 @@
 
 #[path = "../tests/support/discord/mod.rs"]
 mod fake;
+/// Where the rig looks for the fake, as among the tests.
+mod discord {
+    pub(crate) use crate::fake;
+}
 #[path = "../tests/discord/rig.rs"]
 #[allow(dead_code)]
 mod rig;

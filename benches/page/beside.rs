@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 use crate::kept::Kept;
 use crate::large::Large;
 use crate::numbers::Numbers;
-use crate::support::TestVault;
 use crate::times::Daemon;
 
 const OPEN: [&str; 3] = ["/", "/calendar", "/memory"];

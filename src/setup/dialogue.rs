@@ -172,7 +172,7 @@ impl Dialogue {
         match step {
             QuestionKey::Vault => return Err("without a folder there is no vault".to_owned()),
             QuestionKey::Timezone => {
-                self.zone = vault_folder::likely_zone(&self.machine, self.folder.as_ref())
+                self.zone = vault_folder::likely_zone(&self.machine, self.folder.as_ref());
             }
             QuestionKey::Notify => {
                 self.kinds = self.set().notify.by_default();
@@ -225,10 +225,10 @@ impl Dialogue {
                 };
             }
             QuestionKey::DiscordToken => {
-                self.take_secret(QuestionKey::DiscordToken, DISCORD_TOKEN_VARIABLE, &typed)?
+                self.take_secret(QuestionKey::DiscordToken, DISCORD_TOKEN_VARIABLE, &typed)?;
             }
             QuestionKey::DiscordWebhook => {
-                self.take_secret(QuestionKey::DiscordWebhook, WEBHOOK_VARIABLE, &typed)?
+                self.take_secret(QuestionKey::DiscordWebhook, WEBHOOK_VARIABLE, &typed)?;
             }
             QuestionKey::DiscordInvite => {
                 self.invited = true;
@@ -244,7 +244,7 @@ impl Dialogue {
                 self.owners = typed.split(',').map(|one| id(one.trim())).collect::<Result<_, _>>()?;
             }
             QuestionKey::NtfyUrl | QuestionKey::NtfyTopic | QuestionKey::NtfyToken => {
-                self.take_ntfy(step, &typed)?
+                self.take_ntfy(step, &typed)?;
             }
             QuestionKey::EmailServer
             | QuestionKey::EmailSecurity

@@ -105,7 +105,7 @@ pub fn add_up(answers: &[LoggedAnswer], by: UsageGrouping, zone: &TimeZone) -> (
                 rows.entry(day).or_default().add(&UsageSum::of(facts));
             }
             UsageGrouping::Channel => {
-                rows.entry(answer.channel.clone()).or_default().add(&UsageSum::of(facts))
+                rows.entry(answer.channel.clone()).or_default().add(&UsageSum::of(facts));
             }
         }
     }

@@ -395,7 +395,7 @@ fn a_claim_that_a_newer_version_wrote_waits_and_says_so() {
 fn a_machine_whose_copy_lags_writes_after_the_one_that_told_before_it() {
     let coffee = line("2026-12-01", "09:31", "none", "Coffee", &id('B'));
     let mut several = Several::new(2, "2026-12-01T09:28:00Z", &(tea() + &coffee));
-    several.all[0].write(&tea());
+    several.all[0].write(tea());
     for now in ["09:29:00", "09:30:00", "09:30:20", "09:31:00"] {
         several.at(&format!("2026-12-01T{now}Z")).settle();
     }

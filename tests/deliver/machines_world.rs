@@ -99,15 +99,15 @@ fn run(seed: u64, tells_cut_off: bool) -> BTreeMap<String, usize> {
         let step = [3, 20, 37][usize::try_from(random.below(3)).unwrap()];
         several.all[0].later(SignedDuration::from_secs(step));
         let now = several.now();
-        for at in 0..count {
-            if away[at] > now {
+        for (at, back) in away.iter_mut().enumerate() {
+            if *back > now {
                 continue;
             }
             match random.below(60) {
                 0 => {
-                    away[at] = now
+                    *back = now
                         .saturating_add(SignedDuration::from_secs(i64::try_from(random.below(1500)).unwrap()))
-                        .unwrap()
+                        .unwrap();
                 }
                 1 => {
                     several.all[at].memory = Memory::default();

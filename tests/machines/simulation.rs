@@ -110,14 +110,14 @@ fn worlds(seeds: std::ops::Range<u64>, timing: Timing, faults: Faults, size: Siz
     };
     let figures = std::thread::scope(|scope| {
         let all = [scope.spawn(work), scope.spawn(work)];
-        all.map(|one| one.join().unwrap()).into_iter().reduce(Figures::and).unwrap()
+        all.map(|one| one.join().unwrap()).into_iter().reduce(|one, other| one.and(&other)).unwrap()
     });
     eprintln!("seeds {seeds:?}: {figures:?}");
     figures
 }
 
 impl Figures {
-    fn and(self, other: Self) -> Self {
+    fn and(&self, other: &Self) -> Self {
         Self {
             occurrences: self.occurrences + other.occurrences,
             messages: self.messages + other.messages,
@@ -170,7 +170,7 @@ fn a_hundred_thousand_occurrences() {
     let large = Size { lines: 600, messages: 60, span: DAY };
     let over_git = worlds(1_000..1_170, Timing::GIT, ALL, large);
     let over_etcd = worlds(2_000..2_100, Timing::ETCD, ALL, SHORT);
-    let figures = over_git.and(over_etcd);
+    let figures = over_git.and(&over_etcd);
     assert_safe(&figures);
     assert!(figures.occurrences > 100_000 && figures.messages > 10_000);
 }

@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(store.load(), BrainHealth::default());
         store
             .update(|health| {
-                failed(health, &links, 0, 0, &BrainError::new(FailureClass::Billing, "x"), now())
+                failed(health, &links, 0, 0, &BrainError::new(FailureClass::Billing, "x"), now());
             })
             .unwrap();
         assert_eq!(store.load().rows.len(), 1);

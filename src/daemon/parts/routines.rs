@@ -140,7 +140,7 @@ pub(crate) async fn command(
             // What a stop cuts off is taken up by the next look.
             match runner.drive(&key, &CancellationToken::new()).await {
                 Ok(RunProgress::Later(why)) => {
-                    tracing::info!(run = key, "a routine's run goes on later: {why}")
+                    tracing::info!(run = key, "a routine's run goes on later: {why}");
                 }
                 Ok(_) => {}
                 Err(error) => tracing::warn!(run = key, "a routine's run can't go on: {error}"),
