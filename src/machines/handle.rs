@@ -16,7 +16,6 @@ use tokio::sync::{Notify, watch};
 use super::engine::{Engine, EngineError};
 use super::identity::Identity;
 use super::protocol::{May, Me, Now, Protocol, Right, Timing, Wanted};
-use super::status::MachinesStatus;
 use crate::clock::Clock;
 
 /// A send without a right must have ended in this time.
@@ -351,13 +350,6 @@ impl Machines {
     /// Asks the voice to hand over to this machine, or takes over where there is none.
     pub fn take(&self) {
         self.change(|protocol, _| protocol.take_voice());
-    }
-
-    /// What is known of all machines; `None` where there are no others.
-    pub fn status(&self) -> Option<MachinesStatus> {
-        let member = self.member()?;
-        let entries = member.state().protocol.known().unsettled();
-        Some(MachinesStatus::of(member.joining.kind, &entries, self.problem()))
     }
 
     /// What tells when rights may be others than before.

@@ -98,6 +98,13 @@ impl MachinesStatus {
 }
 
 impl Machines {
+    /// What is known of all machines; `None` where there are no others.
+    pub fn status(&self) -> Option<MachinesStatus> {
+        let member = self.member()?;
+        let entries = member.state().protocol.known().unsettled();
+        Some(MachinesStatus::of(member.joining.kind, &entries, self.problem()))
+    }
+
     /// Whether this process has read the entries since it was started.
     pub fn has_looked(&self) -> bool {
         self.member().is_none_or(|member| member.state().protocol.known().read_at().is_some())

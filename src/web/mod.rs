@@ -2,7 +2,7 @@
 //!
 //! A browser's request comes in; HTML, or JSON under the same address, goes out. It is a front door and owns no rule: each
 //! place calls the rooms that the command of its name calls. In the order in which a request takes:
-//! - [`server`]: the listener, and one-time addresses; [`door`]: how a command asks the daemon for it; [`check`]: `doctor`'s look at it;
+//! - [`server`]: the listener, and one-time addresses; [`door`]: how a command asks the daemon for it;
 //! - [`request`]: a request's way; [`shared`]: what all requests share; [`entry`]: host, origin, codes, sessions, form ids;
 //! - [`visit`], [`answer`]: what a place is given, and what it gives back; [`places`]: one file a place; [`doing`]: what is
 //!   done with something that is due; [`troubles`]: what doesn't work now;
@@ -13,7 +13,6 @@
 
 mod answer;
 mod assets;
-mod check;
 mod dates;
 mod doing;
 pub mod door;
@@ -30,8 +29,8 @@ mod shared;
 mod troubles;
 mod visit;
 
-pub use self::check::checks;
 pub use self::door::Invitation;
+pub use self::entry::check::checks;
 pub use self::entry::store::{FILE_NAME, Session, Store, StoreError};
 pub use self::live::{Changed, Live};
 pub use self::server::{Page, WebError};

@@ -50,7 +50,8 @@ fn a_file_has_no_more_lines_than_one_reads() {
 const CODE_LINES: &[(&str, usize)] = &[
     ("agenda", 500),
     ("agent", 6250),
-    ("brain", 4100),
+    // Longer names take more lines.
+    ("brain", 4150),
     ("capture", 2150),
     ("cli", 8750),
     ("config", 2800),
@@ -62,7 +63,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("doctor", 1250),
     ("embed", 1850),
     ("format", 7050),
-    ("history", 6450),
+    // Commits are ruled out by their raw message, so that a filtered page of history walks quickly.
+    ("history", 6500),
     ("hooks", 4200),
     ("instance", 200),
     ("listen", 150),

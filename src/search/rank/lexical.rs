@@ -10,12 +10,11 @@ use crate::search::cores::share;
 use crate::search::query::question::{QueryTerm, Question};
 use crate::search::rank::accumulator::{LayerScratch, Sink, Work};
 use crate::search::rank::signal::Signal;
-use crate::search::rank::speakers::Speakers;
 use crate::search::rank::term::Term;
 use crate::search::retrieve::around::{ALONE, NEAR, REGION, region_spread, spread};
-use crate::search::retrieve::candidates::MANY;
-use crate::search::retrieve::candidates::{K1, bm25};
+use crate::search::retrieve::candidates::{Candidates, K1, MANY, bm25};
 use crate::search::retrieve::scope::{Scope, TermMatches, count};
+use crate::search::store::corpus::blocks::Corpus;
 use crate::search::store::corpus::neighbours::{is_turn, turn_beside};
 
 /// What the turn after one with a term counts for pairs of terms.
@@ -23,6 +22,28 @@ const PAIRED_ANSWER: f32 = 0.6;
 
 /// Values of blocks, or of notes.
 type Values = Vec<(u32, f32)>;
+
+/// The speakers in scope: all their names' words, and those whom the question names.
+pub(in crate::search) struct Speakers {
+    pub names: Vec<String>,
+    pub named: Vec<u32>,
+}
+
+impl Speakers {
+    /// Those of `candidates`. Where the question names all of them, it names none.
+    pub fn of(corpus: &Corpus, candidates: &Candidates, question: &Question) -> Self {
+        let ids = &candidates.authors;
+        let asked = |name: &str| {
+            name.split(' ').any(|part| part.len() > 1 && question.words.iter().any(|word| word == part))
+        };
+        let mut named: Vec<u32> = ids.iter().copied().filter(|id| asked(corpus.author_name(*id))).collect();
+        if named.len() == ids.len() {
+            named.clear();
+        }
+        let names = ids.iter().flat_map(|id| corpus.author_name(*id).split(' ').map(str::to_owned)).collect();
+        Self { names, named }
+    }
+}
 
 /// All signals from words, into `sink`, of the blocks that are looked at. Returns, for each answer to a matching
 /// question, how well that matches.

@@ -17,11 +17,12 @@ use crate::doctor::{self, Check, CheckOutcome, ExtraCheck, Look, Mend, Report, a
 use crate::history::{CheckDepth, Deletions, Interrupted, RestoreReport};
 use crate::machines::status::{MachineStatus, MachinesStatus};
 use crate::web::answer::{Done, Problem, View};
+use crate::web::entry::check;
 use crate::web::entry::store::Session;
 use crate::web::live::Changed;
+use crate::web::parts;
 use crate::web::troubles::copies;
 use crate::web::visit::{Form, Visit};
-use crate::web::{check, parts};
 use crate::workspace::Workspace;
 
 pub(super) const PLACE: Place = Place { name: "health", title: "Health", is_listed: true, see, act };

@@ -1,9 +1,9 @@
 //! `doctor`'s check of the page: where it listens, and who is let in.
 
-use super::door;
-use super::entry::store::{FILE_NAME, Store};
+use super::store::{FILE_NAME, Store};
 use crate::doctor::Check;
 use crate::instance::DaemonLock;
+use crate::web::door;
 use crate::workspace::Workspace;
 
 /// The check.

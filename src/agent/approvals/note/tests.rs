@@ -1,0 +1,108 @@
+use super::*;
+
+fn asked() -> Approval {
+    let line = b"- [ ] ap_K5V4M2J7Q2ZP until=2026-12-01T09:30Z brain=claude run=\"ls\" turn=1/0";
+    match approval::parse_line(line) {
+        approval::Parsed::Line(asked) => *asked,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn found(note: &str, now: &str) -> NoteLookup {
+    found_by(note, now, false)
+}
+
+fn found_by(note: &str, now: &str, lasts: bool) -> NoteLookup {
+    judge(note.as_bytes(), &PendingApproval { line: asked(), lasts }, now.parse().unwrap()).0
+}
+
+#[test]
+fn a_note_says_what_a_person_said() {
+    use NoteLookup::{Over, Waiting};
+    let (before, after) = ("2026-12-01T09:29:59Z", "2026-12-01T09:30:00Z");
+    let line = asked().to_line();
+    let other = "- [x] ap_AAAAAAAAAAAA until=2026-12-01T09:30Z brain=claude run=\"ls\" turn=1/0";
+    for (note, in_time, late) in [
+        (line.clone(), Waiting, ApprovalState::Expired),
+        (line.replace("[ ]", "[x]"), Over(ApprovalState::Used), ApprovalState::Expired),
+        (line.replace("[ ]", "[X]"), Over(ApprovalState::Used), ApprovalState::Expired),
+        (line.replace("[ ]", "[x]") + " ✅ 2026-12-01", Over(ApprovalState::Used), ApprovalState::Expired),
+        (line.replace("[ ]", "[-]"), Over(ApprovalState::Declined), ApprovalState::Declined),
+        (line.replace("[ ]", "[/]"), Waiting, ApprovalState::Expired),
+        (
+            line.replace("[ ]", "[x]").replace("\"ls\"", "\"rm\""),
+            Over(ApprovalState::Changed),
+            ApprovalState::Expired,
+        ),
+        (
+            line.replace("[ ]", "[x]").replace("09:30Z", "10:30Z"),
+            Over(ApprovalState::Changed),
+            ApprovalState::Expired,
+        ),
+        (line.replace("[ ]", "[x]").replace("\"ls\"", "ls"), Waiting, ApprovalState::Expired),
+        (line.replace("\"ls\"", "\"rm\""), Waiting, ApprovalState::Expired),
+        (format!("{line} state=expired"), Over(ApprovalState::Expired), ApprovalState::Expired),
+        (line.replace("[ ]", "[x]") + " state=used", Over(ApprovalState::Changed), ApprovalState::Changed),
+        (line.replace("[ ]", "[x]") + " state=stopped", Over(ApprovalState::Stopped), ApprovalState::Stopped),
+        (other.to_owned(), Over(ApprovalState::Declined), ApprovalState::Declined),
+        (format!("```\n{}\n```", line.replace("[ ]", "[x]")), Waiting, ApprovalState::Expired),
+        (String::new(), Waiting, ApprovalState::Expired),
+        ("# Approvals\n".to_owned(), Over(ApprovalState::Declined), ApprovalState::Declined),
+    ] {
+        assert_eq!(found(&note, before), in_time, "{note}");
+        assert_eq!(found(&note, after), Over(late), "{note}");
+    }
+}
+
+#[test]
+fn a_word_that_lasts_is_found_by_whoever_asks_the_same() {
+    let (line, now) = (asked().to_line(), "2026-12-01T09:45:00Z");
+    let yes = line.replace("[ ]", "[x]") + " state=used";
+    let no = line.replace("[ ]", "[-]") + " state=declined";
+    assert_eq!(found_by(&yes, now, true), NoteLookup::Over(ApprovalState::Used));
+    assert_eq!(
+        found_by(&yes.replace("\"ls\"", "\"rm\""), now, true),
+        NoteLookup::Over(ApprovalState::Changed)
+    );
+    assert_eq!(found_by(&no, now, true), NoteLookup::Over(ApprovalState::Declined));
+    assert_eq!(
+        found_by(&(line.clone() + " state=expired"), now, true),
+        NoteLookup::Over(ApprovalState::Expired)
+    );
+    let new = Approval { id: "ap_AAAAAAAAAAAA".into(), brain: "other".into(), ..asked() };
+    let stands = |note: &str, lasts| words_for(note.as_bytes(), &new, lasts).map(|known| known.state);
+    for (over, state) in [(&yes, ApprovalState::Used), (&no, ApprovalState::Declined)] {
+        assert_eq!(stands(over, true), Some(Some(state)));
+        assert_eq!(stands(over, false), None, "it is used up");
+        assert_eq!(stands(&format!("{line}\n{over}\n"), true), Some(Some(state)));
+        assert_eq!(stands(&format!("{line}\n{over}\n"), false), Some(None));
+    }
+    assert_eq!(stands(&(line.clone() + " state=expired"), true), None, "that is no word");
+    assert_eq!(stands(&yes.replace("\"ls\"", "\"rm\""), true), None);
+}
+
+#[test]
+fn lines_that_are_over_go_after_a_day() {
+    let line = asked().to_line();
+    let used = format!("{} state=used", line.replace("[ ]", "[x]").replace("K5V4", "AAAA"));
+    let note = format!("{line}\n{used}\n- [ ] milk\n");
+    let tidied = |now: &str, but: Option<&str>| {
+        let operations = tidy(note.as_bytes(), now.parse().unwrap(), but);
+        String::from_utf8(crate::vault::plan::apply(&operations, note.as_bytes()).0).unwrap()
+    };
+    assert_eq!(tidied("2026-12-01T09:00:00Z", None), note);
+    assert_eq!(tidied("2026-12-01T09:30:00Z", None), format!("{line} state=expired\n{used}\n- [ ] milk\n"));
+    assert_eq!(tidied("2026-12-02T09:30:00Z", None), "- [ ] milk\n");
+    assert_eq!(tidied("2026-12-02T09:30:00Z", Some("ap_K5V4M2J7Q2ZP")), format!("{line}\n- [ ] milk\n"));
+}
+
+#[test]
+fn a_time_is_a_whole_minute() {
+    for (at, minute) in [
+        ("2026-12-01T09:00:00Z", "2026-12-01T09:00:00Z"),
+        ("2026-12-01T09:00:00.5Z", "2026-12-01T09:01:00Z"),
+        ("2026-12-01T09:00:59Z", "2026-12-01T09:01:00Z"),
+    ] {
+        assert_eq!(whole_minute(at.parse().unwrap()), minute.parse().unwrap());
+    }
+}
