@@ -41,7 +41,7 @@ impl VaultReminders<'_> {
     /// Adds a reminder; one that stands there just so already is that one.
     ///
     /// # Errors
-    /// As [`Book::add`].
+    /// As [`VaultReminders::add`].
     pub fn add_once(
         &self,
         draft: &Draft,

@@ -4,7 +4,7 @@
 //! tick, the minus or the deletion, for the end of the time, for `stop`. It wakes where it is told that the note
 //! changed ([`VaultApprovals::look_again`]) and where the time is up; nothing polls. A line is bound to its turn, the
 //! call's number, the text and the hash of the files, and is used once: what was ticked is marked `state=used` before
-//! the call may run. A word that lasts ([`Wanted::lasts`]) is not used up: whoever asks the same finds it in its line,
+//! the call may run. A word that lasts ([`ApprovalSubject::lasts`]) is not used up: whoever asks the same finds it in its line,
 //! so that a crash between the line and what is made of it asks nobody twice. After a restart the same call finds its
 //! line and goes on waiting. A press on a button ([`VaultApprovals::answer`]) writes the person's word into the line,
 //! and nothing else counts. `note` says what a line means by now, and ends it; `allowed` says what need not or can't be

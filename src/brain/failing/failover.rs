@@ -2,7 +2,7 @@
 //! brains, the tried ones and the time are values.
 //!
 //! A walk begins with nothing tried and asks [`next`] until there is a reply or no brain is left. [`failed`] takes in
-//! each failure, [`succeeded`] each reply; both change [`Health`], which a store keeps between turns.
+//! each failure, [`succeeded`] each reply; both change [`BrainHealth`](super::health::BrainHealth), which a store keeps between turns.
 
 use std::time::Duration;
 

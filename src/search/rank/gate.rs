@@ -58,8 +58,8 @@ pub struct Gate {
 /// constant, then the weights of [`NAMES`]. Fitted on what `--none` of `benches/recall.rs` measures: questions asked of
 /// their own memory and of another's, and small talk in many languages, bare and dressed, over LoCoMo, LongMemEval and
 /// `notes-dev`. Each keeps so many of its answerable prompts: 97, 95 and 93 of 100. That a speaker is named weighs no more
-/// than 3 in conversations: all of LoCoMo's questions name one, real ones need not. Twenty further measures (a standardised
-/// cosine, what the whole note covers, words side by side, and so on) and boosted trees over all of them let as many of
+/// than 3 in conversations: all of LoCoMo's questions name one, real ones need not. Further measures (a standardised
+/// cosine, words side by side, and so on) and boosted trees over all of them let as many of
 /// another vault's questions through when they judge questions that they were not fitted on.
 ///
 /// That of notes is fitted on `notes-dev` alone, what stands in the whole note counting: with each vault left out in turn it
