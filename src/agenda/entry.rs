@@ -66,7 +66,7 @@ pub enum EntryState {
     /// Its time has come, and it is not told yet.
     Late,
     /// It was told.
-    DeliveryDetail,
+    Told,
     /// It was not told, and won't be.
     NotTold,
     /// A routine ran, or runs.
@@ -80,7 +80,7 @@ impl EntryState {
             Self::Coming => "coming",
             Self::IfDone => "if done",
             Self::Late => "late",
-            Self::DeliveryDetail => "told",
+            Self::Told => "told",
             Self::NotTold => "not told",
             Self::Ran => "ran",
         }

@@ -44,7 +44,7 @@ fn entry(workspace: &Workspace, row: PastDelivery) -> AgendaEntry {
         path: fact.note.unwrap_or_else(|| own.clone()),
         recur: fact.recurring.then(|| "recurring".to_owned()),
         state: match row.state {
-            PastDeliveryState::Told => EntryState::DeliveryDetail,
+            PastDeliveryState::Told => EntryState::Told,
             PastDeliveryState::Waiting => EntryState::Late,
             PastDeliveryState::NotTold => EntryState::NotTold,
         },

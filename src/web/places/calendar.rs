@@ -135,7 +135,7 @@ fn cell(visit: &Visit<'_>, shown: &Shown, day: Date, is_today: bool, entries: &[
 fn class(entry: &AgendaEntry) -> &'static str {
     match entry.state {
         EntryState::Late | EntryState::NotTold => "late",
-        EntryState::DeliveryDetail | EntryState::Ran => "done",
+        EntryState::Told | EntryState::Ran => "done",
         EntryState::Coming | EntryState::IfDone => "",
     }
 }
