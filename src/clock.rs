@@ -1,8 +1,8 @@
-//! The clocks of the program: every "now" comes from here.
+//! Provides the program's clocks. Every "now" comes from here.
 //!
-//! Code that needs the time takes a [`Clock`]; only the front doors choose the system's. Tests use [`ManualClock`], and
-//! the environment variable `VAULT_AGENT_NOW` freezes the clock of a whole process (`2026-12-01T09:30:00Z`), so that a
-//! command's output can be compared byte for byte, or lets it begin there and run faster than time does
+//! Code that needs the time takes a [`Clock`]; only the front doors choose the system's. Tests use [`ManualClock`]. The
+//! environment variable `VAULT_AGENT_NOW` freezes the clock of a whole process (`2026-12-01T09:30:00Z`), so that a
+//! command's output can be compared byte for byte, or starts it there at a multiple of real speed
 //! (`2026-12-01T09:30:00Z@60`).
 
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,10 +1,10 @@
-//! One binary, one vault: Markdown notes as the only database of a personal agent.
+//! The library behind the one binary: a personal agent with Markdown notes as its only database.
 //!
-//! The rooms of this crate, from the pure core outwards; a room uses only rooms that stand above it.
-//! `ARCHITECTURE.md` states what each may and may never do.
+//! The rooms of this crate are listed from the pure core outwards; a room uses only rooms above it. `ARCHITECTURE.md`
+//! states the invariants of each.
 //!
-//! Words for people stand where they arise: an error's in its room's `error`, a message's in the room that sends it, a
-//! daemon part's in `daemon::parts`, all other output of a command in `cli`.
+//! Messages for people stand where they arise: an error's in its room's `error`, a notification's in the room that
+//! sends it, a daemon part's in `daemon::parts`, all other output of a command in `cli`.
 
 pub mod clock;
 pub mod config;

@@ -1,5 +1,5 @@
-//! Parses, dispatches, prints an error, sets the exit code: all in [`vault_agent::cli::run`]. The same binary is the
-//! helper that confines a command: [`vault_agent::confine::main`].
+//! Starts the program. [`vault_agent::cli::run`] parses, dispatches, prints an error and gives the exit code. Called as
+//! the helper that confines a command, it runs [`vault_agent::confine::main`].
 
 use std::process::ExitCode;
 

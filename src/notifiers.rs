@@ -1,8 +1,8 @@
 //! Makes the notifiers that the settings name.
 //!
-//! The first of `[notify] kinds` counts; where it can't be used the console takes its place, and says why. A further
-//! one that can't be used is left out, and `doctor` says so. Discord's notifiers stand in its own room, so only front
-//! doors ask for notifiers here.
+//! The first of `[notify] kinds` counts; if it can't be used, the console takes its place, with the reason. A further
+//! one that can't be used is left out, and `doctor` says so. Discord's notifiers are in its own room, so only front
+//! doors make notifiers here.
 
 use std::sync::Arc;
 

@@ -1,6 +1,5 @@
-//! The files of a new vault: `vault-template/`, in the binary.
-//!
-//! `init` writes them, and recall knows that they are no memories. One list serves both.
+//! Lists the files of a new vault: `vault-template/`, embedded in the binary. `init` writes them, and recall excludes
+//! them from memories.
 
 /// The folder of skills in it.
 pub const SKILLS: &str = "skills";

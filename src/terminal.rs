@@ -1,8 +1,8 @@
-//! Prints the program's output: results on standard output, words for people on standard error.
+//! Prints the program's output: results on standard output, messages for people on standard error.
 //!
-//! With `--json` standard output carries one JSON document (or JSON Lines) and nothing else. A reader that goes away
-//! (`| head`) ends the output quietly; output that is lost otherwise is a problem. Control characters from notes are
-//! never passed to the terminal.
+//! With `--json` standard output carries one JSON document (or JSON Lines) and nothing else. If the reader goes away
+//! (`| head`), output ends quietly; any other lost output is an error. Control characters from notes are never passed
+//! to the terminal.
 
 use std::borrow::Cow;
 use std::io::{ErrorKind, IsTerminal, Write};

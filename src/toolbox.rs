@@ -1,7 +1,7 @@
 //! Makes the tools that the settings allow to turns of the assistant and to runs of routines.
 //!
-//! The vault's typed tools stand in `mcp`, beside what other hosts may call; the shell, skills and other MCP servers in
-//! `agent`. Front doors ask for the toolbox of a purpose: the assistant's, or a routine's.
+//! The vault's typed tools are in `mcp`, with those that other hosts may call; the shell, skills and other MCP servers
+//! in `agent`. Front doors ask for the toolbox of a purpose: the assistant's, or a routine's.
 
 use std::sync::Arc;
 

@@ -1,7 +1,9 @@
-//! An opened vault with all that a front door needs: settings, zone, directories, clock, editor.
+//! Holds an opened vault with all that a front door needs: settings, zone, directories, clock, editor.
 //!
-//! The command line, the daemon, the MCP server and the hooks all begin here, so that a vault is opened
-//! in one way only ([`opening`]); [`settings_file`] changes its settings on disk, [`join_machines`] takes part among machines. Opening reads the settings and nothing else: no note, no database.
+//! The command line, the daemon, the MCP server and the hooks all begin here, so that a vault is opened in one way
+//! only. Opening reads the settings and nothing else: no note, no database.
+//! - [`opening`]: opens it; [`settings_file`]: changes its settings on disk; [`join_machines`]: joins the other
+//!   machines.
 
 mod join_machines;
 mod opening;

@@ -1,4 +1,4 @@
-//! The entries of an agenda.
+//! Defines the entries of an agenda.
 
 use jiff::Timestamp;
 use jiff::civil::Date;

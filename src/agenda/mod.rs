@@ -1,9 +1,9 @@
-//! The agenda: coming and past reminders, follow-ups, tasks of other plugins, routines.
+//! Lists coming and past reminders, follow-ups, tasks of other plugins and routines.
 //!
 //! It reads the vault's notes anew and, for the past, the delivery journal. It writes nothing and notifies no one.
 //! - [`coming`](mod@coming): the next few, for `status` and Discord's `/status`;
-//! - [`range`](mod@range): all of some days, repeats worked out, for `agenda` and a calendar; [`past`]: past
-//!   deliveries; [`runs`]: routines; [`entry`], [`window`]: the parts of an agenda.
+//! - [`range`](mod@range): all of some days, with repeats, for `agenda` and a calendar; [`past`]: past deliveries;
+//!   [`runs`]: routines; [`entry`], [`window`]: the parts of an agenda.
 
 mod coming;
 mod entry;

@@ -1,4 +1,4 @@
-//! The span of instants of some days. Pure.
+//! Computes the span of instants of some days. Pure.
 
 use std::collections::BTreeMap;
 

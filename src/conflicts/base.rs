@@ -1,7 +1,7 @@
 //! Finds the merge base of a note and its conflict copy in history. Pure.
 //!
 //! No sync tool names it. It is the state from which the copy differs in the fewest lines; of several the oldest,
-//! because a state that is too old brings a removed line back, and one that is too new removes a person's.
+//! because a state that is too old brings a removed line back, and one that is too new removes a person's line.
 
 use std::borrow::Cow;
 

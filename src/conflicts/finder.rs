@@ -1,4 +1,4 @@
-//! Finds conflict copies again and again: only folders whose entries changed are read anew.
+//! Finds conflict copies repeatedly, reading only folders whose entries changed.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The daemon's assistant: whoever answers, with the settings as they are when a turn begins.
+//! Holds the daemon's assistant, and replaces its engine when the settings change. A turn keeps the engine that it began with.
 
 use std::sync::{Arc, PoisonError, RwLock};
 

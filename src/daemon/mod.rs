@@ -1,16 +1,16 @@
-//! The daemon: it watches the vault, and wires the rooms together.
+//! Runs the daemon: watches the vault, and connects the rooms.
 //!
-//! What the watcher says comes in; what the rooms do about it goes out, and one small file says how it went, each part in its
-//! own words. [`serve`] takes the lock of [`crate::instance`], watches, and runs one loop and the parts beside it:
-//! - [`passes`]: the loop, which looks once a minute ([`ticker`]) and whenever a watched note changes;
-//! - [`part`]: what a part is: a task that hears of the same events on a channel; [`parts`](mod@parts): one file a part;
-//! - [`assistant`]: whoever answers, for Discord's part, the routines' and the command line.
+//! Events of the watcher come in; passes, snapshots, answers and one small report file go out. [`serve`] takes the lock
+//! of [`crate::instance`], watches, and runs one loop and the parts beside it:
+//! - [`passes`]: the loop, which runs a pass once a minute ([`ticker`]) and whenever a watched note changes;
+//! - [`part`]: a part is a task that gets the same events on a channel; [`parts`](mod@parts): one file a part;
+//! - [`assistant`]: the assistant, for Discord's part, the routines' and the command line.
 //!
-//! Errors have two tiers: whatever goes wrong with a note, a message or a part is reported (log, `status`) and the loop
-//! goes on; only a lock that another daemon holds, or a vault that can't be opened at the start, ends the process. A stop
-//! (SIGTERM, Ctrl-C) ends everything within a second, and needs no farewell: what is on disk is enough for the next start.
+//! Errors have two tiers: a fault of a note, a message or a part is reported (log, `status`) and the loop goes on; only
+//! a lock that another daemon holds, or a vault that can't be opened at the start, ends the process. A stop (SIGTERM,
+//! Ctrl-C) ends everything within a second, without cleaning up: the state on disk is enough for the next start.
 //!
-//! Never here: what is due, what is said of it, or an answer's words. The rooms decide that.
+//! Never here: rules about due items, texts of notifications, texts of answers. The rooms decide those.
 
 #[cfg(feature = "assistant")]
 pub(crate) mod assistant;

@@ -1,7 +1,7 @@
-//! The parts of the daemon beside the scheduler: history, index, Discord.
+//! Defines a part of the daemon, which runs beside the scheduler: history, index, Discord.
 //!
-//! A part is a task that hears of events until it is told to stop. It reports what goes wrong and goes
-//! on; it never ends the daemon, and the scheduler never waits for it.
+//! A part is a task that receives events until it is told to stop. It reports faults and goes on. It never ends the
+//! daemon, and the scheduler never waits for it.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
-//! When the scheduler looks: once a minute, on the minute, by the wall clock. Pure.
+//! Computes when the scheduler runs: once a minute, on the minute, by the wall clock. Pure.
 //!
-//! The monotonic clock stands still while a machine sleeps and knows nothing of a clock that is set, so
-//! no sleep is longer than [`LONGEST_SLEEP`] and after each one the wall clock is asked anew.
+//! The monotonic clock stops while a machine sleeps and doesn't follow a clock that is set. So no sleep is longer than
+//! [`LONGEST_SLEEP`], and after each one the wall clock is read again.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Messages that no note waits for: confirmations of changes, notices about the agent itself.
+//! Queues messages that no note waits for: confirmations of changes, notices about the agent itself.
 
 use jiff::Timestamp;
 

@@ -1,4 +1,4 @@
-//! The places that a message can go to, in the order in which they are tried.
+//! Holds the destinations of a message, in the order in which they are tried.
 
 use std::sync::Arc;
 

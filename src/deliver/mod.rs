@@ -1,16 +1,18 @@
-//! Delivery: what is due is told to the user once, whatever happens.
+//! Delivers notifications: each due item is sent to the user once, also after a crash.
 //!
-//! The [`pass`](pass()) reads the notes, works out what is due, claims it in the [`Journal`], sends it
-//! through a [`Notifier`] and then rewrites the notes. The order is the promise: a row on disk before
-//! the message, the message before the rewrite. Only this room sends notifications.
+//! Notes, settings and the clock's instant come in; messages and edits of notes go out. [`pass`](pass()) reads the
+//! notes, computes the due items, claims them in the [`Journal`], sends them through a [`Notifier`] and then edits the
+//! notes. The order is the invariant: a row is on disk before the message, the message is sent before the edit. Only
+//! this room sends notifications.
 //!
-//! - [`notifier`]: the trait, the values that cross it, and how a nonce is made; [`notifiers`]: one file a notifier;
-//!   [`delivery_order`]: the places that a message can go to, in the order in which they are tried;
-//! - [`words`]: what is said, and to whom; [`split`]: cutting it to size. Pure;
-//! - [`journal`]: what was sent, in SQLite;
-//! - [`mod@pass`]: one pass of the scheduler; [`restored`](mod@restored): what a restore brings back after its time;
-//! - [`send_answer`]: what the assistant answers and what routines say, over the same steps; [`confirm`](mod@confirm):
-//!   messages that no note waits for.
+//! - [`notifier`]: the trait, its values, and how a nonce is made; [`notifiers`]: one file a notifier;
+//!   [`delivery_order`]: the destinations of a message, in the order in which they are tried;
+//! - [`words`]: the texts of notifications and the rules about recipients; [`split`]: cutting a text to size. Pure;
+//! - [`journal`]: the record of sent messages, in SQLite;
+//! - [`mod@pass`]: one pass of the scheduler; [`restored`](mod@restored): items that a restore brings back after their
+//!   time;
+//! - [`send_answer`]: sending answers and texts of routines, by the same steps; [`confirm`](mod@confirm): messages that
+//!   no note waits for.
 
 mod confirm;
 mod delivery_order;

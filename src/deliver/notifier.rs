@@ -1,9 +1,8 @@
-//! What can tell the user something: the [`Notifier`] trait and the values that cross it.
+//! Defines the [`Notifier`] trait and the values that cross it.
 //!
-//! A notifier sends one chunk of text to one place and says honestly what became of it. It never
-//! retries, never sleeps and keeps no state about deliveries: that is the journal's and the pass's
-//! work, so that every notifier has the same promises. The one question beyond sending is
-//! [`Notifier::find`]: "did a message with this nonce or this very text arrive since then?"
+//! A notifier sends one chunk of text to one place and reports the outcome. It never retries, never sleeps and keeps no
+//! state about deliveries; the journal and the pass do that, so that every notifier gives the same guarantees. Besides
+//! sending it answers one question, [`Notifier::find`]: "did a message with this nonce or this text arrive since then?"
 
 use std::{fmt, str::FromStr, time::Duration};
 

@@ -1,8 +1,8 @@
-//! Reminders and follow-ups that a restore brings back after their time.
+//! Handles reminders and follow-ups that a restore brings back after their time.
 //!
-//! Unless the person asks for it, they don't fire: a one-off or a follow-up stays in the note as it was
-//! restored, a recurring reminder moves on to its next occurrence. The journal holds that, so that it is true for every
-//! process and after a crash.
+//! They don't fire unless the person asks for it: a one-off or a follow-up stays in the note as restored, a recurring
+//! reminder moves on to its next occurrence. The decision is a row of the journal, so it holds for every process and
+//! after a crash.
 
 use jiff::{Timestamp, civil, tz::TimeZone};
 use rusqlite::params;

@@ -1,5 +1,6 @@
-//! Sending an answer, or what a routine says: the same steps as any notification, for the one who waits for it, and
-//! beside the scheduler's pass, which never waits for it.
+//! Sends an answer or a routine's text, by the same steps as any notification.
+//!
+//! The channel that waits for the answer calls it; the scheduler's pass never waits for it.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

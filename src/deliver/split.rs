@@ -1,8 +1,7 @@
-//! Cuts a long text into chunks that a chat service takes: pure.
+//! Cuts a long text into chunks that a chat service accepts. Pure.
 //!
-//! A cut falls at the end of a paragraph, else of a line, else of a word, else between two
-//! characters that belong together on the screen (grapheme clusters). A fenced code block that a cut
-//! goes through is closed before it and opened again after it, so each chunk reads right alone. No
+//! A cut falls at the end of a paragraph, else of a line, else of a word, else between two grapheme clusters. A fenced
+//! code block that is cut is closed before the cut and opened again after it, so each chunk reads right alone. No
 //! character is lost but the white space at a cut.
 
 use unicode_segmentation::UnicodeSegmentation;

@@ -1,8 +1,8 @@
 //! Finds the lines in which two texts differ.
 //!
-//! The comparison (Myers, with `similar`'s heuristics) works on numbers, one for each distinct line, so the program
-//! has it once and not once for each type of line: with all the algorithms that `similar` lets a caller choose from,
-//! each such type would be a third of a megabyte.
+//! The comparison (Myers, with `similar`'s heuristics) runs on line numbers, so the program contains it once. Compiled
+//! for each type of line it would take a third of a megabyte each time, because `similar` lets a caller choose from all
+//! its algorithms.
 
 use similar::DiffOp;
 use similar::algorithms::{Capture, Compact, IdentifyDistinct, Replace, myers};

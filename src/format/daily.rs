@@ -1,7 +1,7 @@
-//! Notes of the day, `daily/YYYY-MM-DD.md`: bullets such as `- 14:02 Met Anna about the flat`.
+//! Parses notes of the day, `daily/YYYY-MM-DD.md`: bullets such as `- 14:02 Met Anna about the flat`.
 //!
-//! The same bullets as in [`super::memory`], with a local time of day first. A bullet without a time is one
-//! all the same. The grammar is `grammar/daily.abnf`.
+//! The bullets are those of [`super::memory`], with a local time of day first. The time may be missing. The grammar is
+//! `grammar/daily.abnf`.
 
 use std::ops::Range;
 

@@ -1,5 +1,5 @@
-//! Parses a note's head into keys with values and lists: `skills: [a, b]`, or the block that Obsidian's property editor
-//! writes. Pure, and each line for itself, as everywhere in [`yaml`].
+//! Parses a note's frontmatter into keys with values and lists: `skills: [a, b]`, or the block form of Obsidian's
+//! property editor. Pure; each line is read on its own, as in [`yaml`].
 
 use super::{lines::lines, yaml};
 

@@ -1,10 +1,8 @@
-//! The id of a reminder: `rid_` and twelve characters of the base-32 alphabet, sixty random bits.
+//! Makes and recognises the id of a reminder: `rid_` and twelve characters of the base-32 alphabet, sixty random bits.
 //!
-//! What is written has A-Z and 2-7; what is read may have any digit, as the design's own example has: a
-//! line that a person copied must not fall silent for a 9.
-//!
-//! An id is random, unique in its file, and never changed once written. The random bytes come from outside:
-//! this room draws none.
+//! Written ids use A-Z and 2-7. Any digit is accepted when reading, as in the design's own example, so that a copied
+//! line with a 9 still fires. An id is random, unique in its file, and never changed once written. Random bytes come in
+//! as an argument; this room draws none.
 
 use std::{fmt, str::FromStr};
 

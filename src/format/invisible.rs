@@ -1,8 +1,8 @@
-//! Invisible characters, which a model reads and a person doesn't see: direction marks, tags, fillers, runs of
-//! selectors.
+//! Finds and strips invisible characters that a model reads and a person doesn't see: direction marks, tags, fillers,
+//! runs of selectors.
 //!
-//! A text can hide an instruction in them, or show itself in another order than it stands. Characters that writing
-//! needs are left: a joiner between letters or in an emoji, one selector behind its character, the three flags that are
+//! A text can hide an instruction in them, or be displayed in another order than it is stored. Characters that writing
+//! needs are kept: a joiner between letters or in an emoji, one selector behind its character, the three flags that are
 //! made of tags.
 
 use std::borrow::Cow;

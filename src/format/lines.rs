@@ -1,21 +1,20 @@
-//! Lines of a file, and which of them are live.
+//! Splits a file into lines, and marks the live ones.
 //!
-//! A file is bytes; a line ends with LF or CRLF, the last one perhaps with nothing. A lone CR is part of the
-//! text. A byte order mark at the start belongs to the file and to no line: the first line starts after it.
-//! So a file is its mark, if any, and then every line's text and terminator in order, always.
+//! A file is bytes; a line ends with LF or CRLF, the last one perhaps with nothing. A lone CR is part of the text. A
+//! byte order mark at the start belongs to the file and to no line: the first line starts after it. A file always
+//! equals its mark, if any, followed by each line's text and terminator in order.
 //!
-//! A line is *live* if it starts outside frontmatter, fenced code and comments. Only live lines can be a
-//! reminder, a commitment or a memory. The exact rules, as `grammar/README.md` has them:
+//! A line is *live* if it starts outside frontmatter, fenced code and comments. Only live lines can be a reminder, a
+//! commitment or a memory. The exact rules, as in `grammar/README.md`:
 //!
-//! - Frontmatter: the first line is `---`, up to the next line that is `---`; without that second line there
-//!   is none. (`COMMITMENTS.md` is read with [`LiveLines::without_frontmatter`].)
-//! - Fences: up to three spaces and at least three backticks (no backtick after them) or tildes, up to a line
-//!   of at least as many of the same, or the end of the file. The fence lines themselves aren't live.
-//! - Comments: `<!--` to `-->` and `%%` to `%%`, or to the end of the file. Markers in code spans don't
-//!   count, nor do those between the first and the last double quote of a task line: `msg="50%% off"` opens
-//!   nothing.
+//! - Frontmatter: the first line is `---`, up to the next line that is `---`; without that second line there is none.
+//!   (`COMMITMENTS.md` is read with [`LiveLines::without_frontmatter`].)
+//! - Fences: up to three spaces and at least three backticks (no backtick after them) or tildes, up to a line of at
+//!   least as many of the same, or the end of the file. The fence lines themselves aren't live.
+//! - Comments: `<!--` to `-->` and `%%` to `%%`, or to the end of the file. Markers in code spans don't count, nor do
+//!   those between the first and the last double quote of a task line: `msg="50%% off"` opens nothing.
 //!
-//! Time is linear in the bytes, whatever they are.
+//! Time is linear in the number of bytes.
 
 use memchr::{memchr, memchr2, memmem};
 

@@ -1,7 +1,8 @@
-//! `MEMORY.md` and its like: `## Section` headings and bullets, each perhaps with a `[timestamp] ` first.
+//! Parses notes of memories (`MEMORY.md`): `## Section` headings and bullets, each with an optional `[timestamp] `
+//! first.
 //!
-//! A bullet is a live line that starts with `- `, `* ` or `+ ` in the first column; the indented lines below
-//! it, and blank lines between them, belong to it. The grammar is `grammar/memory.abnf`.
+//! A bullet is a live line that starts with `- `, `* ` or `+ ` in the first column; the indented lines below it, and
+//! blank lines between them, belong to it. The grammar is `grammar/memory.abnf`.
 
 use std::ops::Range;
 

@@ -1,14 +1,13 @@
-//! Text to values and back, one file a format: everything in a vault that a program writes or acts on.
+//! Parses and writes every text format of the vault, one file a format.
 //!
-//! This room is pure. It opens no file, reads no clock, and never fails on input: what it doesn't
-//! understand it leaves alone, and says so in a [`Finding`] if the text looks meant. Each format stands in
-//! `grammar/` as ABNF with examples and conformance vectors; the tests hold the two together. Writing is
-//! done on the bytes that were read: an edit changes the value it means and no other byte.
+//! Text comes in; values, or changed text, go out. Pure: no file, no clock. Parsing never fails: what isn't understood
+//! is left alone, and reported as a [`Finding`] if it looks meant. An edit changes the value that it means and no other
+//! byte. Each format has an ABNF in `grammar/` with examples and conformance vectors; tests compare the two.
 //!
-//! - for the person and the agent: `reminder`, `commitment`, `memory`, `daily`, `pinned`, `working`, `struck`, `candidate`,
-//!   `approval`, `routine`, `skill`, `log`, `summary`;
+//! - for the person and the agent: `reminder`, `commitment`, `memory`, `daily`, `pinned`, `working`, `struck`,
+//!   `candidate`, `approval`, `routine`, `skill`, `log`, `summary`;
 //! - other plugins' lines: `task`, `dated_tasks`;
-//! - what they share: `lines`, `frontmatter`, `yaml`, `tags`, `id`, `invisible`.
+//! - shared by all: `lines`, `frontmatter`, `yaml`, `tags`, `id`, `invisible`.
 
 pub mod approval;
 pub mod candidate;

@@ -1,4 +1,4 @@
-//! `skills/NAME/SKILL.md`: a skill of the assistant, in the form of agentskills.io.
+//! Parses `skills/NAME/SKILL.md`: a skill of the assistant, in the form of agentskills.io.
 //!
 //! ```text
 //! ---
@@ -7,7 +7,7 @@
 //! metadata:
 //!   secrets: BRAVE_API_KEY
 //! ---
-//! How it is done, for the model that does it.
+//! Instructions for the model that uses the skill.
 //! ```
 //!
 //! `name` is the folder's. A value may be plain, quoted, or a block (`>`, `|`) or plain text that goes on in indented

@@ -1,7 +1,7 @@
-//! A struck-through fact, with the day until which it held and a link to its successor.
+//! Parses and writes a struck-through fact, with the day until which it held and a link to its successor.
 //!
-//! `~~lives in Graz [[logs/…#^old]]~~ until 2026-05-01 [[logs/…#^new]]`. The words stay where they stood, so that
-//! history can be read and found. A person who strikes a fact through by hand needn't give a day.
+//! `~~lives in Graz [[logs/…#^old]]~~ until 2026-05-01 [[logs/…#^new]]`. The words stay in place, so that history can
+//! be read and searched. The day is optional, because a person may strike a fact through by hand.
 
 use jiff::civil::Date;
 

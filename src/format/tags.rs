@@ -1,4 +1,4 @@
-//! Obsidian's inline tags: `#word` and `#nested/word`, as they stand in a text.
+//! Finds Obsidian's inline tags in a text: `#word` and `#nested/word`.
 
 use std::ops::Range;
 

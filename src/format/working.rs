@@ -1,11 +1,11 @@
-//! `user/working.md`: working memory, a text that is good until its expiry.
+//! Parses and writes `user/working.md`: working memory, a text that is valid until its expiry.
 //!
 //! ```text
 //! # Working Memory
 //! Updated: 2026-02-25T11:30:00Z
 //! Expires: 2026-03-10T11:30:00Z
 //!
-//! What we were in the middle of.
+//! The current work, in a few sentences.
 //! ```
 //!
 //! Absent, malformed or expired reads as none. The grammar is `grammar/working.abnf`.

@@ -1,9 +1,8 @@
-//! The little of YAML that a note's header needs: `key: value` lines with plain or quoted scalars.
+//! Reads the part of YAML that a note's header needs: `key: value` lines with plain or quoted scalars.
 //!
-//! Headers in a vault are written by people, by Obsidian's property editor and by this program. A full YAML
-//! reader would refuse a whole header for one odd line, and couldn't say where in the file a value stands,
-//! which is what an edit needs. So each line is read for itself, and lines of other shapes (lists, nested
-//! values, comments) are left alone.
+//! Headers are written by people, by Obsidian's property editor and by this program. A full YAML parser refuses a whole
+//! header for one odd line, and doesn't give the place of a value, which an edit needs. So each line is read on its
+//! own; lines of other shapes (lists, nested values, comments) are left alone.
 
 use std::ops::Range;
 

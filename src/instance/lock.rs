@@ -1,4 +1,4 @@
-//! The locks that allow one daemon a vault; the kernel releases them when their holder ends.
+//! Takes the locks that allow one daemon a vault; the kernel releases them when their holder ends.
 //!
 //! The one in the state directory holds the daemon's process id. The other is on the vault's own folder, without a file
 //! in it, and keeps out a daemon with another state directory, which would send everything again. A file system without

@@ -1,7 +1,7 @@
-//! One daemon a vault: its lock, and its report about itself.
+//! Allows one daemon a vault, and stores its report about itself.
 //!
-//! [`lock`] is taken by the daemon and checked by commands; [`status`] is a file in the state directory. Whether a
-//! daemon runs is known from the lock alone.
+//! [`lock`] is taken by the daemon and checked by commands; [`status`] is a file in the state directory. The lock alone
+//! decides whether a daemon runs.
 
 mod lock;
 mod status;

@@ -1,6 +1,6 @@
-//! The daemon's report about itself: one small file in the state directory, for `status` and `doctor`.
+//! Reads and writes the daemon's report about itself: one small file in the state directory, for `status` and `doctor`.
 //!
-//! The file is only a report. Whether a daemon runs is known from its lock, never from this file.
+//! The file is only a report. The daemon's lock decides whether one runs, never this file.
 
 use std::path::Path;
 

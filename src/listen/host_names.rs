@@ -1,4 +1,4 @@
-//! The host names that a listener answers to, and the origins of requests. Pure.
+//! Checks the host names that a listener answers to, and the origins of requests. Pure.
 
 use std::net::{IpAddr, SocketAddr};
 

@@ -1,4 +1,4 @@
-//! The bearer token of the HTTP server: from the environment, or from a file that only its owner can read.
+//! Loads the bearer token of the HTTP server: from the environment, or from a file that only its owner can read.
 
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;

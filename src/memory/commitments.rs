@@ -1,5 +1,5 @@
-//! Follow-ups: add, list, mark done or cancelled. The note `COMMITMENTS.md` is the only place where they are; delivery
-//! is [`crate::deliver`]'s work. Answers are read back from the note.
+//! Adds, lists, completes and cancels follow-ups. `COMMITMENTS.md` is the only place where they are kept;
+//! [`crate::deliver`] sends them. Results are read back from the note.
 
 use jiff::{Timestamp, tz::TimeZone};
 use serde::Serialize;

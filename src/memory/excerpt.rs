@@ -1,4 +1,4 @@
-//! Reading a note, or some of its lines.
+//! Reads a note, or some of its lines.
 
 use serde::Serialize;
 

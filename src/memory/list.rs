@@ -1,4 +1,4 @@
-//! Lists the memories of each shelf: sections, days, follow-ups.
+//! Lists the memories of each kind: sections, days, follow-ups.
 
 use jiff::civil::Date;
 use serde::{Serialize, Serializer};

@@ -1,18 +1,18 @@
-//! Memories: saves, reads, lists, pins, promotes and forgets them in the vault's notes.
+//! Saves, reads, lists, pins, promotes and forgets memories in the vault's notes.
 //!
 //! [`MemoryNotes`] is the one implementation behind the command line, the MCP server, Discord and the hooks. Words come
 //! in; the lines of the note after the write go out. Each operation is one edit of one note through [`Editor`], found
-//! by content, and one snapshot that says who asked ([`Origin`]). Each then reads the note again: "saved" is a fact,
+//! by content, and one snapshot that names its author ([`Origin`]). Each then reads the note again: "saved" is a fact,
 //! and where a person's edit came first the answer is an error that says so.
 //! - [`text`]: rules for a memory's text, and for two that say the same. Pure;
 //! - [`scope`], [`project`]: a memory's scope, and the project of a folder;
 //! - [`change`]: saving, changing, forgetting, promoting, keeping learned facts;
-//! - [`list`], [`excerpt`]: listing each shelf, and reading a note; [`note_hash`]: the hash that a reader gets and a
-//!   writer gives back;
+//! - [`list`], [`excerpt`]: listing memories by kind, and reading a note; [`note_hash`]: the hash that a reader gets
+//!   and a writer gives back;
 //! - [`pins`], [`commitments`], [`working`]: pinned memories, follow-ups, working memory, each a note of its own;
 //! - [`error`]: errors, with stable names for programs.
 //!
-//! Two meanings of "scope" meet here. [`MemoryKind`] is the *note* (long, daily, commitment); [`Scope`] is the *owner* (a
+//! "Scope" has two meanings here: [`MemoryKind`] is the *note* (long, daily, commitment); [`Scope`] is the *owner* (a
 //! project, a person), a tag at the bullet's end.
 //!
 //! Never here: notifications, and text from outside that becomes a heading, a reminder or a follow-up.

@@ -1,4 +1,5 @@
-//! The hash of a note that a reader gets and a writer may give back, so that an unseen version isn't overwritten.
+//! Computes the hash of a note that a reader gets and a writer may give back, so that an unseen version isn't
+//! overwritten.
 
 use crate::vault::NotePath;
 

@@ -1,8 +1,7 @@
-//! Pinned memories: `Pinned.md`, a bullet each, ending in a link to what is pinned, or plain text.
+//! Adds and removes pinned memories: `Pinned.md`, a bullet each, ending in a link to the pinned text, or plain text.
 //!
-//! Pinning adds a bullet at the end; unpinning takes the bullet's exact bytes out. A person may do the same by hand,
-//! and where the two meet the person wins: what isn't there any more as it was is left alone. What is answered was read
-//! from the note afterwards.
+//! Pinning adds a bullet at the end; unpinning removes the bullet's exact bytes. A person may do the same by hand, and
+//! wins: a bullet that was changed meanwhile is left alone. Results are read back from the note.
 
 use std::borrow::Cow;
 

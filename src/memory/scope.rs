@@ -1,11 +1,11 @@
-//! The scope of a memory: global, a project, an agent, a person, or a named group.
+//! Parses the scope of a memory: global, a project, an agent, a person, or a named group.
 //!
-//! A scope stands visibly in the Markdown, as a nested tag at the bullet's end: `#project/vault-agent`,
-//! `#agent/reviewer`, `#user/anna`, `#custom/garden`. A bullet without such a tag is `global`. Obsidian finds and
-//! renames such tags by itself, and a person may write, change or delete them like any other.
+//! A scope is visible in the Markdown, as a nested tag at the bullet's end: `#project/vault-agent`, `#agent/reviewer`,
+//! `#user/anna`, `#custom/garden`. A bullet without such a tag is `global`. Obsidian finds and renames such tags by
+//! itself, and a person may write, change or delete them like any other.
 //!
-//! An id can hold what an Obsidian tag can: letters, digits, `-`, `_` and `/`. Anything else becomes `-`, once for each
-//! run; case is kept as written and means nothing, as everywhere in Obsidian.
+//! An id can hold the characters of an Obsidian tag: letters, digits, `-`, `_` and `/`. A run of others becomes one
+//! `-`. Case is kept as written and ignored in comparisons, as everywhere in Obsidian.
 
 use std::{
     fmt,

@@ -1,4 +1,4 @@
-//! Working memory and the user's profile: context for each session and turn, until it expires.
+//! Reads and writes working memory and the user's profile: context for each session and turn, until it expires.
 //!
 //! All of it is off until `memory.user_namespace` names the folder that every conversation shares (`user`, as a rule).
 //! The profile describes the user. Working memory describes the last work: one text that each compaction replaces,

@@ -1,8 +1,8 @@
 //! Measures the rules on a corpus of secrets, and on ordinary code and prose.
 //!
-//! The files of `testdata` have a line a secret: its family, a tab, a text with `«` and `»` round the secret, `⏎` for a
-//! line's end. `¦` cuts every secret in pieces, so no scanner of a code host sees one. `unseen.txt` is a third, drawn
-//! by lot before the rules were written, and was not looked at while they were.
+//! The files of `testdata` have a line for each secret: its family, a tab, a text with `«` and `»` round the secret,
+//! `⏎` for a line's end. `¦` cuts every secret in pieces, so that no scanner of a code host sees one. `unseen.txt` is a
+//! third of the lines, drawn by lot before the rules were written and not read while they were.
 
 use super::*;
 

@@ -1,9 +1,9 @@
 //! Masks secrets in text before it is kept: logs of sessions and of turns, errors, questions of the inbox.
 //!
 //! A text comes in; the same text goes out with `[masked: KIND]` in the place of each secret. Notes about work are full
-//! of hashes, identifiers and long names, and a log is worth what it keeps. So a value is masked only with a sign that
-//! it is a secret: its own prefix and length, the name or header before it, the command or URL around it. Pure; masked
-//! text is left as it is.
+//! of hashes, identifiers and long names that must stay readable. So a value is masked only with a sign that it is a
+//! secret: its own prefix and length, the name or header before it, the command or URL around it. Pure; masked text is
+//! left as it is.
 //!
 //! - [`scan`]: one pass that finds keywords; [`rule`]: a pattern that runs near its keywords alone.
 //! - [`tokens`]: values with a known prefix or form (`ghp_…`, JSON web tokens, Telegram's bots).
@@ -13,10 +13,10 @@
 //! - [`commands`]: passwords on command lines, in netrc and pgpass files, in SQL.
 //! - [`assigned`]: values after names such as `DB_PASSWORD`, judged by [`secret_names`] and [`values`].
 //!
-//! Source of the prefixes and lengths: the default rules of gitleaks (`config/gitleaks.toml`, MIT), read for their facts,
-//! and the documentation of the services. Two crates carry such rules: `scrubbers` 0.1
-//! (TruffleHog's) compiles all of them at its start and overwrites a secret without its kind; `stakpak-shared` (gitleaks')
-//! is an agent's own crate, with all that agent needs. Neither was measured on the corpus here.
+//! Source of the prefixes and lengths: the default rules of gitleaks (`config/gitleaks.toml`, MIT), read for their
+//! facts, and the documentation of the services. Two crates carry such rules: `scrubbers` 0.1 (TruffleHog's) compiles
+//! all of them at its start and overwrites a secret without its kind; `stakpak-shared` (gitleaks') is an agent's own
+//! crate, with all that agent needs. Neither was measured on the corpus here.
 
 mod assigned;
 mod blocks;

@@ -1,8 +1,8 @@
-//! Operations on reminders: add, change, remove, list, preview.
+//! Adds, changes, removes, lists and previews reminders.
 //!
-//! The note `Reminders.md` is the only place where reminders are. Each call reads it anew, works out
-//! the one line that it means ([`plan`], pure) and hands that line to [`vault::Editor`], which finds
-//! it by its bytes. Nothing here sends anything; firing is [`crate::deliver`]'s work.
+//! `Reminders.md` is the only place where reminders are kept. Each call reads it anew, plans the one line that changes
+//! ([`plan`], pure) and hands that line to [`vault::Editor`], which finds it by its bytes. Nothing here sends anything;
+//! [`crate::deliver`] does.
 //!
 //! - `vault_reminders`: the reminders of a vault; `plan`, `snooze`, `occurrence`: changes of a line;
 //! - `adopt`: turning other notes' lines into reminders; `findings`: near misses; `error`: errors.

@@ -1,8 +1,8 @@
 //! Snoozes a reminder: it comes again later.
 //!
-//! A reminder that was told, or that recurs, stays as it is, and a new one with the same words gets the new time. One
-//! that comes once and wasn't told yet is moved, also while it waits for the end of quiet hours or for its notifier, so
-//! that it doesn't come twice.
+//! A reminder that was notified, or that recurs, stays as it is, and a new one with the same words gets the new time.
+//! One that comes once and wasn't notified yet is moved, also while it waits for the end of quiet hours or for its
+//! notifier, so that it doesn't come twice.
 
 use jiff::{SignedDuration, Timestamp, ToSpan, civil};
 

@@ -1,8 +1,8 @@
 //! Classifies a jump of the wall clock: a suspend, a correction, or none.
 //!
-//! The daemon compares the wall clock with what it expected: its last reading plus the time that the monotonic clock
-//! says has passed. What fires needs no such help (due is what lies at or before now, and the delivery journal never
-//! sends a key twice, so a clock that goes back repeats nothing); the kind decides about words and logs alone.
+//! The daemon compares the wall clock with its expectation: its last reading plus the time that the monotonic clock
+//! says has passed. Firing doesn't depend on it: everything at or before now is due, and the delivery journal never
+//! sends a key twice, so a clock that goes back repeats nothing. The kind only changes messages and logs.
 
 use jiff::{SignedDuration, Timestamp};
 

@@ -1,8 +1,7 @@
 //! Computes the occurrences that are due at an instant, and the next one.
 //!
-//! The occurrences of a series lie in time as they lie in the calendar, so the latest one at an
-//! instant is found by arithmetic on the local date and a look at its neighbours; nothing here walks
-//! a series from its start.
+//! Occurrences of a series have the same order as instants and as dates, so the latest one at an instant is found by
+//! arithmetic on the local date and a check of its neighbours. No series is walked from its start.
 
 use jiff::{SignedDuration, Timestamp, civil};
 

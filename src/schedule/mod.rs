@@ -1,25 +1,23 @@
-//! The schedule: local time in any zone, recurrence, due, missed and next occurrences.
+//! Computes local times in any zone, recurrence, and due, missed and next occurrences.
 //!
-//! Everything here is a pure function of its arguments. Nothing reads a clock, a file or the
-//! machine's own zone database: the zones come from the IANA database bundled with jiff
+//! Pure: no clock, no file, no zone database of the machine. The zones come from the IANA database bundled with jiff
 //! ([`database_version`]), so the same lines give the same instants on every machine.
 //!
-//! A reminder line says a *local* date and time. The engine never adds seconds to an instant: it
-//! steps civil dates ([`Series`]) and resolves each one anew in the zone ([`resolve`]), so a
-//! recurrence keeps its local time of day across clock changes. The three rules that other tools
-//! differ in:
+//! A reminder line holds a *local* date and time. The engine never adds seconds to an instant: it steps civil dates
+//! ([`Series`]) and resolves each one anew in the zone ([`resolve`]), so a recurrence keeps its local time of day
+//! across clock changes. Three rules in which other tools differ:
 //!
-//! - A local time that the clocks skip is the first valid minute after the gap (not the time shifted
-//!   by the gap's length); one that comes twice is the earlier.
-//! - A monthly reminder on a day that the month lacks comes on its last day (RFC 7529
-//!   `SKIP=BACKWARD`) and returns to the day that was meant, which `day=` remembers.
-//! - Where the calendar itself skips a whole day (Pacific/Apia had no 2011-12-30), that day's
-//!   occurrence of a daily reminder comes at the first minute of the next day. If the next day's own
-//!   falls on that very instant (`time=00:00`), the two are one occurrence, known by the later date:
-//!   one instant never gives two notifications of one reminder, nor counts as a miss.
+//! - A local time that the clocks skip is the first valid minute after the gap (not the time shifted by the gap's
+//!   length); one that comes twice is the earlier.
+//! - A monthly reminder on a day that the month lacks comes on its last day (RFC 7529 `SKIP=BACKWARD`) and returns to
+//!   the day that was meant, which `day=` remembers.
+//! - Where the calendar itself skips a whole day (Pacific/Apia had no 2011-12-30), that day's occurrence of a daily
+//!   reminder comes at the first minute of the next day. If the next day's own falls on that very instant
+//!   (`time=00:00`), the two are one occurrence, known by the later date: one instant never gives two notifications of
+//!   one reminder, nor counts as a miss.
 //!
-//! Every function costs the same whether a reminder began yesterday or in year 1: the index of the
-//! occurrence at an instant is computed, never searched from the start.
+//! Every function costs the same whether a reminder began yesterday or in year 1: the index of the occurrence at an
+//! instant is computed, never searched from the start.
 //!
 //! - `zone`, `resolve`, `zone_data_check`: zones, and from local time to instants;
 //! - `series`: the dates of reminders; [`task_dates`]: of other plugins' task lines; `timetable`: of routines;

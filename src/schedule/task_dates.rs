@@ -1,10 +1,10 @@
-//! Recurrences of task lines: the next date of a rule that is written in English or as an RRULE.
+//! Computes the next date of a task line's recurrence, which is written in English or as an RRULE.
 //!
-//! [`next_date`] gives what RFC 5545 gives, weeks beginning on Monday: a date that doesn't exist is no date, so `every
-//! month on the 31st` skips the short months. [`step`] is what Tasks makes of it: `every month` and `every year`, which
-//! name no day, go to the last day where the month lacks the day, and go on from there; [`Step::short_of`] says so.
+//! [`next_date`] follows RFC 5545, with weeks beginning on Monday: a date that doesn't exist is no date, so `every
+//! month on the 31st` skips the short months. [`step`] follows Tasks: `every month` and `every year`, which name no
+//! day, go to the last day where the month lacks the day, and go on from there; [`Step::short_of`] says so.
 //!
-//! Dates alone: a task's time of day goes along unchanged.
+//! Dates only: a task's time of day is carried along unchanged.
 
 use jiff::ToSpan;
 use jiff::civil::{Date, Weekday as Day};

@@ -1,7 +1,7 @@
-//! Time zones by their IANA name, from the bundled database alone.
+//! Finds time zones by their IANA name, in the bundled database alone.
 //!
-//! The machine's own zone files are never read: they may be years old, and the answers would differ
-//! from machine to machine.
+//! The machine's own zone files are never read: they may be years old, and the results would differ from machine to
+//! machine.
 
 use std::sync::{Arc, LazyLock};
 

@@ -1,11 +1,11 @@
-//! Task lines of other plugins: finds them in the vault, reads their times, and does or snoozes one.
+//! Finds task lines of other plugins in the vault, reads their times, and does or snoozes one.
 //!
 //! - [`Scanner`] keeps each note's tasks with the note's stat, and reads again only notes whose stat changed. It is a
 //!   cache: without it, all notes are read.
 //! - [`plugins`] reads the plugins' own settings.
-//! - [`TaskRef`] names a task; [`change`] applies Done or Snooze to a note, as its plugin would; `rewrite` moves, rewords
-//!   and removes a task. Pure.
-//! - [`Scanner::later`] works out the further times of a task that comes again.
+//! - [`TaskRef`] names a task; [`change`] applies Done or Snooze to a note, as its plugin would; `rewrite` moves,
+//!   rewords and removes a task. Pure.
+//! - [`Scanner::later`] computes the further times of a recurring task.
 //! - [`disabled_forms`] counts the tasks of forms that aren't on.
 //! - [`VaultTasks`] lists tasks, and does those changes through the editing engine, one edit each.
 //!

@@ -1,7 +1,7 @@
-//! A task on another day, with other words, or taken out: pure, from the note's bytes to its bytes.
+//! Moves a task to another day, changes its words, or removes it: from a note's bytes to its bytes. Pure.
 //!
-//! What is written is read again before it counts: a moved task is told at its new time, and one with other words says
-//! these and is told when it was.
+//! The written task is read again before it counts: a moved task must have its new time, a reworded one its new words
+//! and its old time.
 
 use jiff::ToSpan;
 use jiff::civil::DateTime;

@@ -1,4 +1,4 @@
-//! Finds the task that is meant by an id or by words, and returns the note with that task done or snoozed. Pure.
+//! Finds the task that an id or words mean, and returns the note with that task done or snoozed. Pure.
 
 use jiff::civil::DateTime;
 

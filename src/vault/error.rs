@@ -1,4 +1,4 @@
-//! Errors between the vault and its files, in words for people.
+//! Defines the errors of the vault and its files, in words for people.
 
 use std::{io, path::PathBuf, time::Duration};
 

@@ -1,4 +1,4 @@
-//! The origin of a write (actor, client, conversation), which history keeps beside each change.
+//! Holds the origin of a write (actor, client, conversation), which history records with each change.
 
 use super::why::{Actor, Why};
 

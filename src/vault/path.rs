@@ -1,4 +1,4 @@
-//! Paths of notes: relative to the vault, with `/`, and unable to leave it.
+//! Parses paths of notes: relative to the vault, with `/`, and unable to leave it.
 
 use std::{fmt, str::FromStr};
 

@@ -1,4 +1,4 @@
-//! The actor and reason of a change, which history writes beside each edit.
+//! Holds the actor and reason of a change, which history records with each edit.
 
 use std::error::Error;
 

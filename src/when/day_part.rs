@@ -1,5 +1,5 @@
-//! The parts of a day: the hours of morning, afternoon, evening and night, and the minute that each stands for without
-//! a time.
+//! Defines the parts of a day: the hours of morning, afternoon, evening and night, and the minute that each means
+//! without a time.
 
 /// A part of the day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,11 +1,11 @@
-//! `WHEN`: a time as people type it, in English, German, French, Spanish and Italian.
+//! Parses `WHEN`: a time as people type it, in English, German, French, Spanish and Italian.
 //!
 //! A phrase becomes tokens ([`tokens`]), the tokens become the terms of each language ([`lexicon`], over the tables of
-//! [`languages`]), the grammar ([`grammar`]) gives everything that the terms can be, and [`resolve`] every local time
-//! that each of those can mean. Only a phrase with one meaning is taken; one with several is refused with all of them
+//! [`languages`]), the grammar ([`grammar`]) gives every parse of the terms, and [`resolve`] every local time that each
+//! parse can mean. Only a phrase with one meaning is accepted; one with several is refused with all of them
 //! ([`WhenError::Ambiguous`]), and one with none is refused with the reason. Nothing is guessed, and the meaning is
-//! shown for confirmation ([`confirmation()`]). Everything here is pure. `grammar/when.md` is the page for others,
-//! `grammar/vectors/when.json` the phrases with their meanings.
+//! shown for confirmation ([`confirmation()`]). Pure. `grammar/when.md` documents the grammar,
+//! `grammar/vectors/when.json` holds phrases with their meanings.
 //!
 //! - `term`: meanings of words; `day_part`: the hours of morning, afternoon, evening and night;
 //! - `phrase`: the parsed form of a phrase;

@@ -1,4 +1,4 @@
-//! Terms: the meanings of words, without a language, from which the grammar is made.
+//! Defines the terms of the grammar: the meanings of words, without a language.
 
 use jiff::civil::Weekday;
 

@@ -1,8 +1,8 @@
 //! Splits a phrase into tokens: runs of digits, words, single signs.
 //!
-//! Words are folded: lower case, without accents (`Février` is `fevrier`, `mañana` is `manana`), so that the tables need
-//! one spelling each. Hyphens and apostrophes between letters part words (`après-demain`, `aujourd'hui`); white space
-//! parts tokens and is no token itself.
+//! Words are folded: lower case, without accents (`Février` is `fevrier`, `mañana` is `manana`), so that the tables
+//! need one spelling each. Hyphens and apostrophes between letters separate words (`après-demain`, `aujourd'hui`);
+//! white space separates tokens and is none itself.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;

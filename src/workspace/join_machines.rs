@@ -1,4 +1,4 @@
-//! How a process takes part among several machines: with the engine that the settings name, under this machine's name.
+//! Joins the other machines of the vault, with the engine that the settings name and under this machine's name.
 
 use std::sync::Arc;
 

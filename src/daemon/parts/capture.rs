@@ -1,9 +1,8 @@
-//! The daemon's capture: what people said becomes questions in the inbox, and what is ticked there is kept.
+//! Runs the capture: turns statements in logs into questions of the inbox, and keeps the ticked ones.
 //!
-//! It wakes where a log or the inbox changed, waits until that has been quiet for a moment, and looks at what is new; where
-//! nothing changes nothing runs. What was read of a log is noted after its questions stand in the note: a crash in between
-//! reads it again and asks nothing twice. A brain that can't be asked now is asked when something changes, or after a
-//! while; until then its turns wait.
+//! It wakes when a log or the inbox changed, waits until that has been quiet for a moment, and reads what is new. A
+//! log's progress is recorded after its questions are in the note: a crash in between reads it again and asks nothing
+//! twice. If a brain can't be asked, its turns wait for the next change, or for a while.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
-//! The daemon's Discord bot: it runs where there is a token, and starts anew with other settings.
+//! Runs the Discord bot, if there is a token, and restarts it with changed settings.
 //!
-//! What the bot can't do itself it asks the rest of the daemon for ([`Outside`]): a status, an undo, a
-//! confirmation. Files and databases are touched where the gateway doesn't wait for them. Whatever is
-//! wrong with Discord stands in `status` as one sentence; the daemon goes on with the console.
+//! The bot asks the rest of the daemon through [`Outside`] for a status, an undo or a confirmation. Files and databases
+//! are touched on threads that the gateway doesn't wait for. A fault of Discord is shown in `status` as one sentence;
+//! the daemon goes on with the console.
 
 use std::sync::Arc;
 use std::time::Duration;

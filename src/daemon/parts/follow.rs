@@ -1,4 +1,4 @@
-//! Folders of other programs, followed: what they write is in the vault a moment later ([`crate::transfer::follow`]).
+//! Follows folders of other programs: their changes are in the vault a moment later ([`crate::transfer::follow`]).
 
 use std::path::PathBuf;
 use std::sync::Arc;

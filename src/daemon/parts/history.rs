@@ -1,7 +1,7 @@
-//! The daemon's history: what people change becomes snapshots, in batches.
+//! Takes snapshots of people's changes, in batches.
 //!
-//! What the agent writes is recorded by the editing engine itself; this part sees to the rest. A
-//! snapshot may wait for the disk, so it is taken where the other tasks don't wait for it.
+//! The editing engine records the agent's own writes. A snapshot may wait for the disk, so it is taken on a thread that
+//! other tasks don't wait for.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,6 +1,6 @@
-//! The daemon's index: it follows every change, and vouches for it to other processes.
+//! Passes events on to the index, which follows every change and proves to other processes that it is fresh.
 //!
-//! The work is done in the follower's own thread ([`Follower`]); this part only passes events on.
+//! The work is done in the follower's own thread ([`Follower`]).
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,6 +1,6 @@
-//! The other machines of the vault: talks to the store that they share, and says when this machine becomes the voice.
+//! Connects this machine to the store that the vault's machines share, and reports when it becomes the voice.
 //!
-//! Without `[machines]` it waits for settings, and nothing is started.
+//! Without `[machines]` it starts nothing and waits for changed settings.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,10 +1,9 @@
-//! The parts beside the loop: one file a part. Each hears of all events, looks at the settings itself, and never ends
-//! the daemon.
+//! The parts beside the loop, one file each. Each gets all events, reads the settings itself, and never ends the
+//! daemon.
 //!
-//! - [`history`], [`index`], [`follow`]: what people change becomes snapshots, the index follows, other programs' folders
-//!   are followed;
-//! - [`recall`], [`question_socket`]: the index is kept warm for whoever asks, over a socket of the owner's;
-//! - [`capture`], [`summaries`], [`working`]: what was said becomes questions in the inbox, summaries, working memory;
+//! - [`history`], [`index`], [`follow`]: snapshots of people's changes, the index, other programs' folders;
+//! - [`recall`], [`question_socket`]: recall kept warm, and the socket of the owner's on which other processes ask it;
+//! - [`capture`], [`summaries`], [`working`]: questions of the inbox, summaries, working memory;
 //! - [`discord`], [`routines`], [`page`]: the bot, the scheduled prompts, the page; [`machines`]: the other machines.
 
 mod capture;

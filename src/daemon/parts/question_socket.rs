@@ -1,8 +1,8 @@
-//! The daemon's door for questions: a Unix socket that only the owner can reach, a line in, a line out.
+//! Answers questions of other processes on a Unix socket that only the owner can reach: one line in, one line out.
 //!
-//! The protocol is [`crate::search::give::ask`]'s. A question is answered on a thread of its own, so a long one holds up
-//! nobody, and at most [`AT_ONCE`] at a time, so a flood costs the askers alone: they answer themselves. Hooks hand over
-//! here, too, which session of a coding agent has gone on ([`crate::hooks::archive::delegate`]).
+//! The protocol is [`crate::search::give::ask`]'s. Each question is answered on a thread of its own, so a long one
+//! delays no other, and at most [`AT_ONCE`] at a time; a client beyond that answers itself. Hooks report here, too,
+//! which session of a coding agent has gone on ([`crate::hooks::archive::delegate`]).
 
 use std::path::PathBuf;
 use std::sync::Arc;

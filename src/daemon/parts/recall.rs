@@ -1,5 +1,4 @@
-//! The daemon's recall: kept warm for whoever asks, and its vectors kept complete, on start, after changes
-//! and every hour.
+//! Keeps recall warm, and its vectors complete: on start, after changes and every hour.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,7 +1,7 @@
-//! The daemon's routines: a look on every minute and whenever one of their notes changes, beside the scheduler's pass.
+//! Runs routines: checks them on every minute and whenever one of their notes changes, beside the scheduler's pass.
 //!
-//! A run is a task of its own, so that neither reminders nor other routines wait for it. What a stop or a crash leaves
-//! open is taken up by the next look.
+//! Each run is a task of its own, so neither reminders nor other routines wait for it. The next check continues what a
+//! stop or a crash left open.
 
 use std::collections::HashSet;
 use std::sync::Arc;

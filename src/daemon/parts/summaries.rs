@@ -1,9 +1,9 @@
-//! The daemon's scribe: looks at a log when it has grown by enough, and writes the summaries that are due.
+//! Writes the summaries that are due, when a log has grown by enough.
 //!
-//! A message costs a look at its log's size: a log of so many bytes can't hold more tokens than a quarter of them, so
-//! most growth is known to be too little without reading anything. A log with summaries is read when it grows, for what
-//! was edited or deleted in it. All else (the start, lost events, a summary that somebody deleted) is a look at
-//! everything. One log at a time; nobody waits for it.
+//! A message costs one look at its log's size: a log of so many bytes can't hold more tokens than a quarter of them, so
+//! most growth is known to be too little without reading. A log with summaries is read when it grows, to find edited or
+//! deleted events. All else (the start, lost events, a deleted summary) checks every log. One log at a time; no other
+//! part waits for it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{Read, Seek, SeekFrom};

@@ -1,7 +1,7 @@
-//! The daemon's working memory: written when a window ends (`/new`), was summarised, or a session was compacted.
+//! Writes working memory when a window ends (`/new`), was summarised, or a session was compacted.
 //!
-//! The notes say so themselves: a log's last event that its window ended or that the host compacted the conversation, a
-//! summary that is new. One text is kept, so of several conversations the last one counts; nobody waits for it.
+//! The notes trigger it: a log's last event (the window ended, or the host compacted the conversation), or a new
+//! summary. There is one text, so of several conversations the last one counts. No other part waits for it.
 
 use std::collections::HashMap;
 use std::io::{Read as _, Seek as _, SeekFrom};

@@ -1,4 +1,4 @@
-//! Words for what is about to be due, beside the passes: the scheduler hands on what a pass saw coming and goes on.
+//! Asks a brain for phrases for reminders that are soon due. The scheduler hands them over after a pass and goes on.
 
 use std::sync::Arc;
 

@@ -1,9 +1,8 @@
-//! The loop at the heart of the daemon: a pass on every minute, and again when a watched note changes.
+//! Runs a pass on every minute, and again when a watched note changes.
 //!
-//! The loop keeps no schedule. It knows three instants: the next minute's boundary, the instant that the
-//! last pass asked for (an attempt to repeat, a note that was not still), and the editor's next look at
-//! what it wrote. It sleeps to the earliest of them, never for long ([`Ticker`]), and each of them leads
-//! to the same thing: a pass that reads the notes anew.
+//! The loop keeps no schedule. It knows three instants: the next minute's boundary, the instant that the last pass
+//! asked for (a retry, a note that was not still), and the editor's next check of a note that it wrote. It sleeps to
+//! the earliest of them, never for long ([`Ticker`]), and each leads to a pass that reads the notes anew.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,6 +1,6 @@
-//! Whether somebody still reads standard output: `vault-agent run | head` ends with its reader, quietly.
+//! Detects that standard output has lost its reader: `vault-agent run | head` ends with its reader, quietly.
 //!
-//! Only a pipe has a reader that can go. What was due and not told stays due: it comes at the next start.
+//! Only a pipe can lose its reader. Due items that were not sent stay due for the next start.
 
 #[cfg(unix)]
 use std::os::fd::AsFd;

@@ -1,8 +1,8 @@
-//! Answers in the journal: their text and nonces are fixed before the first byte leaves, and they stay here until
-//! their log holds them.
+//! Records answers: text and nonces are on disk before the first byte is sent, and stay until the answer's log holds
+//! them.
 //!
-//! An answer is a message without deliveries: no note has a line that it settles. It isn't sent by the
-//! scheduler's pass but by the channel that waits for it, over the same steps.
+//! An answer is a message without deliveries: no note has a line for it. The channel that waits for it sends it, by the
+//! same steps as the scheduler's pass.
 
 use rusqlite::OptionalExtension;
 

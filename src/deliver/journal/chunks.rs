@@ -1,4 +1,4 @@
-//! Messages on their way: claimed with their deliveries, sent chunk by chunk, ended together.
+//! Records messages and their chunks: claimed with their deliveries, sent chunk by chunk, ended together.
 
 use jiff::Timestamp;
 use rusqlite::{Transaction, params};

@@ -1,9 +1,9 @@
-//! Copies: what further notifiers are told of a delivery, each with a state of its own.
+//! Records copies: the messages of a delivery to further notifiers, each with a state of its own.
 //!
-//! A delivery has one message that counts; its outcome decides what happens to the note. A copy is a message to another
-//! notifier that is claimed in the same transaction and from then on goes its own way: its row says for which delivery
-//! and notifier it was made, stays when the message is gone, and so no notifier is told twice because another one
-//! failed. Should its notifier be the one that counts by then, what it took is sent.
+//! A delivery has one message that counts; its outcome decides about the note. A copy is a message to another notifier.
+//! It is claimed in the same transaction and is independent from then on. Its row names the delivery and the notifier
+//! and stays after the message is gone, so a failure of one notifier repeats nothing at another. If the copy's notifier
+//! becomes the one that counts, messages that it took count as sent.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! What was told in the past, for whoever looks back: when, and by which ways.
+//! Lists past deliveries: when, and through which notifiers.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

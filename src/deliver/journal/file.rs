@@ -1,4 +1,5 @@
-//! The journal's file: its schema, whether another connection is at it, and what becomes of one that is no database.
+//! Opens the journal's file: its schema, the detection of other connections, and the replacement of a file that is no
+//! database.
 
 use std::path::Path;
 

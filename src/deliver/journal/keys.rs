@@ -1,4 +1,4 @@
-//! Keys: under which name a delivery, an answer or a question stands in the journal, and what the name says of it. Pure.
+//! Builds and parses the journal's keys of deliveries, answers and questions. Pure.
 
 use jiff::civil;
 

@@ -1,4 +1,4 @@
-//! Ids given to lines, and findings that were told: small memories that make a pass repeatable.
+//! Records ids that lines are about to get, and findings that were reported, so that a pass can be repeated.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Messages as the journal holds them, with their chunks.
+//! Holds messages as the journal stores them, with their chunks.
 
 use jiff::Timestamp;
 use rusqlite::Connection;

@@ -1,23 +1,27 @@
-//! The delivery journal: which notification was sent, in `deliveries.sqlite` of the state directory.
+//! Records deliveries in `deliveries.sqlite` of the state directory.
 //!
-//! A delivery goes `due → sending → sent → done` (its line is rewritten), or `failed`. Each step is
-//! committed to disk before the next one begins (write-ahead log, `synchronous = FULL`), so after a
-//! crash at any instruction the journal says what may have happened. It records; `pass::send` decides:
+//! A delivery goes `due → sending → sent → done` (its line is rewritten), or `failed`. Each step is committed to disk
+//! before the next one begins (write-ahead log, `synchronous = FULL`), so after a crash at any instruction the journal
+//! says what may have happened. It only records; `pass::send` decides:
 //!
 //! - `due`: surely not sent;
 //! - `sending`: a message with a fixed text and fixed nonces may have been sent;
 //! - `sent`: sent, and never sent again whatever the file says;
 //! - `done`: sent, and the note says so too.
 //!
-//! - [`keys`]: under which name a delivery stands; [`message`], [`chunks`]: messages with their chunks, and their way;
-//! - [`answers`], [`runs`], [`tasks`], [`phrases`]: what isn't sent for a line of the two notes, and words for what is;
-//! - [`copies`], [`retry_after`], [`problems`], [`line_ids`]: further notifiers, places that rest, what failed, ids that were given;
-//! - [`delivered`]: what was told, for whoever looks back; [`other_machines`]: what other machines told, and what waits for them;
-//! - [`file`](mod@file): the schema, and what becomes of a file that is no database.
+//! Files:
 //!
-//! Two processes may have it open: each step is one `BEGIN IMMEDIATE` transaction that checks the
-//! state it starts from, and [`Journal::lock`] lets one pass send at a time. Deleting the file loses
-//! nothing of the vault; what was in flight may then come twice.
+//! - [`keys`]: the key of a delivery; [`message`], [`chunks`]: messages with their chunks, and their states;
+//! - [`answers`], [`runs`], [`tasks`], [`phrases`]: answers, runs of routines, task lines, and phrases of a brain for
+//!   due reminders;
+//! - [`copies`], [`retry_after`], [`problems`], [`line_ids`]: further notifiers, pauses of places, failures, ids given
+//!   to lines;
+//! - [`delivered`]: past deliveries; [`other_machines`]: deliveries of other machines, and messages that wait for them;
+//! - [`file`](mod@file): the schema, and the replacement of a file that is no database.
+//!
+//! Two processes may have it open: each step is one `BEGIN IMMEDIATE` transaction that checks its start state, and
+//! [`Journal::lock`] lets one pass send at a time. Deleting the file loses nothing of the vault; messages in flight may
+//! then come twice.
 
 mod answers;
 mod chunks;

@@ -1,4 +1,5 @@
-//! Deliveries among several machines: what another one told, what waits for the machines, and what a message carries.
+//! Records deliveries among several machines: those of another machine, those that wait for the machines, and the
+//! deliveries that a message carries.
 
 use jiff::Timestamp;
 use rusqlite::{Transaction, params};

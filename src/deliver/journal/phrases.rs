@@ -1,7 +1,7 @@
-//! Words that a brain found for what is about to be due, and notices that are said once.
+//! Records phrases that a brain wrote for reminders that are soon due, and notices that are sent once.
 //!
-//! A phrase belongs to one occurrence (its key) and to the line that it was made from (its hash): a line that changed
-//! since has none. The row is there before the brain is asked, so after a crash nobody is asked a second time.
+//! A phrase belongs to one occurrence (its key) and to the line that it was made from (its hash); a changed line has
+//! none. The row is written before the brain is asked, so after a crash no brain is asked a second time.
 
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Transaction, params};

@@ -1,4 +1,4 @@
-//! What `status` and `doctor` show of the journal: what waits, what was refused.
+//! Lists waiting and refused messages, for `status` and `doctor`.
 
 use jiff::Timestamp;
 use rusqlite::params;

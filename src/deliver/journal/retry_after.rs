@@ -1,7 +1,6 @@
-//! Pauses that a place asked for: nothing goes there before they end, whichever pass or process would send it.
+//! Records pauses that a place asked for. No pass and no process sends anything there before a pause ends.
 //!
-//! The pause belongs to the place and not to the message that met it: what was refused keeps its turn before what
-//! comes after it.
+//! The pause belongs to the place, not to the message: a refused message keeps its position before later ones.
 
 use jiff::Timestamp;
 use rusqlite::{Transaction, params};

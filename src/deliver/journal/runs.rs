@@ -1,9 +1,8 @@
-//! The runs of routines: what was claimed, what came of it, and from where on occurrences count.
+//! Records the runs of routines: claims, outcomes, and the instant from which on occurrences count.
 //!
-//! A run goes `claimed → fixed → done`. It is claimed, with all that it begins with, before anything is asked; its
-//! text is fixed in one transaction with the message that carries it, so that there is one text and one message
-//! whatever crashes when. A routine's row says up to which occurrence all were claimed or had nothing to do: what lies
-//! before is never looked at again.
+//! A run goes `claimed → fixed → done`. It is claimed with all its input before a brain is asked. Its text is fixed in
+//! the transaction that queues its message, so one text and one message exist whatever crashes when. A routine's row
+//! says up to which occurrence all were claimed or had nothing to do; earlier ones are never looked at again.
 
 use jiff::{Timestamp, civil};
 use rusqlite::{OptionalExtension, Row, Transaction, params};

@@ -1,4 +1,5 @@
-//! Task lines in the journal: since when each form is told, and tasks that stand elsewhere, or say more, than when they were.
+//! Records task lines: since when each form gives notifications, and tasks that moved or changed after their
+//! notification.
 
 use std::collections::HashMap;
 

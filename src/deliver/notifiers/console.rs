@@ -1,8 +1,7 @@
-//! The console notifier: one line a notification, at once, with nothing set up; what a routine says keeps its lines.
+//! Prints notifications to the console: one line each, at once, without setup; a routine's text keeps its line breaks.
 //!
-//! Coloured where it is a terminal; with JSON one object a line. It can't be asked what it printed
-//! before a crash, so its promise is "at least once". Control characters of a note never reach the
-//! terminal.
+//! Coloured on a terminal; with JSON one object a line. It can't be asked what it printed before a crash, so it
+//! guarantees "at least once". Control characters of a note never reach the terminal.
 
 use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};

@@ -1,9 +1,9 @@
-//! The desktop notifier: the session's notification centre, through a program that the desktop has.
+//! Shows notifications in the desktop's notification centre, through a program that the desktop has.
 //!
-//! `notify-send` where it is there, else `gdbus` (both speak to the freedesktop service over D-Bus), and `osascript`
-//! on macOS: so no D-Bus library is part of this program. A notification centre has no memory that can be asked, so
-//! the promise after a crash is "at least once". Without a desktop session, or without any of the programs, it
-//! refuses, and the message falls back to the console. Text reaches a program as an argument of its own, never as code.
+//! `notify-send` if present, else `gdbus` (both speak to the freedesktop service over D-Bus), and `osascript` on macOS;
+//! so the program needs no D-Bus library. A notification centre can't be asked for earlier messages, so after a crash
+//! it guarantees "at least once". Without a desktop session, or without any of the programs, it refuses, and the
+//! message falls back to the console. Text reaches a program as an argument of its own, never as code.
 
 use std::process::Stdio;
 

@@ -1,9 +1,9 @@
-//! The mail notifier: one mail a notification, through the person's own mail server.
+//! Sends one mail for each notification, through the person's own mail server.
 //!
-//! A connection is made for each mail and nothing is said on it before it is private. The promise is "at least once":
-//! a mail server can't be asked what it took. Every attempt at a mail has the same `Message-ID`, by which many servers
-//! and mail programs drop a second copy. What goes wrong before the text is handed over was surely not sent; without an
-//! answer after it, nobody knows.
+//! Each mail has its own connection, and nothing is said on it before it is encrypted. The guarantee is "at least
+//! once", because a mail server can't be asked for earlier mails. All attempts have the same `Message-ID`, by which
+//! many servers and mail programs drop a second copy. A failure before the text is handed over means "not sent"; a
+//! missing answer after it means "unknown".
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};

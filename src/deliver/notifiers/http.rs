@@ -1,8 +1,8 @@
-//! What the notifiers over HTTP have in common: one client, and what an attempt came to.
+//! Shares one HTTP client among the notifiers, and classifies the outcome of an attempt.
 //!
-//! Only an answer of the 2xx kind means that a message arrived, only a refusal that it didn't; whatever lies between
-//! may have arrived. No redirect is followed, because it would carry the secret elsewhere, and no address reaches an
-//! error's words, because it may be a secret itself.
+//! Only a 2xx answer means that a message arrived, only a refusal that it didn't; everything between may have arrived.
+//! No redirect is followed, because it would carry the secret elsewhere. No address reaches an error's words, because
+//! it may be a secret itself.
 
 use std::time::Duration;
 

@@ -1,9 +1,9 @@
-//! One file a notifier: [`console`], [`desktop`], and with their features [`ntfy`](super::NtfyNotifier),
-//! [`email`](super::Email) and [`webhook`](super::SignedWebhook). Discord's stand in its own room.
+//! The notifiers, one file each: [`console`], [`desktop`], and with their features [`ntfy`](super::NtfyNotifier),
+//! [`email`](super::Email) and [`webhook`](super::SignedWebhook). Discord's are in its own room.
 //!
-//! A message that is on disk already comes in; one of the outcomes of [`super::notifier`] goes out. A notifier tries once,
-//! and decides nothing: whether and when it is tried again is decided in `pass::send`, by what the journal holds. A title
-//! or subject that only one place has stands in its file. `http` is what those over HTTP share.
+//! A message that is already on disk comes in; one of the outcomes of [`super::notifier`] goes out. A notifier tries
+//! once; `pass::send` decides about retries by the journal. A title or subject that only one notifier has is made in
+//! its file. `http` is shared by those over HTTP.
 
 mod console;
 mod desktop;

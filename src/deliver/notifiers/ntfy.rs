@@ -1,9 +1,9 @@
-//! The ntfy notifier: a topic of an ntfy server, the public one or one's own, and so a phone.
+//! Sends notifications to a topic of an ntfy server, the public one or one's own, and so to a phone.
 //!
-//! The promise is "exactly once" as long as the server keeps its messages (12 hours by default): each message carries
+//! The guarantee is "exactly once" as long as the server keeps its messages (12 hours by default): each message carries
 //! our nonce as its sequence id, and after an attempt without an answer the topic is asked for it before anything is
-//! sent again. A server that keeps nothing, or lets this token only write, can't be asked: then "at least once", and a
-//! second copy replaces the first on a phone that knows sequence ids (ntfy 2.16). A click opens the note in Obsidian.
+//! sent again. A server that keeps nothing, or a token that may only write, allows "at least once"; a second copy then
+//! replaces the first on a phone that supports sequence ids (ntfy 2.16). A click opens the note in Obsidian.
 
 use std::sync::Arc;
 

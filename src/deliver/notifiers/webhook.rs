@@ -1,9 +1,9 @@
-//! The webhook notifier: JSON to an address of one's own, signed as the Standard Webhooks specification says.
+//! Posts notifications as JSON to an address of one's own, signed according to the Standard Webhooks specification.
 //!
 //! Headers: `webhook-id` (the same on every attempt at a message, so that a receiver can drop a second copy),
-//! `webhook-timestamp` (seconds since 1970, when this attempt was made) and `webhook-signature`
-//! (`v1,` and the base64 of HMAC-SHA256 over `ID.TIMESTAMP.BODY`). The promise is "at least once": an address can't be
-//! asked what it took.
+//! `webhook-timestamp` (seconds since 1970, the time of this attempt) and `webhook-signature` (`v1,` and the base64 of
+//! HMAC-SHA256 over `ID.TIMESTAMP.BODY`). The guarantee is "at least once": an address can't be asked for earlier
+//! messages.
 
 use std::sync::Arc;
 

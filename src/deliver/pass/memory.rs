@@ -1,7 +1,7 @@
-//! What the daemon remembers between passes: how long a note and its new lines have been still.
+//! Remembers between passes how long a note and its new lines have been unchanged.
 //!
-//! Nothing here decides what fires. A due line without an id that was just written fires once it has been the same for five
-//! seconds, or after a minute of changes: somebody may be in the middle of its words.
+//! It decides nothing about firing. A due line without an id that was just written fires once it has been the same for
+//! five seconds, or after a minute of changes: a person may still be typing it.
 
 use std::collections::HashMap;
 

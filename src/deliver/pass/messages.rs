@@ -1,4 +1,4 @@
-//! From what is due to messages: who is told, alone or in a digest, and in which words.
+//! Turns due items into messages: the recipients, alone or in a digest, and the text.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,24 +1,23 @@
-//! One pass of the scheduler: read, claim, send, rewrite.
+//! Runs one pass of the scheduler: read, claim, send, rewrite.
 //!
-//! A pass keeps no schedule: it reads both notes, asks [`crate::schedule`] what is due at the clock's
-//! instant and the journal what of it was sent, and acts on the difference. Its steps, each of which
-//! may be the last one before a crash:
+//! Both notes, the journal and the clock's instant come in; messages, edits and a [`report`] go out. No schedule is
+//! kept: each pass asks [`crate::schedule`] for the due items and the journal for the sent ones, and acts on the
+//! difference. Any of its steps may be the last one before a crash:
 //!
-//! 1. what was on its way when the last pass ended is finished ([`send`]): what may have arrived is looked for before it
-//!    is sent again;
-//! 2. what is due and not sent is claimed in one transaction ([`plan`]) and sent, in the order of the
-//!    file;
-//! 3. each line whose key is sent is rewritten: deleted, moved on, marked delivered ([`settle`]);
-//!    a line that a stale buffer brought back is such a line too, and never fires again;
+//! 1. messages of an earlier pass that are still on their way are finished ([`send`]); one that may have arrived is
+//!    looked for before it is sent again;
+//! 2. items that are due and not sent are claimed in one transaction ([`plan`]) and sent, in the order of the file;
+//! 3. each line whose key is sent is rewritten: deleted, moved on, marked delivered ([`settle`]); a line that a stale
+//!    editor buffer brought back is such a line too, and never fires again;
 //! 4. lines without an id get one;
 //! 5. further notifiers get their copies, which were claimed in step 2.
 //!
-//! [`notes`] reads, [`plan`] compares (its reminders in [`reminders`], tasks of other plugins in [`tasks`], what a plan
-//! consists of in [`planned`]), [`messages`] makes texts of it, [`memory`] keeps what spares the next pass a look, and
-//! [`report`] says what was done. Among several machines [`mod@machines`] says what of it is this one's.
+//! [`notes`] reads the notes; [`plan`] compares (reminders in [`reminders`], tasks of other plugins in [`tasks`], the
+//! plan's values in [`planned`]); [`messages`] makes the texts; [`memory`] keeps what saves the next pass work;
+//! [`mod@machines`] limits the plan to this machine's share, if there are several.
 //!
-//! Rewriting waits until the note is still, except for `tick`; firing never waits for a rewrite. A due line without an id
-//! that was just written waits five seconds, a minute at most, except for `tick`: its words may be half there.
+//! Rewriting waits until the note is still, except for `tick`; firing never waits for a rewrite. A due line without an
+//! id that was just written waits five seconds, a minute at most, except for `tick`: it may be half typed.
 
 mod machines;
 mod memory;

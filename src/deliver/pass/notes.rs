@@ -1,9 +1,8 @@
-//! The two notes as one pass reads them.
+//! Reads the two notes for one pass.
 //!
-//! `Reminders.md` may hold a hundred thousand lines of which none is due. Every pass looks at the bytes
-//! for a date that has come; only if there is one, or the file is another than the one in which the
-//! last pass found nothing to do, are its lines read. Of these only those that may be due, and those
-//! without an id, become values.
+//! `Reminders.md` may hold a hundred thousand lines of which none is due. Every pass searches the bytes for a date that
+//! has come. Lines are parsed only if there is one, or if the file differs from the one in which the last pass found
+//! nothing to do; and of these only lines that may be due, and those without an id, become values.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -1,5 +1,4 @@
-//! What is due, and what of it is to be sent, waited for or written down: the notes against the
-//! journal.
+//! Compares the notes with the journal: which due items are sent, waited for or written down.
 
 use std::collections::{HashMap, HashSet};
 

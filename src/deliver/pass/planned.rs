@@ -1,4 +1,4 @@
-//! What a plan consists of, and what the journal says of one delivery: to be sent, waited for or written down.
+//! Holds the values of a plan, and the journal's verdict on one delivery: send, wait or write down.
 
 use std::collections::HashSet;
 

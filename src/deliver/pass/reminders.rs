@@ -1,4 +1,4 @@
-//! The reminders of a plan: under which name each due line is known, and what is to be done about it.
+//! Plans the reminders: finds each due line's key in the journal, and the action for it.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! What a pass did: the JSON that `tick --json` prints, beside what became of routines.
+//! Reports on a pass: the JSON of `tick --json`, except for the routines' part.
 
 use jiff::{Timestamp, civil, tz::TimeZone};
 use serde::Serialize;

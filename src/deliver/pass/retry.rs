@@ -1,4 +1,4 @@
-//! When a message that could not be sent is tried again. Pure.
+//! Schedules the next attempt at a message that could not be sent. Pure.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Sending: each chunk once, with its row on disk before it leaves.
+//! Sends messages: each chunk once, with its row on disk before it leaves.
 
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};

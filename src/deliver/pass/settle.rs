@@ -1,7 +1,7 @@
-//! Writing down what was sent: lines go or move on, blocks are marked, ids are given.
+//! Writes sent items down in the notes: deletes lines or moves them on, marks blocks, adds ids.
 //!
-//! Each rewrite names a line by its bytes. Where those are gone the person was quicker and wins; the
-//! journal keeps the key, so nothing fires again.
+//! Each rewrite names a line by its bytes. If those are gone, a person was faster and wins; the journal keeps the key,
+//! so nothing fires again.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,9 +1,9 @@
-//! Task lines of other plugins in a pass: told once each, and never touched.
+//! Plans the task lines of other plugins: each is notified once, and never edited.
 //!
-//! A task is known by its words and its note, an occurrence by its local time besides. So an edit of date or time is a new
-//! occurrence, and neither a moved line nor a ticked neighbour is one. What was told goes along with a line that is moved,
-//! and with one that gets a tag; [`moved`](mod@moved) knows it again. A day without a time of day stays that day, whatever
-//! time the settings give it.
+//! A task's key is made of its words and its note, an occurrence's also of its local time. So a changed date or time is
+//! a new occurrence, while a moved line or a ticked neighbour is not. A line that was moved or got a tag keeps its
+//! notification; [`moved`](mod@moved) recognises it. A day without a time of day stays that day, whatever time the
+//! settings give it.
 
 mod moved;
 

@@ -1,4 +1,4 @@
-//! Which note a notification is about: pure.
+//! Finds the note that a notification is about. Pure.
 
 use super::link::obsidian;
 use crate::deliver::notifier::{Fact, MessageKind, Outgoing};

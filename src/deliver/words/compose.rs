@@ -1,7 +1,7 @@
-//! The words of notifications: pure functions from facts to text.
+//! Writes the texts of notifications, from facts. Pure.
 //!
-//! Plain words, the same for every notifier: when it was due, how late it is, what was folded in,
-//! when it comes next. The user's own text stands in the message as it stands in the note.
+//! The words are plain and the same for every notifier: the due time, the delay, the number of folded items, the next
+//! occurrence. The user's own text is quoted as the note has it.
 
 use std::fmt::Write as _;
 

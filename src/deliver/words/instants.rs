@@ -1,6 +1,6 @@
-//! Instants as people read them: the local time, and how far away it is.
+//! Formats instants for people: the local time, and the distance from now.
 //!
-//! What programs read (`--json`) stays RFC 3339: a [`ShownInstant`] is both.
+//! Programs (`--json`) get RFC 3339; a [`ShownInstant`] holds both.
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, Zoned};

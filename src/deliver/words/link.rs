@@ -1,4 +1,4 @@
-//! Links that open a note in Obsidian: pure.
+//! Makes links that open a note in Obsidian. Pure.
 
 use std::fmt::Write as _;
 

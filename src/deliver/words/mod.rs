@@ -1,9 +1,9 @@
-//! What is said, and to whom. Pure: facts and settings in, texts and places out.
+//! Texts and recipients of notifications. Pure: facts and settings in, texts and places out.
 //!
-//! - [`compose`]: the words of a notification; [`about`], [`link`]: which note it is about, and a link that opens it;
-//! - [`instants`]: an instant, and how far away it is;
-//! - [`phrase_check`]: whether words that a brain found for a reminder say what the reminder says;
-//! - [`notify_rules`]: who is told of what (`#tag`), and when not (quiet hours).
+//! - [`compose`]: the text of a notification; [`about`], [`link`]: the note that it is about, and a link to open it;
+//! - [`instants`]: an instant, and its distance from now;
+//! - [`phrase_check`]: the check that a brain's phrase for a reminder says the same as the reminder;
+//! - [`notify_rules`]: recipients by tag (`#tag`), and quiet hours.
 
 mod about;
 pub mod compose;

@@ -1,8 +1,8 @@
-//! Who is told of what, and when not: quiet hours and tags. Pure.
+//! Applies the rules of notifications: quiet hours and tags. Pure.
 //!
-//! What is due in the quiet hours waits until their end, and then comes as what is late comes; what has the urgent tag
-//! comes at once. A tag of the settings names who is told of what has it, in the place of everybody. A tag stands in
-//! the words of a reminder or follow-up as Obsidian writes it: `#work`, also as `#work/office`.
+//! Items that are due in quiet hours wait until their end, and are then sent as late items; the urgent tag overrides
+//! that. A tag in the settings names the recipients of items that have it, in place of the usual ones. A tag is written
+//! in a reminder's or follow-up's words as in Obsidian: `#work`, also `#work/office`.
 
 use std::collections::BTreeMap;
 

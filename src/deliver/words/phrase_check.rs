@@ -1,10 +1,9 @@
-//! Whether words that a brain found for a reminder say what the reminder says. Pure.
+//! Checks that a brain's phrase for a reminder says the same as the reminder. Pure.
 //!
-//! The check trusts nobody's understanding of language. It keeps hold of what a person would miss: names (every word
-//! with a capital letter, the first one in any case), numbers, dates and times in their order, quotes, links, mentions,
-//! ids, and whole words of scripts without capitals. Nothing of that kind may be new either, nor a "not" or a
-//! "tomorrow". What is left are small words around the person's own. A text that fails is not mended: the plain one is
-//! sent.
+//! The check needs no understanding of language. It compares what a person would miss: names (every word with a capital
+//! letter, the first one in any case), numbers, dates and times in their order, quotes, links, mentions, ids, and whole
+//! words of scripts without capitals. Nothing of that kind may be added either, nor a "not" or a "tomorrow". Only small
+//! words may differ. If the check fails, the plain text is sent.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! Lines with a checkbox that a person ticks or declines: what `Approvals.md` and `Inbox.md` share.
+//! Parses lines with a checkbox that a person ticks or declines, as in `Approvals.md` and `Inbox.md`.
 //!
 //! A line's bytes come in; its meaning, or a near miss with its place, goes out. Pure.
 

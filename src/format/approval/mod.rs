@@ -1,12 +1,12 @@
-//! Lines of `Approvals.md`: `- [ ] ap_K5V4M2J7Q2ZP until=2026-12-01T09:30Z brain=claude run="curl …"`, one question for
-//! permission a line.
+//! Parses and writes lines of `Approvals.md`: `- [ ] ap_K5V4M2J7Q2ZP until=2026-12-01T09:30Z brain=claude run="curl
+//! …"`, one question for permission a line.
 //!
-//! A tick (`[x]`) says yes, a minus (`[-]`) says no. A line with a `state` is over, and its box means nothing any more:
-//! an unanswered one reads `state=expired`, which is no "no". The command stands between quotes ([`quoted`]): it is
-//! read back byte for byte, stands on one line, and is shown in full, with line ends and invisible characters spelled
-//! out and Markdown escaped. [`parse`] finds the lines of a file and near misses; [`Approval::to_line`] writes one;
-//! [`with_state`] ends one where it stands. The grammar is `grammar/approval.abnf`. `read` reads a line, `quote` puts a
-//! text between quotes.
+//! A tick (`[x]`) says yes, a minus (`[-]`) says no. A line with a `state` has ended, and its box is ignored: an
+//! unanswered one reads `state=expired`, which is no "no". The command stands between quotes ([`quoted`]): it is read
+//! back byte for byte, fits on one line, and is shown in full, with line ends and invisible characters spelled out and
+//! Markdown escaped. [`parse`] finds the lines of a file and near misses; [`Approval::to_line`] writes one;
+//! [`with_state`] ends one in place. The grammar is `grammar/approval.abnf`. `read` reads a line, `quote` puts a text
+//! between quotes.
 
 pub(in crate::format) mod checkbox;
 pub(super) mod quote;

@@ -1,8 +1,8 @@
 //! Quotes a text on one line, so that a person sees all of it, and parses it back byte for byte.
 //!
-//! A backslash before a character of punctuation is that character, which Markdown reads the same way: what a
-//! command holds is never shown as a link, a comment or markup. `\n`, `\r`, `\t` and `\u{…}` are line ends, tabs and
-//! whatever can't be seen.
+//! A backslash before a punctuation character stands for that character, as in Markdown, so a command is never
+//! displayed as a link, a comment or markup. `\n`, `\r`, `\t` and `\u{…}` stand for line ends, tabs and invisible
+//! characters.
 
 use std::fmt::Write;
 

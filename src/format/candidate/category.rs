@@ -1,4 +1,4 @@
-//! The six categories of memories.
+//! Names the six categories of memories.
 
 use std::fmt;
 use std::str::FromStr;

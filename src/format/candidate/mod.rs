@@ -1,15 +1,14 @@
-//! Lines of `Inbox.md`: `- [ ] [preferences] Anna: likes green tea · "I only drink green tea" [[logs/…#^id]]
-//! cap_K5V4M2J7Q2ZP`, one candidate for a memory a line.
+//! Parses and writes lines of `Inbox.md`: `- [ ] [preferences] Anna: likes green tea · "I only drink green tea"
+//! [[logs/…#^id]] cap_K5V4M2J7Q2ZP`, one candidate for a memory a line.
 //!
 //! A tick (`[x]`) says yes; a minus (`[-]`), or the line's deletion, says no. The quote holds the speaker's words, and
 //! the link leads to their block in the log. A line may replace a known fact (`replaces "…"`) or extend it (`joins
-//! "…"`). Text and quote are written as [`quoted`] writes them: whole, on one line, with nothing that Markdown could
-//! hide.
+//! "…"`). Text and quote are written by [`quoted`]: whole, on one line, with nothing that Markdown could hide.
 //!
-//! The same line with `asked=` behind its id is a *record* and stands in an Obsidian comment: the question, its time,
-//! and its finder (rules or a brain). A record whose line is gone was declined, unless it says `kept=`. So the note
-//! alone holds all earlier questions, whatever is deleted elsewhere. [`parse`] (`read`) reads both; `category` names
-//! the kinds of facts; the grammar is `grammar/candidate.abnf`.
+//! The same line with `asked=` behind its id is a *record* in an Obsidian comment: the question, its time, and its
+//! finder (rules or a brain). A record whose line is gone was declined, unless it says `kept=`. So the note alone holds
+//! all earlier questions. [`parse`] (`read`) reads both; `category` names the kinds of facts; the grammar is
+//! `grammar/candidate.abnf`.
 
 mod category;
 mod read;

@@ -1,4 +1,4 @@
-//! `COMMITMENTS.md`: follow-ups that were promised, a block each with a YAML head and a text.
+//! Parses and writes `COMMITMENTS.md`: promised follow-ups, one block each with a YAML head and a text.
 //!
 //! ```text
 //! ---
@@ -9,10 +9,9 @@
 //! Remind Kyle about the dentist appointment at 3 PM.
 //! ```
 //!
-//! A block begins at a live `---` line whose next line is a `key: value`; its head runs to the next `---`
-//! and names an `id`. Its text runs to the next block or the end of the file, so a rule in the text is text.
-//! The file has no frontmatter: a block at its top is a commitment. The grammar is
-//! `grammar/commitments.abnf`.
+//! A block begins at a live `---` line whose next line is a `key: value`; its head runs to the next `---` and names an
+//! `id`. Its text runs to the next block or the end of the file, so a rule in the text is text. The file has no
+//! frontmatter: a block at its top is a commitment. The grammar is `grammar/commitments.abnf`.
 
 mod read;
 mod write;

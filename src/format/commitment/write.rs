@@ -1,4 +1,4 @@
-//! Writes commitments, and makes the changes of a block: its status, its due time, its words.
+//! Writes commitments, and changes a block's status, due time or words.
 
 use jiff::{Timestamp, civil::Date};
 

@@ -1,4 +1,4 @@
-//! Tests of `lines`, case by case.
+//! Tests of `lines`.
 
 use super::*;
 

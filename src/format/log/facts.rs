@@ -1,7 +1,7 @@
-//! The facts at the end of an agent's event, and which answers are made of memory alone.
+//! Reads and writes the facts at the end of an agent's event, and detects answers that are made of memory alone.
 //!
-//! `%% brain=claude model=claude-opus-5 in=5210 out=212 usd=0.004 ms=2100 %%`, a line of its own behind what was said:
-//! Obsidian doesn't show it.
+//! `%% brain=claude model=claude-opus-5 in=5210 out=212 usd=0.004 ms=2100 %%` is a line of its own behind the event's
+//! text. Obsidian doesn't show it.
 
 /// An answer that begins so consists of excerpts from notes.
 pub const FOUND: &str = "From your notes (excerpts, found by search):";

@@ -1,14 +1,13 @@
-//! Transcripts with a heading a turn, as other programs write them: read, never written.
+//! Parses transcripts with one heading a turn, as other programs write them. They are never written.
 //!
 //! ```text
 //! ## 2026-01-30T14:23:55Z user Alice ^D1-3
-//! What did we say about the dentist?
+//! When did I last ask about the dentist?
 //! ```
 //!
-//! The heading names the instant, the role, the author and, where there is one, the block id; all lines up to
-//! the next such heading are what was said. A line of text that would itself read as such a heading stands
-//! behind a backslash. Whether a file is such a transcript shows in its shape: after the frontmatter (and a
-//! title, if it has one) the first thing in it is a turn's heading.
+//! The heading names the instant, the role, the author and optionally the block id; all lines up to the next such
+//! heading are the turn's text. A line of text that would itself read as such a heading is escaped by a backslash. A
+//! file is such a transcript if the first thing after the frontmatter (and an optional title) is a turn's heading.
 
 use jiff::Timestamp;
 

@@ -1,23 +1,21 @@
-//! Logs: one context window of a conversation a file, one Obsidian callout an event, append-only.
+//! Parses and writes logs: one file for each context window of a conversation, one Obsidian callout for each event,
+//! append-only.
 //!
-//! Every line of raw content stands behind `> `, so nothing that was said can be taken for structure: a
-//! code fence, a `---`, even a callout's own syntax comes back byte for byte. An event ends with a block
-//! id on a line of its own, which makes it linkable. A file is only ever appended to, so a reader may go
-//! on from the end of the last event that it saw ([`parse_from`]).
+//! Every line of an event's text is prefixed by `> `, so it can't be taken for structure: a code fence, a `---` and a
+//! callout's own syntax come back byte for byte. An event ends with a block id on a line of its own, so that it can be
+//! linked. A reader may continue from the end of the last event that it saw ([`parse_from`]).
 //!
 //! ```text
 //! > [!user] 2026-01-30T14:23:55Z Alice
-//! > What did we say about the dentist?
+//! > When did I last ask about the dentist?
 //!
 //! ^01JGXYZ0000000000000000000
 //! ```
 //!
-//! An agent's event may end with a comment of facts on how the answer came about ([`said_and_facts`]), which is no part
-//! of what was said.
-//!
+//! An agent's event may end with a comment of facts on the answer ([`said_and_facts`]), which is no part of its text.
 //! Transcripts of other programs, with a heading a turn, are read too ([`parse_headings`]).
 //!
-//! - `path`, `read`, `write`, `facts`, `headings`: one file each for these.
+//! - `path`, `read`, `write`, `facts`, `headings`: one file for each of these.
 
 mod facts;
 mod headings;

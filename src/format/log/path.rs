@@ -1,5 +1,5 @@
-//! Paths of logs: `logs/<surface>/<context_id>/<window_start_utc>_<seq>.md`, and a coding agent's session
-//! `logs/claude-code/<project>/<session>.md`.
+//! Builds and parses paths of logs: `logs/<surface>/<context_id>/<window_start_utc>_<seq>.md`, and a coding agent's
+//! session `logs/claude-code/<project>/<session>.md`.
 
 use std::fmt;
 

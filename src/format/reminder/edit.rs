@@ -1,6 +1,7 @@
-//! The two changes that are made to a reminder line: it gets an id, and its schedule moves. Both work on the
-//! bytes of the line, change what they mean and nothing else, and leave a line that isn't a valid reminder as
-//! it is.
+//! Makes the two changes of a reminder line: adding an id, and moving its schedule.
+//!
+//! Both work on the line's bytes and change only the value that they mean. A line that isn't a valid reminder is
+//! returned as it is.
 
 use std::ops::Range;
 

@@ -1,9 +1,10 @@
-//! Reminder lines: `- [ ] date=2026-12-01 time=09:30 recur=weekly msg="Call" id=rid_…`, one reminder a line.
+//! Parses and edits reminder lines: `- [ ] date=2026-12-01 time=09:30 recur=weekly msg="Call" id=rid_…`, one reminder a
+//! line.
 //!
-//! [`scan`] walks a file's live lines and borrows from them; it is what a pass over a large file uses. [`parse`]
-//! collects the same into owned values. Lines that look meant but aren't valid come out as findings with a column, a
-//! reason and a suggestion; all other lines are passed over. [`with_id`] and [`with_schedule`] make the only two
-//! changes that are ever made to a line. The grammar is `grammar/reminder.abnf`.
+//! [`scan`] walks a file's live lines and borrows from them; a pass over a large file uses it. [`parse`] collects the
+//! same into owned values. Near misses come out as findings with a column, a reason and a suggestion; all other lines
+//! are passed over. [`with_id`] and [`with_schedule`] make the only two changes of a line. The grammar is
+//! `grammar/reminder.abnf`.
 //!
 //! - `recur`: the kinds of recurrence; a new one begins here; [`crate::schedule::Series`] computes its dates;
 //! - `syntax`: the grammar; `edit`: the two changes;

@@ -1,4 +1,4 @@
-//! The kinds of recurrence of a reminder, and their words.
+//! Names the kinds of recurrence of a reminder.
 
 use std::fmt;
 use std::str::FromStr;

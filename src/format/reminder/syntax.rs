@@ -1,5 +1,5 @@
-//! The grammar of a reminder line in nom, over byte slices, and nothing but the grammar: a line either is a reminder or
-//! it isn't. `diagnose` explains faults later, so that the common lines stay fast.
+//! Parses a reminder line with nom, over byte slices: a line is a reminder or it isn't. `diagnose` explains faults
+//! later, so that the common lines stay fast.
 
 use jiff::civil::{Date, Time};
 use memchr::memchr2;

@@ -1,4 +1,4 @@
-//! An item of `only_if`: one of our words, or a search.
+//! Parses an item of `only_if`: one of the fixed words, or a search.
 
 use std::fmt;
 

@@ -1,8 +1,8 @@
-//! Five cron fields: minute, hour, day of the month, month, day of the week.
+//! Parses and matches five cron fields: minute, hour, day of the month, month, day of the week.
 //!
 //! Each field is `*`, a number, a range `1-5`, a list `1,3,5`, or one of these with a step (`*/15`, `8-18/2`). Months
-//! and days of the week have their English names of three letters; Sunday is 0 or 7. As with every cron, a day fits
-//! if either of its two fields does, where both are given. Clock changes are the schedule room's affair.
+//! and days of the week have their English names of three letters; Sunday is 0 or 7. As in every cron, a day matches if
+//! either of its two fields does, where both are given. `schedule` handles clock changes.
 
 use std::{fmt, str::FromStr};
 

@@ -1,4 +1,4 @@
-//! `routines/*.md`: a scheduled prompt each, with its schedule, destination and bounds in the head.
+//! Parses `routines/*.md`: one scheduled prompt each, with its schedule, destination and limits in the frontmatter.
 //!
 //! ```text
 //! ---
@@ -7,11 +7,11 @@
 //! enabled: true
 //! only_if: [due, promised]
 //! ---
-//! What is due today, and what did I promise?
+//! List the tasks that are due today.
 //! ```
 //!
-//! A routine runs only where its head says `enabled: true` and everything of the head that is ours is understood: a
-//! misspelt budget must not mean none. Times are local to the vault's zone; a day that a month lacks is its last. Other
+//! A routine runs only if its frontmatter says `enabled: true` and all of our keys are understood, because a misspelt
+//! budget must not mean no budget. Times are local to the vault's zone; a day that a month lacks is its last. Other
 //! keys are passed over. `schedule` reads the schedule, `cron` its form with five fields; the grammar is
 //! `grammar/routine.abnf`.
 

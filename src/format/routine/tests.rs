@@ -1,4 +1,4 @@
-//! Tests of `routine`, case by case.
+//! Tests of `routine`.
 
 use super::*;
 

@@ -1,7 +1,7 @@
-//! Edits of a task line: a box, a date, a field, its words; every other byte stays.
+//! Edits a task line: its box, a date, a field, its words. Every other byte stays.
 //!
-//! A new field stands where the plugin still reads all others: Tasks reads from the line's end and stops at an unknown
-//! field, so `⏰` and `[reminder:: ]` go before its fields, and a date of completion behind them.
+//! A new field is put where the plugin still reads all others: Tasks reads from the line's end and stops at an unknown
+//! field, so `⏰` and `[reminder:: ]` go before its fields, and a completion date behind them.
 
 use std::ops::Range;
 

@@ -1,7 +1,7 @@
-//! Tasks' fields as emoji: `Pay rent 🔁 every month 📅 2026-12-01`, and `⏰ 2026-12-01 09:30` of Reminder among them.
+//! Parses Tasks' emoji fields: `Pay rent 🔁 every month 📅 2026-12-01`, and Reminder's `⏰ 2026-12-01 09:30` among them.
 //!
-//! Fields stand behind the words, in any order, with tags between them: what stands before other words is text. Reminder
-//! takes a time behind any date; so does this. A date that isn't there (`📅 2026-02-30`) is text, and so is all before it.
+//! Fields follow the words, in any order, with tags between them; a field before other words is text. A time may follow
+//! any date, as in Reminder. An impossible date (`📅 2026-02-30`) is text, and so is everything before it.
 
 use std::ops::Range;
 

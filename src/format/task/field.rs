@@ -1,4 +1,4 @@
-//! A field of a task line, and the dates that fields hold.
+//! Defines a field of a task line, and the dates that fields hold.
 
 use std::ops::Range;
 

@@ -1,5 +1,5 @@
-//! Dataview's fields: `Pay rent [repeat:: every month] [due:: 2026-12-01]`, in brackets or parentheses, anywhere in the
-//! line; `reminder` (or the name that Reminder's settings give it) says when to tell.
+//! Parses Dataview's fields: `Pay rent [repeat:: every month] [due:: 2026-12-01]`, in brackets or parentheses, anywhere
+//! in the line. `reminder` (or the name in Reminder's settings) gives the time of the notification.
 
 use super::field::{Field, Key, when};
 use super::item::Item;

@@ -1,4 +1,4 @@
-//! The list item with a box that every task line is: `- [ ] text`, anywhere in a list or a callout.
+//! Parses the list item with a checkbox that every task line is: `- [ ] text`, anywhere in a list or a callout.
 
 /// A list item with a box.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,5 @@
-//! Kanban's marks: `Task @{2026-12-01} @@{20:26}`, `@[[2026-12-01]]`; triggers and formats are the plugin's settings.
+//! Parses Kanban's marks: `Task @{2026-12-01} @@{20:26}`, `@[[2026-12-01]]`. Triggers and formats are the plugin's
+//! settings.
 
 use super::field::{Field, Key};
 use super::item::Item;

@@ -1,5 +1,5 @@
-//! Reminder's marks: `(@2026-12-01 09:30)`, `(@[[2026-12-01]] 09:30)`, with a recurrence behind a 🔁 inside; and Reminder
-//! Toast's: `@remind(2026-12-01 09:30)`, `@repeat(weekly on mon)`, `@before(1h, 15m)`.
+//! Parses Reminder's marks, `(@2026-12-01 09:30)` and `(@[[2026-12-01]] 09:30)`, with a recurrence behind a 🔁 inside;
+//! and Reminder Toast's: `@remind(2026-12-01 09:30)`, `@repeat(weekly on mon)`, `@before(1h, 15m)`.
 
 use super::field::{self, Field, Key, When};
 use super::item::Item;

@@ -2,8 +2,9 @@
 //!
 //! Five forms are read: Tasks (`📅 2026-12-01`), the same as Dataview fields (`[due:: 2026-12-01]`), Reminder
 //! (`(@2026-12-01 09:30)`, and `@remind(2026-12-01 09:30)` of Reminder Toast), Kanban (`@{2026-12-01} @@{09:30}`) and
-//! TaskNotes (a note a task, in its frontmatter; [`note`]). A line is read by all forms at once and told by those that
-//! are turned on ([`Rules::on`]). Where a plugin's own settings change its form, they are values of [`Rules`].
+//! TaskNotes (a note a task, in its frontmatter; [`note`]). A line is parsed by all forms at once; only the forms that
+//! are on ([`Rules::on`]) give notifications. Where a plugin's own settings change its form, they are values of
+//! [`Rules`].
 //!
 //! - [`mod@item`]: the list item with its box;
 //! - [`emoji`], [`inline`], [`marker`], [`kanban`]: the fields of each form, with their places in the line;
@@ -11,7 +12,7 @@
 //! - [`mod@repeat`]: recurrence in English, as these plugins write it; [`rrule`]: as TaskNotes does;
 //! - [`mod@note`]: a note that is a task (TaskNotes).
 //!
-//! Nothing here knows today's date, and nothing here works out recurrences (that is `schedule`).
+//! Pure: today's date is not known here, and recurrences are computed in `schedule`.
 
 pub mod edit;
 mod emoji;

@@ -1,7 +1,7 @@
-//! Dates in the formats that plugins let people set, in the letters of moment.js: `YYYY-MM-DD`, `DD.MM.YYYY`, `h:mm A`.
+//! Parses dates in the formats that plugins let people set, in the letters of moment.js: `YYYY-MM-DD`, `DD.MM.YYYY`,
+//! `h:mm A`.
 //!
-//! The numbers alone are read (`YYYY YY MM M DD D HH H hh h mm m A a`); names of months and days are not, so a format with
-//! them reads nothing.
+//! Only numbers are read (`YYYY YY MM M DD D HH H hh h mm m A a`). A format with names of months or days reads nothing.
 
 use jiff::civil::{Date, Time};
 

@@ -1,9 +1,9 @@
 //! Reads and edits a task of TaskNotes: a note with its fields in the frontmatter.
 //!
-//! A note is a task by its tag or by a property. Its reminders say when it is told (`relative` to `due` or `scheduled`,
-//! or `absolute`); without any it is told when it is due, else when it is planned for. A relative reminder counts from
-//! the start of the day where its date has no time of day, as TaskNotes' own does. A reminder that Snooze wrote
-//! ([`edit::SNOOZE`]) counts beside the others and replaces none. [`mod@edit`] changes properties where they stand.
+//! A note is a task by its tag or by a property. Its reminders give the time of its notification (`relative` to `due`
+//! or `scheduled`, or `absolute`); without any it is the due date, else the planned one. Where a date has no time of
+//! day, a relative reminder counts from the start of the day, as in TaskNotes. A reminder that Snooze wrote
+//! ([`edit::SNOOZE`]) is added to the others and replaces none. [`mod@edit`] changes properties in place.
 
 pub mod edit;
 

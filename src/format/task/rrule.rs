@@ -1,6 +1,6 @@
-//! Recurrence as an RRULE, as TaskNotes writes it: `DTSTART:20260804;FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,TH`.
+//! Parses recurrence as an RRULE, as TaskNotes writes it: `DTSTART:20260804;FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,TH`.
 //!
-//! Dates alone count; a part that isn't understood is refused, never left out.
+//! Only dates count. An unknown part is refused, never left out.
 
 use jiff::civil::Date;
 

@@ -1,4 +1,4 @@
-//! Rules for reading task lines: the forms that are on, and the plugins' own settings.
+//! Holds the rules for reading task lines: the forms that are on, and the plugins' own settings.
 
 use jiff::{civil::Time, tz::TimeZone};
 

@@ -1,7 +1,7 @@
 //! Keeps a learned fact with a link to its source, and replaces or extends a known fact.
 //!
-//! One edit of `MEMORY.md`, whatever it does: a new bullet; a new bullet with the old one struck through, its date and
-//! its successor's link behind it, never erased; or a known fact with words added. Repeating it changes nothing.
+//! Each call is one edit of `MEMORY.md`: a new bullet; a new bullet with the old one struck through, its date and its
+//! successor's link behind it, never erased; or a known fact with words added. Repeating it changes nothing.
 
 use jiff::Timestamp;
 

@@ -1,4 +1,4 @@
-//! Operations on the notes of facts and of days, one file each.
+//! Changes the notes of facts and of days, one file each operation.
 //!
 //! A memory is named by its words. They are searched in the newest bytes of the note; where no memory or more than one
 //! matches, nothing is written.

@@ -1,12 +1,11 @@
 //! Promotes a bullet of a day's note to a lasting fact, with a link to the day.
 //!
-//! Two notes change, so there are two edits: first the fact is added to `MEMORY.md`, then the bullet is taken out of the
-//! day. History knows the two as one [`OPERATION`], and `undo` takes them back together. A crash between the two leaves
-//! the bullet in both, never in none; promoting it again finds the fact there (same words, link to the same day) and
-//! only takes the bullet out. A person who changes the bullet between the two keeps it, and is told.
+//! Two notes change, so there are two edits: first the fact is added to `MEMORY.md`, then the bullet is taken out of
+//! the day. History records the two as one [`OPERATION`], and `undo` takes them back together. A crash between the two
+//! leaves the bullet in both, never in none; promoting it again finds the fact there (same words, link to the same day)
+//! and only takes the bullet out. If a person changes the bullet between the two, it stays, and the answer says so.
 //!
-//! Lines move when a bullet goes. A bullet named by its words is found wherever it stands now; once it is promoted, the
-//! fact is returned.
+//! A bullet named by its words is found wherever it is now. A bullet that was already promoted returns the fact.
 
 use jiff::civil::Date;
 use serde::Serialize;

@@ -1,9 +1,9 @@
 //! Turns code that an Obsidian plugin would run into plain text.
 //!
 //! A memory can come from anywhere; a query or a script in it would run with the vault's powers. Only the markers that
-//! plugins look for are changed, by a character or a word that a person sees: the fence's language (```` ```text
-//! dataviewjs ````), the first sign of an inline query (`` `\= …` ``), the mark of a template (`<\% … %>`). Lines
-//! inside of other blocks are changed, too: two parsers may disagree about a block, and a script could hide there.
+//! plugins look for are changed, visibly, by a character or a word: the fence's language (```` ```text dataviewjs
+//! ````), the first sign of an inline query (`` `\= …` ``), the mark of a template (`<\% … %>`). Lines inside of other
+//! blocks are changed, too: two parsers may disagree about a block, and a script could hide there.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! A bullet of a memory note with its place, its words and its scope.
+//! Describes a bullet of a memory note: its place, its words and its scope.
 
 use std::ops::Range;
 

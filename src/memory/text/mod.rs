@@ -1,7 +1,7 @@
-//! The text of a memory. Pure: texts come in; bullets and verdicts go out.
+//! Checks, cleans and compares the texts of memories. Pure: texts come in; bullets and verdicts go out.
 //!
-//! - [`wording`]: checks on a text, making it a bullet, and comparing two;
-//! - [`harmless`]: code that an Obsidian plugin would run becomes plain text;
+//! - [`wording`]: checks on a text, formatting it as a bullet, and comparing two;
+//! - [`harmless`]: turning code that an Obsidian plugin would run into plain text;
 //! - [`contradiction`]: contradictions between two facts; [`item`]: a bullet as the operations see it.
 
 pub mod contradiction;

@@ -1,10 +1,10 @@
-//! The editor: the one way to change a note. It repeats an attempt until the edit stands on the newest bytes.
+//! Edits notes: [`Editor`] repeats an attempt until the edit stands on the newest bytes. It is the only way to change a
+//! note.
 //!
-//! DESIGN §4 is the contract. [`Editor::edit`] holds the lock of the [journal](super::journal), so
-//! that one edit happens at a time, and lets [`in_place`](super::in_place) or the swap make one
-//! attempt. An attempt that finds the file open elsewhere gives the lock back and waits a little; one
-//! that was overtaken by a rename starts again at once. Every attempt reads the newest bytes and
-//! applies the operations anew, so what is written never rests on an older reading.
+//! DESIGN §4 is the contract. [`Editor::edit`] holds the lock of the [journal](super::journal), so that one edit
+//! happens at a time, and makes each attempt by [`in_place`](super::in_place) or the swap. If the file is open
+//! elsewhere, the lock is released for a short wait; if a rename came first, the attempt is repeated at once. Every
+//! attempt reads the newest bytes and applies the operations anew, so nothing is written from an older reading.
 
 use std::{
     path::{Path, PathBuf},

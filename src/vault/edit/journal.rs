@@ -1,13 +1,12 @@
-//! The edit journal: the planned write of a note, on disk before the note is touched.
+//! Keeps the edit journal: the planned write of a note, on disk before the note is changed.
 //!
-//! One file, `edits/journal` in the state directory, reused and never shortened below a block, so that making an entry
-//! durable costs the disk one flush and the file system nothing. It holds at most one entry, because edits are done one
-//! at a time: the process that makes or recovers one holds the lock `edits/lock`, which the kernel releases when its
-//! holder dies. So an open entry that is seen by the holder of the lock always belongs to an edit that was cut short.
+//! One file, `edits/journal` in the state directory, reused and never shortened below a block, so that a durable entry
+//! costs the disk one flush and the file system no change. It holds at most one entry, because edits are done one at a
+//! time: the process that makes or recovers one holds the lock `edits/lock`, which the kernel releases when the process
+//! dies. So an open entry that is seen under the lock always belongs to an edit that was cut short.
 //!
-//! An entry counts only if its checksum is right; one that was torn itself belongs to an edit that
-//! had not begun. Clearing is not made durable: an old entry that comes back after a power cut finds
-//! its file done.
+//! An entry counts only if its checksum is right; a torn entry belongs to an edit that had not begun. Clearing is not
+//! made durable: an old entry that comes back after a power cut finds its file done.
 
 use std::{
     fs::{File, OpenOptions, TryLockError},

@@ -1,8 +1,8 @@
-//! The write lease: no other program has the file open, and one that opens it waits.
+//! Takes the write lease on a file: no other program has it open, and one that opens it waits.
 //!
-//! This is the one module with `unsafe` in it, because no safe wrapper of `F_SETLEASE` exists; each block is one
-//! `fcntl` call on a descriptor that a borrow keeps open. When a program opens the leased file the kernel sends the
-//! holder a signal, by default SIGIO, whose default action ends the process. We ask for SIGURG in its place, which is
+//! This is the one module of the room with `unsafe` in it, because no safe wrapper of `F_SETLEASE` exists; each block
+//! is one `fcntl` call on a descriptor that a borrow keeps open. When a program opens the leased file the kernel sends
+//! the holder a signal, by default SIGIO, whose default action ends the process. We ask for SIGURG instead, which is
 //! ignored unless it is handled: no reaction is needed, since the hold ends within milliseconds in any case.
 #![allow(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Options of the editor: strategy, waits, limits.
+//! Holds the editor's options: strategy, waits, limits.
 
 use std::time::Duration;
 

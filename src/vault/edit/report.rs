@@ -1,4 +1,4 @@
-//! The task and the outcome of an edit.
+//! Holds the task and the outcome of an edit.
 
 use crate::vault::plan::{OpOutcome, Operation};
 

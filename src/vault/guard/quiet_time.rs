@@ -1,7 +1,7 @@
-//! Decides when a note may be changed for something that isn't urgent. Pure: hashes and times come in.
+//! Decides when a note may be changed by an edit that isn't urgent. Pure: hashes and times come in.
 //!
-//! A person who types saves every few seconds; a note is left alone until it has stood still for 5 s, and at most for a
-//! minute after the wish to change it arose. An id is given only to a line that read the same in two looks at least 5 s
+//! A person who types saves every few seconds. So a note is left alone until it has been unchanged for 5 s, at most for
+//! a minute after the edit was wanted. An id is given only to a line that read the same at two readings at least 5 s
 //! apart.
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Schedules the checks of a written note, since an editor's older buffer or a sync may undo it.
+//! Schedules the checks of a written note, because an editor's older buffer or a sync may undo the write.
 
 use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
-//! Decides whether a note is left alone until a person has looked at it.
+//! Decides whether a note is left alone until a person has checked it.
 //!
-//! The editor remembers how long each note was that it wrote, across processes, in `edits/known.json`
-//! of the state directory. The file is only a memory: without it the rule about shrinking knows less.
+//! The editor records the length of each note that it wrote, across processes, in `edits/known.json` of the state
+//! directory. Without that file only the rule about shrinking has less to compare with.
 
 use std::{
     collections::BTreeMap,

@@ -1,18 +1,17 @@
-//! The two images of a file that an in-place rewrite lies between, and the way back from a torn mix
-//! of them. Pure.
+//! Describes an in-place rewrite by the file's bytes before and after it, and restores the old bytes from a torn mix of
+//! both. Pure.
 //!
-//! A rewrite in place starts at the first byte that differs. If the machine stops in the middle,
-//! each 512-byte sector on disk is the old one or the new one, and the length is either of the two
-//! or, where the file grows, something between. [`ImageChange`] says what changes; [`OldImageGuard`] holds what
-//! is needed to find the old bytes again:
+//! A rewrite in place starts at the first byte that differs. If the machine stops in the middle, each 512-byte sector
+//! on disk is the old one or the new one, and the length is either of the two or, where the file grows, something
+//! between. [`ImageChange`] describes the change; [`OldImageGuard`] holds enough to find the old bytes again:
 //!
 //! - for a file up to [`WHOLE_LIMIT`], the whole old image;
-//! - for a larger one, a checksum of each old sector from the change on, and, where the rest of the
-//!   file moves by `d` bytes, the `d` bytes at one edge of each sector. A sector that was overwritten
-//!   still holds the old bytes, moved; only those that moved across an edge into a sector that was
-//!   *not* written can be missing. That is some 5 % of the bytes for adding an id, in place of all.
+//! - for a larger one, a checksum of each old sector from the change on, and, where the rest of the file moves by `d`
+//!   bytes, the `d` bytes at one edge of each sector. A sector that was overwritten still holds the old bytes, moved;
+//!   only those that moved across an edge into a sector that was *not* written can be missing. That is some 5 % of the
+//!   bytes for adding an id, in place of all.
 //!
-//! Every rebuilt sector is checked, so the way back either gives exactly the old image or nothing.
+//! Every rebuilt sector is checked, so recovery gives exactly the old image or nothing.
 
 /// Files up to this many bytes are journalled whole.
 pub(super) const WHOLE_LIMIT: usize = 256 * 1024;

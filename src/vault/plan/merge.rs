@@ -1,8 +1,8 @@
-//! Merges late lines into a note: those that another program wrote into a file after its displacement. Pure.
+//! Merges late lines into a note: lines that another program wrote into a file after its displacement. Pure.
 //!
-//! Not a merge of texts in general; it exists for the swap alone. The rule is that no line of a person is lost: where
-//! the late version and the note's present one have changed different places, both changes stand; where they have
-//! changed the same place, the late version stands, followed by lines that others have added there.
+//! It exists for the swap alone and is no general text merge. No line of a person is lost: where the late version and
+//! the note's present one changed different places, both changes stay; where they changed the same place, the late
+//! version stays, followed by the other lines that were added there.
 
 use std::{borrow::Cow, ops::Range};
 

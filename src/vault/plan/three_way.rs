@@ -1,7 +1,7 @@
 //! Merges two texts with a common base line by line, so that no line of a person is lost. Pure.
 //!
-//! Where the two changed different places both changes stand. Where they changed the same place, the lines of the first
-//! stand and those of the second follow that the first doesn't have.
+//! Where the two changed different places, both changes stay. Where they changed the same place, the lines of the first
+//! stay, followed by those of the second that the first doesn't have.
 
 use std::collections::BTreeMap;
 

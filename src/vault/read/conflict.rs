@@ -1,10 +1,10 @@
-//! Recognises sync tools' traces: conflicting copies, merge markers, placeholders, temporary files. By name and text
+//! Recognises traces of sync tools: conflicting copies, merge markers, placeholders, temporary files. By name and text
 //! alone; pure.
 //!
-//! The names are those of Syncthing, Dropbox, Nextcloud and ownCloud, Obsidian Sync, iCloud, Google
-//! Drive and OneDrive. A plain number at the end of a name (iCloud's `NAME 2.md`, Google Drive's
-//! `NAME (1).md`) is taken for a conflicting copy only where the note without it exists; a person who
-//! names a note so beside its namesake is asked to rename it, which is the lesser harm.
+//! The names are those of Syncthing, Dropbox, Nextcloud and ownCloud, Obsidian Sync, iCloud, Google Drive and OneDrive.
+//! A plain number at the end of a name (iCloud's `NAME 2.md`, Google Drive's `NAME (1).md`) counts as a conflicting
+//! copy only if the note without it exists. A person who names a note so is asked to rename it, which is the lesser
+//! harm.
 
 /// The file name of the note that `name` is a conflicting copy of, if it is named like one.
 pub fn original_of(name: &str) -> Option<String> {

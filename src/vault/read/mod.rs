@@ -1,7 +1,7 @@
-//! Reading the vault: one folder, opened once; notes by path; every note listed.
+//! Reads the vault: one folder, opened once; notes by path; every note listed.
 //!
-//! A [`NotePath`](super::NotePath) comes in; bytes with their [`Stat`], or a [`Walk`], go out. Nothing is written, and no
-//! link is followed to a place outside of the vault.
+//! A [`NotePath`](super::NotePath) comes in; bytes with their [`Stat`], or a [`Walk`], go out. Nothing is written, and
+//! no link is followed to a place outside of the vault.
 //! - [`root`]: the folder, and the one way to a file in it; [`stat`]: a file's metadata;
 //! - [`walk`]: every note once, by its real place;
 //! - [`conflict`]: conflicting copies, merge markers and placeholders of sync tools. Pure.

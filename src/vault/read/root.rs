@@ -1,11 +1,10 @@
-//! The vault's folder, and the one way to a file in it.
+//! Opens files of the vault's folder; every open goes through [`Vault`].
 //!
-//! Every open goes through [`Vault`]. On Linux the kernel itself keeps a path beneath the root
-//! (`openat2` with `RESOLVE_BENEATH`), so that no exchange of a folder for a link can win a race; a
-//! link that names its target absolutely, and systems without `openat2`, are resolved by
-//! canonicalisation and opened without following anything more. A link inside the vault is followed,
-//! one that leaves it is refused, a loop is an error. Nothing keeps the root open between calls, so
-//! the vault's disk can be unmounted at any time.
+//! On Linux the kernel itself keeps a path beneath the root (`openat2` with `RESOLVE_BENEATH`), so that no exchange of
+//! a folder for a link can win a race. A link with an absolute target, and systems without `openat2`, are resolved by
+//! canonicalisation and opened without following anything more. A link inside the vault is followed, one that leaves it
+//! is refused, a loop is an error. The root isn't kept open between calls, so the vault's disk can be unmounted at any
+//! time.
 
 use std::{
     ffi::{OsStr, OsString},

@@ -1,4 +1,4 @@
-//! A note's metadata, and the detection of files that are no notes.
+//! Reads a note's metadata, and detects files that are no notes.
 
 use rustix::fs::FileType;
 

@@ -1,8 +1,8 @@
-//! Listing the vault: every note once, by its real place.
+//! Lists every note of the vault once, by its real place.
 //!
-//! The walk goes from open folder to open folder and follows no link: what a link inside the vault
-//! points at is listed where it really lies, and what lies outside is none of ours. So a loop can't
-//! happen and nothing is listed twice. What can't be listed is reported, never left out in silence.
+//! The walk goes from open folder to open folder and follows no link: the target of a link inside the vault is listed
+//! at its real place, and targets outside don't belong to the vault. So there is no loop and no duplicate. An
+//! unreadable folder or file is reported, never left out in silence.
 
 use std::{
     ffi::CString,

@@ -1,8 +1,8 @@
-//! Cookies: files by which another process finds out that the watcher has seen all earlier events.
+//! Makes and recognises cookies: files that prove to another process that the watcher has seen all earlier events.
 //!
-//! That process makes a file in a folder that is watched like those of the vault, so that its event stands in the same
-//! queue. When it comes through, so has everything before it, and the watcher says so ([`WatchEvent::CaughtUp`]). Where
-//! the folder can't be watched there are no cookies.
+//! That process makes a file in a folder that is watched like those of the vault, so that its event enters the same
+//! queue. When it comes out, all earlier events have come out too, and the watcher says so ([`WatchEvent::CaughtUp`]).
+//! If the folder can't be watched, there are no cookies.
 
 use std::{
     collections::BTreeSet,

@@ -1,4 +1,4 @@
-//! Times of day: `17:00`, `5pm`, `17h30`, `halb acht`, `half past five`, `at 9`, `noon`.
+//! Parses times of day: `17:00`, `5pm`, `17h30`, `halb acht`, `half past five`, `at 9`, `noon`.
 
 use super::{Grammar, RuleResults};
 use crate::when::phrase::Clock;

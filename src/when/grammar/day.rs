@@ -1,4 +1,4 @@
-//! Days: `tomorrow`, `next friday`, `1 december`, `1.12.2026`, `the 5th`, `end of month`, `in three days`.
+//! Parses days: `tomorrow`, `next friday`, `1 december`, `1.12.2026`, `the 5th`, `end of month`, `in three days`.
 
 use jiff::civil::Weekday;
 

@@ -1,5 +1,5 @@
-//! The grammar of recurrence: `every friday`, `daily`, `monthly on the 1st`, `am 1. jedes Monats`; and kinds that a
-//! reminder line can't hold.
+//! Parses recurrence: `every friday`, `daily`, `monthly on the 1st`, `am 1. jedes Monats`; and kinds that a reminder
+//! line can't hold.
 
 use jiff::civil::Weekday;
 

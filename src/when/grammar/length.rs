@@ -1,4 +1,4 @@
-//! Lengths of time: `in 20 minutes`, `2 weeks`, `1h30m`, `half an hour`, `3 days ago`, `il y a deux heures`.
+//! Parses lengths of time: `in 20 minutes`, `2 weeks`, `1h30m`, `half an hour`, `3 days ago`, `il y a deux heures`.
 
 use super::{Grammar, RuleResults};
 use crate::when::phrase::{Length, Phrase};

@@ -1,7 +1,8 @@
-//! The grammar: from the terms of a phrase to everything that it can be.
+//! Parses the terms of a phrase into every phrase that they can be.
 //!
-//! Each rule takes a place and gives all that can begin there with the places where it ends, so that nothing is decided
-//! before everything is known; a phrase is read only if it is read to its end. `grammar/when.md` says the same for others.
+//! Each rule takes a position and returns all matches that begin there, with their ends, so that no choice is made
+//! before all matches are known. A phrase is accepted only if it is read to its end. `grammar/when.md` documents the
+//! same.
 
 mod clock;
 mod day;

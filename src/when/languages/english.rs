@@ -1,4 +1,4 @@
-//! English, British and American.
+//! The words of English, British and American.
 
 use super::Language;
 use crate::when::day_part::Part;

@@ -1,4 +1,4 @@
-//! French.
+//! The words of French.
 
 use super::Language;
 use crate::when::day_part::Part;

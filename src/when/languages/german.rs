@@ -1,4 +1,4 @@
-//! German.
+//! The words of German.
 
 use super::Language;
 use crate::when::day_part::Part;

@@ -1,4 +1,4 @@
-//! Italian.
+//! The words of Italian.
 
 use super::Language;
 use crate::when::day_part::Part;

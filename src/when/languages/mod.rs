@@ -1,8 +1,8 @@
-//! The words of each language, as tables: what the grammar knows of a language stands here and nowhere else.
+//! Holds the words of each language, as tables; all that the grammar knows of a language is here.
 //!
-//! A phrase is read in each language by itself and never in two at once, so that a word of one is not taken for another's
-//! (`once` is eleven in Spanish, `die` an article in German). A table's entry is a list of spellings parted by `|`; each is
-//! folded as the phrase is ([`tokens`](super::tokens)), and a full stop in it may be left out.
+//! A phrase is read in one language at a time, never in two at once, so that a word of one isn't taken for another's
+//! (`once` is eleven in Spanish, `die` an article in German). A table's entry is a list of spellings separated by `|`;
+//! each is folded like the phrase ([`tokens`](super::tokens)), and a full stop in it is optional.
 
 mod english;
 mod french;

@@ -1,4 +1,4 @@
-//! Spanish.
+//! The words of Spanish.
 
 use super::Language;
 use crate::when::day_part::Part;

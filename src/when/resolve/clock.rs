@@ -1,4 +1,4 @@
-//! Times of day: the minutes of a day that a clock's words can be.
+//! Resolves times of day: the minutes of a day that a clock's words can mean.
 
 use super::{NoMeaning, Resolver, reason};
 use crate::when::day_part::Part;

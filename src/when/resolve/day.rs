@@ -1,4 +1,4 @@
-//! Days: the dates that a day's words can be, at a time of day.
+//! Resolves days: the dates that a day's words can mean, at a time of day.
 
 use jiff::civil::{self, Weekday};
 use jiff::{Span, ToSpan};

@@ -1,4 +1,5 @@
-//! Claims for messages: which of those that are due this machine may send, and which it would send within a minute.
+//! Makes the claims for messages: those that are due and may be sent by this machine, and those that it would send
+//! within a minute.
 
 use std::collections::{BTreeMap, HashSet};
 

@@ -1,4 +1,5 @@
-//! Lines among several machines: those that go before they are told, and those that another machine told.
+//! Decides about lines among several machines: lines that vanish before their notification, and lines that another
+//! machine notified.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,10 +1,11 @@
-//! The pass among several machines: what it may send, what it would send next, and whose line a line is.
+//! Limits a pass to this machine's share, if several machines have the vault: what it may send now, what it wants to
+//! send next, and which lines it may rewrite.
 //!
 //! With one machine nothing here does anything.
 //!
-//! - [`claims`]: of the messages that are due those that this machine may send; what it wants to send within a minute;
+//! - [`claims`]: the due messages that this machine may send, and those of the next minute;
 //! - [`rights`]: the right to one message, asked directly before it is sent;
-//! - [`lines`]: lines that go before they are told, and who rewrites a line that another machine told.
+//! - [`lines`]: lines that vanish before their notification, and the rewriter of a line that another machine notified.
 
 mod claims;
 mod lines;

@@ -1,4 +1,4 @@
-//! The right of this machine to send one message, asked when its turn comes and directly before it leaves.
+//! Asks for this machine's right to send one message, directly before it is sent.
 
 use std::time::Duration;
 

@@ -1,10 +1,10 @@
-//! Tasks that were told under another key than theirs is now.
+//! Recognises tasks whose notification has another key than the task has now.
 //!
-//! Three of these are known again, all of them only where what was told stands nowhere any more: a line with the same words
-//! for the same time, in another note or under another name of its note; a line with the same words for the same day, where
-//! the settings give days another time; and a line of the same note for the same time that got a tag or lost one. Other
-//! words are another task: nobody can tell a line that was reworded from one that was deleted beside a new one, and a task
-//! that was never told is worse than one that was told twice.
+//! Three cases are recognised, each only if the notified line is gone everywhere: the same words at the same time, in
+//! another note or under the note's new name; the same words on the same day, where the settings give days another
+//! time; and a line of the same note at the same time that gained or lost a tag. Other words are another task: a
+//! reworded line can't be told from one that was deleted beside a new one, and a missed task is worse than one that is
+//! notified twice.
 
 use std::collections::{HashMap, HashSet};
 

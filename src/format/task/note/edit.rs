@@ -1,4 +1,4 @@
-//! Changes of a task that is a note: its properties where they stand, and no other byte.
+//! Changes properties of a task that is a note, in place. Every other byte stays.
 
 use jiff::civil::{Date, DateTime};
 
