@@ -28,7 +28,7 @@ pub trait Sink: Send {
 }
 
 /// Of more candidates than [`MANY`], so many of the best by words are looked at closely.
-const SHORTLIST: usize = 2000;
+const SHORTLIST: usize = 1000;
 
 /// What speaks for a block at all, as bits.
 const WORD: u8 = 1;

@@ -6,10 +6,11 @@ use std::ops::Range;
 
 use crate::search::analyze::stems::Shape;
 use crate::search::rank::sought::Sought;
-use crate::search::retrieve::cosines::Vectors;
+use crate::search::retrieve::candidates::Candidates;
 use crate::search::retrieve::scope::{Scope, count};
 use crate::search::store::corpus::blocks::Corpus;
 use crate::search::store::corpus::neighbours::is_said;
+use crate::search::store::corpus::times::Times;
 
 /// What a section's headings add to its length.
 const HEADINGS: f32 = 2.0;
@@ -30,16 +31,30 @@ pub(in crate::search) struct Unit {
     pub slot: u32,
 }
 
-/// Where it stands in a layer: by block, and by document.
+/// Where a word stands in a layer.
 #[derive(Default)]
 pub(in crate::search) struct Places {
-    /// Slot and document, what stands there, likeness of the best match.
-    pub blocks: Vec<((u32, Unit), Weighted, f32)>,
-    /// Document, weighted count.
+    /// A slot (32 bits), the place of the term among those that stand for the word (16), and its [`Times`] there (16), in
+    /// the order of the slots.
+    postings: Vec<u64>,
+    /// Document, weighted count, in the order of their slots.
     pub units: Vec<(Unit, f32)>,
     /// The sums of likenesses, in [`STEPS`].
     pub block_steps: u64,
     pub unit_steps: u64,
+}
+
+/// How often a word stands in a text or above it, and the likeness of its best match.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::search) struct Match {
+    pub there: Weighted,
+    pub best: f32,
+}
+
+impl Match {
+    fn and(self, other: Self) -> Self {
+        Self { there: self.there.and(other.there), best: self.best.max(other.best) }
+    }
 }
 
 /// How often a word stands in a text, and in the title or headings above it, by the likeness of what stands for it.
@@ -67,45 +82,67 @@ pub(in crate::search) struct Section {
     pub score: f32,
 }
 
-/// Where what is looked for stands in a layer of a scope's notes, in the blocks that are documents of their own (all of a
-/// note of which `lists` says so) and in whole notes.
-pub(in crate::search) fn places(scope: Scope<'_>, lists: &[bool], layer: usize, sought: &Sought) -> Places {
-    let mut found: Vec<((u32, Unit), Weighted, f32)> = Vec::new();
-    for (term, likeness) in &sought.members {
-        scope.each(layer, term, |slot, times, own| {
-            if !own.has_turns || !is_said(scope.corpus, slot) {
-                let is_own = own.has_turns || lists[own.note as usize];
-                let unit = Unit { note: own.note, slot: if is_own { slot } else { WHOLE } };
-                let there = Weighted {
-                    text: likeness * count(times.in_text() as usize),
-                    above: if times.is_above() { *likeness } else { 0.0 },
-                };
-                found.push(((slot, unit), there, *likeness));
+impl Places {
+    /// Where what is looked for stands in a layer of a scope's notes, in the blocks that are documents of their own (all of
+    /// a note of which `lists` says so) and in whole notes.
+    pub fn new(scope: Scope<'_>, lists: &[bool], layer: usize, sought: &Sought) -> Self {
+        let Candidates { notes, .. } = scope.candidates;
+        let mut this = Self::default();
+        for ((term, _), member) in sought.members.iter().zip(0..=u64::from(u16::MAX)) {
+            scope.each(layer, term, |slot, times, own| {
+                if !own.has_turns || !is_said(scope.corpus, slot) {
+                    let times = u64::from(times.0).min(u64::from(u16::MAX));
+                    this.postings.push(u64::from(slot) << 32 | member << 16 | times);
+                }
+            });
+        }
+        // A run in order for each member.
+        this.postings.sort();
+        let (mut units, mut block_steps) = (Vec::<(Unit, Match)>::new(), 0);
+        let mut place = 0;
+        for (slot, postings) in this.blocks() {
+            let found = matched(postings, sought);
+            block_steps += steps(found.best);
+            place = scope.candidates.reaching(slot, place);
+            let own = &notes[place];
+            let is_own = own.has_turns || lists[own.note as usize];
+            let unit = Unit { note: own.note, slot: if is_own { slot } else { WHOLE } };
+            match units.last_mut() {
+                Some((last, sum)) if *last == unit => *sum = sum.and(found),
+                _ => units.push((unit, found)),
             }
-        });
+        }
+        this.block_steps = block_steps;
+        this.unit_steps = units.iter().map(|(_, found)| steps(found.best)).sum();
+        this.units = units.into_iter().map(|(unit, found)| (unit, found.there.all())).collect();
+        this
     }
-    // A run in order for each member; a block's stay in the members' order.
-    found.sort_by_key(|((slot, _), ..)| *slot);
-    let mut places = Places::default();
-    for same in found.chunk_by(|a, b| a.0 == b.0) {
-        let best = same.iter().map(|(.., likeness)| *likeness).fold(0.0, f32::max);
-        places.block_steps += steps(best);
-        let there = same.iter().fold(Weighted::default(), |sum, (_, there, _)| sum.and(*there));
-        places.blocks.push((same[0].0, there, best));
+
+    /// The blocks in their order, each with its postings for [`matched`].
+    pub fn blocks(&self) -> impl Iterator<Item = (u32, &[u64])> {
+        self.postings.chunk_by(|a, b| a >> 32 == b >> 32).map(|same| ((same[0] >> 32) as u32, same))
     }
-    for same in places.blocks.chunk_by(|((_, a), ..), ((_, b), ..)| a == b) {
-        let best = same.iter().map(|(.., best)| *best).fold(0.0, f32::max);
-        let ((_, unit), ..) = same[0];
-        places.unit_steps += steps(best);
-        let there = same.iter().fold(Weighted::default(), |sum, (_, there, _)| sum.and(*there));
-        places.units.push((unit, there.all()));
-    }
-    places
 }
 
-/// The sections of documents with these slots, ascending.
-pub(in crate::search) fn sections(corpus: &Corpus, mut documents: Vec<Range<u32>>) -> Vec<Section> {
-    documents.sort_unstable_by_key(|slots| slots.start);
+/// How often what is looked for stands in a block with these postings.
+pub(in crate::search) fn matched(postings: &[u64], sought: &Sought) -> Match {
+    let one = |posting: &u64| {
+        let times = Times((posting & 0xffff) as u32);
+        let (_, likeness) = sought.members[(posting >> 16 & 0xffff) as usize];
+        let there = Weighted {
+            text: likeness * count(times.in_text() as usize),
+            above: if times.is_above() { likeness } else { 0.0 },
+        };
+        Match { there, best: likeness }
+    };
+    postings.iter().map(one).fold(Match::default(), Match::and)
+}
+
+/// The sections of documents with these slots, in their order.
+pub(in crate::search) fn sections(
+    corpus: &Corpus,
+    documents: impl Iterator<Item = Range<u32>>,
+) -> Vec<Section> {
     let mut sections: Vec<Section> = Vec::new();
     for slots in documents {
         for slot in slots.clone() {
@@ -122,13 +159,29 @@ pub(in crate::search) fn sections(corpus: &Corpus, mut documents: Vec<Range<u32>
     sections
 }
 
-/// How near a document's blocks are in meaning on average, the long ones counting more.
-pub(in crate::search) fn mean_cosine(corpus: &Corpus, vectors: Vectors<'_>, slots: Range<u32>) -> f32 {
-    let weight = |slot: u32| (f32::from(corpus.meta(slot).length) + 1.0).sqrt();
-    let alone = if slots.len() == 1 { ALONE } else { 0.0 };
-    let all: f32 = slots.clone().map(weight).sum();
-    let cosines = vectors.cosines(corpus, slots).into_iter();
-    cosines.map(|(slot, cosine)| weight(slot) * cosine).sum::<f32>() / (all + alone)
+/// How near a document's blocks are in meaning on average, the long ones counting more. One without a vector is near to
+/// nothing.
+pub(in crate::search) struct MeanCosine {
+    sum: f32,
+    weight: f32,
+}
+
+impl MeanCosine {
+    /// Of a document with so many blocks.
+    pub fn new(blocks: usize) -> Self {
+        Self { sum: 0.0, weight: if blocks == 1 { ALONE } else { 0.0 } }
+    }
+
+    /// Adds a block with so many terms.
+    pub fn add(&mut self, length: u16, cosine: Option<f32>) {
+        let weight = (f32::from(length) + 1.0).sqrt();
+        self.weight += weight;
+        self.sum += weight * cosine.unwrap_or(0.0);
+    }
+
+    pub fn mean(&self) -> f32 {
+        self.sum / self.weight
+    }
 }
 
 fn steps(likeness: f32) -> u64 {

@@ -15,7 +15,7 @@ use roaring::RoaringBitmap;
 use crate::search::analyze::function_words;
 use crate::search::query::question::Question;
 use crate::search::rank::note_parts::{
-    Places, STEPS, Section, Unit, WHOLE, Weighted, mean_cosine, places, sections,
+    MeanCosine, Places, STEPS, Section, Unit, WHOLE, Weighted, matched, sections,
 };
 use crate::search::rank::note_weights::{NoteWeights, WEIGHTS};
 use crate::search::rank::signal::NEAR;
@@ -26,11 +26,11 @@ use crate::search::retrieve::nearest::Nearest;
 use crate::search::retrieve::scope::{Scope, count};
 use crate::search::store::corpus::neighbours::is_said;
 
-use crate::embed::fast::{FastMap, FastSet};
+use crate::embed::fast::FastMap;
 use crate::search::cores::share;
 
 /// So many documents by words, and half as many by meaning, are looked at closely for an answer of fewer hits.
-const KEPT: usize = 400;
+const KEPT: usize = 200;
 
 /// A note, or a block that is a document of its own, with its blocks for which something speaks.
 #[derive(Debug)]
@@ -69,10 +69,24 @@ struct Totals {
     block_length: f32,
 }
 
+/// What is looked at closely: the sections of some documents, and all blocks of these, both in the order of their slots.
+struct Parts {
+    sections: Vec<Section>,
+    blocks: Vec<BlockMatch>,
+}
+
+/// BM25 of a block, and whether it has a word.
+#[derive(Clone, Copy, Default)]
+struct BlockMatch {
+    score: f32,
+    has_word: bool,
+}
+
 /// How near a block is in meaning.
 #[derive(Clone, Copy)]
 struct Meaning {
     slot: u32,
+    cosine: f32,
     /// As a part of the score.
     score: f32,
     /// Whether that says by itself that it is about the question.
@@ -86,7 +100,7 @@ impl Notes<'_> {
         let totals = self.totals();
         let sought = self.sought;
         let places = share(self.scope.candidates.count, corpus.parts(), |layer| {
-            sought.iter().map(|sought| places(self.scope, self.lists, layer, sought)).collect::<Vec<_>>()
+            sought.iter().map(|sought| Places::new(self.scope, self.lists, layer, sought)).collect::<Vec<_>>()
         });
         let mut units: FastMap<Unit, f32> = FastMap::default();
         for at in 0..sought.len() {
@@ -97,10 +111,22 @@ impl Notes<'_> {
             }
         }
         let best = self.best(&units, KEPT.max(self.most));
-        let meanings = self.meanings(&best);
-        let kept = self.kept(best, &meanings);
-        let (blocks, sections) = self.parts(&places, &kept, &totals);
-        self.answering(&units, &blocks, &sections, &meanings, &kept)
+        let near = match self.nearest {
+            Some(nearest) => self.meanings(nearest.slots.iter().copied()),
+            None => self.meanings(self.scope.candidates.slots()),
+        };
+        let kept = self.kept(best, &near);
+        let mut parts = Parts {
+            sections: sections(corpus, kept.iter().map(|unit| self.slots(*unit))),
+            blocks: vec![BlockMatch::default(); kept.iter().map(|unit| self.slots(*unit).len()).sum()],
+        };
+        self.fill(&mut parts, &places, &totals);
+        // Without a short list all blocks are known already.
+        let meanings = match self.nearest {
+            Some(_) => self.meanings(kept.iter().flat_map(|unit| self.slots(*unit))),
+            None => near,
+        };
+        self.answering(&units, &parts, &meanings, kept)
     }
 
     /// How rare what is looked for is, among `all` blocks or documents.
@@ -111,52 +137,38 @@ impl Notes<'_> {
         self.sought[at].weight * idf(documents.min(all), all)
     }
 
-    /// BM25 of the blocks of some documents, and whether each has a word; and that of their sections.
-    fn parts(
-        &self,
-        places: &[Vec<Places>],
-        kept: &FastSet<Unit>,
-        totals: &Totals,
-    ) -> (FastMap<u32, (f32, bool)>, Vec<Section>) {
+    /// BM25 of the blocks and of the sections that are looked at closely.
+    fn fill(&self, parts: &mut Parts, places: &[Vec<Places>], totals: &Totals) {
         let corpus = self.scope.corpus;
-        let mut blocks: FastMap<u32, (f32, bool)> = FastMap::default();
-        let mut sections = sections(corpus, kept.iter().map(|unit| self.slots(*unit)).collect());
-        let starts: Vec<Range<u32>> = sections.iter().map(|section| section.slots.clone()).collect();
+        let Parts { sections, blocks } = parts;
         let lengths: f32 = sections.iter().map(|section| section.length).sum();
         let mean_section = lengths / count(sections.len().max(1));
         for (at, sought) in self.sought.iter().enumerate() {
             let rarity = self.rarity(at, places, |places| places.block_steps, totals.blocks);
-            // A section's blocks stand side by side.
-            let mut last: Option<(usize, Weighted)> = None;
-            let mut add = |(section, there): (usize, Weighted)| {
-                let Section { length, score, .. } = &mut sections[section];
-                *score += rarity * saturated(there.all(), *length, mean_section);
-            };
-            let mut open = None;
-            for ((slot, unit), there, best) in places.iter().flat_map(|of| &of[at].blocks) {
-                let (_, is_kept) =
-                    *open.take_if(|(of, _)| of == unit).get_or_insert_with(|| (*unit, kept.contains(unit)));
-                open = Some((*unit, is_kept));
-                if !is_kept {
+            // The section that the postings have come to, the place of its first block, and what of it has the word.
+            let (mut section, mut first, mut in_section) = (0, 0, Weighted::default());
+            for (slot, postings) in places.iter().flat_map(|of| of[at].blocks()) {
+                while let Some(Section { slots, length, score }) =
+                    sections.get_mut(section).filter(|section| section.slots.end <= slot)
+                {
+                    *score += rarity * saturated(in_section.all(), *length, mean_section);
+                    (section, first, in_section) = (section + 1, first + slots.len(), Weighted::default());
+                }
+                let Some(Section { slots, .. }) = sections.get(section) else { break };
+                if slot < slots.start {
                     continue;
                 }
-                let length = f32::from(corpus.meta(*slot).length);
-                let (score, has_word) = blocks.entry(*slot).or_default();
-                *score += rarity * saturated(there.all(), length, totals.block_length);
-                *has_word |= *best >= sought.least;
-                last = match last {
-                    Some((section, before)) if starts[section].contains(slot) => {
-                        Some((section, before.and(*there)))
-                    }
-                    before => {
-                        before.into_iter().for_each(&mut add);
-                        Some((starts.partition_point(|slots| slots.end <= *slot), *there))
-                    }
-                };
+                let found = matched(postings, sought);
+                let length = f32::from(corpus.meta(slot).length);
+                let block = &mut blocks[first + (slot - slots.start) as usize];
+                block.score += rarity * saturated(found.there.all(), length, totals.block_length);
+                block.has_word |= found.best >= sought.least;
+                in_section = in_section.and(found.there);
             }
-            last.into_iter().for_each(&mut add);
+            if let Some(Section { length, score, .. }) = sections.get_mut(section) {
+                *score += rarity * saturated(in_section.all(), *length, mean_section);
+            }
         }
-        (blocks, sections)
     }
 
     fn totals(&self) -> Totals {
@@ -199,30 +211,19 @@ impl Notes<'_> {
         }
     }
 
-    /// How near blocks are in meaning, in the order of their slots: all, or, where there are many, the nearest and those of the documents with the
-    /// most words.
-    fn meanings(&self, best: &[Unit]) -> Vec<Meaning> {
-        let Scope { corpus, candidates, .. } = self.scope;
+    /// How near these blocks are in meaning, in their order: those that no turn says and that have a vector.
+    fn meanings(&self, slots: impl Iterator<Item = u32>) -> Vec<Meaning> {
+        let Scope { corpus, .. } = self.scope;
         let Some(vectors) = self.vectors else { return Vec::new() };
         let known = self.known();
-        let mut slots: Vec<u32> = if let Some(near) = self.nearest {
-            let mut slots = near.slots.clone();
-            slots.extend(best.iter().flat_map(|unit| self.slots(*unit)));
-            slots.sort_unstable();
-            slots.dedup();
-            slots
-        } else {
-            candidates.slots().collect()
-        };
-        slots.retain(|slot| !is_said(corpus, *slot));
-        let mut meanings = Vec::with_capacity(slots.len());
-        for (slot, cosine) in vectors.cosines(corpus, slots.into_iter()) {
+        let cosines = vectors.cosines(corpus, slots.filter(|slot| !is_said(corpus, *slot)));
+        let meaning = |(slot, cosine): (u32, f32)| {
             let length = f32::from(corpus.meta(slot).length) + 1.0;
             let says = (length / WEIGHTS.short).sqrt().min(1.0);
             let beyond = (cosine * says - WEIGHTS.far).max(0.0);
-            meanings.push(Meaning { slot, score: WEIGHTS.meaning * known * beyond, is_near: cosine >= NEAR });
-        }
-        meanings
+            Meaning { slot, cosine, score: WEIGHTS.meaning * known * beyond, is_near: cosine >= NEAR }
+        };
+        cosines.into_iter().map(meaning).collect()
     }
 
     /// The share of the question's words that the model knows; of another model that can't be told.
@@ -234,15 +235,18 @@ impl Notes<'_> {
         self.scope.corpus.table.known(&self.question.text, |word| skipped.contains(&word))
     }
 
-    /// The documents that are looked at closely: the best by words, and the nearest in meaning.
-    fn kept(&self, best: Vec<Unit>, meanings: &[Meaning]) -> FastSet<Unit> {
+    /// The documents that are looked at closely, in the order of their slots: the best by words, and the nearest in meaning.
+    fn kept(&self, best: Vec<Unit>, meanings: &[Meaning]) -> Vec<Unit> {
         let mut nearest: FastMap<Unit, f32> = FastMap::default();
         for meaning in meanings.iter().filter(|meaning| meaning.score > 0.0) {
             let most = nearest.entry(self.unit(meaning.slot)).or_default();
             *most = most.max(meaning.score);
         }
-        let nearest = self.best(&nearest, KEPT.max(self.most) / 2);
-        best.into_iter().chain(nearest).collect()
+        let mut kept = best;
+        kept.extend(self.best(&nearest, KEPT.max(self.most) / 2));
+        kept.sort_unstable_by_key(|unit| self.slots(*unit).start);
+        kept.dedup();
+        kept
     }
 
     /// The best documents with a typed word, and the best others; of equals all or those first in the order of their paths.
@@ -285,33 +289,35 @@ impl Notes<'_> {
     fn answering(
         &self,
         units: &FastMap<Unit, f32>,
-        blocks: &FastMap<u32, (f32, bool)>,
-        sections: &[Section],
+        Parts { sections, blocks }: &Parts,
         meanings: &[Meaning],
-        kept: &FastSet<Unit>,
+        kept: Vec<Unit>,
     ) -> Vec<Answering> {
         let corpus = self.scope.corpus;
         let best_unit = units.values().copied().fold(f32::MIN_POSITIVE, f32::max);
-        let best_block = blocks.values().map(|(score, _)| *score).fold(f32::MIN_POSITIVE, f32::max);
+        let best_block = blocks.iter().map(|block| block.score).fold(f32::MIN_POSITIVE, f32::max);
         let best_section = sections.iter().map(|section| section.score).fold(f32::MIN_POSITIVE, f32::max);
         let known = self.known();
+        let (mut blocks, mut sections) = (blocks.iter(), sections.iter().peekable());
+        let mut meanings = meanings.iter().peekable();
         let mut out: Vec<(Unit, Answering)> = Vec::with_capacity(kept.len());
         for unit in kept {
-            let mut nearest = 0.0_f32;
+            let slots = self.slots(unit);
+            let (mut nearest, mut mean) = (0.0_f32, MeanCosine::new(slots.len()));
             let mut own: Vec<(u32, f32)> = Vec::new();
-            let slots = self.slots(*unit);
-            let mut meanings = &meanings[meanings.partition_point(|meaning| meaning.slot < slots.start)..];
-            for slot in slots {
-                let (score, has_word) = blocks.get(&slot).copied().unwrap_or_default();
-                let (mut near, mut is_near) = (0.0, false);
-                if let Some((meaning, rest)) = meanings.split_first().filter(|(first, _)| first.slot == slot)
-                {
-                    (near, is_near, meanings) = (meaning.score, meaning.is_near, rest);
-                }
+            for (slot, block) in slots.clone().zip(&mut blocks) {
+                while meanings.next_if(|meaning| meaning.slot < slot).is_some() {}
+                let meaning = meanings.next_if(|meaning| meaning.slot == slot);
+                let near = meaning.map_or(0.0, |meaning| meaning.score);
+                mean.add(corpus.meta(slot).length, meaning.map(|meaning| meaning.cosine));
                 nearest = nearest.max(near);
-                if has_word || is_near {
-                    own.push((slot, WEIGHTS.block * score / best_block + near));
+                if block.has_word || meaning.is_some_and(|meaning| meaning.is_near) {
+                    own.push((slot, WEIGHTS.block * block.score / best_block + near));
                 }
+            }
+            let mut section = 0.0_f32;
+            while let Some(next) = sections.next_if(|section| section.slots.start < slots.end) {
+                section = section.max(next.score / best_section);
             }
             if own.is_empty() {
                 continue;
@@ -322,16 +328,12 @@ impl Notes<'_> {
                     .then_with(|| b.1.total_cmp(&a.1))
                     .then_with(|| corpus.meta(a.0).line.cmp(&corpus.meta(b.0).line))
             });
-            let whole = units.get(unit).copied().unwrap_or_default() / best_unit;
-            let slots = self.slots(*unit);
-            let own_sections =
-                &sections[sections.partition_point(|section| section.slots.start < slots.start)..];
-            let own_sections = own_sections.iter().take_while(|section| section.slots.start < slots.end);
-            let section = own_sections.map(|section| section.score).fold(0.0, f32::max) / best_section;
-            let mean = self.vectors.map_or(0.0, |vectors| known * mean_cosine(corpus, vectors, slots));
-            let score =
-                WEIGHTS.note * whole + WEIGHTS.section * section + WEIGHTS.mean_meaning * mean + nearest;
-            out.push((*unit, Answering { score, blocks: own }));
+            let whole = units.get(&unit).copied().unwrap_or_default() / best_unit;
+            let score = WEIGHTS.note * whole
+                + WEIGHTS.section * section
+                + WEIGHTS.mean_meaning * known * mean.mean()
+                + nearest;
+            out.push((unit, Answering { score, blocks: own }));
         }
         let is_typed = |answering: &Answering| self.is_typed(answering.blocks[0].0);
         out.sort_by(|(a, x), (b, y)| {

@@ -1,6 +1,6 @@
 //! Which blocks' vectors are nearest to the question's, by their signs, before any cosine is taken.
 //!
-//! Two passes: the first word of each vector's signs leaves about 25,000 blocks, all signs choose among those.
+//! Two passes: the first word of each vector's signs leaves about 16,000 blocks, all signs choose among those.
 //! A vector that is near as a whole is so in its first 64 dimensions as well, but for few; what is read of all
 //! blocks is eight bytes each. How near the first word must be is judged by a sample that the vectors themselves
 //! choose, and a part of it gives the mean and the spread of all cosines. Everything follows from the blocks in scope
@@ -23,7 +23,7 @@ const NEAREST: usize = 1500;
 /// Of about so many, chosen by their own signs, the cosines' mean and spread.
 const SAMPLE: usize = 1024;
 /// The first pass leaves about so many.
-const LEFT: usize = 25_000;
+const LEFT: usize = 16_000;
 /// How many that are is judged by one vector in two to the power of this, chosen by their own signs.
 const JUDGED: u32 = 6;
 /// In so many ways the first words can differ.
