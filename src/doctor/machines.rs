@@ -1,8 +1,11 @@
-//! Checks of the machines that share the vault, as the daemon last saw them. Nothing is asked over the network.
+//! Checks the machines that share the vault, as the daemon last saw them. Nothing is asked over the network.
+
+use std::path::Path;
 
 use super::Check;
 use crate::config::machine_name;
 use crate::instance::{DaemonLock, DaemonStatus};
+use crate::machines::identity::{self, Identity};
 use crate::machines::status::MachinesStatus;
 use crate::workspace::Workspace;
 
@@ -10,7 +13,10 @@ use crate::workspace::Workspace;
 const MACHINES: &str = "machines";
 
 pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
-    let Some(settings) = &workspace.settings.machines else { return Vec::new() };
+    let state = &workspace.dirs.state;
+    let Some(settings) = &workspace.settings.machines else {
+        return Identity::is_kept(state).then(|| lost_table(state)).into_iter().collect();
+    };
     let mut checks = Vec::new();
     if let Err(error) = machine_name() {
         let fix = error.suggestion.clone().unwrap_or_default();
@@ -30,8 +36,8 @@ pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
             "run `vault-agent machines join` once",
         ));
     }
-    let is_served = DaemonLock::holder(&workspace.dirs.state).is_some();
-    let report = DaemonStatus::read(&workspace.dirs.state).filter(|_| is_served);
+    let is_served = DaemonLock::holder(state).is_some();
+    let report = DaemonStatus::read(state).filter(|_| is_served);
     match report.and_then(|report| report.machines) {
         Some(status) => checks.extend(seen(&status)),
         None => checks.push(Check::ok(
@@ -40,6 +46,20 @@ pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
         )),
     }
     checks
+}
+
+/// The settings came without the table, or a person took it out: this machine can't know which.
+fn lost_table(state: &Path) -> Check {
+    let file = state.join(identity::FILE_NAME);
+    Check::warn(
+        MACHINES,
+        "`[machines]` is not in the settings, though this machine took part: it tells everything by itself",
+        format!(
+            "if other machines still share this vault, stop the daemon here until the settings have the table again; if \
+             not, remove `{}`",
+            file.display()
+        ),
+    )
 }
 
 fn seen(status: &MachinesStatus) -> Vec<Check> {

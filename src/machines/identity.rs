@@ -1,4 +1,4 @@
-//! What a machine knows of itself across restarts, in `machines.json` of the state directory.
+//! Keeps what a machine knows of itself across restarts, in `machines.json` of the state directory.
 
 use std::io;
 use std::path::Path;
@@ -38,6 +38,11 @@ impl Identity {
         let new = Self { machine: random(), highest: 0 };
         new.keep(state)?;
         Ok(new)
+    }
+
+    /// Whether the machine with this state directory took part before.
+    pub fn is_kept(state: &Path) -> bool {
+        state.join(FILE_NAME).exists()
     }
 
     /// Keeps it in `state`.

@@ -157,6 +157,61 @@ fn two_machines_tell_a_reminder_once() {
     assert!(!server.read("Reminders.md").contains("Stretch"), "{}", server.read("Reminders.md"));
 }
 
+/// Half of the settings has come: which machine goes first, and what it does without the store, is its own; the reminder is
+/// told once.
+#[test]
+fn settings_that_lag_change_at_most_which_machine_goes_first() {
+    let store = store();
+    let text = settings(store.path(), "vault = \"v-1\"\n");
+    let other = text.replace("[\"server\", \"laptop\"]", "[\"laptop\"]\non_partition = \"tell\"");
+    assert_ne!(text, other);
+    let (server, laptop) = (machine("server", &text), machine("laptop", &other));
+    let _ = server.run(&["tick"]).ok();
+    sync(&server, &laptop, "Reminders.md");
+    let _ = laptop.run(&["tick"]).ok();
+    server.set_now("2026-12-01T09:30:00Z");
+    laptop.set_now("2026-12-01T09:30:00Z");
+    let told = [&laptop, &server].map(|vault| vault.run(&["tick"]).ok().stdout.matches("Stretch").count());
+    assert_eq!(told, [1, 0]);
+}
+
+#[test]
+fn a_machine_whose_settings_lost_the_table_says_that_it_tells_everything() {
+    let store = store();
+    let text = settings(store.path(), "vault = \"v-1\"\n");
+    let mut server = machine("server", &text);
+    server.env("VAULT_AGENT_NOW", "2026-12-01T09:00:00Z@1");
+    let checks = |vault: &TestVault| {
+        let report = vault.run(&["doctor", "--json"]).json();
+        let found = report.as_array().unwrap().iter().filter(|check| check["check"] == "machines");
+        found.cloned().collect::<Vec<_>>()
+    };
+    let lost = "`[machines]` is not in the settings";
+    let words = |vault: &TestVault| {
+        let status = vault.run(&["status", "--json"]).json();
+        status["daemon"]["parts"]["machines"].as_str().unwrap_or_default().to_owned()
+    };
+    let daemon = Daemon::start(&server, &["run"]);
+    until("the server is the voice", || words(&server) == "this one is the voice");
+    // The sync tool brings settings that another machine wrote before it had the table.
+    server.write("vault-agent.toml", "timezone = \"UTC\"\n");
+    until("status says so", || words(&server).starts_with(lost));
+    assert!(server.run(&["status"]).stdout.contains("tells everything by itself"));
+    let found = checks(&server);
+    assert_eq!((found.len(), found[0]["status"].as_str()), (1, Some("warn")), "{found:?}");
+    assert!(found[0]["detail"].as_str().unwrap().starts_with(lost), "{found:?}");
+    // It does what it says, and takes part again when the table comes.
+    server.write("vault-agent.toml", &text);
+    until("it takes part", || words(&server) == "this one is the voice");
+    daemon.terminate();
+    server.write("vault-agent.toml", "timezone = \"UTC\"\n");
+    server.env("VAULT_AGENT_NOW", "2026-12-01T09:30:00Z");
+    let tick = server.run(&["tick"]).ok();
+    assert!(tick.stdout.contains("Stretch"), "{}", tick.stdout);
+    // One that never took part has nothing to say.
+    assert_eq!(checks(&machine("laptop", "timezone = \"UTC\"\n")), Vec::<serde_json::Value>::new());
+}
+
 #[test]
 fn the_voice_is_handed_over_to_who_takes_it() {
     let store = store();

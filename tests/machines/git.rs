@@ -9,9 +9,12 @@ use tempfile::TempDir;
 use vault_agent::clock::{Clock, ManualClock};
 use vault_agent::machines::engine::git::{GitEngine, GitPlace};
 use vault_agent::machines::engine::{Engine, EngineError, Swapped};
+use vault_agent::machines::protocol::claim_key;
+use vault_agent::machines::protocol::value::{Claim, ClaimState};
 
 use crate::engines::{change, keeps_its_promises};
 use crate::parts::{Ssh, are_here, bare, git};
+use crate::world::Random;
 
 /// A machine: its state directory and its engine.
 struct Machine {
@@ -121,26 +124,67 @@ async fn two_machines_agree_over_ssh() {
     assert!(matches!(&error, EngineError::Refused(why) if why.contains("host key")), "{error}");
 }
 
+/// A month of 10,000 deliveries, as `seed` makes them: a line of the branch's file each.
+fn month_of_claims(seed: u64) -> String {
+    let mut random = Random::new(seed);
+    let mut word = |length: usize| -> String {
+        (0..length)
+            .map(|_| {
+                char::from(b"ABCDEFGHJKMNPQRSTVWXYZ0123456789"[usize::try_from(random.below(32)).unwrap()])
+            })
+            .collect()
+    };
+    let machines = ["server", "laptop", "desktop"].map(|name| (name, word(16)));
+    let mut lines = std::collections::BTreeMap::new();
+    for number in 0..10_000_i64 {
+        let at = 1_796_083_200 + number * 259;
+        let due = jiff::Timestamp::from_second(at).unwrap().strftime("%Y-%m-%dT%H:%M");
+        let (name, machine) = &machines[usize::from(number % 5 == 0) + usize::from(number % 50 == 0)];
+        let claim = Claim {
+            by: (*name).to_owned(),
+            machine: machine.clone(),
+            epoch: 1,
+            nonce: word(16),
+            until: 240_000 + (number * 7919 % 60_000).unsigned_abs(),
+            state: ClaimState::Sent,
+            within: None,
+            at: at + number % 3,
+            rest: serde_json::Map::new(),
+        };
+        lines.insert(claim_key(&format!("rid_{}@{due}", word(12)), "discord"), claim.write());
+    }
+    lines.iter().map(|(key, value)| format!("{key} {value}\n")).collect()
+}
+
 #[tokio::test]
-async fn a_look_and_a_change_send_little() {
+async fn with_ten_thousand_claims_the_branch_is_small_and_a_look_and_a_change_send_little() {
     let Some((folder, ssh, remote)) = over_ssh() else { return };
+    let repository = folder.path().join("voice.git");
+    let first = Machine::new(&remote, Some(&ssh.command));
+    assert_eq!(first.engine.swap(&[change("lease", None, Some("0"))]).await.unwrap(), Swapped::Done);
+    let entries = folder.path().join("entries");
+    let claims = month_of_claims(1);
+    std::fs::write(
+        &entries,
+        git(&repository, &["show", "vault-agent:entries"]).replace("lease 0\n", "") + &claims,
+    )
+    .unwrap();
+    let blob = git(&repository, &["hash-object", "-w", entries.to_str().unwrap()]);
+    let index = ["update-index", "--add", "--cacheinfo", &format!("100644,{},entries", blob.trim())];
+    git(&repository, &index);
+    let tree = git(&repository, &["write-tree"]);
+    let commit = git(&repository, &["commit-tree", "-m", "a month", tree.trim()]);
+    git(&repository, &["update-ref", "refs/heads/vault-agent", commit.trim()]);
+    let stored = git(&repository, &["rev-list", "--objects", "--disk-usage", "vault-agent"]);
+    let stored: u64 = stored.trim().parse().unwrap();
+    eprintln!("10,000 claims, seed 1: {} bytes of text, {stored} bytes in the repository", claims.len());
+    assert!(stored < 1_000_000, "{stored}");
+
     let log = folder.path().join("log");
     let command = format!("{} -v -E {}", ssh.command, log.display());
     let (one, other) = (Machine::new(&remote, Some(&command)), Machine::new(&remote, Some(&command)));
-    // 500 claims of 300 bytes that don't compress well.
-    let mut number = 1_u64;
-    let mut digits = || {
-        number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        format!("{:016x}", number ^ (number >> 33))
-    };
-    for round in 0..5 {
-        let value = |_| (0..19).map(|_| digits()).collect::<String>();
-        let values: Vec<String> = (0..100).map(value).collect();
-        let claim = |(n, value): (usize, &String)| change(&format!("claim/{round}-{n}"), None, Some(value));
-        let claims: Vec<_> = values.iter().enumerate().map(claim).collect();
-        assert_eq!(one.engine.swap(&claims).await.unwrap(), Swapped::Done);
-    }
-    assert_eq!(other.engine.read("").await.unwrap().len(), 500);
+    assert_eq!(one.engine.read("").await.unwrap().len(), 10_000);
+    assert_eq!(other.engine.read("").await.unwrap().len(), 10_000);
     // What the last connection sent and received, as ssh counts it.
     let transferred = || {
         let text = std::fs::read_to_string(&log).unwrap();
@@ -156,6 +200,7 @@ async fn a_look_and_a_change_send_little() {
     let push = transferred();
     assert!(other.engine.changed("", Duration::ZERO).await.unwrap());
     let fetch = transferred();
+    eprintln!("sent, received: idle {idle:?}, push {push:?}, fetch {fetch:?}");
     for bytes in [&idle, &push, &fetch] {
         assert!(
             bytes.iter().all(|count| *count < 20_000),

@@ -9,6 +9,8 @@ mod cost;
 mod engines;
 mod etcd;
 mod git;
+#[cfg(feature = "assistant")]
+mod https;
 mod memory;
 mod model;
 mod parts;

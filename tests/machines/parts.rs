@@ -74,7 +74,8 @@ pub fn bare(folder: &Path, settings: &[(&str, &str)]) -> PathBuf {
 
 /// An sshd of this user's on loopback, with a key of its own and one for whoever logs in.
 pub struct Ssh {
-    _server: Server,
+    server: Option<Server>,
+    folder: PathBuf,
     /// Its port.
     pub port: u16,
     /// The command that logs in with the key.
@@ -102,9 +103,22 @@ impl Ssh {
              LogLevel INFO\n"
         );
         std::fs::write(folder.join("sshd_config"), config).unwrap();
+        let known = std::fs::read_to_string(folder.join("host.pub")).unwrap();
+        std::fs::write(folder.join("known_hosts"), format!("[127.0.0.1]:{port} {known}")).unwrap();
+        let base = format!(
+            "ssh -F /dev/null -o BatchMode=yes -o IdentitiesOnly=yes -o IdentityAgent=none -o UserKnownHostsFile={at}/known_hosts"
+        );
+        let (command, without_key) = (format!("{base} -i {at}/me"), format!("{base} -i {at}/nobody"));
+        let mut ssh = Self { server: None, folder: folder.to_owned(), port, command, without_key };
+        ssh.start_again();
+        ssh
+    }
+
+    /// Starts it, and waits until it listens.
+    pub fn start_again(&mut self) {
         let mut child = Command::new(find("sshd").unwrap())
             .args(["-D", "-e", "-f"])
-            .arg(folder.join("sshd_config"))
+            .arg(self.folder.join("sshd_config"))
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
@@ -112,16 +126,18 @@ impl Ssh {
         let first = lines.find(|line| line.as_ref().is_ok_and(|line| line.contains("listening")));
         assert!(first.is_some(), "sshd didn't start");
         std::thread::spawn(move || lines.for_each(drop));
-        let known = std::fs::read_to_string(folder.join("host.pub")).unwrap();
-        std::fs::write(folder.join("known_hosts"), format!("[127.0.0.1]:{port} {known}")).unwrap();
-        let base = format!(
-            "ssh -F /dev/null -o BatchMode=yes -o IdentitiesOnly=yes -o IdentityAgent=none -o UserKnownHostsFile={at}/known_hosts"
-        );
-        Self {
-            _server: Server(child),
-            port,
-            command: format!("{base} -i {at}/me"),
-            without_key: format!("{base} -i {at}/nobody"),
+        self.server = Some(Server(child));
+    }
+
+    /// Kills it with the sessions that it serves.
+    pub fn kill(&mut self) {
+        use rustix::process::{Pid, Signal, kill_process};
+        let Some(server) = self.server.take() else { return };
+        let id = server.0.id();
+        let sessions = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
+        drop(server);
+        for session in sessions.split_whitespace().filter_map(|id| Pid::from_raw(id.parse().ok()?)) {
+            let _ = kill_process(session, Signal::KILL);
         }
     }
 }

@@ -10,12 +10,16 @@ use tokio::sync::broadcast::{self, error::RecvError};
 use tokio_util::sync::CancellationToken;
 
 use crate::daemon::part::{Board, DaemonEvent, Part};
-use crate::machines::Machines;
+use crate::machines::identity::Identity;
 use crate::machines::status::MachinesStatus;
 use crate::workspace::Workspace;
 
 /// How often it is looked whether this machine is still the voice: a lease ends without a word.
 const LOOK: Duration = Duration::from_secs(1);
+
+/// Said where the settings of a machine that took part came without the table.
+const LOST_TABLE: &str =
+    "`[machines]` is not in the settings any more: this machine tells everything by itself";
 
 /// Takes part among the machines.
 #[derive(Debug)]
@@ -77,7 +81,7 @@ impl MachinesPart {
         let machines = &workspace.machines;
         let mut news = machines.news();
         loop {
-            self.say(machines, said, board);
+            self.say(workspace, said, board);
             let look = workspace.clock.sleep(LOOK);
             tokio::select! {
                 biased;
@@ -95,7 +99,8 @@ impl MachinesPart {
         }
     }
 
-    fn say(&self, machines: &Machines, said: &mut LastReport, board: &Board) {
+    fn say(&self, workspace: &Workspace, said: &mut LastReport, board: &Board) {
+        let machines = &workspace.machines;
         let is_voice = machines.is_voice();
         if std::mem::replace(&mut said.is_voice, is_voice) != is_voice {
             tracing::info!(is_voice, "the voice turned");
@@ -103,7 +108,7 @@ impl MachinesPart {
             let _ = self.events.send(DaemonEvent::Voice);
         }
         let status = machines.status();
-        let words = words(machines, is_voice);
+        let words = words(workspace, is_voice);
         if status == said.status && words == said.words {
             return;
         }
@@ -118,10 +123,12 @@ impl MachinesPart {
     }
 }
 
-/// How it stands, in a few words; none where there is one machine.
-fn words(machines: &Machines, is_voice: bool) -> String {
+/// How it stands, in a few words; none where there is and was one machine.
+fn words(workspace: &Workspace, is_voice: bool) -> String {
+    let machines = &workspace.machines;
     if machines.is_alone() {
-        return String::new();
+        let took_part = Identity::is_kept(&workspace.dirs.state);
+        return if took_part { LOST_TABLE.to_owned() } else { String::new() };
     }
     match (machines.problem(), is_voice) {
         (Some(problem), _) => format!("takes no part: {problem}"),

@@ -14,7 +14,7 @@ mod faults;
 mod gateway;
 mod rest;
 mod schema;
-mod tls;
+pub mod tls;
 pub mod world;
 
 #[allow(unused_imports)]

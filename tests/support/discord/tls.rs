@@ -35,9 +35,19 @@ impl axum::serve::Listener for TlsListener {
     }
 }
 
+/// Serves `router` as discord.com.
 pub async fn serve(router: Router) -> (SocketAddr, tokio::task::JoinHandle<()>) {
-    let certificate = CertificateDer::from_pem_slice(include_bytes!("tls/cert.pem")).unwrap();
-    let key = PrivateKeyDer::from_pem_slice(include_bytes!("tls/key.pem")).unwrap();
+    serve_as(router, include_bytes!("tls/cert.pem"), include_bytes!("tls/key.pem")).await
+}
+
+/// Serves `router` with this certificate and its key, in PEM form.
+pub async fn serve_as(
+    router: Router,
+    certificate: &[u8],
+    key: &[u8],
+) -> (SocketAddr, tokio::task::JoinHandle<()>) {
+    let certificate = CertificateDer::from_pem_slice(certificate).unwrap();
+    let key = PrivateKeyDer::from_pem_slice(key).unwrap();
     let config =
         ServerConfig::builder().with_no_client_auth().with_single_cert(vec![certificate], key).unwrap();
     let tcp = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -94,9 +94,12 @@ impl Git {
     /// A push sends only what differs from such a commit, also where the new one doesn't come of it.
     pub fn edge(&self, id: &str) -> Option<Edge> {
         let path = self.dir.join("shallow");
-        // Git's own marks stay as they are.
-        let is_free = !path.exists();
-        (is_free && std::fs::write(&path, format!("{id}\n")).is_ok()).then_some(Edge(path))
+        // Git's own marks, which a fetch makes, do the same and stay as they are.
+        if path.exists() {
+            return None;
+        }
+        std::fs::write(&path, format!("{id}\n")).ok()?;
+        Some(Edge(path))
     }
 
     /// Runs git over the repository alone, with no remote.

@@ -1,0 +1,57 @@
+//! Faults of the world: kills, suspensions, partitions and clocks that jump, spread over its time; and their end.
+
+use super::{Event, HOUR, MACHINES, MINUTE, Random, World};
+
+/// What goes wrong in a world.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Faults {
+    /// The longest delay of the sync tool.
+    pub sync: i64,
+    /// Clocks are off, and jump.
+    pub clocks: bool,
+    pub partitions: bool,
+    pub kills: bool,
+    pub suspends: bool,
+    /// Requests and answers of the engine and the channel are lost or late.
+    pub losses: bool,
+}
+
+impl World {
+    pub fn trouble(&mut self, end: i64) {
+        let faults = self.faults;
+        let part = end / 24;
+        let each = |world: &mut Self, is_on: bool, between: i64, make: fn(&mut Random, usize) -> Event| {
+            for at in (0..MACHINES).filter(|_| is_on) {
+                let mut when = world.random.below(between);
+                while when < end {
+                    let event = make(&mut world.random, at);
+                    world.push(when, event);
+                    when += world.random.below(2 * between) + 1;
+                }
+            }
+        };
+        each(self, faults.kills, 2 * part, |random, at| Event::Kill {
+            at,
+            down: random.any_length(12 * HOUR),
+        });
+        each(self, faults.suspends, 2 * part, |random, at| Event::Suspend {
+            at,
+            length: random.any_length(8 * HOUR),
+        });
+        each(self, faults.partitions, 3 * part, |random, at| Event::Cut {
+            at,
+            length: random.any_length(4 * HOUR),
+        });
+        each(self, faults.clocks, 6 * part, |_, at| Event::Jump(at));
+    }
+
+    /// From now on nothing goes wrong any more.
+    pub fn heal(&mut self) {
+        (self.healed, self.faults) = (true, Faults { sync: MINUTE, ..Faults::default() });
+        for at in 0..MACHINES {
+            let machine = &mut self.machines[at];
+            (machine.off, machine.cut, machine.asleep) = (0, 0, 0);
+            self.push(self.now, Event::Up(at));
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! One machine of the world: it asks the engine, hears the answers, and sends what its protocol allows.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use vault_agent::machines::protocol::{Answer, May, Now, Protocol, Right, Wanted};
+
+use super::{Event, MINUTE, Outcome, SECOND, TIMEOUT, World};
+
+/// What a machine's local journal says was sent, and the entries don't.
+fn protocol_left(protocol: &Protocol, sent: &BTreeSet<String>) -> Vec<String> {
+    protocol.left_open().into_iter().filter(|key| sent.contains(key)).collect()
+}
+
+impl World {
+    pub(super) fn woken(&mut self, at: usize) {
+        for (op, outcome) in std::mem::take(&mut self.machines[at].waiting) {
+            self.heard(at, op, outcome);
+        }
+        self.step(at);
+    }
+
+    pub(super) fn clock(&self, at: usize) -> Duration {
+        let machine = &self.machines[at];
+        let gone = self.now - machine.booted;
+        Duration::from_millis((gone + gone / 1_000_000 * machine.drift).unsigned_abs())
+    }
+
+    pub(super) fn runs(&self, at: usize) -> bool {
+        self.machines[at].is_up && self.machines[at].asleep <= self.now
+    }
+
+    /// What a machine would send now or soon, and what of it is due.
+    fn wanted(&self, at: usize) -> Vec<(Wanted, bool)> {
+        let machine = &self.machines[at];
+        let wall = self.now + machine.off;
+        let soon = machine.copy.range(..(wall + MINUTE + 1, 0)).map(|(due, line)| {
+            let right = Right::Any { due_in: due - wall };
+            (Wanted { key: self.lines[*line].key.clone(), right, within: None }, *due <= wall)
+        });
+        let clock = self.clock(at);
+        let said = self.messages.iter().filter(|key| !key.is_empty() && machine.protocol.is_voice(clock));
+        let said = said.map(|key| (Wanted { key: key.clone(), right: Right::Voice, within: None }, true));
+        let is_over =
+            |key: &str| machine.sent.contains(key) || machine.protocol.may(key, clock) == May::Never;
+        soon.chain(said).filter(|(wanted, _)| !is_over(&wanted.key)).collect()
+    }
+
+    /// What a machine does when it has its turn.
+    pub(super) fn step(&mut self, at: usize) {
+        if !self.runs(at) {
+            return;
+        }
+        let wanted = self.wanted(at);
+        for (wanted, _) in wanted.iter().filter(|(_, is_due)| *is_due) {
+            if wanted.right == Right::Voice {
+                self.think(at, &wanted.key);
+            } else {
+                self.send(at, &wanted.key);
+            }
+        }
+        let wanted: Vec<Wanted> = wanted.into_iter().map(|(wanted, _)| wanted).collect();
+        let clock = self.clock(at);
+        if self.machines[at].op.is_none() {
+            self.ask(at, clock, &wanted);
+        }
+        let mut wake = self.machines[at].protocol.wake_at(clock, &wanted);
+        if self.machines[at].op.is_some() {
+            wake = clock + Duration::from_secs(20);
+        }
+        let mut next = self.now + i64::try_from((wake - clock).as_millis()).unwrap().max(10);
+        let wall = self.now + self.machines[at].off;
+        for start in [wall, wall + MINUTE] {
+            let due = self.machines[at].copy.range((start + 1, 0)..).next();
+            next = due.map_or(next, |(due, _)| next.min(self.now + due - start));
+        }
+        self.step_again(at, next);
+    }
+
+    pub(super) fn step_again(&mut self, at: usize, when: i64) {
+        if self.machines[at].step_at.is_none_or(|step| step > when) {
+            self.machines[at].step_at = Some(when);
+            self.push(when, Event::Step(at));
+        }
+    }
+
+    /// Asks the engine, if there is something to ask.
+    fn ask(&mut self, at: usize, clock: Duration, wanted: &[Wanted]) {
+        let wall_ms = self.now + self.machines[at].off;
+        let machine = &mut self.machines[at];
+        let must_read = machine.protocol.must_read(clock);
+        let (life, nonces) = (machine.life, &mut machine.nonces);
+        let mut nonce = || {
+            *nonces += 1;
+            format!("{at}-{life}-{nonces}")
+        };
+        let attempt = if must_read {
+            None
+        } else {
+            machine.protocol.attempt(Now { clock, wall_ms }, wanted, &mut nonce)
+        };
+        if !must_read && attempt.is_none() {
+            return;
+        }
+        self.count += 1;
+        let op = self.count;
+        self.machines[at].op = Some(op);
+        self.requests += 1;
+        let late = self.faults.losses && self.random.one_in(20);
+        let there = self.now + if late { self.random.below(MINUTE) } else { self.random.below(400) };
+        let is_lost = self.faults.losses && self.random.one_in(20);
+        let is_cut = self.machines[at].cut > self.now;
+        let failed = match &attempt {
+            None => Outcome::Read(None),
+            Some(attempt) => {
+                Outcome::Swap(attempt.clone(), if is_cut { Answer::NotMade } else { Answer::Unknown })
+            }
+        };
+        let gives_up = if is_cut { self.now + SECOND } else { self.now + TIMEOUT };
+        self.push(gives_up, Event::Back { by: at, op, outcome: failed });
+        if !is_cut && !is_lost {
+            let event = match attempt {
+                None => Event::Read { by: at, op },
+                Some(attempt) => Event::Swap { by: at, op, attempt },
+            };
+            self.push(there, event);
+        }
+    }
+
+    pub(super) fn back(&mut self, by: usize, op: u64, outcome: Outcome) {
+        let is_cut = self.machines[by].cut > self.now;
+        if !(is_cut || self.faults.losses && self.random.one_in(20)) {
+            let delay = self.random.below(400);
+            self.push(self.now + delay, Event::Back { by, op, outcome });
+        }
+    }
+
+    pub(super) fn heard(&mut self, by: usize, op: u64, outcome: Outcome) {
+        if !self.machines[by].is_up || self.machines[by].op != Some(op) {
+            return;
+        }
+        if !self.runs(by) {
+            self.machines[by].waiting.push((op, outcome));
+            return;
+        }
+        self.machines[by].op = None;
+        let clock = self.clock(by);
+        let protocol = &mut self.machines[by].protocol;
+        match outcome {
+            Outcome::Read(None) => {
+                // It tries again later.
+                self.step_again(by, self.now + 5 * SECOND);
+                return;
+            }
+            Outcome::Read(Some(entries)) => {
+                protocol.heard(entries, clock);
+                let sent = &self.machines[by].sent;
+                let mine = protocol_left(&self.machines[by].protocol, sent);
+                mine.iter().for_each(|key| self.machines[by].protocol.told(key));
+            }
+            Outcome::Swap(attempt, Answer::NotMade) => {
+                protocol.answered(attempt, Answer::NotMade, clock);
+                self.step_again(by, self.now + 5 * SECOND);
+                return;
+            }
+            Outcome::Swap(attempt, answer) => protocol.answered(attempt, answer, clock),
+        }
+        self.step(by);
+    }
+
+    /// Works on an answer.
+    fn think(&mut self, at: usize, key: &str) {
+        let clock = self.clock(at);
+        let machine = &self.machines[at];
+        if !machine.busy.contains(key) && matches!(machine.protocol.may(key, clock), May::Yes { .. }) {
+            let (life, took) = (machine.life, self.random.below(2 * MINUTE));
+            self.machines[at].busy.insert(key.to_owned());
+            self.push(self.now + took, Event::Thought { by: at, life, key: key.to_owned() });
+        }
+    }
+
+    /// Sends what this machine may send.
+    pub(super) fn send(&mut self, at: usize, key: &str) {
+        let clock = self.clock(at);
+        let can_ask = self.can_ask(key);
+        let machine = &mut self.machines[at];
+        let May::Yes { ask, left } = machine.protocol.may(key, clock) else { return };
+        if machine.busy.contains(key) {
+            return;
+        }
+        let life = machine.life;
+        if can_ask && (ask || machine.sending.contains(key)) && self.told.contains_key(key) {
+            self.sent(at, life, key, true);
+            return;
+        }
+        machine.sending.insert(key.to_owned());
+        machine.busy.insert(key.to_owned());
+        let most = i64::try_from(left.as_millis()).unwrap().min(TIMEOUT);
+        let late = self.faults.losses && self.random.one_in(20);
+        let took = self.random.below(if late { most } else { most.min(300) });
+        let is_lost = self.faults.losses && self.random.one_in(20);
+        if !is_lost {
+            self.push(self.now + took, Event::Arrive { key: key.to_owned() });
+        }
+        let known = !(is_lost || self.faults.losses && self.random.one_in(10));
+        let back = if known { took + self.random.below(300) } else { TIMEOUT };
+        self.push(self.now + back, Event::Sent { by: at, life, key: key.to_owned(), known });
+    }
+
+    pub(super) fn sent(&mut self, by: usize, life: u64, key: &str, known: bool) {
+        if self.machines[by].life != life || !self.machines[by].is_up {
+            return;
+        }
+        self.machines[by].busy.remove(key);
+        if known {
+            self.machines[by].sent.insert(key.to_owned());
+            self.machines[by].protocol.told(key);
+            if let Some(line) = self.by_key.get(key).copied() {
+                self.spread(by, line, false);
+            }
+        }
+        self.step_again(by, self.now);
+    }
+}
