@@ -1,4 +1,4 @@
-//! Which addresses a git server may have: https, ssh and file, and nothing in them that git or ssh would take for an
+//! Checks the address of a git server: https, ssh or file, and nothing in it that git or ssh would take for an
 //! option, a command or a password. Pure.
 
 /// The longest address, in bytes.

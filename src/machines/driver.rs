@@ -1,4 +1,4 @@
-//! What talks to the engine for [`Machines`]: reads, claims, renews, marks, and waits until something is to be done.
+//! Talks to the engine for [`Machines`]: reads, claims, renews, marks, and waits until something is to be done.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ const PAUSE: Duration = Duration::from_secs(5);
 /// It is asked again after this at the latest.
 const PAUSE_MOST: Duration = Duration::from_secs(60);
 
-/// What is to be done next.
+/// The next step.
 enum Step {
     Read,
     Swap(Attempt),
@@ -68,7 +68,7 @@ impl Member {
                     failures = 0;
                     continue;
                 }
-                // What became of the change is read at once, before rights run out.
+                // The outcome of the change is read at once, before rights run out.
                 Err(EngineError::Unknown(_)) if failures == 0 => {
                     failures = 1;
                     continue;

@@ -1,4 +1,4 @@
-//! The handle by which the program asks whether this machine may send: [`Machines`].
+//! Gives the program the handle by which it asks whether this machine may send: [`Machines`].
 //!
 //! It is cheap to copy. Without `[machines]` ([`Machines::alone`]) everything is allowed at once and nothing is kept. A
 //! process that works beside the daemon ([`Machines::beside`]) claims nothing, so what needs a claim waits for the daemon.
@@ -23,7 +23,7 @@ const UNASKED: Duration = Duration::from_secs(60);
 
 /// How this machine takes part.
 pub struct Joining {
-    /// What is shared.
+    /// The store.
     pub engine: Arc<dyn Engine>,
     /// `git` or `etcd`.
     pub kind: &'static str,
@@ -35,7 +35,7 @@ pub struct Joining {
     pub rank: u32,
     /// The vault's id, where the settings name one.
     pub vault: Option<String>,
-    /// Whether it tells what nobody is known to be at while the engine is out of reach (`on_partition = "tell"`).
+    /// Whether it tells what no other machine is known to be at while the engine is out of reach (`on_partition = "tell"`).
     pub tells_cut_off: bool,
     /// The state directory.
     pub state: PathBuf,
@@ -89,11 +89,11 @@ pub(super) struct State {
     pub identity: Identity,
     pub trouble: Option<EngineError>,
     wanted: BTreeMap<&'static str, Vec<Want>>,
-    /// What was last told of.
+    /// The rights that were last told of.
     seen: Seen,
 }
 
-/// What the rest of the program acts on.
+/// The rights that the rest of the program acts on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Seen {
     is_voice: bool,
@@ -129,7 +129,7 @@ impl Member {
 }
 
 impl State {
-    /// What is wanted, at these readings of the clocks.
+    /// All wants, at these readings of the clocks.
     pub fn wanted(&self, now: Now) -> Vec<Wanted> {
         self.wanted.values().flatten().map(|want| want.at(now)).collect()
     }
@@ -206,7 +206,7 @@ impl Machines {
         }
     }
 
-    /// Whether nobody has to be asked.
+    /// Whether there are no other machines.
     pub fn is_alone(&self) -> bool {
         matches!(self.0, Form::Alone)
     }
@@ -292,7 +292,7 @@ impl Machines {
         self.change(|protocol, _| protocol.told(key));
     }
 
-    /// A line went from this machine's notes, or got another time, within a day of its occurrence: nobody is to tell it.
+    /// A line went from this machine's notes, or got another time, within a day of its occurrence: no machine is to tell it.
     pub fn line_went(&self, key: &str) {
         self.change(|protocol, _| protocol.line_went(key));
     }
@@ -308,7 +308,7 @@ impl Machines {
         member.wake.notify_one();
     }
 
-    /// What this machine's notes are now, as a hash of at most 64 bytes.
+    /// Sets the hash of this machine's notes, at most 64 bytes.
     pub fn set_notes(&self, hash: String) {
         if let Some(member) = self.member() {
             member.state().protocol.set_notes(hash);
@@ -336,7 +336,7 @@ impl Machines {
         self.member().is_some_and(|member| member.state().protocol.is_away(name, member.now().clock))
     }
 
-    /// Claims of this machine from before it was started, which nobody marked: the local journal knows what came of them.
+    /// Claims of this machine from before it was started, which were not marked: the local journal knows what came of them.
     pub fn left_open(&self) -> Vec<String> {
         self.member().map(|member| member.state().protocol.left_open()).unwrap_or_default()
     }
@@ -352,14 +352,14 @@ impl Machines {
         self.change(|protocol, _| protocol.take_voice());
     }
 
-    /// What tells when rights may be others than before.
+    /// A receiver that tells when rights may be others than before.
     pub fn news(&self) -> News {
         News(self.member().map(|member| member.news.subscribe()))
     }
 }
 
 impl State {
-    /// Whether the engine is out of reach and nobody else is known to be at what has this key.
+    /// Whether the engine is out of reach and no other machine is known to be at what has this key.
     fn may_unasked(&self, key: &str, now: Now) -> bool {
         let is_cut_off = matches!(
             self.trouble,

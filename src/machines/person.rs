@@ -1,4 +1,4 @@
-//! What a person asks of the shared entries: whether this machine may join, and that it leaves.
+//! Does what a person asks of the shared entries: checks whether this machine may join, and lets it leave.
 //!
 //! Wall clocks are compared here alone, in sentences for people; no right follows from them.
 
@@ -54,11 +54,11 @@ pub struct Asker {
 /// One thing that was looked at before a machine joins, in one sentence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Looked {
-    /// What was looked at.
+    /// The thing that was looked at.
     pub check: &'static str,
     /// Whether all is well.
     pub ok: bool,
-    /// What was seen.
+    /// The finding.
     pub detail: String,
 }
 
@@ -75,7 +75,7 @@ impl Looked {
 }
 
 impl Asker {
-    /// What keeps this machine from taking part, as far as one look at the entries tells.
+    /// The problem that keeps this machine from taking part, as far as one look at the entries tells.
     pub fn problem(&self, entries: &Entries) -> Option<Problem> {
         let me = Me {
             name: self.name.clone(),
@@ -98,7 +98,7 @@ impl Asker {
         Timestamp::from_millisecond(presence.clock_ms).ok()
     }
 
-    /// What the entries say about the vault, the name and the clock of a machine that would join.
+    /// Checks what the entries say about the vault, the name and the clock of a machine that would join.
     pub fn looks(&self, entries: &Entries) -> Vec<Looked> {
         let problem = self.problem(entries);
         let store = match &problem {
@@ -133,7 +133,7 @@ impl Asker {
         }
     }
 
-    /// Claims something that nobody tells, and takes it back; writes the format with the vault's id where that isn't there.
+    /// Claims something that is never told, and takes it back; writes the format with the vault's id where that isn't there.
     ///
     /// # Errors
     /// The engine refuses, or doesn't compare.

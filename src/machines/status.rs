@@ -1,4 +1,4 @@
-//! What the shared entries say of the machines, as `vault-agent machines --json` prints it. Pure.
+//! Reads from the shared entries how the machines stand, as `vault-agent machines --json` prints it. Pure.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use super::handle::Machines;
 use super::protocol::value::{Claim, ClaimState, Lease, Presence};
 use super::protocol::{LEASE, machine_key};
 
-/// What the shared entries say. Names and keys come out of the engine: they are shown as plain text alone.
+/// The state of all machines. Names and keys come out of the engine: they are shown as plain text alone.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MachinesStatus {
     /// `git` or `etcd`.
@@ -24,7 +24,7 @@ pub struct MachinesStatus {
     pub epoch: u64,
     /// The machines that said that they are there, by name.
     pub machines: Vec<MachineStatus>,
-    /// What is claimed and not settled, oldest first.
+    /// Claims that are not settled, oldest first.
     pub open: Vec<OpenClaim>,
 }
 
@@ -59,7 +59,7 @@ pub struct OpenClaim {
 }
 
 impl MachinesStatus {
-    /// What `entries` of this kind of engine say; `problem` is what keeps this machine from taking part.
+    /// Reads `entries` of this kind of engine; `problem` is what keeps this machine from taking part.
     pub fn of(engine: &str, entries: &Entries, problem: Option<String>) -> Self {
         let lease = entries.get(LEASE).and_then(|text| Lease::read(text).ok());
         let voice = lease.as_ref().and_then(|lease| lease.by.clone());
@@ -98,7 +98,7 @@ impl MachinesStatus {
 }
 
 impl Machines {
-    /// What is known of all machines; `None` where there are no others.
+    /// The state of all machines as it is known here; `None` where there are no others.
     pub fn status(&self) -> Option<MachinesStatus> {
         let member = self.member()?;
         let entries = member.state().protocol.known().unsettled();

@@ -1,4 +1,4 @@
-//! Which of several machines brings a scheduled run to its end: the voice, which claims it before anything is asked.
+//! Decides which of several machines brings a scheduled run to its end: the voice, which claims it before anything is asked.
 //!
 //! A machine that dies in the middle is followed by the next voice, which runs it from its beginning: what was sent by then
 //! may come again.

@@ -1,4 +1,4 @@
-//! `machines`, and what two machines with one vault do: over a real bare repository, with real processes.
+//! Tests `machines`, and what two machines with one vault do: over a real bare repository, with real processes.
 
 use std::path::Path;
 use std::process::Command;

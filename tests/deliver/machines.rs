@@ -1,4 +1,4 @@
-//! Several machines with one vault: each has its copy of the notes and its journal, and what they share is in memory.
+//! Tests passes of several machines with one vault: each has its copy of the notes and its journal, and what they share is in memory.
 
 use std::sync::Arc;
 
@@ -151,6 +151,30 @@ fn the_voice_rewrites_the_line_of_a_teller_that_is_away_as_it_would_have() {
         assert_eq!(several.all[1].read(), if is_away { told.clone() } else { weekly.clone() }, "{now}");
     }
     assert_eq!(several.told().len(), 1);
+}
+
+/// The first pass after a suspension comes before the machine has heard of anything.
+#[test]
+fn a_machine_that_wakes_up_tells_only_what_it_still_holds() {
+    for (wakes, teller) in [("2026-12-01T09:30:40Z", 0), ("2026-12-01T09:34:30Z", 1)] {
+        let mut several = Several::new(2, "2026-12-01T09:29:00Z", &tea());
+        several.settle();
+        // From here on the preferred one is suspended, and it holds the claim.
+        for now in ["2026-12-01T09:29:30Z", "2026-12-01T09:30:00Z", wakes] {
+            several.at(now);
+            several.all[1].tick();
+            several.ask(1);
+            several.all[1].tick();
+        }
+        assert_eq!(several.told().len(), teller);
+        several.all[0].tick();
+        assert_eq!(several.told().len(), 1);
+        let has_told = |at: usize| {
+            let told = [DeliveryState::Sent, DeliveryState::Done].map(|state| Some((state, None)));
+            told.contains(&several.state(at, &tea_key()))
+        };
+        assert_eq!([has_told(0), has_told(1)], [teller == 0, teller == 1]);
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A world of several machines in which anything goes wrong: passes, a sync tool, an engine and a place, by seeds.
+//! Plays a world of several machines in which anything goes wrong: passes, a sync tool, an engine and a place, by seeds.
 
 use std::collections::BTreeMap;
 

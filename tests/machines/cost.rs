@@ -1,4 +1,4 @@
-//! What machines at rest ask of a git server.
+//! Counts the requests of machines at rest to a git server.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What every engine promises, asked of each of them.
+//! Tests what every engine promises, with each of them.
 
 use std::time::Duration;
 

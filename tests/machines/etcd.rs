@@ -1,4 +1,4 @@
-//! The engine on etcd: three real servers of Debian's, some of them killed, stopped, restored or with users.
+//! Tests the engine on etcd: three real servers of Debian's, some of them killed, stopped, restored or with users.
 
 use std::time::Duration;
 
@@ -127,7 +127,7 @@ async fn a_cluster_restored_from_a_snapshot_is_refused_until_a_person_says_so() 
     machine.engine.forget().await.unwrap();
     assert_eq!(read(&machine.engine).await.len(), 1);
 
-    // Users: the right one is let in, a wrong password and nobody are told so in a sentence.
+    // Users: the right one is let in, a wrong password and no user are refused in a sentence.
     for args in [
         ["user", "add", "root:geheim"].as_slice(),
         &["user", "grant-role", "root", "root"],

@@ -1,4 +1,4 @@
-//! The engine on a git server: bare repositories over file:// and over a real ssh, and all that can be wrong with them.
+//! Tests the engine on a git server: bare repositories over file:// and over a real ssh, and all that can be wrong with them.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -41,7 +41,7 @@ impl Machine {
     }
 }
 
-/// What a machine is told that can't read.
+/// The error that a machine gets that can't read.
 async fn told(machine: Machine) -> EngineError {
     machine.engine.read("").await.unwrap_err()
 }
@@ -185,7 +185,7 @@ async fn with_ten_thousand_claims_the_branch_is_small_and_a_look_and_a_change_se
     let (one, other) = (Machine::new(&remote, Some(&command)), Machine::new(&remote, Some(&command)));
     assert_eq!(one.engine.read("").await.unwrap().len(), 10_000);
     assert_eq!(other.engine.read("").await.unwrap().len(), 10_000);
-    // What the last connection sent and received, as ssh counts it.
+    // The bytes that the last connection sent and received, as ssh counts them.
     let transferred = || {
         let text = std::fs::read_to_string(&log).unwrap();
         let line = text.lines().rev().find(|line| line.contains("Transferred: sent")).unwrap().to_owned();
@@ -357,7 +357,7 @@ async fn a_remote_that_is_silent_is_given_up_and_nothing_of_it_runs_on() {
     // On a machine that is busy enough it was ended before it came so far.
     let Ok(pid) = std::fs::read_to_string(folder.path().join("ssh.pid")) else { return };
     let pid = rustix::process::Pid::from_raw(pid.trim().parse().unwrap()).unwrap();
-    // Killed; whoever adopted it may not have collected it yet.
+    // Killed; the process that adopted it may not have collected it yet.
     let is_running = || {
         let stat =
             std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A git server over https that wants a password: git's own `http-backend` behind a small TLS server on loopback.
+//! Tests a git server over https that wants a password: git's own `http-backend` behind a small TLS server on loopback.
 //!
 //! The program runs as a process, because its git reads the settings that the environment names.
 
@@ -97,7 +97,7 @@ impl Vault {
         self.folder.path().join(name)
     }
 
-    /// What `machines join` says with this `remote` and with these settings of the user's git.
+    /// Runs `machines join` with this `remote` and with these settings of the user's git.
     async fn join(&self, scheme: &str, git_settings: &str) -> (Output, String) {
         let (vault, settings) = (self.path("vault"), self.path("gitconfig"));
         let remote = format!("{scheme}://127.0.0.1:{}/voice.git", self.port);

@@ -1,4 +1,4 @@
-//! Several machines with one vault: the engines that they agree through, and the protocol as a model and in a simulation.
+//! Tests several machines with one vault: the engines, the protocol as a model and in a simulation, and real daemons.
 #![allow(missing_docs, clippy::print_stderr, clippy::unwrap_used)]
 
 #[cfg(feature = "assistant")]

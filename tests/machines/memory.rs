@@ -1,4 +1,4 @@
-//! An engine in memory whose connections fail as they are told to.
+//! Implements an engine in memory whose connections fail as they are told to.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -10,7 +10,7 @@ use vault_agent::machines::engine::{
     Change, Engine, EngineError, Entries, Swapped, apply, check_changes, standing, under,
 };
 
-/// What becomes of one call.
+/// The outcome of one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// Nothing goes wrong.
@@ -59,7 +59,7 @@ impl MemoryEngine {
         Self { store: self.store.clone(), change: self.change.clone(), ..Self::new() }
     }
 
-    /// What becomes of the next calls, in order; later ones go well.
+    /// Sets the outcome of the next calls, in order; later ones go well.
     pub fn next(&self, faults: impl IntoIterator<Item = Fault>) {
         self.faults.lock().unwrap().extend(faults);
     }

@@ -1,4 +1,4 @@
-//! The protocol as a model: every state of two machines and two keys under kills, pauses, lost answers and takeovers.
+//! Checks the protocol as a model: every state of two machines and two keys under kills, pauses, lost answers and takeovers.
 //!
 //! The state holds the program's own [`Protocol`] twice. Time is a number of ticks that only the model moves; a machine that
 //! isn't chosen for some ticks was paused. A request that was lost may still take effect, or never.
@@ -25,7 +25,7 @@ const TIMING: Timing = Timing {
 struct Machine {
     protocol: Protocol,
     life: u8,
-    /// What it knows to have sent, which outlives a kill.
+    /// The keys that it knows to have sent, which outlives a kill.
     sent: [bool; 2],
     sending: [bool; 2],
 }

@@ -1,4 +1,4 @@
-//! Real servers for the tests: a git repository, sshd and etcd, each on loopback and with a folder of its own.
+//! Starts real servers for the tests: a git repository, sshd and etcd, each on loopback and with a folder of its own.
 
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
@@ -19,7 +19,7 @@ pub fn are_here(programs: &[&str]) -> bool {
     false
 }
 
-/// Where a program is.
+/// The path of a program.
 pub fn find(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders =
@@ -27,7 +27,7 @@ pub fn find(name: &str) -> Option<PathBuf> {
     folders.map(|folder| folder.join(name)).find(|path| path.is_file())
 }
 
-/// A port of loopback that nobody uses, below those that the system gives to connections: a server that is started
+/// A free port of loopback, below those that the system gives to connections: a server that is started
 /// again finds it free.
 pub fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
@@ -72,7 +72,7 @@ pub fn bare(folder: &Path, settings: &[(&str, &str)]) -> PathBuf {
     path
 }
 
-/// An sshd of this user's on loopback, with a key of its own and one for whoever logs in.
+/// An sshd of this user's on loopback, with a key of its own and one for the login.
 pub struct Ssh {
     server: Option<Server>,
     folder: PathBuf,
@@ -205,7 +205,7 @@ impl Etcd {
         self.servers[at] = Some(Server(child));
     }
 
-    /// What the settings would name.
+    /// The endpoints as settings name them.
     pub fn endpoints(&self) -> Vec<String> {
         self.ports.iter().map(|(port, _)| format!("http://127.0.0.1:{port}")).collect()
     }

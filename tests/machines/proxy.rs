@@ -1,4 +1,4 @@
-//! A network that drops, delays and cuts: proxies on loopback that stand between one machine and what it talks to.
+//! Plays a network that drops, delays and cuts: proxies on loopback that stand between one machine and what it talks to.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -24,7 +24,7 @@ impl Net {
         self.0.store(CUT, Ordering::Relaxed);
     }
 
-    /// Nothing comes through, and nobody is told.
+    /// Nothing comes through, and no connection breaks.
     pub fn swallow(&self) {
         self.0.store(HOLE, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! The protocol in a simulated world, over seeds: told twice never, missed never.
+//! Runs the protocol in a simulated world, over seeds: told twice never, missed never.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,7 +6,7 @@ use vault_agent::machines::protocol::Timing;
 
 use crate::world::{DAY, Faults, HOUR, MACHINES, MINUTE, SECOND, World};
 
-/// What came of some worlds.
+/// The outcome of some worlds.
 #[derive(Debug, Default)]
 struct Figures {
     occurrences: u64,

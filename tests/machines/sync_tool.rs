@@ -1,4 +1,4 @@
-//! A sync tool as people have one: it carries changed notes to and from a place in the middle, and where both sides changed
+//! Plays a sync tool as people have one: it carries changed notes to and from a place in the middle, and where both sides changed
 //! one the newer one wins and the other is kept as a conflict copy.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 type Files = BTreeMap<PathBuf, (Vec<u8>, SystemTime)>;
 
-/// What one machine's sync tool last saw.
+/// The notes that one machine's sync tool last saw.
 #[derive(Default)]
 pub struct Link(BTreeMap<PathBuf, Vec<u8>>);
 

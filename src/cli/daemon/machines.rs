@@ -1,4 +1,4 @@
-//! `machines`: the machines that share a vault; whether this one may join; leaving; being the voice.
+//! Runs `machines`: lists the machines that share a vault, and lets this one join, leave, or be the voice.
 
 use std::sync::Arc;
 

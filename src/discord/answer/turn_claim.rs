@@ -1,4 +1,4 @@
-//! Which of several machines answers a message: the voice, which claims the turn before a brain is asked.
+//! Decides which of several machines answers a message: the voice, which claims the turn before a brain is asked.
 //!
 //! A turn that another machine began and didn't end is this one's once that machine's lease is over. The channel is asked
 //! then: a reply of ours that stands there is the answer.

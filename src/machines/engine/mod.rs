@@ -1,4 +1,4 @@
-//! Stores that can compare and swap: the [`Engine`] trait and the values that cross it.
+//! Defines stores that can compare and swap: the [`Engine`] trait and the values that cross it.
 //!
 //! An engine holds a few thousand short texts under ASCII keys. It changes several of them at once or none, and only if
 //! each still stands as its caller saw it. Every value carries a nonce, so comparing by value is enough. An engine never
@@ -33,7 +33,7 @@ pub struct Change {
     pub value: Option<String>,
 }
 
-/// What became of a swap.
+/// The outcome of a swap.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Swapped {
     /// All changes were made.
@@ -93,7 +93,7 @@ pub trait Engine: Send + Sync {
     /// Forgets what was seen there, so that a store that was rewound or restored is taken as it is: a person said so.
     ///
     /// # Errors
-    /// What was seen can't be removed.
+    /// The memory of it can't be removed.
     async fn forget(&self) -> Result<(), EngineError> {
         Ok(())
     }
@@ -136,7 +136,7 @@ pub fn under(entries: &Entries, prefix: &str) -> Entries {
     known.map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
-/// What stands in `entries` at the keys of `changes`.
+/// The values in `entries` at the keys of `changes`.
 pub fn standing(entries: &Entries, changes: &[Change]) -> Entries {
     changes
         .iter()

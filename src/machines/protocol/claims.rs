@@ -1,4 +1,4 @@
-//! Claims: who may send what, and what was sent.
+//! Makes, takes over and settles claims: the right to send one thing once.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::machines::engine::is_key;
 /// The most changes of one attempt.
 const MOST: usize = 64;
 
-/// Who may claim something.
+/// Which machines may claim something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Right {
     /// Any machine, in the order of preference: it is due in so many milliseconds by this machine's wall clock, negative
@@ -28,7 +28,7 @@ pub enum Right {
 pub struct Wanted {
     /// See [`claim_key`].
     pub key: String,
-    /// Who may claim it.
+    /// Which machines may claim it.
     pub right: Right,
     /// The key of the message of several things within which it would be sent; at most 64 bytes.
     pub within: Option<String>,
@@ -114,7 +114,7 @@ impl Protocol {
         Claim::read(self.known.value(key)?).ok()?.within
     }
 
-    /// Whether this machine would send what is wanted now if nobody were to be asked: nobody else is known to be at it.
+    /// Whether this machine would send what is wanted now if it had to ask no store: no other machine is known to be at it.
     pub fn could_claim(&self, wanted: &Wanted, clock: Duration) -> bool {
         self.claim_at(wanted, clock).is_some_and(|at| at <= clock)
     }
@@ -172,7 +172,7 @@ impl Protocol {
             self.told.remove(&key);
             self.went.remove(&key);
         }
-        // Whoever has the line may take it over at once, and asks: it may have been on its way when it was dropped.
+        // A machine that has the line may take it over at once, and asks: it may have been on its way when it was dropped.
         for key in self.back.keys().filter(|key| attempt.changes.len() < MOST && !attempt.has(key)) {
             let text = self.known.value(key);
             let Some(dropped) = text.and_then(|text| Claim::read(text).ok()) else { continue };
@@ -218,7 +218,7 @@ impl Protocol {
             let nonce = nonce();
             let held = Held { nonce: nonce.clone(), from: now.clock, lasts, epoch, ask };
             let mut claim = self.claim(now, nonce, epoch, until, standing);
-            // What another one began is asked about under the name that it has there.
+            // A message that another machine began is asked about under the name that it has there.
             if !ask {
                 claim.within.clone_from(&wanted.within);
             }
@@ -279,7 +279,7 @@ impl Protocol {
         }
     }
 
-    /// When a machine of this rank claims what nobody has claimed.
+    /// When a machine of this rank claims what no machine has claimed.
     fn first_at(&self, due_in: i64, clock: Duration) -> Option<Duration> {
         let ahead = i64::try_from(self.timing.ahead.as_millis()).unwrap_or(i64::MAX);
         let later = i64::try_from(self.timing.stagger.as_millis())

@@ -1,4 +1,4 @@
-//! What a machine knows of the shared entries, and since when each stands as it does, by the machine's own clock.
+//! Keeps what a machine knows of the shared entries, and since when each stands as it does, by the machine's own clock.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::value::{Claim, ClaimState};
 use crate::machines::engine::{Change, Entries};
 
-/// What stands before the keys of claims.
+/// The prefix of the keys of claims.
 pub const CLAIM: &str = "claim/";
 
 /// One entry.
@@ -19,7 +19,7 @@ struct Seen {
     claim: Option<Brief>,
 }
 
-/// What a claim says, in short.
+/// The fields of a claim that decide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Brief {
     /// How far it came.
@@ -43,7 +43,7 @@ pub struct Known {
 }
 
 impl Known {
-    /// What the machine with this id knows before it read anything.
+    /// The knowledge of the machine with this id before it read anything.
     pub fn of(machine: String) -> Self {
         Self { machine, ..Self::default() }
     }
@@ -63,7 +63,7 @@ impl Known {
         self.entries.get(key).map(|seen| seen.since)
     }
 
-    /// What the claim at a key says; none where there is none that can be read.
+    /// The claim at a key; none where there is none that can be read.
     pub fn claim(&self, key: &str) -> Option<Brief> {
         self.entries.get(key)?.claim
     }

@@ -1,4 +1,4 @@
-//! The voice: one lease with an epoch that only rises.
+//! Gets, renews and hands over the lease of the voice, whose epoch only rises.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The protocol by which machines agree on who sends: claims, the lease, takeovers. Pure: entries and clock readings in,
+//! Decides what a machine may send and claims next: claims, the lease, takeovers. Pure: entries and clock readings in,
 //! changes out.
 //!
 //! [`Protocol`] is one machine's view. Its caller reads the engine's entries and passes them to [`Protocol::heard`], asks
@@ -78,7 +78,7 @@ impl Held {
     }
 }
 
-/// What a change is made for.
+/// The purpose of a change.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Purpose {
     /// A check, the format, a removal.
@@ -128,7 +128,7 @@ impl Attempt {
     }
 }
 
-/// What became of an attempt.
+/// The outcome of an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
     /// The engine's answer.
@@ -207,7 +207,7 @@ impl Protocol {
         }
     }
 
-    /// What it knows of the entries.
+    /// The entries as it knows them.
     pub fn known(&self) -> &Known {
         &self.known
     }

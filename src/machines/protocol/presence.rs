@@ -1,4 +1,4 @@
-//! Machines that are there, what keeps this one from taking part, old entries, and when to act next.
+//! Says that this machine is there and what keeps it from taking part, removes old entries, and tells when to act next.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ const KEPT_OPEN: i64 = 90 * 86_400;
 const PRUNE: Duration = Duration::from_secs(86_400);
 /// How many go at once.
 const PRUNED: usize = 30;
-/// What was read so lately is as it stands.
+/// Entries that were read so lately count as they were read.
 const FRESH: Duration = Duration::from_secs(5);
 /// So many of its own nonces a machine knows again, also where one is written late.
 const OWN: usize = 8;
@@ -61,7 +61,7 @@ pub fn machine_key(name: &str) -> String {
 }
 
 impl Protocol {
-    /// What keeps this machine from taking part; until it is mended nothing is changed and nothing is sent.
+    /// The problem that keeps this machine from taking part; until it is mended nothing is changed and nothing is sent.
     pub fn problem(&self, clock: Duration) -> Option<Problem> {
         match self.known.value(FORMAT).map(Format::read) {
             Some(Ok(format)) if format.version != VERSION => return Some(Problem::Newer(format.version)),
@@ -95,7 +95,7 @@ impl Protocol {
         name != self.me.name && seen.is_some_and(|since| clock >= since + AWAY)
     }
 
-    /// Who sent what has this key, and when that was written down by that machine's wall clock, in seconds since 1970.
+    /// The machine that sent what has this key, and when that was written down by that machine's wall clock, in seconds since 1970.
     pub fn teller(&self, key: &str) -> Option<(String, i64)> {
         let claim = Claim::read(self.known.value(key)?).ok()?;
         (claim.state == ClaimState::Sent).then_some((claim.by, claim.at))
@@ -106,7 +106,7 @@ impl Protocol {
         self.vault = vault;
     }
 
-    /// What this machine's notes are now, as a hash.
+    /// Sets the hash of this machine's notes.
     pub fn set_notes(&mut self, hash: String) {
         self.notes = hash;
     }

@@ -1,4 +1,4 @@
-//! Rounds of several machines over one store, by hand.
+//! Plays rounds of several machines over one store, by hand.
 
 use super::value::Format;
 use super::*;
@@ -40,7 +40,7 @@ fn what_was_dropped_and_came_back_is_asked_about_before_it_is_sent() {
     one.line_went(&key);
     turn(&mut one, &mut entries, 2, &[]);
     turn(&mut two, &mut entries, 3, &[]);
-    // Who dropped it may take it back where its copy has the line again; nobody sends it meanwhile.
+    // The machine that dropped it may take it back when its copy has the line again; no machine sends it meanwhile.
     assert_eq!((one.may(&key, at(3)), two.may(&key, at(3))), (May::Wait, May::Never));
     two.line_came_back(&key, at(4));
     turn(&mut two, &mut entries, 4, &[]);

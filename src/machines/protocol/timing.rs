@@ -1,4 +1,4 @@
-//! The lengths of time that the protocol goes by, for each engine.
+//! Holds the lengths of time that the protocol goes by, for each engine.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The values that machines share: claims, the lease, a machine's presence and the format, read with bounds.
+//! Reads and writes the values that machines share, with bounds: claims, the lease, a machine's presence, the format.
 //!
 //! A value is one line of JSON. Fields that this version doesn't know are kept when it writes the value again. Every
 //! length of time in a value is the writer's, in milliseconds; no instant of a wall clock in one decides anything.
@@ -53,12 +53,12 @@ pub struct Claim {
     pub within: Option<String>,
     /// When it was written by the holder's wall clock, in seconds since 1970: for people and for pruning.
     pub at: i64,
-    /// What other versions wrote.
+    /// Fields of other versions.
     #[serde(flatten)]
     pub rest: Map<String, Value>,
 }
 
-/// Who is the voice.
+/// The lease that says which machine is the voice.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Lease {
     /// The holder's name; `None` where it was given back.
@@ -78,7 +78,7 @@ pub struct Lease {
     pub next: Option<String>,
     /// As in [`Claim::at`].
     pub at: i64,
-    /// What other versions wrote.
+    /// Fields of other versions.
     #[serde(flatten)]
     pub rest: Map<String, Value>,
 }
@@ -97,12 +97,12 @@ pub struct Presence {
     /// A hash of the notes that hold reminders, so that one that lags can be seen.
     #[serde(default)]
     pub notes: String,
-    /// What other versions wrote.
+    /// Fields of other versions.
     #[serde(flatten)]
     pub rest: Map<String, Value>,
 }
 
-/// What the entries are written in.
+/// The format of the entries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Format {
     /// See [`VERSION`].
@@ -110,7 +110,7 @@ pub struct Format {
     /// The id of the vault whose machines these are, where its settings name one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub vault: Option<String>,
-    /// What other versions wrote.
+    /// Fields of other versions.
     #[serde(flatten)]
     pub rest: Map<String, Value>,
 }
@@ -129,6 +129,11 @@ fn is_name(name: &str) -> bool {
     name.len() <= MAX_NAME && is_key(name)
 }
 
+/// Whether a text may be shown on a terminal: short, and without control characters.
+fn is_text(text: &str) -> bool {
+    text.len() <= MAX_NAME && !text.chars().any(char::is_control)
+}
+
 fn is_length(milliseconds: u64) -> bool {
     milliseconds <= LONGEST
 }
@@ -136,9 +141,7 @@ fn is_length(milliseconds: u64) -> bool {
 impl Bounded for Claim {
     fn is_bounded(&self) -> bool {
         let names = is_name(&self.by) && is_name(&self.machine) && is_name(&self.nonce);
-        let is_text =
-            |key: &String| (1..=MAX_NAME).contains(&key.len()) && !key.chars().any(char::is_control);
-        let is_within = self.within.as_ref().is_none_or(is_text);
+        let is_within = self.within.as_ref().is_none_or(|key| !key.is_empty() && is_text(key));
         names && is_within && self.epoch <= MAX_EPOCH && is_length(self.until)
     }
 }
@@ -153,8 +156,7 @@ impl Bounded for Lease {
 
 impl Bounded for Presence {
     fn is_bounded(&self) -> bool {
-        let short = self.version.len() <= MAX_NAME && self.notes.len() <= MAX_NAME;
-        short && is_name(&self.machine) && is_name(&self.nonce)
+        is_text(&self.version) && is_text(&self.notes) && is_name(&self.machine) && is_name(&self.nonce)
     }
 }
 
@@ -228,5 +230,11 @@ mod tests {
             assert_eq!(Claim::read(text), Err(Unreadable), "{text}");
             assert!(Lease::read(text).is_err() && Presence::read(text).is_err());
         }
+        // A person sees the version on a terminal.
+        let presence = |version: &str| {
+            Presence::read(&format!(r#"{{"machine":"A","nonce":"n","version":"{version}","clock_ms":0}}"#))
+        };
+        assert!(presence("1.0.0+a").is_ok());
+        assert_eq!(presence(r"1\u001b[2J"), Err(Unreadable));
     }
 }

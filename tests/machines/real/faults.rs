@@ -1,4 +1,4 @@
-//! Faults of a run: daemons and the store's servers that are killed or stopped, a network that is cut, slow or silent, a
+//! Makes the faults of a run: daemons and the store's servers that are killed or stopped, a network that is cut, slow or silent, a
 //! Discord that loses requests; each ends by itself.
 
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! What came of a run: how often each line was told and each question answered, and whether all copies are one.
+//! Counts what came of a run: how often each line was told and each question answered, and whether all copies are one.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ impl Run {
     /// How often each line was told, and each question answered.
     pub(super) fn told(&self) -> (Vec<usize>, Vec<usize>) {
         let messages = self.discord.messages(CHANNEL);
-        // What long work says while it lasts is no answer.
+        // A note of progress is no answer.
         let is_said = |message: &&serde_json::Value| {
             let text = message["content"].as_str().unwrap_or_default();
             message["author"]["bot"] == true && !text.starts_with("-# ⏳ ")

@@ -1,4 +1,4 @@
-//! One machine of a run: its folder with the vault and the state, its network and its daemon.
+//! Sets up one machine of a run: its folder with the vault and the state, its network and its daemon.
 
 use std::path::{Path, PathBuf};
 use std::process::Child;

@@ -55,7 +55,7 @@ async fn three_daemons_that_are_killed_tell_everything_once() {
     run(Size { engine: "file", times: 20, rounds: 1, minutes: 8, lines: 5, questions: 2 }).await;
 }
 
-/// What is due while the git server is dead waits, or goes on where it was claimed before; all of it comes, and once.
+/// A reminder that is due while the git server is dead waits, or goes on if it was claimed before; each comes once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_sshd_that_is_killed_and_started_again_costs_no_delivery() {
     if !are_here(&["sshd", "ssh", "ssh-keygen"]) {

@@ -1,4 +1,4 @@
-//! A run: three daemons, a sync tool, a Discord and a store; people write lines and ask, and at the end all comes to rest.
+//! Plays a run: three daemons, a sync tool, a Discord and a store; people write lines and ask, and at the end all comes to rest.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! The store of a run and its servers: a bare repository, alone or behind an sshd, or three etcd servers.
+//! Starts and stops the store of a run and its servers: a bare repository, alone or behind an sshd, or three etcd servers.
 
 use std::path::Path;
 

@@ -1,8 +1,8 @@
-//! Faults of the world: kills, suspensions, partitions and clocks that jump, spread over its time; and their end.
+//! Plays the faults of the world: kills, suspensions, partitions and clocks that jump, spread over its time; and their end.
 
 use super::{Event, HOUR, MACHINES, MINUTE, Random, World};
 
-/// What goes wrong in a world.
+/// The kinds of faults in a world.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Faults {
     /// The longest delay of the sync tool.

@@ -1,10 +1,10 @@
-//! The lines of the notes: written, taken out and written again by people, and carried between the copies by a sync tool.
+//! Plays the lines of the notes: written, taken out and written again by people, and carried between the copies by a sync tool.
 
 use super::{Event, Line, MACHINES, MINUTE, World};
 use vault_agent::machines::protocol::claim_key;
 
 impl World {
-    /// Somebody writes a line on a machine at `written`.
+    /// A person writes a line on a machine at `written`.
     pub fn line(&mut self, at: usize, written: i64, due: i64, can_ask: bool) -> usize {
         let line = self.lines.len();
         let key = claim_key(&format!("rid_{line:012}@due"), if can_ask { "discord" } else { "console" });
@@ -14,7 +14,7 @@ impl World {
         line
     }
 
-    /// Somebody takes a line out, or writes it again.
+    /// A person takes a line out, or writes it again.
     pub fn edit(&mut self, at: usize, when: i64, line: usize, is_there: bool) {
         self.push(when, Event::Edit { at, line, is_there });
     }
@@ -70,7 +70,7 @@ impl World {
 
     /// The channel gets a message.
     pub(super) fn arrived(&mut self, key: &str) {
-        // What can be asked knows the nonces of the last minute, too.
+        // A channel that can be asked knows the nonces of the last minute, too.
         let before = self.told_at.insert(key.to_owned(), self.now);
         if self.can_ask(key) && before.is_some_and(|before| self.now < before + MINUTE) {
             return;

@@ -1,4 +1,4 @@
-//! One machine of the world: it asks the engine, hears the answers, and sends what its protocol allows.
+//! Plays one machine of the world: it asks the engine, hears the answers, and sends what its protocol allows.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use vault_agent::machines::protocol::{Answer, May, Now, Protocol, Right, Wanted}
 
 use super::{Event, MINUTE, Outcome, SECOND, TIMEOUT, World};
 
-/// What a machine's local journal says was sent, and the entries don't.
+/// The open claims whose sending the local journal knows.
 fn protocol_left(protocol: &Protocol, sent: &BTreeSet<String>) -> Vec<String> {
     protocol.left_open().into_iter().filter(|key| sent.contains(key)).collect()
 }
@@ -30,7 +30,7 @@ impl World {
         self.machines[at].is_up && self.machines[at].asleep <= self.now
     }
 
-    /// What a machine would send now or soon, and what of it is due.
+    /// The things that a machine would send now or soon, and whether each is due.
     fn wanted(&self, at: usize) -> Vec<(Wanted, bool)> {
         let machine = &self.machines[at];
         let wall = self.now + machine.off;
@@ -46,7 +46,7 @@ impl World {
         soon.chain(said).filter(|(wanted, _)| !is_over(&wanted.key)).collect()
     }
 
-    /// What a machine does when it has its turn.
+    /// Lets a machine act.
     pub(super) fn step(&mut self, at: usize) {
         if !self.runs(at) {
             return;

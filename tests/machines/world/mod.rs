@@ -1,4 +1,4 @@
-//! A world of three machines in simulated time: one event after the other, the same for the same seed.
+//! Plays a world of three machines in simulated time: one event after the other, the same for the same seed.
 //!
 //! It drives the program's own [`Protocol`]. Everything around it is played: the engine and the network, the channel on which
 //! things are told, the sync tool, clocks, kills, suspensions and the local journals.
@@ -44,7 +44,7 @@ enum Event {
         op: u64,
         attempt: Attempt,
     },
-    /// What an operation of the engine brought, at its caller's.
+    /// The answer of the engine, at its caller's.
     Back {
         by: usize,
         op: u64,
@@ -126,7 +126,7 @@ struct Machine {
     highest: u64,
     /// The operation of the engine that is under way.
     op: Option<u64>,
-    /// What is on its way to the channel or is worked on, in this life.
+    /// Keys on their way to the channel, or worked on, in this life.
     busy: BTreeSet<String>,
     waiting: Vec<(u64, Outcome)>,
     step_at: Option<i64>,
@@ -150,7 +150,7 @@ pub struct World {
     /// How often each was told.
     pub told: BTreeMap<String, u32>,
     told_at: HashMap<String, i64>,
-    /// The latest that a line that nobody edited was told after it was due.
+    /// The latest that a line without an edit was told after it was due.
     pub latest: i64,
     pub requests: u64,
 }

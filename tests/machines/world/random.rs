@@ -1,4 +1,4 @@
-//! A small generator of numbers: the same ones for the same seed.
+//! Generates numbers: the same ones for the same seed.
 
 /// A small generator of numbers (xorshift64*).
 #[derive(Debug)]

@@ -14,7 +14,7 @@ use crate::deliver::pass::{Mode, PassContext, PassError, PassReport, messages, p
 use crate::machines::protocol::{May, claim_key};
 use crate::machines::{Machines, Want};
 
-/// What the pass's wants are called.
+/// The name of the pass's wants.
 const SOURCE: &str = "deliveries";
 /// So long before it was due something may have been sent by another machine's clock.
 const CLOCKS_DIFFER: SignedDuration = SignedDuration::from_hours(1);
@@ -78,7 +78,7 @@ pub(in crate::deliver::pass) async fn allowed(
     Ok(out)
 }
 
-/// What may become of the deliveries of a message.
+/// The deliveries of a message by their rights.
 #[derive(Default)]
 struct Judged {
     fresh: Vec<Delivery>,
@@ -111,7 +111,7 @@ impl Judged {
     }
 }
 
-/// Another machine told it, or it is not to be told. A copy that is settled concerns nobody here.
+/// Another machine told it, or it is not to be told. A copy that is settled is left out.
 fn told_by_another(
     context: &PassContext<'_>,
     message: &NewMessage,
@@ -210,7 +210,7 @@ async fn ask_for_digests(
     Ok(settled)
 }
 
-/// What a pass wants to send within a minute.
+/// The wants of a pass: what it would send within a minute.
 #[derive(Default)]
 struct Wants(Vec<Want>);
 
@@ -258,7 +258,7 @@ pub(in crate::deliver::pass) fn want(
         add(&next, ahead)?;
     }
     for message in context.journal.messages()? {
-        // What waits for another attempt is free until then: another machine may get through.
+        // A message that waits for another attempt is free until then: another machine may get through.
         let is_ready = message.retry.is_none_or(|at| at <= now);
         if let Some(place) = context.outlets.name(&message.to).filter(|_| is_ready) {
             for (key, _, fact) in context.journal.carried(&message.key)? {

@@ -18,7 +18,7 @@ const STILL: SignedDuration = SignedDuration::from_secs(5);
 /// A line that another machine told is waited for no longer.
 pub(in crate::deliver::pass) const PATIENCE: SignedDuration = SignedDuration::from_mins(10);
 
-/// Looks at what is due within a day: what went since the last look is told by nobody, what came back may be told.
+/// Looks at what is due within a day: a line that went since the last look is not to be told, one that came back may be.
 pub(in crate::deliver::pass) fn look(
     context: &PassContext<'_>,
     near: &mut Option<HashMap<String, Occurrence>>,

@@ -1,4 +1,4 @@
-//! Requests to several endpoints of one cluster: the next one is asked where one can't answer.
+//! Sends requests to the endpoints of one cluster: where one can't answer, the next one is asked.
 
 use std::time::Duration;
 

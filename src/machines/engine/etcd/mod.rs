@@ -1,4 +1,4 @@
-//! The engine on etcd: transactions of version 3 that compare values, through the JSON gateway of its servers.
+//! Implements the engine on etcd: transactions of version 3 that compare values, through the JSON gateway of its servers.
 //!
 //! A cluster that was restored from a snapshot has forgotten claims. Its number or its revision tells, and this machine
 //! keeps both: it refuses such a cluster until a person says that it is to be taken as it is.
@@ -22,15 +22,15 @@ use crate::config::json_file;
 use client::Endpoints;
 use wire::Header;
 
-/// What was seen, in the state directory.
+/// The file in the state directory that keeps the last header.
 const SEEN: &str = "machines-etcd.json";
 
-/// Where an etcd engine works.
+/// The place of an etcd engine.
 #[derive(Debug)]
 pub struct EtcdPlace {
     /// The endpoints, as the settings checked them; at least one.
     pub endpoints: Vec<String>,
-    /// What stands before every key, without slashes at its ends.
+    /// The prefix of every key, without slashes at its ends.
     pub prefix: String,
     /// The user and the password, where the cluster wants them.
     pub user: Option<(String, SecretString)>,

@@ -1,11 +1,11 @@
-//! Bodies and answers of etcd's JSON gateway. Pure.
+//! Makes the bodies and reads the answers of etcd's JSON gateway. Pure.
 
 use data_encoding::BASE64;
 use serde_json::{Value, json};
 
 use super::super::{Change, EngineError, Entries, MAX_VALUE, is_key};
 
-/// What every answer says of the cluster.
+/// The cluster's state, which stands in every answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Header {
     /// The cluster's number.
@@ -14,7 +14,7 @@ pub struct Header {
     pub revision: u64,
 }
 
-/// What an error of the gateway means for a change.
+/// The meaning of an error for a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Denied {
     /// Nothing was changed, and another endpoint may be able.
@@ -131,7 +131,7 @@ pub fn made(prefix: &str, answer: &Value) -> Result<Option<Entries>, EngineError
     Ok(Some(all))
 }
 
-/// What an answer that isn't of the 2xx kind means.
+/// The meaning of an answer that isn't of the 2xx kind.
 pub fn denied(status: u16, body: &Value) -> Denied {
     let words = ["error", "message"].iter().find_map(|name| body.get(name)?.as_str()).unwrap_or_default();
     let plain: String = words.chars().filter(|c| !c.is_control()).take(200).collect();

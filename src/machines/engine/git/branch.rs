@@ -1,4 +1,4 @@
-//! The names of the branches: one, and where a server forbids forced pushes one for each month. Pure.
+//! Names the branches: one, and where a server forbids forced pushes one for each month. Pure.
 
 use jiff::Timestamp;
 

@@ -20,13 +20,13 @@ use super::state_file::MAX_FILE_BYTES;
 pub const PATIENCE: Duration = Duration::from_secs(15);
 /// How long the end of a pipe is waited for, once git itself has ended: a helper of it may live on.
 const DRAIN: Duration = Duration::from_secs(1);
-/// What is kept of its words.
+/// So much is kept of its words.
 const MAX_WORDS: u64 = 64 << 10;
 /// The largest file that a git may write, in units of `ulimit -f` (512 or 1024 bytes): a stolen server fills no disk.
 const MAX_FILE: &str = "32768";
 /// Settings of the user's that git may still use: whose keys begin so.
 const KEPT_SETTINGS: [&str; 2] = ["credential.", "http."];
-/// The ssh of all remotes, where the environment names none: it asks nobody, and forwards nothing.
+/// The ssh of all remotes, where the environment names none: it prompts for nothing, and forwards nothing.
 const SSH: &str = "ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=5 -o ServerAliveCountMax=2 \
                    -o ControlMaster=no -o ForwardAgent=no -o ForwardX11=no -o ClearAllForwardings=yes -o PermitLocalCommand=no";
 
@@ -39,7 +39,7 @@ pub struct Git {
     settings: OnceCell<Vec<(String, String)>>,
 }
 
-/// What a git said and how it ended.
+/// The output of a git and how it ended.
 #[derive(Debug)]
 pub struct Said {
     /// Whether it ended well.

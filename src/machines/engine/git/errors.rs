@@ -1,17 +1,17 @@
-//! What a git's words mean: one sentence for a person, and whether anything may have happened. Pure.
+//! Translates git's messages: into one sentence for a person, and whether anything may have happened. Pure.
 
 use super::super::EngineError;
 
-/// What became of a push.
+/// The outcome of a push.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pushed {
     /// The server took it.
     Taken,
-    /// Somebody else was first.
+    /// Another machine was first.
     Late,
     /// The server's rules forbid it, it seems.
     Rejected,
-    /// Nobody knows.
+    /// It can't be known.
     Lost,
 }
 
@@ -98,11 +98,11 @@ const KNOWN: &[(&[&str], Kind, &str)] = &[
     ),
 ];
 
-/// What git, servers and hooks say where they forbid a push that isn't a fast-forward.
+/// The words of git, servers and hooks where they forbid a push that isn't a fast-forward.
 const FORCE_FORBIDDEN: [&str; 5] =
     ["non-fast-forward", "force push", "force-push", "protected branch", "hook declined"];
-/// What they say where somebody else was first, or is at it.
-const SOMEBODY_WAS_FIRST: [&str; 5] =
+/// Their words where another machine was first, or is at it.
+const ANOTHER_WAS_FIRST: [&str; 5] =
     ["stale info", "fetch first", "cannot lock ref", "failed to update ref", "incorrect old value"];
 
 /// Whether a fetch failed because the branch isn't there yet.
@@ -129,12 +129,12 @@ pub fn fetching(remote: &str, words: &str) -> EngineError {
         .unwrap_or_else(|| EngineError::Unreachable(format!("{}: {}", shown(remote), last(words))))
 }
 
-/// What a push said in `--porcelain` form.
+/// Reads what a push said in `--porcelain` form.
 pub fn pushed(is_ok: bool, out: &str) -> Pushed {
     let lines: Vec<&str> = out.lines().filter(|line| line.contains("refs/")).collect();
     if let Some(line) = lines.iter().find(|line| line.starts_with('!')) {
         let is_unsure = line.contains("[remote failure]");
-        let is_first = SOMEBODY_WAS_FIRST.iter().any(|words| line.contains(words));
+        let is_first = ANOTHER_WAS_FIRST.iter().any(|words| line.contains(words));
         return match (is_unsure, is_first) {
             (true, _) => Pushed::Lost,
             (_, true) => Pushed::Late,

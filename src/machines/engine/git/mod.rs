@@ -1,8 +1,8 @@
-//! The engine on a git server: one branch whose one commit is replaced by a push that names the commit it replaces.
+//! Implements the engine on a git server: one branch whose one commit is replaced by a push that names the commit it replaces.
 //!
 //! Where a server forbids forced pushes each commit is added to the one before, and each month begins a new branch: the
 //! old one is closed by a commit that names the new one, so both are never written. A state names the states before it
-//! (`state_file`), so a branch that somebody rewound is refused, and a push whose answer was lost is found again.
+//! (`state_file`), so a branch that was rewound is refused, and a push whose answer was lost is found again.
 //!
 //! - `state_file`: the file of a state; `branch`: names; `errors`: what git's messages mean. Pure;
 //! - `command`: runs git; `remote`: fetch and push; `seen`: what was seen, on disk; this file: the engine.
@@ -40,13 +40,13 @@ pub struct GitEngine {
 #[derive(Debug)]
 struct Inner {
     remote: Remote,
-    /// What was last read or written.
+    /// The state that was last read or written.
     known: Option<BranchHead>,
     /// The commit that the caller knows of; `None` before it read.
     last_read: Option<Option<String>>,
 }
 
-/// Where a git engine works.
+/// The place of a git engine.
 #[derive(Debug, Clone)]
 pub struct GitPlace {
     /// The remote, as the settings checked it.
@@ -92,14 +92,14 @@ impl Inner {
                 Some(state) => state,
                 None => self.fetch().await?.clone(),
             };
-            // What came of a try of ours that was answered by nobody, or by "somebody was first".
+            // A try of ours that got no answer, or "another was first", may have been taken.
             if tried.iter().any(|nonce| state.file.recent.contains(nonce)) {
                 self.known = Some(state);
                 return Ok(Swapped::Done);
             }
             let mut file = state.file.clone();
             if !apply(&mut file.entries, changes) {
-                // What is known may be old: only what stands there now decides.
+                // The known state may be old: only the present one decides.
                 let state = self.fetch().await?;
                 if !apply(&mut state.file.entries.clone(), changes) {
                     return Ok(Swapped::Lost(standing(&state.file.entries, changes)));
@@ -136,7 +136,7 @@ fn file_after(before: &StateFile, entries: Entries, nonce: String) -> StateFile 
     StateFile { entries, ..before.following(nonce) }
 }
 
-/// 16 hexadecimal digits that nobody else has.
+/// 16 random hexadecimal digits.
 fn nonce() -> Result<String, EngineError> {
     let mut bytes = [0_u8; 8];
     getrandom::fill(&mut bytes)
@@ -159,7 +159,7 @@ impl Engine for GitEngine {
     }
 
     async fn changed(&self, _prefix: &str, at_most: Duration) -> Result<bool, EngineError> {
-        // A git server tells nobody of changes: it is asked once, at the end.
+        // A git server doesn't tell of changes: it is asked once, at the end.
         tokio::time::sleep(at_most).await;
         let mut inner = self.inner.lock().await;
         let now = inner.fetch().await?.id.clone();

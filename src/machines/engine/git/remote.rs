@@ -1,4 +1,4 @@
-//! The branch at the remote: fetched, checked against what was seen before, and pushed.
+//! Fetches the branch at the remote, checks it against what was seen before, and pushes it.
 
 use std::fs::{File, OpenOptions};
 
@@ -16,29 +16,29 @@ use rustix::fs::{FlockOperation, flock};
 const FOLDER: &str = "machines.git";
 /// The file of each commit.
 const FILE: &str = "entries";
-/// Where a fetched commit stands.
+/// The ref of a fetched commit.
 const FETCHED: &str = "refs/machines/fetched";
-/// Where a commit stands that is to be pushed.
+/// The ref of a commit that is to be pushed.
 const NEW: &str = "refs/machines/new";
 /// After so many commits the repository is made anew.
 const KEPT: u32 = 200;
 /// The most branches that are gone along, one for each month.
 const MOST_BRANCHES: usize = 240;
-/// What a commit is called.
+/// The message of each commit.
 const MESSAGE: &str = "What the machines of one vault agreed on; written by vault-agent";
 
-/// What stands at the remote.
+/// The newest state of the branch at the remote.
 #[derive(Debug, Clone)]
 pub struct BranchHead {
     /// The branch.
     pub branch: String,
     /// The branch's commit; none where it isn't there yet.
     pub id: Option<String>,
-    /// What is in it.
+    /// Its content.
     pub file: StateFile,
 }
 
-/// What became of a push.
+/// The outcome of a push.
 #[derive(Debug)]
 pub enum Push {
     /// It stands there.
@@ -76,7 +76,7 @@ impl Remote {
         Ok(())
     }
 
-    /// What stands at the remote now.
+    /// Fetches what stands at the remote now.
     ///
     /// # Errors
     /// It can't be read, isn't ours, or doesn't come of what this machine saw there before.
@@ -105,7 +105,7 @@ impl Remote {
                 ));
             }
             if !self.branches().await?.contains(&next) {
-                // Closed, and nobody went on: what is in it is what the next one begins with.
+                // Closed, and no machine went on: the next one begins with its content.
                 self.check(&state)?;
                 let file = StateFile { next: None, ..state.file };
                 return Ok(BranchHead { branch: next, id: None, file });
@@ -349,7 +349,7 @@ impl Remote {
         let file = locked.await.map_err(std::io::Error::other).flatten().map_err(|error| {
             EngineError::Refused(format!("{} can't be locked: {error}", self.place.state.display()))
         })?;
-        // What another process has seen counts, too.
+        // Another process may have seen more.
         self.seen = None;
         match self.commits {
             Some(commits) if commits < KEPT && self.git.dir().join("HEAD").exists() => {
@@ -364,7 +364,7 @@ impl Remote {
     }
 }
 
-/// What became of one push.
+/// The outcome of one try.
 enum PushAttempt {
     Taken(BranchHead),
     Others,

@@ -1,4 +1,4 @@
-//! What this machine has seen at a remote, kept in the state directory over restarts.
+//! Keeps what this machine has seen at a remote, in the state directory over restarts.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::config::json_file;
 /// The file, in the state directory.
 const FILE: &str = "machines-git.json";
 
-/// What was seen.
+/// The newest state that was seen.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Seen {
@@ -24,7 +24,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// What was seen at `remote`; nothing of another one.
+    /// Loads what was seen at `remote`; nothing of another one.
     pub fn load(state: &Path, remote: &str) -> Self {
         let read: Option<Self> = json_file::load(&state.join(FILE));
         read.filter(|seen| seen.remote == remote).unwrap_or_default()

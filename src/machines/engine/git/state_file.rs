@@ -1,7 +1,7 @@
-//! The one file of a branch: all entries, and the line of descent by which a rewound branch is known. Pure.
+//! Reads and writes the one file of a branch: all entries, and the nonces by which a rewound branch is known. Pure.
 //!
 //! Each state has a generation, one more than the state that it replaced, and a nonce; the last [`RECENT`] nonces stand
-//! in the file. So whoever knows one of them can tell whether what stands there now came of it, and whether a push
+//! in the file. So a machine that knows one of them can tell whether the present state came of it, and whether a push
 //! whose answer was lost took place, also when others have pushed since.
 
 use std::fmt::Write;
@@ -31,7 +31,7 @@ pub struct StateFile {
     pub next: Option<String>,
     /// Lines of newer versions, kept as they are.
     pub other: Vec<String>,
-    /// What the machines share.
+    /// The entries that the machines share.
     pub entries: Entries,
 }
 
@@ -131,7 +131,7 @@ impl StateFile {
         Self { generation: self.generation + 1, recent, ..self.clone() }
     }
 
-    /// What to remember of this state; none of a branch that isn't there.
+    /// The mark by which this state is remembered; none of a branch that isn't there.
     pub fn mark(&self) -> Option<Mark> {
         let nonce = self.recent.first()?.clone();
         Some(Mark { generation: self.generation, nonce })
