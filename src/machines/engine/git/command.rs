@@ -90,16 +90,14 @@ impl Git {
         if said.is_ok { Ok(()) } else { Err(cant(said.words)) }
     }
 
-    /// Marks a commit of the repository as the edge of what is known of the remote's history, until the mark is dropped.
-    /// A push sends only what differs from such a commit, also where the new one doesn't come of it.
-    pub fn edge(&self, id: &str) -> Option<Edge> {
+    /// Marks a commit as the edge of what is known of the remote's history, where a fetch didn't mark one: a push then sends
+    /// only what differs from it, also where the new commit doesn't come of it.
+    pub fn mark_edge(&self, id: &str) {
         let path = self.dir.join("shallow");
-        // Git's own marks, which a fetch makes, do the same and stay as they are.
-        if path.exists() {
-            return None;
+        if !path.exists() {
+            // Without the mark the push is larger.
+            let _ = std::fs::write(path, format!("{id}\n"));
         }
-        std::fs::write(&path, format!("{id}\n")).ok()?;
-        Some(Edge(path))
     }
 
     /// Runs git over the repository alone, with no remote.
@@ -167,16 +165,6 @@ impl Git {
             command.env(format!("GIT_CONFIG_KEY_{at}"), key).env(format!("GIT_CONFIG_VALUE_{at}"), value);
         }
         ended(command, input, patience).await
-    }
-}
-
-/// A mark that is taken away when it is dropped, see [`Git::edge`].
-#[derive(Debug)]
-pub struct Edge(PathBuf);
-
-impl Drop for Edge {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
     }
 }
 

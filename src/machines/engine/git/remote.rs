@@ -213,10 +213,10 @@ impl Remote {
         let refs = format!("{NEW}:{head}");
         let remote = self.place.remote.clone();
         let args = ["push", "--porcelain", "--no-verify", &lease, "--", &remote, &refs];
-        let edge = state.id.as_deref().filter(|_| !file.grows).and_then(|id| self.git.edge(id));
-        let said = self.git.talk(&args).await;
-        drop(edge);
-        let said = match said {
+        if let Some(id) = state.id.as_deref().filter(|_| !file.grows) {
+            self.git.mark_edge(id);
+        }
+        let said = match self.git.talk(&args).await {
             Ok(said) => said,
             Err(Failed::NotStarted(why)) => return Err(EngineError::Refused(why)),
             Err(Failed::TooLong) => return Ok(PushAttempt::Lost(self.too_long())),
