@@ -1,5 +1,5 @@
-//! A question to a person before a call runs (a command that leaves the box, a secret, a tool marked `ask`), and its
-//! answer.
+//! An approval: the call that a person is asked about before it runs (a command that leaves the box, a secret, a tool
+//! marked `ask`), and the person's decision.
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::tool_caller::Caller;
 use crate::turn::Conversation;
 
-/// Something that waits for a person's word.
+/// A call that needs a person's approval.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApprovalSubject {
     /// Exactly what would run, on one line: an approval holds for this text alone.
@@ -19,23 +19,23 @@ pub struct ApprovalSubject {
     pub why: String,
     /// The pattern that "Always" adds to `[assistant] allow`; none where it is asked every time.
     pub always: Option<String>,
-    /// Whether the word holds for whoever asks exactly this again, for as long as its line stands, as a day's budget
-    /// is asked about; else a yes is used up by the one call that it is for.
-    pub lasts: bool,
+    /// Whether the decision holds for every call that asks exactly this again, while its line stands, as for a budget
+    /// of the day; else a yes is used up by the one call that it is for.
+    pub reusable: bool,
 }
 
-/// What a person said.
+/// The result of asking a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ApprovalVerdict {
     /// It may happen this once.
     Yes,
     /// It may not.
     No,
-    /// Nobody said anything in time, which is not a "no".
+    /// No decision came in time, which is not a "no".
     Expired,
-    /// There is nobody here who can be asked.
+    /// No person can be asked here.
     Nobody,
-    /// It is written down for a person, and nobody waits for the word: asked again after it, it may happen.
+    /// The question is in the note, and the turn goes on without it: asked again after a yes, the call may run.
     Waits,
 }
 
@@ -48,49 +48,49 @@ pub struct OpenApproval {
     pub until: Timestamp,
 }
 
-/// What came of asking where the turn may be left at its call.
+/// The result of asking where the turn may be suspended at its call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AskOutcome {
-    /// A person's word, or that there is none.
-    Said(ApprovalVerdict),
-    /// Nobody said anything yet: the turn ends here for now, and the same call asks again.
+    /// A decision, or that there is none.
+    Decided(ApprovalVerdict),
+    /// No decision yet: the turn is suspended here, and the same call asks again.
     Open(OpenApproval),
 }
 
-/// Whoever asks a person.
+/// A way to ask a person.
 #[async_trait]
 pub trait Approvals: Send + Sync {
-    /// Asks, shown at `place`, and waits for the word, the end of its time or `stop`. Asked again for the same call
-    /// after a restart, it goes on waiting for the same word.
+    /// Asks, shows the question at `place`, and waits for the decision, the deadline or `stop`. Called again for the same
+    /// call after a restart, it continues to wait for the same decision.
     ///
     /// # Errors
     /// A sentence on why it can't be asked.
     async fn ask(
         &self,
-        wanted: &ApprovalSubject,
+        subject: &ApprovalSubject,
         caller: &Caller,
         place: &dyn Conversation,
         stop: &CancellationToken,
     ) -> Result<ApprovalVerdict, String>;
 
-    /// Asks as [`Self::ask`] does, for a call at which the turn may be left and gone on with later; `before` is what an
-    /// earlier try was left with.
+    /// Asks as [`Self::ask`] does, for a call at which the turn may be suspended; `before` is the open question of an
+    /// earlier try.
     ///
     /// # Errors
     /// A sentence on why it can't be asked.
-    async fn ask_or_leave(
+    async fn ask_or_suspend(
         &self,
-        wanted: &ApprovalSubject,
+        subject: &ApprovalSubject,
         caller: &Caller,
         _before: Option<OpenApproval>,
         place: &dyn Conversation,
         stop: &CancellationToken,
     ) -> Result<AskOutcome, String> {
-        self.ask(wanted, caller, place, stop).await.map(AskOutcome::Said)
+        self.ask(subject, caller, place, stop).await.map(AskOutcome::Decided)
     }
 }
 
-/// Nobody is there to be asked.
+/// No person can be asked.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoApprovals;
 

@@ -1,4 +1,4 @@
-//! The brains of a chain as they are asked: keys, permits, prices, and what is remembered of them.
+//! The brains of the settings, ready to be called: clients, permits, and each call's result in the health file.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,17 +14,17 @@ use crate::brain::{Brain, BrainError, BrainEvent, Harness, HarnessTask, Host, Re
 use crate::clock::Clock;
 use crate::turn::{Conversation, assemble};
 
-/// Events of a stream that wait to be heard.
-const EVENTS: usize = 64;
+/// Events of a stream that may wait to be read.
+const EVENT_BUFFER: usize = 64;
 
-/// Who may call a brain now, for as long as the program runs: each channel asks once at a time, so the order of
-/// asking is fair between them.
+/// The permits for calls of brains, for as long as the program runs. Each channel asks once at a time, so the order
+/// is fair between channels.
 #[derive(Debug, Default)]
 pub struct CallPermits(Mutex<HashMap<(String, usize), Arc<Semaphore>>>);
 
 impl CallPermits {
-    /// So many calls of one brain run at once; who waits is served in the order of asking.
-    fn of(&self, brain: &str, at_once: usize) -> Arc<Semaphore> {
+    /// The semaphore of one brain with `at_once` permits; waiting calls are served in order.
+    fn semaphore(&self, brain: &str, at_once: usize) -> Arc<Semaphore> {
         let mut permits = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let made = || Arc::new(Semaphore::new(at_once));
         Arc::clone(permits.entry((brain.to_owned(), at_once)).or_insert_with(made))
@@ -33,7 +33,7 @@ impl CallPermits {
 
 /// All brains of the settings, ready to be asked.
 pub(super) struct Brains {
-    seats: Vec<ChainBrain>,
+    members: Vec<ChainBrain>,
     health: HealthStore,
     permits: Arc<CallPermits>,
     clock: Arc<dyn Clock>,
@@ -45,32 +45,32 @@ pub(super) struct ChainBrain {
     harnesses: Vec<Arc<dyn Harness>>,
 }
 
-/// The walk along one turn's chain: what was tried, and how it ended.
+/// The progress along one turn's chain: the attempts, and their errors.
 #[derive(Default)]
 pub(super) struct FailoverWalk {
     tried: Vec<FailedAttempt>,
     /// Name and error of each that failed, in order.
     pub failed: Vec<(String, BrainError)>,
-    /// Nobody waits for the answer: an account that was found empty within the hour isn't tried as the last resort.
+    /// No person waits for the answer: an account that was found empty within the hour isn't the last resort then.
     unattended: bool,
 }
 
-/// What was heard of a call so far: it was paid for, also where no answer comes of it.
+/// Listens to the events of a call: its usage so far was paid for, also where it brings no answer.
 #[derive(Default)]
 pub(super) struct CallListener<'a> {
     place: Option<&'a dyn Conversation>,
-    so_far: Mutex<CallProgress>,
+    progress: Mutex<CallProgress>,
 }
 
 #[derive(Default)]
 struct CallProgress {
-    /// By the provider's last word.
+    /// The provider's last figures.
     usage: Option<Usage>,
     chars: usize,
 }
 
 impl<'a> CallListener<'a> {
-    /// For a call whose words are shown at a place as they come.
+    /// For a call whose text is shown in a conversation as it comes.
     pub fn at(place: &'a dyn Conversation) -> Self {
         Self { place: Some(place), ..Self::default() }
     }
@@ -78,33 +78,33 @@ impl<'a> CallListener<'a> {
     async fn listen(&self, mut events: mpsc::Receiver<BrainEvent>) {
         while let Some(event) = events.recv().await {
             if let (BrainEvent::Text(text), Some(place)) = (&event, self.place) {
-                place.said(text);
+                place.partial_text(text);
             }
-            let mut so_far = self.so_far();
+            let mut progress = self.progress();
             match event {
-                BrainEvent::Text(text) => so_far.chars += text.chars().count(),
+                BrainEvent::Text(text) => progress.chars += text.chars().count(),
                 BrainEvent::ToolCall(call) => {
-                    so_far.chars += call.name.chars().count() + call.arguments.chars().count();
+                    progress.chars += call.name.chars().count() + call.arguments.chars().count();
                 }
-                BrainEvent::Usage(usage) => so_far.usage = Some(usage),
+                BrainEvent::Usage(usage) => progress.usage = Some(usage),
                 BrainEvent::Done { .. } => {}
             }
         }
     }
 
-    fn so_far(&self) -> MutexGuard<'_, CallProgress> {
-        self.so_far.lock().unwrap_or_else(PoisonError::into_inner)
+    fn progress(&self) -> MutexGuard<'_, CallProgress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the call used, by the provider's last word. Where it never said one, it is estimated from what was asked and
-    /// said; a call that brought nothing at all used nothing.
-    pub fn usage(&self, request: &Request, answered: &Result<Reply, BrainError>) -> Usage {
-        let so_far = self.so_far();
-        let told = answered.as_ref().ok().map(|reply| reply.usage).filter(|usage| *usage != Usage::default());
-        match told.or(so_far.usage.filter(|usage| *usage != Usage::default())) {
+    /// The call's usage, by the provider's last figures. Without figures it is estimated from the request and the
+    /// text so far; a call that brought nothing at all used nothing.
+    pub fn usage(&self, request: &Request, result: &Result<Reply, BrainError>) -> Usage {
+        let progress = self.progress();
+        let told = result.as_ref().ok().map(|reply| reply.usage).filter(|usage| *usage != Usage::default());
+        match told.or(progress.usage.filter(|usage| *usage != Usage::default())) {
             Some(usage) => usage,
-            None if answered.is_ok() || so_far.chars > 0 => {
-                let output = u64::try_from(so_far.chars.div_ceil(4)).unwrap_or(u64::MAX);
+            None if result.is_ok() || progress.chars > 0 => {
+                let output = u64::try_from(progress.chars.div_ceil(4)).unwrap_or(u64::MAX);
                 Usage { input: assemble::tokens(request), output, ..Usage::default() }
             }
             None => Usage::default(),
@@ -115,112 +115,115 @@ impl<'a> CallListener<'a> {
 impl Brains {
     pub fn new(
         prepared: Vec<PreparedBrain>,
-        around: &HarnessContext,
+        context: &HarnessContext,
         client: &reqwest::Client,
         health: HealthStore,
         permits: Arc<CallPermits>,
         clock: Arc<dyn Clock>,
     ) -> Self {
-        let seat = |prepared: PreparedBrain| {
+        let member = |prepared: PreparedBrain| {
             let harness = prepared.settings.kind.is_harness();
-            let calls = prepared.alone(around, client, &clock);
-            let harnesses = if harness { prepared.harnesses(around) } else { vec![] };
+            let calls = prepared.single_request_clients(context, client, &clock);
+            let harnesses = if harness { prepared.harnesses(context) } else { vec![] };
             ChainBrain { prepared, calls, harnesses }
         };
-        let seats = prepared.into_iter().map(seat).collect();
-        Self { seats, health, permits, clock }
+        let members = prepared.into_iter().map(member).collect();
+        Self { members, health, permits, clock }
     }
 
     /// The brains with these names, in this order.
     pub fn chain(&self, names: &[String]) -> Vec<&ChainBrain> {
-        names.iter().filter_map(|name| self.seats.iter().find(|seat| seat.prepared.name() == name)).collect()
+        names
+            .iter()
+            .filter_map(|name| self.members.iter().find(|member| member.prepared.name() == name))
+            .collect()
     }
 
     pub fn named(&self, name: &str) -> Option<&ChainBrain> {
-        self.seats.iter().find(|seat| seat.prepared.name() == name)
+        self.members.iter().find(|member| member.prepared.name() == name)
     }
 
-    fn links(chain: &[&ChainBrain]) -> Vec<BrainId> {
-        chain.iter().map(|seat| seat.prepared.link.clone()).collect()
+    fn ids(chain: &[&ChainBrain]) -> Vec<BrainId> {
+        chain.iter().map(|member| member.prepared.id.clone()).collect()
     }
 
-    /// Whom to ask next.
-    pub fn next(&self, chain: &[&ChainBrain], walk: &FailoverWalk) -> Option<Attempt> {
-        let (links, health, now) = (Self::links(chain), self.health.load(), self.clock.now());
-        let next = failover::next(&links, &health, &walk.tried, now)?;
-        let in_vain = next.last_resort && failover::was_just_empty(&health, &links[next.link], now);
-        (!(walk.unattended && in_vain)).then_some(next)
+    /// The next attempt, if any brain is left.
+    pub fn next_attempt(&self, chain: &[&ChainBrain], walk: &FailoverWalk) -> Option<Attempt> {
+        let (ids, health, now) = (Self::ids(chain), self.health.load(), self.clock.now());
+        let next = failover::next(&ids, &health, &walk.tried, now)?;
+        let pointless = next.last_resort && failover::was_just_empty(&health, &ids[next.index], now);
+        (!(walk.unattended && pointless)).then_some(next)
     }
 
-    /// Who was passed over because it rests, and until when, where nobody answered.
+    /// The brains that were skipped because they are in cooldown, and until when.
     pub fn skipped(&self, chain: &[&ChainBrain], walk: &FailoverWalk) -> Vec<(String, Option<Timestamp>)> {
-        let asked: Vec<usize> = walk.tried.iter().map(|tried| tried.attempt.link).collect();
+        let asked: Vec<usize> = walk.tried.iter().map(|tried| tried.attempt.index).collect();
         let health = self.health.load();
-        failover::skipped(&Self::links(chain), &health, &asked, false, self.clock.now())
+        failover::skipped(&Self::ids(chain), &health, &asked, false, self.clock.now())
     }
 
-    /// What a brain said when it failed last, scrubbed.
+    /// A brain's last error, scrubbed.
     pub fn last_error(&self, name: &str) -> Option<String> {
         self.health.load().seen.get(name)?.last_error.clone()
     }
 
-    /// Asks once, and remembers how it went; `heard` knows what was used, also of a call that is dropped.
+    /// Makes one call and records its result in the health file; `listener` has the usage, also of a dropped call.
     pub async fn ask(
         &self,
-        seat: &ChainBrain,
+        member: &ChainBrain,
         attempt: &Attempt,
         request: &Request,
-        heard: &CallListener<'_>,
+        listener: &CallListener<'_>,
         stop: &CancellationToken,
     ) -> Result<Reply, BrainError> {
-        let permits = self.permits(seat);
+        let permits = self.permits(member);
         let _permit = permits.acquire().await;
-        let Some(brain) = seat.calls.get(attempt.key) else {
+        let Some(brain) = member.calls.get(attempt.key) else {
             return Err(BrainError::new(crate::brain::FailureClass::Auth, "it has no key"));
         };
-        let (events, coming) = mpsc::channel(EVENTS);
+        let (events, receiver) = mpsc::channel(EVENT_BUFFER);
         let asking = brain.call(request, events, stop.child_token());
-        let (answered, ()) = tokio::join!(asking, heard.listen(coming));
-        self.remember(seat, attempt, &answered);
-        answered
+        let (result, ()) = tokio::join!(asking, listener.listen(receiver));
+        self.remember(member, attempt, &result);
+        result
     }
 
-    /// Lets a harness run once, and remembers how it went.
+    /// Runs a harness once, and records its result in the health file.
     pub async fn run(
         &self,
-        seat: &ChainBrain,
+        member: &ChainBrain,
         attempt: &Attempt,
         task: &HarnessTask<'_>,
         host: &dyn Host,
         end: &CancellationToken,
     ) -> Result<Reply, BrainError> {
-        let permits = self.permits(seat);
+        let permits = self.permits(member);
         let _permit = tokio::select! {
             biased;
             () = end.cancelled() => return Err(BrainError::cancelled()),
             permit = permits.acquire() => permit,
         };
-        let Some(harness) = seat.harnesses.get(attempt.key) else {
+        let Some(harness) = member.harnesses.get(attempt.key) else {
             return Err(BrainError::new(crate::brain::FailureClass::Auth, "it has no key"));
         };
-        let answered = harness.run(task, host, end.clone()).await;
-        self.remember(seat, attempt, &answered);
-        answered
+        let result = harness.run(task, host, end.clone()).await;
+        self.remember(member, attempt, &result);
+        result
     }
 
-    fn permits(&self, seat: &ChainBrain) -> Arc<Semaphore> {
-        self.permits.of(seat.prepared.name(), seat.prepared.settings.at_once())
+    fn permits(&self, member: &ChainBrain) -> Arc<Semaphore> {
+        self.permits.semaphore(member.prepared.name(), member.prepared.settings.at_once())
     }
 
-    fn remember(&self, seat: &ChainBrain, attempt: &Attempt, answered: &Result<Reply, BrainError>) {
+    fn remember(&self, member: &ChainBrain, attempt: &Attempt, result: &Result<Reply, BrainError>) {
         let now = self.clock.now();
-        let links: Vec<BrainId> = self.seats.iter().map(|seat| seat.prepared.link.clone()).collect();
-        let at = links.iter().position(|link| link.brain == seat.prepared.name()).unwrap_or_default();
+        let ids: Vec<BrainId> = self.members.iter().map(|member| member.prepared.id.clone()).collect();
+        let at = ids.iter().position(|link| link.brain == member.prepared.name()).unwrap_or_default();
         // A brain that says nothing isn't well.
-        let went = answered.as_ref().map_err(Clone::clone).and_then(Reply::usable);
+        let went = result.as_ref().map_err(Clone::clone).and_then(Reply::usable);
         let change = |health: &mut BrainHealth| match &went {
-            Ok(()) => failover::succeeded(health, &links, at, attempt.key, now),
-            Err(error) => failover::failed(health, &links, at, attempt.key, error, now),
+            Ok(()) => failover::succeeded(health, &ids, at, attempt.key, now),
+            Err(error) => failover::failed(health, &ids, at, attempt.key, error, now),
         };
         if let Err(error) = self.health.update(change) {
             tracing::warn!("what is known of the brains can't be kept: {error}");
@@ -229,13 +232,13 @@ impl Brains {
 }
 
 impl FailoverWalk {
-    /// A walk that nobody, or somebody, waits for.
+    /// No attempts yet; `unattended` where no person waits for the answer.
     pub fn new(unattended: bool) -> Self {
         Self { unattended, ..Self::default() }
     }
 
-    /// Notes that an attempt brought no answer.
-    pub fn note(&mut self, attempt: Attempt, name: &str, error: BrainError) {
+    /// Records an attempt that brought no answer.
+    pub fn record(&mut self, attempt: Attempt, name: &str, error: BrainError) {
         self.tried.push(FailedAttempt { attempt, class: error.class, too_long: error.too_long });
         self.failed.push((name.to_owned(), error));
     }

@@ -1,8 +1,8 @@
-//! From `[[brain]]` and its secrets to something that can be asked.
+//! Makes clients for the brains of the settings and their keys.
 //!
-//! [`prepare`] reads keys and opens nothing, which is all that `status` and `doctor` need; [`PreparedBrain::calls`] makes
-//! the brain's clients, one a key. A brain whose key isn't there can be asked too: it says at once which key is
-//! missing, as if the provider had refused it, so that failing over needs no rule of its own for it.
+//! [`prepare`] reads the keys and opens nothing, which is all that `status` and `doctor` need; then
+//! [`PreparedBrain::wire_clients`] makes the clients, one for each key. A brain without its key gets a client too:
+//! every call fails as if the provider had refused the key, so that failover needs no extra rule.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -35,11 +35,11 @@ pub struct PreparedBrain {
     pub settings: config::Brain,
     /// Its server.
     pub url: String,
-    /// What failing over has to know of it.
-    pub link: BrainId,
+    /// Its identity in failover and health.
+    pub id: BrainId,
     /// What it costs.
     pub price: Option<Price>,
-    /// What is wrong with its keys, and what to do about it. Others of its keys may be well.
+    /// What is wrong with one of its keys, and what to do about it.
     pub problem: Option<String>,
     keys: Vec<SecretString>,
 }
@@ -49,7 +49,7 @@ pub fn prepare(settings: &Settings, root: &Path) -> Vec<PreparedBrain> {
     settings.brains.iter().map(|brain| PreparedBrain::of(brain, root)).collect()
 }
 
-/// What harnesses are made with beside their settings.
+/// What harnesses need beside their settings.
 #[derive(Debug, Clone)]
 pub struct HarnessContext {
     /// How long a brain may be silent.
@@ -66,7 +66,7 @@ impl HarnessContext {
         let (dirs, root) = (&workspace.dirs, workspace.vault.root());
         let vault_tools = workspace.settings.assistant.tools.contains(&config::ToolGroup::Vault);
         let words = |path: &Path| path.to_string_lossy().into_owned();
-        // What a harness hands on is its own matter: all that the server needs is said.
+        // A harness may pass on another environment: all that the server needs is named here.
         let ours = ["PATH", "HOME", "LANG", "TZ", "XDG_CONFIG_HOME", crate::clock::NOW_VARIABLE];
         let ours = ours.iter().filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)));
         let dirs = [(config::STATE_VARIABLE, &dirs.state), (config::CACHE_VARIABLE, &dirs.cache)];
@@ -84,11 +84,11 @@ impl PreparedBrain {
         let url = settings.url.clone().unwrap_or_else(|| settings.kind.default_url().to_owned());
         let (keys, problem) = keys(settings, root);
         let exposed: Vec<&str> = keys.iter().map(ExposeSecret::expose_secret).collect();
-        let link = BrainId::new(&settings.name, settings.kind.as_str(), &url, &settings.model, &exposed);
-        Self { settings: settings.clone(), url, link, price: settings.price, problem, keys }
+        let id = BrainId::new(&settings.name, settings.kind.as_str(), &url, &settings.model, &exposed);
+        Self { settings: settings.clone(), url, id, price: settings.price, problem, keys }
     }
 
-    /// A brain that is only tried, with a key that is in no file yet.
+    /// The brain with this key instead of its own, for a trial call.
     #[must_use]
     pub fn with_key(mut self, key: SecretString) -> Self {
         (self.keys, self.problem) = (vec![key], None);
@@ -110,12 +110,12 @@ impl PreparedBrain {
         self.keys.iter().any(|key| is_secret_in(key, text))
     }
 
-    /// A harness for each of its keys, in the order of `link.keys`; none for a wire.
-    pub fn harnesses(&self, around: &HarnessContext) -> Vec<Arc<dyn Harness>> {
+    /// A harness for each of its keys, in the order of `id.keys`; none for a wire.
+    pub fn harnesses(&self, context: &HarnessContext) -> Vec<Arc<dyn Harness>> {
         if let Some(problem) = self.problem.as_ref().filter(|_| self.lacks_key()) {
             return vec![Arc::new(UnavailableBrain(FailureClass::Auth, problem.clone()))];
         }
-        let dir = around.state.join("harness").join(&self.settings.name);
+        let dir = context.state.join("harness").join(&self.settings.name);
         if let Err(error) = std::fs::create_dir_all(&dir) {
             return vec![Arc::new(UnavailableBrain(
                 FailureClass::Crash,
@@ -132,11 +132,11 @@ impl PreparedBrain {
                 tools: self.settings.tools.clone(),
                 supervision: Supervision {
                     program: process::our_program(),
-                    state: around.state.clone(),
-                    watch: around.watch,
+                    state: context.state.clone(),
+                    watch: context.watch,
                 },
                 dir: dir.clone(),
-                server: around.server.clone(),
+                server: context.server.clone(),
             };
             match self.settings.kind {
                 BrainKind::ClaudeCode => Arc::new(ClaudeCode::new(setup)),
@@ -155,25 +155,25 @@ impl PreparedBrain {
         self.keys.iter().cloned().map(Some).map(harness).collect()
     }
 
-    /// Something to ask once for each of its keys, outside of any turn: a harness has no tools then.
-    pub fn alone(
+    /// A client for each of its keys, for single requests outside of a turn: a harness has no tools then.
+    pub fn single_request_clients(
         &self,
-        around: &HarnessContext,
+        context: &HarnessContext,
         client: &reqwest::Client,
         clock: &Arc<dyn Clock>,
     ) -> Vec<Arc<dyn Brain>> {
         if !self.settings.kind.is_harness() {
-            return self.calls(around.watch, client, clock);
+            return self.wire_clients(context.watch, client, clock);
         }
-        let around = HarnessContext { server: None, ..around.clone() };
-        self.harnesses(&around)
+        let context = HarnessContext { server: None, ..context.clone() };
+        self.harnesses(&context)
             .into_iter()
             .map(|one| Arc::new(SingleRequestHarness(one)) as Arc<dyn Brain>)
             .collect()
     }
 
-    /// Something to ask for each of its keys, in the order of `link.keys`; none for a harness.
-    pub fn calls(
+    /// An HTTP client for each of its keys, in the order of `id.keys`; none for a harness.
+    pub fn wire_clients(
         &self,
         watch: Watch,
         client: &reqwest::Client,
@@ -210,7 +210,7 @@ fn wire(kind: BrainKind) -> Option<Wire> {
     }
 }
 
-/// The keys that are there, each once, and what is wrong with the others.
+/// The keys that can be read, each once, and what is wrong with the others.
 ///
 /// `key_env` or else `key_file` is the first, as with every secret; those of `key_envs` follow. A provider's own server
 /// is asked with its usual variable where no key is named; another server may want none.
@@ -286,12 +286,12 @@ impl Brain for SingleRequestHarness {
     }
 }
 
-/// Allows nothing, and waits for no second try.
+/// A host that allows nothing and no second try.
 struct DenyingHost;
 
 #[async_trait]
 impl Host for DenyingHost {
-    fn said(&self, _: &str) {}
+    fn partial_text(&self, _: &str) {}
     async fn tool_started(&self, _: &ToolCall) {}
     async fn tool_finished(&self, _: &ToolResult) {}
     async fn may(&self, _: &ToolCall) -> bool {
@@ -336,7 +336,7 @@ mod tests {
         assert!(!format!("{ready:?}").contains("secret-one"));
         let other =
             PreparedBrain::of(&brain("kind = \"messages\"\nkey_env = \"VAULT_AGENT_TEST_UNSET\""), &vault);
-        assert_ne!(ready.link.keys, other.link.keys);
+        assert_ne!(ready.id.keys, other.id.keys);
     }
 
     #[test]
@@ -362,7 +362,7 @@ mod tests {
         let (_temp, vault) = stage(&[]);
         let ready = PreparedBrain::of(&brain("kind = \"chat\"\nurl = \"http://127.0.0.1:8080\""), &vault);
         assert_eq!((ready.problem.as_deref(), ready.keys.len()), (None, 0));
-        assert_eq!(ready.link.keys, [""]);
+        assert_eq!(ready.id.keys, [""]);
     }
 
     #[tokio::test]
@@ -370,8 +370,9 @@ mod tests {
         let (_temp, vault) = stage(&[]);
         let ready = PreparedBrain::of(&brain("kind = \"chat\"\nkey_env = \"VAULT_AGENT_NO_A\""), &vault);
         let clock: Arc<dyn Clock> = Arc::new(crate::clock::SystemClock);
-        let calls = ready.calls(Watch::default(), &crate::brain::wire::http::client().unwrap(), &clock);
-        assert_eq!(calls.len(), ready.link.keys.len());
+        let calls =
+            ready.wire_clients(Watch::default(), &crate::brain::wire::http::client().unwrap(), &clock);
+        assert_eq!(calls.len(), ready.id.keys.len());
         let (events, _) = mpsc::channel(1);
         let error = calls[0].call(&Request::default(), events, CancellationToken::new()).await.unwrap_err();
         assert_eq!(

@@ -1,4 +1,6 @@
-//! The brains of the settings as they are remembered: for `brain list`, `status`, `doctor` and the page. Asks none of them.
+//! Lists the brains of the settings with their health and budgets, for `brain list`, `status`, `doctor` and the page.
+//!
+//! Makes no call.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -25,9 +27,9 @@ pub struct ListedBrain {
     pub url: String,
     /// Whether it would be asked now.
     pub ok: bool,
-    /// Until when it is left alone.
+    /// The end of its cooldown.
     pub cooldown_until: Option<ShownInstant>,
-    /// Why it isn't asked.
+    /// Why it is in cooldown.
     pub class: Option<FailureClass>,
     /// Its own budget of the day, where it has one.
     pub budget: Option<Budget>,
@@ -39,7 +41,7 @@ pub struct ListedBrain {
     pub last_error: Option<String>,
 }
 
-/// All brains of the settings as they are remembered; asks nobody.
+/// All brains of the settings with their health. Makes no call.
 pub fn listed(workspace: &Workspace) -> Vec<ListedBrain> {
     let health = HealthStore::new(&workspace.dirs.state).load();
     let (now, zone) = (workspace.clock.now(), workspace.zone.tz());
@@ -60,10 +62,10 @@ pub fn listed(workspace: &Workspace) -> Vec<ListedBrain> {
 }
 
 impl ListedBrain {
-    /// One brain as it is remembered, without its budget.
+    /// One brain with its health, without its budget.
     pub fn of(brain: &PreparedBrain, health: &BrainHealth, now: Timestamp, zone: &TimeZone) -> Self {
         let seen = health.seen.get(brain.name());
-        let (class, until) = match failover::rest(health, &brain.link, now) {
+        let (class, until) = match failover::availability(health, &brain.id, now) {
             _ if brain.lacks_key() => (Some(FailureClass::Auth), None),
             Availability::Free => (None, None),
             Availability::Until(class, until) => (Some(class), Some(until)),

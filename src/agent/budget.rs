@@ -1,7 +1,7 @@
-//! What a day may cost: the assistant's bound and each brain's own, and how much of them is used.
+//! The budgets of a day, the assistant's and each brain's own, and how much of them is used.
 //!
-//! What was spent stands in the turn journal, call by call. At 80 % of a bound a notice says so, once a day; at 100 % a
-//! person is asked whether to go on (`answer::budget_check`), and a "yes" lifts that bound until midnight.
+//! The turn journal holds the cost of every call. At 80 % of a limit a notice is queued, once a day; at 100 % a person
+//! is asked whether to go on (`answer::budget_check`), and a "yes" lifts that limit until midnight.
 
 use std::collections::BTreeSet;
 
@@ -15,15 +15,15 @@ use crate::turn::journal::{self, TurnJournal};
 use crate::workspace::Workspace;
 
 /// From this share on a notice says how much is used.
-const NEAR: f64 = 0.8;
+const NOTICE_SHARE: f64 = 0.8;
 
-/// What stands before the name of a budget that a person didn't lift.
+/// The prefix of the name of a budget that a person declined to lift.
 pub(super) const DECLINED: &str = "declined ";
 
-/// One bound of a day with what of it is used.
+/// One limit of a day, and how much of it is used.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Budget {
-    /// Whose: a brain's, or the assistant's as a whole.
+    /// The brain; none for the assistant as a whole.
     pub brain: Option<String>,
     /// The day, in the vault's zone.
     pub day: String,
@@ -51,7 +51,7 @@ impl Budget {
 
     /// Whether it is time to say how much is used.
     pub fn is_near(&self) -> bool {
-        self.share >= NEAR
+        self.share >= NOTICE_SHARE
     }
 
     /// Its name, with its day.
@@ -78,7 +78,7 @@ impl Budget {
 
     /// That it is used up.
     pub fn sentence(&self) -> String {
-        format!("{} is used up.", capital(&self.words()))
+        format!("{} is used up.", capitalized(&self.words()))
     }
 
     /// The notice from 80 % on.
@@ -90,18 +90,19 @@ impl Budget {
     }
 
     /// What a person is asked.
-    pub fn question(&self) -> ApprovalSubject {
+    pub fn approval_subject(&self) -> ApprovalSubject {
         ApprovalSubject {
             run: format!("go on beyond {} on {}", self.words(), self.day),
             hash: None,
             why: format!("{} Go on for today?", self.sentence()),
             always: None,
-            lasts: true,
+            reusable: true,
         }
     }
 
     fn is_by_tokens(&self) -> bool {
-        share(self.tokens, self.most_tokens) >= part(self.usd, self.most_usd) && self.most_tokens.is_some()
+        token_share(self.tokens, self.most_tokens) >= usd_share(self.usd, self.most_usd)
+            && self.most_tokens.is_some()
     }
 
     fn bound(&self) -> String {
@@ -113,7 +114,7 @@ impl Budget {
     }
 }
 
-/// All bounds of the settings, the assistant's first. What a program says that it cost counts instead of its price.
+/// All limits of the settings, the assistant's first. A cost that a program states counts instead of its price.
 pub fn budgets(
     settings: &Settings,
     spent: &[(String, Usage)],
@@ -129,12 +130,12 @@ pub fn budgets(
         if most_tokens.is_none() && most_usd.is_none() {
             return None;
         }
-        let own = || spent.iter().filter(|(name, _)| brain.is_none_or(|brain| brain == name));
-        let tokens = own().fold(0_u64, |sum, (_, usage)| sum.saturating_add(usage.input + usage.output));
-        let said = |name: &str| costs.iter().any(|(known, _)| known == name);
-        let reckoned = own().filter(|(name, _)| !said(name)).map(|(name, usage)| price(name, usage));
-        let told = costs.iter().filter(|(name, _)| brain.is_none_or(|brain| brain == name));
-        let usd = reckoned.chain(told.map(|(_, usd)| *usd)).sum();
+        let calls = || spent.iter().filter(|(name, _)| brain.is_none_or(|brain| brain == name));
+        let tokens = calls().fold(0_u64, |sum, (_, usage)| sum.saturating_add(usage.input + usage.output));
+        let states_cost = |name: &str| costs.iter().any(|(known, _)| known == name);
+        let computed = calls().filter(|(name, _)| !states_cost(name)).map(|(name, usage)| price(name, usage));
+        let reported = costs.iter().filter(|(name, _)| brain.is_none_or(|brain| brain == name));
+        let usd = computed.chain(reported.map(|(_, usd)| *usd)).sum();
         let mut budget = Budget {
             brain: brain.map(str::to_owned),
             day: day.to_owned(),
@@ -142,7 +143,7 @@ pub fn budgets(
             most_tokens,
             usd,
             most_usd,
-            share: share(tokens, most_tokens).max(part(usd, most_usd)),
+            share: token_share(tokens, most_tokens).max(usd_share(usd, most_usd)),
             lifted: false,
             declined: false,
         };
@@ -155,7 +156,7 @@ pub fn budgets(
     whole.into_iter().chain(each.flatten()).collect()
 }
 
-/// Today's, from this journal. Where it can't be read nothing counts as used: a question is better answered.
+/// Today's budgets, from this journal. Where it can't be read nothing counts as used: the question is answered.
 pub fn today(workspace: &Workspace, journal: &TurnJournal) -> Vec<Budget> {
     let Some(midnight) = midnight(workspace, 0) else { return Vec::new() };
     let day = workspace.clock.now().to_zoned(workspace.zone.tz().clone()).date().to_string();
@@ -166,7 +167,7 @@ pub fn today(workspace: &Workspace, journal: &TurnJournal) -> Vec<Budget> {
     budgets(&workspace.settings, &spent, &costs, &lifted, &day)
 }
 
-/// Today's, from the vault's own journal; none where the settings have no bound.
+/// Today's budgets, from the vault's own journal; none where the settings have no limit.
 pub fn of_vault(workspace: &Workspace) -> Vec<Budget> {
     if !are_set(&workspace.settings) {
         return Vec::new();
@@ -184,7 +185,7 @@ pub fn of_vault(workspace: &Workspace) -> Vec<Budget> {
     }
 }
 
-/// Whether the settings bound a day at all.
+/// Whether the settings limit a day at all.
 pub fn are_set(settings: &Settings) -> bool {
     let whole = &settings.assistant;
     whole.day_tokens.is_some()
@@ -200,15 +201,15 @@ pub fn midnight(workspace: &Workspace, days: i64) -> Option<Timestamp> {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a share")]
-fn share(used: u64, most: Option<u64>) -> f64 {
+fn token_share(used: u64, most: Option<u64>) -> f64 {
     most.map_or(0.0, |most| used as f64 / most.max(1) as f64)
 }
 
-fn part(used: f64, most: Option<f64>) -> f64 {
+fn usd_share(used: f64, most: Option<f64>) -> f64 {
     most.filter(|most| *most > 0.0).map_or(0.0, |most| used / most)
 }
 
-fn capital(text: &str) -> String {
+fn capitalized(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
@@ -236,11 +237,11 @@ mod tests {
             [("a".to_owned(), usage(500, 0)), ("b".into(), usage(200, 100)), ("c".into(), usage(10, 0))];
         let lifted = BTreeSet::from(["2026-12-01 brain b".to_owned()]);
         let all = budgets(&settings(), &spent, &[], &lifted, "2026-12-01");
-        let said: Vec<String> = all
+        let states_cost: Vec<String> = all
             .iter()
             .map(|budget| format!("{} {} {}", budget.name(), budget.notice(), budget.state()))
             .collect();
-        insta::assert_snapshot!(said.join("\n"), @"
+        insta::assert_snapshot!(states_cost.join("\n"), @"
         2026-12-01 day 81 % of today's budget of 1000 tokens is used. 810 of 1000 tokens (81 %)
         2026-12-01 brain a 50 % of today's budget of 0.01 USD for a is used. 0.0050 of 0.01 USD (50 %)
         2026-12-01 brain b Today's budget of 300 tokens for b is used up. 300 of 300 tokens (100 %); lifted for today
@@ -249,7 +250,10 @@ mod tests {
         assert!(all.iter().all(|budget| !budget.is_used_up()), "b's was lifted");
         let all = budgets(&settings(), &spent, &[], &BTreeSet::new(), "2026-12-01");
         assert!(all[2].is_used_up());
-        assert_eq!(all[2].question().run, "go on beyond today's budget of 300 tokens for b on 2026-12-01");
+        assert_eq!(
+            all[2].approval_subject().run,
+            "go on beyond today's budget of 300 tokens for b on 2026-12-01"
+        );
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The answer that needs no model: what is remembered, in words that say where it comes from.
+//! Makes the answer that needs no model: the found memories, each with its source.
 
 use async_trait::async_trait;
 
@@ -22,7 +22,7 @@ pub struct FoundMemory {
 /// A search of the memory, best first.
 #[async_trait]
 pub trait MemorySearch: Send + Sync {
-    /// What is remembered about this; empty where nothing is.
+    /// The memories about this; empty where there are none.
     ///
     /// # Errors
     /// A sentence on what is wrong.
@@ -32,14 +32,14 @@ pub trait MemorySearch: Send + Sync {
 /// The most memories in one answer.
 const MAX_MEMORIES: usize = 5;
 
-/// Whether a block of a note is one of `own`: the places in a log of what is being asked, as links' targets.
+/// Whether a block of a note is one of `own`, the link targets of the question in its log.
 fn is_own(own: &[&str], path: &str, block: Option<&str>) -> bool {
     let note = path.strip_suffix(".md").unwrap_or(path);
     let is_it = |link: &&str| link.split_once("#^").is_some_and(|(at, id)| at == note && Some(id) == block);
     own.iter().any(is_it)
 }
 
-/// The answer that memory alone gives. `own` are the places in a log of what is being asked, as links' targets.
+/// The answer from memory alone. `own` are the link targets of the question in its log.
 ///
 /// # Errors
 /// A sentence on what is wrong.
@@ -55,8 +55,8 @@ pub async fn answer(recall: &dyn MemorySearch, question: &str, own: &[&str]) -> 
     Ok(describe(&found.take(MAX_MEMORIES).collect::<Vec<_>>()))
 }
 
-/// The words for what was found: where each came from, and that nothing was added. By how they begin, the index knows
-/// them for memory and leaves them out.
+/// The text of an answer from memories, each with its source. The index recognizes it by its beginning, and leaves
+/// it out.
 pub fn describe(found: &[FoundMemory]) -> String {
     if found.is_empty() {
         return FOUND_NOTHING.to_owned();

@@ -1,17 +1,17 @@
-//! The assistant: what is said becomes a turn, and a turn one answer. It wires the pure parts of `turn` and `brain` to
+//! The assistant: makes a question a turn, and a turn one answer. It connects the pure parts of `turn` and `brain` with
 //! the vault, its settings and its secrets.
 //!
-//! A question comes in, with what may be used to answer it; one answer goes out. Nothing here sends an answer, and
-//! nothing knows Discord. In the order in which it happens:
-//! - [`brain_clients`], [`brain_chain`]: from the settings and their keys to brains that can be asked; [`brains`]: how they are;
-//!   [`budget`]: what
-//!   today has cost, against its bounds (what a turn does about it is [`answer`]'s `budget_check`; [`usage`] adds up logs
-//!   for people);
-//! - [`turn_memory`], [`memory_answer`]: what memory gives a turn, and the answer that needs no model;
+//! A question comes in, with the tools and memories for it; one answer goes out. Nothing here sends an answer or knows
+//! Discord. In the order of use:
+//! - [`brain_clients`], [`brain_chain`]: clients for the brains of the settings, and calls of them; [`brains`]: their
+//!   state; [`budget`]: the day's budgets ([`answer`]'s `budget_check` applies them; [`usage`] adds up the logs for
+//!   people);
+//! - [`turn_memory`], [`memory_answer`]: memories for a turn, and the answer that needs no model;
 //! - [`answer`]: a turn from its question to its answer;
-//! - [`tools`], [`tool_caller`], [`approval_request`]: what a brain may call, who calls, and what a person is asked first; the tools
-//!   themselves are [`bash`], [`skills`] and [`servers`], and [`approvals`] is the note in which a person answers;
-//! - [`background`]: brains that are asked beside the answers; [`rebuild_request`]: a turn's request, made again.
+//! - [`tools`], [`tool_caller`], [`approval_request`]: the tools of a brain, their caller, and the approval before a
+//!   call; the tools themselves are [`bash`], [`skills`] and [`servers`], and [`approvals`] is the note in which a
+//!   person decides;
+//! - [`background`]: calls of brains outside of answers; [`rebuild_request`]: makes a turn's request again.
 
 mod answer;
 pub mod approval_request;

@@ -1,10 +1,10 @@
-//! A turn's request, made again from the notes: exactly what the brain was given, as long as the notes, or history, have it.
+//! Makes a turn's request again from the notes, byte for byte, as long as the notes, or their history, still exist.
 
 use jiff::Timestamp;
 use serde::Serialize;
 
 use super::kept;
-use super::skills::{NOTE, told_of};
+use super::skills::{NOTE, offered_skill};
 use crate::brain::{Part, Request, ToolSpec};
 use crate::format::log::{self, LogBlock};
 use crate::format::routine;
@@ -20,7 +20,7 @@ use crate::workspace::Workspace;
 /// The purpose of a turn that is no routine's.
 pub const ASSISTANT: &str = "assistant";
 
-/// A turn's request, made again.
+/// A turn's request, rebuilt from the notes.
 #[derive(Debug, Serialize)]
 pub struct RebuiltRequest {
     /// The request; none where a note that it needs is gone.
@@ -53,7 +53,7 @@ pub enum RebuildError {
     /// There is no such turn.
     #[error("no turn `{0}`")]
     Unknown(String),
-    /// The turn asked nobody.
+    /// The turn asked no brain.
     #[error("no brain was asked in the turn `{0}`, so there is no request")]
     NotAsked(String),
     /// It was asked on the page.
@@ -62,7 +62,7 @@ pub enum RebuildError {
     /// The turn journal can't be read.
     #[error(transparent)]
     Journal(#[from] TurnJournalError),
-    /// A log's name is none of the vault's.
+    /// A log's name is not a path of the vault.
     #[error(transparent)]
     Path(#[from] PathError),
     /// A log can't be read.
@@ -73,7 +73,7 @@ pub enum RebuildError {
 /// What a brain could call: by its purpose (`assistant`, `routine:NAME`) and the MCP servers that it names.
 pub type ToolSource<'a> = dyn Fn(&str, &[String]) -> Vec<ToolSpec> + 'a;
 
-/// A turn's log with what its answer says of the request.
+/// A turn's log, and the facts of its answer.
 struct LoggedTurn {
     /// The log that holds the question.
     path: String,
@@ -85,7 +85,7 @@ struct LoggedTurn {
 ///
 /// # Errors
 /// There is no such turn, it asked nobody, or the journal or a log can't be read.
-pub fn remade(
+pub fn rebuild(
     workspace: &Workspace,
     journal: Option<&TurnJournal>,
     id: &str,
@@ -101,11 +101,11 @@ pub fn remade(
     }
     let question = turn.as_ref().map_or_else(|| id.to_owned(), TurnRow::name);
     let path = turn.as_ref().and_then(|turn| Some(format!("{}.md", turn.asked.block.split_once("#^")?.0)));
-    let near = path.as_ref().map(|path| read(workspace, path)).transpose()?.unwrap_or_default();
+    let window = path.as_ref().map(|path| read(workspace, path)).transpose()?.unwrap_or_default();
     // After `/new` the answer stands in another window than its question.
-    let logged = match rebuild::facts_of(&near, &question) {
-        Some(facts) => Some(LoggedTurn { path: path.unwrap_or_default(), blocks: near, facts }),
-        None => search(workspace, &question)?,
+    let logged = match rebuild::facts_of(&window, &question) {
+        Some(facts) => Some(LoggedTurn { path: path.unwrap_or_default(), blocks: window, facts }),
+        None => find_answer(workspace, &question)?,
     };
     let assembled = turn.as_ref().and_then(|turn| turn.assembled.as_ref());
     let stored = assembled.map(|assembled| assembled.hash.clone());
@@ -117,29 +117,31 @@ pub fn remade(
     };
     let logged = logged.ok_or_else(missing)?;
     let stored = logged.facts.ctx.clone().or(stored);
-    Ok(again(workspace, &logged, &question, stored, tools))
+    Ok(from_notes(workspace, &logged, &question, stored, tools))
 }
 
-/// The request as the notes make it now; where that isn't the stored one, as they stood when it was sent.
-fn again(
+/// The request from the notes of now; where its hash is another one, from the notes of the time that it was sent.
+fn from_notes(
     workspace: &Workspace,
     logged: &LoggedTurn,
     question: &str,
     stored_hash: Option<String>,
-    could_call: &ToolSource<'_>,
+    tool_source: &ToolSource<'_>,
 ) -> RebuiltRequest {
     let recall = rebuild::recall_id(question);
     let names = logged.facts.skills.as_ref();
     let skills = |read: &dyn Fn(&str) -> Vec<u8>| {
-        let told =
-            |name: &str| told_of(name, &read(&format!("{}/{name}/{NOTE}", workspace.settings.paths.skills)));
-        names.map(|names| names.shown(told)).unwrap_or_default()
+        let part = |name: &str| {
+            offered_skill(name, &read(&format!("{}/{name}/{NOTE}", workspace.settings.paths.skills)))
+        };
+        names.map(|names| names.with_descriptions(part)).unwrap_or_default()
     };
-    let tools = |read: &dyn Fn(&str) -> Vec<u8>| tools(workspace, logged, question, read, could_call);
-    let sums = |read: &dyn Fn(&str) -> Vec<u8>| summaries(workspace, &logged.facts, &logged.path, read);
+    let tools = |read: &dyn Fn(&str) -> Vec<u8>| tools(workspace, logged, question, read, tool_source);
+    let summaries_at =
+        |read: &dyn Fn(&str) -> Vec<u8>| summaries(workspace, &logged.facts, &logged.path, read);
     let facts = &logged.facts;
-    let with = |read: &dyn Fn(&str) -> Vec<u8>| {
-        let (skills, tools, summaries) = (skills(read), tools(read), sums(read));
+    let build = |read: &dyn Fn(&str) -> Vec<u8>| {
+        let (skills, tools, summaries) = (skills(read), tools(read), summaries_at(read));
         let brain = workspace.settings.brains.iter().find(|brain| brain.name == facts.brain);
         let around = RebuildContext {
             notes: super::notes(workspace, facts.at.unwrap_or_default(), read),
@@ -152,14 +154,14 @@ fn again(
         rebuild::request(&logged.blocks, facts, &recall, &around, workspace.zone.tz())
     };
     let bytes = |path: &str| kept(workspace, path).unwrap_or_default();
-    let now = with(&bytes);
+    let now = build(&bytes);
     let equal = |request: &Option<Request>| {
         stored_hash.is_some() && request.as_ref().map(Request::hash) == stored_hash
     };
     let request = if equal(&now) {
         now
     } else {
-        let then = facts.at.and_then(|at| notes_at(workspace, at, &with));
+        let then = facts.at.and_then(|at| notes_at(workspace, at, &build));
         if equal(&then) { then } else { now }
     };
     let equal = equal(&request);
@@ -172,16 +174,16 @@ fn tools(
     logged: &LoggedTurn,
     question: &str,
     read: &dyn Fn(&str) -> Vec<u8>,
-    could_call: &ToolSource<'_>,
+    tool_source: &ToolSource<'_>,
 ) -> Vec<ToolSpec> {
     let asked = logged.blocks.iter().find(|block| block.event.id.as_deref() == Some(question));
     let author = asked.map_or("", |block| block.event.author.as_str());
     let Some(name) = author.strip_prefix("routine:") else {
-        return could_call(ASSISTANT, &[]);
+        return tool_source(ASSISTANT, &[]);
     };
     let folder = workspace.settings.paths.routines.trim_end_matches('/');
     let servers = routine::parse(&read(&format!("{folder}/{name}.md"))).0.map(|routine| routine.mcp);
-    could_call(author, &servers.unwrap_or_default())
+    tool_source(author, &servers.unwrap_or_default())
 }
 
 /// What the brain was told of the files of a turn's questions, as far as the vault keeps them.
@@ -191,19 +193,19 @@ fn logged_files(
     question: &str,
     vision: bool,
 ) -> Vec<(String, Vec<Part>)> {
-    let told = |file: &AttachedFile| match &file.place {
-        FilePlace::Kept(path) => file.tell(kept(workspace, path).ok().as_deref()),
-        FilePlace::Link(_) => file.told(),
+    let part = |file: &AttachedFile| match &file.place {
+        FilePlace::Kept(path) => file.to_part(kept(workspace, path).ok().as_deref()),
+        FilePlace::Link(_) => file.name_part(),
     };
     let ids = logged.facts.with.iter().map(String::as_str).chain([question]);
     ids.map(|id| {
         let files = files::of(&logged.blocks, id);
-        (id.to_owned(), files.iter().map(|file| super::shown(told(file), vision)).collect())
+        (id.to_owned(), files.iter().map(|file| super::shown(part(file), vision)).collect())
     })
     .collect()
 }
 
-/// The summaries that a turn's request was made with, as whoever reads the notes finds them.
+/// The summaries that a turn's request contained.
 fn summaries(
     workspace: &Workspace,
     facts: &Facts,
@@ -217,7 +219,7 @@ fn summaries(
     Summaries::of(workspace).told_by(path, &ids, read).unwrap_or_default()
 }
 
-/// A request, by whoever reads the notes.
+/// Makes a request with this reader of notes.
 type RequestBuilder<'a> = dyn Fn(&dyn Fn(&str) -> Vec<u8>) -> Option<Request> + 'a;
 
 /// The request of the notes as history has them at an instant.
@@ -237,7 +239,7 @@ fn read(workspace: &Workspace, path: &str) -> Result<Vec<LogBlock>, RebuildError
 }
 
 /// The answer to a question in any log, with the window that holds the question.
-fn search(workspace: &Workspace, question: &str) -> Result<Option<LoggedTurn>, RebuildError> {
+fn find_answer(workspace: &Workspace, question: &str) -> Result<Option<LoggedTurn>, RebuildError> {
     let under = workspace.note(&workspace.settings.paths.logs);
     let walk = match workspace.vault.walk(&WalkOptions { under: Some(under), ..WalkOptions::default() }) {
         Ok(walk) => walk,

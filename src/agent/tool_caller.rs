@@ -1,6 +1,6 @@
 //! The caller of a tool: the turn, the number of the call, the brain.
 
-/// Which call it is, for the history of what it changes.
+/// The identity of a call, for the history of its changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
     /// The turn: its question's block in the log, else the message's id.
@@ -9,7 +9,7 @@ pub struct Caller {
     pub number: u32,
     /// The brain that asked for it.
     pub brain: String,
-    /// Whether the turn has read text that nobody vouches for: a page, a tool's output, others' messages. What leaves
-    /// the box is then asked about whatever the settings allow.
+    /// Whether the turn has read untrusted text: a page, a tool's output, others' messages. A call that leaves
+    /// the box then needs an approval, whatever the settings allow.
     pub tainted: bool,
 }

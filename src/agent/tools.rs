@@ -1,7 +1,8 @@
-//! What a brain may call: a box of tools, given by a front door.
+//! The tools of a brain: the trait [`Toolbox`], and several of them as one.
 //!
-//! A call goes through three steps: the box says whether a person has to be asked first ([`Toolbox::leave`], pure),
-//! whoever can be asked is ([`crate::agent::approval_request`]), and then it runs. When its turn is over the box ends what it started.
+//! A call has three steps: the toolbox says whether a person has to approve it ([`Toolbox::precondition`], pure), the
+//! person is asked ([`crate::agent::approval_request`]), and the call runs. After its turn the toolbox ends all that it
+//! started.
 
 use std::sync::Arc;
 
@@ -14,53 +15,53 @@ use crate::brain::{ToolCall, ToolSpec};
 use crate::config::McpServer;
 use crate::turn::journal::ToolEnd;
 
-/// What has to happen before a call runs.
+/// The condition of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Precondition {
     /// Nothing.
     Free,
     /// A person is asked.
     Ask(ApprovalSubject),
-    /// It never runs; why, for the brain.
+    /// It never runs; the reason, for the brain.
     Refused(String),
 }
 
-/// Tools with their words, and the way to call them.
+/// Tools: their descriptions, and their calls.
 #[async_trait]
 pub trait Toolbox: Send + Sync {
-    /// What a brain is told of them; the same order and words each time.
+    /// The descriptions for a brain; the same order and words each time.
     fn specs(&self) -> Vec<ToolSpec>;
 
-    /// Whether a call has to be asked about.
-    fn leave(&self, _call: &ToolCall, _caller: &Caller) -> Precondition {
+    /// Whether a call needs an approval.
+    fn precondition(&self, _call: &ToolCall, _caller: &Caller) -> Precondition {
         Precondition::Free
     }
 
-    /// Whether what this tool says is text that nobody vouches for.
+    /// Whether this tool's output is untrusted text.
     fn untrusted(&self, _tool: &str) -> bool {
         false
     }
 
-    /// Whether this tool only looks: after it all is as it was.
-    fn only_looks(&self, _tool: &str) -> bool {
+    /// Whether this tool changes nothing.
+    fn is_read_only(&self, _tool: &str) -> bool {
         false
     }
 
-    /// The MCP servers of other people that stand behind it: a brain that is a program starts them itself.
+    /// The MCP servers behind it: a brain that is a program starts them itself.
     fn servers(&self) -> Vec<McpServer> {
         Vec::new()
     }
 
-    /// Calls one. What goes wrong is a result that says so. After `stop` it ends within a second, with all that it
+    /// Runs a call. A failure is a result that says so. After `stop` it ends within a second, with all that it
     /// started; dropping the future does the same.
     async fn call(&self, call: &ToolCall, caller: &Caller, stop: &CancellationToken) -> ToolEnd;
 
-    /// The turn is over: what was started for it ends, and what it left behind goes.
-    async fn ended(&self, _turn: &str) {}
+    /// The turn is over: ends what was started for it, and removes what it left behind.
+    async fn turn_ended(&self, _turn: &str) {}
 }
 
-/// Tells a box that a turn is over, whichever way it ends: where its future is dropped, by a panic or because nobody
-/// waits for it any more, the box is told behind it.
+/// Tells a toolbox that a turn is over, also where its future is dropped (by a panic, or because its caller
+/// went away): a task tells it then.
 pub(super) struct TurnEndGuard {
     tools: Arc<dyn Toolbox>,
     turn: Option<String>,
@@ -75,7 +76,7 @@ impl TurnEndGuard {
     /// The turn is over.
     pub async fn say(mut self) {
         if let Some(turn) = &self.turn {
-            self.tools.ended(turn).await;
+            self.tools.turn_ended(turn).await;
         }
         self.turn = None;
     }
@@ -87,7 +88,7 @@ impl Drop for TurnEndGuard {
             return;
         };
         let tools = Arc::clone(&self.tools);
-        runtime.spawn(async move { tools.ended(&turn).await });
+        runtime.spawn(async move { tools.turn_ended(&turn).await });
     }
 }
 
@@ -128,16 +129,16 @@ impl Toolbox for CombinedToolbox {
         specs
     }
 
-    fn leave(&self, call: &ToolCall, caller: &Caller) -> Precondition {
-        self.of(&call.name).map_or(Precondition::Free, |one| one.leave(call, caller))
+    fn precondition(&self, call: &ToolCall, caller: &Caller) -> Precondition {
+        self.of(&call.name).map_or(Precondition::Free, |one| one.precondition(call, caller))
     }
 
     fn untrusted(&self, tool: &str) -> bool {
         self.of(tool).is_some_and(|one| one.untrusted(tool))
     }
 
-    fn only_looks(&self, tool: &str) -> bool {
-        self.of(tool).is_some_and(|one| one.only_looks(tool))
+    fn is_read_only(&self, tool: &str) -> bool {
+        self.of(tool).is_some_and(|one| one.is_read_only(tool))
     }
 
     fn servers(&self) -> Vec<McpServer> {
@@ -151,9 +152,9 @@ impl Toolbox for CombinedToolbox {
         }
     }
 
-    async fn ended(&self, turn: &str) {
+    async fn turn_ended(&self, turn: &str) {
         for one in &self.0 {
-            one.ended(turn).await;
+            one.turn_ended(turn).await;
         }
     }
 }

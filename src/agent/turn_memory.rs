@@ -10,7 +10,7 @@ use crate::workspace::Workspace;
 /// The characters of what memory alone answers, well below one message.
 const MOST_CHARS: usize = 1500;
 
-/// What was found for a question.
+/// The memories for a question.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RecalledContext {
     /// The text that stands before the question; empty where nothing was found.
@@ -22,21 +22,21 @@ pub struct RecalledContext {
 /// The vault's memory.
 #[async_trait]
 pub trait TurnMemory: Send + Sync {
-    /// What helps with this question, without what stands at these places, as links' targets: what is being asked, and
-    /// what stands in its request anyway.
+    /// The memories for this question, without those at these link targets: the question itself, and what stands in
+    /// its request anyway.
     ///
     /// # Errors
     /// A sentence on what is wrong.
-    async fn given(&self, question: &str, without: &[&str]) -> Result<RecalledContext, String>;
+    async fn context_for(&self, question: &str, without: &[&str]) -> Result<RecalledContext, String>;
 
-    /// An answer made of what is remembered alone; `own` are the places of what is being asked.
+    /// An answer from memories alone; `own` are the link targets of the question.
     ///
     /// # Errors
     /// A sentence on what is wrong.
     async fn answer(&self, question: &str, own: &[&str]) -> Result<String, String>;
 }
 
-/// The vault's memory, asked over the daemon's own door: what is warm there is not loaded twice.
+/// The vault's memory, over the daemon's own searcher, so that nothing is loaded twice.
 pub struct VaultMemory {
     asker: Arc<crate::search::Asker>,
 }
@@ -82,7 +82,7 @@ impl MemorySearch for VaultMemory {
 
 #[async_trait]
 impl TurnMemory for VaultMemory {
-    async fn given(&self, question: &str, without: &[&str]) -> Result<RecalledContext, String> {
+    async fn context_for(&self, question: &str, without: &[&str]) -> Result<RecalledContext, String> {
         let found = self.ask(question, without).await?;
         Ok(RecalledContext { injection: found.injection.to_text(), links: found.links() })
     }

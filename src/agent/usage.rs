@@ -1,4 +1,4 @@
-//! What answers took, from the logs of the vault: the answer of `usage`.
+//! Adds up the cost of all answers in the vault's logs: the report of `usage`.
 
 use jiff::Timestamp;
 use serde::Serialize;

@@ -95,7 +95,7 @@ impl Reply {
     }
 }
 
-/// The kinds of failure, by what is to be done about them.
+/// The classes of failure, by the reaction to them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureClass {

@@ -32,7 +32,7 @@ pub use self::request::{Message, Part, RawTurn, Request, ToolCall, ToolResult, T
 /// A brain: one endpoint with one model and one key. A brain with several keys is several of these.
 #[async_trait]
 pub trait Brain: Send + Sync {
-    /// Asks once. Events are sent as they come, for showing that something goes on; a receiver that was dropped
+    /// Asks once. Events are sent as they come, to show progress; a dropped receiver
     /// disturbs nothing. Only the returned reply is an answer.
     ///
     /// # Errors

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// One request: everything that a model is told.
+/// One request: the whole input of a model.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Request {
     /// The model's persona and rules.
@@ -16,7 +16,7 @@ pub struct Request {
     /// The tools that it may call.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolSpec>,
-    /// The index of the message after which the cache point stands: what is up to there comes again next time.
+    /// The index of the last message before the cache point: the messages up to there come again next time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_after: Option<usize>,
     /// The longest answer; without one the provider's own (or, where a wire demands a number, 8,192).
@@ -67,7 +67,7 @@ impl Message {
     }
 }
 
-/// A part of what a person said.
+/// A part of a person's message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Part {
@@ -108,7 +108,7 @@ pub struct ToolResult {
     pub is_error: bool,
 }
 
-/// A tool as the model is told of it.
+/// A tool's description for a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolSpec {
     /// `[a-zA-Z0-9_-]`, at most 64.

@@ -45,7 +45,7 @@ const ANNOUNCING: [&str; 2] = ["bearer", "basic"];
 /// Names whose value is hidden where it is long or has a digit.
 const NAMES: [&str; 6] = ["key", "token", "secret", "password", "authorization", "signature"];
 
-/// `text` without `secrets` and without anything that looks like a key, on one line, cut to [`MOST`] characters.
+/// `text` without `secrets` and without likely keys, on one line, cut to [`MOST`] characters.
 pub fn scrub(text: &str, secrets: &[&str]) -> String {
     let mut text = text.to_owned();
     // Longest first: one secret may be the beginning of another.
@@ -105,7 +105,7 @@ fn of_a_key(c: char) -> bool {
 fn hide(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
-    // What stands before the word in hand: the word, and the signs between.
+    // The word before the current one, and the characters between.
     let (mut before, mut between) = ("", "");
     while !rest.is_empty() {
         let word = &rest[..rest.find(|c| !of_a_key(c)).unwrap_or(rest.len())];

@@ -27,7 +27,7 @@ const MOST_OUTPUT: u32 = 4_000;
 #[derive(Debug)]
 pub struct BrainLearner {
     workspace: Arc<Workspace>,
-    beside: BackgroundCaller,
+    caller: BackgroundCaller,
 }
 
 impl BrainLearner {
@@ -36,8 +36,8 @@ impl BrainLearner {
     /// # Errors
     /// A sentence on what can't be used.
     pub fn new(workspace: Arc<Workspace>, permits: Arc<CallPermits>) -> Result<Self, String> {
-        let beside = BackgroundCaller::new(Arc::clone(&workspace), Watch::default(), permits, PURPOSE)?;
-        Ok(Self { workspace, beside })
+        let caller = BackgroundCaller::new(Arc::clone(&workspace), Watch::default(), permits, PURPOSE)?;
+        Ok(Self { workspace, caller })
     }
 
     /// Asks the person about what the brain finds in these turns: how many questions are new; none where the brain can't
@@ -47,8 +47,8 @@ impl BrainLearner {
     /// A sentence on the note that can't be read or written.
     pub async fn learn(&self, turns: Vec<PersonTurn>) -> Result<Option<usize>, String> {
         let Some(brain) = self.workspace.settings.capture_brain() else { return Ok(None) };
-        let names = self.beside.names(Some(brain))?;
-        if !self.beside.can_ask(&names) {
+        let names = self.caller.names(Some(brain))?;
+        if !self.caller.can_ask(&names) {
             return Ok(None);
         }
         let mut asked = 0;
@@ -65,9 +65,9 @@ impl BrainLearner {
             for (turn, found) in new.iter().zip(found) {
                 proposals.extend(learner.learn(turn, found, &by, now));
             }
-            let asking = learner.choose(proposals, &self.workspace.settings, now, &self.workspace.zone);
+            let questions = learner.choose(proposals, &self.workspace.settings, now, &self.workspace.zone);
             let inbox = Inbox::new(self.workspace.memory());
-            let ids = tokio::task::block_in_place(|| inbox.ask(&asking.lines, &asking.again));
+            let ids = tokio::task::block_in_place(|| inbox.ask(&questions.lines, &questions.again));
             asked += ids.map_err(|error| error.to_string())?.len();
         }
         Ok(Some(asked))
@@ -79,19 +79,19 @@ impl BrainLearner {
     }
 
     async fn ask(&self, names: &[String], request: &Request) -> Option<BackgroundReply> {
-        let said = self.beside.ask(names, request, TIME, &CancellationToken::new()).await?;
-        (!said.text.is_empty()).then_some(said)
+        let reply = self.caller.ask(names, request, TIME, &CancellationToken::new()).await?;
+        (!reply.text.is_empty()).then_some(reply)
     }
 
     async fn found(&self, names: &[String], turns: &[PersonTurn]) -> Option<(String, Vec<Vec<Extracted>>)> {
         let request = request(brain::find(turns));
         let mut by = None;
         for _ in 0..2 {
-            let said = self.ask(names, &request).await?;
-            if let Some(found) = brain::found(&said.text, turns) {
-                return Some((said.brain, found));
+            let reply = self.ask(names, &request).await?;
+            if let Some(found) = brain::found(&reply.text, turns) {
+                return Some((reply.brain, found));
             }
-            by = Some(said.brain);
+            by = Some(reply.brain);
         }
         by.map(|name| (name, vec![Vec::new(); turns.len()]))
     }
@@ -107,10 +107,10 @@ impl BrainLearner {
         let mut places = Vec::new();
         let mut shown = Vec::new();
         for (at, (turn, found)) in turns.iter().zip(found.iter()).enumerate() {
-            for (which, one) in found.iter().enumerate() {
+            for (candidate, one) in found.iter().enumerate() {
                 let near = learner.near(one.about.as_deref().unwrap_or(&turn.author), &one.text);
                 if !near.is_empty() {
-                    places.push((at, which));
+                    places.push((at, candidate));
                     shown.push((one, near));
                 }
             }
@@ -120,10 +120,10 @@ impl BrainLearner {
         }
         let asked = request(brain::judge(&shown));
         let near: Vec<Vec<&str>> = shown.into_iter().map(|(_, near)| near).collect();
-        let Some(said) = self.ask(names, &asked).await else { return };
-        let judged: Vec<Option<BrainVerdict>> = brain::judged(&said.text, &near);
-        for ((at, which), judged) in places.into_iter().zip(judged) {
-            found[at][which].judged = judged;
+        let Some(reply) = self.ask(names, &asked).await else { return };
+        let judged: Vec<Option<BrainVerdict>> = brain::judged(&reply.text, &near);
+        for ((at, candidate), judged) in places.into_iter().zip(judged) {
+            found[at][candidate].judged = judged;
         }
     }
 }

@@ -51,19 +51,19 @@ impl Assistant {
     /// What happened in the vault: where the note of approvals may have changed, whoever waits looks again.
     pub async fn hear(&self, event: &DaemonEvent) {
         let may_differ = match event {
-            DaemonEvent::Changed(paths) => paths.iter().any(|path| self.approvals.is_note(path)),
+            DaemonEvent::Changed(paths) => paths.iter().any(|path| self.approvals.is_approvals_note(path)),
             DaemonEvent::Rescan(_) | DaemonEvent::VaultBack => true,
             _ => false,
         };
         if may_differ {
-            self.approvals.look_again();
+            self.approvals.recheck();
             self.approvals.tidy().await;
         }
     }
 
     /// Takes on other settings for the turns that begin from now on.
     pub fn take_on(&self, workspace: &Arc<Workspace>) {
-        self.approvals.take_on(workspace);
+        self.approvals.set_workspace(workspace);
         let engine = engine(workspace, &self.journal, &self.permits, &self.approvals);
         *self.engine.write().unwrap_or_else(PoisonError::into_inner) = engine;
     }
@@ -85,7 +85,7 @@ fn engine(
         watch: Watch::default(),
         files: Vec::new(),
         schema: None,
-        why_apart: false,
+        omit_reason: false,
         counted: false,
     };
     Engine::new(parts).map(Arc::new).map_err(|error| error.to_string())
@@ -109,7 +109,7 @@ async fn ask_once(
     let journal = Arc::new(TurnJournal::open(&workspace.dirs.state).map_err(words)?);
     let turn = NewTurn { message, author: PAGE.to_owned(), text, ..NewTurn::default() };
     journal.accept(&turn, workspace.clock.now()).map_err(words)?;
-    let approvals = Arc::new(VaultApprovals::left_behind(&workspace));
+    let approvals = Arc::new(VaultApprovals::not_waiting(&workspace));
     let answered = match engine(&workspace, &journal, &permits, &approvals) {
         Ok(engine) => {
             let answered = engine.answer(message, &NoConversation, &CancellationToken::new()).await;

@@ -1,7 +1,7 @@
-//! The bot: the gateway's events in, lanes for the conversations, catch-up, and commands.
+//! The bot: passes the gateway's events to the lanes of the channels, and starts catch-up and commands.
 //!
-//! [`run`] owns all of it for as long as the daemon lives. It decides which channels are its own (the bound one, its
-//! threads, the owners' DMs), and hands everything said there to the lane of that channel ([`ingress`](super::ingress)).
+//! [`run`] owns all of it until the daemon ends. It decides which channels belong to the bot (the bound one, its
+//! threads, the owners' DMs), and sends their messages to the lane of the channel ([`ingress`](super::ingress)).
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -34,41 +34,41 @@ use crate::config;
 use crate::deliver::Answers;
 use crate::turn::{Responder, TurnJournal};
 
-/// How often history is read though nothing seems to be missing: the library drops what it can't decode.
+/// The interval of the regular sweep: the library drops events that it can't decode.
 const SWEEP: Duration = Duration::from_secs(10 * 60);
 
-/// What the bot is made of.
+/// The parts of the bot.
 pub struct BotParts {
-    /// The way to Discord.
+    /// The REST API.
     pub api: Api,
     /// `[discord]` of the settings.
     pub settings: config::Discord,
     /// The logs.
     pub log: Logbook,
-    /// What commands work on.
-    pub desk: VaultOperations,
-    /// Who answers.
+    /// The vault's operations for commands.
+    pub operations: VaultOperations,
+    /// The responder.
     pub responder: Arc<dyn Responder>,
     /// How far each turn came.
     pub turns: Arc<TurnJournal>,
-    /// Who asks the person, and takes what a button says.
+    /// The note of approvals.
     pub approvals: Arc<VaultApprovals>,
     /// Fixes and sends answers.
     pub answers: Arc<Answers>,
-    /// What outlives a bot that starts anew with other settings.
-    pub turnstile: Arc<ChannelLock>,
+    /// Outlives a bot that restarts with other settings.
+    pub channel_lock: Arc<ChannelLock>,
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// The state directory.
     pub state: PathBuf,
-    /// How often history is read though nothing seems to be missing; [`BotParts::SWEEP`] unless a test says otherwise.
+    /// The interval of the regular sweep; [`BotParts::SWEEP`] except in tests.
     pub sweep: Duration,
-    /// How long a lane gathers before it takes what came in the order of the ids; [`BotParts::GATHER`] unless a test says
-    /// otherwise.
+    /// How long a lane gathers events before it handles them in the order of their ids; [`BotParts::GATHER`] except in
+    /// tests.
     pub gather: Duration,
-    /// How long the gateway may stand still before it is started anew; none for the default.
+    /// How long the gateway may be without a connection before it is restarted; none for the default.
     pub stall: Option<Duration>,
-    /// When long work says what it is doing.
+    /// The times of the progress message.
     pub pace: Pace,
 }
 
@@ -88,7 +88,7 @@ impl std::fmt::Debug for BotParts {
 /// Runs the bot until `shutdown`; `status` tells how it is.
 ///
 /// # Errors
-/// Only what a person has to mend. The caller goes on without the bot.
+/// Only problems that a person has to fix. The caller goes on without the bot.
 pub async fn run(
     parts: BotParts,
     status: watch::Sender<GatewayStatus>,
@@ -111,12 +111,12 @@ pub async fn run(
         api: parts.api,
         settings: parts.settings,
         log: parts.log,
-        desk: parts.desk,
+        operations: parts.operations,
         responder: parts.responder,
         turns: parts.turns,
         approvals: parts.approvals,
         answers: parts.answers,
-        turnstile: parts.turnstile,
+        channel_lock: parts.channel_lock,
         pace: parts.pace,
         gather: parts.gather,
         closing: CancellationToken::new(),
@@ -130,7 +130,7 @@ pub async fn run(
     let bot = Bot {
         shared: shared.clone(),
         catch_up: catchup::start(shared.clone(), sweep),
-        places: HashMap::new(),
+        known_channels: HashMap::new(),
         pending: HashMap::new(),
         registered: false,
     };
@@ -147,17 +147,17 @@ pub async fn run(
 struct Bot {
     shared: Arc<BotState>,
     catch_up: catchup::Trigger,
-    /// Channels that were asked about: whether they are ours.
-    places: HashMap<u64, bool>,
-    /// What waits for the answer about its channel, in the order in which it came.
+    /// Channels that were looked up: whether they belong to the bot.
+    known_channels: HashMap<u64, bool>,
+    /// Items that wait for the lookup of their channel, in order.
     pending: HashMap<u64, Vec<LaneItem>>,
     registered: bool,
 }
 
-/// What the listener waits for.
+/// An event for the listener.
 enum ListenerEvent {
     Event(GatewayEvent),
-    /// A channel was looked up: what it is to us, if that could be learned.
+    /// A channel was looked up: its kind, or none if it isn't the bot's.
     Resolved(u64, Result<Option<LaneKind>, ApiError>),
 }
 
@@ -167,40 +167,40 @@ impl Bot {
     async fn listen(mut self, mut events: mpsc::UnboundedReceiver<GatewayEvent>) {
         let (resolved_in, mut resolved) = mpsc::unbounded_channel();
         loop {
-            let heard = tokio::select! {
+            let next = tokio::select! {
                 Some(event) = events.recv() => ListenerEvent::Event(event),
-                Some((id, place)) = resolved.recv() => ListenerEvent::Resolved(id, place),
+                Some((id, kind)) = resolved.recv() => ListenerEvent::Resolved(id, kind),
                 else => return,
             };
-            match heard {
-                ListenerEvent::Event(event) => self.take(event, &resolved_in),
-                ListenerEvent::Resolved(id, place) => self.settle(id, place),
+            match next {
+                ListenerEvent::Event(event) => self.handle_event(event, &resolved_in),
+                ListenerEvent::Resolved(id, kind) => self.open_resolved(id, kind),
             }
         }
     }
 
-    /// Hands on what waited for the answer about its channel.
-    fn settle(&mut self, id: u64, place: Result<Option<LaneKind>, ApiError>) {
+    /// Sends on the items that waited for the lookup of their channel.
+    fn open_resolved(&mut self, id: u64, kind: Result<Option<LaneKind>, ApiError>) {
         let items = self.pending.remove(&id).unwrap_or_default();
-        let place = match place {
-            Ok(place) => place,
+        let kind = match kind {
+            Ok(kind) => kind,
             // The next catch-up brings it, if it is ours.
             Err(error) => return tracing::debug!(channel = id, %error, "a channel could not be looked up"),
         };
-        self.places.insert(id, place.is_some());
-        let Some(place) = place else { return };
+        self.known_channels.insert(id, kind.is_some());
+        let Some(kind) = kind else { return };
         let fresh = self.shared.lane(id).is_none();
-        let lane = self.shared.open_lane(id, place);
+        let lane = self.shared.open_lane(id, kind);
         for item in items {
             let _ = lane.send(item);
         }
         if fresh {
-            // What was said before the lane was there.
+            // Messages from before the lane began.
             let _ = lane.send(LaneItem::CatchUp { done: tokio::sync::oneshot::channel().0 });
         }
     }
 
-    fn take(&mut self, event: GatewayEvent, resolved: &Resolved) {
+    fn handle_event(&mut self, event: GatewayEvent, resolved: &Resolved) {
         match event {
             GatewayEvent::Ready { user, application } => {
                 self.shared.set_identity(|identity| identity.user = user);
@@ -217,33 +217,33 @@ impl Bot {
                 self.shared.hold_lanes(false);
                 self.catch_up.now();
             }
-            GatewayEvent::Lost { channel, change } => self.fetch(channel, change),
+            GatewayEvent::Lost { channel, change } => self.recover_lost(channel, change),
             GatewayEvent::Message(message) => {
                 let (channel, stranger) = (message.channel, self.is_strangers_dm(&message));
                 if !stranger {
-                    self.give(channel, LaneItem::Message(message), resolved);
+                    self.route_item(channel, LaneItem::Message(message), resolved);
                 }
             }
             // An edit without an instant is Discord adding a preview.
             GatewayEvent::Edited { channel, id, author, content, beside, at: Some(at) } => {
                 let own = author == Some(self.shared.identity().user);
                 let content = message::words(&content, if own { "" } else { &beside });
-                self.give_known(channel, LaneItem::Edited { id, content, at });
+                self.send_to_lane(channel, LaneItem::Edited { id, content, at });
             }
             GatewayEvent::Edited { .. } => {}
             GatewayEvent::Deleted { channel, ids } => {
                 for id in ids {
-                    self.give_known(channel, LaneItem::Deleted { id });
+                    self.send_to_lane(channel, LaneItem::Deleted { id });
                 }
             }
             GatewayEvent::Thread { id, parent, name } => {
                 if parent.is_some() && parent == self.shared.settings.channel_id {
-                    self.places.insert(id, true);
-                    let place = LaneKind { surface: Surface::Thread, dm: false, title: Some(name) };
+                    self.known_channels.insert(id, true);
+                    let kind = LaneKind { surface: Surface::Thread, dm: false, title: Some(name) };
                     let fresh = self.shared.lane(id).is_none();
-                    let lane = self.shared.open_lane(id, place);
+                    let lane = self.shared.open_lane(id, kind);
                     if fresh {
-                        // What was said before the lane was there.
+                        // Messages from before the lane began.
                         let _ = lane.send(LaneItem::CatchUp { done: tokio::sync::oneshot::channel().0 });
                     }
                 }
@@ -254,15 +254,15 @@ impl Bot {
         }
     }
 
-    /// Something came that can't be read: what is said in its channel waits, and history says at once what it was.
-    fn fetch(&self, channel: Option<u64>, review: bool) {
-        let none_of_ours = channel.is_some_and(|channel| self.places.get(&channel) == Some(&false));
+    /// After an event that can't be read: new messages of its channel wait, and history is read at once.
+    fn recover_lost(&self, channel: Option<u64>, review: bool) {
+        let is_foreign = channel.is_some_and(|channel| self.known_channels.get(&channel) == Some(&false));
         match channel.and_then(|channel| self.shared.lane(channel)) {
             Some(lane) => {
                 let _ = lane.send(LaneItem::Hold { review });
                 let _ = lane.send(LaneItem::CatchUp { done: tokio::sync::oneshot::channel().0 });
             }
-            None if none_of_ours => {}
+            None if is_foreign => {}
             None => {
                 if channel.is_none() {
                     self.shared.hold_lanes(review);
@@ -274,19 +274,19 @@ impl Bot {
 
     fn is_strangers_dm(&self, message: &Incoming) -> bool {
         let known = self.shared.lane(message.channel).is_some();
-        let ours =
+        let is_known_author =
             message.author.id == self.shared.identity().user || self.shared.owners.has(message.author.id);
-        message.guild.is_none() && !known && !ours
+        message.guild.is_none() && !known && !is_known_author
     }
 
-    fn give_known(&self, channel: u64, item: LaneItem) {
+    fn send_to_lane(&self, channel: u64, item: LaneItem) {
         if let Some(lane) = self.shared.lane(channel) {
             let _ = lane.send(item);
         }
     }
 
-    /// To the channel's lane; a channel that nothing is known of is looked up first.
-    fn give(&mut self, channel: u64, item: LaneItem, resolved: &Resolved) {
+    /// Sends an item to the channel's lane; an unknown channel is looked up first.
+    fn route_item(&mut self, channel: u64, item: LaneItem, resolved: &Resolved) {
         if let Some(waiting) = self.pending.get_mut(&channel) {
             waiting.push(item);
             return;
@@ -295,19 +295,19 @@ impl Bot {
             let _ = lane.send(item);
             return;
         }
-        if self.places.get(&channel) == Some(&false) {
+        if self.known_channels.get(&channel) == Some(&false) {
             return;
         }
         self.pending.insert(channel, vec![item]);
         let (shared, resolved) = (self.shared.clone(), resolved.clone());
         tokio::spawn(async move {
             let route = Route::Channel { channel_id: channel.into() };
-            let place = match shared.api.get(route, vec![]).await {
-                Ok(found) => Ok(shared.place_of(&found)),
+            let kind = match shared.api.get(route, vec![]).await {
+                Ok(found) => Ok(shared.lane_kind(&found)),
                 Err(ApiError::Refused { .. }) => Ok(None),
                 Err(error) => Err(error),
             };
-            let _ = resolved.send((channel, place));
+            let _ = resolved.send((channel, kind));
         });
     }
 }

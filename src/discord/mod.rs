@@ -1,18 +1,17 @@
 //! Discord: notifications that come once, commands, and the conversation as notes.
 //!
-//! What is said in the bound channel, its threads and the owners' DMs comes in; notifications, answers and the logs of
-//! the conversation go out. Nothing said on Discord is kept anywhere but in the vault's logs; no token is ever printed;
-//! with `[discord] api_base` nothing leaves this machine. In the order in which a message takes:
+//! Messages of the bound channel, its threads and the owners' DMs come in; notifications, answers and the logs of the
+//! conversation go out. Conversations are kept only in the vault's logs; no token is ever printed; with `[discord]
+//! api_base` nothing leaves this machine. In the order of a message's way:
 //! - [`api`]: Discord itself: its REST API, its gateway, its messages and errors;
 //! - [`log`]: the conversation as notes;
-//! - [`shared`]: what all tasks of the bot share, who may command it, and the desk that commands work on;
-//! - [`buttons`]: the buttons under notifications and under questions of the assistant;
-//! - [`notify`]: sending what `deliver` decides on, by a bot or a webhook;
+//! - [`shared`]: state that all tasks of the bot share, access rules, and the vault's operations for commands;
+//! - [`buttons`]: the buttons under notifications and approvals;
+//! - [`notify`]: sends the notifications of `deliver`, by a bot or a webhook;
 //! - [`answer`]: from an accepted question to its answer, run by `agent`;
-//! - [`ingress`]: one way in for everything that is said: stored first, acted on then; what the gateway lost is read from
-//!   history;
+//! - [`ingress`]: the one way in for all messages: stored first, acted on then; lost events are read from history;
 //! - [`commands`]: slash commands and presses of buttons;
-//! - [`bot`]: wires all of it to the gateway.
+//! - [`bot`]: connects all of it to the gateway.
 
 mod answer;
 mod api;

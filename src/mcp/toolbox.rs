@@ -126,7 +126,7 @@ impl Toolbox for VaultTools {
         tool == ASK
     }
 
-    fn only_looks(&self, tool: &str) -> bool {
+    fn is_read_only(&self, tool: &str) -> bool {
         self.tools.get(tool).is_some_and(|tool| tool.effect == Effect::Reads)
     }
 

@@ -1,4 +1,7 @@
-//! One look at all routines: what is due is claimed, what has nothing to do is noted, and nobody is asked.
+//! Checks all routines: claims a run for each routine that is due and has something to do, and records the others as
+//! done.
+//!
+//! Asks no brain. A routine has one open run at a time; occurrences that come meanwhile are folded into the next run.
 
 use jiff::Timestamp;
 
@@ -13,7 +16,7 @@ use crate::format::routine::Routine;
 use crate::turn::TurnJournal;
 use crate::workspace::Workspace;
 
-/// What a look came to.
+/// The result of one check.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 pub struct ClaimReport {
     /// The runs that are claimed and not done, oldest first.
@@ -27,11 +30,11 @@ pub struct ClaimReport {
     pub problems: Vec<String>,
 }
 
-/// Looks at all routines now. With `dry`, nothing is claimed or noted.
+/// Checks all routines now. With `dry`, nothing is claimed or recorded.
 ///
 /// # Errors
 /// A journal can't be used, or the notes can't be listed.
-pub fn look(
+pub fn claim_due_runs(
     workspace: &Workspace,
     journal: &Journal,
     turns: &TurnJournal,
@@ -45,16 +48,17 @@ pub fn look(
     if !dry {
         journal.only_enabled(&enabled.iter().map(|note| note.name.as_str()).collect::<Vec<_>>())?;
     }
-    let asking = journal.open_runs()?.into_iter().filter(|run| run.state == RunState::Claimed);
-    let asking: Vec<String> = asking.map(|run| run.routine).collect();
+    let open_runs = journal.open_runs()?.into_iter().filter(|run| run.state == RunState::Claimed);
+    let open_runs: Vec<String> = open_runs.map(|run| run.routine).collect();
     for note in enabled {
         let Some(routine) = &note.routine else { continue };
         // One run of a routine at a time: what comes meanwhile is folded into the next.
-        if asking.contains(&note.name) {
+        if open_runs.contains(&note.name) {
             continue;
         }
         let schedule = routine.schedule.to_string();
-        let since = || plan::standing(note.changed, run_log::last_answered(workspace, &note.name), now).since;
+        let since =
+            || plan::counted_from(note.changed, run_log::last_answered(workspace, &note.name), now).since;
         let known = match (journal.known(&note.name, &schedule)?, dry) {
             (Some(known), _) => known,
             (None, true) => RoutineProgress { since: since(), handled: None, ran: None, seen: None },
@@ -76,7 +80,7 @@ pub fn look(
                     journal.nothing_to_do(&note.name, planned.occurrence.at)?;
                 }
             }
-            // Looked at again in a minute: it counts as late then, and not as done.
+            // Checked again in a minute: it is late then, not done.
             Err(problem) => {
                 claimed.problems.push(format!("the routine `{}` can't run: {problem}", note.name));
             }
@@ -100,7 +104,7 @@ fn new_run(note: &RoutineNote, planned: &PlannedRun, found: &RunMaterial) -> New
     }
 }
 
-/// Claims a run that a person asks for, whatever the schedule and the conditions say. Returns its key.
+/// Claims a run that a person asks for, without its schedule and conditions. Returns its key.
 ///
 /// # Errors
 /// The journal can't be used, or what the routine is about can't be read.
@@ -129,7 +133,7 @@ pub fn claim_now(
     Ok(key)
 }
 
-/// What a routine would be told now. What a person asks for is about all of it, also what was looked at before.
+/// The material of a run that a person asks for: all of it, including what earlier runs had.
 ///
 /// # Errors
 /// The journal can't be used, or what the routine is about can't be read.

@@ -1,4 +1,4 @@
-//! All routines as they stand: what `routine list` and a chat show. Nothing is claimed and nothing runs.
+//! Lists all routines with their next and last runs, for `routine list` and a chat.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -50,17 +50,17 @@ pub struct ListedRoutine {
     pub ran: Option<Timestamp>,
 }
 
-/// An instant as people say it, in the vault's zone: the day only where it isn't today.
-pub fn said(workspace: &Workspace, at: Timestamp) -> String {
+/// An instant in words, in the vault's zone: the day only where it isn't today.
+pub fn moment_in_words(workspace: &Workspace, at: Timestamp) -> String {
     let tz = workspace.zone.tz();
     compose::moment(tz.to_datetime(at), tz.to_datetime(workspace.clock.now()).date())
 }
 
 impl ListedRoutine {
-    /// As a chat shows it.
+    /// One line for a chat.
     pub fn in_a_line(&self, workspace: &Workspace) -> String {
         let state = match (self.at, self.problems.first()) {
-            (Some(at), _) => format!("next {}", said(workspace, at)),
+            (Some(at), _) => format!("next {}", moment_in_words(workspace, at)),
             (None, Some(problem)) => format!("doesn't run: {}", problem.reason),
             (None, None) => "off".to_owned(),
         };
@@ -68,7 +68,7 @@ impl ListedRoutine {
     }
 }
 
-/// All routines as they stand.
+/// All routines.
 ///
 /// # Errors
 /// The folder of routines, or the delivery journal, can't be read.

@@ -1,7 +1,8 @@
-//! Decides which of several machines brings a scheduled run to its end: the voice, which claims it before anything is asked.
+//! Decides which of several machines brings a scheduled run to its end: the voice, which claims it before a brain is
+//! asked.
 //!
-//! A machine that dies in the middle is followed by the next voice, which runs it from its beginning: what was sent by then
-//! may come again.
+//! After a machine dies within a run, the next voice runs it from its beginning: a message that was sent by then may
+//! come again.
 
 use std::time::Duration;
 
@@ -13,20 +14,20 @@ use crate::machines::Want;
 use crate::machines::protocol::May;
 use crate::workspace::Workspace;
 
-/// How often a claim is looked at again while it is made.
+/// The interval between checks of a claim.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Whose run it is.
+/// The owner of a run.
 pub(super) enum RunOwner {
     /// This machine's.
     Ours,
-    /// Another one ran it.
+    /// Another machine ran it.
     Others,
     /// It isn't known yet: why.
     Later(String),
 }
 
-/// Claims a run, and waits for that while this machine is the voice.
+/// Claims a run, and waits for the claim while this machine is the voice.
 ///
 /// # Errors
 /// The delivery journal can't be used.
@@ -41,7 +42,7 @@ pub(super) async fn of_this_machine(
     let open = journal.open_runs()?;
     let wanted = open.iter().filter_map(|run| run_claim(&run.key));
     machines.want("routines", wanted.map(|key| Want { key, due: None, within: None }).collect());
-    let mut news = machines.news();
+    let mut changes = machines.news();
     loop {
         match machines.may(&claim) {
             May::Yes { .. } => return Ok(RunOwner::Ours),
@@ -51,7 +52,7 @@ pub(super) async fn of_this_machine(
             }
             May::Wait => tokio::select! {
                 () = stop.cancelled() => return Ok(RunOwner::Later("the program is stopping".to_owned())),
-                () = news.changed() => {}
+                () = changes.changed() => {}
                 () = tokio::time::sleep(workspace.clock.sleep(LOOK)) => {}
             },
         }

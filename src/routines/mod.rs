@@ -1,22 +1,21 @@
 //! Routines: scheduled prompts, each a note of `routines/`, each run an isolated turn.
 //!
-//! A [`claim_due`](look()) reads the notes, works out which occurrences came since the last one ([`plan`]), and claims a
-//! run for each routine that has something to do ([`gather`](gather()), which asks nobody) in the delivery journal.
+//! [`claim_due_runs`] reads the notes, computes the occurrences since the last run ([`plan`]), and claims a run in
+//! the delivery journal for each routine that has something to do ([`gather`](gather()), which asks no brain).
 //! [`Runner::drive`] brings a run to its end: a turn with a log of its own, whose text is fixed once and then sent by
-//! `deliver`, appended to a note, or only logged. Whatever crashes when, one who drives the same run again goes on
-//! from what the journals hold. A run keeps the note that it began with; where the note is taken away or disabled
-//! before its text is fixed, nothing is sent.
+//! `deliver`, appended to a note, or only logged. After a crash the same run continues from the journals. A run keeps
+//! the note that it began with; if the note is deleted or disabled before the text is fixed, nothing is sent.
 //!
-//! A run's budget is the bound of its turn: it is kept, and its end worded, by `agent::answer` (`rounds`, `run_texts`).
+//! A run's budget is the token limit of its turn: `agent::answer` (`rounds`, `fixed_texts`) applies it and words its
+//! end.
 //!
-//! No schedule is kept in memory, and an occurrence is decided with local time alone: `schedule` has the rules.
+//! No schedule is kept in memory, and occurrences are decided with local time alone: `schedule` has the rules.
 //!
-//! - `routine_notes`, `list`: the notes, and all routines as they stand;
-//! - `plan`, `claim_due`: what is due, and its claim; `run_material`, `unanswered`, `new_hits`, `run_memory`, `sections`: what it is
-//!   about;
-//! - `preview`: what a run would be now; `machine_claim`: which of several machines runs it;
-//! - `run`, `run_conversation`, `run_log`, `run_texts`: a run to its end, where it takes place, its log, and what is said around its
-//!   answer.
+//! - `routine_notes`, `list`: the notes, and the list of routines;
+//! - `plan`, `claim_due`: the due runs, and their claims; `run_material`, `unanswered`, `new_hits`, `run_memory`,
+//!   `sections`: the material of a run;
+//! - `preview`: the run that would start now; `machine_claim`: which of several machines runs it;
+//! - `run`, `run_conversation`, `run_log`, `run_texts`: a run to its end, its conversation, its log, and its texts.
 
 mod claim_due;
 mod list;
@@ -34,10 +33,10 @@ mod run_texts;
 mod sections;
 mod unanswered;
 
-pub use claim_due::{ClaimReport, claim_now, gather_now, look};
-pub use list::{ListError, ListedRoutine, list, said};
-pub use plan::{CountedFrom, PlannedRun, due, standing};
-pub use preview::{Preview, place, preview};
+pub use claim_due::{ClaimReport, claim_due_runs, claim_now, gather_now};
+pub use list::{ListError, ListedRoutine, list, moment_in_words};
+pub use plan::{CountedFrom, PlannedRun, counted_from, due};
+pub use preview::{Preview, destination, preview};
 pub use routine_notes::{EnableError, RoutineNote, find, names, read_all, set_enabled};
 pub use run::{RunError, RunProgress, Runner, RunnerParts, ToolsOf};
 pub use run_log::{RunLog, message_of};

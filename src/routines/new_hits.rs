@@ -1,8 +1,8 @@
-//! The hits of a routine's searches that are news to it.
+//! Finds the new hits of a routine's searches.
 //!
-//! A hit is news where it is dated after the last run, or stands in a note that was changed after it, and the last run
-//! did not find it with the same words. What the routine itself wrote is none: its note, its logs, the passages that it
-//! appended, what its tools saved; nor is what the agent said.
+//! A hit is new if it is dated after the last run, or stands in a note that was changed after it, and the last run did
+//! not find it with the same words. Texts that the routine itself wrote are never new (its note, its logs, its appended
+//! passages, what its tools saved), nor are the agent's answers.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use crate::deliver::journal::RoutineProgress;
 use crate::turn::TurnJournal;
 use crate::workspace::Workspace;
 
-/// What a run leaves for the next to compare with.
+/// The state that the next run compares with.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeenHits {
     /// The hash of the memory.
@@ -26,7 +26,7 @@ pub struct SeenHits {
 }
 
 impl SeenHits {
-    /// As the journal has it; the memory's hash alone, as older versions wrote it, too.
+    /// Parses the journal's text, also the memory's hash alone, as older versions wrote it.
     pub fn of(text: Option<&str>) -> Self {
         let Some(text) = text else { return Self::default() };
         serde_json::from_str(text)
@@ -39,14 +39,14 @@ impl SeenHits {
     }
 }
 
-/// What a search of a routine looks at.
+/// The context of a routine's search.
 #[derive(Clone, Copy)]
 pub struct RoutineSearch<'a> {
     /// The vault.
     pub workspace: &'a Workspace,
     /// The routine's runs.
     pub journal: &'a Journal,
-    /// What they called.
+    /// The runs' calls of tools.
     pub turns: &'a TurnJournal,
     /// The routine.
     pub name: &'a str,
@@ -56,25 +56,25 @@ pub struct RoutineSearch<'a> {
     pub before: &'a [String],
 }
 
-/// Hits that are looked at, at most.
+/// The most hits of a search.
 const MOST: usize = 200;
-/// Hits that are told, at most.
-const TOLD: usize = 20;
+/// The most hits in a section.
+const MAX_LINES: usize = 20;
 
-/// The news for these words. The hashes of all hits go into `seen`.
+/// The new hits for these words. The hashes of all hits go into `seen`.
 ///
 /// # Errors
 /// A sentence on why the search can't be made.
 pub fn search(
-    look: &RoutineSearch<'_>,
+    context: &RoutineSearch<'_>,
     text: &str,
     seen: &mut Vec<String>,
 ) -> Result<Option<RunSection>, String> {
     use crate::search::{Hit, Query, Role};
-    let since = look.known.ran.unwrap_or(look.known.since);
-    let recall = crate::search::Recall::of(look.workspace).map_err(|error| error.to_string())?;
+    let since = context.known.ran.unwrap_or(context.known.since);
+    let recall = crate::search::Recall::of(context.workspace).map_err(|error| error.to_string())?;
     let answer = recall.search(&Query::new(text).limit(MOST)).map_err(|error| error.to_string())?;
-    let paths = &look.workspace.settings.paths;
+    let paths = &context.workspace.settings.paths;
     let (routines, logs) = (paths.routines.trim_end_matches('/'), paths.logs.trim_end_matches('/'));
     let own_folders = [format!("{routines}/"), format!("{logs}/routines/")];
     let is_other = |hit: &&Hit| {
@@ -85,14 +85,14 @@ pub fn search(
     seen.extend(hits.iter().map(hash));
     seen.sort_unstable();
     seen.dedup();
-    let mut own = RoutineWrites { look, passages: HashMap::new(), saved: own_words(look, since)? };
-    let news = hits.into_iter().filter(|hit| {
-        let changed = || changed(look.workspace, &hit.path);
+    let mut own = RoutineWrites { context, passages: HashMap::new(), saved: saved_words(context, since)? };
+    let changes = hits.into_iter().filter(|hit| {
+        let changed = || changed(context.workspace, &hit.path);
         hit.timestamp.or_else(changed).is_some_and(|at| at > since)
-            && look.before.binary_search(&hash(hit)).is_err()
-            && !own.wrote(hit)
+            && context.before.binary_search(&hash(hit)).is_err()
+            && !own.wrote_hit(hit)
     });
-    let lines = news.take(TOLD).map(|hit| format!("{} ({}:{})", hit.snippet, hit.path, hit.line));
+    let lines = changes.take(MAX_LINES).map(|hit| format!("{} ({}:{})", hit.snippet, hit.path, hit.line));
     Ok(RunSection::new(format!("New for “{text}”"), lines.collect()))
 }
 
@@ -107,34 +107,34 @@ fn hash(hit: &crate::search::Hit) -> String {
     whole.to_hex()[..16].to_owned()
 }
 
-/// What a routine wrote itself.
+/// The texts that a routine wrote itself.
 struct RoutineWrites<'a> {
-    look: &'a RoutineSearch<'a>,
+    context: &'a RoutineSearch<'a>,
     /// The lines of its passages, by note.
     passages: HashMap<String, Vec<std::ops::RangeInclusive<u32>>>,
-    /// The words of what its tools were told to save since its last run, each text as a list of words.
+    /// The texts in the arguments of its tools since its last run, each as a list of words.
     saved: Vec<Vec<String>>,
 }
 
 impl RoutineWrites<'_> {
-    fn wrote(&mut self, hit: &crate::search::Hit) -> bool {
+    fn wrote_hit(&mut self, hit: &crate::search::Hit) -> bool {
         let said = words(&hit.text);
         let is_saved = self.saved.iter().any(|text| {
             *text == said || said.len() >= 3 && text.windows(said.len()).any(|part| part == said)
         });
-        let look = self.look;
+        let context = self.context;
         let passages = self.passages.entry(hit.path.clone()).or_insert_with(|| {
             let read = crate::vault::NotePath::new(&hit.path)
                 .ok()
-                .and_then(|it| look.workspace.vault.read(&it).ok());
-            passages(&read.unwrap_or_default(), look.name)
+                .and_then(|it| context.workspace.vault.read(&it).ok());
+            passages(&read.unwrap_or_default(), context.name)
         });
         is_saved || passages.iter().any(|lines| lines.contains(&hit.line))
     }
 }
 
-/// The words of all that the tools of the routine's runs since then were told.
-fn own_words(look: &RoutineSearch<'_>, since: jiff::Timestamp) -> Result<Vec<Vec<String>>, String> {
+/// The texts in the arguments of the tools of the routine's runs since then, as words.
+fn saved_words(context: &RoutineSearch<'_>, since: jiff::Timestamp) -> Result<Vec<Vec<String>>, String> {
     fn texts(value: &serde_json::Value, found: &mut Vec<Vec<String>>) {
         match value {
             serde_json::Value::String(text) => found.push(words(text)),
@@ -144,9 +144,9 @@ fn own_words(look: &RoutineSearch<'_>, since: jiff::Timestamp) -> Result<Vec<Vec
         }
     }
     let mut found = Vec::new();
-    let runs = look.journal.runs_since(look.name, since).map_err(|error| error.to_string())?;
+    let runs = context.journal.runs_since(context.name, since).map_err(|error| error.to_string())?;
     for key in runs {
-        let tools = look.turns.tools(super::message_of(&key)).map_err(|error| error.to_string())?;
+        let tools = context.turns.tools(super::message_of(&key)).map_err(|error| error.to_string())?;
         for row in tools {
             let arguments: serde_json::Value = serde_json::from_str(&row.call.arguments).unwrap_or_default();
             texts(&arguments, &mut found);

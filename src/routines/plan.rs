@@ -1,4 +1,4 @@
-//! Which routines are due, worked out from their notes, from what the journal knows, and from the time. Pure.
+//! Computes a routine's due run from its schedule, the journal and the time. Pure.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -15,10 +15,10 @@ pub struct PlannedRun {
     pub missed: u32,
 }
 
-/// From where on the occurrences of a routine count that is seen for the first time: from its note's last change,
-/// and from the beginning of the minute, so that one that is due now comes; after the last one that its logs show as
+/// The instant from which the occurrences of a new routine count: its note's last change,
+/// rounded down to the minute, so that an occurrence of now is due; or after the last one that its logs show as
 /// `answered`, if that is later.
-pub fn standing(changed: Option<Timestamp>, answered: Option<Timestamp>, now: Timestamp) -> CountedFrom {
+pub fn counted_from(changed: Option<Timestamp>, answered: Option<Timestamp>, now: Timestamp) -> CountedFrom {
     let since = changed.map_or(now, |changed| changed.min(now));
     let minute = since.as_second().div_euclid(60) * 60;
     let since = Timestamp::from_second(minute).unwrap_or(since);
@@ -26,14 +26,14 @@ pub fn standing(changed: Option<Timestamp>, answered: Option<Timestamp>, now: Ti
     CountedFrom { since: after.map_or(since, |after| after.max(since)) }
 }
 
-/// From where on occurrences count.
+/// The instant from which occurrences count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CountedFrom {
     /// An occurrence at this instant counts, and all that come after.
     pub since: Timestamp,
 }
 
-/// What is due of a routine: of all occurrences that were neither run nor found to have nothing to do, the latest.
+/// A routine's due run: the latest of all occurrences that were neither run nor had nothing to do.
 pub fn due(zone: &Zone, schedule: &Schedule, known: &RoutineProgress, now: Timestamp) -> Option<PlannedRun> {
     let table = Timetable::new(zone, schedule);
     let before = known.since.saturating_sub(SignedDuration::from_millis(1)).unwrap_or(known.since);
@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn a_routine_counts_from_the_minute_of_its_last_change() {
         let changed = Some(at("2026-12-01T08:00:40Z"));
-        let since = |answered, now| standing(changed, answered, at(now)).since;
+        let since = |answered, now| counted_from(changed, answered, at(now)).since;
         assert_eq!(since(None, "2026-12-01T08:00:50Z"), at("2026-12-01T08:00:00Z"));
         assert_eq!(since(None, "2026-11-01T08:00:50Z"), at("2026-11-01T08:00:00Z"));
         assert_eq!(

@@ -1,4 +1,4 @@
-//! What a routine would ask now, of whom, and where its answer would go: nobody is asked.
+//! Previews a run: its prompt, material, brains and destination. Asks no brain.
 
 use serde::Serialize;
 
@@ -10,14 +10,14 @@ use crate::format::routine::{Delivery, Routine};
 use crate::turn::{TurnJournal, route};
 use crate::workspace::Workspace;
 
-/// What a run would be now.
+/// A preview of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Preview {
     /// The routine.
     pub name: String,
     /// Its prompt.
     pub asked: String,
-    /// What it would be told with that.
+    /// The material with the prompt.
     pub material: String,
     /// The brains that would be asked, in order; none where memory answers.
     pub brains: Vec<String>,
@@ -29,7 +29,7 @@ pub struct Preview {
     pub holds: bool,
 }
 
-/// What a run of a routine would be now.
+/// Previews a run of a routine.
 ///
 /// # Errors
 /// Its head isn't understood, no such brain is set up, or what it is about can't be read.
@@ -52,13 +52,13 @@ pub fn preview(workspace: &Workspace, note: &RoutineNote) -> Result<Preview, Run
         material: found.text(),
         brains: routed.chain,
         why: routed.why,
-        to: place(workspace, routine),
+        to: destination(workspace, routine),
         holds: found.holds,
     })
 }
 
-/// Where an answer goes, in words.
-pub fn place(workspace: &Workspace, routine: &Routine) -> String {
+/// The destination of an answer, in words.
+pub fn destination(workspace: &Workspace, routine: &Routine) -> String {
     let today = workspace.zone.tz().to_datetime(workspace.clock.now()).date();
     match (routine.deliver, target(workspace, routine, today)) {
         (Delivery::None, _) => "its log alone".to_owned(),

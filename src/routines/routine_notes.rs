@@ -1,4 +1,4 @@
-//! The notes of `routines/`: reading them, and turning one on or off.
+//! Reads the notes of `routines/`, and enables or disables a routine.
 
 use jiff::Timestamp;
 
@@ -7,7 +7,7 @@ use crate::format::{Finding, nearest};
 use crate::vault::{Actor, EditError, EditPlan, NotePath, VaultError, WalkOptions, Why};
 use crate::workspace::Workspace;
 
-/// A note of the folder of routines that means a routine.
+/// A note of the folder of routines.
 #[derive(Debug, Clone)]
 pub struct RoutineNote {
     /// Its path below the folder, without `.md`.
@@ -71,7 +71,7 @@ pub fn read_all(workspace: &Workspace) -> Result<Vec<RoutineNote>, VaultError> {
         match read(workspace, entry.path) {
             Ok(note) => notes.extend(note),
             Err(error) if error.is_not_found() => {}
-            // One that can't be read doesn't keep the others from running.
+            // A note that can't be read doesn't stop the others.
             Err(error) => tracing::warn!("a routine can't be read: {error}"),
         }
     }
@@ -83,26 +83,26 @@ fn read(workspace: &Workspace, path: NotePath) -> Result<Option<RoutineNote>, Va
     let bytes = workspace.vault.read(&path)?;
     let stat = workspace.vault.stat(&path)?;
     let changed = stat.and_then(|stat| Timestamp::from_nanosecond(i128::from(stat.mtime_ns)).ok());
-    let (routine, findings) = understand(workspace, &bytes);
+    let (routine, findings) = parse_and_check(workspace, &bytes);
     if routine.is_none() && findings.is_empty() {
         return Ok(None);
     }
     Ok(Some(RoutineNote { name: name_of(workspace, &path), path, bytes, changed, routine, findings }))
 }
 
-fn understand(workspace: &Workspace, bytes: &[u8]) -> (Option<Routine>, Vec<Finding>) {
+fn parse_and_check(workspace: &Workspace, bytes: &[u8]) -> (Option<Routine>, Vec<Finding>) {
     let (routine, mut findings) = routine::parse(bytes);
     (routine.map(|routine| check(workspace, routine, &mut findings)), findings)
 }
 
-/// What keeps a routine from running when its head says that it is enabled.
+/// The finding that would stop a routine if it were enabled.
 fn obstacle(workspace: &Workspace, bytes: &[u8]) -> Option<Finding> {
     let enabled = routine::with_enabled(bytes, true)?;
-    let (routine, findings) = understand(workspace, &enabled);
+    let (routine, findings) = parse_and_check(workspace, &enabled);
     findings.into_iter().next().filter(|_| !routine.is_some_and(|routine| routine.enabled))
 }
 
-/// What only the vault and its settings can tell of a routine.
+/// Checks a routine against the vault and its settings.
 fn check(workspace: &Workspace, mut routine: Routine, findings: &mut Vec<Finding>) -> Routine {
     let finding = |reason: String, suggestion: String| Finding { line: 1, column: 1, reason, suggestion };
     let brains: Vec<&str> = workspace.settings.brains.iter().map(|brain| brain.name.as_str()).collect();

@@ -1,8 +1,8 @@
-//! One run, from its claim to its end, as often as it takes.
+//! Brings one run from its claim to its end, over as many calls as that takes.
 //!
-//! The steps, each of which may be the last before a crash: the question is logged, the turn accepted, the turn's own
-//! steps (`agent`), the text fixed together with its message, the turn marked answered, the answer logged, appended or
-//! sent, the run done. Each of them looks first whether it was done.
+//! The steps: the question is logged, the turn accepted, the turn run (`agent`), the text fixed together with its
+//! message, the turn marked answered, the answer logged, appended or sent, the run done. A crash may come after any of
+//! them; each step first checks whether it was done.
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ use crate::turn::{Halt, NewTurn, Responder, TurnAnswer, TurnJournal, TurnJournal
 use crate::vault::{Actor, EditError, EditPlan, Operation, VaultError, Why};
 use crate::workspace::Workspace;
 
-/// A run can't go on: something that it can't do without can't be used.
+/// Why a run can't go on.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The delivery journal.
@@ -65,18 +65,18 @@ pub enum RunError {
     Engine(String),
 }
 
-/// How far a run was brought.
+/// The progress of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunProgress {
-    /// To its end: what became of it.
+    /// It has ended: its outcome.
     Done(String),
-    /// Another is at it.
+    /// Another process runs it.
     Busy,
-    /// It goes on later: why.
+    /// It continues later: the reason.
     Later(String),
 }
 
-/// What runs are made with; the front doors give it.
+/// The parts of a runner; the front doors provide them.
 pub struct RunnerParts {
     /// The vault with the settings that its runs keep.
     pub workspace: Arc<Workspace>,
@@ -84,15 +84,15 @@ pub struct RunnerParts {
     pub turns: Arc<TurnJournal>,
     /// What a routine may call.
     pub tools: ToolsOf,
-    /// Who asks a person before what may do harm.
+    /// The way to ask a person before a call that may do harm.
     pub approvals: Arc<dyn Approvals>,
-    /// What is remembered.
+    /// The memory.
     pub memory: Arc<dyn TurnMemory>,
-    /// Who may call a brain now.
+    /// The permits for calls.
     pub permits: Arc<CallPermits>,
     /// How long a brain may be silent.
     pub watch: Watch,
-    /// Who is told.
+    /// The notifiers, in their order.
     pub outlets: DeliveryOrder,
 }
 
@@ -112,14 +112,14 @@ impl std::fmt::Debug for Runner {
     }
 }
 
-/// The right to bring a run on; it goes with the process.
+/// The lock of a run, which ends with the process.
 struct RunLock {
     path: PathBuf,
     file: File,
 }
 
 impl Drop for RunLock {
-    /// Lets it go even where a child that is just being started still holds a copy of the descriptor.
+    /// Unlocks even where a child that is just being started still holds a copy of the descriptor.
     fn drop(&mut self) {
         let _ = rustix::fs::flock(&self.file, rustix::fs::FlockOperation::Unlock);
     }
@@ -150,10 +150,10 @@ impl Runner {
         &self.parts.workspace
     }
 
-    /// Brings a run as far as it can be brought now.
+    /// Runs a run as far as it can go now.
     ///
     /// # Errors
-    /// Something can't be used that it can't do without; it goes on from where it is when it is driven again.
+    /// Something that it needs can't be used; the next call continues from there.
     pub async fn drive(&self, key: &str, stop: &CancellationToken) -> Result<RunProgress, RunError> {
         let Some(lock) = self.lock(key)? else { return Ok(RunProgress::Busy) };
         match machine_claim::of_this_machine(&self.parts.workspace, &self.journal, key, stop).await? {
@@ -176,7 +176,7 @@ impl Runner {
                     return Ok(RunProgress::Done(run.outcome.unwrap_or_default()));
                 }
                 RunState::Claimed => self.ask(&run, stop).await?,
-                RunState::Fixed => self.bring(&run).await?,
+                RunState::Fixed => self.deliver(&run).await?,
             };
             if let Some(why) = later {
                 return Ok(RunProgress::Later(why));
@@ -195,8 +195,8 @@ impl Runner {
         }
     }
 
-    /// Why a run that isn't fixed yet is not wanted any more: its note was taken away, or turned off.
-    fn unwanted(&self, run: &Run) -> Result<Option<&'static str>, RunError> {
+    /// Why an unfixed run is dropped: its note was deleted or disabled.
+    fn cancel_reason(&self, run: &Run) -> Result<Option<&'static str>, RunError> {
         let notes = routine_notes::read_all(&self.parts.workspace)?;
         let Some(note) = notes.iter().find(|note| note.name == run.routine) else {
             return Ok(Some("its note was taken away before it had answered"));
@@ -205,16 +205,16 @@ impl Runner {
         Ok((!is_on && !is_asked_for(&run.key)).then_some("it was disabled before it had answered"))
     }
 
-    /// Gets the text and fixes it; a sentence where it has to wait.
+    /// Asks for the text and fixes it; a sentence where it has to wait.
     async fn ask(&self, run: &Run, stop: &CancellationToken) -> Result<Option<String>, RunError> {
         let (workspace, message) = (&self.parts.workspace, message_of(&run.key));
-        if let Some(why) = self.unwanted(run)? {
+        if let Some(why) = self.cancel_reason(run)? {
             return self.drop_run(run, why);
         }
         let Some(routine) = routine::parse(&run.note).0 else {
             return self.drop_run(run, "its note was not understood");
         };
-        // A note that nothing may be appended to is no reason to spend anything, or to try again for ever.
+        // Checked before any cost, since a note that must not be appended to stays so.
         let day = workspace.zone.tz().to_datetime(run.started).date();
         if let Err(why) = run_texts::target(workspace, &routine, day) {
             return self.drop_run(run, &why);
@@ -240,8 +240,8 @@ impl Runner {
             Err(Halt::Stopped) => return Ok(Some("the program is stopping".to_owned())),
             Err(Halt::Gone) => return self.drop_run(run, "its question was taken away"),
         };
-        // What a person changed meanwhile counts: nothing of a routine that is off is sent.
-        if let Some(why) = self.unwanted(run)? {
+        // A person may have disabled the routine meanwhile: then nothing is sent.
+        if let Some(why) = self.cancel_reason(run)? {
             return self.drop_run(run, why);
         }
         self.fix(run, &routine, &answer)?;
@@ -279,7 +279,7 @@ impl Runner {
             watch: parts.watch,
             files: Vec::new(),
             schema: None,
-            why_apart: false,
+            omit_reason: false,
             counted: false,
         });
         let others =
@@ -296,7 +296,7 @@ impl Runner {
 
     fn fix(&self, run: &Run, routine: &Routine, answer: &TurnAnswer) -> Result<(), RunError> {
         let tz = self.parts.workspace.zone.tz();
-        // Memory's word may stand behind the sentence why no brain answered.
+        // The answer from memory may follow the sentence why no brain answered.
         let last = answer.text.rsplit("\n\n").next().filter(|_| answer.facts.brain == MEMORY);
         let is_quiet = routine.quiet && run_texts::is_nothing(last.unwrap_or(&answer.text));
         let (outcome, message) = match routine.deliver {
@@ -315,8 +315,8 @@ impl Runner {
         Ok(())
     }
 
-    /// Brings a fixed text to where it belongs; a sentence where it has to wait.
-    async fn bring(&self, run: &Run) -> Result<Option<String>, RunError> {
+    /// Logs and delivers a fixed text; a sentence where it has to wait.
+    async fn deliver(&self, run: &Run) -> Result<Option<String>, RunError> {
         let (workspace, message) = (&self.parts.workspace, message_of(&run.key));
         let now = || workspace.clock.now();
         let (text, facts) =
@@ -353,7 +353,7 @@ impl Runner {
         Ok(None)
     }
 
-    /// Appends the text to its note, once. Says where it stands.
+    /// Appends the text to its note, once. Returns the outcome.
     fn append(&self, run: &Run, text: &str) -> Result<String, RunError> {
         let workspace = &self.parts.workspace;
         let routine = routine::parse(&run.note).0.ok_or_else(|| RunError::NoRoutine(run.routine.clone()))?;
@@ -377,7 +377,7 @@ impl Runner {
         Ok(format!("appended to {path}"))
     }
 
-    /// Sends what is left of the run's message; the run's lock says that nobody else does.
+    /// Sends the rest of the run's message; the run's lock keeps others from it.
     async fn send(&self, run: &Run) -> Result<Progress, RunError> {
         let workspace = &self.parts.workspace;
         let context = PassContext {

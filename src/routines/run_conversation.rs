@@ -1,4 +1,4 @@
-//! A run as the place of a turn: its notes go into the run's log, and nobody sits there.
+//! The conversation of a run: its notes go into the run's log, and no person sees its progress.
 
 use async_trait::async_trait;
 
@@ -7,7 +7,7 @@ use crate::deliver::{self, Journal};
 use crate::turn::{ApprovalRequest, Conversation, TurnNote};
 use crate::workspace::Workspace;
 
-/// The place of a run: its log.
+/// The conversation of a run: its log.
 pub(super) struct RunConversation<'a> {
     pub workspace: &'a Workspace,
     pub log: &'a RunLog,

@@ -1,7 +1,7 @@
-//! A run's log: `logs/routines/NAME/<when it was due>_0001.md`, a window of its own as every conversation has.
+//! Writes a run's log: `logs/routines/NAME/<when it was due>_0001.md`, one file a run.
 //!
-//! Each event's id is made of the run alone, so that an event is written once however often it is tried, and the
-//! request can be made again from the note. Of the past nothing stands in it: runs know nothing of each other.
+//! Each event's id is computed from the run alone, so that repeated writes keep one event, and the request can be made
+//! again from the note. A log holds no earlier runs: runs know nothing of each other.
 
 use jiff::Timestamp;
 use ulid::Ulid;
@@ -12,10 +12,10 @@ use crate::turn::TurnNote;
 use crate::vault::{EditError, NotePath, WalkEntry, WalkOptions};
 use crate::workspace::Workspace;
 
-/// The number of a run's log that the schedule asked for; a person's have higher ones.
+/// The sequence number of a scheduled run's log; runs on request have higher ones.
 const SCHEDULED: u16 = 1;
 const QUESTION: u16 = 0;
-/// As everywhere: `turn::rebuild` looks for it.
+/// As in all logs: `turn::rebuild` looks for it.
 const RECALL: u16 = 2;
 const ANSWER: u16 = 4;
 const TOOL: u16 = 0x1000;
@@ -36,8 +36,8 @@ pub fn message_of(key: &str) -> u64 {
     u64::from_le_bytes(eight) | 1 << 63
 }
 
-/// When the last run was due that the schedule asked for and whose answer stands in the routine's logs. So a vault knows
-/// what was run where the journal doesn't: on another machine, or after its state was deleted.
+/// The due time of the last scheduled run whose answer stands in the routine's logs. So a vault knows
+/// its runs where the journal doesn't: on another machine, or after its state was deleted.
 pub fn last_answered(workspace: &Workspace, routine: &str) -> Option<Timestamp> {
     let (logs, now) = (workspace.settings.paths.logs.trim_end_matches('/'), workspace.clock.now());
     let folder = NotePath::new(&format!("{logs}/{ROUTINES}/{}", folder_of(routine))).ok()?;
@@ -57,7 +57,7 @@ pub fn last_answered(workspace: &Workspace, routine: &str) -> Option<Timestamp> 
     runs.into_iter().find(|(_, path)| is_answered(path)).map(|(due, _)| due)
 }
 
-/// Whether a person asked for a run, and not its schedule.
+/// Whether a person asked for a run.
 pub fn is_asked_for(key: &str) -> bool {
     key.rsplit_once('@').is_some_and(|(_, rest)| rest.starts_with("run-"))
 }
@@ -100,7 +100,7 @@ impl RunLog {
         Ulid(self.base.0 | u128::from(part)).to_string()
     }
 
-    /// Logs what is asked.
+    /// Logs the question.
     ///
     /// # Errors
     /// The log can't be written.
@@ -109,7 +109,7 @@ impl RunLog {
         self.add(workspace, QUESTION, EventKind::User, author, text, at)
     }
 
-    /// Logs what a turn notes.
+    /// Logs a note of the turn.
     ///
     /// # Errors
     /// The log can't be written.
@@ -164,7 +164,7 @@ impl RunLog {
     }
 }
 
-/// A routine's folder: its name, where that is a plain word; else as much of it as is, and a hash.
+/// A routine's folder: its name if that is a plain word; else its plain characters and a hash.
 fn folder_of(name: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     if !name.is_empty() && name.chars().all(is_plain) {

@@ -1,4 +1,4 @@
-//! What a routine is about, found without asking anybody: whether it has something to do, and what it is told.
+//! Gathers the material of a routine, without a brain: checks its conditions, and collects the sections for its prompt.
 
 use jiff::{SignedDuration, Timestamp, ToSpan, civil};
 
@@ -16,31 +16,31 @@ use crate::turn::TurnJournal;
 use crate::vault::{NotePath, VaultError};
 use crate::workspace::Workspace;
 
-/// Two memories whose words are so much the same are likely one.
-const ALIKE: f64 = 0.7;
+/// Two memories that share this part of their words are listed as similar.
+const SIMILAR_SHARE: f64 = 0.7;
 
-/// So many times fifty lines of the memory are told; a brain reads the rest with its tools.
+/// The most sections of fifty lines of the memory; a brain reads the rest with its tools.
 const CHUNKS: usize = 8;
 
-/// What was found.
+/// The material of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunMaterial {
     /// Whether one of the conditions holds; true where there is none.
     pub holds: bool,
-    /// What it is told.
+    /// The sections for its prompt.
     pub sections: Vec<RunSection>,
-    /// What the next run compares with.
+    /// The state that the next run compares with.
     pub seen: Option<String>,
 }
 
 impl RunMaterial {
-    /// What it is told, in words.
+    /// The sections as text for a brain.
     pub fn text(&self) -> String {
         super::sections::for_brain("", &self.sections)
     }
 }
 
-/// Looks at the conditions of the routine of this name.
+/// Checks the conditions of a routine, and gathers its material.
 ///
 /// # Errors
 /// A sentence on what can't be read.
@@ -51,7 +51,7 @@ pub fn gather(
     now: Timestamp,
 ) -> Result<RunMaterial, String> {
     let mut gathered = RunMaterial { holds: routine.only_if.is_empty(), ..RunMaterial::default() };
-    // What was found once is news again only after a run; before the first, what came since a day ago.
+    // Material counts as new until a run; before the first run, that of the last day.
     let yesterday = now.saturating_sub(SignedDuration::from_hours(24)).unwrap_or(now);
     let since = known.ran.unwrap_or(yesterday);
     let words = |error: VaultError| error.to_string();
@@ -62,8 +62,8 @@ pub fn gather(
         match condition {
             Condition::Due => found.push(due(workspace, 0, now).map_err(words)?),
             Condition::Tomorrow => found.push(due(workspace, 1, now).map_err(words)?),
-            Condition::Promised => found.push(promised(workspace).map_err(words)?),
-            Condition::Said => found.push(unanswered::said(workspace, since, now).map_err(words)?),
+            Condition::Promised => found.push(open_follow_ups(workspace).map_err(words)?),
+            Condition::Said => found.push(unanswered::recent_messages(workspace, since, now).map_err(words)?),
             Condition::Unanswered => {
                 found.push(unanswered::unanswered(workspace, turns, since, now).map_err(words)?);
             }
@@ -73,8 +73,8 @@ pub fn gather(
                 seen.memory = now.or(seen.memory);
             }
             Condition::Search(text) => {
-                let look = RoutineSearch { workspace, journal, turns, name, known, before: &before.hits };
-                found.push(new_hits::search(&look, text, &mut seen.hits)?);
+                let search = RoutineSearch { workspace, journal, turns, name, known, before: &before.hits };
+                found.push(new_hits::search(&search, text, &mut seen.hits)?);
             }
         }
         gathered.sections.extend(found.into_iter().flatten());
@@ -84,12 +84,12 @@ pub fn gather(
     Ok(gathered)
 }
 
-/// What is due and what was promised, for an answer without a brain.
+/// The due items and the open follow-ups, for an answer without a brain.
 ///
 /// # Errors
 /// A note can't be read.
 pub fn agenda(workspace: &Workspace, now: Timestamp) -> Result<Vec<RunSection>, VaultError> {
-    Ok([due(workspace, 0, now)?, promised(workspace)?].into_iter().flatten().collect())
+    Ok([due(workspace, 0, now)?, open_follow_ups(workspace)?].into_iter().flatten().collect())
 }
 
 fn bytes(workspace: &Workspace, path: &NotePath) -> Result<Vec<u8>, VaultError> {
@@ -99,7 +99,7 @@ fn bytes(workspace: &Workspace, path: &NotePath) -> Result<Vec<u8>, VaultError> 
     }
 }
 
-/// What is due on the day that is so many days from now; for today what is overdue, too.
+/// The items due on the day `days` from now; for today the overdue ones, too.
 fn due(workspace: &Workspace, days: i64, now: Timestamp) -> Result<Option<RunSection>, VaultError> {
     let (zone, tz) = (&workspace.zone, workspace.zone.tz());
     let today = tz.to_datetime(now).date();
@@ -114,7 +114,7 @@ fn due(workspace: &Workspace, days: i64, now: Timestamp) -> Result<Option<RunSec
         let waits = (days == 0).then(|| moment.due(&line.reminder)).flatten().map(|due| due.occurrence);
         let next = moment.next(&line.reminder).filter(|next| next.local.date() == day);
         if let Some(occurrence) = waits.or(next) {
-            lines.push((occurrence.at, told(occurrence.local, day, &line.reminder.msg)));
+            lines.push((occurrence.at, agenda_line(occurrence.local, day, &line.reminder.msg)));
         }
     }
     let commitments = commitment::parse(&bytes(workspace, &workspace.note(&paths.commitments))?);
@@ -123,7 +123,7 @@ fn due(workspace: &Workspace, days: i64, now: Timestamp) -> Result<Option<RunSec
         let Some(due) = open.due.filter(|_| open.status == Status::Pending) else { continue };
         let local = tz.to_datetime(due);
         if local.date() == day || days == 0 && local.date() < day {
-            lines.push((due, told(local, day, &format!("follow-up: {}", open.text))));
+            lines.push((due, agenda_line(local, day, &format!("follow-up: {}", open.text))));
         }
     }
     lines.sort_by_key(|(at, _)| *at);
@@ -131,12 +131,12 @@ fn due(workspace: &Workspace, days: i64, now: Timestamp) -> Result<Option<RunSec
     Ok(RunSection::new(title, lines.into_iter().map(|(_, line)| line).collect()))
 }
 
-fn told(local: civil::DateTime, day: civil::Date, text: &str) -> String {
+fn agenda_line(local: civil::DateTime, day: civil::Date, text: &str) -> String {
     format!("{} {text}", crate::deliver::compose::moment(local, day))
 }
 
-/// The follow-ups that wait.
-fn promised(workspace: &Workspace) -> Result<Option<RunSection>, VaultError> {
+/// The pending follow-ups.
+fn open_follow_ups(workspace: &Workspace) -> Result<Option<RunSection>, VaultError> {
     let note = workspace.note(&workspace.settings.paths.commitments);
     let file = commitment::parse(&bytes(workspace, &note)?);
     let mut open: Vec<_> = file
@@ -156,7 +156,7 @@ fn promised(workspace: &Workspace) -> Result<Option<RunSection>, VaultError> {
     Ok(RunSection::new("Promised", open.into_iter().map(line).collect()))
 }
 
-/// The memory, where it is another than `seen`, with what stands in it twice; and what it is seen as now.
+/// The memory, if its hash is not `seen`, with its similar pairs; and its hash.
 fn memory(workspace: &Workspace, seen: Option<&str>) -> Result<(Vec<RunSection>, Option<String>), String> {
     let list: Vec<ListedSection> = workspace.memory().list_long(None).map_err(|error| error.to_string())?;
     let path = &workspace.settings.paths.memory;
@@ -193,12 +193,12 @@ fn memory(workspace: &Workspace, seen: Option<&str>) -> Result<(Vec<RunSection>,
         let told = vec![format!("{more} more lines stand in {path}; read them there")];
         sections.extend(RunSection::new("The memory goes on", told).map(RunSection::raw));
     }
-    sections.extend(RunSection::new("Said twice, by their words", alike(path, &facts)));
+    sections.extend(RunSection::new("Said twice, by their words", similar_pairs(path, &facts)));
     Ok((sections, Some(now)))
 }
 
-/// Pairs of memories that say the same, by their words.
-fn alike(path: &str, facts: &[(usize, String)]) -> Vec<String> {
+/// Pairs of memories with mostly the same words.
+fn similar_pairs(path: &str, facts: &[(usize, String)]) -> Vec<String> {
     let words = |text: &str| -> std::collections::BTreeSet<String> {
         let parts = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
         parts.map(str::to_lowercase).collect()
@@ -209,7 +209,7 @@ fn alike(path: &str, facts: &[(usize, String)]) -> Vec<String> {
         for (other_at, other) in sets.iter().enumerate().skip(at + 1) {
             let shared = one.intersection(other).count();
             let all = one.len() + other.len() - shared;
-            if shared > 1 && shared as f64 >= ALIKE * all as f64 {
+            if shared > 1 && shared as f64 >= SIMILAR_SHARE * all as f64 {
                 let ((line, text), (other, _)) = (&facts[at], &facts[other_at]);
                 found.push(format!("{path}:{line} and line {other}: {text}"));
             }
@@ -229,6 +229,6 @@ mod tests {
             (9, "Anna: likes green tea very".to_owned()),
             (12, "Ben: likes coffee".to_owned()),
         ];
-        assert_eq!(alike("MEMORY.md", &facts), ["MEMORY.md:3 and line 9: Anna: likes green tea"]);
+        assert_eq!(similar_pairs("MEMORY.md", &facts), ["MEMORY.md:3 and line 9: Anna: likes green tea"]);
     }
 }

@@ -1,4 +1,4 @@
-//! What memory gives a run: what was found for it beforehand, and what recall finds for its prompt.
+//! The memory of a run: the gathered material, and recalled memories for the prompt.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::agent::{RecalledContext, TurnMemory};
 use crate::format::log::FOUND_NOTHING;
 use crate::workspace::Workspace;
 
-/// What recall may take, so that what was found beforehand is given in any case.
+/// The time limit of recall; the gathered material is given in any case.
 const TIME: Duration = Duration::from_millis(200);
 
 /// The memory of one run.
@@ -20,9 +20,9 @@ pub struct RunMemory {
     pub inner: Arc<dyn TurnMemory>,
     /// The vault.
     pub workspace: Arc<Workspace>,
-    /// What is asked, without words on the run.
+    /// The routine's prompt.
     pub prompt: String,
-    /// What was found beforehand.
+    /// The gathered material.
     pub sections: Vec<RunSection>,
     /// Whether it may have nothing to say.
     pub quiet: bool,
@@ -30,8 +30,8 @@ pub struct RunMemory {
 
 #[async_trait]
 impl TurnMemory for RunMemory {
-    async fn given(&self, _: &str, without: &[&str]) -> Result<RecalledContext, String> {
-        let found = tokio::time::timeout(TIME, self.inner.given(&self.prompt, without)).await;
+    async fn context_for(&self, _: &str, without: &[&str]) -> Result<RecalledContext, String> {
+        let found = tokio::time::timeout(TIME, self.inner.context_for(&self.prompt, without)).await;
         let given = found.unwrap_or_else(|_| Ok(RecalledContext::default())).unwrap_or_default();
         Ok(RecalledContext {
             injection: sections::for_brain(&given.injection, &self.sections),

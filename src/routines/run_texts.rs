@@ -1,4 +1,4 @@
-//! What is said around a routine's answer, and where it goes. Pure but for the settings' paths.
+//! The texts around a routine's answer, and its destination. Pure except for the settings' paths.
 
 use jiff::{civil, tz::TimeZone};
 
@@ -10,7 +10,7 @@ use crate::memory::harmless;
 use crate::vault::NotePath;
 use crate::workspace::Workspace;
 
-/// The question of a run: the routine's prompt, and what the run is.
+/// The question of a run: the routine's prompt, and a remark about the run.
 pub fn question(run: &Run, routine: &Routine, tz: &TimeZone) -> String {
     let today = tz.to_datetime(run.started).date();
     let late = match late(run, today) {
@@ -45,7 +45,7 @@ pub fn late(run: &Run, today: civil::Date) -> Option<String> {
     Some(compose::remark(&fact, today)).filter(|remark| !remark.is_empty())
 }
 
-/// What is sent: the answer, with a word on its lateness.
+/// The message: the answer, with a remark on its lateness.
 pub fn message(run: &Run, answer: &str, tz: &TimeZone) -> String {
     match late(run, tz.to_datetime(run.started).date()) {
         Some(late) => format!("{} ({late}):\n{answer}", run.routine),
@@ -59,12 +59,12 @@ pub fn is_nothing(answer: &str) -> bool {
     word.eq_ignore_ascii_case("none")
 }
 
-/// Where a message of the routine goes; none is the notifier's own place.
+/// The scope of the routine's messages; none is the notifier's default.
 pub fn scope(routine: &Routine) -> Option<Scope> {
     routine.scope.as_deref().and_then(|scope| scope.parse().ok())
 }
 
-/// The note that the answer is appended to, where it is; `today` names the day's.
+/// The note that the answer is appended to, if any; `today` chooses the daily note.
 ///
 /// # Errors
 /// A sentence on why it may not be written there.
@@ -104,8 +104,8 @@ pub fn target(
     Ok(Some(path))
 }
 
-/// The passage that is appended to a note, with a word on its lateness: a callout, so that nothing in it is taken for a line of the note's own, and
-/// an id that says which run it is from.
+/// The passage that is appended to a note, with a remark on its lateness: a callout, so that nothing in it counts as a
+/// line of the note's own, and the id of the run.
 pub fn passage(run: &Run, answer: &str, id: &str, tz: &TimeZone) -> String {
     // Nothing in it may run, or hide what comes after it.
     let answer = harmless(answer).replace("%%", "% %").replace("<!--", "<! --");

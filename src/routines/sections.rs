@@ -1,4 +1,4 @@
-//! What was found for a run, in sections: as a brain is told of it, and as a person reads it where no brain answers.
+//! Formats the material of a run as sections, for a brain and for a person.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ pub struct RunSection {
     pub title: String,
     /// The lines.
     pub lines: Vec<String>,
-    /// Whether they are only for a brain to work on, and no answer by themselves.
+    /// Whether they are only for a brain, and no answer for a person.
     pub raw: bool,
 }
 
@@ -58,7 +58,7 @@ pub fn for_people(sections: &[RunSection]) -> String {
     show(sections.iter().filter(|section| !section.raw))
 }
 
-/// For a brain, behind the line that makes it data: what memory gave, then the sections.
+/// For a brain, behind the line that marks it as data: the recalled memories, then the sections.
 pub fn for_brain(recalled: &str, sections: &[RunSection]) -> String {
     let found = show(sections.iter());
     match (recalled.trim_end(), found.is_empty()) {

@@ -1,4 +1,4 @@
-//! What was said in the conversations' logs, and what of it nobody has answered.
+//! Finds recent messages in the conversations' logs, and those that have no answer.
 
 use std::collections::HashSet;
 
@@ -12,16 +12,16 @@ use crate::turn::{TurnJournal, facts};
 use crate::vault::{NotePath, VaultError, WalkOptions};
 use crate::workspace::Workspace;
 
-/// Further back nothing is looked for.
-const FAR: SignedDuration = SignedDuration::from_hours(8 * 24);
+/// Older messages are ignored.
+const MAX_AGE: SignedDuration = SignedDuration::from_hours(8 * 24);
 
-/// What people said since then, on all channels, newest last.
-pub fn said(
+/// The messages of people since then, on all channels, newest last.
+pub fn recent_messages(
     workspace: &Workspace,
     since: Timestamp,
     now: Timestamp,
 ) -> Result<Option<RunSection>, VaultError> {
-    let since = since.max(now.saturating_sub(FAR).unwrap_or(since));
+    let since = since.max(now.saturating_sub(MAX_AGE).unwrap_or(since));
     let tz = workspace.zone.tz();
     let mut lines: Vec<(Timestamp, String)> = Vec::new();
     for path in windows(workspace, None, since)? {
@@ -39,7 +39,7 @@ pub fn said(
     Ok(RunSection::new("Said since the last run", newest(lines)))
 }
 
-/// The messages of the bound channel since then that nobody has answered: neither the assistant, nor another person
+/// The messages of the bound channel since then without an answer, neither by the assistant nor by another person
 /// who spoke after it. One whose turn is on its way is being answered.
 pub fn unanswered(
     workspace: &Workspace,
@@ -48,7 +48,7 @@ pub fn unanswered(
     now: Timestamp,
 ) -> Result<Option<RunSection>, VaultError> {
     let Some(channel) = workspace.settings.discord.channel_id else { return Ok(None) };
-    let since = since.max(now.saturating_sub(FAR).unwrap_or(since));
+    let since = since.max(now.saturating_sub(MAX_AGE).unwrap_or(since));
     let tz = workspace.zone.tz();
     let mut all: Vec<LogBlock> = Vec::new();
     for path in windows(workspace, Some(channel), since)? {
@@ -99,7 +99,7 @@ fn line(block: &LogBlock, text: &str, tz: &TimeZone) -> String {
     format!("{when} {}: {text}", block.event.author)
 }
 
-/// The lines in their order; of very many the newest.
+/// The newest lines, in their order.
 fn newest(mut lines: Vec<(Timestamp, String)>) -> Vec<String> {
     const MAX_LINES: usize = 50;
     lines.drain(..lines.len().saturating_sub(MAX_LINES));
@@ -114,7 +114,7 @@ fn blocks(workspace: &Workspace, path: &NotePath) -> Result<Vec<LogBlock>, Vault
     }
 }
 
-/// The windows of the bot's conversations that may hold something since then: of each the ones that began later, and
+/// The log files of the bot's conversations that may hold messages since then: of each conversation those that began later, and
 /// the last that began before.
 fn windows(
     workspace: &Workspace,

@@ -1,7 +1,7 @@
-//! What kind of question a text is, told by its words alone.
+//! Tells the category of a question by its words. Pure.
 //!
-//! Each kind has words; the kind with the most of them wins, and of two with as many the one that stands first.
-//! Where no word says anything, there is no kind: a guess would send questions astray.
+//! Each category has a list of words; the category with the most of them wins, and the first one of equals. Without
+//! such a word there is no category: a guess would route questions wrongly.
 
 use crate::config::Category;
 

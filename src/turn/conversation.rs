@@ -1,4 +1,5 @@
-//! What runs a turn, and where: the values that cross between the place of a conversation and whoever answers.
+//! The interface between a conversation and the code that answers in it: the traits [`Conversation`] and [`Responder`],
+//! and the values that they exchange.
 
 use std::fmt;
 
@@ -64,7 +65,7 @@ pub trait Conversation: Send + Sync {
     /// Says there how the question ended.
     async fn approval_over(&self, _: &ApprovalRequest, _words: &str) {}
     /// More words of the answer that is being made; it may still be cut, and another brain begin anew.
-    fn said(&self, _: &str) {}
+    fn partial_text(&self, _: &str) {}
 }
 
 /// The place of a question that leaves no trace.

@@ -1,4 +1,4 @@
-//! Turns as programs read them: the answers of `turns --json` and `turns ID --json`.
+//! Converts turns of the journal to the JSON of `turns --json` and `turns ID --json`.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

@@ -1,13 +1,13 @@
-//! The line of facts that ends each `[!agent]` block of a log: who answered, from what, and what it took.
+//! Writes and reads the line of facts that ends each `[!agent]` block of a log: the brain, its model, the request and the cost.
 //!
 //! ```text
 //! %% brain=claude model=claude-sonnet-4-6 in=5210 cached=4800 out=212 usd=0.004 ms=2100 ctx=6b1f… %%
 //! ```
 //!
-//! Only the last line of a block counts, and ours is always appended, so a line of this form in a model's own
-//! words stays words. Of an answer in several chunks the last has all; the others say `brain`, `part` and `ctx`,
-//! and `turn`, so that nothing is counted twice. `brain` stands first. Values hold neither blanks nor `%`: any other byte
-//! than those of plain names is written as `=XX`. Keys that this version doesn't know are passed over.
+//! Only the last line of a block counts, and ours is always appended, so a line of this form in a model's own words stays
+//! text. Of an answer in several chunks the last chunk has all facts; the others have `brain`, `part`, `ctx` and `turn`, so
+//! that nothing is counted twice. `brain` comes first. Values hold neither blanks nor `%`: any byte outside of plain names is
+//! written as `=XX`. Unknown keys are ignored. Pure.
 
 use std::fmt::Write as _;
 

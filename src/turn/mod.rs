@@ -1,16 +1,17 @@
-//! A turn: one message's way to its one answer.
+//! A turn: the way from one message to its one answer.
 //!
-//! A message that is to be answered enters as a row of the [`journal`]; a fixed text leaves for `deliver`, which alone
-//! sends. Between the two everything is decided by pure functions:
-//! - [`journal`], [`state`]: the steps of a turn on disk, and which may follow which;
-//! - [`mod@route`]: which brains are asked, and in which order; [`category`]: what kind of question it is;
-//! - [`request`]: what is asked, made from the log, its summaries and the notes, and made again later;
-//! - [`conversation`]: where a conversation is, and who answers there; [`session_match`]: whether a harness's session may be gone on with;
-//! - [`skills`], [`mod@turn_notes`]: which skills a request tells of, and what a turn noted beside its question;
-//! - [`facts`]: the line that ends each `[!agent]` block of a log; [`usage`]: these lines added up;
-//! - [`detail`]: turns as programs read them.
+//! A message to be answered enters as a row of the [`journal`]; a fixed text leaves for `deliver`, which alone sends.
+//! Between the two, pure functions decide:
+//! - [`journal`], [`state`]: the steps of a turn on disk, and their order;
+//! - [`mod@route`]: the brains to ask, in order; [`category`]: the category of a question;
+//! - [`request`]: the request, made from the log, its summaries and the notes, and made again later;
+//! - [`conversation`]: the traits of a conversation and of what answers in it; [`session_match`]: decides whether a
+//!   harness's session can be resumed;
+//! - [`skills`], [`mod@turn_notes`]: the skills of a request, and the notes of a turn for its log;
+//! - [`facts`]: the line that ends each `[!agent]` block of a log; [`usage`]: adds these lines up;
+//! - [`detail`]: turns as JSON.
 //!
-//! Never here: a word to a model or to Discord. The `agent` room runs a turn, step by step, at a [`conversation`].
+//! Never here: a call to a model or to Discord. The `agent` room runs a turn, step by step, in a [`conversation`].
 
 pub mod category;
 mod conversation;

@@ -1,7 +1,7 @@
-//! Which brains are asked, and in which order: by the routes and the chain of the settings, without asking anybody.
+//! Chooses the brains to ask and their order, by the routes and the chain of the settings. Pure.
 //!
-//! The first route that fits puts its brain before the chain. A route fits where everything that it names is so; a
-//! route that names nothing always fits. Who asks one brain by its name gets that one alone.
+//! The first route that matches puts its brain before the chain. A route matches where all of its conditions hold; a
+//! route without conditions always matches. A question that names a brain goes to that brain alone.
 
 use regex_lite::Regex;
 

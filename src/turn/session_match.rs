@@ -1,8 +1,8 @@
-//! Whether a harness's session holds just what stands before the new messages. Pure.
+//! Decides whether a harness's session can be resumed for a request. Pure.
 //!
-//! A session is gone on with where the conversation, as the log tells it now, is the one that the session was told,
-//! then its question and its answer, and then nothing but people's messages. Whatever else there is (an edit, another
-//! brain's answer, other instructions) makes the session one of another conversation: a new one is made of the log.
+//! It can where the log still holds the conversation that the session was given, then its question and its answer, and
+//! after that only people's messages. Any other change (an edit, another brain's answer, other instructions) needs a
+//! new session, made from the log.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! How far a turn came: the states, and which may follow which. Pure.
+//! The states of a turn, and the allowed changes between them. Pure.
 
 /// How far a turn came. Each state is on disk before what it announces begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]

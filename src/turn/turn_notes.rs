@@ -1,4 +1,4 @@
-//! What a turn noted beside its question, as the journal has it: for a log that a crash left without.
+//! Reads a turn's log notes (memories, tool calls) back from the journal, for a log that a crash left without them.
 
 use super::conversation::TurnNote;
 use super::journal::{TurnJournal, TurnJournalError};

@@ -1,7 +1,7 @@
-//! What answers took, added up from the lines of facts in the logs.
+//! Adds up the cost of answers from the lines of facts in the logs. Pure.
 //!
-//! Each answer is counted once: of its chunks only the last one says what it took. A call that failed is counted for
-//! the brain that failed; tokens and cost are those of the brain that answered.
+//! Each answer is counted once: only the last of its chunks has the cost. A failed call is counted for the brain that
+//! failed; tokens and cost are those of the brain that answered.
 
 use std::collections::BTreeMap;
 

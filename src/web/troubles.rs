@@ -47,7 +47,7 @@ pub(super) fn troubles(visit: &Visit<'_>, reminders: &RemindersFile) -> Result<V
     out.extend(workspace.machines.problem());
     let health = HealthStore::new(&workspace.dirs.state).load();
     for brain in brain_clients::prepare(&workspace.settings, workspace.vault.root()) {
-        match failover::rest(&health, &brain.link, visit.now) {
+        match failover::availability(&health, &brain.id, visit.now) {
             Availability::Until(class, until) => {
                 let local = workspace.zone.tz().to_datetime(until);
                 let until = when::confirmation(local, visit.now, &workspace.zone);

@@ -65,7 +65,7 @@ async fn what_a_turn_asks_is_no_memory_of_it() {
     let links = ["2", "3"].map(|n| format!("{today}#^01JGXYZ000000000000000000{n}"));
     let own = links.each_ref().map(String::as_str);
     for own in [&own[..], &[]] {
-        let given = memory.given(QUESTION, own).await.unwrap();
+        let given = memory.context_for(QUESTION, own).await.unwrap();
         let told = given.injection + &given.links + &memory.answer(QUESTION, own).await.unwrap();
         assert!(told.contains("sprout after three weeks"), "{told}");
         assert!(!told.contains("What do you know"), "{told}");
@@ -80,7 +80,7 @@ struct Ears(Mutex<Vec<String>>);
 
 #[async_trait]
 impl TurnMemory for Ears {
-    async fn given(&self, _: &str, without: &[&str]) -> Result<RecalledContext, String> {
+    async fn context_for(&self, _: &str, without: &[&str]) -> Result<RecalledContext, String> {
         self.0.lock().unwrap().extend(without.iter().copied().map(str::to_owned));
         Ok(RecalledContext::default())
     }
@@ -119,7 +119,7 @@ async fn what_stands_in_a_request_is_not_recalled_into_it() {
         watch: Watch::default(),
         files: Vec::new(),
         schema: None,
-        why_apart: false,
+        omit_reason: false,
         counted: false,
     });
     let turn = NewTurn { message: 1, block: format!("{log}#^{}", id(299)), ..NewTurn::default() };
@@ -149,11 +149,12 @@ async fn a_question_that_nobody_answered_is_no_memory_and_what_is_left_out_makes
         let today = format!("//- /logs/discord-channel/2000/20261201T090000Z_0001.md{today}");
         let vault = TestVault::new(&format!("{old}{unanswered}{answer}{today}"));
         let memory = VaultMemory::new(workspace(&vault));
-        let given = memory.given("What do you know about Zanzibar pepper seeds?", &[]).await.unwrap();
+        let given = memory.context_for("What do you know about Zanzibar pepper seeds?", &[]).await.unwrap();
         assert!(given.injection.contains("sprout after three weeks"), "{}", given.injection);
         assert_eq!(given.injection.contains("Who sells"), is_given, "{}", given.injection);
         let without = ["logs/discord-channel/2000/20261110T090000Z_0001#^01JGXYZ0000000000000000001"];
-        let given = memory.given("What do you know about Zanzibar pepper seeds?", &without).await.unwrap();
+        let given =
+            memory.context_for("What do you know about Zanzibar pepper seeds?", &without).await.unwrap();
         assert!(!given.injection.contains("sprout"), "{}", given.injection);
     }
 }

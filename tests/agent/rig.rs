@@ -105,7 +105,7 @@ pub async fn ask(
         watch: Watch::default(),
         files: Vec::new(),
         schema: None,
-        why_apart: false,
+        omit_reason: false,
         counted: false,
     })
     .unwrap();

@@ -52,7 +52,7 @@ impl Room {
 
 fn wanted(run: &str) -> ApprovalSubject {
     let always = Some(format!("bash:{run}"));
-    ApprovalSubject { run: run.into(), hash: None, why: "network".into(), always, lasts: false }
+    ApprovalSubject { run: run.into(), hash: None, why: "network".into(), always, reusable: false }
 }
 
 fn caller(number: u32) -> Caller {
@@ -70,7 +70,7 @@ async fn ask(
 #[tokio::test]
 async fn what_was_left_in_the_note_runs_once_after_the_tick() {
     let room = Room::new("");
-    let approvals = VaultApprovals::left_behind(&room.workspace);
+    let approvals = VaultApprovals::not_waiting(&room.workspace);
     let two_lines = wanted("echo \"a\"\ncurl https://a.example");
     for _ in 0..2 {
         assert_eq!(ask(&approvals, &two_lines, &caller(0)).await, Ok(ApprovalVerdict::Waits));
@@ -110,7 +110,7 @@ async fn what_was_left_in_the_note_runs_once_after_the_tick() {
 #[tokio::test]
 async fn what_is_approved_is_the_command_and_the_hash_not_the_reason() {
     let room = Room::new("");
-    let approvals = VaultApprovals::left_behind(&room.workspace);
+    let approvals = VaultApprovals::not_waiting(&room.workspace);
     let hash = Some("0123456789abcdef".to_owned());
     let skill = ApprovalSubject { hash: hash.clone(), ..wanted("skill tea") };
     let foreign = "network, the skill `tea`, which came from elsewhere";
@@ -158,7 +158,7 @@ async fn a_secret_is_never_written_into_the_note() {
 #[tokio::test]
 async fn what_is_allowed_now_is_not_asked_but_in_a_tainted_turn() {
     let room = Room::new("[assistant]\nallow = [\"bash:ls\"]\n");
-    let approvals = VaultApprovals::left_behind(&room.workspace);
+    let approvals = VaultApprovals::not_waiting(&room.workspace);
     assert_eq!(ask(&approvals, &wanted("ls"), &caller(0)).await, Ok(ApprovalVerdict::Yes));
     assert_eq!(room.note(), "");
     let tainted = Caller { tainted: true, ..caller(0) };
@@ -181,7 +181,7 @@ async fn a_line_that_nobody_could_tick_is_not_waited_for() {
 #[tokio::test]
 async fn a_press_counts_for_the_line_that_was_shown_and_no_other() {
     let room = Room::new("# mine\n");
-    let approvals = VaultApprovals::left_behind(&room.workspace);
+    let approvals = VaultApprovals::not_waiting(&room.workspace);
     assert_eq!(ask(&approvals, &wanted("ls"), &caller(0)).await, Ok(ApprovalVerdict::Waits));
     let id = room.lines()[0].id.clone();
     let press = async |digest: &str, word| approvals.answer(&id, digest, word, Actor::Discord).await;
@@ -216,7 +216,7 @@ fn runtime(thread: &str) -> tokio::runtime::Runtime {
 }
 
 async fn left(workspace: &Arc<Workspace>, run: &str) -> Result<ApprovalVerdict, String> {
-    ask(&VaultApprovals::left_behind(workspace), &wanted(run), &caller(0)).await
+    ask(&VaultApprovals::not_waiting(workspace), &wanted(run), &caller(0)).await
 }
 
 #[test]
@@ -249,13 +249,13 @@ async fn a_word_that_lasts_is_asked_for_once_and_heard_by_all_who_wait() {
     ] {
         let room = Room::new("");
         let approvals = VaultApprovals::new(&room.workspace);
-        let day = ApprovalSubject { always: None, lasts: true, ..wanted("go on today") };
+        let day = ApprovalSubject { always: None, reusable: true, ..wanted("go on today") };
         let said = async {
             while room.lines().is_empty() {
                 tokio::task::yield_now().await;
             }
             room.change(|note| note.replace("- [ ]", mark));
-            approvals.look_again();
+            approvals.recheck();
         };
         let (day_caller, other) = (caller(0), Caller { brain: "other".into(), ..caller(0) });
         let (one, two) = (ask(&approvals, &day, &day_caller), ask(&approvals, &day, &other));

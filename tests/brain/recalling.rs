@@ -44,7 +44,10 @@ async fn its_lines_are_given_and_its_none_is_honoured() {
     assert!(asked.body.get("tools").is_none());
     // What it took is counted with the turn, and is no attempt at its answer.
     let journal = world.journal();
-    assert_eq!((journal.calls(1).unwrap().len(), journal.beside(1).unwrap()[0].usage.input), (1, 200));
+    assert_eq!(
+        (journal.calls(1).unwrap().len(), journal.background_calls(1).unwrap()[0].usage.input),
+        (1, 200)
+    );
     let text = told(&world, &big).await;
     assert!(!text.contains(INJECTED), "{text}");
     assert_eq!(journal.turn(2).unwrap().unwrap().recalled.unwrap().injection, "");

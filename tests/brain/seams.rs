@@ -39,7 +39,7 @@ impl Toolbox for Hands {
             .into()
     }
 
-    fn leave(&self, _: &ToolCall, caller: &Caller) -> Precondition {
+    fn precondition(&self, _: &ToolCall, caller: &Caller) -> Precondition {
         self.tainted.lock().unwrap().push(caller.tainted);
         Precondition::Free
     }
@@ -53,7 +53,7 @@ impl Toolbox for Hands {
         ToolEnd { text: "done".into(), is_error: false, ms: 0 }
     }
 
-    async fn ended(&self, turn: &str) {
+    async fn turn_ended(&self, turn: &str) {
         self.ended.lock().unwrap().push(turn.to_owned());
         self.told.notify_one();
     }
@@ -78,7 +78,7 @@ fn engine(
         watch: Watch::default(),
         files,
         schema: None,
-        why_apart: false,
+        omit_reason: false,
         counted: false,
     })
     .unwrap()

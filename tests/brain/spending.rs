@@ -88,7 +88,7 @@ pub struct Fixed(pub &'static str);
 
 #[async_trait]
 impl TurnMemory for Fixed {
-    async fn given(&self, _: &str, _: &[&str]) -> Result<RecalledContext, String> {
+    async fn context_for(&self, _: &str, _: &[&str]) -> Result<RecalledContext, String> {
         Ok(RecalledContext { injection: self.0.to_owned(), links: "- [[MEMORY#^A]]".to_owned() })
     }
 
@@ -151,7 +151,7 @@ impl World {
             watch: Watch::default(),
             files: vec![],
             schema: None,
-            why_apart: false,
+            omit_reason: false,
             counted: false,
         });
         engine.unwrap().answer(message, &NoConversation, &CancellationToken::new()).await.unwrap()

@@ -268,7 +268,7 @@ fn nobody_is_asked_too_late_over_budget_or_while_resting() {
         ms: 1,
         usage,
     };
-    turns.called_beside(0, "phrase", &call, BEFORE.parse().unwrap()).unwrap();
+    turns.record_background_call(0, "phrase", &call, BEFORE.parse().unwrap()).unwrap();
     assert_eq!(ended(&phraser(&world, &server, "day_tokens = 1000"), 1), "NotAsked");
     let well = phraser(&world, &server, "day_tokens = 100000");
     world.at(DUE);

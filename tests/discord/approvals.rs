@@ -58,7 +58,7 @@ impl Toolbox for Guarded {
         vec![tool("run"), tool("page")]
     }
 
-    fn leave(&self, call: &ToolCall, caller: &Caller) -> Precondition {
+    fn precondition(&self, call: &ToolCall, caller: &Caller) -> Precondition {
         let command = command(call);
         let doing = CallToMatch::Bash(&command);
         let allow = Settings::load(&self.root).unwrap().assistant.allow;
@@ -71,7 +71,7 @@ impl Toolbox for Guarded {
             hash,
             why: "network".into(),
             always,
-            lasts: false,
+            reusable: false,
         })
     }
 
@@ -138,11 +138,11 @@ pub(super) async fn push(rig: &Rig, user: u64, message: &Value, label: &str) -> 
 /// A person changes the note, and the daemon's watcher tells.
 fn change(rig: &Rig, change: impl Fn(&str) -> String) {
     std::fs::write(rig.vault().join("Approvals.md"), change(&note(rig))).unwrap();
-    look_again(rig);
+    recheck(rig);
 }
 
-fn look_again(rig: &Rig) {
-    rig.approvals.lock().unwrap().as_ref().unwrap().look_again();
+fn recheck(rig: &Rig) {
+    rig.approvals.lock().unwrap().as_ref().unwrap().recheck();
 }
 
 /// The results that the model was given last.
@@ -254,7 +254,7 @@ async fn a_person_ticks_declines_or_deletes_the_line_in_the_vault() {
     // As in the daemon: the vault's watcher tells.
     let approvals = rig.approvals.lock().unwrap().clone().unwrap();
     let vault = Vault::open(&rig.vault()).unwrap();
-    let heard = move |_| approvals.look_again();
+    let heard = move |_| approvals.recheck();
     let _watcher = Watcher::start_with(&vault, WatchTimes::default(), None, heard).unwrap();
     let person = |change: &dyn Fn(&str) -> String| {
         std::fs::write(rig.vault().join("Approvals.md"), change(&note(&rig))).unwrap();
@@ -302,7 +302,7 @@ async fn what_nobody_answers_expires_and_that_is_no_no() {
     clock.advance(SignedDuration::from_mins(32));
     let late = push(&rig, ALICE, &question, "Once").await;
     assert!(late.contains("expired; ask again"), "{late}");
-    look_again(&rig);
+    recheck(&rig);
     rig.wait_done(1).await;
     assert!(results(&server).contains("That is no refusal"), "{}", results(&server));
     assert_eq!(lines(&rig)[0].state, Some(Ended::Expired));

@@ -76,7 +76,7 @@ async fn spent() -> (House, Daemon) {
 }
 
 /// Asks twice; memory answers, and there is one question.
-async fn memory_answers(house: &House) {
+async fn record_memory_answer(house: &House) {
     for text in ["when is the dentist?", "and the dentist once more?"] {
         let said = house.answer(text).await;
         assert!(said.starts_with("Today's budget of 100 tokens is used up."), "{said}");
@@ -90,7 +90,7 @@ async fn memory_answers(house: &House) {
 async fn at_100_percent_one_question_is_asked_memory_answers_and_once_lets_the_next_message_through() {
     for is_restarted in [false, true] {
         let (house, mut daemon) = spent().await;
-        memory_answers(&house).await;
+        record_memory_answer(&house).await;
         if is_restarted {
             daemon.kill(&house).await;
             daemon = house.run().await;
@@ -117,7 +117,7 @@ async fn at_100_percent_one_question_is_asked_memory_answers_and_once_lets_the_n
 async fn a_no_to_the_budget_lasts_for_the_day_and_is_not_asked_about_again() {
     for is_restarted in [false, true] {
         let (house, mut daemon) = spent().await;
-        memory_answers(&house).await;
+        record_memory_answer(&house).await;
         if is_restarted {
             daemon.kill(&house).await;
             daemon = house.run().await;

@@ -79,7 +79,7 @@ impl MemorySearch for Dentist {
 
 #[async_trait]
 impl TurnMemory for Dentist {
-    async fn given(&self, question: &str, _: &[&str]) -> Result<RecalledContext, String> {
+    async fn context_for(&self, question: &str, _: &[&str]) -> Result<RecalledContext, String> {
         let known = question.contains("dentist");
         let given = || RecalledContext {
             injection: format!("{}\n{{\"memories\":[\"The dentist is on Friday\"]}}", rebuild::MARK),
@@ -237,7 +237,7 @@ impl Rig {
         Arc::new(Editor::new(vault, &state, self.clock.clone(), EditOptions::default()))
     }
 
-    pub fn desk(&self) -> VaultOperations {
+    pub fn operations(&self) -> VaultOperations {
         VaultOperations {
             editor: self.editor(),
             reminders: NotePath::new("Reminders.md").unwrap(),
@@ -246,7 +246,7 @@ impl Rig {
             zone: Zone::get("Europe/London").unwrap(),
             clock: self.clock.clone(),
             recall: Arc::new(Dentist),
-            outside: self.daemon.clone(),
+            services: self.daemon.clone(),
         }
     }
 
@@ -289,7 +289,7 @@ impl Rig {
                     watch: Watch::default(),
                     files: vec![],
                     schema: None,
-                    why_apart: false,
+                    omit_reason: false,
                     counted: false,
                 };
                 Arc::new(Engine::new(parts).unwrap())
@@ -304,12 +304,12 @@ impl Rig {
                 self.clock.clone(),
                 vault_agent::config::Hooks::default().redactor(),
             ),
-            desk: self.desk(),
+            operations: self.operations(),
             responder,
             turns,
             approvals,
             answers: Arc::new(answers),
-            turnstile: Arc::default(),
+            channel_lock: Arc::default(),
             clock: self.clock.clone(),
             state: self.state(),
             sweep: self.sweep,

@@ -31,7 +31,7 @@ async fn a_question_is_answered_and_stands_on_no_command_line() {
     assert_eq!((reply.text.as_str(), reply.stop), ("Anna likes oolong.", StopReason::End));
     assert_eq!((reply.usage.input, reply.usage.cached, reply.usage.output), (150, 75, 15));
     assert_eq!(reply.model, "model-1");
-    assert_eq!(host.said(), "I look.Anna likes oolong.");
+    assert_eq!(host.text_so_far(), "I look.Anna likes oolong.");
     assert_eq!(host.sessions().len(), 1);
 
     let heard = stand.heard();
@@ -219,7 +219,10 @@ async fn garbage_long_lines_and_any_cut_change_nothing() {
             {"pieces": pieces}, save("likes cocoa"), {"noise": "\u{1b}[31mö\n"}, {"say": "Tschüß, bis dann."}]]));
         let host = Record::default();
         let reply = ask(&codex(&stand), &question("?"), &host).await.unwrap();
-        assert_eq!((reply.text.as_str(), host.said().as_str()), ("Tschüß, bis dann.", "Tschüß, bis dann."));
+        assert_eq!(
+            (reply.text.as_str(), host.text_so_far().as_str()),
+            ("Tschüß, bis dann.", "Tschüß, bis dann.")
+        );
         assert_eq!(host.started(), ["memory_save"]);
     }
 }

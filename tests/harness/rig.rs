@@ -38,7 +38,7 @@ struct Nothing;
 
 #[async_trait]
 impl TurnMemory for Nothing {
-    async fn given(&self, _: &str, _: &[&str]) -> Result<RecalledContext, String> {
+    async fn context_for(&self, _: &str, _: &[&str]) -> Result<RecalledContext, String> {
         Ok(RecalledContext::default())
     }
     async fn answer(&self, _: &str, _: &[&str]) -> Result<String, String> {
@@ -169,7 +169,7 @@ impl Rig {
             watch: self.watch,
             files: vec![],
             schema: None,
-            why_apart: false,
+            omit_reason: false,
             counted: false,
         })
         .unwrap()

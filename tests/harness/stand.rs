@@ -184,7 +184,7 @@ impl Record {
         self.told.lock().unwrap().clone()
     }
 
-    pub fn said(&self) -> String {
+    pub fn text_so_far(&self) -> String {
         self.said.lock().unwrap().clone()
     }
 
@@ -210,7 +210,7 @@ impl Record {
 
 #[async_trait]
 impl Host for Record {
-    fn said(&self, words: &str) {
+    fn partial_text(&self, words: &str) {
         self.said.lock().unwrap().push_str(words);
         self.spoke.notify_one();
     }

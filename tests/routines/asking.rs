@@ -13,7 +13,7 @@ use vault_agent::brain::wire::Watch;
 use vault_agent::brain::{ToolCall, ToolSpec};
 use vault_agent::deliver::DeliveryOrder;
 use vault_agent::format::routine::Routine;
-use vault_agent::routines::{RunProgress, Runner, RunnerParts, look};
+use vault_agent::routines::{RunProgress, Runner, RunnerParts, claim_due_runs};
 use vault_agent::turn::TurnJournal;
 use vault_agent::turn::journal::ToolEnd;
 
@@ -33,14 +33,14 @@ impl Toolbox for Outside {
             schema: json!({"type": "object"}),
         }]
     }
-    fn leave(&self, _: &ToolCall, _: &Caller) -> Precondition {
+    fn precondition(&self, _: &ToolCall, _: &Caller) -> Precondition {
         let run = "curl https://example.org".to_owned();
         Precondition::Ask(ApprovalSubject {
             run,
             hash: None,
             why: "network".into(),
             always: None,
-            lasts: false,
+            reusable: false,
         })
     }
     async fn call(&self, _: &ToolCall, _: &Caller, _: &CancellationToken) -> ToolEnd {
@@ -75,7 +75,7 @@ fn a_run_waits_for_the_word_and_says_what_became_of_it() {
             outlets: DeliveryOrder::only(Arc::clone(&rig.place) as _),
         })
         .unwrap();
-        let open = look(&workspace, runner.journal(), runner.turns(), false).unwrap().open;
+        let open = claim_due_runs(&workspace, runner.journal(), runner.turns(), false).unwrap().open;
         let note = workspace.settings.paths.approvals.clone();
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
@@ -90,7 +90,7 @@ fn a_run_waits_for_the_word_and_says_what_became_of_it() {
                 } else {
                     rig.later(SignedDuration::from_mins(31));
                 }
-                approvals.look_again();
+                approvals.recheck();
             };
             let (driven, ()) = tokio::join!(runner.drive(&open[0], &stop), word);
             driven.unwrap()

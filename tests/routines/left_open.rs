@@ -26,14 +26,14 @@ impl Toolbox for Outside {
         let schema = json!({"type": "object"});
         vec![ToolSpec { name: "fetch".into(), description: "Fetches a page.".into(), schema }]
     }
-    fn leave(&self, call: &ToolCall, _: &Caller) -> Precondition {
+    fn precondition(&self, call: &ToolCall, _: &Caller) -> Precondition {
         let run = format!("fetch {}", call.arguments);
         Precondition::Ask(ApprovalSubject {
             run,
             hash: None,
             why: "network".into(),
             always: None,
-            lasts: false,
+            reusable: false,
         })
     }
     async fn call(&self, _: &ToolCall, _: &Caller, _: &CancellationToken) -> ToolEnd {

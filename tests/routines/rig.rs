@@ -17,7 +17,7 @@ use vault_agent::clock::{Clock, ManualClock};
 use vault_agent::config::Dirs;
 use vault_agent::deliver::DeliveryOrder;
 use vault_agent::format::log::{self, EventKind};
-use vault_agent::routines::{ClaimReport, RunProgress, Runner, RunnerParts, look};
+use vault_agent::routines::{ClaimReport, RunProgress, Runner, RunnerParts, claim_due_runs};
 use vault_agent::turn::TurnJournal;
 use vault_agent::vault::Vault;
 use vault_agent::workspace::Workspace;
@@ -31,7 +31,7 @@ struct Blank;
 
 #[async_trait]
 impl TurnMemory for Blank {
-    async fn given(&self, _: &str, _: &[&str]) -> Result<RecalledContext, String> {
+    async fn context_for(&self, _: &str, _: &[&str]) -> Result<RecalledContext, String> {
         Ok(RecalledContext::default())
     }
 
@@ -149,8 +149,11 @@ impl Rig {
     pub fn runner(&self) -> Runner {
         let workspace = self.workspace();
         let turns = Arc::new(TurnJournal::open(&workspace.dirs.state).unwrap());
-        let approvals: Arc<dyn Approvals> =
-            if self.leaves { Arc::new(VaultApprovals::left_open(&workspace)) } else { Arc::new(NoApprovals) };
+        let approvals: Arc<dyn Approvals> = if self.leaves {
+            Arc::new(VaultApprovals::suspending(&workspace))
+        } else {
+            Arc::new(NoApprovals)
+        };
         Runner::new(RunnerParts {
             workspace,
             turns,
@@ -173,7 +176,7 @@ impl Rig {
     }
 
     pub fn step_of(&self, runner: &Runner) -> Step {
-        let looked = look(runner.workspace(), runner.journal(), runner.turns(), false).unwrap();
+        let looked = claim_due_runs(runner.workspace(), runner.journal(), runner.turns(), false).unwrap();
         let stop = CancellationToken::new();
         let mut driven = Vec::new();
         for key in &looked.open {

@@ -227,7 +227,7 @@ async fn no_process_is_left_after_many_turns() {
         let running = rig.servers.call(&call, &caller, &stop);
         // Cut off at another moment each time, as a turn's end may be.
         let _ = tokio::time::timeout(Duration::from_millis(turn * 8), running).await;
-        rig.servers.ended(&name).await;
+        rig.servers.turn_ended(&name).await;
     }
     support::until("all are gone", || rig.living() == 0);
     assert!(!rig.pids().iter().any(|pid| lives(*pid)));

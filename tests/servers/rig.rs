@@ -88,12 +88,12 @@ impl Rig {
         self.call("mcp_call", json!({"server": "web", "tool": "look", "arguments": {"q": "tea"}})).await
     }
 
-    pub fn leave(&self, tool: &str, arguments: Value, tainted: bool) -> Precondition {
-        self.servers.leave(&request(tool, arguments), &caller("t1", tainted))
+    pub fn precondition(&self, tool: &str, arguments: Value, tainted: bool) -> Precondition {
+        self.servers.precondition(&request(tool, arguments), &caller("t1", tainted))
     }
 
     pub async fn ended(&self) {
-        self.servers.ended("t1").await;
+        self.servers.turn_ended("t1").await;
     }
 
     /// What a scripted server wrote of itself: the ids of its processes.

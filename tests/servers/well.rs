@@ -80,7 +80,7 @@ fn who_may_call_what_is_decided_before() {
         ours("ask = [\"*\"]\n")
     ));
     let call = |server: &str, tool: &str| json!({"server": server, "tool": tool, "arguments": {"q": "a\nb"}});
-    let leave = |server: &str, tool: &str, tainted| rig.leave("mcp_call", call(server, tool), tainted);
+    let leave = |server: &str, tool: &str, tainted| rig.precondition("mcp_call", call(server, tool), tainted);
     assert_eq!(leave("web", "run", false), Precondition::Free);
     assert_eq!(leave("web", "walk", false), Precondition::Free, "the settings allow it");
     let Precondition::Ask(wanted) = leave("web", "look", false) else { panic!("it is asked about") };
@@ -97,8 +97,8 @@ fn who_may_call_what_is_decided_before() {
     for (server, tool) in [("web", "fly"), ("nowhere", "look"), ("other", "look")] {
         assert!(matches!(leave(server, tool, false), Precondition::Refused(_)), "{server}.{tool}");
     }
-    assert!(matches!(rig.leave("mcp_call", json!({"tool": 3}), false), Precondition::Refused(_)));
-    assert_eq!(rig.leave("mcp_tools", json!({"server": "web"}), true), Precondition::Free);
+    assert!(matches!(rig.precondition("mcp_call", json!({"tool": 3}), false), Precondition::Refused(_)));
+    assert_eq!(rig.precondition("mcp_tools", json!({"server": "web"}), true), Precondition::Free);
     assert!(rig.servers.untrusted("mcp_tools") && rig.servers.untrusted("mcp_call"));
 }
 

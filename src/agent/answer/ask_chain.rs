@@ -1,8 +1,12 @@
-//! Asking: along the chain until a brain answers, each with as many rounds of tools as it wants and may have.
+//! Asks the brains of a chain one after the other until one answers.
+//!
+//! Each brain gets as many rounds of tools as it asks for and the settings allow. The result is an answer with its
+//! brain, or the reason why no brain answered. Each call is in the turn journal before it is made, and its cost after
+//! it.
 
 use std::time::Instant;
 
-use super::engine::{ChainOutcome, Engine, Run, later};
+use super::engine::{ChainOutcome, Engine, Run, retry_later};
 use super::fixed_texts;
 use crate::agent::brain_chain::{CallListener, ChainBrain, FailoverWalk};
 use crate::brain::failover::Attempt;
@@ -12,13 +16,13 @@ use crate::turn::Halt;
 use crate::turn::journal::{Assembled, CallRow};
 
 impl Engine {
-    /// Asks along the chain until somebody answers.
+    /// Asks the brains of the chain until one answers.
     pub(super) async fn ask_chain(&self, run: &Run<'_>, chain: &[&ChainBrain]) -> Result<ChainOutcome, Halt> {
         let mut walk = FailoverWalk::new(is_unattended(run));
-        while let Some(attempt) = self.brains.next(chain, &walk) {
-            let seat = chain[attempt.link];
-            let name = seat.prepared.name().to_owned();
-            match self.ask_one(run, seat, &attempt).await? {
+        while let Some(attempt) = self.brains.next_attempt(chain, &walk) {
+            let member = chain[attempt.index];
+            let name = member.prepared.name().to_owned();
+            match self.ask_one(run, member, &attempt).await? {
                 Ok((text, model)) => return Ok(ChainOutcome::Answered { text, brain: name, model }),
                 Err(error) if error.cancelled => return Err(Halt::Stopped),
                 Err(error) => {
@@ -27,7 +31,7 @@ impl Engine {
                         class = error.class.name(),
                         "a brain did not answer: {error}"
                     );
-                    walk.note(attempt, &name, error);
+                    walk.record(attempt, &name, error);
                 }
             }
         }
@@ -39,40 +43,40 @@ impl Engine {
                 None => name,
             }
         });
-        let resting: Vec<String> = resting.chain(run.passed.iter().cloned()).collect();
-        Ok(ChainOutcome::Nobody { why: Some(fixed_texts::why_memory(&failed, &resting)) })
+        let resting: Vec<String> = resting.chain(run.skipped.iter().cloned()).collect();
+        Ok(ChainOutcome::Nobody { why: Some(fixed_texts::memory_reason(&failed, &resting)) })
     }
 
     /// Asks one brain, with as many rounds of tools as it wants and may have.
     pub(super) async fn ask_one(
         &self,
         run: &Run<'_>,
-        seat: &ChainBrain,
+        member: &ChainBrain,
         attempt: &Attempt,
     ) -> Result<Result<(String, String), BrainError>, Halt> {
         let message = run.turn.asked.message;
-        let brain = &seat.prepared.settings;
-        let whole = self.budget(seat);
+        let brain = &member.prepared.settings;
+        let whole = self.budget(member);
         let budget = if attempt.shrink { whole / 2 } else { whole };
         let skills = self.skills(run);
         // Where a note changed since a crash, the request is of now: from the notes of its time it can be made again.
         let before = run.turn.assembled.as_ref().and_then(|before| {
-            let base = self.assemble(run, seat, before.at, budget, &skills);
+            let base = self.assemble(run, member, before.at, budget, &skills);
             (base.hash() == before.hash).then_some((before.at, base))
         });
         let (at, base) = before.unwrap_or_else(|| {
             let at = self.now();
-            (at, self.assemble(run, seat, at, budget, &skills))
+            (at, self.assemble(run, member, at, budget, &skills))
         });
         let (tail, hash) = (tail(&run.blocks), base.hash());
         let sums =
-            run.told.iter().filter_map(|told| Some(told.id.strip_prefix("sum_")?.to_owned())).collect();
+            run.summaries.iter().filter_map(|told| Some(told.id.strip_prefix("sum_")?.to_owned())).collect();
         let assembled = Assembled { at, budget, tail, hash, skills: skills.names(), sums };
         fail::fail_point!("turn::before-assembled");
-        self.journal().assembled(message, &assembled, self.now()).map_err(later)?;
+        self.journal().assembled(message, &assembled, self.now()).map_err(retry_later)?;
         fail::fail_point!("turn::after-assembled");
         if brain.kind.is_harness() {
-            return self.run_harness(run, seat, attempt, base).await;
+            return self.run_harness(run, member, attempt, base).await;
         }
         loop {
             let rounds = self.rounds(run, &brain.name).await?;
@@ -86,30 +90,30 @@ impl Engine {
                 return Ok(Ok((end, brain.model.clone())));
             }
             fail::fail_point!("turn::before-called");
-            self.journal().calling(message, &brain.name, self.now()).map_err(later)?;
+            self.journal().calling(message, &brain.name, self.now()).map_err(retry_later)?;
             fail::fail_point!("turn::after-called");
             run.place.progress(&format!("asking {}", brain.name));
             let began = Instant::now();
-            let heard = CallListener::at(run.place);
-            let answered = self.brains.ask(seat, attempt, &request, &heard, run.stop).await;
-            let used = heard.usage(&request, &answered);
+            let listener = CallListener::at(run.place);
+            let answered = self.brains.ask(member, attempt, &request, &listener, run.stop).await;
+            let used = listener.usage(&request, &answered);
             let answered = answered.and_then(|reply| reply.usable().map(|()| reply));
             let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
             let row = row(brain, &answered, ms, used);
             match answered {
                 Ok(reply) if reply.tool_calls.is_empty() => {
-                    self.journal().called(message, &row, None, self.now()).map_err(later)?;
+                    self.journal().called(message, &row, None, self.now()).map_err(retry_later)?;
                     let text = fixed_texts::text_of(&reply).unwrap_or_default();
                     return Ok(Ok((text, reply.model)));
                 }
                 Ok(reply) => {
                     fail::fail_point!("turn::before-round");
-                    self.journal().called(message, &row, Some(&reply), self.now()).map_err(later)?;
+                    self.journal().called(message, &row, Some(&reply), self.now()).map_err(retry_later)?;
                     fail::fail_point!("turn::after-round");
                 }
                 Err(error) => {
                     if !error.cancelled {
-                        self.journal().called(message, &row, None, self.now()).map_err(later)?;
+                        self.journal().called(message, &row, None, self.now()).map_err(retry_later)?;
                     }
                     return Ok(Err(error));
                 }
@@ -118,7 +122,7 @@ impl Engine {
     }
 }
 
-/// Whether nobody waits for the answer: a routine asks.
+/// Whether no person waits for the answer: a routine asks.
 fn is_unattended(run: &Run<'_>) -> bool {
     run.turn.asked.channel == 0 && run.turn.asked.author.starts_with("routine:")
 }

@@ -1,4 +1,8 @@
-//! What a turn does about the day's budgets: who may still be asked, what a person is asked, and when they are told.
+//! Applies the day's budgets to a turn: leaves out brains whose budget is used up, asks a person whether to go on where
+//! none is left, and queues the notices.
+//!
+//! A person's decision is kept in the turn journal and holds for the day. An open question delays a turn for about a
+//! second; then memory answers, and a task in the background waits for the decision.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,42 +22,42 @@ use crate::deliver;
 use crate::turn::journal::CallRow;
 use crate::turn::{ApprovalRequest, Conversation, NoConversation, TurnJournal, TurnJournalError, TurnNote};
 
-/// For so long a turn waits for a word that may be there already; then it goes on, as if it had crashed where it
-/// waits, and somebody else waits for the word. Nobody waits half an hour for an answer from memory.
-const MOMENT: Duration = Duration::from_secs(1);
+/// A turn waits this long for a decision that may be there already; then it goes on, as if it had crashed where
+/// it waits, and a background task waits for the decision: an answer from memory must not take half an hour.
+const DECISION_WAIT: Duration = Duration::from_secs(1);
 
-/// For so long, at most, a turn waits until the question is shown: its answer says that it was asked.
-const SHOWING: Duration = Duration::from_secs(10);
+/// A turn waits this long, at most, until the question is shown: its answer says that it was asked.
+const SHOW_WAIT: Duration = Duration::from_secs(10);
 
-/// What a question is told where its answer has to come from memory, since a person is asked first.
-const ASKED: &str = "I asked whether to go on for today; after a yes, ask me again.";
+/// The sentence of an answer from memory while a person is being asked.
+const QUESTION_OPEN: &str = "I asked whether to go on for today; after a yes, ask me again.";
 
-/// The name under which it is kept that a routine's run said a budget's end.
-const TOLD: &str = "told";
+/// The prefix under which a routine's notice of a used-up budget is recorded.
+const NOTICED: &str = "told";
 
-/// Who may be asked, and who is passed over.
+/// The brains that may be asked, and those that are skipped.
 #[derive(Debug, Default)]
 pub(super) struct BudgetedChain {
     /// The chain without those whose own budget is used up.
     pub chain: Vec<String>,
-    /// These, with the reason, in words.
-    pub passed: Vec<String>,
+    /// The skipped ones, with the reason, in words.
+    pub skipped: Vec<String>,
 }
 
 impl Engine {
-    /// The budgets of the day, with what is used of them.
+    /// The budgets of the day.
     pub(in crate::agent) fn budgets(&self) -> Vec<Budget> {
         let workspace = &self.parts.workspace;
         match self.journal() {
             _ if !budget::are_set(&workspace.settings) => Vec::new(),
             journal if journal.is_kept() => budget::today(workspace, journal),
-            // A question that leaves no trace is counted all the same.
+            // A question without a journal is counted all the same.
             _ => budget::of_vault(workspace),
         }
     }
 
-    /// Who of the chain may be asked by what was spent today; where nobody may, why, in words.
-    pub(super) async fn within_budgets(
+    /// The brains of the chain that are within their budgets; where none is, the reason in words.
+    pub(super) async fn apply_budgets(
         &self,
         run: &Run<'_>,
         chain: Vec<String>,
@@ -61,7 +65,7 @@ impl Engine {
         let budgets = self.budgets();
         let used_up = |budget: &&Budget| budget.is_used_up();
         if let Some(day) = budgets.iter().filter(|budget| budget.brain.is_none()).find(used_up) {
-            self.may_go_on(run, day).await?;
+            self.ask_to_exceed(run, day).await?;
         }
         let own =
             |name: &String| budgets.iter().filter(used_up).find(|budget| budget.brain.as_ref() == Some(name));
@@ -71,29 +75,29 @@ impl Engine {
             match own(&name) {
                 None => allowed.chain.push(name),
                 Some(budget) => {
-                    allowed.passed.push(format!("{name} ({} is used up)", budget.words()));
+                    allowed.skipped.push(format!("{name} ({} is used up)", budget.words()));
                     first = first.or(Some((name, budget)));
                 }
             }
         }
         if let (true, Some((name, budget))) = (allowed.chain.is_empty(), first) {
-            self.may_go_on(run, budget).await?;
-            return Ok(BudgetedChain { chain: vec![name], passed: Vec::new() });
+            self.ask_to_exceed(run, budget).await?;
+            return Ok(BudgetedChain { chain: vec![name], skipped: Vec::new() });
         }
         Ok(allowed)
     }
 
-    /// Why no brain is asked, where a budget is used up; none where another run of a routine said so on this day. The same
-    /// run says it again after a crash. Whoever asks a question is told with each answer.
+    /// Why no brain is asked, where a budget is used up; none where another run of a routine said so today. The same
+    /// run says it again after a crash. Outside of routines each answer says it.
     pub(super) fn once_a_day(&self, message: u64, why: String) -> Option<String> {
         if self.routine.is_none() {
             return Some(why);
         }
         let now = self.now();
         let day = self.parts.workspace.zone.tz().to_datetime(now).date();
-        // What is added on a question to a person is of this run alone.
+        // The sentence about an open question belongs to this run alone.
         let sentence = why.split(". ").next().unwrap_or_default().trim_end_matches('.');
-        let name = format!("{TOLD} {day} {sentence}: ");
+        let name = format!("{NOTICED} {day} {sentence}: ");
         let own = format!("{name}{message}");
         let since = now.saturating_sub(SignedDuration::from_hours(48)).unwrap_or(now);
         let told = self.journal().lifted_since(since).unwrap_or_default();
@@ -104,36 +108,36 @@ impl Engine {
         Some(why)
     }
 
-    /// Asks a person whether a budget may be exceeded today; the error says that it is used up. The question is the
-    /// same one all day and its word lasts, so one that came while the program was away, or wasn't kept here before a
-    /// crash, is found by the next turn.
-    async fn may_go_on(&self, run: &Run<'_>, budget: &Budget) -> Result<(), String> {
+    /// Asks a person whether a budget may be exceeded today; the error says that it is used up. The question is
+    /// the same all day and its decision is reusable, so that a decision that came while the program was down, or was
+    /// not recorded here before a crash, is found by the next turn.
+    async fn ask_to_exceed(&self, run: &Run<'_>, budget: &Budget) -> Result<(), String> {
         if budget.declined {
             return Err(budget.sentence());
         }
-        let (caller, wanted) = (caller(budget), budget.question());
-        // The question is the day's, not the turn's: whoever stops the turn has said nothing about it.
+        let (caller, subject) = (caller(budget), budget.approval_subject());
+        // The question is the day's, not the turn's: stopping the turn is no answer to it.
         let never = CancellationToken::new();
         let place = BudgetConversation { place: run.place, shown: Notify::new() };
-        let asking = self.parts.approvals.ask(&wanted, &caller, &place, &never);
+        let asking = self.parts.approvals.ask(&subject, &caller, &place, &never);
         let moment = async {
-            let _ = tokio::time::timeout(SHOWING, place.shown.notified()).await;
-            tokio::time::sleep(MOMENT).await;
+            let _ = tokio::time::timeout(SHOW_WAIT, place.shown.notified()).await;
+            tokio::time::sleep(DECISION_WAIT).await;
         };
-        // At a terminal somebody sits there and is waited for; where nobody does, `Waits` is said at once.
-        let said = if self.journal().is_kept() {
+        // At a terminal a person is waited for; without one, `Waits` comes at once.
+        let decision = if self.journal().is_kept() {
             tokio::select! {
                 biased;
-                said = asking => Some(said),
+                decision = asking => Some(decision),
                 () = moment => None,
             }
         } else {
             Some(asking.await)
         };
-        match said {
-            Some(Ok(ApprovalVerdict::Waits)) => Err(format!("{} {ASKED}", budget.sentence())),
+        match decision {
+            Some(Ok(ApprovalVerdict::Waits)) => Err(format!("{} {QUESTION_OPEN}", budget.sentence())),
             Some(Ok(verdict)) => {
-                self.keep(self.heard(budget, verdict));
+                self.keep(self.keep_decision(budget, verdict));
                 if verdict == ApprovalVerdict::Yes { Ok(()) } else { Err(budget.sentence()) }
             }
             Some(Err(problem)) => {
@@ -141,14 +145,14 @@ impl Engine {
                 Err(budget.sentence())
             }
             None => {
-                self.wait_for_the_word(budget);
-                Err(format!("{} {ASKED}", budget.sentence()))
+                self.wait_for_decision(budget);
+                Err(format!("{} {QUESTION_OPEN}", budget.sentence()))
             }
         }
     }
 
-    /// Keeps a person's word where the day's next question finds it, also one that was said to a turn without a trace.
-    fn heard(&self, budget: &Budget, verdict: ApprovalVerdict) -> Result<(), TurnJournalError> {
+    /// Records a decision where the day's next question finds it, also one that was given to a turn without a journal.
+    fn keep_decision(&self, budget: &Budget, verdict: ApprovalVerdict) -> Result<(), TurnJournalError> {
         let (name, now) = (budget.name(), self.now());
         if self.journal().is_kept() {
             return remember(self.journal(), &name, verdict, now);
@@ -156,17 +160,17 @@ impl Engine {
         remember(&TurnJournal::open(&self.parts.workspace.dirs.state)?, &name, verdict, now)
     }
 
-    /// Goes on waiting for the word beside everything else, so that a "yes" counts when it is said.
-    fn wait_for_the_word(&self, budget: &Budget) {
+    /// Waits for the decision in a background task, so that a "yes" counts as soon as it is given.
+    fn wait_for_decision(&self, budget: &Budget) {
         let name = budget.name();
         if !lock(&self.waiting).insert(name.clone()) {
             return;
         }
         let (approvals, journal) = (Arc::clone(&self.parts.approvals), Arc::clone(&self.parts.journal));
         let (clock, waiting) = (Arc::clone(&self.parts.workspace.clock), Arc::clone(&self.waiting));
-        let (caller, wanted) = (caller(budget), budget.question());
+        let (caller, subject) = (caller(budget), budget.approval_subject());
         tokio::spawn(async move {
-            let verdict = approvals.ask(&wanted, &caller, &NoConversation, &CancellationToken::new()).await;
+            let verdict = approvals.ask(&subject, &caller, &NoConversation, &CancellationToken::new()).await;
             let kept = verdict.map(|verdict| remember(&journal, &name, verdict, clock.now()));
             if let Ok(Err(error)) = kept {
                 tracing::warn!("{error}");
@@ -175,13 +179,13 @@ impl Engine {
         });
     }
 
-    /// Whether a brain may be asked for something that isn't an answer: nobody is asked about that.
+    /// Whether a brain may be asked for something other than an answer; no person is asked about that.
     pub(in crate::agent) fn may_spend(&self, brain: &str) -> bool {
         may_spend(&self.budgets(), brain)
     }
 
-    /// Counts what a turn without a trace spent, where a budget is set.
-    pub(super) fn count_apart(&self, calls: &[CallRow]) {
+    /// Counts the cost of a turn without a journal on disk, where a budget is set.
+    pub(super) fn count_unlogged_calls(&self, calls: &[CallRow]) {
         let workspace = &self.parts.workspace;
         if self.journal().is_kept()
             || self.parts.counted
@@ -193,20 +197,20 @@ impl Engine {
         match TurnJournal::open(&workspace.dirs.state) {
             Ok(journal) => {
                 for call in calls {
-                    self.keep(journal.called_beside(0, "ask", call, self.now()));
+                    self.keep(journal.record_background_call(0, "ask", call, self.now()));
                 }
             }
             Err(error) => tracing::warn!("not counted: {error}"),
         }
     }
 
-    /// Says, once a day for each budget, that most of it is used.
-    pub(super) fn tell_budgets(&self) {
-        tell(&self.parts.workspace, &self.budgets());
+    /// Queues a notice, once a day for each budget, that most of it is used.
+    pub(super) fn queue_budget_notices(&self) {
+        queue_notices(&self.parts.workspace, &self.budgets());
     }
 }
 
-/// The place of a turn, which also tells that a question is shown there.
+/// The conversation of a turn, which also signals that a question is shown there.
 struct BudgetConversation<'a> {
     place: &'a dyn Conversation,
     shown: Notify,
@@ -235,18 +239,18 @@ impl Conversation for BudgetConversation<'_> {
         self.place.approval_over(request, words).await;
     }
 
-    fn said(&self, text: &str) {
-        self.place.said(text);
+    fn partial_text(&self, text: &str) {
+        self.place.partial_text(text);
     }
 }
 
-/// Who asks for a budget: the same all day.
+/// The caller of a budget's question: the same all day.
 fn caller(budget: &Budget) -> Caller {
     let turn = format!("budget-{}", budget.name().replace(' ', "-"));
     Caller { turn, number: 0, brain: MEMORY.to_owned(), tainted: false }
 }
 
-/// Keeps what a person said about a budget.
+/// Records a decision about a budget.
 fn remember(
     journal: &TurnJournal,
     budget: &str,
@@ -264,14 +268,14 @@ fn lock(waiting: &Mutex<HashSet<String>>) -> MutexGuard<'_, HashSet<String>> {
     waiting.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether these budgets let a brain be asked.
+/// Whether a brain is within these budgets.
 pub(in crate::agent) fn may_spend(budgets: &[Budget], brain: &str) -> bool {
     let concerns = |budget: &&Budget| budget.brain.as_deref().is_none_or(|name| name == brain);
     !budgets.iter().filter(concerns).any(Budget::is_used_up)
 }
 
 /// Queues the notices that are due.
-pub(in crate::agent) fn tell(workspace: &crate::workspace::Workspace, budgets: &[Budget]) {
+pub(in crate::agent) fn queue_notices(workspace: &crate::workspace::Workspace, budgets: &[Budget]) {
     let mut near = budgets.iter().filter(|budget| budget.is_near()).peekable();
     if near.peek().is_none() {
         return;

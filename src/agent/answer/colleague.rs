@@ -1,9 +1,9 @@
-//! One brain asks another: a turn within a turn, one deep.
+//! Lets one brain ask another (`ask_brain`): a turn within a turn, one level deep.
 //!
-//! The question is answered by an [`Engine`] of its own over a journal in memory: recall, the one brain that was named,
-//! the tools that it is given. Its calls count towards the asking turn and the day: before it begins both are looked at,
-//! and what it used is written beside the turn's own calls. A brain that can't answer is an error here, not an answer
-//! from memory: whoever asks has that already.
+//! An [`Engine`] of its own answers, over a journal in memory: it recalls memories, asks the named brain alone and
+//! gives it the tools of the caller. The budgets of the asking turn and of the day are checked before the call, and the
+//! cost is recorded with the asking turn. A brain that gives no answer is an error: the caller has the answer from
+//! memory already.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -19,14 +19,14 @@ use crate::turn::journal::NewTurn;
 use crate::turn::{Halt, NoConversation, Question, Responder, TurnJournal, route};
 use crate::workspace::Workspace;
 
-/// The longest that a brain may take which another asks, in minutes.
+/// The time limit of a brain that another brain asks, in minutes.
 pub const MINUTES: u32 = 5;
-/// How the name of a turn within another begins; a program that works for such a turn has no `ask_brain`.
+/// The prefix of the name of a turn within a turn; a program that works for such a turn has no `ask_brain`.
 pub const ASKED: &str = "asked-";
-/// The fewest tokens that are left for a question to be worth it.
+/// A question is asked only with this many tokens left.
 const FEWEST_TOKENS: u64 = 1_000;
 
-/// What questions between brains share with the turns that they come from.
+/// The journal and the permits that questions between brains share with other turns.
 #[derive(Debug)]
 pub struct Colleagues {
     journal: OnceLock<Arc<TurnJournal>>,
@@ -45,19 +45,19 @@ pub struct BrainQuestion<'a> {
 }
 
 impl Default for Colleagues {
-    /// For a process of its own: the journal in the state directory is opened with the first question.
+    /// For a process of its own: the journal in the state directory is opened by the first question.
     fn default() -> Self {
         Self { journal: OnceLock::new(), permits: Arc::default() }
     }
 }
 
 impl Colleagues {
-    /// Beside turns that run in this process.
+    /// For a process that runs turns, too.
     pub fn beside(journal: Arc<TurnJournal>, permits: Arc<CallPermits>) -> Self {
         Self { journal: OnceLock::from(journal), permits }
     }
 
-    /// Asks. `tools` are what the brain that is asked may use.
+    /// Asks a brain, which may use `tools`.
     ///
     /// # Errors
     /// A sentence on why there is no answer.
@@ -104,13 +104,14 @@ impl Colleagues {
             watch: Watch::default(),
             files: Vec::new(),
             schema: None,
-            why_apart: true,
+            omit_reason: true,
             counted: true,
         });
         let answered = engine.map_err(|error| error.to_string())?.answer(1, &NoConversation, stop).await;
         let rows = inner.calls(1).map_err(|error| error.to_string())?;
         for row in &rows {
-            let counted = journal.called_beside(turn.unwrap_or(0), "ask_brain", row, workspace.clock.now());
+            let counted =
+                journal.record_background_call(turn.unwrap_or(0), "ask_brain", row, workspace.clock.now());
             if let Err(error) = counted {
                 tracing::warn!("what a question between brains used is not counted: {error}");
             }
@@ -118,7 +119,7 @@ impl Colleagues {
         match answered {
             Ok(answer) if answer.facts.brain != MEMORY => Ok(answer.text),
             Ok(_) => {
-                let why = inner.why_memory(1).ok().flatten();
+                let why = inner.memory_reason(1).ok().flatten();
                 Err(why.unwrap_or_else(|| format!("`{name}` did not answer")))
             }
             Err(Halt::Gone) => Err("the question is empty".to_owned()),
@@ -135,7 +136,7 @@ impl Colleagues {
     }
 }
 
-/// The journal of the turn within.
+/// The journal of the inner turn.
 fn inside(asking: BrainQuestion<'_>, now: Timestamp) -> Result<TurnJournal, String> {
     let BrainQuestion { name, question, by } = asking;
     let words = |error: crate::turn::TurnJournalError| error.to_string();

@@ -1,9 +1,9 @@
-//! The loop: one turn from its question to its answer.
+//! Runs one turn, from its question to its answer.
 //!
-//! The turn journal is the state. [`Engine::answer`] reads it, does what is missing, and writes each step before
-//! what the step announces; called again after a crash it goes on from there. A brain that fails is followed by
-//! the next of the chain, which is given the rounds of tools that are in the journal; at the end of the chain
-//! stands the answer from memory, with one sentence why.
+//! The turn journal is the state. [`Engine::answer`] reads it, does the missing steps, and writes each step before its
+//! effect; called again after a crash it continues from there. A brain that fails is followed by the next one of the
+//! chain, which is given the rounds of tools of the journal. At the end of the chain memory answers, with one sentence
+//! why.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
@@ -13,7 +13,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
-use super::time_limit::{NotDone, OpenQuestions};
+use super::time_limit::{LimitReached, OpenQuestions};
 use crate::agent::approval_request::Approvals;
 use crate::agent::brain_chain::{Brains, CallPermits, ChainBrain};
 use crate::agent::brain_clients::{self, HarnessContext};
@@ -33,9 +33,9 @@ use crate::turn::{
 };
 use crate::workspace::Workspace;
 
-/// What memory may take before a turn goes on without it.
+/// The time limit of recall; after it a turn goes on without memories.
 const RECALL_TIME: Duration = Duration::from_millis(300);
-/// What an engine is made of.
+/// The parts of an engine.
 pub struct EngineParts {
     /// The vault with the settings that its turns keep.
     pub workspace: Arc<Workspace>,
@@ -43,11 +43,11 @@ pub struct EngineParts {
     pub journal: Arc<TurnJournal>,
     /// What may be called.
     pub tools: Arc<dyn Toolbox>,
-    /// Who asks a person before what may do harm.
+    /// The way to ask a person before a call that may do harm.
     pub approvals: Arc<dyn Approvals>,
     /// What is remembered.
     pub memory: Arc<dyn TurnMemory>,
-    /// Who may call a brain now.
+    /// The permits for calls.
     pub permits: Arc<CallPermits>,
     /// How long a brain may be silent.
     pub watch: Watch,
@@ -55,9 +55,9 @@ pub struct EngineParts {
     pub files: Vec<Part>,
     /// The JSON schema that answers must have.
     pub schema: Option<serde_json::Value>,
-    /// Whether an answer from memory leaves out the sentence why it isn't a brain's: whoever asks tells it.
-    pub why_apart: bool,
-    /// Whether whoever asks counts what it cost, where the journal isn't kept.
+    /// Whether an answer from memory omits the sentence why no brain answered, because the caller shows it.
+    pub omit_reason: bool,
+    /// Whether the caller counts the cost, where the journal isn't kept on disk.
     pub counted: bool,
 }
 
@@ -65,7 +65,7 @@ pub struct EngineParts {
 pub struct Engine {
     pub(in crate::agent) parts: EngineParts,
     pub(in crate::agent) brains: Brains,
-    /// The budgets about which a person is being asked.
+    /// The budgets with an open question to a person.
     pub(in crate::agent) waiting: Arc<Mutex<HashSet<String>>>,
     pub(super) routine: Option<RunPurpose>,
 }
@@ -97,18 +97,18 @@ pub(super) struct Run<'a> {
     pub joined: Vec<TurnRow>,
     pub blocks: Vec<LogBlock>,
     pub questions: Vec<Question>,
-    /// The window's summaries that none stands above.
-    pub told: Vec<PastSummary>,
+    /// The window's topmost summaries.
+    pub summaries: Vec<PastSummary>,
     pub recalled: Recalled,
-    /// The brains that are passed over because their own budget is used up, in words.
-    pub passed: Vec<String>,
+    /// The brains that are skipped because their own budget is used up, in words.
+    pub skipped: Vec<String>,
     pub place: &'a dyn Conversation,
     pub stop: &'a CancellationToken,
-    /// Pauses the turn's time while a person is asked.
-    pub patience: &'a OpenQuestions,
+    /// The turn's clock, which is paused while a person is asked.
+    pub time_limit: &'a OpenQuestions,
 }
 
-/// How asking the chain ended.
+/// The result of asking the chain.
 pub(super) enum ChainOutcome {
     Answered { text: String, brain: String, model: String },
     Nobody { why: Option<String> },
@@ -123,18 +123,19 @@ impl Responder for Engine {
         stop: &CancellationToken,
     ) -> Result<TurnAnswer, Halt> {
         let limit = Duration::from_secs(60 * u64::from(self.settings().turn_minutes));
-        let patience = OpenQuestions::default();
+        let time_limit = OpenQuestions::default();
         let turn = self.journal().turn(message).ok().flatten().map(|turn| turn.name());
-        let farewell = TurnEndGuard::new(&self.parts.tools, turn);
-        let work = self.run(message, place, stop, &patience);
-        let ended = patience.limit(limit, stop, work).await;
-        farewell.say().await;
+        let turn_end = TurnEndGuard::new(&self.parts.tools, turn);
+        let work = self.run(message, place, stop, &time_limit);
+        let ended = time_limit.limit(limit, stop, work).await;
+        turn_end.say().await;
         match ended {
             Ok(answered) => answered,
-            Err(NotDone::Stopped) => Err(Halt::Stopped),
-            Err(NotDone::TimeIsUp) => {
+            Err(LimitReached::Stopped) => Err(Halt::Stopped),
+            Err(LimitReached::TimeIsUp) => {
                 let minutes = self.settings().turn_minutes;
-                self.time_is_up(message, &format!("No brain answered within {minutes} minutes.")).await
+                self.answer_after_timeout(message, &format!("No brain answered within {minutes} minutes."))
+                    .await
             }
         }
     }
@@ -150,8 +151,8 @@ impl Engine {
         let prepared = brain_clients::prepare(&workspace.settings, workspace.vault.root());
         let health = HealthStore::new(&workspace.dirs.state);
         let (permits, clock) = (Arc::clone(&parts.permits), Arc::clone(&workspace.clock));
-        let around = HarnessContext::of(workspace, parts.watch);
-        let brains = Brains::new(prepared, &around, &wire::http::client()?, health, permits, clock);
+        let context = HarnessContext::of(workspace, parts.watch);
+        let brains = Brains::new(prepared, &context, &wire::http::client()?, health, permits, clock);
         Ok(Self { parts, brains, waiting: Arc::default(), routine: None })
     }
 
@@ -185,25 +186,26 @@ impl Engine {
         message: u64,
         place: &dyn Conversation,
         stop: &CancellationToken,
-        patience: &OpenQuestions,
+        time_limit: &OpenQuestions,
     ) -> Result<TurnAnswer, Halt> {
-        let turn = self.journal().turn(message).map_err(later)?.ok_or(Halt::Gone)?;
-        let joined = self.journal().joined_to(message).map_err(later)?;
-        let (told, blocks) = self.told(&turn, self.window(&turn)?);
+        let turn = self.journal().turn(message).map_err(retry_later)?.ok_or(Halt::Gone)?;
+        let joined = self.journal().joined_to(message).map_err(retry_later)?;
+        let (summaries, blocks) = self.summaries(&turn, self.window(&turn)?);
         let questions = self.questions(&turn, &joined, &blocks, place).await;
         if questions.is_empty() {
             return Err(Halt::Gone);
         }
-        let (recalled, passed) = (Recalled::default(), Vec::new());
-        let mut run = Run { turn, joined, blocks, questions, told, recalled, passed, place, stop, patience };
+        let (recalled, skipped) = (Recalled::default(), Vec::new());
+        let mut run =
+            Run { turn, joined, blocks, questions, summaries, recalled, skipped, place, stop, time_limit };
         let mut asked = match self.route(&run) {
             Ok(chain) if chain.is_empty() => ChainOutcome::Nobody { why: None },
-            Ok(chain) => match self.within_budgets(&run, chain).await {
+            Ok(chain) => match self.apply_budgets(&run, chain).await {
                 Ok(allowed) => {
-                    run.passed = allowed.passed;
-                    let seats = self.brains.chain(&allowed.chain);
-                    run.recalled = self.recall(&run, &seats).await?;
-                    self.ask_chain(&run, &seats).await?
+                    run.skipped = allowed.skipped;
+                    let members = self.brains.chain(&allowed.chain);
+                    run.recalled = self.recall(&run, &members).await?;
+                    self.ask_chain(&run, &members).await?
                 }
                 Err(why) => ChainOutcome::Nobody { why: self.once_a_day(message, why) },
             },
@@ -214,17 +216,17 @@ impl Engine {
         }
         if let ChainOutcome::Nobody { why } = &mut asked {
             if let Some(why) = &why {
-                self.keep(self.journal().memory_answers(message, why, self.now()));
+                self.keep(self.journal().record_memory_answer(message, why, self.now()));
             }
-            let why = why.as_deref().filter(|_| !self.parts.why_apart);
-            let text = self.memory_says(&run, why).await;
+            let why = why.as_deref().filter(|_| !self.parts.omit_reason);
+            let text = self.memory_answer(&run, why).await;
             asked = ChainOutcome::Answered { text, brain: MEMORY.to_owned(), model: String::new() };
         }
         let ChainOutcome::Answered { text, brain, model } = asked else { return Err(Halt::Gone) };
         self.finish(&run.turn, &run.joined, &text, &brain, &model)
     }
 
-    /// Which brains are asked.
+    /// Chooses the chain of brains, and records it.
     fn route(&self, run: &Run<'_>) -> Result<Vec<String>, route::UnknownBrain> {
         let asked = &run.turn.asked;
         let kinds: Vec<_> = asked.attachments.iter().map(|kind| kind_of(kind)).collect();
@@ -246,8 +248,8 @@ impl Engine {
         Ok(routed.chain)
     }
 
-    /// What memory gives; after a crash, what it gave.
-    async fn recall(&self, run: &Run<'_>, seats: &[&ChainBrain]) -> Result<Recalled, Halt> {
+    /// Recalls memories; after a crash, those of the journal.
+    async fn recall(&self, run: &Run<'_>, members: &[&ChainBrain]) -> Result<Recalled, Halt> {
         if let Some(recalled) = &run.turn.recalled {
             // The crash may have come before the note.
             let note = recalled.problem.clone().unwrap_or_else(|| recalled.injection.clone());
@@ -258,10 +260,11 @@ impl Engine {
         }
         let text: Vec<&str> = run.questions.iter().map(|q| history::strip_mentions(&q.text)).collect();
         let (text, began) = (text.join("\n"), Instant::now());
-        let stands = self.standing(run, seats);
-        let own = own(&run.turn, &run.joined);
-        let without: Vec<&str> = own.into_iter().chain(stands.iter().map(String::as_str)).collect();
-        let mut looked = tokio::time::timeout(RECALL_TIME, self.parts.memory.given(&text, &without)).await;
+        let known = self.already_in_request(run, members);
+        let own = question_links(&run.turn, &run.joined);
+        let without: Vec<&str> = own.into_iter().chain(known.iter().map(String::as_str)).collect();
+        let mut looked =
+            tokio::time::timeout(RECALL_TIME, self.parts.memory.context_for(&text, &without)).await;
         if let Ok(Ok(given)) = &mut looked
             && !given.injection.is_empty()
             && let Some(chosen) = self.choose(run, &text, given, began).await
@@ -284,7 +287,7 @@ impl Engine {
             }
         };
         fail::fail_point!("turn::before-recalled");
-        self.journal().recalled(run.turn.asked.message, &recalled, self.now()).map_err(later)?;
+        self.journal().recalled(run.turn.asked.message, &recalled, self.now()).map_err(retry_later)?;
         fail::fail_point!("turn::after-recalled");
         if let Some(note) = note {
             run.place.note(TurnNote::Recall(note));
@@ -299,12 +302,12 @@ impl Engine {
     }
 }
 
-/// Where what is asked stands in a log, as links' targets.
-pub(super) fn own<'t>(turn: &'t TurnRow, joined: &'t [TurnRow]) -> Vec<&'t str> {
+/// The link targets of a turn's questions in their log.
+pub(super) fn question_links<'t>(turn: &'t TurnRow, joined: &'t [TurnRow]) -> Vec<&'t str> {
     joined.iter().chain([turn]).map(|turn| turn.asked.block.as_str()).collect()
 }
 
-/// What routes call a file of this media type.
+/// The kind of attachment, as routes name it, of a media type.
 fn kind_of(media_type: &str) -> AttachmentKind {
     match media_type.split('/').next() {
         Some("image") => AttachmentKind::Image,
@@ -314,6 +317,6 @@ fn kind_of(media_type: &str) -> AttachmentKind {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is given to `map_err`")]
-pub(super) fn later(error: TurnJournalError) -> Halt {
+pub(super) fn retry_later(error: TurnJournalError) -> Halt {
     Halt::Later(error.to_string())
 }

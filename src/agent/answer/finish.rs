@@ -1,6 +1,6 @@
-//! How a turn ends: what memory says where no brain did, and the line of facts.
+//! Ends a turn: makes the answer from memory where no brain gave one, and the line of facts.
 
-use super::engine::{Engine, Run, later, own};
+use super::engine::{Engine, Run, question_links, retry_later};
 use super::fixed_texts;
 use crate::brain::Usage;
 use crate::config::MEMORY;
@@ -12,45 +12,45 @@ impl Engine {
         Some(self.brains.named(brain)?.prepared.price?.of(usage))
     }
 
-    pub(super) async fn memory_says(&self, run: &Run<'_>, why: Option<&str>) -> String {
+    pub(super) async fn memory_answer(&self, run: &Run<'_>, why: Option<&str>) -> String {
         let question = run.questions.last().map_or("", |question| history::strip_mentions(&question.text));
-        let answer = match self.parts.memory.answer(question, &own(&run.turn, &run.joined)).await {
+        let answer = match self.parts.memory.answer(question, &question_links(&run.turn, &run.joined)).await {
             Ok(answer) => answer,
             Err(problem) => format!("Memory could not be asked either: {problem}"),
         };
-        fixed_texts::from_memory(why, &self.with_done(run.turn.asked.message, &answer))
+        fixed_texts::from_memory(why, &self.with_completed_calls(run.turn.asked.message, &answer))
     }
 
-    /// What memory says, below what was done before: whoever doesn't know of it would ask for it once more.
-    fn with_done(&self, message: u64, text: &str) -> String {
+    /// A text below the list of completed calls, so that no person asks for them again.
+    fn with_completed_calls(&self, message: u64, text: &str) -> String {
         match self.done(message) {
             Some(done) => format!("{done}\n\n{text}"),
             None => text.to_owned(),
         }
     }
 
-    /// What a turn did that a person should know of where no brain tells it.
+    /// The completed calls of a turn that changed something, for an answer without a brain.
     pub(super) fn done(&self, message: u64) -> Option<String> {
         let rows = self.journal().tools(message).unwrap_or_default();
         let happened = |row: &&ToolRow| {
             row.result.as_ref().is_none_or(|end| !end.is_error)
-                && !self.parts.tools.only_looks(&row.call.name)
+                && !self.parts.tools.is_read_only(&row.call.name)
         };
-        fixed_texts::done_before(&rows.iter().filter(happened).collect::<Vec<_>>())
+        fixed_texts::completed_calls(&rows.iter().filter(happened).collect::<Vec<_>>())
     }
 
-    /// What memory says where the turn's time is up.
-    pub(super) async fn time_is_up(&self, message: u64, why: &str) -> Result<TurnAnswer, Halt> {
-        let turn = self.journal().turn(message).map_err(later)?.ok_or(Halt::Gone)?;
-        let joined = self.journal().joined_to(message).map_err(later)?;
-        self.keep(self.journal().memory_answers(message, why, self.now()));
+    /// The answer from memory where the turn's time is up.
+    pub(super) async fn answer_after_timeout(&self, message: u64, why: &str) -> Result<TurnAnswer, Halt> {
+        let turn = self.journal().turn(message).map_err(retry_later)?.ok_or(Halt::Gone)?;
+        let joined = self.journal().joined_to(message).map_err(retry_later)?;
+        self.keep(self.journal().record_memory_answer(message, why, self.now()));
         let question = history::strip_mentions(&turn.asked.text);
-        let why = Some(why).filter(|_| !self.parts.why_apart);
-        let text = match self.parts.memory.answer(question, &own(&turn, &joined)).await {
+        let why = Some(why).filter(|_| !self.parts.omit_reason);
+        let text = match self.parts.memory.answer(question, &question_links(&turn, &joined)).await {
             Ok(answer) => answer,
             Err(problem) => problem,
         };
-        let text = fixed_texts::from_memory(why, &self.with_done(message, &text));
+        let text = fixed_texts::from_memory(why, &self.with_completed_calls(message, &text));
         self.finish(&turn, &joined, &text, MEMORY, "")
     }
 
@@ -63,17 +63,17 @@ impl Engine {
         model: &str,
     ) -> Result<TurnAnswer, Halt> {
         let message = turn.asked.message;
-        let mut calls = self.journal().calls(message).map_err(later)?;
-        // What was asked beside the answer was paid for too.
-        calls.extend(self.journal().beside(message).map_err(later)?);
-        self.count_apart(&calls);
-        self.tell_budgets();
-        let assembled = self.journal().turn(message).map_err(later)?.and_then(|turn| turn.assembled);
+        let mut calls = self.journal().calls(message).map_err(retry_later)?;
+        // Background calls of this turn were paid for too.
+        calls.extend(self.journal().background_calls(message).map_err(retry_later)?);
+        self.count_unlogged_calls(&calls);
+        self.queue_budget_notices();
+        let assembled = self.journal().turn(message).map_err(retry_later)?.and_then(|turn| turn.assembled);
         let assembled = assembled.filter(|_| brain != MEMORY);
         let mut usage = Usage::default();
         calls.iter().for_each(|call| usage += call.usage);
         // A harness may say itself what it cost.
-        let costs = self.journal().costs(message).map_err(later)?;
+        let costs = self.journal().costs(message).map_err(retry_later)?;
         let prices: Option<Vec<f64>> = calls
             .iter()
             .filter(|call| call.usage != Usage::default())

@@ -1,9 +1,8 @@
-//! A harness's turn: what it does becomes rows of the turn journal while it does it, so that whoever comes after it
-//! goes on from there.
+//! Runs a harness (a program with a loop of its own) for a turn, and records its calls in the turn journal.
 //!
-//! A harness has its own loop and calls its tools itself. [`HarnessWatcher`] is told of each call before it happens, keeps
-//! it and its result as a round, asks a person where that is wanted, and ends the run once a bound is passed. What
-//! it never does is start a call again. The next brain, of whatever kind, is given these rounds like any others.
+//! A harness calls its tools itself. [`HarnessWatcher`] receives each call before it happens, records it and its result
+//! as a round, asks a person where an approval is needed, and stops the run at a limit. It never repeats a call. After
+//! a crash or a failure the next brain, of any kind, is given these rounds like those of other brains.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,7 +12,7 @@ use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
 use super::ask_chain::row;
-use super::engine::{Engine, Run, later};
+use super::engine::{Engine, Run, retry_later};
 use super::fixed_texts;
 use super::rounds::note_tool;
 use crate::agent::approval_request::{ApprovalSubject, ApprovalVerdict};
@@ -34,29 +33,29 @@ impl Engine {
     pub(super) async fn run_harness(
         &self,
         run: &Run<'_>,
-        seat: &ChainBrain,
+        member: &ChainBrain,
         attempt: &Attempt,
         base: Request,
     ) -> Result<Result<(String, String), BrainError>, Halt> {
         let message = run.turn.asked.message;
-        let brain = &seat.prepared.settings;
+        let brain = &member.prepared.settings;
         let rounds = self.rounds(run, &brain.name).await?;
         if let Some(end) = self.over_budget(message)? {
             return Ok(Ok((end, brain.model.clone())));
         }
         let place = run.turn.asked.block.split_once("#^").map(|(path, _)| path);
-        let settings = &seat.prepared.link.settings;
+        let settings = &member.prepared.id.settings;
         let session = match place {
-            Some(place) => self.journal().take_session(&brain.name, place).map_err(later)?,
+            Some(place) => self.journal().take_session(&brain.name, place).map_err(retry_later)?,
             None => None,
         };
-        // What was begun in this turn no session knows.
+        // No session knows the rounds of this turn.
         let known = session.as_ref().filter(|_| rounds.is_empty());
         let fresh = known.and_then(|session| session.known.fresh(settings, &base));
         let mut request = base;
-        let told = request.clone();
+        let sent = request.clone();
         request.messages.extend(rounds);
-        self.journal().calling(message, &brain.name, self.now()).map_err(later)?;
+        self.journal().calling(message, &brain.name, self.now()).map_err(retry_later)?;
         run.place.progress(&format!("asking {}", brain.name));
         let turn = run.turn.name();
         let servers = self.servers_for(&brain.name);
@@ -68,12 +67,12 @@ impl Engine {
             keep: place.is_some(),
             servers: &servers,
         };
-        let mut watching = HarnessWatcher::new(self, run, &brain.name)?;
-        watching.hidden = self.hidden(&servers);
+        let mut watcher = HarnessWatcher::new(self, run, &brain.name)?;
+        watcher.hidden = self.hidden(&servers);
         let began = Instant::now();
-        let answered = self.brains.run(seat, attempt, &task, &watching, &watching.end).await;
+        let answered = self.brains.run(member, attempt, &task, &watcher, &watcher.end).await;
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let seen = watching.seen.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let seen = watcher.seen.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(halt) = seen.halt {
             return Err(halt);
         }
@@ -82,10 +81,10 @@ impl Engine {
         let mut row = row(brain, &answered, ms, used);
         if let Some(over) = seen.over {
             (row.class, row.error) = (None, None);
-            self.journal().called(message, &row, None, self.now()).map_err(later)?;
-            return Ok(Ok((self.stopped_here(message, over), brain.model.clone())));
+            self.journal().called(message, &row, None, self.now()).map_err(retry_later)?;
+            return Ok(Ok((self.stop_text(message, over), brain.model.clone())));
         }
-        // Before anything of it is fixed: a session that is kept and not answered would not be gone on with anyway.
+        // Before the answer is fixed: a session without its answer would not be resumed anyway.
         let resumed = session.filter(|before| Some(&before.id) == seen.session.as_ref());
         if let Some(usd) = seen.usd {
             let spent = (usd - resumed.and_then(|before| before.usd).unwrap_or_default()).max(0.0);
@@ -95,22 +94,22 @@ impl Engine {
             Ok(reply) => reply,
             Err(error) => {
                 if !error.cancelled {
-                    self.journal().called(message, &row, None, self.now()).map_err(later)?;
+                    self.journal().called(message, &row, None, self.now()).map_err(retry_later)?;
                 }
                 return Ok(Err(error));
             }
         };
-        self.journal().called(message, &row, None, self.now()).map_err(later)?;
+        self.journal().called(message, &row, None, self.now()).map_err(retry_later)?;
         let text = fixed_texts::text_of(&reply).unwrap_or_default();
         if let (Some(place), Some(id)) = (place, seen.session) {
-            let known = SessionHashes::of(settings, &told, &questions(run), &text);
+            let known = SessionHashes::of(settings, &sent, &questions(run), &text);
             let session = HarnessSession { id, known, usd: seen.usd };
             self.keep(self.journal().keep_session(&brain.name, place, &session));
         }
         Ok(Ok((text, reply.model)))
     }
 
-    /// What other servers are given and nobody else may see.
+    /// The secrets of MCP servers.
     #[cfg(unix)]
     fn hidden(&self, servers: &[McpServer]) -> HiddenSecrets {
         let of = |server| crate::agent::servers::secrets(server, &self.parts.workspace);
@@ -123,7 +122,7 @@ impl Engine {
         Hidden::default()
     }
 
-    /// The MCP servers that a program is told of: those of the turn's own box, without those that it can't be given.
+    /// The MCP servers for a harness: those of the turn's toolbox, without those that it can't be given.
     fn servers_for(&self, brain: &str) -> Vec<McpServer> {
         let mut servers =
             if self.settings().tools.is_empty() { Vec::new() } else { self.parts.tools.servers() };
@@ -140,11 +139,11 @@ impl Engine {
         servers
     }
 
-    /// The rounds as a wire is told them: a call of a tool that it isn't offered (a harness's own) becomes words, since
+    /// The rounds as messages for a wire: a call of a tool that it isn't offered (a harness's own) becomes text, since
     /// some providers refuse calls of tools that they weren't told of.
     pub(super) fn for_wire(&self, request: &Request, rounds: Vec<Message>) -> Vec<Message> {
         let offered = |call: &ToolCall| request.tools.iter().any(|spec| spec.name == call.name);
-        let mut told = Vec::new();
+        let mut sent = Vec::new();
         let mut foreign: Option<String> = None;
         for message in rounds {
             match (&message, foreign.take()) {
@@ -158,27 +157,27 @@ impl Engine {
                     let results: Vec<&str> = results.iter().map(|result| result.text.as_str()).collect();
                     let text =
                         format!("{}\n{calls}\n\n{}", fixed_texts::DONE_BY_ANOTHER, results.join("\n\n"));
-                    told.push(Message::user(text));
+                    sent.push(Message::user(text));
                 }
-                _ => told.push(message),
+                _ => sent.push(message),
             }
         }
-        told
+        sent
     }
 }
 
-/// The engine's ears while a harness runs.
+/// Receives the events of a running harness.
 struct HarnessWatcher<'a> {
     engine: &'a Engine,
     run: &'a Run<'a>,
     brain: &'a str,
     /// Ends the run: at the turn's end, and where a bound is passed.
     end: CancellationToken,
-    /// What the turn had used before.
+    /// The tokens that the turn had used before.
     before: u64,
     /// The names of our own tools.
     ours: Vec<String>,
-    /// What other servers were given: it is taken out of what they say before that is kept.
+    /// The secrets of MCP servers, removed from their output before it is recorded.
     hidden: HiddenSecrets,
     seen: Mutex<HarnessRecord>,
 }
@@ -197,8 +196,8 @@ struct HarnessRecord {
 impl<'a> HarnessWatcher<'a> {
     fn new(engine: &'a Engine, run: &'a Run<'a>, brain: &'a str) -> Result<Self, Halt> {
         let message = run.turn.asked.message;
-        let before = engine.journal().tokens(message).map_err(later)?;
-        let rounds = engine.journal().rounds(message).map_err(later)?.len();
+        let before = engine.journal().tokens(message).map_err(retry_later)?;
+        let rounds = engine.journal().rounds(message).map_err(retry_later)?.len();
         let seen =
             HarnessRecord { calls: u32::try_from(rounds).unwrap_or(u32::MAX), ..HarnessRecord::default() };
         Ok(Self {
@@ -222,10 +221,10 @@ impl<'a> HarnessWatcher<'a> {
         self.end.cancel();
     }
 
-    /// What isn't on disk must not go on.
+    /// Stops the run where a step can't be recorded.
     fn check<T>(&self, kept: Result<T, TurnJournalError>) -> Option<T> {
         kept.map_err(|error| {
-            self.seen().halt.get_or_insert(later(error));
+            self.seen().halt.get_or_insert(retry_later(error));
             self.end.cancel();
         })
         .ok()
@@ -249,8 +248,8 @@ impl<'a> HarnessWatcher<'a> {
 
 #[async_trait]
 impl Host for HarnessWatcher<'_> {
-    fn said(&self, words: &str) {
-        self.run.place.said(words);
+    fn partial_text(&self, words: &str) {
+        self.run.place.partial_text(words);
     }
 
     async fn tool_started(&self, call: &ToolCall) {
@@ -307,7 +306,7 @@ impl Host for HarnessWatcher<'_> {
         let message = self.run.turn.asked.message;
         let asked = ToolResult { call_id: call.id.clone(), text: String::new(), is_error: false };
         let Some(open) = self.check(self.engine.journal().open_call(message, &asked)) else { return false };
-        // One that it asks about before it tells of it comes after all that it told of.
+        // A call that it asks about before it announces it comes after all announced calls.
         let number = match open {
             Some((number, _)) => number,
             None => match self.check(self.engine.journal().tools(message)) {
@@ -316,20 +315,20 @@ impl Host for HarnessWatcher<'_> {
             },
         };
         let Some(caller) = self.caller(number) else { return false };
-        let wanted = if self.ours.contains(&call.name) {
-            match self.engine.parts.tools.leave(call, &caller) {
+        let subject = if self.ours.contains(&call.name) {
+            match self.engine.parts.tools.precondition(call, &caller) {
                 Precondition::Free => return true,
                 Precondition::Refused(_) => return false,
-                Precondition::Ask(wanted) => wanted,
+                Precondition::Ask(subject) => subject,
             }
         } else {
             let why = format!("a tool of {} itself, outside the box", self.brain);
             let run = format!("{} {}", call.name, call.arguments);
-            ApprovalSubject { run, hash: None, why, always: None, lasts: false }
+            ApprovalSubject { run, hash: None, why, always: None, reusable: false }
         };
         self.run.place.progress(&format!("waiting for approval of {}", call.name));
-        let _paused = self.run.patience.pause();
-        let asked = self.engine.parts.approvals.ask(&wanted, &caller, self.run.place, &self.end).await;
+        let _paused = self.run.time_limit.pause();
+        let asked = self.engine.parts.approvals.ask(&subject, &caller, self.run.place, &self.end).await;
         match asked {
             Ok(verdict) => verdict == ApprovalVerdict::Yes,
             Err(problem) => {
@@ -349,7 +348,7 @@ impl Host for HarnessWatcher<'_> {
     }
 }
 
-/// What is asked in the turn, as its log has it.
+/// The turn's questions, as its log has them.
 fn questions<'r>(run: &'r Run<'_>) -> Vec<&'r str> {
     run.questions.iter().map(|question| history::strip_mentions(&question.text)).collect()
 }

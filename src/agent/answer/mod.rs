@@ -1,11 +1,13 @@
 //! A turn, from its question to its answer.
 //!
-//! A question with what memory gives comes in; one answer goes out, whole or not at all. Each step is in the turn journal
-//! before the next begins, so that a crash repeats none that cost something.
-//! - [`engine`]: the turn; [`turn_input`]: what is asked; [`ask_chain`]: whom, one after the other; [`rounds`]: its rounds of tools; [`harness`]: the same for a program with a loop of its own;
-//! - [`time_limit`]: the time that a turn may take; [`budget_check`]: what happens where the day's budget is used up; a turn's own
-//!   bound of tokens and rounds is [`rounds`]';
-//! - [`note_context`]: what a brain is told of the vault; [`fixed_texts`]: what the assistant says itself; [`finish`]: how a turn ends;
+//! A question and the memories for it come in; one answer goes out, whole or not at all. Each step is in the turn
+//! journal before the next one begins, so that a crash repeats no step that cost something.
+//! - [`engine`]: the turn; [`turn_input`]: its questions, log, summaries, skills and tools; [`ask_chain`]: the brains,
+//!   one after the other; [`rounds`]: the rounds of tools; [`harness`]: the same for a program with a loop of its own;
+//! - [`time_limit`]: the time limit of a turn; [`budget_check`]: the day's budgets; [`rounds`] also applies a turn's
+//!   own limits of tokens and rounds;
+//! - [`note_context`]: the notes that a request contains; [`fixed_texts`]: the assistant's own sentences; [`finish`]:
+//!   the end of a turn;
 //! - [`colleague`], [`recall_brain`]: brains that are asked within a turn.
 
 mod ask_chain;
@@ -22,7 +24,7 @@ mod time_limit;
 mod turn_input;
 
 pub(super) use ask_chain::row;
-pub(super) use budget_check::{may_spend, tell};
+pub(super) use budget_check::{may_spend, queue_notices};
 pub use colleague::Colleagues;
 pub use engine::{Engine, EngineParts, RunPurpose};
 pub use note_context::{kept, notes, shown};

@@ -1,4 +1,4 @@
-//! Reads the notes that a brain is told of: persona, profile, pinned notes, working memory.
+//! Reads the notes that every request contains: persona, profile, pinned notes, working memory.
 
 use jiff::Timestamp;
 
@@ -13,13 +13,13 @@ use crate::workspace::Workspace;
 /// Longer texts of a note are cut; working memory has a budget of its own.
 const MOST_CHARS: usize = 20_000;
 
-/// The bytes of a file that is kept in the vault.
+/// The bytes of a file of the vault.
 pub fn kept(workspace: &Workspace, path: &str) -> Result<Vec<u8>, String> {
     let path = NotePath::new(path).map_err(|error| error.to_string())?;
     workspace.vault.read(&path).map_err(|error| error.to_string())
 }
 
-/// What the notes say that every request tells of, for a request at `at`, by whoever reads them.
+/// The notes that every request contains, for a request at `at`, with this reader.
 pub fn notes(workspace: &Workspace, at: Timestamp, read: &dyn Fn(&str) -> Vec<u8>) -> Notes {
     let settings = &workspace.settings;
     let text = |path: &str| String::from_utf8_lossy(&read(path)).into_owned();
@@ -34,13 +34,13 @@ pub fn notes(workspace: &Workspace, at: Timestamp, read: &dyn Fn(&str) -> Vec<u8
     }
 }
 
-/// The question as a brain gets it: pictures only where it takes them.
+/// The question for a brain: pictures only where it takes them.
 pub(super) fn for_brain(question: &Question, vision: bool) -> Question {
     let files = question.files.iter().map(|part| shown(part.clone(), vision)).collect();
     Question { files, ..question.clone() }
 }
 
-/// A part as a brain gets it that takes pictures, or doesn't.
+/// A part for a brain with or without vision.
 pub fn shown(part: Part, vision: bool) -> Part {
     match part {
         Part::Image { media_type, .. } if !vision => {

@@ -1,9 +1,9 @@
-//! A brain that chooses what of the found memories helps with a question: `[recall] brain`, off unless it is set.
+//! Asks a brain which of the found memories help with a question (`[recall] brain`, off by default).
 //!
-//! It is asked with what our ranker found, the question and the last lines of the conversation, without tools, and
-//! answers `NONE` or a few lines. It has three seconds with all that came before it; late, silent, resting, over its
-//! budget or talking about something else, it changes nothing: what the ranker found is given. Its lines are as little
-//! trusted as the memories that they come from, and stand at the same place.
+//! It gets the ranker's results, the question and the last lines of the conversation, without tools, and answers `NONE`
+//! or a few lines, within three seconds for all of recall. Where it is late, silent, in cooldown, over its budget or
+//! answers in another form, the ranker's results are used unchanged. Its lines are untrusted like the memories
+//! themselves.
 
 use std::time::{Duration, Instant};
 
@@ -16,14 +16,14 @@ use crate::format::invisible;
 use crate::format::log::{EventKind, INJECTED, LogBlock};
 use crate::turn::history;
 
-/// What memory may take in all where a brain chooses.
+/// The time limit of recall where a brain chooses.
 pub(in crate::agent) const TIME: Duration = Duration::from_secs(3);
 /// The most that it may write.
 const MOST_OUTPUT: u32 = 400;
 /// The most lines, and the most characters of one.
 const MOST_LINES: usize = 3;
 const MOST_LINE: usize = 300;
-/// The last events of the conversation that it is shown, and the most characters of all of them.
+/// The number of events of the conversation that it is shown, and the most characters of them together.
 const EVENTS: usize = 6;
 const MOST_BEFORE: usize = 1500;
 const MOST_QUESTION: usize = 2000;
@@ -34,19 +34,19 @@ Answer with two or three short lines, each a fact from the notes that helps with
 has one, in the words of the notes. Nothing else: no greeting, no answer to the question, nothing that isn't in the \
 notes. If none of the notes helps, answer with the one word NONE.";
 
-/// What a recaller's words mean.
+/// A parsed reply.
 #[derive(Debug, PartialEq, Eq)]
 enum RecallReply {
     /// Nothing helps.
     Nothing,
     /// These lines do.
     Lines(Vec<String>),
-    /// It said something else.
+    /// Another form.
     Nonsense,
 }
 
 impl Engine {
-    /// What the brain of the settings makes of what was found; none where ours is to be given.
+    /// The brain's choice of the found memories; none where the ranker's results are to be used.
     pub(super) async fn choose(
         &self,
         run: &Run<'_>,
@@ -55,18 +55,20 @@ impl Engine {
         began: Instant,
     ) -> Option<RecalledContext> {
         let name = self.parts.workspace.settings.recall.brain.as_deref()?;
-        let seat = self.brains.named(name).filter(|_| self.may_spend(name))?;
-        let attempt =
-            self.brains.next(&[seat], &FailoverWalk::default()).filter(|attempt| !attempt.last_resort)?;
+        let member = self.brains.named(name).filter(|_| self.may_spend(name))?;
+        let attempt = self
+            .brains
+            .next_attempt(&[member], &FailoverWalk::default())
+            .filter(|attempt| !attempt.last_resort)?;
         let left = TIME.checked_sub(began.elapsed())?;
         let request = request(&run.blocks, question, &found.injection);
         let asked = Instant::now();
-        let heard = CallListener::default();
-        let asking = self.brains.ask(seat, &attempt, &request, &heard, run.stop);
+        let listener = CallListener::default();
+        let asking = self.brains.ask(member, &attempt, &request, &listener, run.stop);
         let late =
             || BrainError::new(FailureClass::Timeout, format!("it took longer than {} s", TIME.as_secs()));
         let answered = tokio::time::timeout(left, asking).await.unwrap_or_else(|_| Err(late()));
-        self.note_choice(run, seat, &answered, heard.usage(&request, &answered), asked);
+        self.note_choice(run, member, &answered, listener.usage(&request, &answered), asked);
         match chosen(&answered.ok()?, &format!("{}\n{question}", found.injection)) {
             RecallReply::Nothing => Some(RecalledContext::default()),
             RecallReply::Lines(lines) => {
@@ -82,7 +84,7 @@ impl Engine {
     fn note_choice(
         &self,
         run: &Run<'_>,
-        seat: &ChainBrain,
+        member: &ChainBrain,
         answered: &Result<Reply, BrainError>,
         used: Usage,
         asked: Instant,
@@ -91,8 +93,8 @@ impl Engine {
             return;
         }
         let ms = u64::try_from(asked.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let row = row(&seat.prepared.settings, answered, ms, used);
-        self.keep(self.journal().called_beside(run.turn.asked.message, "recall", &row, self.now()));
+        let row = row(&member.prepared.settings, answered, ms, used);
+        self.keep(self.journal().record_background_call(run.turn.asked.message, "recall", &row, self.now()));
     }
 }
 
@@ -127,7 +129,7 @@ fn before(blocks: &[LogBlock]) -> String {
     lines.join("\n")
 }
 
-/// What was said, where every number in it stands in what was shown.
+/// Parses a reply. Every number in it has to stand in the request.
 fn chosen(reply: &Reply, shown: &str) -> RecallReply {
     if reply.stop != StopReason::End || !reply.tool_calls.is_empty() {
         return RecallReply::Nonsense;
@@ -150,7 +152,7 @@ fn chosen(reply: &Reply, shown: &str) -> RecallReply {
     RecallReply::Lines(lines)
 }
 
-/// The lines as they stand before the question, in the form of all memories.
+/// The lines in the form of all injected memories.
 fn injection(brain: &str, lines: &[String]) -> String {
     let json = serde_json::json!({ "chosen_by": brain, "memories": lines });
     format!("{INJECTED}\n{}", serde_json::to_string_pretty(&json).unwrap_or_default())

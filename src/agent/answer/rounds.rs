@@ -1,8 +1,11 @@
-//! The rounds of tools of a turn: what was asked for is done once, and what was done is told again.
+//! Runs the rounds of tools of a turn, each call once, and turns them into messages for the next request.
+//!
+//! The journal holds each call's start and end: a call that has ended is not run again, and of a call that a crash
+//! interrupted the brain is told that its outcome is unknown. Also decides whether the turn has read untrusted text.
 
 use std::collections::HashMap;
 
-use super::engine::{Engine, Run, later};
+use super::engine::{Engine, Run, retry_later};
 use super::fixed_texts;
 use crate::agent::approval_request::{ApprovalVerdict, AskOutcome, OpenApproval};
 use crate::agent::tools::{Caller, Precondition};
@@ -11,18 +14,18 @@ use crate::format::log::EventKind;
 use crate::turn::journal::ToolEnd;
 use crate::turn::{Halt, TurnNote, assemble, history};
 
-/// Of the calls of one reply so many are run.
+/// The most calls of one reply that are run.
 const MOST_CALLS: usize = 16;
 
-/// With fewer tokens left for an answer a routine with a budget isn't asked.
+/// A routine with a budget makes no request with fewer tokens left for the answer.
 const FEWEST_TOKENS: u64 = 32;
 
 impl Engine {
-    /// The rounds of tools so far, as messages; what was asked for and isn't done yet is done now, within the bounds of
-    /// rounds and of calls in one.
+    /// The rounds of tools so far, as messages; calls that were not run yet are run now, within the limits of
+    /// rounds and of calls in a round.
     pub(super) async fn rounds(&self, run: &Run<'_>, brain: &str) -> Result<Vec<Message>, Halt> {
         let message = run.turn.asked.message;
-        let rounds = self.journal().rounds(message).map_err(later)?;
+        let rounds = self.journal().rounds(message).map_err(retry_later)?;
         let most = self.settings().max_rounds as usize;
         let spent = rounds.len() >= most;
         let mut messages = Vec::new();
@@ -31,7 +34,7 @@ impl Engine {
         for (index, round) in rounds.into_iter().enumerate() {
             let mut results = Vec::new();
             for (nth, call) in round.tool_calls.iter().enumerate() {
-                let end = match beyond(index, nth, most) {
+                let end = match call_limit_reached(index, nth, most) {
                     Some(why) if !self.was_started(run, number)? => not_run(why),
                     _ => self.run_tool(run, number, call, brain).await?,
                 };
@@ -52,13 +55,13 @@ impl Engine {
         Ok(messages)
     }
 
-    /// Whether the call of this number was started before, by this program or one that was killed.
+    /// Whether the call of this number was started before, by this process or a killed one.
     fn was_started(&self, run: &Run<'_>, number: u32) -> Result<bool, Halt> {
-        let known = self.journal().tools(run.turn.asked.message).map_err(later)?;
+        let known = self.journal().tools(run.turn.asked.message).map_err(retry_later)?;
         Ok(known.iter().any(|row| row.number == number))
     }
 
-    /// What a tool said; it is started now if it never was.
+    /// The result of a call, which is run now if it never was started.
     pub(super) async fn run_tool(
         &self,
         run: &Run<'_>,
@@ -67,7 +70,7 @@ impl Engine {
         brain: &str,
     ) -> Result<ToolEnd, Halt> {
         let message = run.turn.asked.message;
-        let known = self.journal().tools(message).map_err(later)?;
+        let known = self.journal().tools(message).map_err(retry_later)?;
         let end = match known.into_iter().find(|row| row.number == number) {
             Some(row) => match row.result {
                 Some(end) => {
@@ -81,16 +84,20 @@ impl Engine {
                 let turn = run.turn.name();
                 let tainted = self.tainted(run, number)?;
                 let caller = Caller { turn, number, brain: brain.to_owned(), tainted };
-                let end = match self.may(run, call, &caller).await? {
+                let end = match self.approve(run, call, &caller).await? {
                     Ok(()) => {
                         run.place.progress(&format!("using {}", call.name));
                         fail::fail_point!("turn::before-tool-started");
-                        self.journal().tool_started(message, number, call, self.now()).map_err(later)?;
+                        self.journal()
+                            .tool_started(message, number, call, self.now())
+                            .map_err(retry_later)?;
                         fail::fail_point!("turn::after-tool-started");
                         self.parts.tools.call(call, &caller, run.stop).await
                     }
                     Err(why) => {
-                        self.journal().tool_started(message, number, call, self.now()).map_err(later)?;
+                        self.journal()
+                            .tool_started(message, number, call, self.now())
+                            .map_err(retry_later)?;
                         ToolEnd { text: why, is_error: true, ms: 0 }
                     }
                 };
@@ -98,27 +105,32 @@ impl Engine {
                 end
             }
         };
-        self.journal().tool_finished(message, number, &end, self.now()).map_err(later)?;
+        self.journal().tool_finished(message, number, &end, self.now()).map_err(retry_later)?;
         fail::fail_point!("turn::after-tool-finished");
         note_tool(run, number, call, &end);
         Ok(end)
     }
 
-    /// Whether a call may run now: a person is asked where the box wants that. The inner error is for the brain.
-    async fn may(&self, run: &Run<'_>, call: &ToolCall, caller: &Caller) -> Result<Result<(), String>, Halt> {
-        let wanted = match self.parts.tools.leave(call, caller) {
+    /// Whether a call may run now; asks a person where the toolbox wants that. The inner error is for the brain.
+    async fn approve(
+        &self,
+        run: &Run<'_>,
+        call: &ToolCall,
+        caller: &Caller,
+    ) -> Result<Result<(), String>, Halt> {
+        let subject = match self.parts.tools.precondition(call, caller) {
             Precondition::Free => return Ok(Ok(())),
             Precondition::Refused(why) => return Ok(Err(why)),
-            Precondition::Ask(wanted) => wanted,
+            Precondition::Ask(subject) => subject,
         };
         run.place.progress(&format!("waiting for approval of {}", call.name));
         let (message, number) = (run.turn.asked.message, caller.number);
-        let before = self.journal().left(message, number).map_err(later)?;
+        let before = self.journal().suspended_at(message, number).map_err(retry_later)?;
         let before = before.map(|(id, until)| OpenApproval { id, until });
         let left = {
-            let _paused = run.patience.pause();
+            let _paused = run.time_limit.pause();
             let approvals = &self.parts.approvals;
-            approvals.ask_or_leave(&wanted, caller, before.clone(), run.place, run.stop).await
+            approvals.ask_or_suspend(&subject, caller, before.clone(), run.place, run.stop).await
         };
         if run.stop.is_cancelled() {
             return Err(Halt::Stopped);
@@ -126,24 +138,25 @@ impl Engine {
         Ok(match left {
             Ok(AskOutcome::Open(line)) => {
                 if before.as_ref() != Some(&line) {
-                    let noted = self.journal().left_at(message, number, (&line.id, line.until), self.now());
-                    noted.map_err(later)?;
+                    let noted =
+                        self.journal().record_suspended(message, number, (&line.id, line.until), self.now());
+                    noted.map_err(retry_later)?;
                 }
                 return Err(Halt::Later(format!("it waits for the approval `{}`", line.id)));
             }
-            Ok(AskOutcome::Said(ApprovalVerdict::Yes)) => Ok(()),
-            Ok(AskOutcome::Said(ApprovalVerdict::No)) => Err(fixed_texts::DECLINED.to_owned()),
-            Ok(AskOutcome::Said(ApprovalVerdict::Expired)) => Err(fixed_texts::EXPIRED.to_owned()),
-            Ok(AskOutcome::Said(ApprovalVerdict::Nobody)) => Err(fixed_texts::NOBODY_TO_ASK.to_owned()),
-            Ok(AskOutcome::Said(ApprovalVerdict::Waits)) => Err(fixed_texts::WAITS.to_owned()),
+            Ok(AskOutcome::Decided(ApprovalVerdict::Yes)) => Ok(()),
+            Ok(AskOutcome::Decided(ApprovalVerdict::No)) => Err(fixed_texts::DECLINED.to_owned()),
+            Ok(AskOutcome::Decided(ApprovalVerdict::Expired)) => Err(fixed_texts::EXPIRED.to_owned()),
+            Ok(AskOutcome::Decided(ApprovalVerdict::Nobody)) => Err(fixed_texts::NOBODY_TO_ASK.to_owned()),
+            Ok(AskOutcome::Decided(ApprovalVerdict::Waits)) => Err(fixed_texts::WAITS.to_owned()),
             Err(problem) => {
                 Err(format!("This needs a person's approval, and that can't be asked: {problem}"))
             }
         })
     }
 
-    /// Whether the turn has read, before its call of this number, text that nobody vouches for: in a file that hangs on
-    /// its question, in what its log tells of earlier turns, or from a tool.
+    /// Whether the turn has read untrusted text before its call of this number: in a file attached to
+    /// its question, in its log's earlier turns, or from a tool.
     pub(super) fn tainted(&self, run: &Run<'_>, number: u32) -> Result<bool, Halt> {
         if self.routine.as_ref().is_some_and(|routine| routine.tainted)
             || run.questions.iter().any(|question| !question.files.is_empty())
@@ -169,7 +182,7 @@ impl Engine {
             EventKind::Tool => untrusted(&event.author),
             EventKind::Agent | EventKind::Recall | EventKind::System => false,
         });
-        let rows = self.journal().tools(run.turn.asked.message).map_err(later)?;
+        let rows = self.journal().tools(run.turn.asked.message).map_err(retry_later)?;
         Ok(told
             || run.joined.iter().any(|turn| turn.asked.author != *author)
             || rows.iter().any(|row| row.number < number && untrusted(&row.call.name)))
@@ -177,35 +190,35 @@ impl Engine {
 
     /// The sentence that ends a turn whose tokens or rounds are used up.
     pub(super) fn over_budget(&self, message: u64) -> Result<Option<String>, Halt> {
-        let used = self.journal().tokens(message).map_err(later)?;
+        let used = self.journal().tokens(message).map_err(retry_later)?;
         let most = self.turn_tokens();
         if used >= most {
-            return Ok(Some(self.stopped_here(message, fixed_texts::tokens_used_up(most))));
+            return Ok(Some(self.stop_text(message, fixed_texts::tokens_used_up(most))));
         }
-        let rounds = self.journal().rounds(message).map_err(later)?.len();
+        let rounds = self.journal().rounds(message).map_err(retry_later)?.len();
         let most = self.settings().max_rounds;
-        Ok((rounds > most as usize).then(|| self.stopped_here(message, fixed_texts::rounds_used_up(most))))
+        Ok((rounds > most as usize).then(|| self.stop_text(message, fixed_texts::rounds_used_up(most))))
     }
 
-    /// Bounds the answer to a request of a routine by what its budget leaves; the sentence that ends the run where the
-    /// request, as it is estimated, leaves too little for one.
+    /// Limits the answer to a request of a routine to the rest of its budget; the sentence that ends the run where the
+    /// estimated request leaves too little for an answer.
     pub(super) fn keep_to_budget(&self, message: u64, request: &mut Request) -> Result<Option<String>, Halt> {
         if self.routine.as_ref().is_none_or(|routine| routine.budget.is_none()) {
             return Ok(None);
         }
         let most = self.turn_tokens();
-        let used = self.journal().tokens(message).map_err(later)?;
+        let used = self.journal().tokens(message).map_err(retry_later)?;
         let left = most.saturating_sub(used).saturating_sub(assemble::tokens(request));
         if left < FEWEST_TOKENS {
-            return Ok(Some(self.stopped_here(message, fixed_texts::budget_too_small(most, used))));
+            return Ok(Some(self.stop_text(message, fixed_texts::budget_too_small(most, used))));
         }
         let left = u32::try_from(left).unwrap_or(u32::MAX);
         request.max_output_tokens = Some(request.max_output_tokens.map_or(left, |own| own.min(left)));
         Ok(None)
     }
 
-    /// The sentence that ends a turn at a bound, with what was done until then.
-    pub(super) fn stopped_here(&self, message: u64, sentence: String) -> String {
+    /// The sentence that ends a turn at a limit, with its completed calls.
+    pub(super) fn stop_text(&self, message: u64, sentence: String) -> String {
         match self.done(message) {
             Some(done) => format!("{sentence}\n\n{done}"),
             None => sentence,
@@ -213,15 +226,15 @@ impl Engine {
     }
 }
 
-/// Why a call isn't run: the `nth` of the round `index`, both from 0, where so many rounds may be had.
-fn beyond(index: usize, nth: usize, most: usize) -> Option<String> {
+/// Why the call `nth` of the round `index` (both from 0) isn't run, with `most` rounds allowed.
+fn call_limit_reached(index: usize, nth: usize, most: usize) -> Option<String> {
     if index >= most {
         return Some(fixed_texts::NO_MORE_ROUNDS.to_owned());
     }
     (nth >= MOST_CALLS).then(|| fixed_texts::too_many_calls(MOST_CALLS))
 }
 
-/// The end of a call that was never begun; no row tells of it, since it says the same whenever it is asked.
+/// The result of a call that was never started; it is not recorded, since it is always the same.
 fn not_run(why: String) -> ToolEnd {
     ToolEnd { text: why, is_error: true, ms: 0 }
 }

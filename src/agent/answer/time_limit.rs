@@ -1,4 +1,4 @@
-//! The time that a turn may take, which doesn't run while a person is asked.
+//! Limits the time of a turn; the clock stops while a person is being asked.
 
 use std::time::Duration;
 
@@ -6,23 +6,23 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// What a question to a person may take to be ended.
-const FAREWELL: Duration = Duration::from_secs(2);
+/// The time to close a question to a person.
+const QUESTION_END_TIME: Duration = Duration::from_secs(2);
 
-/// Why work was not done.
+/// Why work was ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum NotDone {
-    /// Somebody stopped it.
+pub(super) enum LimitReached {
+    /// It was stopped.
     Stopped,
     /// Its time is up.
     TimeIsUp,
 }
 
-/// How many questions to people are open in a turn.
+/// The number of open questions to people in a turn.
 #[derive(Debug)]
 pub(super) struct OpenQuestions(watch::Sender<u32>);
 
-/// A person is being asked, until this is dropped.
+/// A person is asked until this is dropped.
 pub(super) struct ClockPause<'a>(&'a OpenQuestions);
 
 impl Default for OpenQuestions {
@@ -38,14 +38,14 @@ impl OpenQuestions {
         ClockPause(self)
     }
 
-    /// Does the work, for so long at most without the pauses, until `stop`. A question to a person that is open then
+    /// Runs `work` until `stop` or the limit, not counting pauses. A question to a person that is open then
     /// is ended before the work is dropped.
     pub async fn limit<T>(
         &self,
         limit: Duration,
         stop: &CancellationToken,
         work: impl Future<Output = T>,
-    ) -> Result<T, NotDone> {
+    ) -> Result<T, LimitReached> {
         let mut open = self.0.subscribe();
         let mut left = limit;
         tokio::pin!(work);
@@ -56,9 +56,9 @@ impl OpenQuestions {
                 biased;
                 () = stop.cancelled() => {
                     if paused {
-                        let _ = tokio::time::timeout(FAREWELL, &mut work).await;
+                        let _ = tokio::time::timeout(QUESTION_END_TIME, &mut work).await;
                     }
-                    return Err(NotDone::Stopped);
+                    return Err(LimitReached::Stopped);
                 }
                 done = &mut work => return Ok(done),
                 _ = open.changed() => {
@@ -66,7 +66,7 @@ impl OpenQuestions {
                         left = left.saturating_sub(since.elapsed());
                     }
                 }
-                () = tokio::time::sleep(left), if !paused => return Err(NotDone::TimeIsUp),
+                () = tokio::time::sleep(left), if !paused => return Err(LimitReached::TimeIsUp),
             }
         }
     }
@@ -86,44 +86,44 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn the_time_runs_but_while_a_person_is_asked() {
-        let (patience, stop) = (OpenQuestions::default(), CancellationToken::new());
-        let late = patience.limit(10 * MINUTE, &stop, tokio::time::sleep(11 * MINUTE)).await;
-        assert_eq!(late, Err(NotDone::TimeIsUp));
+        let (time_limit, stop) = (OpenQuestions::default(), CancellationToken::new());
+        let late = time_limit.limit(10 * MINUTE, &stop, tokio::time::sleep(11 * MINUTE)).await;
+        assert_eq!(late, Err(LimitReached::TimeIsUp));
         let asked = async {
             tokio::time::sleep(6 * MINUTE).await;
-            let first = patience.pause();
-            let second = patience.pause();
+            let first = time_limit.pause();
+            let second = time_limit.pause();
             tokio::time::sleep(30 * MINUTE).await;
             drop(first);
             tokio::time::sleep(30 * MINUTE).await;
             drop(second);
             tokio::time::sleep(3 * MINUTE).await;
         };
-        assert_eq!(patience.limit(10 * MINUTE, &stop, asked).await, Ok(()));
+        assert_eq!(time_limit.limit(10 * MINUTE, &stop, asked).await, Ok(()));
         let asked = async {
             tokio::time::sleep(6 * MINUTE).await;
-            let pause = patience.pause();
+            let pause = time_limit.pause();
             tokio::time::sleep(30 * MINUTE).await;
             drop(pause);
             tokio::time::sleep(5 * MINUTE).await;
         };
-        let late = patience.limit(10 * MINUTE, &stop, asked).await;
-        assert_eq!(late, Err(NotDone::TimeIsUp), "what was used before counts");
+        let late = time_limit.limit(10 * MINUTE, &stop, asked).await;
+        assert_eq!(late, Err(LimitReached::TimeIsUp), "what was used before counts");
     }
     #[tokio::test(start_paused = true)]
     async fn a_question_is_ended_before_stopped_work_is_dropped() {
         for asking in [true, false] {
-            let (patience, stop) = (OpenQuestions::default(), CancellationToken::new());
+            let (time_limit, stop) = (OpenQuestions::default(), CancellationToken::new());
             let mut ended = false;
             let work = async {
-                let _pause = asking.then(|| patience.pause());
+                let _pause = asking.then(|| time_limit.pause());
                 tokio::time::sleep(MINUTE).await;
                 stop.cancel();
                 tokio::time::sleep(Duration::from_millis(10)).await;
                 ended = true;
                 tokio::time::sleep(MINUTE).await;
             };
-            assert_eq!(patience.limit(10 * MINUTE, &stop, work).await, Err(NotDone::Stopped));
+            assert_eq!(time_limit.limit(10 * MINUTE, &stop, work).await, Err(LimitReached::Stopped));
             assert_eq!(ended, asking);
         }
     }

@@ -1,4 +1,4 @@
-//! What a turn is asked with: its questions with their files, the log, the summaries, the skills, the tools.
+//! Collects the input of a turn: questions with their files, the log, summaries, skills, tools; and makes its request.
 
 use jiff::Timestamp;
 
@@ -31,7 +31,11 @@ impl Engine {
     }
 
     /// The summaries of the window; where they can't be read the turn goes on without.
-    pub(super) fn told(&self, turn: &TurnRow, blocks: Vec<LogBlock>) -> (Vec<PastSummary>, Vec<LogBlock>) {
+    pub(super) fn summaries(
+        &self,
+        turn: &TurnRow,
+        blocks: Vec<LogBlock>,
+    ) -> (Vec<PastSummary>, Vec<LogBlock>) {
         let workspace = &self.parts.workspace;
         let path = turn.asked.block.split_once("#^").map_or("", |(path, _)| path);
         match Summaries::of(workspace).told(&format!("{path}.md"), blocks) {
@@ -72,10 +76,10 @@ impl Engine {
         questions
     }
 
-    /// A file of a question as a brain is told of it: whole where it is a picture or a text of some size, else by
+    /// A file of a question, for a brain: whole where it is a picture or a small text, else by
     /// its name.
     pub(super) async fn file(&self, file: &AttachedFile, place: &dyn Conversation) -> Part {
-        let Some(most) = file.most() else { return file.told() };
+        let Some(most) = file.max_bytes() else { return file.name_part() };
         let read = match &file.place {
             FilePlace::Link(link) => place.fetch(link, most).await,
             FilePlace::Kept(path) => kept(&self.parts.workspace, path),
@@ -83,10 +87,10 @@ impl Engine {
         let read = read.inspect_err(|problem| {
             tracing::info!(file = file.name, "a file is told by its name alone: {problem}");
         });
-        file.tell(read.ok().as_deref())
+        file.to_part(read.ok().as_deref())
     }
 
-    /// What is told of the vault's skills; nothing where nobody could read them.
+    /// The vault's skills for a request; none where the brain has no tool to read them.
     pub(super) fn skills(&self, run: &Run<'_>) -> RequestSkills {
         if !self.tools().iter().any(|tool| tool.name == skills::TOOL) {
             return RequestSkills::default();
@@ -97,45 +101,46 @@ impl Engine {
         RequestSkills::of(skills.offered(), &text.join("\n"))
     }
 
-    /// The tokens that a request to this brain may have.
-    pub(super) fn budget(&self, seat: &ChainBrain) -> u64 {
-        let brain = &seat.prepared.settings;
+    /// The most tokens of a request to this brain.
+    pub(super) fn budget(&self, member: &ChainBrain) -> u64 {
+        let brain = &member.prepared.settings;
         assemble::budget(brain.context_tokens, brain.max_output_tokens, self.turn_tokens())
     }
 
-    /// What stands in the turn's request anyway, whichever of these brains is asked: events of its log, and the notes
-    /// that every request tells of. As links' targets.
-    pub(super) fn standing(&self, run: &Run<'_>, seats: &[&ChainBrain]) -> Vec<String> {
+    /// The link targets of what the turn's request contains anyway, for each of these brains: events of its log, and
+    /// the notes of every request.
+    pub(super) fn already_in_request(&self, run: &Run<'_>, members: &[&ChainBrain]) -> Vec<String> {
         let workspace = &self.parts.workspace;
-        let Some(seat) = seats.iter().min_by_key(|seat| self.budget(seat)) else { return Vec::new() };
+        let Some(member) = members.iter().min_by_key(|member| self.budget(member)) else { return Vec::new() };
         // What memory gives takes room, too.
         let recall = workspace.settings.recall.budget_tokens as u64;
-        let budget = self.budget(seat).saturating_sub(recall);
+        let budget = self.budget(member).saturating_sub(recall);
         let (at, skills) = (self.now(), self.skills(run));
-        let events =
-            self.with_material(run, seat, at, budget, &skills, |material| assemble::standing(&material));
+        let events = self.with_material(run, member, at, budget, &skills, |material| {
+            assemble::already_in_request(&material)
+        });
         let log = run.turn.asked.block.split_once("#^").map_or("", |(log, _)| log);
-        let mut stands: Vec<String> = events.into_iter().map(|id| format!("{log}#^{id}")).collect();
+        let mut known: Vec<String> = events.into_iter().map(|id| format!("{log}#^{id}")).collect();
         let notes = told_notes(&workspace.settings).chain([workspace.note(&workspace.settings.paths.pinned)]);
-        stands.extend(notes.map(|note| note.as_str().trim_end_matches(".md").to_owned()));
-        stands
+        known.extend(notes.map(|note| note.as_str().trim_end_matches(".md").to_owned()));
+        known
     }
 
     pub(super) fn assemble(
         &self,
         run: &Run<'_>,
-        seat: &ChainBrain,
+        member: &ChainBrain,
         at: Timestamp,
         budget: u64,
         skills: &RequestSkills,
     ) -> Request {
-        self.with_material(run, seat, at, budget, skills, assemble::assemble)
+        self.with_material(run, member, at, budget, skills, assemble::assemble)
     }
 
     fn with_material<T>(
         &self,
         run: &Run<'_>,
-        seat: &ChainBrain,
+        member: &ChainBrain,
         at: Timestamp,
         budget: u64,
         skills: &RequestSkills,
@@ -143,7 +148,7 @@ impl Engine {
     ) -> T {
         let workspace = &self.parts.workspace;
         let now = at.to_zoned(workspace.zone.tz().clone());
-        let vision = seat.prepared.settings.vision;
+        let vision = member.prepared.settings.vision;
         let questions: Vec<Question> =
             run.questions.iter().map(|question| for_brain(question, vision)).collect();
         let read = |path: &str| kept(workspace, path).unwrap_or_default();
@@ -152,12 +157,12 @@ impl Engine {
             skills,
             tools: self.tools(),
             blocks: &run.blocks,
-            summaries: &run.told,
+            summaries: &run.summaries,
             questions: &questions,
             injection: &run.recalled.injection,
             now: &now,
             budget,
-            max_output_tokens: seat.prepared.settings.max_output_tokens,
+            max_output_tokens: member.prepared.settings.max_output_tokens,
             schema: self.parts.schema.clone(),
         })
     }

@@ -10,24 +10,24 @@ use crate::workspace::Workspace;
 /// Characters that a person can be expected to read before a yes.
 const MOST_CHARS: usize = 8_000;
 
-/// What is known without asking: a person may have said "Always" since the turn began. It doesn't hold for a turn that
-/// has read what nobody vouches for.
+/// The decision that needs no question: a person may have said "Always" since the turn began. It doesn't hold for a
+/// turn that has read untrusted text.
 ///
 /// # Errors
-/// A sentence on why it can't be put to a person at all.
-pub fn before_asking(
+/// A sentence on why a person can't be asked about it.
+pub fn decide_without_asking(
     workspace: &Workspace,
-    wanted: &ApprovalSubject,
+    subject: &ApprovalSubject,
     caller: &Caller,
 ) -> Result<Option<ApprovalVerdict>, String> {
-    askable(wanted, workspace)?;
-    Ok((!caller.tainted && is_allowed(workspace, wanted)).then_some(ApprovalVerdict::Yes))
+    check_askable(subject, workspace)?;
+    Ok((!caller.tainted && is_allowed(workspace, subject)).then_some(ApprovalVerdict::Yes))
 }
 
-/// Whether it can be put to a person at all.
-fn askable(wanted: &ApprovalSubject, workspace: &Workspace) -> Result<(), String> {
-    let length = wanted.run.chars().count();
-    if wanted.run.trim().is_empty() {
+/// Checks that a person can be asked about it.
+fn check_askable(subject: &ApprovalSubject, workspace: &Workspace) -> Result<(), String> {
+    let length = subject.run.chars().count();
+    if subject.run.trim().is_empty() {
         return Err("it says nothing of what would run".to_owned());
     }
     if length > MOST_CHARS {
@@ -36,7 +36,7 @@ fn askable(wanted: &ApprovalSubject, workspace: &Workspace) -> Result<(), String
         ));
     }
     let (settings, root) = (&workspace.settings, workspace.vault.root());
-    let texts = [Some(&wanted.run), Some(&wanted.why), wanted.always.as_ref()];
+    let texts = [Some(&subject.run), Some(&subject.why), subject.always.as_ref()];
     let token =
         config::secret(DISCORD_TOKEN_VARIABLE, settings.discord.token_file.as_deref(), root).ok().flatten();
     let brains = brain_clients::prepare(settings, root);
@@ -51,8 +51,8 @@ fn askable(wanted: &ApprovalSubject, workspace: &Workspace) -> Result<(), String
 }
 
 /// Whether the settings as they are now allow it.
-pub(super) fn is_allowed(workspace: &Workspace, wanted: &ApprovalSubject) -> bool {
-    let Some(pattern) = &wanted.always else { return false };
+pub(super) fn is_allowed(workspace: &Workspace, subject: &ApprovalSubject) -> bool {
+    let Some(pattern) = &subject.always else { return false };
     let now = Settings::load(workspace.vault.root());
     let allow =
         now.as_ref().map_or(&workspace.settings.assistant.allow, |settings| &settings.assistant.allow);

@@ -1,14 +1,16 @@
-//! Asking a person by a line in the vault's note of approvals, which is the state of what is asked.
+//! Asks a person by a line in the vault's note of approvals. The note is the state of all open questions.
 //!
-//! [`VaultApprovals::ask`](Approvals::ask) puts the line on disk before anybody is shown anything, and waits: for the
-//! tick, the minus or the deletion, for the end of the time, for `stop`. It wakes where it is told that the note
-//! changed ([`VaultApprovals::look_again`]) and where the time is up; nothing polls. A line is bound to its turn, the
-//! call's number, the text and the hash of the files, and is used once: what was ticked is marked `state=used` before
-//! the call may run. A word that lasts ([`ApprovalSubject::lasts`]) is not used up: whoever asks the same finds it in its line,
-//! so that a crash between the line and what is made of it asks nobody twice. After a restart the same call finds its
-//! line and goes on waiting. A press on a button ([`VaultApprovals::answer`]) writes the person's word into the line,
-//! and nothing else counts. `note` says what a line means by now, and ends it; `allowed` says what need not or can't be
-//! asked.
+//! [`VaultApprovals::ask`](Approvals::ask) writes the line before it shows anything, then waits for a tick, a minus,
+//! the deletion of the line, the deadline, or `stop`. It wakes by [`VaultApprovals::recheck`] and at the deadline;
+//! nothing polls.
+//! - A line is bound to its turn, the number of the call, the text and the hash of the files. It is used once: a ticked
+//!   line is marked `state=used` before the call may run.
+//! - A reusable approval ([`ApprovalSubject::reusable`]) is not used up: the same question finds it in its line, so
+//!   that a crash after the answer asks no person twice.
+//! - After a restart the same call finds its line and continues to wait.
+//! - A press on a button ([`VaultApprovals::answer`]) writes the decision into the line; only the line counts.
+//!
+//! `note` reads and changes the lines; `allowed` decides which calls need no approval, and which can't be asked about.
 
 mod allowed;
 mod note;
@@ -28,13 +30,13 @@ use crate::turn::{ApprovalRequest, Conversation};
 use crate::vault::{Actor, NotePath};
 use crate::workspace::Workspace;
 use allowed::is_allowed;
-pub use allowed::{allow, before_asking};
+pub use allowed::{allow, decide_without_asking};
 use note::{ApprovalsNote, NoteLookup, PendingApproval};
 
-/// The turn of a question that nobody waits for: `ask` is run again by hand, as another turn.
-const NOBODYS_TURN: &str = "ask";
+/// The turn of a question without a waiting turn: a person runs `ask` again, as another turn.
+const UNBOUND_TURN: &str = "ask";
 
-/// What a person said by a button or a key.
+/// A person's decision by a button or a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ApprovalDecision {
     /// Yes, this once.
@@ -45,22 +47,22 @@ pub enum ApprovalDecision {
     No,
 }
 
-/// Asks by lines in the vault.
+/// Asks by lines in the vault's note of approvals.
 pub struct VaultApprovals {
     workspace: RwLock<Arc<Workspace>>,
-    news: watch::Sender<u64>,
+    changes: watch::Sender<u64>,
     waiting: Waiter,
 }
 
-/// Who waits for a person's word.
+/// What waits for a person's decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Waiter {
     /// The call itself.
     Call,
-    /// The turn, which is left at the call and gone on with later.
+    /// The turn, which is suspended at the call and resumed later.
     Turn,
     /// Nobody.
-    Nobody,
+    NotWaiting,
 }
 
 impl std::fmt::Debug for VaultApprovals {
@@ -70,43 +72,43 @@ impl std::fmt::Debug for VaultApprovals {
 }
 
 impl VaultApprovals {
-    /// Waits for the word.
+    /// Each call waits for its decision.
     pub fn new(workspace: &Arc<Workspace>) -> Self {
         Self::with(workspace, Waiter::Call)
     }
 
-    /// Leaves the turn at the call that asks; whoever goes on with it later finds the word. A call that a turn can't be
-    /// left at, such as a program's own, is asked as [`Self::left_behind`] does.
-    pub fn left_open(workspace: &Arc<Workspace>) -> Self {
+    /// Suspends the turn at the call that asks; the resumed turn finds the decision. A call that can't suspend its
+    /// left at, such as a program's own, is asked as [`Self::not_waiting`] does.
+    pub fn suspending(workspace: &Arc<Workspace>) -> Self {
         Self::with(workspace, Waiter::Turn)
     }
 
-    /// Leaves the question in the note and waits for nothing; the same question, asked again after the tick, may run.
-    pub fn left_behind(workspace: &Arc<Workspace>) -> Self {
-        Self::with(workspace, Waiter::Nobody)
+    /// Leaves the question in the note without waiting; the same question, asked again after the tick, may run.
+    pub fn not_waiting(workspace: &Arc<Workspace>) -> Self {
+        Self::with(workspace, Waiter::NotWaiting)
     }
 
     fn with(workspace: &Arc<Workspace>, waiting: Waiter) -> Self {
-        Self { workspace: RwLock::new(Arc::clone(workspace)), news: watch::Sender::new(0), waiting }
+        Self { workspace: RwLock::new(Arc::clone(workspace)), changes: watch::Sender::new(0), waiting }
     }
 
-    /// Takes on other settings.
-    pub fn take_on(&self, workspace: &Arc<Workspace>) {
+    /// Uses another workspace from now on.
+    pub fn set_workspace(&self, workspace: &Arc<Workspace>) {
         *self.workspace.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(workspace);
-        self.look_again();
+        self.recheck();
     }
 
-    /// The note may have changed: whoever waits looks again.
-    pub fn look_again(&self) {
-        self.news.send_modify(|count| *count = count.wrapping_add(1));
+    /// The note may have changed: waiting calls check it again.
+    pub fn recheck(&self) {
+        self.changes.send_modify(|count| *count = count.wrapping_add(1));
     }
 
     /// Whether this is the note.
-    pub fn is_note(&self, path: &NotePath) -> bool {
+    pub fn is_approvals_note(&self, path: &NotePath) -> bool {
         self.workspace().settings.paths.approvals == path.as_str()
     }
 
-    /// Marks what nobody answered in time and nobody waits for any more.
+    /// Marks expired questions without a waiting call.
     pub async fn tidy(&self) {
         let workspace = self.workspace();
         // The same line from two machines is a conflict for a sync tool: the voice writes it.
@@ -119,7 +121,7 @@ impl VaultApprovals {
         }
     }
 
-    /// Writes a person's word into the line with this id, if it is still the line with this digest; what came of it,
+    /// Writes a person's decision into the line with this id, if it is still the line with this digest; the result,
     /// in words.
     ///
     /// # Errors
@@ -139,27 +141,29 @@ impl VaultApprovals {
             let Some(line) = lines.into_iter().find(|line| line.approval.id == id) else {
                 return Err(format!("that question doesn't stand in `{path}` any more"));
             };
-            let asked = &line.approval;
-            match (asked.state, asked.mark) {
+            let approval = &line.approval;
+            match (approval.state, approval.mark) {
                 (Some(ApprovalState::Expired), _) => return Err("it is expired; ask again".to_owned()),
                 (Some(state), _) => return Err(format!("it is over already ({state})")),
                 (None, Mark::Ticked) => return Err("it is approved already".to_owned()),
                 (None, Mark::Declined) => return Err("it is declined already".to_owned()),
-                (None, Mark::Open) if asked.until <= now => return Err("it is expired; ask again".to_owned()),
+                (None, Mark::Open) if approval.until <= now => {
+                    return Err("it is expired; ask again".to_owned());
+                }
                 (None, Mark::Open) => {}
             }
-            if digest_of(asked) != digest {
+            if digest_of(approval) != digest {
                 return Err(format!("its line in `{path}` was changed, so nothing is approved by it"));
             }
             let mark = if word == ApprovalDecision::No { Mark::Declined } else { Mark::Ticked };
             if word == ApprovalDecision::Always {
-                let pattern = asked.always.as_deref().ok_or("this is asked every time; press Once")?;
+                let pattern = approval.always.as_deref().ok_or("this is asked every time; press Once")?;
                 allow(&workspace, pattern, actor)?;
             }
             if !note.mark(&line, mark, actor)? {
                 return Err(format!("its line in `{path}` was changed at this very moment; look at it"));
             }
-            Ok(match (word, &asked.always) {
+            Ok(match (word, &approval.always) {
                 (ApprovalDecision::Always, Some(pattern)) => {
                     format!("Approved; `{FILE_NAME}` allows `{pattern}` from now on")
                 }
@@ -168,7 +172,7 @@ impl VaultApprovals {
             })
         });
         let written = written.await;
-        self.look_again();
+        self.recheck();
         written
     }
 
@@ -176,7 +180,7 @@ impl VaultApprovals {
         Arc::clone(&self.workspace.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Works on the note where nothing else waits for files.
+    /// Runs work on the note in a thread for blocking calls.
     async fn in_note<T: Send + 'static>(
         &self,
         work: impl FnOnce(&ApprovalsNote) -> Result<T, String> + Send + 'static,
@@ -195,19 +199,19 @@ impl VaultApprovals {
     /// Waits until it is over.
     async fn wait(
         &self,
-        asked: &PendingApproval,
-        news: &mut watch::Receiver<u64>,
+        approval: &PendingApproval,
+        changes: &mut watch::Receiver<u64>,
     ) -> Result<ApprovalState, String> {
         let clock = Arc::clone(&self.workspace().clock);
         loop {
-            news.borrow_and_update();
-            let (now, looked) = (clock.now(), asked.clone());
+            changes.borrow_and_update();
+            let (now, looked) = (clock.now(), approval.clone());
             if let NoteLookup::Over(state) = self.in_note(move |note| note.look(&looked, now)).await? {
                 return Ok(state);
             }
-            let left = Duration::try_from(now.duration_until(asked.line.until)).unwrap_or(Duration::ZERO);
+            let left = Duration::try_from(now.duration_until(approval.line.until)).unwrap_or(Duration::ZERO);
             tokio::select! {
-                changed = news.changed() => changed.map_err(|_| "the program is stopping".to_owned())?,
+                changed = changes.changed() => changed.map_err(|_| "the program is stopping".to_owned())?,
                 () = tokio::time::sleep(clock.sleep(left)) => {}
             }
         }
@@ -218,26 +222,26 @@ impl VaultApprovals {
 impl Approvals for VaultApprovals {
     async fn ask(
         &self,
-        wanted: &ApprovalSubject,
+        subject: &ApprovalSubject,
         caller: &Caller,
         place: &dyn Conversation,
         stop: &CancellationToken,
     ) -> Result<ApprovalVerdict, String> {
         let workspace = self.workspace();
-        if let Some(verdict) = before_asking(&workspace, wanted, caller)? {
+        if let Some(verdict) = decide_without_asking(&workspace, subject, caller)? {
             return Ok(verdict);
         }
         // Before the line stands, so that no change is missed.
-        let mut news = self.news.subscribe();
+        let mut changes = self.changes.subscribe();
         let waits = self.waiting == Waiter::Call;
-        let turn = if waits { turn_of(caller) } else { NOBODYS_TURN.to_owned() };
-        let (put, brain, now) = (wanted.clone(), caller.brain.clone(), workspace.clock.now());
-        let line = self.in_note(move |note| note.put(&put, &brain, &turn, now)).await?;
-        let (over, request) = (line.state, request(&line));
-        let asked = PendingApproval { line, lasts: wanted.lasts };
+        let turn = if waits { turn_of(caller) } else { UNBOUND_TURN.to_owned() };
+        let (question, brain, now) = (subject.clone(), caller.brain.clone(), workspace.clock.now());
+        let line = self.in_note(move |note| note.add_or_find(&question, &brain, &turn, now)).await?;
+        let (ended, request) = (line.state, request(&line));
+        let approval = PendingApproval { line, reusable: subject.reusable };
         fail::fail_point!("approval::after-line");
         if !waits {
-            let looked = asked.clone();
+            let looked = approval.clone();
             return Ok(match self.in_note(move |note| note.look(&looked, now)).await? {
                 NoteLookup::Waiting => {
                     place.ask_approval(&request).await;
@@ -253,14 +257,14 @@ impl Approvals for VaultApprovals {
         let state = tokio::select! {
             biased;
             () = stop.cancelled() => None,
-            state = self.wait(&asked, &mut news) => Some(state?),
-            // A word that stands already needs no question.
-            () = shown, if over.is_none() => None,
+            state = self.wait(&approval, &mut changes) => Some(state?),
+            // A decision that is there already needs no question.
+            () = shown, if ended.is_none() => None,
         };
         let state = match state {
             Some(state) => state,
             None => {
-                let (ended, now) = (asked.clone(), workspace.clock.now());
+                let (ended, now) = (approval.clone(), workspace.clock.now());
                 self.in_note(move |note| note.stop(&ended, now)).await?;
                 ApprovalState::Stopped
             }
@@ -269,42 +273,42 @@ impl Approvals for VaultApprovals {
         place
             .approval_over(
                 &request,
-                ending(state, state == ApprovalState::Used && is_allowed(&workspace, wanted)),
+                ending(state, state == ApprovalState::Used && is_allowed(&workspace, subject)),
             )
             .await;
         Ok(verdict(state))
     }
 
-    async fn ask_or_leave(
+    async fn ask_or_suspend(
         &self,
-        wanted: &ApprovalSubject,
+        subject: &ApprovalSubject,
         caller: &Caller,
         before: Option<OpenApproval>,
         place: &dyn Conversation,
         stop: &CancellationToken,
     ) -> Result<AskOutcome, String> {
         if self.waiting != Waiter::Turn {
-            return self.ask(wanted, caller, place, stop).await.map(AskOutcome::Said);
+            return self.ask(subject, caller, place, stop).await.map(AskOutcome::Decided);
         }
         let workspace = self.workspace();
-        if let Some(verdict) = before_asking(&workspace, wanted, caller)? {
-            return Ok(AskOutcome::Said(verdict));
+        if let Some(verdict) = decide_without_asking(&workspace, subject, caller)? {
+            return Ok(AskOutcome::Decided(verdict));
         }
-        let (put, brain, now) = (wanted.clone(), caller.brain.clone(), workspace.clock.now());
+        let (question, brain, now) = (subject.clone(), caller.brain.clone(), workspace.clock.now());
         let turn = turn_of(caller);
-        // A word that a crash kept this call from using is its own: the line names the call. So the word lasts.
-        let put = ApprovalSubject { lasts: true, ..put };
+        // A decision that a crash kept this call from using is its own, since the line names the call: it is reusable.
+        let question = ApprovalSubject { reusable: true, ..question };
         let line = self.in_note(move |note| match before {
-            Some(before) => note.known(&put, &brain, &turn, &before),
-            None => note.put(&put, &brain, &turn, now),
+            Some(before) => note.known(&question, &brain, &turn, &before),
+            None => note.add_or_find(&question, &brain, &turn, now),
         });
         let line = line.await?;
         fail::fail_point!("approval::after-line");
-        let looked = PendingApproval { line: line.clone(), lasts: true };
+        let looked = PendingApproval { line: line.clone(), reusable: true };
         let found = self.in_note(move |note| note.look(&looked, now)).await?;
         fail::fail_point!("approval::after-word");
         Ok(match found {
-            NoteLookup::Over(state) => AskOutcome::Said(verdict(state)),
+            NoteLookup::Over(state) => AskOutcome::Decided(verdict(state)),
             NoteLookup::Waiting => {
                 place.ask_approval(&request(&line)).await;
                 AskOutcome::Open(OpenApproval { id: line.id, until: line.until })
@@ -337,21 +341,21 @@ fn ending(state: ApprovalState, always: bool) -> &'static str {
     }
 }
 
-fn request(asked: &Approval) -> ApprovalRequest {
+fn request(approval: &Approval) -> ApprovalRequest {
     ApprovalRequest {
-        id: asked.id.clone(),
-        digest: digest_of(asked),
-        run: asked.run.clone(),
-        hash: asked.hash.clone(),
-        why: asked.why.clone().unwrap_or_default(),
-        brain: asked.brain.clone(),
-        always: asked.always.clone(),
-        until: asked.until,
+        id: approval.id.clone(),
+        digest: digest_of(approval),
+        run: approval.run.clone(),
+        hash: approval.hash.clone(),
+        why: approval.why.clone().unwrap_or_default(),
+        brain: approval.brain.clone(),
+        always: approval.always.clone(),
+        until: approval.until,
     }
 }
 
-/// What tells a changed line from the one that was asked, whatever its box says.
-pub fn digest_of(asked: &Approval) -> String {
-    let neutral = Approval { mark: Mark::Open, state: None, block_id: None, ..asked.clone() };
+/// A digest that differs for a changed line, but not for another mark in its box.
+pub fn digest_of(approval: &Approval) -> String {
+    let neutral = Approval { mark: Mark::Open, state: None, block_id: None, ..approval.clone() };
     blake3::hash(neutral.to_line().as_bytes()).to_hex()[..12].to_owned()
 }

@@ -1,8 +1,7 @@
-//! The note of approvals as the state of what is asked: a line is put, looked at, ended.
+//! Reads and changes the note of approvals: adds a line, checks it, ends it.
 //!
-//! Every change is worked out from the newest bytes while nobody else can write them, so that an approval is used
-//! once, whoever looks at the note at the same time. A line that is over goes a day later, with the next change that
-//! is made anyway.
+//! Every change is computed from the newest bytes under the note's lock, so that an approval is used once, however many
+//! programs check the note at a time. A line that has ended is removed a day later, with the next change.
 
 use std::sync::Arc;
 
@@ -13,16 +12,16 @@ use crate::format::approval::{self, Approval, ApprovalLine, ApprovalState, Mark}
 use crate::format::lines::terminator_of;
 use crate::vault::{Actor, EditError, EditPlan, EditReport, Editor, NotePath, Operation, VaultError, Why};
 
-/// What the note says above its lines.
+/// The text above the note's lines.
 const HEADER: &str = "# Approvals
 
 What the assistant asks before it does it. Tick a line to allow just that, once. Put `-` into its box, or delete the line, to decline. A line that nobody answered in time says `state=expired`: that is no \"no\", and it can be asked again. Lines that are over go by themselves after a day.
 ";
 
 /// How long a question waits for its answer.
-pub(super) const WAIT: SignedDuration = SignedDuration::from_mins(30);
-/// How long a line that is over stays.
-const KEPT: SignedDuration = SignedDuration::from_hours(24);
+pub(super) const ANSWER_TIME: SignedDuration = SignedDuration::from_mins(30);
+/// How long an ended line is kept.
+const KEEP_ENDED: SignedDuration = SignedDuration::from_hours(24);
 
 /// The note.
 #[derive(Clone)]
@@ -36,14 +35,14 @@ pub(super) struct ApprovalsNote {
 pub(super) struct PendingApproval {
     /// Its line.
     pub line: Approval,
-    /// As [`Wanted::lasts`].
-    pub lasts: bool,
+    /// As [`ApprovalSubject::reusable`].
+    pub reusable: bool,
 }
 
-/// What a look at the note found.
+/// The state of a question in the note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NoteLookup {
-    /// Nobody said anything yet.
+    /// No decision yet.
     Waiting,
     /// It is over.
     Over(ApprovalState),
@@ -58,23 +57,23 @@ impl ApprovalsNote {
         }
     }
 
-    /// The line for exactly this question, which is added where there is none. It is on disk when this returns. The
-    /// line waits for a word, or holds one that lasts.
-    pub fn put(
+    /// The line for exactly this question, which is added where there is none. It is on disk when this returns. It
+    /// waits for a decision, or holds a reusable one.
+    pub fn add_or_find(
         &self,
-        wanted: &ApprovalSubject,
+        subject: &ApprovalSubject,
         brain: &str,
         turn: &str,
         now: Timestamp,
     ) -> Result<Approval, String> {
         let mut random = [0; 8];
         getrandom::fill(&mut random).map_err(|error| format!("no random numbers for an id: {error}"))?;
-        let standing = OpenApproval {
+        let open = OpenApproval {
             id: approval::id_from_random(random),
-            until: whole_minute(now.saturating_add(WAIT).unwrap_or(now)),
+            until: whole_minute(now.saturating_add(ANSWER_TIME).unwrap_or(now)),
         };
-        let new = line(wanted, brain, turn, standing);
-        let stands = |bytes: &[u8]| words_for(bytes, &new, wanted.lasts);
+        let new = line(subject, brain, turn, open);
+        let stands = |bytes: &[u8]| matching_line(bytes, &new, subject.reusable);
         if let Some(line) = stands(&self.read()?) {
             return Ok(line);
         }
@@ -82,7 +81,7 @@ impl ApprovalsNote {
         let mut known = None;
         let why = Why::new(Actor::Assistant, "asked for approval").trailer("Approval", &new.id);
         let report = self.edit(&why, |bytes| {
-            // Whoever was just saving the note has done so by now, and somebody else may have asked the same.
+            // A save that was under way is done by now, and another process may have asked the same.
             known = stands(bytes);
             if known.is_some() {
                 return Vec::new();
@@ -91,7 +90,7 @@ impl ApprovalsNote {
             let added = format!("{}\n", new.to_line());
             let text = if bytes.is_empty() { format!("{HEADER}\n{added}") } else { added };
             let text = text.replace('\n', terminator_of(bytes)).into_bytes();
-            // Within code or a comment that the note's end leaves open nobody could tick it.
+            // In code or a comment that the note's end leaves open, the line could not be ticked.
             let seen = approval::parse(&[bytes, b"\n", &text].concat());
             if !seen.lines.iter().any(|line| line.approval.id == new.id) {
                 return Vec::new();
@@ -111,10 +110,10 @@ impl ApprovalsNote {
         Ok(new)
     }
 
-    /// The line that this question was put as before, whether or not it still stands in the note.
+    /// The line of this question from an earlier try, whether or not it still stands in the note.
     pub fn known(
         &self,
-        wanted: &ApprovalSubject,
+        subject: &ApprovalSubject,
         brain: &str,
         turn: &str,
         before: &OpenApproval,
@@ -123,10 +122,10 @@ impl ApprovalsNote {
         // Another brain of the chain may make the call by now.
         let asked = lines.map(|line| line.approval).find(|known| known.id == before.id);
         let brain = asked.as_ref().map_or(brain, |known| &known.brain);
-        Ok(line(wanted, brain, turn, before.clone()))
+        Ok(line(subject, brain, turn, before.clone()))
     }
 
-    /// What a person said by now. What is over is so in the note, too, when this returns.
+    /// The state of a question. If it has ended, the note says so, too, when this returns.
     pub fn look(&self, asked: &PendingApproval, now: Timestamp) -> Result<NoteLookup, String> {
         if judge(&self.read()?, asked, now).0 == NoteLookup::Waiting {
             return Ok(NoteLookup::Waiting);
@@ -168,18 +167,18 @@ impl ApprovalsNote {
             operations.extend(tidy(bytes, now, Some(id)));
             operations
         })?;
-        // An approval counts only where it is used up in the note; one that lasts, whoever wrote that.
+        // An approval counts only where this call wrote `used` into the note; a reusable one, whichever call did.
         let is_used =
             |line: &ApprovalLine| line.approval.id == *id && line.approval.state == Some(ApprovalState::Used);
         if found == NoteLookup::Over(ApprovalState::Used)
-            && !((writes || asked.lasts) && approval::parse(&report.after).lines.iter().any(is_used))
+            && !((writes || asked.reusable) && approval::parse(&report.after).lines.iter().any(is_used))
         {
             return Ok(NoteLookup::Over(ApprovalState::Changed));
         }
         Ok(found)
     }
 
-    /// Marks what nobody answered in time and nobody waits for any more.
+    /// Marks expired questions without a waiting call.
     pub fn tidy(&self, now: Timestamp) -> Result<(), String> {
         let left = approval::parse(&self.read()?);
         if left.lines.iter().any(|line| line.approval.is_open() && line.approval.until <= now) {
@@ -189,7 +188,7 @@ impl ApprovalsNote {
         Ok(())
     }
 
-    /// Writes a person's word into the box of a line.
+    /// Writes a person's decision into the box of a line.
     pub fn mark(&self, line: &ApprovalLine, mark: Mark, actor: Actor) -> Result<bool, String> {
         let subject = if mark == Mark::Ticked { "approved" } else { "declined" };
         let why = Why::new(actor, subject).trailer("Approval", &line.approval.id);
@@ -210,42 +209,42 @@ impl ApprovalsNote {
 }
 
 /// The line that asks a question.
-fn line(wanted: &ApprovalSubject, brain: &str, turn: &str, standing: OpenApproval) -> Approval {
+fn line(subject: &ApprovalSubject, brain: &str, turn: &str, open: OpenApproval) -> Approval {
     Approval {
         mark: Mark::Open,
-        id: standing.id,
-        until: standing.until,
+        id: open.id,
+        until: open.until,
         brain: brain.to_owned(),
-        run: wanted.run.clone(),
-        hash: wanted.hash.clone(),
-        why: Some(wanted.why.clone()).filter(|why| !why.is_empty()),
-        always: wanted.always.clone(),
+        run: subject.run.clone(),
+        hash: subject.hash.clone(),
+        why: Some(subject.why.clone()).filter(|why| !why.is_empty()),
+        always: subject.always.clone(),
         turn: Some(turn.to_owned()),
         state: None,
         block_id: None,
     }
 }
 
-/// The line of a note for exactly this question, by whichever brain: one that waits, or holds a word that lasts.
-fn words_for(bytes: &[u8], new: &Approval, lasts: bool) -> Option<Approval> {
+/// The line of a note for exactly this question, of any brain: one that waits, or holds a reusable decision.
+fn matching_line(bytes: &[u8], new: &Approval, reusable: bool) -> Option<Approval> {
     let is_it = |known: &Approval| {
         let (id, brain) = (known.id.clone(), known.brain.clone());
         let same = Approval { id, brain, until: known.until, ..new.clone() };
-        let holds = matches!(known.state, Some(ApprovalState::Used | ApprovalState::Declined)) && lasts;
+        let holds = matches!(known.state, Some(ApprovalState::Used | ApprovalState::Declined)) && reusable;
         (known.is_open() || holds) && known.asks_as(&same)
     };
     let lines = approval::parse(bytes).lines.into_iter().map(|line| line.approval).filter(is_it);
     lines.min_by_key(Approval::is_open)
 }
 
-/// What the note says of a question, with the lines that carry its id.
+/// The state of a question by the note's bytes, with the lines that carry its id.
 fn judge(bytes: &[u8], asked: &PendingApproval, now: Timestamp) -> (NoteLookup, Vec<ApprovalLine>) {
-    let PendingApproval { line: asked, lasts } = asked;
+    let PendingApproval { line: asked, reusable } = asked;
     let expired = asked.until <= now;
     let waiting = if expired { NoteLookup::Over(ApprovalState::Expired) } else { NoteLookup::Waiting };
     let named = memchr::memmem::find(bytes, asked.id.as_bytes()).is_some();
     if !named {
-        // A note that is gone whole, or empty, may be on its way to another place: nobody said anything.
+        // A note that is missing or empty may be being moved: that is no decision.
         let gone = bytes.iter().all(u8::is_ascii_whitespace);
         return (if gone { waiting } else { NoteLookup::Over(ApprovalState::Declined) }, Vec::new());
     }
@@ -254,8 +253,8 @@ fn judge(bytes: &[u8], asked: &PendingApproval, now: Timestamp) -> (NoteLookup, 
     let over = lines.iter().find_map(|line| Some((line.approval.state?, line.approval.asks_as(asked))));
     let says = |mark: Mark| lines.iter().find(|line| line.approval.mark == mark);
     let found = if let Some((state, same)) = over {
-        // Whoever ended it used it up, unless it lasts.
-        NoteLookup::Over(if state == ApprovalState::Used && !(*lasts && same) {
+        // The call that ended it used it up, unless it is reusable.
+        NoteLookup::Over(if state == ApprovalState::Used && !(*reusable && same) {
             ApprovalState::Changed
         } else {
             state
@@ -276,12 +275,12 @@ fn judge(bytes: &[u8], asked: &PendingApproval, now: Timestamp) -> (NoteLookup, 
     (found, lines)
 }
 
-/// Marks open lines whose time is up and takes out those that were over a day ago; leaves the question `but` alone.
-fn tidy(bytes: &[u8], now: Timestamp, but: Option<&str>) -> Vec<Operation> {
+/// Marks open lines whose time is up and takes out those that were over a day ago; leaves the question `except` alone.
+fn tidy(bytes: &[u8], now: Timestamp, except: Option<&str>) -> Vec<Operation> {
     let lines =
-        approval::parse(bytes).lines.into_iter().filter(|line| Some(line.approval.id.as_str()) != but);
+        approval::parse(bytes).lines.into_iter().filter(|line| Some(line.approval.id.as_str()) != except);
     let operations = lines.filter_map(|ApprovalLine { text, approval, .. }| {
-        if approval.until.saturating_add(KEPT).is_ok_and(|gone| gone <= now) {
+        if approval.until.saturating_add(KEEP_ENDED).is_ok_and(|gone| gone <= now) {
             Some(Operation::DeleteLine { line: text })
         } else if approval.is_open() && approval.until <= now {
             Some(Operation::ReplaceLine {

@@ -1,7 +1,7 @@
-//! Brains asked beside the answers: for words of a reminder, for a summary, for what was learned. Nobody waits for them.
+//! Asks brains for work outside of answers: the wording of a reminder, a summary, candidates for memories.
 //!
-//! Whoever may be asked by the day's budgets is asked in order, no brain that rests, each within what is left of the
-//! time; what it took is counted in the turn journal for those budgets, and stands in a log of its own for `usage`.
+//! The brains within the day's budgets are asked in order, except those in cooldown, until one replies or the time is
+//! up. The cost is recorded in the turn journal, for the budgets, and in a log of its own, for `usage`.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::answer::{fixed_texts, may_spend, row, tell};
+use crate::agent::answer::{fixed_texts, may_spend, queue_notices, row};
 use crate::agent::brain_chain::{Brains, CallListener, CallPermits, FailoverWalk};
 use crate::agent::{brain_clients, budget};
 use crate::brain::health::HealthStore;
@@ -23,7 +23,7 @@ use crate::turn::{Facts, Question, TurnJournal, route};
 use crate::vault::NotePath;
 use crate::workspace::Workspace;
 
-/// What brains are asked for beside the answers.
+/// The purpose of background calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallPurpose {
     /// The folder below the logs, the context that `usage --by channel` shows, and the purpose in the journal.
@@ -32,7 +32,7 @@ pub struct CallPurpose {
     pub title: &'static str,
 }
 
-/// Asks brains beside the answers, with the settings that it was made with.
+/// Makes background calls, with the settings that it was made with.
 pub struct BackgroundCaller {
     workspace: Arc<Workspace>,
     turns: TurnJournal,
@@ -46,7 +46,7 @@ impl std::fmt::Debug for BackgroundCaller {
     }
 }
 
-/// What a brain said.
+/// A brain's reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BackgroundReply {
     /// Its words.
@@ -58,7 +58,7 @@ pub struct BackgroundReply {
 }
 
 impl BackgroundCaller {
-    /// Opens the journal; asks nobody.
+    /// Opens the journal. Makes no call.
     ///
     /// # Errors
     /// A sentence on what can't be used.
@@ -73,12 +73,12 @@ impl BackgroundCaller {
         let prepared = brain_clients::prepare(&workspace.settings, workspace.vault.root());
         let client = wire::http::client().map_err(|error| error.to_string())?;
         let clock = Arc::clone(&workspace.clock);
-        let around = brain_clients::HarnessContext::of(&workspace, watch);
-        let brains = Brains::new(prepared, &around, &client, HealthStore::new(state), permits, clock);
+        let context = brain_clients::HarnessContext::of(&workspace, watch);
+        let brains = Brains::new(prepared, &context, &client, HealthStore::new(state), permits, clock);
         Ok(Self { workspace, turns, brains, purpose })
     }
 
-    /// The brains that may be asked by what was spent today: this one alone, else those that would answer a question.
+    /// The brains within today's budgets: this one alone, else those that would answer a question.
     ///
     /// # Errors
     /// The settings name a brain that isn't there.
@@ -94,13 +94,13 @@ impl BackgroundCaller {
         Ok(names.into_iter().filter(|name| may_spend(&budgets, name)).collect())
     }
 
-    /// Whether any of these could be asked now: it doesn't rest.
+    /// Whether any of these could be asked now, without a cooldown.
     pub fn can_ask(&self, names: &[String]) -> bool {
-        let first = self.brains.next(&self.brains.chain(names), &FailoverWalk::default());
+        let first = self.brains.next_attempt(&self.brains.chain(names), &FailoverWalk::default());
         first.is_some_and(|first| !first.last_resort)
     }
 
-    /// Asks one after another until somebody says something or the time is up, and counts what it took.
+    /// Asks one brain after another until one replies or the time is up, and records the cost.
     pub async fn ask(
         &self,
         names: &[String],
@@ -111,20 +111,22 @@ impl BackgroundCaller {
         let chain = self.brains.chain(names);
         let began = Instant::now();
         let (mut walk, mut calls, mut said) = (FailoverWalk::default(), Vec::new(), None);
-        while let Some(attempt) = self.brains.next(&chain, &walk).filter(|attempt| !attempt.last_resort) {
+        while let Some(attempt) =
+            self.brains.next_attempt(&chain, &walk).filter(|attempt| !attempt.last_resort)
+        {
             let Some(left) = most.checked_sub(began.elapsed()).filter(|_| !stop.is_cancelled()) else {
                 break;
             };
-            let seat = chain[attempt.link];
-            let heard = CallListener::default();
+            let member = chain[attempt.index];
+            let listener = CallListener::default();
             let asked = Instant::now();
             let late = || BrainError::new(FailureClass::Timeout, "it took longer than there was time");
-            let asking = self.brains.ask(seat, &attempt, request, &heard, stop);
+            let asking = self.brains.ask(member, &attempt, request, &listener, stop);
             let answered = tokio::time::timeout(left, asking).await.unwrap_or_else(|_| Err(late()));
             let ms = u64::try_from(asked.elapsed().as_millis()).unwrap_or(u64::MAX);
-            let brain = seat.prepared.name().to_owned();
-            let used = heard.usage(request, &answered);
-            calls.push(row(&seat.prepared.settings, &answered, ms, used));
+            let brain = member.prepared.name().to_owned();
+            let used = listener.usage(request, &answered);
+            calls.push(row(&member.prepared.settings, &answered, ms, used));
             match answered {
                 Ok(reply) => {
                     let model = reply.model.clone();
@@ -137,20 +139,20 @@ impl BackgroundCaller {
                 }
                 Err(error) => {
                     tracing::info!(brain, purpose = self.purpose.name, "a brain said nothing: {error}");
-                    walk.note(attempt, &brain, error);
+                    walk.record(attempt, &brain, error);
                 }
             }
         }
         self.count(&calls);
-        tell(&self.workspace, &budget::today(&self.workspace, &self.turns));
+        queue_notices(&self.workspace, &budget::today(&self.workspace, &self.turns));
         said
     }
 
-    /// Notes what it took: in the journal, for the day's budget, and in a log, for `usage`.
+    /// Records the cost: in the journal, for the day's budget, and in a log, for `usage`.
     fn count(&self, calls: &[CallRow]) {
         let now = self.workspace.clock.now();
         for call in calls {
-            if let Err(error) = self.turns.called_beside(0, self.purpose.name, call, now) {
+            if let Err(error) = self.turns.record_background_call(0, self.purpose.name, call, now) {
                 tracing::warn!("{error}");
             }
         }
@@ -161,7 +163,7 @@ impl BackgroundCaller {
 
     fn facts(&self, calls: &[CallRow]) -> Facts {
         let answered = calls.iter().find(|call| call.class.is_none());
-        // Those that failed were paid for too.
+        // Failed calls were paid for too.
         let mut usage = Usage::default();
         calls.iter().for_each(|call| usage += call.usage);
         let paid: Option<Vec<f64>> = calls
@@ -183,7 +185,7 @@ impl BackgroundCaller {
         }
     }
 
-    /// One log a month, with nothing but the facts: what was said stands where it was said.
+    /// Appends the facts to the month's log; it holds no texts.
     fn log(&self, facts: &Facts, now: Timestamp) -> Result<(), String> {
         let CallPurpose { name, title } = self.purpose;
         let month = now.to_zoned(TimeZone::UTC).date().first_of_month();

@@ -1,7 +1,7 @@
-//! Brains that are asked beside the answers. Nobody waits for them, and an answer goes first.
+//! Calls of brains outside of answers. No answer waits for them, and answers have priority.
 //!
-//! - [`background_calls`]: the one way to ask so;
-//! - [`reminder_wording`]: words for what is about to be due; [`scribe`]: summaries of logs; [`working`]: working memory.
+//! - [`background_calls`]: makes such a call;
+//! - [`reminder_wording`]: wording for what is due soon; [`scribe`]: summaries of logs; [`working`]: working memory.
 
 pub mod background_calls;
 mod reminder_wording;

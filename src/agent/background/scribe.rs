@@ -1,9 +1,9 @@
-//! Writes the summaries of logs that are due: asks a brain where one may be asked, else extracts. Nobody waits for it.
+//! Writes the due summaries of logs, by a brain where one may be asked, else by extraction. No answer waits for it.
 //!
-//! A brain has sixty seconds a call and two tries, the second firmer; an answer that is empty or more than three times
-//! as long as it should be isn't taken. After that, where no brain may be asked, and for conversations that ended long
-//! ago, the summary is an extract, which can't fail. A summary is about the log as it was read; what changes meanwhile is
-//! seen by the next look.
+//! A brain has sixty seconds a call and two tries, the second with a firmer prompt; an answer that is empty or more
+//! than three times as long as the target is refused. After that, without a brain, and for conversations that ended
+//! long ago, the summary is an extract, which can't fail. A summary covers the log as it was read; later changes are
+//! found by the next run.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,9 +21,9 @@ use crate::summary::{Due, DueScope, LogName, Summaries, SummaryError, Text, Wind
 use crate::workspace::Workspace;
 
 const PURPOSE: CallPurpose = CallPurpose { name: "summaries", title: "What summaries took" };
-/// What one call may take.
+/// The time limit of one call.
 const TIME: Duration = Duration::from_secs(60);
-/// No brain is asked about what was said longer ago than this: somebody's whole archive would be.
+/// No brain is asked about older conversations: else an imported archive would cost a call for each log.
 const RECENT: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 /// Writes summaries, with the settings that it was made with.
@@ -31,10 +31,10 @@ const RECENT: SignedDuration = SignedDuration::from_hours(7 * 24);
 pub struct Scribe {
     workspace: Arc<Workspace>,
     /// None where no brain is set up.
-    beside: Option<BackgroundCaller>,
+    caller: Option<BackgroundCaller>,
 }
 
-/// What one look came to.
+/// The result of one run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ScribeReport {
     /// The ids of the summaries that were written.
@@ -46,21 +46,21 @@ pub struct ScribeReport {
 }
 
 impl Scribe {
-    /// Asks nobody yet.
+    /// Makes no call yet.
     ///
     /// # Errors
     /// A sentence on what can't be used.
     pub fn new(workspace: Arc<Workspace>, watch: Watch, permits: Arc<CallPermits>) -> Result<Self, String> {
-        let beside = match workspace.settings.brains.is_empty() {
+        let caller = match workspace.settings.brains.is_empty() {
             true => None,
             false => Some(BackgroundCaller::new(Arc::clone(&workspace), watch, permits, PURPOSE)?),
         };
-        Ok(Self { workspace, beside })
+        Ok(Self { workspace, caller })
     }
 
-    /// One that asks nobody.
+    /// A scribe that makes extracts only.
     pub fn without_brains(workspace: Arc<Workspace>) -> Self {
-        Self { workspace, beside: None }
+        Self { workspace, caller: None }
     }
 
     /// The vault.
@@ -68,7 +68,7 @@ impl Scribe {
         &self.workspace
     }
 
-    /// The tokens from which on a request presses: three quarters of what the smallest brain that answers can take.
+    /// The tokens of a log from which on a request is too large: three quarters of the smallest context of the chain.
     pub fn pressure(&self) -> Option<u64> {
         let settings = &self.workspace.settings;
         let chain = &settings.assistant.chain;
@@ -109,7 +109,7 @@ impl Scribe {
         }
     }
 
-    /// What is due, and whether the log is about the last days.
+    /// The due summaries, and whether the log is recent.
     fn due(
         &self,
         name: &LogName,
@@ -133,8 +133,8 @@ impl Scribe {
 
     /// The text of a summary.
     async fn text(&self, due: &Due, is_recent: bool, stop: &CancellationToken) -> Text {
-        let Some(beside) = self.beside.as_ref().filter(|_| is_recent) else { return Text::extract(due) };
-        let names = match beside.names(self.workspace.settings.summary.brain.as_deref()) {
+        let Some(caller) = self.caller.as_ref().filter(|_| is_recent) else { return Text::extract(due) };
+        let names = match caller.names(self.workspace.settings.summary.brain.as_deref()) {
             Ok(names) => names,
             Err(why) => {
                 tracing::warn!("no brain is asked for a summary: {why}");
@@ -142,7 +142,7 @@ impl Scribe {
             }
         };
         for firmness in [Firmness::Plain, Firmness::Firm] {
-            if !beside.can_ask(&names) {
+            if !caller.can_ask(&names) {
                 break;
             }
             let wanted = ask::request(&due.said, due.depth, plan::target(due.depth), firmness);
@@ -152,7 +152,7 @@ impl Scribe {
                 max_output_tokens: u32::try_from(wanted.most_tokens).ok(),
                 ..Request::default()
             };
-            let Some(said) = beside.ask(&names, &request, TIME, stop).await else { break };
+            let Some(said) = caller.ask(&names, &request, TIME, stop).await else { break };
             if let Some(text) = ask::accept(&said.text, &wanted) {
                 let by = format!("{}/{}", said.brain, said.model);
                 return Text { text, brain: said.brain, by };

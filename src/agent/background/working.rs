@@ -1,9 +1,9 @@
-//! Working memory from a conversation: what the next session needs to pick up where this one left off.
+//! Writes working memory from a conversation: the state from which the next session continues.
 //!
-//! It is written when a window ends, when it was summarised, and after a coding agent's host has compacted a session.
-//! A brain writes it, with the prompt for personal assistants of the second source document; where none may be asked,
-//! or none says anything, it is an extract, which can't fail. It replaces what was there, holds for some days and keeps
-//! to a budget ([`crate::memory::working`]); while no namespace is set, nothing of this happens.
+//! It is written when a window ends, after a summary, and after a coding agent's host has compacted a session. A brain
+//! writes it, with the prompt for personal assistants of the second source document; without a brain, or without a
+//! reply, it is an extract, which can't fail. It replaces the text before it, expires after some days and has a budget
+//! ([`crate::memory::working`]). While no namespace is set, nothing is written.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,14 +24,14 @@ use crate::vault::Actor;
 use crate::workspace::Workspace;
 
 const PURPOSE: CallPurpose = CallPurpose { name: "working-memory", title: "What working memory took" };
-/// What a call may take.
+/// The time limit of a call.
 const TIME: Duration = Duration::from_secs(60);
-/// What was said longer ago is no working memory any more.
+/// An older conversation is no working memory any more.
 const RECENT: SignedDuration = SignedDuration::from_hours(24);
-/// Of a conversation the newest so many tokens are told.
+/// The most tokens of a conversation, the newest, that a request contains.
 const MOST_TOKENS: u64 = 24_000;
 
-/// Source 001's prompt for personal assistants, and what holds for every text that isn't ours.
+/// Source 001's prompt for personal assistants.
 const SYSTEM: &str = "You are summarising a conversation for a personal assistant. Your summary will be injected at \
 the start of the next session so the assistant can pick up exactly where things left off.\n\nFocus on:\n- What the user \
 was working on and its current status (be specific: which files, commands, or steps were involved)\n- Decisions made and \
@@ -47,20 +47,20 @@ significance).\n\nOutput format: Return a markdown summary. No preamble — outp
 pub struct WorkingMemoryWriter {
     workspace: Arc<Workspace>,
     /// None where no brain is set up.
-    beside: Option<BackgroundCaller>,
+    caller: Option<BackgroundCaller>,
 }
 
 impl WorkingMemoryWriter {
-    /// Asks nobody yet.
+    /// Makes no call yet.
     ///
     /// # Errors
     /// A sentence on what can't be used.
     pub fn new(workspace: Arc<Workspace>, watch: Watch, permits: Arc<CallPermits>) -> Result<Self, String> {
         let is_asked = is_on(&workspace.settings) && !workspace.settings.brains.is_empty();
-        let beside = is_asked
+        let caller = is_asked
             .then(|| BackgroundCaller::new(Arc::clone(&workspace), watch, permits, PURPOSE))
             .transpose()?;
-        Ok(Self { workspace, beside })
+        Ok(Self { workspace, caller })
     }
 
     /// The vault.
@@ -85,7 +85,7 @@ impl WorkingMemoryWriter {
         let is_recent = newest.is_some_and(|at| self.workspace.clock.now().duration_since(at) <= RECENT);
         let material = summaries.material(&path, blocks, self.workspace.zone.tz(), MOST_TOKENS);
         let said = material.map_err(|error| error.to_string())?.into_said(MOST_TOKENS);
-        // An old conversation that is summarised belatedly is not what anybody is at.
+        // An old conversation that is summarised late is no current work.
         if said.is_empty() || !is_recent {
             return Ok(None);
         }
@@ -105,14 +105,14 @@ impl WorkingMemoryWriter {
         written.map(Some).map_err(|error| error.to_string())
     }
 
-    /// What a brain says, and which.
+    /// A brain's reply, and the brain's name.
     async fn ask(&self, said: &[SourceText], stop: &CancellationToken) -> Option<(String, String)> {
-        let beside = self.beside.as_ref()?;
+        let caller = self.caller.as_ref()?;
         let settings = &self.workspace.settings;
-        let names = beside.names(settings.summary.brain.as_deref());
+        let names = caller.names(settings.summary.brain.as_deref());
         let names =
             names.inspect_err(|why| tracing::warn!("no brain is asked for working memory: {why}")).ok()?;
-        if !beside.can_ask(&names) {
+        if !caller.can_ask(&names) {
             return None;
         }
         let most = settings.memory.working_memory_max_tokens;
@@ -125,7 +125,7 @@ impl WorkingMemoryWriter {
             max_output_tokens: Some(most.saturating_mul(2)),
             ..Request::default()
         };
-        let said = beside.ask(&names, &request, TIME, stop).await?;
+        let said = caller.ask(&names, &request, TIME, stop).await?;
         (!said.text.trim().is_empty()).then_some((said.text, said.brain))
     }
 }

@@ -1,12 +1,12 @@
-//! The tool `bash`: one shell command, run in the box of [`crate::confine`].
+//! The tool `bash`: runs one shell command in the box of [`crate::confine`].
 //!
 //! A command reads the system's programs and the vault, writes to the scratch folder of its turn, and reaches nothing
-//! else. It changes the vault through `vault-agent …` alone, which [`vault_proxy`] runs outside. A plain command needs nobody's
-//! leave. Network, a skill's secrets and a skill that came from elsewhere are asked about, unless `[assistant] allow`
-//! names them; in a turn that has read text of strangers, network and secrets are asked about all the same.
+//! else. It changes the vault only through `vault-agent …`, which [`vault_proxy`] runs outside. A plain command needs
+//! no approval. Network, a skill's secrets and a skill from elsewhere need one, unless `[assistant] allow` names them;
+//! in a turn that has read untrusted text, network and secrets always need one.
 //!
-//! What a command says is text that nobody vouches for. The secrets that it was given are taken out of it; such a command
-//! has a scratch of its own, which goes with it, so that no other can find them there.
+//! The output is untrusted text. The secrets that a command was given are removed from it. Such a command has a scratch
+//! folder of its own, which is removed with it, so that no other command finds them there.
 
 mod readable_paths;
 mod scratch;
@@ -39,10 +39,10 @@ use crate::workspace::Workspace;
 pub const TOOL: &str = "bash";
 /// The longest command, in bytes.
 const MOST_COMMAND: usize = 20_000;
-/// Room for the words that say how much was left out and how the command ended, so that what the box cut once isn't cut
+/// Room for the words on omitted output and the command's end, so that what the box cut isn't cut
 /// again.
 const WORDS: usize = 256;
-/// The most output of a command that was given a secret: all of it is looked through before any of it is cut.
+/// The most output of a command that was given a secret: all of it is searched before any of it is cut.
 const MOST_SECRET_OUTPUT: usize = 1 << 20;
 
 /// The shell, for one vault.
@@ -50,11 +50,11 @@ const MOST_SECRET_OUTPUT: usize = 1 << 20;
 pub struct BashTool {
     settings: Settings,
     zone: String,
-    sight: readable_paths::ReadablePaths,
+    readable: readable_paths::ReadablePaths,
     skills: Arc<Skills>,
     scratch: Scratch,
     gate: vault_proxy::ProxyPaths,
-    /// What this machine can't enforce; empty where it enforces everything.
+    /// The rules that this machine can't enforce.
     weak: Vec<String>,
 }
 
@@ -80,7 +80,7 @@ impl BashTool {
         Some(Self {
             settings,
             zone: workspace.zone.name().to_owned(),
-            sight: readable_paths::ReadablePaths::of(workspace),
+            readable: readable_paths::ReadablePaths::of(workspace),
             skills,
             scratch: Scratch::in_cache(&workspace.dirs.cache),
             gate: vault_proxy::ProxyPaths::of(workspace),
@@ -95,29 +95,29 @@ impl BashTool {
         self
     }
 
-    fn asked(&self, call: &ToolCall) -> Result<(BashArguments, Option<Loaded>), String> {
-        let asked: BashArguments = serde_json::from_str(&call.arguments)
+    fn parse_call(&self, call: &ToolCall) -> Result<(BashArguments, Option<Loaded>), String> {
+        let arguments: BashArguments = serde_json::from_str(&call.arguments)
             .map_err(|error| format!("the arguments can't be understood: {error}"))?;
-        if asked.command.trim().is_empty() {
+        if arguments.command.trim().is_empty() {
             return Err("the command is empty".to_owned());
         }
-        if asked.command.len() > MOST_COMMAND || asked.command.contains('\0') {
+        if arguments.command.len() > MOST_COMMAND || arguments.command.contains('\0') {
             return Err(format!("a command has at most {MOST_COMMAND} bytes, and no null byte"));
         }
-        let skill = asked.skill.as_deref().map(|name| self.skills.load(name)).transpose()?;
-        Ok((asked, skill))
+        let skill = arguments.skill.as_deref().map(|name| self.skills.load(name)).transpose()?;
+        Ok((arguments, skill))
     }
 
-    fn wanted(
+    fn approval_subject(
         &self,
-        asked: &BashArguments,
+        arguments: &BashArguments,
         skill: Option<&Loaded>,
         caller: &Caller,
     ) -> Option<ApprovalSubject> {
         let hash = skill.map(|skill| skill.hash.clone());
         let foreign = skill.filter(|skill| !self.skills.trusts(skill, &caller.turn));
         let secrets: &[String] = skill.map_or(&[], |skill| &skill.skill.secrets);
-        let leaves = asked.network || !secrets.is_empty();
+        let leaves = arguments.network || !secrets.is_empty();
         let mut why: Vec<String> = Vec::new();
         if self.settings.assistant.bash == BashMode::Ask {
             why.push(match self.weak.as_slice() {
@@ -126,12 +126,12 @@ impl BashTool {
             });
         }
         let is_each = !why.is_empty();
-        let run = match (is_each && skill.is_none() && asked.network, shown(asked)) {
-            // Where each command is asked about, one without the network is another one.
+        let run = match (is_each && skill.is_none() && arguments.network, command_line(arguments)) {
+            // Where each command needs an approval, the same command without the network is another question.
             (true, command) => format!("network: {command}"),
             (false, command) => command,
         };
-        why.extend(asked.network.then(|| "network".to_owned()));
+        why.extend(arguments.network.then(|| "network".to_owned()));
         why.extend(secrets.iter().map(|name| format!("the secret {name}")));
         why.extend(foreign.map(|skill| {
             format!("the skill `{}`, which came from elsewhere or was changed", skill.skill.name)
@@ -149,7 +149,7 @@ impl BashTool {
             }
             None => return None,
         };
-        Some(ApprovalSubject { run, hash, why: why.join(", "), always, lasts: false })
+        Some(ApprovalSubject { run, hash, why: why.join(", "), always, reusable: false })
     }
 
     async fn run(
@@ -158,47 +158,47 @@ impl BashTool {
         caller: &Caller,
         stop: &CancellationToken,
     ) -> Result<(String, bool), String> {
-        let (asked, skill) = self.asked(call)?;
+        let (arguments, skill) = self.parse_call(call)?;
         if let Some(skill) = &skill {
-            self.skills.let_in(skill, caller)?;
+            self.skills.admit(skill, caller)?;
         }
         let secrets =
             skill.as_ref().map_or_else(|| Ok(Vec::new()), |skill| self.skills.secrets(&skill.skill))?;
         let hidden = Arc::new(HiddenSecrets::new(secrets.iter().map(|(_, secret)| secret)));
         let folder = self.scratch.turn(&caller.turn, (!secrets.is_empty()).then_some(caller.number));
         let folder = folder.map_err(|error| format!("no scratch folder can be made: {error}"))?;
-        let policy = self.policy(&asked, &secrets, &folder, skill.as_ref());
+        let policy = self.policy(&arguments, &secrets, &folder, skill.as_ref());
         let policy = policy.map_err(|error| format!("the scratch folder can't be prepared: {error}"))?;
         let command = match &skill {
-            Some(_) => format!("cd \"$SKILL\" || exit 1\n{}", asked.command),
-            None => asked.command.clone(),
+            Some(_) => format!("cd \"$SKILL\" || exit 1\n{}", arguments.command),
+            None => arguments.command.clone(),
         };
         let gate: Arc<dyn Gate> =
             Arc::new(VaultProxy::new(self.gate.clone(), caller.clone(), Arc::clone(&hidden)));
-        let ran = confine::run(&policy, &command, Some(gate), stop).await;
+        let outcome = confine::run(&policy, &command, Some(gate), stop).await;
         if !secrets.is_empty() {
             folder.remove();
         }
-        let ran = ran.map_err(|error| hidden.hide(&error.to_string()))?;
-        Ok((said(&ran, &hidden, secrets.is_empty()), !ran.exit.is_success()))
+        let outcome = outcome.map_err(|error| hidden.hide(&error.to_string()))?;
+        Ok((output_text(&outcome, &hidden, secrets.is_empty()), !outcome.exit.is_success()))
     }
 
     fn policy(
         &self,
-        asked: &BashArguments,
+        arguments: &BashArguments,
         secrets: &[(String, SecretString)],
         folder: &TurnFolder,
         skill: Option<&Loaded>,
     ) -> std::io::Result<Policy> {
         let mut policy = Policy::new(folder.work());
-        policy.network = asked.network;
+        policy.network = arguments.network;
         policy.gate = true;
         policy.limits = Limits { output_bytes: history::MOST_RESULT - WORDS, ..Limits::default() };
         if !secrets.is_empty() {
             policy.limits.output_bytes = MOST_SECRET_OUTPUT;
             policy.limits.whole_bytes = MOST_SECRET_OUTPUT as u64;
         }
-        let seen = self.sight.seen();
+        let seen = self.readable.list();
         (policy.read, policy.hide) = (seen.entries, seen.hidden);
         let view = folder.view(&policy.read)?;
         policy.env.push(("VAULT".to_owned(), view.to_string_lossy().into_owned()));
@@ -215,37 +215,37 @@ impl BashTool {
     }
 }
 
-/// What would run, on one line: the command as it is, behind it the skill that it runs with.
+/// The call on one line: its skill, its network, and the command as it is.
 ///
-/// A command with a skill begins with words that no pattern for a plain command has, so that leave for one is none for
+/// A command with a skill begins with words that no pattern for a plain command has: an approval of one is none of
 /// the other.
-fn shown(asked: &BashArguments) -> String {
-    let command = if asked.command.chars().any(char::is_control) {
-        serde_json::Value::from(asked.command.as_str()).to_string()
+fn command_line(arguments: &BashArguments) -> String {
+    let command = if arguments.command.chars().any(char::is_control) {
+        serde_json::Value::from(arguments.command.as_str()).to_string()
     } else {
-        asked.command.clone()
+        arguments.command.clone()
     };
-    match (&asked.skill, asked.network) {
+    match (&arguments.skill, arguments.network) {
         (Some(skill), true) => format!("skill {skill}, network: {command}"),
         (Some(skill), false) => format!("skill {skill}: {command}"),
         (None, _) => command,
     }
 }
 
-/// What a brain is told of a command's end.
-fn said(ran: &CommandOutcome, hidden: &HiddenSecrets, keeps_whole: bool) -> String {
-    let mut text = hidden.hide(ran.text.trim_end());
+/// A command's result for a brain.
+fn output_text(outcome: &CommandOutcome, hidden: &HiddenSecrets, keeps_whole: bool) -> String {
+    let mut text = hidden.hide(outcome.text.trim_end());
     if text.len() > history::MOST_RESULT - WORDS {
         text = history::shorten(&text, history::MOST_RESULT - WORDS);
     }
     if text.is_empty() {
         text.push_str("(no output)");
     }
-    let whole = ran.whole.as_ref().filter(|_| keeps_whole).and_then(|path| path.file_name());
+    let whole = outcome.whole.as_ref().filter(|_| keeps_whole).and_then(|path| path.file_name());
     let whole = whole.map(|name| {
-        format!("; all {} bytes are in {} for your next command", ran.bytes, name.to_string_lossy())
+        format!("; all {} bytes are in {} for your next command", outcome.bytes, name.to_string_lossy())
     });
-    format!("{text}\n[{}{}]", ran.exit, whole.unwrap_or_default())
+    format!("{text}\n[{}{}]", outcome.exit, whole.unwrap_or_default())
 }
 
 #[async_trait]
@@ -272,18 +272,18 @@ it reaches the internet; the user is asked first."
         }]
     }
 
-    fn leave(&self, call: &ToolCall, caller: &Caller) -> Precondition {
-        let (asked, skill) = match self.asked(call) {
-            Ok(asked) => asked,
+    fn precondition(&self, call: &ToolCall, caller: &Caller) -> Precondition {
+        let (arguments, skill) = match self.parse_call(call) {
+            Ok(arguments) => arguments,
             Err(why) => return Precondition::Refused(why),
         };
-        match self.wanted(&asked, skill.as_ref(), caller) {
+        match self.approval_subject(&arguments, skill.as_ref(), caller) {
             None => Precondition::Free,
-            Some(wanted) => {
+            Some(subject) => {
                 if let Some(skill) = &skill {
-                    self.skills.asks(skill, caller);
+                    self.skills.note_approval_request(skill, caller);
                 }
-                Precondition::Ask(wanted)
+                Precondition::Ask(subject)
             }
         }
     }
@@ -299,9 +299,9 @@ it reaches the internet; the user is asked first."
         ToolEnd { text, is_error, ms }
     }
 
-    async fn ended(&self, turn: &str) {
-        self.skills.ended(turn);
-        self.scratch.ended(turn);
+    async fn turn_ended(&self, turn: &str) {
+        self.skills.turn_ended(turn);
+        self.scratch.turn_ended(turn);
     }
 }
 
@@ -309,30 +309,31 @@ it reaches the internet; the user is asked first."
 mod tests {
     use super::*;
 
-    fn asked(command: &str, skill: Option<&str>, network: bool) -> BashArguments {
+    fn arguments(command: &str, skill: Option<&str>, network: bool) -> BashArguments {
         BashArguments { command: command.to_owned(), skill: skill.map(str::to_owned), network }
     }
 
     #[test]
     fn what_is_shown_stands_on_one_line_and_says_the_skill() {
-        assert_eq!(shown(&asked("ls -l", None, true)), "ls -l");
-        assert_eq!(shown(&asked("a\nb", None, false)), "\"a\\nb\"");
-        assert_eq!(shown(&asked("run", Some("web"), true)), "skill web, network: run");
-        assert_eq!(shown(&asked("run", Some("web"), false)), "skill web: run");
+        assert_eq!(command_line(&arguments("ls -l", None, true)), "ls -l");
+        assert_eq!(command_line(&arguments("a\nb", None, false)), "\"a\\nb\"");
+        assert_eq!(command_line(&arguments("run", Some("web"), true)), "skill web, network: run");
+        assert_eq!(command_line(&arguments("run", Some("web"), false)), "skill web: run");
     }
 
     #[test]
     fn leave_for_a_plain_command_is_none_for_one_with_a_skill() {
         let allowed = ["bash:bash scripts/search.sh *".to_owned()];
-        let fits = |asked: &BashArguments| allow::allows(&allowed, &CallToMatch::Bash(&shown(asked)));
-        assert!(fits(&asked("bash scripts/search.sh tea", None, true)));
-        assert!(!fits(&asked("bash scripts/search.sh tea", Some("web"), true)));
-        assert!(!fits(&asked("bash scripts/search.sh tea\nrm x", None, true)));
+        let fits =
+            |arguments: &BashArguments| allow::allows(&allowed, &CallToMatch::Bash(&command_line(arguments)));
+        assert!(fits(&arguments("bash scripts/search.sh tea", None, true)));
+        assert!(!fits(&arguments("bash scripts/search.sh tea", Some("web"), true)));
+        assert!(!fits(&arguments("bash scripts/search.sh tea\nrm x", None, true)));
     }
 
     #[test]
     fn the_end_is_told_in_words() {
-        let ran = |text: &str, exit, whole: Option<&str>| CommandOutcome {
+        let outcome = |text: &str, exit, whole: Option<&str>| CommandOutcome {
             exit,
             text: text.to_owned(),
             bytes: 99,
@@ -340,16 +341,16 @@ mod tests {
         };
         let hidden = HiddenSecrets::default();
         assert_eq!(
-            said(&ran("", confine::Exit::Code(0), None), &hidden, true),
+            output_text(&outcome("", confine::Exit::Code(0), None), &hidden, true),
             "(no output)\n[exit status 0]"
         );
         assert_eq!(
-            said(&ran("x\n", confine::Exit::Code(1), Some("/s/output-1")), &hidden, true),
+            output_text(&outcome("x\n", confine::Exit::Code(1), Some("/s/output-1")), &hidden, true),
             "x\n[exit status 1; all 99 bytes are in output-1 for your next command]"
         );
         let hidden = HiddenSecrets::new([SecretString::from("canary-123")].iter());
         assert_eq!(
-            said(&ran("k=canary-123", confine::Exit::Code(0), None), &hidden, false),
+            output_text(&outcome("k=canary-123", confine::Exit::Code(0), None), &hidden, false),
             "k=[hidden]\n[exit status 0]"
         );
     }

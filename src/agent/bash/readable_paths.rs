@@ -1,25 +1,25 @@
-//! What of the vault a command may read: all but what begins with a dot, where plugins and programs keep their keys.
+//! Lists the paths of the vault that a command may read: all except names that begin with a dot, where plugins and
+//! programs keep their keys.
 //!
-//! The box is given the entries of the vault's top folder one by one, and below them a list of what is hidden: wherever
-//! in the vault a name begins with a dot, the box has nothing to read there. A folder that can't be looked through, or in
-//! which more is hidden than is worth naming, is hidden whole. A link in the top folder is left out: what it leads to may
-//! lie outside. A link below leads where it leads in the box. What gets a dot while a command runs is hidden from the
-//! next one.
+//! The box gets the entries of the vault's top folder one by one, and a list of hidden paths below them. A folder that
+//! can't be listed, or has too many hidden paths, is hidden whole. A link in the top folder is left out, since its
+//! target may lie outside; a link below leads to its target in the box. A path renamed to a dot name while a command
+//! runs is hidden from the next one.
 
 use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
 use crate::workspace::Workspace;
 
-/// As many entries are given; folders first, so that a vault with very many notes in its top folder shows its folders.
+/// The most entries; folders first, so that a vault with very many notes in its top folder shows its folders.
 const MAX_ENTRIES: usize = 400;
-/// As many files and folders are looked at; the folders that are left then are hidden.
+/// The most files and folders that are examined; the remaining folders are hidden.
 const MOST_LOOKED: usize = 200_000;
-/// Where more is hidden below one folder, that folder is.
+/// A folder with more hidden paths below it is hidden whole.
 const MOST_BELOW: usize = 100;
-/// As much is hidden in all; the entries that are left then are not given.
+/// The most hidden paths in all; the remaining entries are left out.
 const MOST_HIDDEN: usize = 1_000;
-/// What lies deeper is hidden.
+/// Deeper folders are hidden.
 const DEEPEST: usize = 64;
 
 /// The vault as a command sees it.
@@ -28,7 +28,7 @@ pub(super) struct ReadablePaths {
     root: PathBuf,
 }
 
-/// What may be read, and what in it may not.
+/// The readable entries, and the hidden paths below them.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Visibility {
     /// The entries of the top folder.
@@ -42,13 +42,13 @@ impl ReadablePaths {
         Self { root: workspace.vault.root().to_path_buf() }
     }
 
-    /// What may be read, as it is now. Folders are listed; no file is opened here.
-    pub fn seen(&self) -> Visibility {
-        look(&self.root, MOST_LOOKED, MOST_HIDDEN)
+    /// Lists the readable paths as they are now. Opens no file.
+    pub fn list(&self) -> Visibility {
+        list(&self.root, MOST_LOOKED, MOST_HIDDEN)
     }
 }
 
-fn look(root: &Path, most_looked: usize, most_hidden: usize) -> Visibility {
+fn list(root: &Path, most_looked: usize, most_hidden: usize) -> Visibility {
     let Ok(listed) = std::fs::read_dir(root) else { return Visibility::default() };
     let mut found: Vec<(bool, PathBuf)> = listed
         .flatten()
@@ -75,7 +75,7 @@ fn look(root: &Path, most_looked: usize, most_hidden: usize) -> Visibility {
     seen
 }
 
-/// What is hidden below a folder; none where all of it has to be. `left` counts down what may be looked at.
+/// The hidden paths below a folder; none where all of it has to be hidden. `suspended_at` counts down [`MOST_LOOKED`].
 fn hidden_below(folder: &Path, depth: usize, left: &mut usize) -> Option<Vec<PathBuf>> {
     let depth = depth.checked_sub(1)?;
     let mut hidden = Vec::new();
@@ -138,7 +138,7 @@ mod tests {
         ]);
         std::os::unix::fs::symlink("/etc", dir.path().join("out")).unwrap();
         std::os::unix::fs::symlink("/etc", dir.path().join("Work/.out")).unwrap();
-        let seen = look(dir.path(), MOST_LOOKED, MOST_HIDDEN);
+        let seen = list(dir.path(), MOST_LOOKED, MOST_HIDDEN);
         assert_eq!(names(&dir, &seen.entries), ["Code", "MEMORY.md", "Work"]);
         assert_eq!(names(&dir, &seen.hidden), ["Code/app/.env", "Code/app/.git", "Work/.obsidian"]);
     }
@@ -149,19 +149,19 @@ mod tests {
         let mut files: Vec<&str> = many.iter().map(String::as_str).collect();
         files.extend(["Code/app/.env", "Code/app/main.rs", "Notes/a.md", "a.md"]);
         let dir = vault(&files);
-        let seen = look(dir.path(), MOST_LOOKED, MOST_HIDDEN);
+        let seen = list(dir.path(), MOST_LOOKED, MOST_HIDDEN);
         assert_eq!(names(&dir, &seen.entries), ["Code", "Notes", "a.md"]);
         assert_eq!(names(&dir, &seen.hidden), ["Code/app/.env", "Code/modules"]);
         // Nobody has looked into what is left out: notes of the top folder alone are sure.
-        assert_eq!(names(&dir, &look(dir.path(), 3, MOST_HIDDEN).entries), ["a.md"]);
-        assert_eq!(names(&dir, &look(dir.path(), MOST_LOOKED, 1).entries), ["Notes", "a.md"]);
+        assert_eq!(names(&dir, &list(dir.path(), 3, MOST_HIDDEN).entries), ["a.md"]);
+        assert_eq!(names(&dir, &list(dir.path(), MOST_LOOKED, 1).entries), ["Notes", "a.md"]);
     }
 
     #[test]
     fn a_folder_that_has_no_end_is_hidden_from_where_it_is_too_deep() {
         let deep = "a/".repeat(DEEPEST + 1) + "b.md";
         let dir = vault(&[&deep]);
-        let seen = look(dir.path(), MOST_LOOKED, MOST_HIDDEN);
+        let seen = list(dir.path(), MOST_LOOKED, MOST_HIDDEN);
         assert_eq!(names(&dir, &seen.entries), ["a"]);
         assert_eq!(names(&dir, &seen.hidden), ["a/".repeat(DEEPEST) + "a"]);
     }

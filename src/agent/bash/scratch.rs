@@ -1,8 +1,8 @@
-//! The scratch folders of turns, in the cache directory: made when a turn runs its first command, gone with the turn.
+//! The scratch folders of turns, in the cache directory: made for a turn's first command, removed with the turn.
 //!
-//! A program that is killed leaves its folder behind. So each has a file beside it that its program holds locked, and
-//! whoever starts takes away what nobody holds. What a command may write to (`work`) is apart from what is made for it
-//! here (`vault`, `skill`): nothing is ever written through a place that a command could have changed.
+//! A killed program leaves its folder behind. So each folder has a lock file that its program holds, and each start
+//! removes the folders whose lock is free. The folder that commands write to (`work`) is apart from those that are
+//! prepared here (`vault`, `skill`): this program never writes through a path that a command could have changed.
 
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File, Permissions};
@@ -21,7 +21,7 @@ pub(super) struct Scratch {
     own: Mutex<Option<LockedFolder>>,
 }
 
-/// A program's own folder, and the lock that says that it lives.
+/// A process's own folder, and the lock that it holds while it runs.
 #[derive(Debug)]
 struct LockedFolder {
     folder: PathBuf,
@@ -30,7 +30,7 @@ struct LockedFolder {
 }
 
 impl Scratch {
-    /// In this cache; takes away what programs left that are gone.
+    /// In this cache; removes the folders of ended processes.
     pub fn in_cache(cache: &Path) -> Self {
         let base = cache.join("scratch");
         sweep(&base);
@@ -51,8 +51,8 @@ impl Scratch {
         Ok(folder)
     }
 
-    /// Takes away the folder of a turn.
-    pub fn ended(&self, turn: &str) {
+    /// Removes the folder of a turn.
+    pub fn turn_ended(&self, turn: &str) {
         let own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(own) = own.as_ref() {
             remove(&own.folder.join(name(turn)));
@@ -77,7 +77,7 @@ impl LockedFolder {
             let (folder, lock) = (base.join(&id), base.join(format!("{id}.lock")));
             let held = File::create(&lock)?;
             flock(&held, FlockOperation::NonBlockingLockExclusive)?;
-            // Somebody who starts now may have taken the file away before it was locked.
+            // Another process that starts now may have removed the file before it was locked.
             if lock.exists() {
                 private(&folder)?;
                 return Ok(Self { folder, lock, _held: held });
@@ -86,7 +86,7 @@ impl LockedFolder {
     }
 }
 
-/// Takes away the folders that nobody holds.
+/// Removes the folders whose lock is free.
 fn sweep(base: &Path) {
     let Ok(listed) = fs::read_dir(base) else { return };
     for path in listed.flatten().map(|entry| entry.path()) {
@@ -112,7 +112,7 @@ impl TurnFolder {
         self.0.join("work")
     }
 
-    /// A folder of links to what of the vault may be read.
+    /// A folder of links to the readable entries of the vault.
     pub fn view(&self, entries: &[PathBuf]) -> io::Result<PathBuf> {
         let view = self.0.join("vault");
         remove(&view);
@@ -125,7 +125,7 @@ impl TurnFolder {
         Ok(view)
     }
 
-    /// A copy of a skill's files, which are the ones that were approved.
+    /// A copy of a skill's files, as they were approved.
     pub fn skill(&self, name: &str, files: &BTreeMap<String, Vec<u8>>) -> io::Result<PathBuf> {
         let skill = self.0.join("skill").join(name);
         remove(&skill);
@@ -141,7 +141,7 @@ impl TurnFolder {
         Ok(skill)
     }
 
-    /// Takes it away.
+    /// Removes it.
     pub fn remove(&self) {
         remove(&self.0);
     }
@@ -155,7 +155,7 @@ fn private(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
-/// Takes a folder away, whatever rights a command took from what is in it. Links are not followed.
+/// Removes a folder, also where a command took away rights in it. Links are not followed.
 fn remove(folder: &Path) {
     let first = fs::remove_dir_all(folder);
     if !matches!(&first, Err(error) if error.kind() == io::ErrorKind::PermissionDenied) {
@@ -192,7 +192,7 @@ mod tests {
         let other = scratch.turn("B", None).unwrap();
         // Whoever starts meanwhile leaves it alone.
         drop(Scratch::in_cache(cache.path()));
-        scratch.ended("A");
+        scratch.turn_ended("A");
         assert!(!folder.0.exists() && other.0.exists() && outside.exists());
         drop(scratch);
         assert_eq!(fs::read_dir(cache.path().join("scratch")).unwrap().count(), 0);

@@ -1,9 +1,9 @@
-//! `vault-agent` as a confined command knows it: the one way from the box to the vault.
+//! Runs `vault-agent` for a confined command: the only way from the box to the vault.
 //!
-//! Inside, the program sees [`crate::confine::gate::VARIABLE`], sends its arguments through the gate and prints what comes
-//! back ([`forward`]). Outside, [`VaultProxy`] runs the same program on the vault, as a child that is told in its
-//! environment whose call it is ([`CALLER`]). Nobody in the box can write that environment; the child records the
-//! assistant as who did it, and does only what the assistant may (`cli::assistant_commands`).
+//! Inside, the program finds [`crate::confine::gate::VARIABLE`], sends its arguments through the gate and prints the
+//! reply ([`forward`]). Outside, [`VaultProxy`] runs the same program on the vault, as a child whose environment names
+//! the call ([`CALLER`]). No process in the box can write that environment. The child records the assistant as the
+//! author of its changes, and runs only the assistant's commands (`cli::assistant_commands`).
 
 use std::ffi::OsString;
 use std::io::{Read, Write};
@@ -24,7 +24,7 @@ use crate::confine::Gate;
 use crate::vault::{Actor, Origin};
 use crate::workspace::Workspace;
 
-/// Says to a child of this program whose call it is: JSON of a [`CallerEnv`].
+/// The variable that tells a child of this program its caller: JSON of a [`CallerEnv`].
 pub const CALLER: &str = "VAULT_AGENT_CALLER";
 /// The most bytes of arguments and standard input.
 const MOST_ASKED: u64 = 2 << 20;
@@ -33,14 +33,14 @@ const MOST_INPUT: u64 = 1 << 20;
 /// The most bytes of an answer.
 const MOST_SAID: u64 = 1 << 20;
 
-/// What is sent through the gate.
+/// The request through the gate.
 #[derive(Debug, Serialize, Deserialize)]
 struct ProxyRequest {
     args: Vec<String>,
     input: Option<String>,
 }
 
-/// What comes back.
+/// The reply through the gate.
 #[derive(Debug, Serialize, Deserialize)]
 struct ProxyReply {
     code: u8,
@@ -48,7 +48,7 @@ struct ProxyReply {
     err: String,
 }
 
-/// Whose call a child of this program is.
+/// The caller of a child of this program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallerEnv {
     /// The brain that asked.
@@ -60,15 +60,15 @@ pub struct CallerEnv {
 }
 
 impl CallerEnv {
-    /// Whose call this process is; none where a person or a program of theirs started it.
+    /// The caller of this process; none where a person or a program of theirs started it.
     pub fn from_env() -> Option<Self> {
         let text = std::env::var(CALLER).ok()?;
-        // Whatever stands there, it is no person's command.
+        // A value that can't be read is no person's command either.
         let unknown = || Self { brain: String::new(), turn: String::new(), number: 0 };
         Some(serde_json::from_str(&text).unwrap_or_else(|_| unknown()))
     }
 
-    /// Who writes, as history keeps it.
+    /// The origin of its changes, for history.
     pub fn origin(&self) -> Origin {
         Origin::new(Actor::Assistant)
             .client(&self.brain)
@@ -99,7 +99,7 @@ impl ProxyPaths {
     }
 }
 
-/// Runs what a confined command asks of `vault-agent`, for one call of a turn.
+/// Runs `vault-agent` for a confined command, for one call of a turn.
 pub(super) struct VaultProxy {
     place: ProxyPaths,
     caller: Caller,
@@ -111,22 +111,24 @@ impl VaultProxy {
         Self { place, caller, hidden }
     }
 
-    async fn answer(&self, sent: &[u8]) -> ProxyReply {
+    async fn answer(&self, request: &[u8]) -> ProxyReply {
         let refused = |why: &str| ProxyReply { code: 2, out: String::new(), err: format!("error: {why}\n") };
-        let Ok(sent) = serde_json::from_slice::<ProxyRequest>(sent) else {
+        let Ok(request) = serde_json::from_slice::<ProxyRequest>(request) else {
             return refused("the arguments can't be understood, or are too long");
         };
-        if sent.args.first().is_some_and(|first| first.starts_with("__")) {
+        if request.args.first().is_some_and(|first| first.starts_with("__")) {
             return refused("there is no such command");
         }
-        let words = sent.args.iter().chain(&sent.input);
+        let words = request.args.iter().chain(&request.input);
         if words.into_iter().any(|word| self.hidden.is_in(word)) {
             return refused("a secret never goes into the vault");
         }
-        self.child(sent).await.unwrap_or_else(|error| refused(&format!("vault-agent can't be run: {error}")))
+        self.child(request)
+            .await
+            .unwrap_or_else(|error| refused(&format!("vault-agent can't be run: {error}")))
     }
 
-    async fn child(&self, sent: ProxyRequest) -> std::io::Result<ProxyReply> {
+    async fn child(&self, request: ProxyRequest) -> std::io::Result<ProxyReply> {
         let called = CallerEnv {
             brain: self.caller.brain.clone(),
             turn: self.caller.turn.clone(),
@@ -135,34 +137,34 @@ impl VaultProxy {
         let mut child = Command::new(&self.place.program)
             // What its help and its errors call it, whatever its path is.
             .arg0("vault-agent")
-            .args(&sent.args)
+            .args(&request.args)
             .env_remove(crate::confine::gate::VARIABLE)
             .env("VAULT_AGENT_VAULT", &self.place.vault)
             .env(STATE_VARIABLE, &self.place.state)
             .env(CACHE_VARIABLE, &self.place.cache)
             .env(CALLER, serde_json::to_string(&called)?)
             .current_dir(&self.place.vault)
-            .stdin(if sent.input.is_some() { Stdio::piped() } else { Stdio::null() })
+            .stdin(if request.input.is_some() { Stdio::piped() } else { Stdio::null() })
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .kill_on_drop(true)
             .spawn()?;
         let (mut to, out, err) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let write = async {
-            if let (Some(to), Some(input)) = (&mut to, &sent.input) {
+            if let (Some(to), Some(input)) = (&mut to, &request.input) {
                 let _ = to.write_all(input.as_bytes()).await;
             }
             drop(to);
         };
-        let ((), out, err) = tokio::join!(write, bounded(out), bounded(err));
+        let ((), out, err) = tokio::join!(write, read_bounded(out), read_bounded(err));
         let status = child.wait().await?;
         let code = status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1);
         Ok(ProxyReply { code, out, err })
     }
 }
 
-/// What a child says, up to a bound; more is read and dropped, so that it can end.
-async fn bounded(from: Option<impl AsyncRead + Unpin>) -> String {
+/// A child's output, up to a limit; the rest is read and dropped, so that the child can end.
+async fn read_bounded(from: Option<impl AsyncRead + Unpin>) -> String {
     let Some(mut from) = from else { return String::new() };
     let mut bytes = Vec::new();
     let _ = (&mut from).take(MOST_SAID).read_to_end(&mut bytes).await;
@@ -177,12 +179,12 @@ async fn bounded(from: Option<impl AsyncRead + Unpin>) -> String {
 #[async_trait]
 impl Gate for VaultProxy {
     async fn serve(&self, mut stream: UnixStream) {
-        let mut sent = Vec::new();
-        if (&mut stream).take(MOST_ASKED).read_to_end(&mut sent).await.is_err() {
+        let mut request = Vec::new();
+        if (&mut stream).take(MOST_ASKED).read_to_end(&mut request).await.is_err() {
             return;
         }
-        let said = self.answer(&sent).await;
-        if let Ok(text) = serde_json::to_vec(&said) {
+        let reply = self.answer(&request).await;
+        if let Ok(text) = serde_json::to_vec(&reply) {
             // A command that doesn't wait for its answer needs none.
             let _ = stream.write_all(&text).await;
             let _ = stream.shutdown().await;
@@ -194,15 +196,15 @@ impl Gate for VaultProxy {
 /// process is in no box.
 pub fn forward(args: &[OsString]) -> Option<u8> {
     std::env::var_os(crate::confine::gate::VARIABLE)?;
-    Some(through(args).unwrap_or_else(|error| {
+    Some(send_through_gate(args).unwrap_or_else(|error| {
         let _ = writeln!(std::io::stderr(), "error: the vault can't be reached from here: {error}");
         1
     }))
 }
 
-fn through(args: &[OsString]) -> std::io::Result<u8> {
+fn send_through_gate(args: &[OsString]) -> std::io::Result<u8> {
     let args: Vec<String> = args.iter().skip(1).map(|arg| arg.to_string_lossy().into_owned()).collect();
-    // Only who asks for it is given what comes in: a pipe that nobody closes is not waited for.
+    // Standard input is read only where an argument asks for it: a pipe that is never closed must not block.
     let mut input = None;
     if args.iter().any(|arg| arg == "-" || arg == "--stdin" || arg.ends_with("=-")) {
         let mut bytes = Vec::new();
@@ -212,15 +214,15 @@ fn through(args: &[OsString]) -> std::io::Result<u8> {
     let mut stream = crate::confine::gate::connect()?;
     stream.write_all(&serde_json::to_vec(&ProxyRequest { args, input })?)?;
     stream.shutdown(std::net::Shutdown::Write)?;
-    let mut said = Vec::new();
-    stream.read_to_end(&mut said)?;
-    let said: ProxyReply = serde_json::from_slice(&said)?;
-    std::io::stderr().write_all(said.err.as_bytes())?;
+    let mut reply = Vec::new();
+    stream.read_to_end(&mut reply)?;
+    let reply: ProxyReply = serde_json::from_slice(&reply)?;
+    std::io::stderr().write_all(reply.err.as_bytes())?;
     let mut out = std::io::stdout().lock();
-    match out.write_all(said.out.as_bytes()).and_then(|()| out.flush()) {
-        // Whoever reads may have enough.
+    match out.write_all(reply.out.as_bytes()).and_then(|()| out.flush()) {
+        // The reader may have closed the pipe.
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => return Err(error),
         _ => {}
     }
-    Ok(said.code)
+    Ok(reply.code)
 }

@@ -1,4 +1,5 @@
-//! A link to one server: the protocol's own client over pipes or over HTTP.
+//! A client of one MCP server, over pipes or HTTP; keeps the allowed tools and removes secrets from what the server
+//! says.
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, Implementation,
@@ -16,7 +17,7 @@ use crate::agent::skills::HiddenSecrets;
 use crate::config::{McpServer, secret};
 use crate::workspace::Workspace;
 
-/// So many pages of tools are read.
+/// The most pages of tools that are read.
 const MOST_PAGES: usize = 50;
 
 /// A server that answers.
@@ -24,9 +25,9 @@ const MOST_PAGES: usize = 50;
 pub struct ServerClient {
     service: RunningService<RoleClient, ClientConfig>,
     tools: Vec<Tool>,
-    /// What is known of its end.
+    /// The reason of its end, if known.
     words: server_output::ServerEnd,
-    /// What it was given that nobody else may see.
+    /// The secrets that it was given.
     hidden: HiddenSecrets,
 }
 
@@ -40,7 +41,7 @@ pub enum CallError {
 }
 
 impl ServerClient {
-    /// Starts the server, or calls it, and asks what it has.
+    /// Starts the server, or connects to it, and lists its tools.
     ///
     /// # Errors
     /// A sentence on what is wrong, without secrets.
@@ -88,7 +89,7 @@ impl ServerClient {
         &self.tools
     }
 
-    /// What it was given that is taken out of all that it says.
+    /// The secrets that are removed from its output.
     pub fn hidden(&self) -> &HiddenSecrets {
         &self.hidden
     }
@@ -117,7 +118,7 @@ impl ServerClient {
     }
 }
 
-/// What a server is given that nobody else may see: the variables of its environment that the settings name, and its key.
+/// A server's secrets: the variables of its environment that the settings name, and its key.
 pub(crate) fn secrets(server: &McpServer, workspace: &Workspace) -> Vec<SecretString> {
     let named = server.env.iter().filter_map(|name| std::env::var(name).ok()).map(SecretString::from);
     let variable = server.key_env.as_deref().unwrap_or_default();

@@ -1,5 +1,6 @@
-//! How other servers were when they were last used, in `mcp.json` of the state directory. Deleted, nothing is lost but
-//! what `status` says of them.
+//! Keeps the health of MCP servers at their last use, in `mcp.json` of the state directory, for `status`.
+//!
+//! If the file is deleted, nothing else is lost.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// The file's name.
 pub const FILE_NAME: &str = "mcp.json";
 
-/// What is remembered of a server.
+/// The health of a server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ServerRecord {
@@ -42,7 +43,7 @@ impl ServerHealth {
         Self(state.join(FILE_NAME))
     }
 
-    /// What is remembered; nothing where nothing can be read.
+    /// The health of all servers; empty where the file can't be read.
     pub fn load(&self) -> BTreeMap<String, ServerRecord> {
         let bytes = std::fs::read(&self.0).unwrap_or_default();
         serde_json::from_slice(&bytes).unwrap_or_default()

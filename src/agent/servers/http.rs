@@ -1,7 +1,7 @@
-//! A server that is called: the protocol's streamable HTTP, one POST a message, over the HTTP client that is there.
+//! The HTTP transport of an MCP server: streamable HTTP, one POST a message, over our own HTTP client.
 //!
-//! What the server sends by itself between calls isn't listened to, and a session that it forgets ends the link: the
-//! next call begins a new one.
+//! Messages that the server sends outside of a call are not read. A session that the server forgets ends the client;
+//! the next call starts a new one.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -47,7 +47,7 @@ struct HttpSession {
 }
 
 impl Web {
-    /// Calls nobody yet.
+    /// Makes no call yet.
     ///
     /// # Errors
     /// The key isn't there, or the system has no TLS.
@@ -160,7 +160,7 @@ impl HttpSession {
         if let Some(version) = message["result"]["protocolVersion"].as_str() {
             self.named.lock().unwrap_or_else(PoisonError::into_inner).1 = Some(version.to_owned());
         }
-        // Who doesn't listen any more has what it wanted.
+        // The receiver may have its result already.
         let _ = found.send(message).await;
     }
 }
@@ -180,7 +180,7 @@ impl Transport<RoleClient> for Web {
             let mut answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
             answers.spawn(async move {
                 line.read(response, &found).await;
-                // A request whose answer doesn't hold one fails; where it did, nobody waits any more.
+                // A request whose response holds no result fails; where it held one, this message is ignored.
                 if let Some(id) = id {
                     let why = line.words.or("its answer held no result");
                     let error = serde_json::json!({"code": -32000, "message": why});

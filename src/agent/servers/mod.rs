@@ -1,12 +1,12 @@
-//! Other people's MCP servers, as tools of a turn.
+//! MCP servers of the settings, as tools of a turn.
 //!
-//! A brain isn't told the servers' own schemas: these can't be made again from files, and a server that is down would
-//! change the beginning of every request. It has two tools of ours whose words come from the settings alone:
-//! `mcp_tools` starts a server and shows what its allowed tools take, `mcp_call` calls one. A server runs for one turn, in
-//! a process group of its own ([`stdio`]) or over HTTP ([`http`]), from the first call that needs it to the turn's end.
+//! A brain isn't told the servers' own schemas: they can't be made again from files, and a server that is down would
+//! change the beginning of every request. It gets two tools whose texts come from the settings alone: `mcp_tools`
+//! starts a server and shows its allowed tools, `mcp_call` calls one. A server runs for one turn, in a process group of
+//! its own ([`stdio`]) or over HTTP ([`http`]), from the first call that needs it to the turn's end.
 //!
-//! Whatever a server says is somebody else's text: it is bounded, marked, and makes the turn a tainted one ([`server_output`]).
-//! A server that hangs, dies or lies costs its time limit and is one line that says so.
+//! A server's output is untrusted: it is bounded, marked, and makes the turn tainted ([`server_output`]). A server that
+//! hangs, dies or lies costs its time limit, and the brain gets one line that says so.
 
 mod client;
 pub mod health;
@@ -61,7 +61,7 @@ impl std::fmt::Debug for Servers {
     }
 }
 
-/// What `mcp_tools` and `mcp_call` take.
+/// The arguments of `mcp_tools` and `mcp_call`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ServerArguments {
@@ -72,7 +72,7 @@ struct ServerArguments {
     arguments: Option<Map<String, Value>>,
 }
 
-/// The server that is meant, the tool (none for `mcp_tools`), and its arguments.
+/// The server, the tool (none for `mcp_tools`), and its arguments.
 type ServerTarget<'a> = (&'a McpServer, Option<String>, Map<String, Value>);
 
 impl Servers {
@@ -90,7 +90,7 @@ impl Servers {
         })
     }
 
-    /// The call as it was meant.
+    /// Parses a call.
     fn read(&self, call: &ToolCall) -> Result<ServerTarget<'_>, String> {
         let given: ServerArguments = serde_json::from_str(&call.arguments)
             .map_err(|error| format!("the arguments of `{}` are wrong: {error}", call.name))?;
@@ -216,7 +216,7 @@ impl Toolbox for Servers {
         vec![tools, call]
     }
 
-    fn leave(&self, call: &ToolCall, caller: &Caller) -> Precondition {
+    fn precondition(&self, call: &ToolCall, caller: &Caller) -> Precondition {
         let (server, tool, arguments) = match self.read(call) {
             Ok((server, Some(tool), arguments)) => (server, tool, arguments),
             Ok((_, None, _)) => return Precondition::Free,
@@ -234,7 +234,7 @@ impl Toolbox for Servers {
             hash: None,
             why: format!("the tool {tool} of the MCP server {}{after}", server.name),
             always: (!tainted).then(|| doing.always()),
-            lasts: false,
+            reusable: false,
         })
     }
 
@@ -258,7 +258,7 @@ impl Toolbox for Servers {
         ToolEnd { text, is_error, ms }
     }
 
-    async fn ended(&self, turn: &str) {
+    async fn turn_ended(&self, turn: &str) {
         let mine = {
             let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
             let mine: Vec<_> = running.keys().filter(|(of, _)| of == turn).cloned().collect();

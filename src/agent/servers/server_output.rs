@@ -1,4 +1,4 @@
-//! What servers say, as a brain is given it: bounded, marked as somebody else's, and pictures by their size. Pure.
+//! Formats a server's output for a brain: bounded, marked as untrusted, with pictures replaced by their size. Pure.
 
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,18 +17,18 @@ const MOST_SCHEMA: usize = 4_000;
 /// Characters of a server's own words on its end.
 const MOST_LAST_WORDS: usize = 500;
 
-/// What is known of a server's end, shared between its transport and whoever uses it.
+/// The reason of a server's end, shared between its transport and its client.
 #[derive(Debug, Clone, Default)]
 pub struct ServerEnd(Arc<Mutex<Option<String>>>);
 
 impl ServerEnd {
-    /// Says why; the first word counts.
+    /// Sets the reason; the first one stays.
     pub fn say(&self, why: &str) {
         let mut words = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         words.get_or_insert_with(|| cut(why, MOST_LAST_WORDS));
     }
 
-    /// What was said, else this.
+    /// The reason, else this text.
     pub fn or(&self, otherwise: &str) -> String {
         let words = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         words.clone().unwrap_or_else(|| cut(otherwise, MOST_LAST_WORDS))
@@ -41,7 +41,7 @@ pub fn servers(servers: &[McpServer]) -> String {
     servers.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
-/// The allowed tools of a server, with their words and schemas, without what is to be hidden.
+/// The allowed tools of a server, with their descriptions and schemas, without secrets.
 pub fn tools(server: &McpServer, offered: &[Tool], hidden: &HiddenSecrets) -> String {
     let mut out = String::new();
     for tool in offered {
@@ -67,7 +67,7 @@ pub fn tools(server: &McpServer, offered: &[Tool], hidden: &HiddenSecrets) -> St
     marked(&server.name, &out)
 }
 
-/// A result, without what is to be hidden: taken out before anything is cut.
+/// A result without secrets, which are removed before anything is cut.
 pub fn result(server: &McpServer, result: &CallToolResult, hidden: &HiddenSecrets) -> String {
     let mut parts: Vec<String> = result.content.iter().map(part).collect();
     if parts.is_empty() {
@@ -99,7 +99,7 @@ fn part(block: &ContentBlock) -> String {
     }
 }
 
-/// The text between two marks, of which the second stands nowhere in it; of a long one the beginning.
+/// The text, or its beginning, between two marks; the second mark occurs nowhere in the text.
 pub fn marked(server: &str, text: &str) -> String {
     let length = text.chars().count();
     let head: String = text.chars().take(MOST_CHARS).collect();
@@ -128,7 +128,7 @@ pub fn cut(text: &str, most: usize) -> String {
     out
 }
 
-/// A name that somebody else gave, short and on one line.
+/// An untrusted name, shortened, on one line.
 pub fn short(name: &str) -> String {
     let plain: String = name.chars().filter(|c| !c.is_control()).collect();
     cut(&plain, 80)

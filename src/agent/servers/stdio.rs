@@ -1,7 +1,8 @@
-//! A server that is a program: the protocol's messages over its pipes, line by line.
+//! The pipe transport of an MCP server: runs its program, one JSON message a line.
 //!
-//! The program runs under our supervisor, which leaves nothing behind, in a folder of its own that goes with it. Its
-//! environment is PATH, HOME, LANG and what the settings name; what they name is taken out of what it says of errors.
+//! The program runs under our supervisor, which ends all of its processes, in a folder of its own that is removed with
+//! it. Its environment is PATH, HOME, LANG and the variables of the settings; the values of the latter are removed from
+//! its errors.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -21,16 +22,16 @@ use crate::workspace::Workspace;
 
 /// The folder in the state directory where servers have theirs.
 const FOLDER: &str = "mcp";
-/// What limits a server's time stands elsewhere.
+/// No limit here: [`super`] limits a server's time.
 const DAY: Duration = Duration::from_secs(86_400);
 
 /// A running program.
 pub struct Pipes {
     child: Option<Child>,
-    /// The requests that wait for an answer, by their ids; what answers another is noise.
+    /// The ids of requests without an answer; an answer to another id is ignored.
     waiting: HashSet<String>,
     words: ServerEnd,
-    /// Goes last.
+    /// Dropped last.
     _folder: TempFolder,
 }
 
@@ -82,7 +83,7 @@ impl Transport<RoleClient> for Pipes {
         loop {
             let child = self.child.as_mut()?;
             match child.next().await {
-                // What is no message of the protocol is passed over, as other noise is.
+                // A line that is no message of the protocol is ignored.
                 Ok(Some(value)) => {
                     let answers = value.get("id").filter(|_| value.get("method").is_none());
                     if answers.is_some_and(|id| !self.waiting.remove(&id.to_string())) {
@@ -106,7 +107,7 @@ impl Transport<RoleClient> for Pipes {
     }
 
     async fn close(&mut self) -> Result<(), Self::Error> {
-        // Dropping it ends the program and all that came of it.
+        // Dropping it ends the program and its descendants.
         drop(self.child.take());
         Ok(())
     }

@@ -1,9 +1,9 @@
-//! The skills of a vault: folders with a `SKILL.md`, read through the vault, within bounds, and never run here.
+//! The skills of a vault: reads folders with a `SKILL.md` through the vault, within limits, and never runs them here.
 //!
-//! A skill is known by the hash over all of its files, names and bytes: whoever approves one approves that hash, and a
-//! changed file makes it another. What came with this program, unchanged, needs no approval; everything else is asked
-//! about at its first use in a turn, unless `[assistant] allow` names its hash. One with a finding, or without its
-//! secrets, is not offered. Links and hidden files in a skill's folder are no part of it.
+//! A skill is identified by a hash over the names and bytes of its files: an approval holds for that hash, and a
+//! changed file makes another skill. A skill that came with this program, unchanged, needs no approval; any other needs
+//! one at its first use in a turn, unless `[assistant] allow` names its hash. A skill with a finding, or without its
+//! secrets, is not offered. Links and hidden files in a skill's folder are not part of it.
 
 mod secrets;
 mod tool;
@@ -66,7 +66,7 @@ pub struct Loaded {
 struct SkillFolder {
     name: String,
     entries: Vec<WalkEntry>,
-    /// What is in it and can't be part of a skill, with the reason.
+    /// Entries that can't be part of a skill, with the reason.
     skipped: Vec<String>,
 }
 
@@ -75,12 +75,12 @@ struct SkillFolder {
 pub struct Skills {
     vault: Vault,
     settings: Settings,
-    /// The only ones that there are; empty for all.
+    /// The names that are in use; empty for all.
     only: Vec<String>,
     uses: Mutex<HashMap<String, SkillUses>>,
 }
 
-/// What was asked and approved in one turn.
+/// The skills that were asked about and approved in one turn.
 #[derive(Debug, Default)]
 struct SkillUses {
     /// The hashes of skills that were approved.
@@ -90,13 +90,13 @@ struct SkillUses {
 }
 
 impl Skills {
-    /// Those of this vault, with the settings as they are now.
+    /// The skills of this vault, with the settings as they are now.
     pub fn of(workspace: &Workspace) -> Self {
         let (vault, settings) = (workspace.vault.clone(), workspace.settings.clone());
         Self { vault, settings, only: Vec::new(), uses: Mutex::default() }
     }
 
-    /// The same, as if there were only those of these names; of none named, all.
+    /// Limits the skills to these names; with none named, all.
     #[must_use]
     pub fn only(mut self, names: &[String]) -> Self {
         names.clone_into(&mut self.only);
@@ -114,16 +114,16 @@ impl Skills {
     pub fn list(&self) -> Result<Vec<ListedSkill>, VaultError> {
         let mut listed = Vec::new();
         for folder in self.folders(None)? {
-            listed.push(self.look(&folder));
+            listed.push(self.inspect(&folder));
         }
         Ok(listed)
     }
 
-    /// The tables `[skill.NAME]` of the settings that name no skill, each with its place: nobody is given what they say.
+    /// The tables `[skill.NAME]` of the settings that name no skill, each with its place.
     ///
     /// # Errors
     /// The folder can't be listed.
-    pub fn strays(&self) -> Result<Vec<PlacedFinding>, VaultError> {
+    pub fn unknown_tables(&self) -> Result<Vec<PlacedFinding>, VaultError> {
         if self.settings.skills.is_empty() {
             return Ok(Vec::new());
         }
@@ -131,8 +131,8 @@ impl Skills {
         let known: Vec<&str> = folders.iter().map(|folder| folder.name.as_str()).collect();
         let text =
             std::fs::read_to_string(self.vault.root().join(crate::config::FILE_NAME)).unwrap_or_default();
-        let strays = self.settings.skills.keys().filter(|name| !known.contains(&name.as_str()));
-        let said = strays.map(|name| {
+        let unknown_tables = self.settings.skills.keys().filter(|name| !known.contains(&name.as_str()));
+        let findings_of_note = unknown_tables.map(|name| {
             let (line, column) = Settings::place_of(&text, &format!("skill.{name}")).unwrap_or((1, 1));
             PlacedFinding {
                 path: crate::config::FILE_NAME.to_owned(),
@@ -146,10 +146,10 @@ impl Skills {
                 },
             }
         });
-        Ok(said.collect())
+        Ok(findings_of_note.collect())
     }
 
-    /// What a model is told of: skills without findings, whose secrets are there.
+    /// The skills for a model: those without findings, whose secrets are set.
     pub fn offered(&self) -> Vec<OfferedSkill> {
         let listed = self.list().unwrap_or_else(|error| {
             tracing::warn!("the skills can't be listed: {error}");
@@ -158,7 +158,7 @@ impl Skills {
         let fits = |one: &ListedSkill| {
             self.has(&one.folder) && one.problems.is_empty() && self.secrets(&one.skill).is_ok()
         };
-        listed.into_iter().filter(fits).map(|one| told(one.skill)).collect()
+        listed.into_iter().filter(fits).map(|one| offered_entry(one.skill)).collect()
     }
 
     /// The skill of this name with all of its files.
@@ -167,7 +167,8 @@ impl Skills {
     /// A sentence: there is none, it has a finding, or its secrets are missing.
     pub fn load(&self, name: &str) -> Result<Loaded, String> {
         let none = || {
-            let known: Vec<String> = self.offered().into_iter().map(|told| told.name).collect();
+            let known: Vec<String> =
+                self.offered().into_iter().map(|offered_entry| offered_entry.name).collect();
             let known = if known.is_empty() { "there are none".to_owned() } else { known.join(", ") };
             format!("there is no skill `{}`; known: {known}", name.chars().take(64).collect::<String>())
         };
@@ -176,7 +177,7 @@ impl Skills {
         }
         let found = self.folders(Some(name)).map_err(|error| error.to_string())?;
         let folder = found.into_iter().next().ok_or_else(none)?;
-        let listed = self.look(&folder);
+        let listed = self.inspect(&folder);
         if let Some(problem) = listed.problems.first() {
             return Err(format!(
                 "the skill `{name}` has a problem ({}); `vault-agent skill check` shows it",
@@ -246,15 +247,15 @@ impl Skills {
             || uses.get(turn).is_some_and(|uses| uses.approved.contains(&loaded.hash))
     }
 
-    /// Notes that a call waits for approval of the skill as it is now.
-    pub(crate) fn asks(&self, loaded: &Loaded, caller: &Caller) {
+    /// Records that a call asks for approval of the skill as it is now.
+    pub(crate) fn note_approval_request(&self, loaded: &Loaded, caller: &Caller) {
         let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
         uses.entry(caller.turn.clone()).or_default().asked.insert(caller.number, loaded.hash.clone());
     }
 
-    /// Lets a call use a skill: one that needs no approval, or is still the one that its approval was asked for, which
+    /// Lets a call use a skill that needs no approval, or is still the one that its approval was asked for; the approval
     /// then holds for the turn.
-    pub(crate) fn let_in(&self, loaded: &Loaded, caller: &Caller) -> Result<(), String> {
+    pub(crate) fn admit(&self, loaded: &Loaded, caller: &Caller) -> Result<(), String> {
         if self.trusts(loaded, &caller.turn) {
             return Ok(());
         }
@@ -270,8 +271,8 @@ impl Skills {
         Ok(())
     }
 
-    /// The turn is over, and what was approved for it.
-    pub fn ended(&self, turn: &str) {
+    /// Forgets the approvals of a turn that is over.
+    pub fn turn_ended(&self, turn: &str) {
         self.uses.lock().unwrap_or_else(PoisonError::into_inner).remove(turn);
     }
 
@@ -283,7 +284,7 @@ impl Skills {
         })
     }
 
-    /// The folders of skills, with their files and what else is in them; only the one of this name.
+    /// The folders of skills, or the one of this name, with their files and skipped entries.
     fn folders(&self, only: Option<&str>) -> Result<Vec<SkillFolder>, VaultError> {
         let all = self.folder("x")?.parent();
         let under = match only {
@@ -316,8 +317,8 @@ impl Skills {
         Ok(found.into_values().take(SKILLS).collect())
     }
 
-    /// What a folder's note says, and what is wrong with the folder.
-    fn look(&self, found: &SkillFolder) -> ListedSkill {
+    /// A folder's skill, and what is wrong with the folder.
+    fn inspect(&self, found: &SkillFolder) -> ListedSkill {
         let (folder, entries) = (found.name.clone(), &found.entries);
         let note = format!("{}/{folder}/{NOTE}", self.settings.paths.skills);
         let path = entries.iter().map(|entry| &entry.path).find(|path| path.as_str() == note);
@@ -326,9 +327,9 @@ impl Skills {
             findings.push(Finding { line: 1, column: 1, reason, suggestion: suggestion.to_owned() });
         };
         let mut skill = Skill::default();
-        let mut said = Vec::new();
+        let mut findings_of_note = Vec::new();
         match path.map(|path| self.vault.read(path)) {
-            Some(Ok(bytes)) => (skill, said) = skill::parse(&bytes, &folder),
+            Some(Ok(bytes)) => (skill, findings_of_note) = skill::parse(&bytes, &folder),
             Some(Err(error)) => wrong(format!("it can't be read: {error}"), ""),
             None => {
                 wrong(format!("the folder `{folder}` has no `{NOTE}`"), "write one, or move the folder away");
@@ -349,25 +350,25 @@ impl Skills {
         let path = path.cloned().unwrap_or_else(|| {
             NotePath::new(&note).unwrap_or_else(|_| NotePath::new(NOTE).expect("it is a path"))
         });
-        said.extend(findings);
-        let problems = said.iter().map(|finding| PlacedFinding::new(&path, finding)).collect();
+        findings_of_note.extend(findings);
+        let problems = findings_of_note.iter().map(|finding| PlacedFinding::new(&path, finding)).collect();
         ListedSkill { folder, path, skill, problems }
     }
 }
 
-/// What a model is told of a skill's note with these bytes.
-pub fn told_of(name: &str, bytes: &[u8]) -> OfferedSkill {
-    told(Skill { name: name.to_owned(), ..skill::parse(bytes, name).0 })
+/// The offered skill of a note with these bytes.
+pub fn offered_skill(name: &str, bytes: &[u8]) -> OfferedSkill {
+    offered_entry(Skill { name: name.to_owned(), ..skill::parse(bytes, name).0 })
 }
 
-/// A skill's name and description on one line, without what nobody sees.
-fn told(skill: Skill) -> OfferedSkill {
+/// A skill's name and description on one line, without invisible characters.
+fn offered_entry(skill: Skill) -> OfferedSkill {
     let line = skill.description.split_whitespace().collect::<Vec<_>>().join(" ");
     let plain: String = line.chars().filter(|c| !c.is_control()).collect();
     OfferedSkill { name: skill.name, description: invisible::strip(&plain).into_owned() }
 }
 
-/// Whether these are the files that this program brings for the skill, no more, no fewer, no other.
+/// Whether these are exactly the files that this program brings for the skill.
 fn is_shipped(name: &str, files: &BTreeMap<String, Vec<u8>>) -> bool {
     let root = format!("{}/{name}/", template::SKILLS);
     let ours: BTreeMap<&str, &[u8]> = template::TEMPLATE

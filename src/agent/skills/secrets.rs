@@ -1,4 +1,4 @@
-//! A skill's secrets: which may be given, and how they are kept out of whatever is shown or kept.
+//! A skill's secrets: decides which may be given, and removes them from texts that are shown or kept.
 
 use secrecy::{ExposeSecret, SecretString};
 

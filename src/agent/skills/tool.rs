@@ -1,4 +1,4 @@
-//! The tool `skill`: reads what a skill says.
+//! The tool `skill`: reads a skill's text or one of its files.
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ impl SkillTool {
 
     fn read(&self, call: &ToolCall, caller: &Caller) -> Result<String, String> {
         let (asked, loaded) = self.load(call)?;
-        self.skills.let_in(&loaded, caller)?;
+        self.skills.admit(&loaded, caller)?;
         let Some(file) = asked.file.as_deref().filter(|file| *file != NOTE) else {
             let files: Vec<&str> =
                 loaded.files.keys().map(String::as_str).filter(|path| *path != NOTE).collect();
@@ -64,15 +64,15 @@ impl SkillTool {
     }
 }
 
-/// What a person is asked before a skill is used that came from elsewhere.
-pub(crate) fn wanted(loaded: &Loaded) -> ApprovalSubject {
+/// The approval for the use of a skill that came from elsewhere.
+pub(crate) fn approval_subject(loaded: &Loaded) -> ApprovalSubject {
     let doing = CallToMatch::Skill { name: &loaded.skill.name, hash: &loaded.hash };
     ApprovalSubject {
         run: format!("skill {}", loaded.skill.name),
         hash: Some(loaded.hash.clone()),
         why: format!("the skill `{}` came from elsewhere, or was changed", loaded.skill.name),
         always: Some(doing.always()),
-        lasts: false,
+        reusable: false,
     }
 }
 
@@ -95,18 +95,18 @@ impl Toolbox for SkillTool {
         }]
     }
 
-    fn leave(&self, call: &ToolCall, caller: &Caller) -> Precondition {
+    fn precondition(&self, call: &ToolCall, caller: &Caller) -> Precondition {
         match self.load(call) {
             Ok((_, loaded)) if self.skills.trusts(&loaded, &caller.turn) => Precondition::Free,
             Ok((_, loaded)) => {
-                self.skills.asks(&loaded, caller);
-                Precondition::Ask(wanted(&loaded))
+                self.skills.note_approval_request(&loaded, caller);
+                Precondition::Ask(approval_subject(&loaded))
             }
             Err(why) => Precondition::Refused(why),
         }
     }
 
-    fn only_looks(&self, _: &str) -> bool {
+    fn is_read_only(&self, _: &str) -> bool {
         true
     }
 
@@ -117,7 +117,7 @@ impl Toolbox for SkillTool {
         }
     }
 
-    async fn ended(&self, turn: &str) {
-        self.skills.ended(turn);
+    async fn turn_ended(&self, turn: &str) {
+        self.skills.turn_ended(turn);
     }
 }

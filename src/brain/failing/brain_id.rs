@@ -16,11 +16,11 @@ pub struct BrainId {
 }
 
 impl BrainId {
-    /// A link from a brain's settings; keys are kept as fingerprints alone.
+    /// The identity from a brain's settings; keys are kept as fingerprints alone.
     pub fn new(brain: &str, kind: &str, url: &str, model: &str, keys: &[&str]) -> Self {
         let mut keys: Vec<String> = keys.iter().map(|key| fingerprint(&[key])).collect();
         let host = url.split_once("://").map_or(url, |(_, rest)| rest).split('/').next().unwrap_or_default();
-        // Without a key nothing says who pays: such a brain is an account of its own.
+        // Without a key the account is unknown: such a brain counts as an account of its own.
         let account = format!("{host} {}", keys.first().map_or(brain, String::as_str));
         if keys.is_empty() {
             keys.push(String::new());
@@ -34,8 +34,8 @@ impl BrainId {
         }
     }
 
-    /// Of settings and keys: what was remembered with another one is about another brain.
-    pub(super) fn whole(&self) -> String {
+    /// A fingerprint of settings and keys: a record with another one is about another brain.
+    pub(super) fn fingerprint(&self) -> String {
         let mut parts: Vec<&str> = vec![&self.settings];
         parts.extend(self.keys.iter().map(String::as_str));
         fingerprint(&parts)

@@ -32,12 +32,12 @@ impl Headers<'_> {
         if let Some(seconds) = number(text) {
             return Duration::try_from_secs_f64(seconds).ok();
         }
-        // The last day that there is, which many write for "never", is behind the last instant that can be told.
+        // A date that many write for "never"; it is beyond the last representable instant.
         if text.contains("31 Dec 9999") {
             return Some(Duration::from_secs(u64::from(u32::MAX)));
         }
         let until = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(text.trim()).ok()?;
-        // A date that has gone by: now.
+        // A past date: now.
         Some(Duration::try_from(until.duration_since(now)).unwrap_or_default())
     }
 }

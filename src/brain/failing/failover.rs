@@ -16,22 +16,22 @@ const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 /// Pauses after a rate limit that names none, and after time-outs.
-const STEPS: [i64; 4] = [MINUTE, 5 * MINUTE, 25 * MINUTE, 60 * MINUTE];
+const PAUSES: [i64; 4] = [MINUTE, 5 * MINUTE, 25 * MINUTE, 60 * MINUTE];
 /// The first pause of an empty account; it doubles to a day.
-const BILLING: i64 = 5 * HOUR;
+const BILLING_PAUSE: i64 = 5 * HOUR;
 /// So many time-outs in a row are a reason to pause.
-const IN_A_ROW: u32 = 3;
+const TIMEOUTS_BEFORE_PAUSE: u32 = 3;
 
 /// The next brain to ask, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Attempt {
     /// The index in the chain.
-    pub link: usize,
+    pub index: usize,
     /// The index among the brain's keys.
     pub key: usize,
     /// The request was too long: make it shorter.
     pub shrink: bool,
-    /// Everybody is cooling; this one is tried all the same, because its time ends first.
+    /// All brains are in cooldown; this one is tried all the same, because its cooldown ends first.
     pub last_resort: bool,
 }
 
@@ -66,12 +66,12 @@ pub fn next(
 ) -> Option<Attempt> {
     if let Some(last) = tried.last() {
         let again = last.attempt;
-        let same = || tried.iter().filter(|tried| tried.attempt.link == again.link);
+        let same = || tried.iter().filter(|tried| tried.attempt.index == again.index);
         match last.class {
             FailureClass::Refusal => return None,
             FailureClass::Auth => {
                 if let Some(key) =
-                    chain.get(again.link).and_then(|link| usable_key(link, again.link, health, tried))
+                    chain.get(again.index).and_then(|brain| usable_key(brain, again.index, health, tried))
                 {
                     return Some(Attempt { key, ..again });
                 }
@@ -84,23 +84,24 @@ pub fn next(
     }
     let untried = |at: &usize| {
         let asked = |tried: &FailedAttempt| {
-            chain.get(tried.attempt.link).is_some_and(|link| link.brain == chain[*at].brain)
+            chain.get(tried.attempt.index).is_some_and(|brain| brain.brain == chain[*at].brain)
         };
         !tried.iter().any(asked)
     };
     let attempt = |at: usize, last_resort: bool| {
         let key = usable_key(&chain[at], at, health, tried)?;
-        Some(Attempt { link: at, key, shrink: false, last_resort })
+        Some(Attempt { index: at, key, shrink: false, last_resort })
     };
-    let well =
-        (0..chain.len()).filter(untried).find(|at| rest(health, &chain[*at], now) == Availability::Free);
+    let well = (0..chain.len())
+        .filter(untried)
+        .find(|at| availability(health, &chain[*at], now) == Availability::Free);
     if let Some(at) = well {
         return attempt(at, false);
     }
     if !tried.is_empty() {
         return None;
     }
-    let ends = |at: usize| match rest(health, &chain[at], now) {
+    let ends = |at: usize| match availability(health, &chain[at], now) {
         Availability::Until(_, until) => Some((until, at)),
         _ => None,
     };
@@ -108,30 +109,30 @@ pub fn next(
     attempt(first, true)
 }
 
-/// Whether its account was found empty less than an hour ago. Money doesn't come by asking: what runs every few minutes
-/// without a person waiting leaves such a brain alone, where a person's question tries it as the last resort.
-pub fn was_just_empty(health: &BrainHealth, link: &BrainId, now: Timestamp) -> bool {
-    let row = health.row(link, FailureClass::Billing);
+/// Whether its account was found empty less than an hour ago. Runs every few minutes without a waiting person
+/// skip such a brain; a person's question tries it as the last resort.
+pub fn was_just_empty(health: &BrainHealth, brain: &BrainId, now: Timestamp) -> bool {
+    let row = health.row(brain, FailureClass::Billing);
     row.is_some_and(|row| (0..HOUR).contains(&now.duration_since(row.at).as_secs()))
 }
 
 /// The first key that wasn't refused, neither before nor in this walk.
-fn usable_key(link: &BrainId, at: usize, health: &BrainHealth, tried: &[FailedAttempt]) -> Option<usize> {
-    let refused = health.row(link, FailureClass::Auth).filter(|row| row.settings == link.settings);
+fn usable_key(brain: &BrainId, at: usize, health: &BrainHealth, tried: &[FailedAttempt]) -> Option<usize> {
+    let refused = health.row(brain, FailureClass::Auth).filter(|row| row.settings == brain.settings);
     let refused = |key: &String| refused.is_some_and(|row| row.keys.contains(key));
     let failed = |key: usize| {
-        tried.iter().any(|t| t.attempt.link == at && t.attempt.key == key && t.class == FailureClass::Auth)
+        tried.iter().any(|t| t.attempt.index == at && t.attempt.key == key && t.class == FailureClass::Auth)
     };
-    (0..link.keys.len()).find(|key| !refused(&link.keys[*key]) && !failed(*key))
+    (0..brain.keys.len()).find(|key| !refused(&brain.keys[*key]) && !failed(*key))
 }
 
-/// Whether `link` may be asked.
-pub fn rest(health: &BrainHealth, link: &BrainId, now: Timestamp) -> Availability {
-    if usable_key(link, 0, health, &[]).is_none() {
+/// Whether `brain` may be asked.
+pub fn availability(health: &BrainHealth, brain: &BrainId, now: Timestamp) -> Availability {
+    if usable_key(brain, 0, health, &[]).is_none() {
         return Availability::Off(FailureClass::Auth);
     }
-    let whole = link.whole();
-    let rows = || health.rows.iter().filter(|row| row.is_of(link) && row.settings == whole);
+    let whole = brain.fingerprint();
+    let rows = || health.rows.iter().filter(|row| row.is_of(brain) && row.settings == whole);
     if rows().any(|row| row.class == FailureClass::UnknownModel) {
         return Availability::Off(FailureClass::UnknownModel);
     }
@@ -139,7 +140,7 @@ pub fn rest(health: &BrainHealth, link: &BrainId, now: Timestamp) -> Availabilit
     cooling.max().map_or(Availability::Free, |(until, class)| Availability::Until(class, until))
 }
 
-/// The brains that a walk passed over because they rest, with the end of their rest where it has one: those before
+/// The brains that were skipped because of a cooldown, with its end if it has one: those before
 /// the last that was asked, or all where none `answered`.
 pub fn skipped(
     chain: &[BrainId],
@@ -150,15 +151,15 @@ pub fn skipped(
 ) -> Vec<(String, Option<Timestamp>)> {
     let end = if answered { asked.last().copied().unwrap_or(0) } else { chain.len() };
     let links = chain.iter().enumerate().take(end).filter(|(at, _)| !asked.contains(at));
-    let resting = links.filter_map(|(_, link)| match rest(health, link, now) {
+    let resting = links.filter_map(|(_, brain)| match availability(health, brain, now) {
         Availability::Free => None,
-        Availability::Until(_, until) => Some((link.brain.clone(), Some(until))),
-        Availability::Off(_) => Some((link.brain.clone(), None)),
+        Availability::Until(_, until) => Some((brain.brain.clone(), Some(until))),
+        Availability::Off(_) => Some((brain.brain.clone(), None)),
     });
     resting.collect()
 }
 
-/// Remembers a failure of `links[at]` with its key `key`. `links` are all brains: who shares the account shares an
+/// Records a failure of `brains[at]` with its key `key`. `brains` are all brains: those with the same account share an
 /// empty one.
 pub fn failed(
     health: &mut BrainHealth,
@@ -168,89 +169,91 @@ pub fn failed(
     error: &BrainError,
     now: Timestamp,
 ) {
-    let Some(link) = links.get(at).filter(|_| !error.cancelled) else { return };
-    let seen = health.seen.entry(link.brain.clone()).or_default();
+    let Some(brain) = links.get(at).filter(|_| !error.cancelled) else { return };
+    let seen = health.seen.entry(brain.brain.clone()).or_default();
     seen.last_error = Some(error.message.clone());
     seen.class = Some(error.class);
     seen.failed = Some(now);
     let asked = error.retry_after.map(|wait| seconds(wait).min(DAY));
     match error.class {
         FailureClass::Billing => {
-            let count = streak(health, link, FailureClass::Billing, now) + 1;
-            let pause = BILLING.saturating_mul(1 << (count - 1).min(4)).min(DAY);
-            for link in links.iter().filter(|other| other.account == link.account) {
-                put(health, link, error, count, Some(pause), now);
+            let count = streak(health, brain, FailureClass::Billing, now) + 1;
+            let pause = BILLING_PAUSE.saturating_mul(1 << (count - 1).min(4)).min(DAY);
+            for brain in links.iter().filter(|other| other.account == brain.account) {
+                put(health, brain, error, count, Some(pause), now);
             }
         }
         FailureClass::RateLimit => {
-            let count = streak(health, link, FailureClass::RateLimit, now) + 1;
-            put(health, link, error, count, Some(asked.unwrap_or(step(count))), now);
+            let count = streak(health, brain, FailureClass::RateLimit, now) + 1;
+            put(health, brain, error, count, Some(asked.unwrap_or(step(count))), now);
         }
         FailureClass::Timeout | FailureClass::Overloaded => {
-            let count = streak(health, link, error.class, now) + 1;
+            let count = streak(health, brain, error.class, now) + 1;
             let other = if error.class == FailureClass::Timeout {
                 FailureClass::Overloaded
             } else {
                 FailureClass::Timeout
             };
-            let row = count + streak(health, link, other, now);
-            let pause = row.checked_sub(IN_A_ROW).map(|over| asked.unwrap_or(step(over + 1)));
-            put(health, link, error, count, pause, now);
+            let row = count + streak(health, brain, other, now);
+            let pause = row.checked_sub(TIMEOUTS_BEFORE_PAUSE).map(|over| asked.unwrap_or(step(over + 1)));
+            put(health, brain, error, count, pause, now);
         }
         FailureClass::Auth => {
-            let refused = health.row(link, FailureClass::Auth).filter(|row| row.settings == link.settings);
+            let refused = health.row(brain, FailureClass::Auth).filter(|row| row.settings == brain.settings);
             let mut keys = refused.map(|row| row.keys.clone()).unwrap_or_default();
-            keys.extend(link.keys.get(key).filter(|key| !keys.contains(key)).cloned());
+            keys.extend(brain.keys.get(key).filter(|key| !keys.contains(key)).cloned());
             let row =
-                FailureCount { keys, settings: link.settings.clone(), ..row(link, error, 1, None, now) };
+                FailureCount { keys, settings: brain.settings.clone(), ..row(brain, error, 1, None, now) };
             health.put(row);
         }
-        FailureClass::UnknownModel => put(health, link, error, 1, None, now),
+        FailureClass::UnknownModel => put(health, brain, error, 1, None, now),
         // The next turn asks again.
         FailureClass::Format | FailureClass::Refusal | FailureClass::Crash => {}
     }
 }
 
-/// Remembers an answer of `links[at]` with its key `key`: all its steps start over.
+/// Records an answer of `brains[at]` with its key `key`: its pauses start over.
 pub fn succeeded(health: &mut BrainHealth, links: &[BrainId], at: usize, key: usize, now: Timestamp) {
-    let Some(link) = links.get(at) else { return };
-    health.seen.entry(link.brain.clone()).or_default().last_ok = Some(now);
+    let Some(brain) = links.get(at) else { return };
+    health.seen.entry(brain.brain.clone()).or_default().last_ok = Some(now);
     let pays = |row: &FailureCount| {
         row.class == FailureClass::Billing
-            && links.iter().any(|other| other.account == link.account && row.is_of(other))
+            && links.iter().any(|other| other.account == brain.account && row.is_of(other))
     };
     // A key that was refused stays so while another one answers.
-    health.rows.retain(|row| !pays(row) && (!row.is_of(link) || row.class == FailureClass::Auth));
-    if let Some(good) = link.keys.get(key) {
-        for row in health.rows.iter_mut().filter(|row| row.is_of(link)) {
+    health.rows.retain(|row| !pays(row) && (!row.is_of(brain) || row.class == FailureClass::Auth));
+    if let Some(good) = brain.keys.get(key) {
+        for row in health.rows.iter_mut().filter(|row| row.is_of(brain)) {
             row.keys.retain(|key| key != good);
         }
         health.rows.retain(|row| row.class != FailureClass::Auth || !row.keys.is_empty());
     }
 }
 
-/// How often this has happened before without a success or a quiet day in between.
-fn streak(health: &BrainHealth, link: &BrainId, class: FailureClass, now: Timestamp) -> u32 {
-    let Some(row) = health.row(link, class).filter(|row| row.settings == link.whole()) else { return 0 };
-    // While a brain rests it can't fail: a pause of a day isn't a quiet day.
+/// How often this has happened in a row, without a success or a quiet day in between.
+fn streak(health: &BrainHealth, brain: &BrainId, class: FailureClass, now: Timestamp) -> u32 {
+    let Some(row) = health.row(brain, class).filter(|row| row.settings == brain.fingerprint()) else {
+        return 0;
+    };
+    // A brain in cooldown can't fail: a pause of a day isn't a quiet day.
     let pause = row.until.map_or(0, |until| until.duration_since(row.at).as_secs());
     let quiet = SignedDuration::from_secs(DAY.max(2 * pause));
     if now.duration_since(row.at) >= quiet { 0 } else { row.count }
 }
 
 fn step(count: u32) -> i64 {
-    STEPS[(count.saturating_sub(1) as usize).min(STEPS.len() - 1)]
+    PAUSES[(count.saturating_sub(1) as usize).min(PAUSES.len() - 1)]
 }
 
-fn row(link: &BrainId, error: &BrainError, count: u32, pause: Option<i64>, now: Timestamp) -> FailureCount {
+fn row(brain: &BrainId, error: &BrainError, count: u32, pause: Option<i64>, now: Timestamp) -> FailureCount {
     FailureCount {
-        brain: link.brain.clone(),
-        model: link.model.clone(),
+        brain: brain.brain.clone(),
+        model: brain.model.clone(),
         class: error.class,
         until: pause.and_then(|pause| now.checked_add(SignedDuration::from_secs(pause)).ok()),
         count,
         at: now,
-        settings: link.whole(),
+        settings: brain.fingerprint(),
         keys: Vec::new(),
         last_error: error.message.clone(),
     }
@@ -258,13 +261,13 @@ fn row(link: &BrainId, error: &BrainError, count: u32, pause: Option<i64>, now: 
 
 fn put(
     health: &mut BrainHealth,
-    link: &BrainId,
+    brain: &BrainId,
     error: &BrainError,
     count: u32,
     pause: Option<i64>,
     now: Timestamp,
 ) {
-    health.put(row(link, error, count, pause, now));
+    health.put(row(brain, error, count, pause, now));
 }
 
 /// Whole seconds, rounded up: a provider that says 1.5 s is asked after 2.

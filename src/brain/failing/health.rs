@@ -18,7 +18,7 @@ use crate::brain::FailureClass;
 /// The file in the state directory.
 pub const FILE_NAME: &str = "brains.json";
 
-/// Everything that is remembered.
+/// The health of all brains.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BrainHealth {
     /// Failures that still matter.
@@ -68,15 +68,15 @@ pub struct LastReply {
 
 impl FailureCount {
     /// Whether it is about this brain and model.
-    pub fn is_of(&self, link: &BrainId) -> bool {
-        self.brain == link.brain && self.model == link.model
+    pub fn is_of(&self, brain: &BrainId) -> bool {
+        self.brain == brain.brain && self.model == brain.model
     }
 }
 
 impl BrainHealth {
     /// The row of a brain and a class.
-    pub fn row(&self, link: &BrainId, class: FailureClass) -> Option<&FailureCount> {
-        self.rows.iter().find(|row| row.class == class && row.is_of(link))
+    pub fn row(&self, brain: &BrainId, class: FailureClass) -> Option<&FailureCount> {
+        self.rows.iter().find(|row| row.class == class && row.is_of(brain))
     }
 
     /// Puts a row in the place of the one with its key.
@@ -122,7 +122,7 @@ impl HealthStore {
         })
     }
 
-    /// Changes what is remembered, one process at a time, and gives back what it is then.
+    /// Changes the health, one process at a time, and returns the new one.
     ///
     /// # Errors
     /// The file can't be written. It is as it was, and `change` counts for this process alone.

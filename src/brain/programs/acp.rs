@@ -1,9 +1,9 @@
 //! Any agent of the Agent Client Protocol as a brain (learned from `claude-agent-acp` 0.49 and `codex-acp` 0.16).
 //!
 //! One process for one turn: `initialize` without files and terminals of ours, `session/new` with our MCP server alone
-//! (or `session/resume`, where the agent has it), a mode that asks, `session/prompt`, and what the agent tells until
-//! its `stopReason`. Behind a feature, since the protocol leaves much to the agent: which tools of its own it has,
-//! and whether it asks before it uses one. Of what it says only the answer counts, see [`AnswerText`].
+//! (or `session/resume`, if the agent has it), a mode that asks, `session/prompt`, and the agent's updates until its
+//! `stopReason`. Behind a feature, since the protocol leaves it to the agent which tools of its own it has, and whether
+//! it asks before it uses one. Only [`AnswerText`] counts as the answer.
 
 use std::collections::HashMap;
 
@@ -13,11 +13,11 @@ use serde_json::{Value, json};
 
 use crate::config::{McpServer, mcp_hosts};
 
-use super::harness::{FOREIGN, Harness, Host, SERVER, Setup, Task, foreign, variables};
+use super::harness::{FOREIGN, Harness, HarnessTask, Host, SERVER, Setup, foreign, variables};
 use super::harness_text;
-use super::jsonrpc::{Failure, Heard, Peer};
+use super::jsonrpc::{Failure, Peer, PeerMessage};
 use super::process::{Child, Program};
-use crate::brain::event::{BrainError, Class, Reply, Stop};
+use crate::brain::event::{BrainError, FailureClass, Reply, StopReason};
 use crate::brain::failing::classify;
 use crate::brain::request::{Part, ToolCall, ToolResult};
 
@@ -52,7 +52,7 @@ impl Acp {
 
 #[async_trait]
 impl Harness for Acp {
-    async fn turn(&self, task: &Task<'_>, host: &dyn Host) -> Result<Reply, BrainError> {
+    async fn turn(&self, task: &HarnessTask<'_>, host: &dyn Host) -> Result<Reply, BrainError> {
         let mut secrets = variables(task.servers);
         secrets.extend(self.variable.iter().cloned().zip(self.setup.key.iter().cloned()));
         let program = Program {
@@ -63,17 +63,17 @@ impl Harness for Acp {
             secrets,
         };
         let child = Child::start(&self.setup.supervision, &program)?;
-        let mut talk = AcpTurn {
+        let mut turn = AcpTurn {
             peer: Peer::new(child, true),
             acp: self,
             servers: task.servers,
             host,
             session: String::new(),
-            said: AnswerText::default(),
+            answer_text: AnswerText::default(),
             open: HashMap::new(),
         };
-        let reply = talk.turn(task).await?;
-        talk.peer.end().await;
+        let reply = turn.turn(task).await?;
+        turn.peer.end().await;
         Ok(reply)
     }
 }
@@ -82,9 +82,9 @@ impl Harness for Acp {
 struct Open {
     call: ToolCall,
     kind: String,
-    /// Whether its arguments were said.
+    /// Whether its arguments are known.
     filled: bool,
-    told: bool,
+    announced: bool,
 }
 
 struct AcpTurn<'a> {
@@ -92,36 +92,36 @@ struct AcpTurn<'a> {
     acp: &'a Acp,
     host: &'a dyn Host,
     session: String,
-    said: AnswerText,
+    answer_text: AnswerText,
     servers: &'a [McpServer],
     open: HashMap<String, Open>,
 }
 
 impl AcpTurn<'_> {
-    async fn turn(&mut self, task: &Task<'_>) -> Result<Reply, BrainError> {
+    async fn turn(&mut self, task: &HarnessTask<'_>) -> Result<Reply, BrainError> {
         let able = json!({"fs": {"readTextFile": false, "writeTextFile": false}, "terminal": false});
         let client = json!({"name": "vault-agent", "version": env!("CARGO_PKG_VERSION")});
         let hello = json!({"protocolVersion": VERSION, "clientCapabilities": able, "clientInfo": client});
         let agent = self.call("initialize", &hello).await?.map_err(|failure| self.failed(&failure))?;
         let fresh = self.begin(task, &agent).await?;
         self.host.session(&self.session).await;
-        let mut parts = harness_text::told(task.request, fresh);
+        let mut parts = harness_text::message_parts(task.request, fresh);
         if fresh.is_none() && !task.request.system.trim().is_empty() {
             parts.insert(0, Part::Text { text: harness_text::instructions(task.request) });
         }
-        // What a session tells of its past is no answer.
-        self.said = AnswerText::default();
+        // A session's replay of its past is no answer.
+        self.answer_text = AnswerText::default();
         let prompt: Vec<Value> = parts.iter().map(block).collect();
         let ended =
             self.call("session/prompt", &json!({"sessionId": self.session, "prompt": prompt})).await?;
         let ended = ended.map_err(|failure| self.failed(&failure))?;
         let stop = match ended["stopReason"].as_str() {
-            Some("end_turn") => Stop::End,
-            Some("max_tokens" | "max_turn_requests") => Stop::Length,
-            Some("refusal") => Stop::Refusal,
-            _ => return Err(BrainError::new(Class::Crash, "the agent broke its turn off")),
+            Some("end_turn") => StopReason::End,
+            Some("max_tokens" | "max_turn_requests") => StopReason::Length,
+            Some("refusal") => StopReason::Refusal,
+            _ => return Err(BrainError::new(FailureClass::Crash, "the agent broke its turn off")),
         };
-        let text = if stop == Stop::Refusal { String::new() } else { self.said.answer() };
+        let text = if stop == StopReason::Refusal { String::new() } else { self.answer_text.answer() };
         let usage = usage(&ended["usage"]);
         self.host.used(&usage);
         let model = self.acp.setup.model.clone();
@@ -129,7 +129,7 @@ impl AcpTurn<'_> {
     }
 
     /// Goes on with the session, or begins one; says what of the request the session doesn't have.
-    async fn begin(&mut self, task: &Task<'_>, agent: &Value) -> Result<Option<usize>, BrainError> {
+    async fn begin(&mut self, task: &HarnessTask<'_>, agent: &Value) -> Result<Option<usize>, BrainError> {
         let setup = &self.acp.setup;
         let mut servers: Vec<Value> = setup.server_for(task.turn).iter().map(server).collect();
         let http = agent["agentCapabilities"]["mcpCapabilities"]["http"] == true;
@@ -191,31 +191,31 @@ impl AcpTurn<'_> {
         let number = self.peer.ask(method, params);
         loop {
             match self.peer.next().await? {
-                Heard::Answer { id, answer } if id == number => return Ok(answer),
-                Heard::Answer { .. } => {}
-                Heard::Notification { method, params } if method == "session/update" => {
-                    self.told(&params["update"]).await;
+                PeerMessage::Answer { id, answer } if id == number => return Ok(answer),
+                PeerMessage::Answer { .. } => {}
+                PeerMessage::Notification { method, params } if method == "session/update" => {
+                    self.handle_update(&params["update"]).await;
                 }
-                Heard::Notification { .. } => {}
-                Heard::Request { id, method, params } if method == "session/request_permission" => {
-                    let outcome = self.asked(&params).await;
+                PeerMessage::Notification { .. } => {}
+                PeerMessage::Request { id, method, params } if method == "session/request_permission" => {
+                    let outcome = self.handle_request(&params).await;
                     self.peer.answer(&id, &json!({"outcome": outcome}));
                 }
-                Heard::Request { id, method, .. } => self.peer.refuse(&id, &method),
+                PeerMessage::Request { id, method, .. } => self.peer.refuse(&id, &method),
             }
         }
     }
 
-    async fn told(&mut self, update: &Value) {
+    async fn handle_update(&mut self, update: &Value) {
         match update["sessionUpdate"].as_str() {
             Some("agent_message_chunk") => {
                 let words = update["content"]["text"].as_str().unwrap_or_default();
-                self.said.words(update["messageId"].as_str(), words);
-                self.host.said(words);
+                self.answer_text.words(update["messageId"].as_str(), words);
+                self.host.partial_text(words);
             }
-            Some("agent_thought_chunk" | "plan") => self.said.other(),
+            Some("agent_thought_chunk" | "plan") => self.answer_text.other(),
             Some("tool_call" | "tool_call_update") => {
-                self.said.other();
+                self.answer_text.other();
                 self.tool(update).await;
             }
             Some("usage_update") if update["cost"]["currency"] == "USD" => {
@@ -227,18 +227,18 @@ impl AcpTurn<'_> {
         }
     }
 
-    /// Keeps what is known of a call. The host is told once its arguments are there, or it runs.
+    /// Records a call's data. It is announced to the host once its arguments are known, or it runs.
     async fn tool(&mut self, update: &Value) {
         let Some(id) = update["toolCallId"].as_str() else { return };
         let open = self.open.entry(id.to_owned()).or_insert_with(|| Open {
             call: ToolCall { id: id.to_owned(), name: "tool".to_owned(), arguments: "{}".to_owned() },
             kind: String::new(),
             filled: false,
-            told: false,
+            announced: false,
         });
         let status = update["status"].as_str().unwrap_or_default();
-        if !open.told {
-            if let Some((name, arguments, filled)) = named(update, self.servers) {
+        if !open.announced {
+            if let Some((name, arguments, filled)) = call_details(update, self.servers) {
                 open.call.name = name;
                 if filled || !open.filled {
                     open.call.arguments = arguments;
@@ -249,7 +249,7 @@ impl AcpTurn<'_> {
                 kind.clone_into(&mut open.kind);
             }
             if open.filled || !matches!(status, "" | "pending") {
-                open.told = true;
+                open.announced = true;
                 self.host.tool_started(&open.call).await;
             }
         }
@@ -262,17 +262,17 @@ impl AcpTurn<'_> {
     }
 
     /// The answer to a question for permission: once, or not at all.
-    async fn asked(&mut self, params: &Value) -> Value {
+    async fn handle_request(&mut self, params: &Value) -> Value {
         let about = &params["toolCall"];
         self.tool(about).await;
         let open = about["toolCallId"].as_str().and_then(|id| self.open.get_mut(id));
         let mut may = false;
         if let Some(open) = open {
-            if !open.told {
-                open.told = true;
+            if !open.announced {
+                open.announced = true;
                 self.host.tool_started(&open.call).await;
             }
-            let is_servers = of_server(about, self.servers).is_some() || open.call.name == FOREIGN;
+            let is_servers = server_and_tool(about, self.servers).is_some() || open.call.name == FOREIGN;
             let named = is_servers || self.acp.setup.tools.contains(&open.kind);
             may = named && self.host.may(&open.call).await;
         }
@@ -331,7 +331,7 @@ fn other(server: &McpServer) -> Value {
 }
 
 /// The server and the tool of a call, by which of the ways of saying it the agent has: ours, or one of these.
-fn of_server<'a>(call: &'a Value, others: &'a [McpServer]) -> Option<(&'a str, &'a str)> {
+fn server_and_tool<'a>(call: &'a Value, others: &'a [McpServer]) -> Option<(&'a str, &'a str)> {
     let known = |server: &str| server == SERVER || others.iter().any(|other| other.name == server);
     let input = &call["rawInput"];
     if let Some(server) = input["server"].as_str().filter(|server| known(server))
@@ -339,19 +339,21 @@ fn of_server<'a>(call: &'a Value, others: &'a [McpServer]) -> Option<(&'a str, &
     {
         return Some((server, tool));
     }
-    let said = call["_meta"]["claudeCode"]["toolName"].as_str().or(call["title"].as_str())?;
-    if let Some(tool) = said.strip_prefix(&format!("mcp__{SERVER}__")) {
+    let answer_text = call["_meta"]["claudeCode"]["toolName"].as_str().or(call["title"].as_str())?;
+    if let Some(tool) = answer_text.strip_prefix(&format!("mcp__{SERVER}__")) {
         return Some((SERVER, tool));
     }
-    if let Some((server, tool)) = said.strip_prefix("Tool: ").and_then(|said| said.split_once('/')) {
+    if let Some((server, tool)) =
+        answer_text.strip_prefix("Tool: ").and_then(|answer_text| answer_text.split_once('/'))
+    {
         return Some((server, tool)).filter(|_| known(server));
     }
-    mcp_hosts::spelled(others, said)
+    mcp_hosts::spelled(others, answer_text)
 }
 
-/// A call's name and its arguments, and whether these were said.
-fn named(call: &Value, others: &[McpServer]) -> Option<(String, String, bool)> {
-    let (input, of) = (&call["rawInput"], of_server(call, others));
+/// A call's name and arguments, and whether these are known.
+fn call_details(call: &Value, others: &[McpServer]) -> Option<(String, String, bool)> {
+    let (input, of) = (&call["rawInput"], server_and_tool(call, others));
     let wrapped = of.is_some_and(|(server, tool)| input["server"] == server && input["tool"] == tool);
     let arguments = if wrapped { &input["arguments"] } else { input };
     let filled = arguments.as_object().is_some_and(|of| !of.is_empty());
@@ -363,7 +365,7 @@ fn named(call: &Value, others: &[McpServer]) -> Option<(String, String, bool)> {
         let kind = call["kind"].as_str().filter(|kind| *kind != "other");
         kind.or(call["title"].as_str()).map(str::to_owned)
     });
-    // Other brains are told of it too, and a name has few signs there.
+    // Other brains get these calls too, and their tool names allow few characters.
     let plain = |name: String| {
         let sign = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
         name.chars().map(sign).take(64).collect()

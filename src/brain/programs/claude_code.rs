@@ -1,12 +1,13 @@
-//! Claude Code as a brain: `claude -p`, spoken to in JSON lines both ways.
+//! Claude Code as a brain: runs `claude -p` with JSON lines both ways.
 //!
 //! Its command line holds neither a key nor a word of the conversation: the system text goes in by the `initialize`
-//! message, the prompt after it, the key by the environment. No settings file of the user or a project is read, our
-//! MCP server and those of the settings are the only ones, and of its own tools it has those that the settings name.
+//! message, the prompt after it, the key by the environment. No settings file of the user or a project is read, only
+//! our MCP server and those of the settings are known to it, and it has only those of its own tools that the settings
+//! name.
 //!
-//! Every use of a tool is asked about over the pipe, also of our own: what is ours is let through once it is on disk
-//! that it begins, so that a call is known before it happens; what is Claude Code's is for a person to allow. It
-//! tries its provider again by itself; each time is told to the host, which may end it.
+//! It asks over the pipe before every use of a tool: a call of our own tools is allowed once it is recorded on disk; a
+//! call of Claude Code's tools needs a person's approval. It retries its provider by itself; each retry is reported to
+//! the host, which may end it.
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -24,7 +25,7 @@ use crate::brain::{BrainError, FailureClass, Part, Reply, StopReason, ToolCall, 
 
 /// Variables of its own that say where its login is.
 const PASS: [&str; 2] = ["CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_TOKEN"];
-/// How it goes on where an answer was cut at its longest.
+/// The beginning of its message after an answer was cut at its longest.
 const CONTINUES: &str = "Output token limit";
 
 /// Claude Code with one key.
@@ -35,7 +36,7 @@ pub struct ClaudeCode {
 
 /// How a run ended without an answer.
 enum Failed {
-    /// The session that was to be gone on with isn't there.
+    /// The session to resume doesn't exist.
     Lost,
     Error(BrainError),
 }
@@ -61,7 +62,7 @@ impl ClaudeCode {
         say(&["--setting-sources", "", "--strict-mcp-config", "--disable-slash-commands"]);
         say(&["--model", &setup.model, "--tools", &setup.tools.join(",")]);
         if !setup.tools.is_empty() {
-            // Without this rule some uses are thought harmless and not asked about.
+            // Without this rule it considers some uses harmless and doesn't ask.
             let ask = json!({"permissions": {"ask": setup.tools}});
             say(&["--settings", &ask.to_string()]);
         }
@@ -106,7 +107,7 @@ impl ClaudeCode {
     }
 
     /// Runs the program once, in a session that there is or in a new one.
-    async fn speak(
+    async fn run_once(
         &self,
         task: &HarnessTask<'_>,
         session: Option<&str>,
@@ -115,10 +116,10 @@ impl ClaudeCode {
         let mut child = Child::start(&self.setup.supervision, &self.program(task, session))?;
         let system = json!({"subtype": "initialize", "systemPrompt": task.request.system, "systemPromptSnapshot": false});
         child.send(&json!({"type": "control_request", "request_id": "begin", "request": system}));
-        let told = harness_text::told(task.request, session.map(|_| task.fresh));
+        let told = harness_text::message_parts(task.request, session.map(|_| task.fresh));
         let content: Vec<Value> = told.iter().map(part).collect();
         child.send(&json!({"type": "user", "message": {"role": "user", "content": content}}));
-        let mut heard = MessagesSoFar {
+        let mut messages = MessagesSoFar {
             model: self.setup.model.clone(),
             servers: task.servers,
             ..MessagesSoFar::default()
@@ -127,14 +128,14 @@ impl ClaudeCode {
             let Some(message) = child.next().await? else { return Err(child.crashed().await.into()) };
             match message["type"].as_str() {
                 Some("system") => self.system(&message, host)?,
-                Some("assistant") => heard.assistant(&message, host).await,
-                Some("user") => heard.results(&message, host).await,
-                Some("control_request") => child.send(&heard.asked(&message, host).await),
+                Some("assistant") => messages.assistant(&message, host).await,
+                Some("user") => messages.results(&message, host).await,
+                Some("control_request") => child.send(&messages.handle_request(&message, host).await),
                 Some("result") => {
                     if let Some(usd) = message["total_cost_usd"].as_f64() {
                         host.cost(usd);
                     }
-                    let answered = self.result(&message, heard, session.is_some())?;
+                    let answered = self.result(&message, messages, session.is_some())?;
                     // Its session is whole on disk once it has ended by itself; of a failure nothing is needed.
                     child.end().await;
                     return Ok(answered);
@@ -170,7 +171,7 @@ impl ClaudeCode {
     }
 
     /// The last message: the answer, or why there is none.
-    fn result(&self, message: &Value, heard: MessagesSoFar<'_>, resumed: bool) -> Result<Reply, Failed> {
+    fn result(&self, message: &Value, messages: MessagesSoFar<'_>, resumed: bool) -> Result<Reply, Failed> {
         let words = message["result"].as_str().unwrap_or_default();
         let stop = match message["stop_reason"].as_str() {
             Some("refusal") => StopReason::Refusal,
@@ -185,19 +186,19 @@ impl ClaudeCode {
                 return Err(Failed::Lost);
             }
             let status = message["api_error_status"].as_u64().and_then(|status| u16::try_from(status).ok());
-            return Err(self.class(status, &heard.error, &words).into());
+            return Err(self.class(status, &messages.error, &words).into());
         }
         let text = match stop {
-            // What it says then is of the program, not of the model.
+            // The text is then the program's, not the model's.
             StopReason::Refusal => String::new(),
-            _ if heard.continued => heard.text,
+            _ if messages.continued => messages.text,
             _ => words.to_owned(),
         };
         let usage = usage(&message["usage"]);
-        Ok(Reply { text, tool_calls: Vec::new(), raw: None, usage, stop, model: heard.model })
+        Ok(Reply { text, tool_calls: Vec::new(), raw: None, usage, stop, model: messages.model })
     }
 
-    /// Classes what it says of its provider, in its words and its code for them.
+    /// Classifies a failure of its provider, by its words and its code.
     fn class(&self, status: Option<u16>, code: &str, words: &str) -> BrainError {
         let of_code = match code {
             "authentication_failed" | "oauth_org_not_allowed" => Some(401),
@@ -223,9 +224,9 @@ impl ClaudeCode {
 #[async_trait]
 impl Harness for ClaudeCode {
     async fn turn(&self, task: &HarnessTask<'_>, host: &dyn Host) -> Result<Reply, BrainError> {
-        let ended = match self.speak(task, task.session, host).await {
-            // Its memory of the session is gone; ours isn't.
-            Err(Failed::Lost) => self.speak(task, None, host).await,
+        let ended = match self.run_once(task, task.session, host).await {
+            // The session is lost, but the request holds the conversation.
+            Err(Failed::Lost) => self.run_once(task, None, host).await,
             ended => ended,
         };
         ended.map_err(|failed| match failed {
@@ -261,21 +262,21 @@ impl MessagesSoFar<'_> {
         {
             host.session(session).await;
         }
-        let said = &message["message"];
+        let content = &message["message"];
         if let Some(code) = message["error"].as_str() {
             code.clone_into(&mut self.error);
             return;
         }
-        self.count(said, host);
-        if let Some(model) = said["model"].as_str().filter(|model| !model.starts_with('<')) {
+        self.count(content, host);
+        if let Some(model) = content["model"].as_str().filter(|model| !model.starts_with('<')) {
             model.clone_into(&mut self.model);
         }
-        for block in said["content"].as_array().into_iter().flatten() {
+        for block in content["content"].as_array().into_iter().flatten() {
             match block["type"].as_str() {
                 Some("text") => {
                     let words = block["text"].as_str().unwrap_or_default();
                     self.text.push_str(words);
-                    host.said(words);
+                    host.partial_text(words);
                 }
                 Some("tool_use") => {
                     self.text.clear();
@@ -289,14 +290,14 @@ impl MessagesSoFar<'_> {
     }
 
     /// One message comes in several events, one a block, each with what the message has used so far.
-    fn count(&mut self, said: &Value, host: &dyn Host) {
-        let id = said["id"].as_str().unwrap_or_default();
+    fn count(&mut self, content: &Value, host: &dyn Host) {
+        let id = content["id"].as_str().unwrap_or_default();
         if self.counted.0 != id {
             let before = self.counted.1;
             self.used += before;
             id.clone_into(&mut self.counted.0);
         }
-        self.counted.1 = usage(&said["usage"]);
+        self.counted.1 = usage(&content["usage"]);
         let mut used = self.used;
         used += self.counted.1;
         host.used(&used);
@@ -337,7 +338,7 @@ impl MessagesSoFar<'_> {
     }
 
     /// The answer to something that it asks us.
-    async fn asked(&mut self, message: &Value, host: &dyn Host) -> Value {
+    async fn handle_request(&mut self, message: &Value, host: &dyn Host) -> Value {
         let (id, request) = (&message["request_id"], &message["request"]);
         if request["subtype"] != "can_use_tool" {
             let error = "this is not offered here";

@@ -1,10 +1,10 @@
-//! Codex as a brain: `codex app-server`, spoken with over JSON-RPC (learned from version 0.169).
+//! Codex as a brain: runs `codex app-server` and talks to it over JSON-RPC (learned from version 0.169).
 //!
-//! One process for one turn: `initialize`, a thread (`thread/start`, or `thread/resume` where there was one),
-//! `turn/start`, then whatever Codex tells until `turn/completed`. The whole request goes in by the protocol. Codex
+//! One process for one turn: `initialize`, a thread (`thread/start`, or `thread/resume` for an earlier one),
+//! `turn/start`, then Codex's notifications until `turn/completed`. The whole request goes in by the protocol. Codex
 //! keeps its threads in a home of its own per brain ([`program`]), so the user's own settings are neither read nor
-//! changed. What it wants to do with its own tools is asked first, each time; tools that the settings don't name are
-//! taken from it where it can be told so, and declined where not.
+//! changed. Every use of its own tools needs an approval; tools that the settings don't name are disabled where
+//! possible, else declined.
 
 mod items;
 mod program;
@@ -40,21 +40,21 @@ impl Harness for Codex {
     async fn turn(&self, task: &HarnessTask<'_>, host: &dyn Host) -> Result<Reply, BrainError> {
         let program = program::program(&self.setup, task.turn, task.servers)?;
         let child = Child::start(&self.setup.supervision, &program)?;
-        let mut talk = CodexTurn {
+        let mut turn = CodexTurn {
             peer: Peer::new(child, false),
             setup: &self.setup,
             host,
             thread: String::new(),
             turn: String::new(),
             model: self.setup.model.clone(),
-            said: Vec::new(),
+            answer_messages: Vec::new(),
             open: HashMap::new(),
             used_before: None,
             used: Usage::default(),
             ended: None,
         };
-        let reply = talk.turn(task).await?;
-        talk.peer.end().await;
+        let reply = turn.turn(task).await?;
+        turn.peer.end().await;
         Ok(reply)
     }
 }
@@ -68,7 +68,7 @@ struct CodexTurn<'a> {
     turn: String,
     model: String,
     /// Each message of the answer: its phase, if it has one, and its words.
-    said: Vec<(Option<String>, String)>,
+    answer_messages: Vec<(Option<String>, String)>,
     /// Calls that began, by their items' ids.
     open: HashMap<String, ToolCall>,
     /// The thread's usage before this turn.
@@ -85,7 +85,7 @@ impl CodexTurn<'_> {
         self.peer.notify("initialized", None);
         let fresh = self.thread(task).await?;
         self.host.session(&self.thread).await;
-        let input: Vec<Value> = harness_text::told(task.request, fresh).iter().map(input).collect();
+        let input: Vec<Value> = harness_text::message_parts(task.request, fresh).iter().map(input).collect();
         let start = json!({"threadId": self.thread, "input": input});
         let started = self.call("turn/start", &start).await?;
         let started = started.map_err(|failure| self.refused("turn/start", &failure))?;
@@ -94,8 +94,8 @@ impl CodexTurn<'_> {
             if let Some(ended) = self.ended.take() {
                 return self.reply(&ended);
             }
-            let heard = self.peer.next().await?;
-            self.hear(heard).await?;
+            let message = self.peer.next().await?;
+            self.handle_message(message).await?;
         }
     }
 
@@ -143,28 +143,28 @@ impl CodexTurn<'_> {
         loop {
             match self.peer.next().await? {
                 PeerMessage::Answer { id, answer } if id == number => return Ok(answer),
-                other => self.hear(other).await?,
+                other => self.handle_message(other).await?,
             }
         }
     }
 
-    async fn hear(&mut self, heard: PeerMessage) -> Result<(), BrainError> {
-        match heard {
-            PeerMessage::Notification { method, params } => self.told(&method, &params).await,
+    async fn handle_message(&mut self, message: PeerMessage) -> Result<(), BrainError> {
+        match message {
+            PeerMessage::Notification { method, params } => self.handle_update(&method, &params).await,
             PeerMessage::Request { id, method, params } => {
-                self.asked(&id, &method, &params).await;
+                self.handle_request(&id, &method, &params).await;
                 Ok(())
             }
             PeerMessage::Answer { .. } => Ok(()),
         }
     }
 
-    async fn told(&mut self, method: &str, params: &Value) -> Result<(), BrainError> {
+    async fn handle_update(&mut self, method: &str, params: &Value) -> Result<(), BrainError> {
         if params["threadId"].as_str().is_some_and(|thread| thread != self.thread) {
             return Ok(());
         }
         match method {
-            "item/agentMessage/delta" => self.host.said(text(&params["delta"])),
+            "item/agentMessage/delta" => self.host.partial_text(text(&params["delta"])),
             "item/started" => self.started(&params["item"]).await,
             "item/completed" => self.finished(&params["item"]).await,
             "thread/tokenUsage/updated" => self.used(params),
@@ -201,7 +201,7 @@ impl CodexTurn<'_> {
     async fn finished(&mut self, item: &Value) {
         if item["type"] == "agentMessage" {
             let phase = item["phase"].as_str().map(str::to_owned);
-            self.said.push((phase, text(&item["text"]).to_owned()));
+            self.answer_messages.push((phase, text(&item["text"]).to_owned()));
         }
         if items::call(item).is_some() {
             self.started(item).await;
@@ -217,15 +217,15 @@ impl CodexTurn<'_> {
             return;
         }
         let [total, last] = ["total", "last"].map(|key| usage(&params["tokenUsage"][key]));
-        // What is told of a resumed thread before its turn is an earlier turn's.
-        let before = if self.turn.is_empty() { total } else { less(total, last) };
+        // Usage of a resumed thread before its turn belongs to an earlier turn.
+        let before = if self.turn.is_empty() { total } else { subtract(total, last) };
         let before = *self.used_before.get_or_insert(before);
-        self.used = less(total, before);
+        self.used = subtract(total, before);
         self.host.used(&self.used);
     }
 
-    async fn asked(&mut self, id: &Value, method: &str, params: &Value) {
-        let Some(wanted) = items::wanted(method, params, &self.open) else {
+    async fn handle_request(&mut self, id: &Value, method: &str, params: &Value) {
+        let Some(wanted) = items::approval(method, params, &self.open) else {
             return match method {
                 "mcpServer/elicitation/request" => self.peer.answer(id, &json!({"action": "decline"})),
                 _ => self.peer.refuse(id, method),
@@ -242,7 +242,11 @@ impl CodexTurn<'_> {
         match turn["status"].as_str() {
             Some("completed") => {
                 let last = |of_answer: fn(&Option<String>) -> bool| {
-                    self.said.iter().rev().find(|(phase, _)| of_answer(phase)).map(|(_, words)| words.clone())
+                    self.answer_messages
+                        .iter()
+                        .rev()
+                        .find(|(phase, _)| of_answer(phase))
+                        .map(|(_, words)| words.clone())
                 };
                 text = last(|phase| phase.as_deref() == Some("final_answer")).or_else(|| last(|_| true));
             }
@@ -294,7 +298,7 @@ fn usage(counts: &Value) -> Usage {
     }
 }
 
-fn less(all: Usage, part: Usage) -> Usage {
+fn subtract(all: Usage, part: Usage) -> Usage {
     Usage {
         input: all.input.saturating_sub(part.input),
         cached: all.cached.saturating_sub(part.cached),

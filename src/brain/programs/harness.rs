@@ -1,7 +1,8 @@
-//! Harnesses: programs that are brains, with a loop and tools of their own, run as a child process for one turn.
+//! The interface of harnesses: programs that are brains, with a loop and tools of their own, run as a child process for
+//! one turn.
 //!
-//! A harness is given a [`HarnessTask`] and tells its [`Host`] what it does while it does it: the host keeps each call and
-//! its result where another brain finds them, and asks a person what has to be asked.
+//! A harness is given a [`HarnessTask`] and reports to its [`Host`] as it works: the host records each call and its
+//! result, so that another brain can continue, and asks a person for approvals.
 
 use std::path::PathBuf;
 
@@ -85,13 +86,13 @@ impl Setup {
 pub struct HarnessTask<'a> {
     /// The turn's request, with the rounds that other brains did before: what a session has to be made of.
     pub request: &'a Request,
-    /// How many messages at the end of the request the session doesn't have yet, where it is gone on with.
+    /// How many messages at the end of the request a resumed session doesn't have yet.
     pub fresh: usize,
     /// The session that holds what stands before those; without one a new session begins.
     pub session: Option<&'a str>,
     /// The turn, for the history of what its tools change.
     pub turn: &'a str,
-    /// Whether the session is gone on with later; else it leaves no trace, where the harness can do that.
+    /// Whether the session is resumed later; else it leaves no trace, if the harness can do that.
     pub keep: bool,
     /// Other people's MCP servers that it may use. The tools that they allow are the box's matter: each call is asked
     /// about.
@@ -102,7 +103,7 @@ pub struct HarnessTask<'a> {
 #[async_trait]
 pub trait Host: Send + Sync {
     /// More words of the answer.
-    fn said(&self, words: &str);
+    fn partial_text(&self, words: &str);
     /// The harness calls a tool: one of our server's by its own name, without the server's, another
     /// server's as [`FOREIGN`]. Called before the result
     /// is known, and on disk when it returns.
@@ -115,7 +116,7 @@ pub trait Host: Send + Sync {
     fn cost(&self, _usd: f64) {}
     /// Whether the call may happen: the harness wants a person's word.
     async fn may(&self, call: &ToolCall) -> bool;
-    /// The session that is being spoken in; it can be gone on with next time.
+    /// The current session, which can be resumed next time.
     async fn session(&self, id: &str);
     /// The harness tries its provider again by itself after such a failure. False: it is to be ended.
     fn retries(&self, class: FailureClass, words: &str) -> bool;

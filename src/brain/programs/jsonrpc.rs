@@ -23,7 +23,7 @@ pub enum PeerMessage {
         /// Of what.
         params: Value,
     },
-    /// It tells something.
+    /// A notification, without an answer.
     Notification {
         /// What.
         method: String,
@@ -99,7 +99,7 @@ impl Peer {
         self.asked
     }
 
-    /// Tells something.
+    /// Sends a notification.
     pub fn notify(&self, method: &str, params: Option<Value>) {
         let mut message = json!({"method": method});
         if let Some(params) = params {

@@ -1,10 +1,10 @@
 //! Brains that are programs, with a loop and tools of their own, run as a child for one turn.
 //!
-//! A request comes in as text; what the program does and says comes out as events, and at the end a reply or an error. What
-//! came of a child ends with it; no key and no word of a conversation stands on a command line.
-//! - [`harness`], [`harness_text`]: what such a program is told and may do;
+//! A request comes in as text; the program's calls and words go out as events, and at the end a reply or an error. A
+//! child's descendants end with it; no key and no word of a conversation stands on a command line.
+//! - [`harness`], [`harness_text`]: the interface of such a program, and the text that it is given;
 //! - [`process`], [`jsonrpc`]: the child, its pipes, and JSON-RPC with it;
-//! - [`claude_code`], [`codex`], `acp`: one file a program; how Codex is started is `codex::program`.
+//! - [`claude_code`], [`codex`], `acp`: one file a program; `codex::program` starts Codex.
 
 #[cfg(feature = "acp")]
 pub mod acp;

@@ -36,17 +36,17 @@ use crate::brain::{BrainError, FailureClass};
 
 /// The longest line that is read; a longer one is passed over.
 pub const MOST_LINE: usize = 8 << 20;
-/// The same for programs of others, of whose results a head is kept.
+/// The same for MCP servers, of whose results a head is kept.
 const MOST_STRANGE_LINE: usize = 32 << 20;
 /// The kept end of standard error, and of lines that are no JSON.
 const MOST_WORDS: usize = 4 << 10;
-/// Lines that wait to be looked at; a program that writes more waits.
+/// The most unread lines; a program that writes more waits.
 const LINES: usize = 64;
-/// How long a program may take to end by itself once it has said all; the supervisor's own patience is the same.
+/// How long a program may take to end by itself after its answer; the supervisor waits as long.
 const END: Duration = Duration::from_secs(5);
 /// How long the end of a pipe is waited for once its program has ended.
 const DRAIN: Duration = Duration::from_secs(1);
-/// Says whose child a process is; every process that a harness starts has it.
+/// The variable that names a process's parent; every process that a harness starts has it.
 pub(super) const MARK: &str = "VAULT_AGENT_CHILD_OF";
 
 /// Our own program, which children run under and whose MCP server they are given.
@@ -120,7 +120,7 @@ impl Child {
     /// Starts a program.
     ///
     /// # Errors
-    /// The supervisor can't be started. That the program can't be is said by [`Child::next`], which ends.
+    /// The supervisor can't be started. If the program can't be started, [`Child::next`] ends.
     pub fn start(supervision: &Supervision, program: &Program) -> Result<Self, BrainError> {
         Self::start_with(supervision, program, MOST_LINE, false)
     }
@@ -215,7 +215,7 @@ impl Child {
             biased;
             line = timeout(silence.min(left), self.lines.recv()) => line,
             _ = self.supervisor.wait() => {
-                // What it said before it ended may still be on its way; who holds its pipe now says nothing to us.
+                // Its last lines may still be in the pipe; another process that holds the pipe open doesn't matter.
                 Ok(timeout(DRAIN, self.lines.recv()).await.ok().flatten())
             }
         };
@@ -234,16 +234,16 @@ impl Child {
     }
 
     fn late(&self, what: &str) -> BrainError {
-        BrainError::new(FailureClass::Timeout, format!("{what} and was ended{}", self.said()))
+        BrainError::new(FailureClass::Timeout, format!("{what} and was ended{}", self.stderr_text()))
     }
 
     /// Why there is no answer, where the program ended without one.
     pub async fn crashed(&mut self) -> BrainError {
         let status = timeout(END, self.supervisor.wait()).await.ok().and_then(Result::ok);
         let how = match status.and_then(|status| status.code()) {
-            // What the supervisor said of it is the whole sentence.
+            // The supervisor's text is the whole sentence.
             Some(code) if code == i32::from(supervise::NOT_STARTED) => {
-                let said = self.said();
+                let said = self.stderr_text();
                 let sentence = said.strip_prefix(" (").and_then(|said| said.strip_suffix(')'));
                 let plain = || format!("the program `{}` can't be started", self.name);
                 return BrainError::new(FailureClass::Crash, sentence.map_or_else(plain, str::to_owned));
@@ -253,11 +253,14 @@ impl Child {
             Some(code) => format!("ended with status {code}"),
             None => "was killed".to_owned(),
         };
-        BrainError::new(FailureClass::Crash, format!("the program `{}` {how}{}", self.name, self.said()))
+        BrainError::new(
+            FailureClass::Crash,
+            format!("the program `{}` {how}{}", self.name, self.stderr_text()),
+        )
     }
 
-    /// The end of what it said that was no message, scrubbed: ` (…)`, or nothing.
-    pub fn said(&self) -> String {
+    /// The end of its output outside of messages, scrubbed: ` (…)`, or nothing.
+    pub fn stderr_text(&self) -> String {
         let words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
         let secrets: Vec<&str> = self.secrets.iter().map(ExposeSecret::expose_secret).collect();
         let bytes = if words.stderr.trim_ascii().is_empty() { &words.noise } else { &words.stderr };

@@ -100,7 +100,7 @@ fn endpoint(base: &str, model: &str) -> String {
 
 /// A machine over the events of one answer. However the bytes were cut, the events are the same.
 pub trait Decoder: Send {
-    /// Takes one event: its name and its data. Pushes what it means.
+    /// Decodes one event: its name and its data. Pushes our events.
     ///
     /// # Errors
     /// The provider reports an error, or the event can't be read. The answer is lost.

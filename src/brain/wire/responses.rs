@@ -105,7 +105,7 @@ impl Responses {
         if let Some(model) = response["model"].as_str().filter(|model| !model.is_empty()) {
             model.clone_into(&mut self.model);
         }
-        // What came piece by piece is the same, unless a server sends no pieces, or nothing whole.
+        // The pieces say the same, unless a server sends only pieces, or only the whole.
         if let Some(output) = response["output"].as_array().filter(|output| output.len() > self.items.len()) {
             self.items = (0..).zip(output.iter().cloned()).collect();
         }

@@ -138,7 +138,7 @@ impl Session<'_> {
             watch: Watch::default(),
             files: self.files.clone(),
             schema: self.schema.as_ref().map(|schema| schema.value.clone()),
-            why_apart: true,
+            omit_reason: true,
             counted: false,
         })
         .map_err(CommandError::problem)?;
@@ -173,7 +173,7 @@ impl Session<'_> {
             );
             return Ok(Status::Fine);
         }
-        let why = journal.why_memory(message).map_err(CommandError::problem)?;
+        let why = journal.memory_reason(message).map_err(CommandError::problem)?;
         self.context.ui.note(why.unwrap_or_else(|| "no brain answered; this is what memory says".to_owned()));
         Ok(Status::Problem)
     }
@@ -183,7 +183,7 @@ impl Session<'_> {
         if std::io::stdin().is_terminal() && std::io::stderr().is_terminal() {
             return Arc::new(AtTerminal(Arc::clone(&self.workspace)));
         }
-        Arc::new(VaultApprovals::left_behind(&self.workspace))
+        Arc::new(VaultApprovals::not_waiting(&self.workspace))
     }
 
     async fn turn(
@@ -239,7 +239,7 @@ impl Session<'_> {
         let mut tools = Vec::new();
         for message in 1..=message {
             calls.extend(journal.calls(message).map_err(CommandError::problem)?);
-            beside.extend(journal.beside(message).map_err(CommandError::problem)?);
+            beside.extend(journal.background_calls(message).map_err(CommandError::problem)?);
             tools.extend(journal.tools(message).map_err(CommandError::problem)?);
         }
         let answered = Some(answer.facts.brain.as_str()).filter(|brain| *brain != MEMORY);
@@ -282,9 +282,8 @@ impl Session<'_> {
         let midnight = budget::midnight(workspace, 1).map(words);
         let passed = spent.iter().map(|brain| Skipped { brain: brain.clone(), until: midnight.clone() });
         let prepared = brain_clients::prepare(&workspace.settings, workspace.vault.root());
-        let link = |name: &String| {
-            prepared.iter().find(|brain| brain.name() == name).map(|brain| brain.link.clone())
-        };
+        let link =
+            |name: &String| prepared.iter().find(|brain| brain.name() == name).map(|brain| brain.id.clone());
         let left = routed.chain.iter().filter(|name| !spent.contains(name));
         let chain: Vec<BrainId> = left.filter_map(link).collect();
         let asked: Vec<usize> =

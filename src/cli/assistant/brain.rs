@@ -214,7 +214,11 @@ fn test(context: &Context, workspace: &Workspace, name: Option<&str>) -> Command
         let began = Instant::now();
         let mut error = None;
         for (key, call) in brain
-            .alone(&brain_clients::HarnessContext::of(workspace, watch), &client, &workspace.clock)
+            .single_request_clients(
+                &brain_clients::HarnessContext::of(workspace, watch),
+                &client,
+                &workspace.clock,
+            )
             .iter()
             .enumerate()
         {
@@ -251,7 +255,7 @@ fn remember(
     error: Option<&BrainError>,
     now: Timestamp,
 ) -> std::io::Result<()> {
-    let links: Vec<_> = brains.iter().map(|brain| brain.link.clone()).collect();
+    let links: Vec<_> = brains.iter().map(|brain| brain.id.clone()).collect();
     let change = |health: &mut BrainHealth| match error {
         None => failover::succeeded(health, &links, at, key, now),
         Some(error) => failover::failed(health, &links, at, key, error, now),

@@ -1,6 +1,6 @@
 //! A turn's request, made again from the notes as they were and compared with the one that was sent.
 
-use crate::agent::rebuild_request::{RebuildError, remade};
+use crate::agent::rebuild_request::{RebuildError, rebuild};
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::toolbox;
 use crate::turn::TurnJournal;
@@ -9,14 +9,14 @@ use crate::workspace::Workspace;
 pub(super) fn request(context: &Context, workspace: &Workspace, id: &str) -> CommandResult {
     let journal = journal(workspace)?;
     let tools = |purpose: &str, also: &[String]| toolbox::specs(workspace, purpose, also);
-    let remade = remade(workspace, journal.as_ref(), id, &tools)?;
-    context.ui.json(&remade);
-    if let Some(request) = &remade.request {
+    let rebuilt = rebuild(workspace, journal.as_ref(), id, &tools)?;
+    context.ui.json(&rebuilt);
+    if let Some(request) = &rebuilt.request {
         let text = serde_json::to_string_pretty(request).unwrap_or_default();
         context.ui.line(text);
     }
-    context.ui.note(remade.words());
-    Ok(if remade.equal { Status::Fine } else { Status::Problem })
+    context.ui.note(rebuilt.words());
+    Ok(if rebuilt.equal { Status::Fine } else { Status::Problem })
 }
 
 impl From<RebuildError> for CommandError {

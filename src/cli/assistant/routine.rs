@@ -78,13 +78,13 @@ fn list(context: &Context, workspace: &Workspace) -> CommandResult {
     for routine in &listed {
         let schedule = routine.schedule.as_deref().unwrap_or("not understood");
         let state = match routine.at {
-            Some(next) => format!("next {}", routines::said(workspace, next)),
+            Some(next) => format!("next {}", routines::moment_in_words(workspace, next)),
             None if routine.problems.is_empty() => "disabled".to_owned(),
             None => "doesn't run: see below".to_owned(),
         };
         let last = routine
             .ran
-            .map(|last| format!(", last ran {}", routines::said(workspace, last)))
+            .map(|last| format!(", last ran {}", routines::moment_in_words(workspace, last)))
             .unwrap_or_default();
         context.ui.line(format!("{:<16} {schedule:<18} {state}{last}", routine.name));
         for problem in &routine.problems {
@@ -135,7 +135,7 @@ fn turn(context: &Context, workspace: &Workspace, name: &str, enabled: bool) -> 
     let already = if changed { "is now" } else { "was already" };
     let next = listed
         .and_then(|listed| listed.at)
-        .map(|next| format!("; it comes next {}", routines::said(workspace, next)));
+        .map(|next| format!("; it comes next {}", routines::moment_in_words(workspace, next)));
     context.ui.line(format!("`{}` {already} {state}{}", note.name, next.unwrap_or_default()));
     Ok(Status::Fine)
 }
@@ -180,7 +180,7 @@ fn run_now(context: &Context, workspace: &Arc<Workspace>, name: &str) -> Command
     let quiet = Arc::new(Console::new(Box::new(std::io::sink()), false, workspace.zone.tz().clone()));
     let turns = Arc::new(TurnJournal::open(&workspace.dirs.state).map_err(CommandError::problem)?);
     let outlets = workspace.outlets_with(quiet);
-    let approvals = Arc::new(crate::agent::VaultApprovals::left_behind(workspace));
+    let approvals = Arc::new(crate::agent::VaultApprovals::not_waiting(workspace));
     let runner = toolbox::runner_with(workspace, turns, Arc::default(), approvals, outlets)?;
     let key = routines::claim_now(workspace, runner.journal(), runner.turns(), &note)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
@@ -202,7 +202,7 @@ fn run_now(context: &Context, workspace: &Arc<Workspace>, name: &str) -> Command
         answer: run.and_then(|run| run.answer),
         brain: brain.filter(|brain| brain != MEMORY),
         outcome,
-        to: routines::place(workspace, routine),
+        to: routines::destination(workspace, routine),
     };
     context.ui.json(&ran);
     match &ran.answer {

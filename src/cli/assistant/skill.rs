@@ -50,7 +50,7 @@ struct SkillOutput<'a> {
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = context.workspace()?;
     let skills = Skills::of(&workspace);
-    let (mut listed, mut strays) = (skills.list()?, skills.strays()?);
+    let (mut listed, mut strays) = (skills.list()?, skills.unknown_tables()?);
     match &args.action {
         Action::List => list(context, &skills, &listed),
         Action::Check { name } => {

@@ -43,7 +43,7 @@ impl Conversation for TerminalConversation {
         }
     }
 
-    fn said(&self, text: &str) {
+    fn partial_text(&self, text: &str) {
         if self.live {
             self.shown.lock().unwrap_or_else(PoisonError::into_inner).push_str(text);
             print_now(text);

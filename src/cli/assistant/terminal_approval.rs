@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::approval_request::{ApprovalSubject, ApprovalVerdict, Approvals};
-use crate::agent::approvals::{ApprovalDecision, allow, before_asking};
+use crate::agent::approvals::{ApprovalDecision, allow, decide_without_asking};
 use crate::agent::tools::Caller;
 use crate::format::approval::shown;
 use crate::turn::Conversation;
@@ -30,7 +30,7 @@ impl Approvals for AtTerminal {
         _: &dyn Conversation,
         stop: &CancellationToken,
     ) -> Result<ApprovalVerdict, String> {
-        if let Some(verdict) = before_asking(&self.0, wanted, caller)? {
+        if let Some(verdict) = decide_without_asking(&self.0, wanted, caller)? {
             return Ok(verdict);
         }
         let (question, always) = (question(wanted, &caller.brain), wanted.always.is_some());
@@ -116,7 +116,7 @@ mod tests {
             hash: None,
             why: "net\nwork".into(),
             always: Some("bash:echo *".into()),
-            lasts: false,
+            reusable: false,
         };
         insta::assert_snapshot!(question(&wanted, "claude"), @r"
         claude asks whether this may run (net\nwork):

@@ -126,7 +126,7 @@ fn pass_context<'a>(
 #[cfg(feature = "assistant")]
 async fn end(ui: Ui, workspace: &Arc<Workspace>, ran: bool) -> Result<PassReport, CommandError> {
     if workspace.elsewhere().is_none() {
-        crate::agent::VaultApprovals::left_open(workspace).tidy().await;
+        crate::agent::VaultApprovals::suspending(workspace).tidy().await;
     }
     if !ran {
         return Ok(PassReport::default());

@@ -49,7 +49,7 @@ pub fn routines(ui: Ui, workspace: &Arc<Workspace>, rests: bool, dry: bool) -> R
     }
     let turns = if dry { TurnJournal::in_memory() } else { TurnJournal::open(&workspace.dirs.state) };
     let turns = Arc::new(turns.map_err(CommandError::problem)?);
-    let looked = routines::look(workspace, &journal, &turns, dry)?;
+    let looked = routines::claim_due_runs(workspace, &journal, &turns, dry)?;
     let mut ticked = Ticked { ran: Vec::new(), nothing: looked.nothing, problems: looked.problems };
     if dry {
         ticked.ran =
@@ -60,7 +60,7 @@ pub fn routines(ui: Ui, workspace: &Arc<Workspace>, rests: bool, dry: bool) -> R
         return Ok(ticked);
     }
     let outlets = workspace.outlets_beside(ui.json);
-    let approvals = Arc::new(crate::agent::VaultApprovals::left_open(workspace));
+    let approvals = Arc::new(crate::agent::VaultApprovals::suspending(workspace));
     let runner = toolbox::runner_with(workspace, turns, Arc::default(), approvals, outlets)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     for key in looked.open {

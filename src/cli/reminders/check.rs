@@ -45,7 +45,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         #[cfg(feature = "assistant")]
         {
             let skills = crate::agent::skills::Skills::of(&workspace);
-            found.extend(skills.strays()?);
+            found.extend(skills.unknown_tables()?);
             found.extend(skills.list()?.into_iter().flat_map(|one| one.problems));
         }
         look_at_routines(&workspace, &mut found)?;

@@ -122,7 +122,7 @@ fn brain(context: &Context, trial: &crate::setup::BrainTrial) -> Result<CheckRes
     let client = http::client().map_err(|error| error.message)?;
     context.ui.note(format!("asking {} ({}) ...", trial.brain.name, trial.brain.model));
     let began = std::time::Instant::now();
-    let asked = prepared.alone(&around, &client, &context.clock).into_iter().next();
+    let asked = prepared.single_request_clients(&around, &client, &context.clock).into_iter().next();
     let asked = asked.ok_or_else(|| "it can't be asked".to_owned());
     let answered = asked.and_then(|brain| wait(async { hello(&brain).await.map_err(|error| error.message) }));
     let _ = std::fs::remove_dir_all(&scratch);

@@ -50,7 +50,7 @@ impl Part for DiscordPart {
         let kept = BotMemory {
             assistant: Arc::new(Assistant::new(&workspace, Arc::clone(&turns), Arc::clone(&self.permits))),
             turns,
-            turnstile: Arc::default(),
+            channel_lock: Arc::default(),
         };
         kept.assistant.approvals().tidy().await;
         loop {
@@ -81,7 +81,7 @@ impl Part for DiscordPart {
 struct BotMemory {
     assistant: Arc<Assistant>,
     turns: Arc<TurnJournal>,
-    turnstile: Arc<ChannelLock>,
+    channel_lock: Arc<ChannelLock>,
 }
 
 fn has_bot(workspace: &Workspace) -> bool {
@@ -114,7 +114,7 @@ async fn next_settings(
                 }
             }
             Ok(event) => assistant.hear(&event).await,
-            Err(RecvError::Lagged(_)) => assistant.approvals().look_again(),
+            Err(RecvError::Lagged(_)) => assistant.approvals().recheck(),
             Err(RecvError::Closed) => return None,
         }
     }
@@ -187,7 +187,7 @@ fn parts(
             Arc::clone(&workspace.clock),
             workspace.settings.hooks.redactor(),
         ),
-        desk: VaultOperations {
+        operations: VaultOperations {
             editor: Arc::clone(&workspace.editor),
             reminders: workspace.note(&paths.reminders),
             pinned: workspace.note(&paths.pinned),
@@ -195,13 +195,13 @@ fn parts(
             zone: workspace.zone.clone(),
             clock: Arc::clone(&workspace.clock),
             recall: Arc::clone(&recall),
-            outside: Arc::new(LocalServices(Arc::clone(workspace), Arc::clone(&kept.assistant))),
+            services: Arc::new(LocalServices(Arc::clone(workspace), Arc::clone(&kept.assistant))),
         },
         responder: Arc::clone(&kept.assistant) as Arc<dyn Responder>,
         turns: Arc::clone(&kept.turns),
         approvals: Arc::clone(kept.assistant.approvals()),
         answers: Arc::new(answers),
-        turnstile: Arc::clone(&kept.turnstile),
+        channel_lock: Arc::clone(&kept.channel_lock),
         clock: Arc::clone(&workspace.clock),
         state: workspace.dirs.state.clone(),
         sweep: BotParts::SWEEP,

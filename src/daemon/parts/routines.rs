@@ -73,15 +73,15 @@ impl Part for RoutinesPart {
                 () = stop.cancelled() => return Ok(()),
                 event = events.recv() => match event {
                     Ok(DaemonEvent::Changed(paths)) => {
-                        if paths.iter().any(|path| approvals.is_note(path)) {
-                            approvals.look_again();
+                        if paths.iter().any(|path| approvals.is_approvals_note(path)) {
+                            approvals.recheck();
                         }
                         let folder = service.folder();
                         asked = paths.iter().any(|path| path.as_str().starts_with(&folder));
                     }
                     Ok(DaemonEvent::Settings(changed)) => match make(&changed) {
                         Ok(runner) => {
-                            approvals.take_on(&changed);
+                            approvals.set_workspace(&changed);
                             (service.runner, asked) = (runner, true);
                         }
                         Err(error) => tracing::error!("routines keep their old settings: {error}"),
@@ -89,11 +89,11 @@ impl Part for RoutinesPart {
                     Ok(DaemonEvent::Voice) => asked = service.turned(&stop),
                     Ok(DaemonEvent::VaultGone) => gone = true,
                     Ok(DaemonEvent::VaultBack) => {
-                        approvals.look_again();
+                        approvals.recheck();
                         (gone, asked) = (false, true);
                     }
                     Ok(DaemonEvent::Rescan(_)) | Err(RecvError::Lagged(_)) => {
-                        approvals.look_again();
+                        approvals.recheck();
                         asked = true;
                     }
                     Ok(_) => {}
@@ -222,7 +222,7 @@ impl Service {
         }
         let runner = Arc::clone(&self.runner);
         let looked = tokio::task::spawn_blocking(move || {
-            routines::look(runner.workspace(), runner.journal(), runner.turns(), false)
+            routines::claim_due_runs(runner.workspace(), runner.journal(), runner.turns(), false)
         });
         match looked.await {
             Ok(Ok(claimed)) => self.begin(claimed),

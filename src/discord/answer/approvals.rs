@@ -1,8 +1,8 @@
-//! A question of the assistant in the conversation: what would run, shown in full, and the buttons Once, Always, No.
+//! Shows an approval in the conversation: the full call, and the buttons Once, Always, No.
 //!
-//! The note of approvals is the state; a press writes into it, and whoever waits reads it there. A button's id holds
-//! the line's id and its digest, so that it works after any restart, and never for a line that was changed. The
-//! questions are no part of the conversation: the log never holds them.
+//! The note of approvals is the state: a press writes into it, and the waiting call reads it there. A button's id holds
+//! the line's id and its digest, so that it works after any restart, and never for a changed line. The questions are
+//! not part of the conversation: the log never holds them.
 
 use serde_json::json;
 use serenity::http::{LightMethod, Route};
@@ -12,7 +12,7 @@ use crate::deliver::{MessageKind, Outgoing, Progress, Scope};
 use crate::discord::api::message::Incoming;
 use crate::discord::buttons::approval::{ApprovalPress, parse, rows};
 use crate::discord::shared::BotState;
-use crate::discord::shared::{FAREWELL, LONGEST_PAUSE, SHORTEST_PAUSE};
+use crate::discord::shared::{END_TIME, LONGEST_PAUSE, SHORTEST_PAUSE};
 use crate::format::approval;
 use crate::turn::{ApprovalRequest, TurnRow};
 use crate::vault::Actor;
@@ -23,12 +23,12 @@ pub(in crate::discord) fn is_question(shared: &BotState, message: &Incoming) -> 
         || shared.answers.is_approval(&message.id.to_string(), message.nonce.as_deref()).unwrap_or_default()
 }
 
-/// What a press comes to, in words.
+/// Carries out a press; the result in words.
 pub(in crate::discord) async fn act(shared: &BotState, press: &ApprovalPress) -> Result<String, String> {
     shared.approvals.answer(&press.id, &press.digest, press.word, Actor::Discord).await
 }
 
-/// Hands the question to `deliver` until it is shown.
+/// Passes the question to `deliver` until it is shown.
 pub(in crate::discord) async fn show(shared: &BotState, turn: &TurnRow, request: &ApprovalRequest) {
     let (key, scope) = place(shared, turn, request);
     loop {
@@ -46,12 +46,12 @@ pub(in crate::discord) async fn show(shared: &BotState, turn: &TurnRow, request:
     }
 }
 
-/// Says below the question how it ended, and takes the buttons out of use.
-pub(super) async fn over(shared: &BotState, turn: &TurnRow, request: &ApprovalRequest, words: &str) {
+/// Shows below the question how it ended, and disables the buttons.
+pub(super) async fn show_end(shared: &BotState, turn: &TurnRow, request: &ApprovalRequest, words: &str) {
     let (key, scope) = place(shared, turn, request);
     // A crash may have come between the message and its id.
     if shared.answers.is_begun(&key).unwrap_or_default() {
-        let _ = tokio::time::timeout(FAREWELL, shared.answers.ask(&key, scope, &text(request))).await;
+        let _ = tokio::time::timeout(END_TIME, shared.answers.ask(&key, scope, &text(request))).await;
     }
     let chunks = shared.answers.sent(&key).unwrap_or_default();
     let Some(last) = chunks.last() else { return };
@@ -64,7 +64,7 @@ pub(super) async fn over(shared: &BotState, turn: &TurnRow, request: &ApprovalRe
     let content = format!("{}\n**{words}**", last.text);
     let body = json!({ "content": content, "components": rows, "allowed_mentions": { "parse": [] } });
     let route = Route::ChannelMessage { channel_id: turn.asked.channel.into(), message_id: id.into() };
-    let sent = tokio::time::timeout(FAREWELL, shared.api.send(LightMethod::Patch, route, &body));
+    let sent = tokio::time::timeout(END_TIME, shared.api.send(LightMethod::Patch, route, &body));
     match sent.await {
         Ok(Ok(_)) => {}
         Ok(Err(error)) => tracing::debug!(%error, words, "the end of a question could not be shown"),
@@ -72,7 +72,7 @@ pub(super) async fn over(shared: &BotState, turn: &TurnRow, request: &ApprovalRe
     }
 }
 
-/// Where the question is shown. One line is one question: where another message asked it already (a day's budget is
+/// The key and place of the question. One line is one question: if another message asked it already (a day's budget is
 /// asked about by each that comes), it stays there.
 fn place(shared: &BotState, turn: &TurnRow, request: &ApprovalRequest) -> (String, Scope) {
     let asked = &turn.asked;
@@ -114,7 +114,7 @@ fn block(text: &str) -> String {
     format!("```\n{out}{rest}\n```")
 }
 
-/// Words of others within a sentence: nothing in them is markup, and nobody is called.
+/// Untrusted words within a sentence, without markup and mentions.
 fn plain(text: &str) -> String {
     let one_line = approval::shown(&text.replace('\n', " "));
     let escaped = one_line.chars().flat_map(|c| {

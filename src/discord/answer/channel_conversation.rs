@@ -1,4 +1,4 @@
-//! The place of a turn on Discord.
+//! The conversation of a turn on Discord: its notes go into the channel's log, its progress into a message.
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -11,7 +11,7 @@ use crate::discord::shared::{BotState, LaneItem};
 use crate::format::log::EventKind;
 use crate::turn::{ApprovalRequest, Conversation, TurnNote, TurnRow};
 
-/// Its notes go into the channel's log, its progress to whoever shows it.
+/// Sends notes to the channel's log, and progress to the progress message.
 pub(super) struct ChannelConversation<'a> {
     pub lane: mpsc::WeakUnboundedSender<LaneItem>,
     pub turn: &'a TurnRow,
@@ -41,11 +41,11 @@ impl Conversation for ChannelConversation<'_> {
     }
 
     async fn approval_over(&self, request: &ApprovalRequest, words: &str) {
-        approvals::over(self.shared, self.turn, request, words).await;
+        approvals::show_end(self.shared, self.turn, request, words).await;
     }
 }
 
-/// A note as the log has it.
+/// A note as an entry of the log.
 pub(super) fn entry(message: u64, note: TurnNote, at: Timestamp) -> LogEntry {
     let (part, kind, author, content) = match note {
         TurnNote::Recall(text) => (Part::Recall, EventKind::Recall, String::new(), text),

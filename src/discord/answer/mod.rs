@@ -1,8 +1,8 @@
-//! From an accepted question to its answer in the channel and in the log. No model is asked here: `agent` does that.
+//! Brings an accepted question to its answer in the channel and in the log. Calls no model: `agent` does that.
 //!
-//! - [`turns`]: one turn at a time a channel, taken up again after a crash where it stood; `channel_conversation`: where it takes place;
-//! - [`progress`]: what long work says it is doing, in a message that is edited; an answer is sent whole;
-//! - [`approvals`]: a question of the assistant, shown in full; `turn_claim`: which of several machines answers.
+//! - [`turns`]: one turn at a time a channel, resumed after a crash; `channel_conversation`: the turn's conversation;
+//! - [`progress`]: a message that shows the progress of long work and is edited; an answer is sent whole;
+//! - [`approvals`]: shows an approval in full; `turn_claim`: which of several machines answers.
 
 pub(super) mod approvals;
 mod channel_conversation;

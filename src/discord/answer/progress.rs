@@ -1,7 +1,7 @@
-//! Long work says what it is doing: one message, edited as the work goes on, gone when the answer is there.
+//! Shows the progress of long work in one message, which is edited as the work goes on and deleted before the answer.
 //!
-//! It shows after 20 s and is changed seldom. Its nonce is the turn's, so that a restart within Discord's window
-//! goes on with the same message. It is no part of the conversation: the log never holds it.
+//! It appears after 20 s and is edited seldom. Its nonce is the turn's, so that after a restart within Discord's window
+//! the same message is used. It is not part of the conversation: the log never holds it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,36 +16,36 @@ use crate::deliver::notifier::nonce;
 use crate::discord::api::message;
 use crate::discord::shared::BotState;
 
-/// How it begins; own messages that begin so are never logged.
+/// The beginning of a progress message; own messages that begin so are never logged.
 const MARK: &str = "-# ⏳ ";
 /// The id of a message that may have been posted: its nonce tells.
 const POSTING: u64 = 0;
-/// The longest that is waited for the message to go.
-const FAREWELL: Duration = Duration::from_secs(5);
+/// The longest wait for the message's deletion.
+const END_TIME: Duration = Duration::from_secs(5);
 
 /// Whether a text of ours is such a message.
 pub(in crate::discord) fn is_progress(text: &str) -> bool {
     text.starts_with(MARK)
 }
 
-/// Shows what is going on until it is ended.
+/// Shows the progress until it is ended.
 pub(super) struct Progress {
     ended: CancellationToken,
     task: tokio::task::JoinHandle<()>,
 }
 
 impl Progress {
-    /// Starts to wait; `words` hold what is going on.
+    /// Starts to wait; `words` holds the current step.
     pub fn start(shared: Arc<BotState>, channel: u64, turn: u64, words: watch::Receiver<String>) -> Self {
         let ended = CancellationToken::new();
         let task = tokio::spawn(show(shared, channel, turn, words, ended.clone()));
         Self { ended, task }
     }
 
-    /// Takes the message away again, if there is one.
+    /// Deletes the message, if there is one.
     pub async fn end(self) {
         self.ended.cancel();
-        let _ = tokio::time::timeout(FAREWELL, self.task).await;
+        let _ = tokio::time::timeout(END_TIME, self.task).await;
     }
 }
 

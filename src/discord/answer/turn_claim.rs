@@ -1,7 +1,7 @@
 //! Decides which of several machines answers a message: the voice, which claims the turn before a brain is asked.
 //!
-//! A turn that another machine began and didn't end is this one's once that machine's lease is over. The channel is asked
-//! then: a reply of ours that stands there is the answer.
+//! A turn that another machine left unfinished is taken over once that machine's lease has ended. The channel's history
+//! is read first: if a reply of the bot stands there, the turn is answered.
 
 use std::time::Duration;
 
@@ -13,15 +13,15 @@ use crate::machines::Want;
 use crate::machines::protocol::May;
 use crate::turn::{TurnRow, TurnState};
 
-/// How often a claim is looked at again while it is made.
+/// The interval between checks of a claim.
 const LOOK: Duration = Duration::from_secs(1);
-/// The sentence that a question gets which another machine left half answered: its tools may have done something.
+/// The sentence that is added to a question that another machine left half answered: its tools may have run.
 const TAKEN_OVER: &str = "(From the program, not the person: another machine began to answer this and was cut off. What its \
      tools did is not known here. Look at the present state before anything is done again.)";
-/// So many pages of a channel's history are read for a reply.
+/// The most pages of a channel's history that are read for a reply.
 const PAGES: usize = 20;
 
-/// Whether this machine answers a turn, which it waits to learn: false where another one did.
+/// Waits until it is known whether this machine answers a turn; false if another one did.
 ///
 /// # Errors
 /// A sentence on why it can't be known now.
@@ -84,7 +84,7 @@ async fn is_replied_to(shared: &BotState, turn: &TurnRow) -> Result<bool, ApiErr
     Ok(false)
 }
 
-/// Marks claims from before a restart of turns that the journal knows to be at their end.
+/// Marks claims of turns that ended before a restart as done.
 pub(super) fn mark_left_open(shared: &BotState) {
     let open = shared.answers.machines.left_open();
     let is_over = |message: u64| {
@@ -98,7 +98,7 @@ pub(super) fn mark_left_open(shared: &BotState) {
     }
 }
 
-/// An answer arrived whole: the questions that were joined to it are answered, too.
+/// Marks the questions that were joined to an answered one as answered.
 pub(super) fn answered(shared: &BotState, message: u64) {
     let joined = shared.turns.joined_to(message).unwrap_or_default();
     joined.iter().for_each(|turn| shared.answers.machines.told(&turn_claim(turn.asked.message)));

@@ -1,9 +1,9 @@
-//! From an accepted question to its answer in the channel and in the log: one turn at a time a channel.
+//! Runs the turns of a channel, one at a time, from an accepted question to its answer in the channel and in the log.
 //!
-//! The turn journal says what is open, the delivery journal what was fixed and sent; both are read anew for each
-//! step, so a worker that begins after a crash does what one would have done that never stopped. What came
-//! while a turn ran becomes one turn after it; what was accepted before a restart is taken up in order, each
-//! for itself. A text is fixed before its first byte leaves, and from then on no brain is asked.
+//! The turn journal holds the open turns, the delivery journal the fixed and sent texts; both are read again for each
+//! step, so that a worker after a crash does the same as one that never stopped. Questions that come during a turn
+//! become one turn after it; questions from before a restart are answered in order, one by one. A text is fixed before
+//! its first byte is sent; from then on no brain is asked.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,16 +20,16 @@ use crate::discord::api::Typing;
 use crate::discord::api::message::{CONTENT_LIMIT, Incoming};
 use crate::discord::api::snowflake;
 use crate::discord::log::logbook::LogEntry;
-use crate::discord::shared::{BotState, LONGEST_PAUSE, LaneItem, SHORTEST_PAUSE, Why, lock};
+use crate::discord::shared::{BotState, Interruption, LONGEST_PAUSE, LaneItem, SHORTEST_PAUSE, lock};
 use crate::turn::journal::TurnJournalError;
 use crate::turn::{Facts, Halt, NewTurn, TurnRow, TurnState};
 
-/// Who waited longer than this is told that the assistant was away.
+/// After a longer wait the answer says that the assistant was away.
 pub const AWAY: SignedDuration = SignedDuration::from_mins(15);
-/// The first pause after something that the turn needs could not be read or written; it doubles to a minute.
+/// The first pause after a failed read or write; it doubles up to a minute.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Starts the worker that answers one channel's questions; a word on the sender wakes it.
+/// Starts the worker that answers one channel's questions; a message on the sender wakes it.
 pub(in crate::discord) fn worker(
     shared: Arc<BotState>,
     channel: u64,
@@ -38,11 +38,11 @@ pub(in crate::discord) fn worker(
     let (sender, mut wake) = mpsc::unbounded_channel::<()>();
     let worker = Worker { shared: shared.clone(), channel, lane, began: shared.clock.now() };
     tokio::spawn(async move {
-        let turnstile = Arc::clone(&shared.turnstile);
-        let place = turnstile.channel(channel);
+        let channel_lock = Arc::clone(&shared.channel_lock);
+        let place = channel_lock.channel(channel);
         let work = async {
             let _mine = place.lock().await;
-            // What was said while the program was away is heard first: it may be a word to stop.
+            // Missed messages are read first: one of them may be a stop.
             if wake.recv().await.is_none() {
                 return;
             }
@@ -69,7 +69,7 @@ pub(in crate::discord) fn worker(
             () = work => {}
             () = shared.closing.cancelled() => {}
         }
-        turnstile.end(channel);
+        channel_lock.end(channel);
     });
     sender
 }
@@ -81,18 +81,18 @@ struct Worker {
     began: Timestamp,
 }
 
-/// How far one go at a turn came.
+/// The result of one step of a turn.
 enum TurnProgress {
     /// It is at its end.
     End,
     /// There is more to do at once.
     On,
-    /// Something can't be read or written now.
+    /// Something can't be read or written now: the reason.
     Wait(String),
 }
 
 impl Worker {
-    /// Notes who waited for long while the program was away, and what was answered and not marked so.
+    /// Marks turns that waited for long while the program was down, and finished claims.
     fn resume(&self) {
         turn_claim::mark_left_open(&self.shared);
         let open = self.shared.turns.open_turns(Some(self.channel)).unwrap_or_default();
@@ -103,12 +103,12 @@ impl Worker {
         }
     }
 
-    /// The turn to be done now: the oldest, with all that were said while the one before ran.
+    /// The next turn: the oldest, joined with those that came while the one before it ran.
     fn next(&self) -> Result<Option<TurnRow>, TurnJournalError> {
         let open = self.shared.turns.open_turns(Some(self.channel))?;
         let open: Vec<TurnRow> = open.into_iter().filter(|turn| turn.joined.is_none()).collect();
         let Some(first) = open.first() else { return Ok(None) };
-        let live = lock(&self.shared.turnstile.live);
+        let live = lock(&self.shared.channel_lock.live);
         let window = |turn: &TurnRow| turn.asked.block.split_once("#^").map(|(path, _)| path.to_owned());
         let together = |turn: &&TurnRow| {
             turn.state == TurnState::Accepted
@@ -150,7 +150,7 @@ impl Worker {
         }
         shown.end().await;
         let joined = self.shared.turns.joined_to(message).unwrap_or_default();
-        let mut live = lock(&self.shared.turnstile.live);
+        let mut live = lock(&self.shared.channel_lock.live);
         joined.iter().map(|turn| turn.asked.message).chain([message]).for_each(|id| {
             live.remove(&id);
         });
@@ -176,17 +176,17 @@ impl Worker {
         }
     }
 
-    /// Gets the answer and fixes it.
+    /// Asks for the answer and fixes it.
     async fn answer(&self, turn: &TurnRow, words: &watch::Sender<String>) -> TurnProgress {
         let message = turn.asked.message;
         let stop = self.begin(message);
         let place =
             ChannelConversation { lane: self.lane.clone(), turn, words: words.clone(), shared: &self.shared };
         let answered = self.shared.responder.answer(message, &place, &stop).await;
-        let why = self.shared.turnstile.end(self.channel);
+        let why = self.shared.channel_lock.end(self.channel);
         match (answered, why) {
-            (_, Some(Why::Changed)) => self.again(message),
-            (Err(Halt::Stopped), Some(Why::Stopped(who))) => self.stopped(turn, &who),
+            (_, Some(Interruption::Changed)) => self.restart(message),
+            (Err(Halt::Stopped), Some(Interruption::Stopped(who))) => self.stopped(turn, &who),
             (Ok(answer), _) => self.fix(turn, &answer.text, &answer.facts),
             (Err(Halt::Gone), _) => self.advance(message, TurnState::Dropped, "the question was taken back"),
             (Err(Halt::Later(why)), _) => TurnProgress::Wait(why),
@@ -194,13 +194,13 @@ impl Worker {
         }
     }
 
-    /// What ends a turn that runs from now on; at once, where somebody stopped it before or before a crash.
+    /// The token that stops the turn; already cancelled if the turn was stopped before, also before a crash.
     fn begin(&self, message: u64) -> CancellationToken {
         let joined = self.shared.turns.joined_to(message).unwrap_or_default();
         let messages = joined.iter().map(|turn| turn.asked.message).chain([message]).collect();
-        let stop = self.shared.turnstile.begin(self.channel, messages);
+        let stop = self.shared.channel_lock.begin(self.channel, messages);
         if let Ok(Some(who)) = self.shared.turns.stopped_by(message) {
-            self.shared.turnstile.stop(self.channel, None, &who);
+            self.shared.channel_lock.stop(self.channel, None, &who);
         }
         stop
     }
@@ -217,9 +217,9 @@ impl Worker {
             () = stop.cancelled() => {}
             () = tokio::time::sleep(pause) => {}
         }
-        match self.shared.turnstile.end(self.channel) {
-            Some(Why::Stopped(who)) => drop(self.stopped(&turn, &who)),
-            Some(Why::Changed) => drop(self.again(message)),
+        match self.shared.channel_lock.end(self.channel) {
+            Some(Interruption::Stopped(who)) => drop(self.stopped(&turn, &who)),
+            Some(Interruption::Changed) => drop(self.restart(message)),
             None => {}
         }
     }
@@ -231,7 +231,7 @@ impl Worker {
         self.fix(turn, "Stopped.", &facts)
     }
 
-    fn again(&self, message: u64) -> TurnProgress {
+    fn restart(&self, message: u64) -> TurnProgress {
         match self.shared.turns.begin_again(message, self.shared.clock.now()) {
             Ok(_) => TurnProgress::On,
             Err(error) => TurnProgress::Wait(error.to_string()),
@@ -242,7 +242,7 @@ impl Worker {
         let message = turn.asked.message;
         let question = (!turn.asked.reply).then_some(turn.asked.text.as_str());
         let text = if text.trim().is_empty() { "(an empty answer)" } else { text };
-        // What no message shows is shown before its answer.
+        // A question that stands in no message is quoted above its answer.
         let text = &quoted(question, text);
         let chunks = split::split(text, CONTENT_LIMIT).len();
         let chunks = u32::try_from(chunks).unwrap_or(u32::MAX);
@@ -263,7 +263,7 @@ impl Worker {
         }
     }
 
-    /// Hands the text to `deliver` until every chunk arrived.
+    /// Passes the text to `deliver` until every chunk arrived.
     async fn send(&self, turn: &TurnRow) -> TurnProgress {
         let message = turn.asked.message;
         let key = answer_key(message, turn.asked.reply);
@@ -312,7 +312,7 @@ impl Worker {
         // A crash may have come before the notes were written; the log takes each once.
         let _ = lane.send(LaneItem::Write { entries: self.notes(turn), done: None });
         for (index, chunk) in sent.iter().enumerate() {
-            // One that was found to be there by other means has no id; history brings it.
+            // A chunk that was found in history has no id here; catch-up logs it.
             let Some(id) = chunk.message_id.as_deref().and_then(|id| id.parse().ok()) else { continue };
             let reply_to = (index == 0 && turn.asked.reply).then_some(message);
             let posted =
@@ -329,7 +329,7 @@ impl Worker {
         self.advance(message, TurnState::Done, "")
     }
 
-    /// What the turn noted, as the journal has it.
+    /// The turn's notes, from the journal.
     fn notes(&self, turn: &TurnRow) -> Vec<LogEntry> {
         let message = turn.asked.message;
         let at = self.shared.clock.now();
@@ -359,7 +359,7 @@ fn block(turn: &TurnRow) -> Option<String> {
     turn.asked.block.split_once("#^").map(|(_, id)| id.to_owned())
 }
 
-/// The turn that a message of an owner begins.
+/// The turn for a message of an owner.
 pub(in crate::discord) fn new_turn(
     message: &Incoming,
     thread: bool,
@@ -381,7 +381,7 @@ pub(in crate::discord) fn new_turn(
     }
 }
 
-/// What the log shows of one of our own messages: the chunk's text with its facts, where it is one of an answer.
+/// The log's text for one of the bot's own messages: a chunk of an answer with its facts.
 pub(in crate::discord) fn logged_text(shared: &BotState, message: &Incoming) -> Option<String> {
     let id = message.id.to_string();
     let posted = shared.answers.posted(&id, message.nonce.as_deref(), &message.content);

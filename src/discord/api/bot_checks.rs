@@ -1,4 +1,5 @@
-//! What `doctor`, `setup` and the bot itself ask Discord: whether the bot can do its work, and what a person has to mend.
+//! Checks with Discord that the bot can do its work, for `doctor`, `setup` and the bot itself; lists what a person has
+//! to fix.
 
 use serde_json::Value;
 use serenity::http::Route;
@@ -11,7 +12,7 @@ use crate::config;
 /// `Message Content`, granted or limited.
 const MESSAGE_CONTENT_FLAGS: u64 = (1 << 18) | (1 << 19);
 
-/// Asks Discord whether the bot can do its work: each thing that is well in words, each that isn't as the problem.
+/// Checks with Discord that the bot can do its work: a sentence for each check that passed, the problem for the others.
 pub async fn examine(api: &Api, settings: &config::Discord) -> Vec<Result<String, DiscordError>> {
     let me = match api.get(Route::UserMe, vec![]).await {
         Ok(me) => me,
@@ -24,7 +25,7 @@ pub async fn examine(api: &Api, settings: &config::Discord) -> Vec<Result<String
         true => Ok("it may read messages".to_owned()),
         false => Err(DiscordError::MissingIntent),
     }));
-    found.extend(without_asking(settings).into_iter().map(Err));
+    found.extend(settings_problem(settings).into_iter().map(Err));
     match settings.channel_id {
         Some(channel) => {
             let user = message::id(&me["id"]).unwrap_or_default();
@@ -35,18 +36,18 @@ pub async fn examine(api: &Api, settings: &config::Discord) -> Vec<Result<String
     found
 }
 
-/// Whether the bot may read messages, if Discord says so.
+/// Whether the bot may read messages, if Discord tells.
 pub(in crate::discord) async fn may_read_messages(api: &Api) -> Option<bool> {
     let application = api.get(Route::Oauth2ApplicationCurrent, vec![]).await.ok()?;
     Some(application["flags"].as_u64()? & MESSAGE_CONTENT_FLAGS != 0)
 }
 
-/// What is wrong with the settings of a bot, whatever Discord says.
-pub(in crate::discord) fn without_asking(settings: &config::Discord) -> Option<DiscordError> {
+/// A problem of the settings that needs no request to see.
+pub(in crate::discord) fn settings_problem(settings: &config::Discord) -> Option<DiscordError> {
     settings.owner_ids.is_empty().then_some(DiscordError::NoOwner)
 }
 
-/// The bot as a member of the bound channel's server, and what a person has to mend there.
+/// The bot as a member of the bound channel's server, and what a person has to fix there.
 pub(in crate::discord) async fn examine_server(
     api: &Api,
     settings: &config::Discord,

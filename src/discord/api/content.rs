@@ -1,11 +1,12 @@
-//! What a message says beside its text: forwards, polls, stickers, and the cards and components of other bots.
+//! Reads a message's content outside of its text: forwards, polls, stickers, and the cards and components of other
+//! bots. Pure.
 //!
-//! Pure, and lenient as all reading of Discord's JSON: what isn't understood is left out. Previews that Discord makes of
-//! a person's links are no words of anybody's and are left out, too.
+//! Lenient like all reading of Discord's JSON: unknown parts are left out. Previews that Discord makes of a person's
+//! links are left out, too.
 
 use serde_json::Value;
 
-/// The words of a message object beside its `content`; empty for most. `by_bot` is whether a bot wrote it.
+/// The text of a message object outside of its `content`; empty for most. `by_bot` is whether a bot wrote it.
 pub fn beside(message: &Value, by_bot: bool) -> String {
     let mut parts = vec![];
     parts.extend(list(&message["message_snapshots"]).iter().map(forwarded));
@@ -18,7 +19,7 @@ pub fn beside(message: &Value, by_bot: bool) -> String {
     join(parts, "\n\n")
 }
 
-/// The files that hang on what is forwarded.
+/// The files of forwarded messages.
 pub fn forwarded_files(message: &Value) -> impl Iterator<Item = &Value> {
     list(&message["message_snapshots"]).iter().flat_map(|snapshot| list(&inner(snapshot)["attachments"]))
 }
@@ -32,7 +33,7 @@ fn forwarded(snapshot: &Value) -> String {
     let message = inner(snapshot);
     let mut parts = vec![text(&message["content"]).to_owned()];
     parts.extend(list(&message["sticker_items"]).iter().map(|s| named("Sticker", &s["name"])));
-    // Whose it was isn't said, so nothing tells a link's preview from a bot's card but that the text is missing.
+    // The author isn't given, so only a missing text tells a bot's card from a link's preview.
     if parts[0].is_empty() {
         parts.extend(list(&message["embeds"]).iter().map(embed));
         parts.push(components(&message["components"]));
@@ -71,7 +72,7 @@ fn embed(embed: &Value) -> String {
     join(parts, "\n")
 }
 
-/// The words of components, in their order, whatever they are nested in.
+/// The text of components, nested ones included, in their order.
 fn components(items: &Value) -> String {
     let word = |item: &Value| {
         let own = match item["type"].as_u64() {

@@ -1,4 +1,4 @@
-//! What can go wrong with Discord, in sentences that say what to click where.
+//! Errors of Discord, in sentences that say which button to click.
 //!
 //! No message here ever holds a token, a webhook's address or a request's URL.
 
@@ -108,22 +108,22 @@ fn names(of: &[&str]) -> String {
 }
 
 impl DiscordError {
-    /// Whether trying again without a person's help is of any use.
+    /// Whether a retry can help without a person.
     pub fn is_transient(&self) -> bool {
         matches!(self, Self::Unreachable(_))
     }
 }
 
-/// What became of one REST request that was no success.
+/// Why one REST request failed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ApiError {
-    /// It surely never left: no connection.
+    /// It was never sent: no connection.
     #[error("no connection to Discord: {0}")]
     NotSent(String),
     /// It may have been done: the answer is missing, late, a 5xx, or can't be read.
     #[error("Discord's answer is unknown: {0}")]
     Unknown(String),
-    /// 429: surely not done.
+    /// 429: not done.
     #[error("Discord asks to wait")]
     RateLimited {
         /// How long, where it was said.
@@ -150,7 +150,7 @@ impl ApiError {
         }
     }
 
-    /// The problem behind it as a person has to mend it, for a request about `channel`.
+    /// The problem for a person to fix, for a request about `channel`.
     pub fn for_channel(self, channel: u64) -> DiscordError {
         match self {
             Self::Refused { status: 401, .. } => DiscordError::WrongToken,

@@ -1,11 +1,11 @@
-//! What the gateway tells, as the bot needs it. Pure.
+//! Converts serenity's events to [`GatewayEvent`]s. Pure.
 
 use jiff::Timestamp;
 use serenity::all::{Event, Interaction};
 
 use super::message::{self, Incoming};
 
-/// What the gateway tells.
+/// An event of the gateway.
 #[derive(Debug)]
 pub enum GatewayEvent {
     /// A new session: anything may have been missed.
@@ -29,7 +29,7 @@ pub enum GatewayEvent {
         author: Option<u64>,
         /// Its text now.
         content: String,
-        /// What it says beside its text now.
+        /// Its current content outside of its text.
         beside: String,
         /// When.
         at: Option<Timestamp>,
@@ -52,7 +52,7 @@ pub enum GatewayEvent {
     },
     /// A command, a button, or a command being typed.
     Interaction(Box<Interaction>),
-    /// Something came that can't be read: history says what.
+    /// An event that can't be read; history has it.
     Lost {
         /// In which channel, where that much could be read.
         channel: Option<u64>,
@@ -101,7 +101,7 @@ pub(super) fn translate(event: Event, blind: bool) -> Option<GatewayEvent> {
     })
 }
 
-/// The events that a conversation is made of.
+/// The events of conversations.
 pub(super) const CONVERSATION: [&str; 6] = [
     "MESSAGE_CREATE",
     "MESSAGE_UPDATE",

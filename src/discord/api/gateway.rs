@@ -1,11 +1,11 @@
-//! The gateway: one supervised serenity client, whose events are turned into [`GatewayEvent`]s and handed on.
+//! The connection to the gateway: supervises one serenity client and passes its events on as [`GatewayEvent`]s.
 //!
-//! Nothing here decides anything about a message. The supervisor asks `GET /gateway` itself and sets the address
-//! explicitly (serenity would otherwise fall back to the real gateway with the token), checks the host, ends on a
-//! final close code with a sentence, restarts a client that stands still, and can be stopped at any moment, which
-//! serenity alone can't before its first connection. A bot that may not read messages is connected without that
-//! intent, so that commands and buttons work, until the intent is switched on. What serenity loses (events in a
-//! zombie connection) is brought back by `catchup`; an event that it can't decode is told at once, as [`GatewayEvent::Lost`].
+//! Nothing here decides about messages. The supervisor asks `GET /gateway` itself and sets the address explicitly
+//! (serenity would otherwise fall back to the real gateway with the token), checks the host, stops with a sentence
+//! after a final close code, restarts a client without a connection, and can be stopped at any moment, which serenity
+//! alone can't before its first connection. A bot without permission to read messages is connected without that intent,
+//! so that commands and buttons work until the intent is switched on. Events that serenity loses in a zombie connection
+//! are recovered by `catchup`; an event that it can't decode is passed on as [`GatewayEvent::Lost`].
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,20 +23,20 @@ use super::error::{ApiError, DiscordError};
 use super::events::{GatewayEvent, translate};
 use super::http::{Api, is_loopback_address};
 
-/// How the connection is.
+/// The state of the connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GatewayStatus {
     /// Not connected yet, or again.
     Connecting,
     /// Events come.
     Ready,
-    /// Events come, but a person has to mend something.
+    /// Events come, but a person has to fix something.
     Degraded(Vec<DiscordError>),
     /// It can't go on without a person.
     Stopped(DiscordError),
 }
 
-/// How long a client may be without a connection before it is started anew.
+/// How long a client may be without a connection before it is restarted.
 const STALL: Duration = Duration::from_secs(180);
 const LONGEST_PAUSE: Duration = Duration::from_secs(120);
 const LONGEST_RECHECK: Duration = Duration::from_secs(3600);
@@ -52,7 +52,7 @@ pub struct Gateway {
     blind: Arc<AtomicBool>,
 }
 
-/// A thread for serenity's tasks, which nothing else ends before the first connection; dropping this ends them all.
+/// A runtime for serenity's tasks, which serenity itself can't end before the first connection; dropping this ends them.
 ///
 /// serenity spawns a task an event, and one thread runs them in the order in which they were spawned. A runtime of
 /// several threads would run the newest first.
@@ -93,12 +93,12 @@ impl Gateway {
         Self { api, events, status, stall: STALL, blind: Arc::default() }
     }
 
-    /// Whether the bot may not read messages, as it is known at the time of asking.
+    /// Whether the bot may not read messages, as known now.
     pub fn blind(&self) -> Arc<AtomicBool> {
         self.blind.clone()
     }
 
-    /// With another limit on how long a client may stand still, for tests.
+    /// With another limit on the time without a connection, for tests.
     #[must_use]
     pub fn with_stall(mut self, stall: Duration) -> Self {
         self.stall = stall;
@@ -108,10 +108,10 @@ impl Gateway {
     /// Stays connected until `shutdown`.
     ///
     /// # Errors
-    /// Only what a person has to mend: everything else is tried again.
+    /// Only problems that a person has to fix: all others are retried.
     pub async fn run(self, shutdown: CancellationToken) -> Result<(), DiscordError> {
         let mut pause = Duration::from_secs(1);
-        // How long a bot that may not read messages waits before it asks whether it may by now.
+        // The interval of the check whether the bot may read messages by now.
         let mut recheck = self.stall / 3;
         loop {
             let _ = self.status.send(GatewayStatus::Connecting);
@@ -128,7 +128,7 @@ impl Gateway {
                 }
                 End::Granted => {
                     self.blind.store(false, Ordering::Relaxed);
-                    // Where Discord says that it may and refuses it all the same, it is asked less and less often.
+                    // If Discord says that it may and refuses it all the same, the interval grows.
                     recheck = (recheck * 2).min(LONGEST_RECHECK);
                     continue;
                 }
@@ -202,7 +202,7 @@ impl Gateway {
         }
     }
 
-    /// Where the gateway is, by Discord's own word, and a host that may have the token.
+    /// The gateway's address from Discord, with a host that may receive the token.
     async fn address(&self) -> Result<String, DiscordError> {
         let answer = self.api.get(Route::Gateway, vec![]).await.map_err(|error| match error {
             ApiError::Refused { status: 401, .. } => DiscordError::WrongToken,
@@ -228,7 +228,7 @@ impl Gateway {
     }
 }
 
-/// What the bot asks to be told of; the content of messages is privileged.
+/// The events that the bot subscribes to; the content of messages is privileged.
 fn intents(blind: bool) -> GatewayIntents {
     let free = GatewayIntents::GUILDS | GatewayIntents::GUILD_MESSAGES | GatewayIntents::DIRECT_MESSAGES;
     if blind { free } else { free | GatewayIntents::MESSAGE_CONTENT }
@@ -272,7 +272,7 @@ struct Handler {
 impl RawEventHandler for Handler {
     async fn raw_event(&self, _: serenity::all::Context, event: Event) {
         if matches!(event, Event::Ready(_) | Event::Resumed(_)) {
-            // What a person has to mend stands until the next round of catch-up has looked.
+            // Problems stay until the next round of catch-up has checked them.
             self.status.send_if_modified(|status| {
                 let fresh = *status == GatewayStatus::Connecting;
                 if fresh {

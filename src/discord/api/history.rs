@@ -1,7 +1,7 @@
-//! A channel's history, page by page.
+//! Reads a channel's history, page by page.
 //!
-//! Discord answers a page newest first, even where `after` asks for what comes next; one message that can't be read
-//! must not cost the page. A page that isn't full is the last.
+//! Discord returns a page newest first, even with `after`. A message that can't be read is left out of its page. A page
+//! that isn't full is the last one.
 
 use serde_json::Value;
 use serenity::http::Route;
@@ -18,7 +18,7 @@ const FULL: usize = 100;
 pub struct Page {
     /// Its messages.
     pub messages: Vec<Incoming>,
-    /// The ids of all that stands on it, also of what can't be read.
+    /// The ids of all its messages, also of those that can't be read.
     pub ids: Vec<u64>,
     /// The newest id on it.
     pub last: Option<u64>,

@@ -1,9 +1,9 @@
-//! Discord's REST API: one request in, a JSON value or an honest error out.
+//! Discord's REST API: a request goes in; a JSON value or an [`ApiError`] comes out.
 //!
-//! In production requests go through serenity with its rate limiter on. With `[discord] api_base`, which must be a
-//! loopback address, they go to that server alone: serenity's own rate limiter would ignore the base (0.12.5 builds
-//! limited requests without it), so there it is off, and the names of the real Discord resolve to a closed local port.
-//! Answers are read leniently; an answer that can't be read means that the request may have been done.
+//! In production, requests go through serenity with its rate limiter on. With `[discord] api_base`, which must be a
+//! loopback address, they go to that server alone: serenity's rate limiter would ignore the base (0.12.5 builds limited
+//! requests without it), so it is off there, and the names of the real Discord resolve to a closed local port. Answers
+//! are read leniently; after an answer that can't be read the request counts as possibly done.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ const FILE_HOSTS: [&str; 2] = ["cdn.discordapp.com", "media.discordapp.net"];
 /// The longest that Discord may take to answer.
 const ANSWER: Duration = Duration::from_secs(20);
 
-/// A way to Discord's REST API.
+/// A client of Discord's REST API.
 #[derive(Clone)]
 pub struct Api {
     http: Arc<Http>,
@@ -67,7 +67,7 @@ impl Api {
         Ok(Self::with(token, client, files, base))
     }
 
-    /// For the real Discord's names through a client of the caller's, the rate limiter on: how a test with a resolver
+    /// For the real Discord's names through the caller's client, with the rate limiter on: so a test with a resolver
     /// and a certificate of its own reaches the code that production runs.
     pub fn with_client(token: &SecretString, client: reqwest::Client) -> Self {
         Self::with(Some(token), client.clone(), client, None)
@@ -153,7 +153,7 @@ impl Api {
         }
     }
 
-    /// A file that hangs on a message, of at most `most` bytes. Only Discord's own servers for files are asked (with
+    /// Downloads an attached file of at most `most` bytes. Only Discord's own file servers are asked (with
     /// `api_base`, only this machine), and without the token.
     ///
     /// # Errors

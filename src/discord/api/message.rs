@@ -1,7 +1,7 @@
-//! A Discord message as the bot needs it.
+//! A Discord message, as the bot uses it.
 //!
-//! Live events and history both become this one value, read leniently from JSON: a field that Discord adds or changes
-//! must not cost a message, and one odd message must not cost the page of history that it stands in.
+//! Live events and history are both converted to this type, leniently from JSON: an added or changed field doesn't lose
+//! the message, and one odd message doesn't lose its page of history.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -26,13 +26,13 @@ pub struct Incoming {
     pub author: Author,
     /// Its raw text.
     pub content: String,
-    /// What it says beside its text: what it forwards, its poll, another bot's cards.
+    /// Its content outside of its text: forwards, a poll, another bot's cards.
     pub beside: String,
     /// Users whom it mentions.
     pub mentions: Vec<u64>,
     /// Roles that it mentions.
     pub role_mentions: Vec<u64>,
-    /// Files that hang on it.
+    /// Its attached files.
     pub attachments: Vec<Attachment>,
     /// The message that it answers.
     pub reply_to: Option<u64>,
@@ -75,7 +75,7 @@ pub struct Attachment {
 }
 
 impl Incoming {
-    /// Reads a message object. None where it has no id, channel or author: then it can't be logged as anybody's.
+    /// Reads a message object. None if it has no id, channel or author: then it can't be logged.
     pub fn from_json(value: &Value) -> Option<Self> {
         let author = &value["author"];
         let reference = &value["message_reference"];
@@ -108,12 +108,12 @@ impl Incoming {
         Self::from_json(&serde_json::to_value(message).ok()?)
     }
 
-    /// All that it says, as the log shows it. The bot's own buttons are no words.
+    /// All of its text, as the log shows it, without the bot's own buttons.
     pub fn words(&self, bot: u64) -> String {
         words(&self.content, if self.author.id == bot { "" } else { &self.beside })
     }
 
-    /// Whether nothing at all of it can be seen.
+    /// Whether it has no visible content.
     pub fn is_blank(&self) -> bool {
         self.content.is_empty() && self.beside.is_empty() && self.attachments.is_empty()
     }
@@ -134,7 +134,7 @@ impl Incoming {
         snowflake::time_of(self.id)
     }
 
-    /// Whether a person's or bot's words are in it; the rest are notices such as "Alice pinned a message".
+    /// Whether it holds a person's or bot's words; other kinds are notices such as "Alice pinned a message".
     pub fn is_text(&self) -> bool {
         matches!(self.kind, 0 | 19 | 20 | 23)
     }
@@ -152,7 +152,7 @@ impl Attachment {
     }
 }
 
-/// A message's text with what it says beside it.
+/// A message's text with its content outside of it.
 pub fn words(content: &str, beside: &str) -> String {
     match (content.is_empty(), beside.is_empty()) {
         (_, true) => content.to_owned(),

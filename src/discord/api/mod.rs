@@ -1,11 +1,11 @@
 //! Discord itself: requests, events, messages and errors in our types. Nothing here knows the vault.
 //!
-//! - [`http`], [`error`]: one request in, a value or an error for people out;
+//! - [`http`], [`error`]: the REST API, and its errors;
 //! - [`gateway`]: one supervised serenity client, whose events become [`GatewayEvent`](events::GatewayEvent)s;
-//! - `events`: what the gateway tells;
-//! - [`message`], [`content`], [`snowflake`]: a message as the bot needs it, what it says beside its text, ids as times;
+//! - `events`: the events of the gateway;
+//! - [`message`], [`content`], [`snowflake`]: a message, its content outside of its text, ids as times;
 //! - [`history`], [`typing`]: a channel's pages, the typing sign;
-//! - [`permissions`], [`bot_checks`]: what a bot may do, and what a person has to mend.
+//! - [`permissions`], [`bot_checks`]: the permissions of a bot, and what a person has to fix.
 
 pub(super) mod bot_checks;
 mod content;

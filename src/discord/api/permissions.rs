@@ -1,22 +1,22 @@
-//! What a bot may do in a channel: Discord's own rule over roles and overwrites, pure.
+//! Computes a bot's permissions in a channel, by Discord's rule over roles and overwrites. Pure.
 
 use serde_json::Value;
 
 use super::content::list;
 use super::message::id;
 
-/// What the bot can't work without in its channel: the bit, and the name that Discord's settings show.
+/// The permissions that the bot needs in its channel: the bit, and the name that Discord's settings show.
 const NEEDED: [(u64, &str); 3] =
     [(1 << 11, "Send Messages"), (1 << 38, "Send Messages in Threads"), (1 << 16, "Read Message History")];
 
 const ADMINISTRATOR: u64 = 1 << 3;
 const VIEW_CHANNEL: u64 = 1 << 10;
 
-/// What a member lacks in a channel that it can see, by the names that Discord's settings show. Nothing where the
-/// answers don't say enough to judge.
+/// The permissions that a member lacks in a channel that it can see, by the names that Discord's settings show. Empty if the
+/// answers aren't enough to tell.
 pub fn lacking(guild: u64, member: &Value, roles: &Value, channel: &Value) -> Vec<&'static str> {
     match allowed(guild, member, roles, channel) {
-        // The channel was read: what says that it can't be seen is not the whole truth.
+        // The channel was read, so an answer by which it can't be seen is incomplete.
         Some(allowed) if allowed & VIEW_CHANNEL != 0 => {
             NEEDED.iter().filter(|(bit, _)| allowed & bit == 0).map(|(_, name)| *name).collect()
         }

@@ -1,8 +1,8 @@
-//! Discord's ids as times, and the ids of log blocks that hold them.
+//! Converts Discord's ids to times, and to the ids of log blocks. Pure.
 //!
-//! A message's id carries the millisecond in which it was made. The block of a message in the log gets a ULID made of
-//! nothing but that id: its time is the message's, and its random part holds the id itself and which of the message's
-//! events it is. So the log alone says which messages it holds, and no second store of "processed ids" exists.
+//! A message's id holds the millisecond of its creation. The block of a message in the log gets a ULID made of that id
+//! alone: its time is the message's, and its random part holds the id and the kind of event. So the log alone says
+//! which messages it holds, and no second store of "processed ids" exists.
 
 use jiff::Timestamp;
 use ulid::Ulid;
@@ -25,20 +25,20 @@ fn milliseconds(id: u64) -> i64 {
     (id >> 22).cast_signed() + EPOCH_MS
 }
 
-/// Which event of a message's life a block tells of.
+/// The event of a message that a block records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Part {
     /// The message itself.
     Message,
-    /// What hangs on it: the message that it answers, its files.
+    /// The message that it answers, and its files.
     About,
-    /// An edit, told apart from others by a hash of what it became.
+    /// An edit, identified by a hash of its text.
     Edit(u16),
     /// Its deletion.
     Deletion,
-    /// What memory gave for answering it.
+    /// The memories for its answer.
     Recall,
-    /// That its answer was stopped.
+    /// A stop of its answer.
     Stopped,
     /// A tool that was used for answering it, by its number.
     Tool(u16),
@@ -87,7 +87,7 @@ impl Part {
     }
 }
 
-/// The id of the block that tells of this part of message `id`.
+/// The id of the block that records this part of message `id`.
 pub fn block_id(id: u64, part: Part) -> Ulid {
     let random = (u128::from(id) << 16) | u128::from(part.bits());
     Ulid::from_parts(milliseconds(id).unsigned_abs(), random)

@@ -1,7 +1,7 @@
-//! The typing sign, over the whole time that an answer takes.
+//! Shows the typing sign while an answer is made.
 //!
-//! A loop of our own: serenity's ends silently at the first failed request. Discord shows the sign for ten seconds, so
-//! it is renewed well before; errors cost nothing but one renewal; dropping the guard ends it on every way out.
+//! A loop of our own, since serenity's ends silently at the first failed request. Discord shows the sign for ten
+//! seconds, so it is renewed well before that; an error costs one renewal; dropping the guard ends it.
 
 use std::time::Duration;
 
@@ -10,9 +10,9 @@ use serenity::http::{LightMethod, Route};
 
 use super::http::Api;
 
-/// How often the sign is renewed.
+/// The interval of renewals.
 const EVERY: Duration = Duration::from_millis(7500);
-/// The longest that it is shown, should an answer hang.
+/// The longest time that it is shown, in case an answer hangs.
 const MAX_SHOWN: Duration = Duration::from_secs(15 * 60);
 
 /// Shows the typing sign until it is dropped.

@@ -1,7 +1,6 @@
-//! The buttons under a question of the assistant: Once, Always, No. Pure.
+//! The buttons under an approval: Once, Always, No. Pure.
 //!
-//! A button's id holds the line's id and its digest, so that it works after any restart, and never for a line that was
-//! changed.
+//! A button's id holds the line's id and its digest, so that it works after any restart, and never for a changed line.
 
 use serde_json::Value;
 
@@ -21,7 +20,7 @@ const ALL: [(ApprovalDecision, &str, &str, u8); 3] = [
 /// A button that was pressed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApprovalPress {
-    /// What it says.
+    /// The decision.
     pub word: ApprovalDecision,
     /// The line's id.
     pub id: String,

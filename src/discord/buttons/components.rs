@@ -1,4 +1,4 @@
-//! Buttons and rows of them, as Discord wants them.
+//! Makes buttons and rows of buttons, as Discord's JSON.
 
 use serde_json::{Value, json};
 

@@ -1,8 +1,8 @@
-//! Buttons: what stands under a message, and what a press of one asks for.
+//! Buttons under messages, and the effects of a press.
 //!
 //! A button's id holds all that a press needs, so it works after any restart.
 //! - [`notification`]: Done, Snooze and Skip next; [`approval`]: Once, Always and No;
-//! - [`components`]: buttons and rows as Discord wants them.
+//! - [`components`]: buttons and rows as Discord's JSON.
 
 pub(super) mod approval;
 mod components;

@@ -1,9 +1,9 @@
-//! The buttons under a notification: Done, Snooze, and Skip next for what comes again.
+//! The buttons under a notification: Done, Snooze, and Skip next for a recurring reminder.
 //!
-//! A button's id holds all that is needed to act on it after any restart: the action, the reminder's id, the local
-//! time that it was due, and the nonce of the notification, which also lets a look-back tell two notifications with the
-//! same words apart. What the reminder said comes from the delivery journal, else from the note, else from the message
-//! that the button hangs on. Pressing twice does nothing twice.
+//! A button's id holds all that it needs after any restart: the action, the reminder's id, its local due time, and the
+//! nonce of the notification, which also tells apart two notifications with the same words. The reminder's text comes
+//! from the delivery journal, else from the note, else from the message above the button. A second press changes
+//! nothing.
 
 use jiff::civil;
 use jiff::{SignedDuration, ToSpan};
@@ -20,10 +20,10 @@ use crate::tasks::is_task_id;
 /// The version of the ids; a press on a button of another version is answered with words.
 const VERSION: &str = "va1";
 
-/// What a button does.
+/// A button's action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
-    /// It is done: nothing more of this one.
+    /// It is done; no more notifications of this one.
     Done,
     /// Again in ten minutes.
     TenMinutes,
@@ -46,7 +46,7 @@ const ALL: [(Action, &str, &str, u8); 5] = [
 /// A button that was pressed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotificationPress {
-    /// What it does.
+    /// The action.
     pub action: Action,
     /// The reminder's, follow-up's or task's id.
     pub id: String,
@@ -54,7 +54,7 @@ pub struct NotificationPress {
     pub due: civil::DateTime,
 }
 
-/// The rows of buttons for a message; none for a chunk that isn't the last, and for what isn't about one thing.
+/// The rows of buttons for a message; none for a chunk that isn't the last, or a message about several items.
 pub fn rows(message: &Outgoing) -> Vec<Value> {
     if message.kind == MessageKind::Approval {
         return approval_buttons::rows(message);
@@ -92,43 +92,47 @@ pub fn parse(custom_id: &str) -> Option<NotificationPress> {
     Some(NotificationPress { action: *action, id, due })
 }
 
-/// What a press led to.
+/// The result of a press.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PressOutcome {
     /// What happened, in words.
     pub words: String,
-    /// The exact line of the note that it is about, if there is one.
+    /// The exact line of the note, if there is one.
     pub line: Option<String>,
     /// Whether the note was changed, so that the change has to be confirmed.
     pub changed: bool,
-    /// What is worth saying besides.
+    /// A further remark.
     pub remark: Option<String>,
 }
 
-/// Does what a button says. `msg` is what the reminder said.
+/// Carries out a press. `msg` is the reminder's text.
 ///
 /// # Errors
 /// A sentence on why it can't be done.
-pub fn act(desk: &VaultOperations, press: &NotificationPress, msg: &str) -> Result<PressOutcome, String> {
+pub fn act(
+    operations: &VaultOperations,
+    press: &NotificationPress,
+    msg: &str,
+) -> Result<PressOutcome, String> {
     let words = |error: crate::reminders::ReminderError| error.to_string();
     if is_task_id(&press.id) {
-        return task(desk, press);
+        return task(operations, press);
     }
     let again = |local: civil::DateTime| {
-        let written = desk.add(local, Recur::None, msg).map_err(words)?;
+        let written = operations.add(local, Recur::None, msg).map_err(words)?;
         Ok(PressOutcome {
-            words: snoozed(desk, local),
+            words: snoozed(operations, local),
             line: Some(written.line_text),
             changed: true,
             remark: None,
         })
     };
     match press.action {
-        Action::Done => done(desk, press, msg),
-        Action::TenMinutes | Action::Hour | Action::Tomorrow => again(later(desk, press.action)?),
+        Action::Done => done(operations, press, msg),
+        Action::TenMinutes | Action::Hour | Action::Tomorrow => again(later(operations, press.action)?),
         Action::Skip => {
-            let line = desk.meant(&press.id, press.due, msg).map_err(words)?;
-            let written = desk.skip_meant(&press.id, line.as_ref()).map_err(words)?;
+            let line = operations.find_line(&press.id, press.due, msg).map_err(words)?;
+            let written = operations.skip_line(&press.id, line.as_ref()).map_err(words)?;
             Ok(PressOutcome {
                 words: "Skipped the next one".to_owned(),
                 line: Some(written.line_text),
@@ -139,37 +143,37 @@ pub fn act(desk: &VaultOperations, press: &NotificationPress, msg: &str) -> Resu
     }
 }
 
-/// When a button lets it come again.
-fn later(desk: &VaultOperations, action: Action) -> Result<civil::DateTime, String> {
-    let now = desk.clock.now();
+/// The new time of a snoozed reminder.
+fn later(operations: &VaultOperations, action: Action) -> Result<civil::DateTime, String> {
+    let now = operations.clock.now();
     Ok(match action {
-        Action::TenMinutes => local_after(now, SignedDuration::from_mins(10), &desk.zone),
-        Action::Hour => local_after(now, SignedDuration::from_hours(1), &desk.zone),
+        Action::TenMinutes => local_after(now, SignedDuration::from_mins(10), &operations.zone),
+        Action::Hour => local_after(now, SignedDuration::from_hours(1), &operations.zone),
         _ => {
-            let today = desk.zone.tz().to_datetime(now).date();
+            let today = operations.zone.tz().to_datetime(now).date();
             let tomorrow = today.checked_add(1.day()).map_err(|error| error.to_string())?;
             tomorrow.at(9, 0, 0, 0)
         }
     })
 }
 
-fn snoozed(desk: &VaultOperations, local: civil::DateTime) -> String {
-    let today = desk.zone.tz().to_datetime(desk.clock.now()).date();
+fn snoozed(operations: &VaultOperations, local: civil::DateTime) -> String {
+    let today = operations.zone.tz().to_datetime(operations.clock.now()).date();
     format!("Snoozed until {}", compose::moment(local, today))
 }
 
-/// What a button does to a task of another plugin: what the plugin would.
-fn task(desk: &VaultOperations, press: &NotificationPress) -> Result<PressOutcome, String> {
+/// Carries out a press on a task of another plugin, as the plugin would.
+fn task(operations: &VaultOperations, press: &NotificationPress) -> Result<PressOutcome, String> {
     let words = |error: crate::tasks::TaskError| match error.hint() {
         Some(hint) => format!("{error}; {hint}"),
         None => error.to_string(),
     };
     let (written, said) = match press.action {
-        Action::Done => (desk.task_done(&press.id, press.due).map_err(words)?, "Done".to_owned()),
+        Action::Done => (operations.task_done(&press.id, press.due).map_err(words)?, "Done".to_owned()),
         Action::Skip => return Err("a task has no next time to skip; Done makes the next one".to_owned()),
         action => {
-            let local = later(desk, action)?;
-            (desk.task_snooze(&press.id, press.due, local).map_err(words)?, snoozed(desk, local))
+            let local = later(operations, action)?;
+            (operations.task_snooze(&press.id, press.due, local).map_err(words)?, snoozed(operations, local))
         }
     };
     let line = Some(written.shown()).filter(|line| !line.is_empty());
@@ -181,16 +185,16 @@ fn task(desk: &VaultOperations, press: &NotificationPress) -> Result<PressOutcom
     })
 }
 
-fn done(desk: &VaultOperations, press: &NotificationPress, msg: &str) -> Result<PressOutcome, String> {
+fn done(operations: &VaultOperations, press: &NotificationPress, msg: &str) -> Result<PressOutcome, String> {
     let words = |error: crate::reminders::ReminderError| error.to_string();
     let fine = |line| PressOutcome { words: "Done".to_owned(), line, changed: false, remark: None };
-    let line = desk.meant(&press.id, press.due, msg).map_err(words)?;
+    let line = operations.find_line(&press.id, press.due, msg).map_err(words)?;
     let Some(line) = line else { return Ok(fine(None)) };
     let text = String::from_utf8_lossy(&line.text).into_owned();
     let reminder = &line.reminder;
-    // The line goes by itself once it is quiet; only one that was moved to another time stays.
+    // A line that was moved to another time stays.
     if reminder.recur == Recur::None && reminder.date.to_datetime(reminder.time) == press.due {
-        let written = desk.remove_meant(&press.id, &line).map_err(words)?;
+        let written = operations.remove_line(&press.id, &line).map_err(words)?;
         return Ok(PressOutcome {
             words: "Done, removed".to_owned(),
             line: Some(written.line_text),
@@ -201,7 +205,7 @@ fn done(desk: &VaultOperations, press: &NotificationPress, msg: &str) -> Result<
     Ok(fine(Some(text)))
 }
 
-/// What a notification said of the reminder, from the message's own text: without the opening word and the remark.
+/// The reminder's text from a notification's text: without the opening word and the remark.
 pub fn msg_of(content: &str) -> String {
     let text =
         content.strip_prefix("Reminder: ").or_else(|| content.strip_prefix("Follow-up: ")).unwrap_or(content);

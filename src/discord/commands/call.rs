@@ -1,4 +1,4 @@
-//! One interaction, and the ways to answer it: at once, or announced and then edited in.
+//! Answers one interaction: at once, or deferred and then edited in.
 
 use serde_json::{Value, json};
 use serenity::http::{LightMethod, Route};
@@ -8,13 +8,13 @@ use crate::discord::api::ApiError;
 use crate::discord::api::message::CONTENT_LIMIT;
 use crate::discord::shared::BotState;
 
-/// Seen by the one who asked alone.
+/// The flag of an answer that only the person who asked sees.
 pub(super) const EPHEMERAL: u64 = 1 << 6;
 
 /// The most messages of one answer.
 pub(super) const MAX_MESSAGES: usize = 5;
 
-/// One interaction and what is needed to answer it.
+/// One interaction, and the data to answer it.
 pub(super) struct Call<'a> {
     pub shared: &'a BotState,
     pub id: u64,
@@ -33,7 +33,7 @@ impl Call<'_> {
         self.logged(self.callback(&json!({ "type": 4, "data": data })).await);
     }
 
-    /// "I have heard you": the answer follows. False where Discord doesn't know the interaction any more.
+    /// Acknowledges; the answer follows. False if Discord doesn't know the interaction any more.
     pub(super) async fn defer(&self) -> bool {
         let done = self.callback(&json!({ "type": 5, "data": { "flags": EPHEMERAL } })).await;
         // Answered already: by us, before a lost answer.
@@ -43,7 +43,7 @@ impl Call<'_> {
         go_on
     }
 
-    /// The answer that was announced.
+    /// Sends the deferred answer.
     pub(super) async fn answer(&self, text: &str) {
         self.answer_with(text, &[]).await;
     }

@@ -1,4 +1,4 @@
-//! The commands that Discord shows, and their registration: only what changed is written, since writes are rationed.
+//! Defines the slash commands and registers them, only where they changed, since Discord limits registrations.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -14,7 +14,7 @@ use crate::format::reminder::Recur;
 /// The entry in a message's menu.
 pub(super) const REMEMBER_MESSAGE: &str = "Remember";
 
-/// All commands, as they are written to Discord.
+/// All commands, as Discord's JSON.
 fn all() -> Vec<Value> {
     let text = |name: &str, description: &str, required: bool, autocomplete: bool| {
         json!({
@@ -55,11 +55,11 @@ fn all() -> Vec<Value> {
     ]
 }
 
-/// Registers the commands, unless Discord has them just so. Tries again for a while.
+/// Registers the commands unless Discord has exactly these. Retries for a while.
 pub(in crate::discord) async fn register(shared: Arc<BotState>) {
     let mut pause = Duration::from_secs(2);
     for _ in 0..6 {
-        match bring_up_to_date(&shared).await {
+        match update_commands(&shared).await {
             Ok(()) => return,
             Err(error @ ApiError::Refused { .. }) => {
                 tracing::error!(%error, "the slash commands can't be registered: invite the bot with the scope `applications.commands`");
@@ -72,7 +72,7 @@ pub(in crate::discord) async fn register(shared: Arc<BotState>) {
     }
 }
 
-async fn bring_up_to_date(shared: &BotState) -> Result<(), ApiError> {
+async fn update_commands(shared: &BotState) -> Result<(), ApiError> {
     let known = shared.application.load(Ordering::Relaxed);
     let application_id = shared.settings.application_id.unwrap_or(known).into();
     let route = || match shared.settings.guild_id {
@@ -80,23 +80,23 @@ async fn bring_up_to_date(shared: &BotState) -> Result<(), ApiError> {
         None => Route::Commands { application_id },
     };
     let wanted = all();
-    let there = shared.api.get(route(), vec![]).await?;
-    if same(&there, &wanted) {
+    let registered = shared.api.get(route(), vec![]).await?;
+    if are_equal(&registered, &wanted) {
         return Ok(());
     }
     shared.api.send(LightMethod::Put, route(), &json!(wanted)).await.map(|_| ())
 }
 
 /// Whether Discord's commands are ours, whatever it adds to them.
-fn same(there: &Value, wanted: &[Value]) -> bool {
-    let there = there.as_array().map(Vec::as_slice).unwrap_or_default();
-    there.len() == wanted.len()
-        && wanted
-            .iter()
-            .all(|ours| there.iter().any(|theirs| theirs["name"] == ours["name"] && covers(theirs, ours)))
+fn are_equal(registered: &Value, wanted: &[Value]) -> bool {
+    let registered = registered.as_array().map(Vec::as_slice).unwrap_or_default();
+    registered.len() == wanted.len()
+        && wanted.iter().all(|ours| {
+            registered.iter().any(|theirs| theirs["name"] == ours["name"] && covers(theirs, ours))
+        })
 }
 
-/// Whether all that we say stands there too; what is false or empty may be left out.
+/// Whether all of our fields stand there too; false or empty ones may be left out.
 fn covers(theirs: &Value, ours: &Value) -> bool {
     match ours {
         Value::Object(fields) => fields.iter().all(|(key, value)| covers(&theirs[key], value)),
@@ -115,18 +115,18 @@ mod tests {
 
     #[test]
     fn what_discord_adds_makes_no_difference_and_what_we_change_does() {
-        let mut there: Vec<Value> = all();
-        for command in &mut there {
+        let mut registered: Vec<Value> = all();
+        for command in &mut registered {
             command["id"] = json!("1");
             command["version"] = json!("2");
             for option in command["options"].as_array_mut().into_iter().flatten() {
                 option.as_object_mut().unwrap().retain(|_, value| *value != json!(false));
             }
         }
-        assert!(same(&json!(there), &all()));
-        there[0]["options"][0]["description"] = json!("other");
-        assert!(!same(&json!(there), &all()));
-        assert!(!same(&json!([]), &all()));
+        assert!(are_equal(&json!(registered), &all()));
+        registered[0]["options"][0]["description"] = json!("other");
+        assert!(!are_equal(&json!(registered), &all()));
+        assert!(!are_equal(&json!([]), &all()));
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! Slash commands, the message's menu entry, buttons, and what is offered while somebody types.
+//! Handles interactions: slash commands, the message's menu entry, buttons, and completions while a person types.
 //!
-//! Discord gives three seconds for the first answer, so everything is acknowledged first and then done; what comes of
-//! it is an edit of that first answer, which only the person who asked sees. Only owners get more than a sentence.
+//! Discord allows three seconds for the first answer, so each interaction is acknowledged first and then handled; the
+//! result is an edit of that first answer, which only the person who asked sees. Only owners get more than a sentence.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -27,7 +27,7 @@ const STRANGER: &str = "Only the owner of this vault may use me.";
 pub(in crate::discord) async fn handle(shared: Arc<BotState>, interaction: Interaction) {
     match interaction {
         Interaction::Command(command) => run_command(&shared, &command).await,
-        Interaction::Autocomplete(command) => offer(&shared, &command).await,
+        Interaction::Autocomplete(command) => autocomplete(&shared, &command).await,
         Interaction::Component(component) => press(&shared, &component).await,
         _ => {}
     }
@@ -47,11 +47,11 @@ async fn run_command(shared: &BotState, command: &CommandInteraction) {
     if !call.defer().await {
         return;
     }
-    let said = match command.data.name.as_str() {
+    let words = match command.data.name.as_str() {
         "inbox" => blocking(shared, inbox::open).await,
         _ => dispatch(shared, command).await.map(|text| (text, vec![])),
     };
-    let (text, rows) = said.unwrap_or_else(|problem| (format!("That didn't work: {problem}"), vec![]));
+    let (text, rows) = words.unwrap_or_else(|problem| (format!("That didn't work: {problem}"), vec![]));
     call.answer_with(&text, &rows).await;
 }
 
@@ -66,7 +66,7 @@ fn option(command: &CommandInteraction, name: &str) -> Option<String> {
     })
 }
 
-fn needed(command: &CommandInteraction, name: &str) -> Result<String, String> {
+fn required_option(command: &CommandInteraction, name: &str) -> Result<String, String> {
     option(command, name).filter(|text| !text.trim().is_empty()).ok_or_else(|| format!("`{name}` is missing"))
 }
 
@@ -75,85 +75,89 @@ async fn dispatch(shared: &BotState, command: &CommandInteraction) -> Result<Str
         "remind" => remind(shared, command).await,
         "reminders" => blocking(shared, list).await,
         "unremind" => {
-            let id = needed(command, "reminder")?;
-            let removed =
-                blocking(shared, move |desk| desk.remove(id.trim()).map_err(|error| error.to_string()))
-                    .await?;
-            shared.desk.outside.confirm("Removed", &removed.line_text).await;
+            let id = required_option(command, "reminder")?;
+            let removed = blocking(shared, move |operations| {
+                operations.remove(id.trim()).map_err(|error| error.to_string())
+            })
+            .await?;
+            shared.operations.services.confirm("Removed", &removed.line_text).await;
             Ok(format!("Removed:\n{}", code(&removed.line_text)))
         }
         "remember" => {
-            let text = needed(command, "text")?;
-            let bullet =
-                blocking(shared, move |desk| desk.pin(&text, None).map_err(|error| error.to_string()))
-                    .await?;
+            let text = required_option(command, "text")?;
+            let bullet = blocking(shared, move |operations| {
+                operations.pin(&text, None).map_err(|error| error.to_string())
+            })
+            .await?;
             Ok(format!("Pinned:\n{}", code(&bullet)))
         }
         definitions::REMEMBER_MESSAGE => remember_message(shared, command).await,
         "forget" => {
-            let text = needed(command, "pin")?;
-            let bullet =
-                blocking(shared, move |desk| desk.unpin(&text).map_err(|error| error.to_string())).await?;
+            let text = required_option(command, "pin")?;
+            let bullet = blocking(shared, move |operations| {
+                operations.unpin(&text).map_err(|error| error.to_string())
+            })
+            .await?;
             Ok(format!("No longer pinned:\n{}", code(&bullet)))
         }
         "recall" => {
-            let found = shared.desk.recall.recall(&needed(command, "query")?, 5).await?;
+            let found = shared.operations.recall.recall(&required_option(command, "query")?, 5).await?;
             Ok(memory_answer::describe(&found))
         }
         "ask" => ask(shared, command).await,
         "stop" => {
-            let (channel, who) = (command.channel_id.get(), name_of(command));
-            // What can't be kept is obeyed all the same, by a program that isn't killed.
+            let (channel, who) = (command.channel_id.get(), user_name(command));
+            // A stop that can't be recorded still works while the program runs.
             let kept = shared.turns.stop(channel, &who, shared.clock.now());
             let kept = kept.inspect_err(|error| tracing::warn!("{error}")).unwrap_or_default();
-            let stopped = shared.turnstile.stop(channel, None, &who) || kept;
+            let stopped = shared.channel_lock.stop(channel, None, &who) || kept;
             Ok(if stopped { "Stopped." } else { "Nothing is being answered here." }.to_owned())
         }
         "new" => new_window(shared, command).await,
         "routine" => {
-            let (action, name) = (needed(command, "action")?, option(command, "name"));
-            shared.desk.outside.routine(&action, name.as_deref()).await
+            let (action, name) = (required_option(command, "action")?, option(command, "name"));
+            shared.operations.services.routine(&action, name.as_deref()).await
         }
-        "status" => Ok(shared.desk.outside.status().await),
-        "undo" => shared.desk.outside.undo().await,
+        "status" => Ok(shared.operations.services.status().await),
+        "undo" => shared.operations.services.undo().await,
         other => Err(format!(
             "I don't know the command `{other}`; restart vault-agent to register the present ones"
         )),
     }
 }
 
-/// File work off the tasks that keep the conversation going.
+/// Runs file work in a thread for blocking calls.
 async fn blocking<T: Send + 'static>(
     shared: &BotState,
     work: impl FnOnce(&VaultOperations) -> Result<T, String> + Send + 'static,
 ) -> Result<T, String> {
-    let desk = shared.desk.clone();
-    tokio::task::spawn_blocking(move || work(&desk)).await.map_err(|error| error.to_string())?
+    let operations = shared.operations.clone();
+    tokio::task::spawn_blocking(move || work(&operations)).await.map_err(|error| error.to_string())?
 }
 
 async fn remind(shared: &BotState, command: &CommandInteraction) -> Result<String, String> {
-    let (when, what) = (needed(command, "when")?, needed(command, "what")?);
+    let (when, what) = (required_option(command, "when")?, required_option(command, "what")?);
     let recur = option(command, "recur");
     let recur: Option<Recur> = recur
         .map(|recur| recur.parse().map_err(|_| format!("`{recur}` is none of {}", Recur::NAMES.join(", "))))
         .transpose()?;
     crate::reminders::check_message(&what).map_err(|error| error.to_string())?;
-    let (written, said) = blocking(shared, move |desk| {
-        let meaning = desk.when(&when).map_err(|error| format!("{error}; {}", error.hint()))?;
+    let (written, words) = blocking(shared, move |operations| {
+        let meaning = operations.when(&when).map_err(|error| format!("{error}; {}", error.hint()))?;
         let recur = meaning.recurring(recur).map_err(|error| error.to_string())?;
-        let written = desk.add(meaning.local, recur, &what).map_err(|error| error.to_string())?;
-        Ok((written, desk.said(meaning.local, recur)))
+        let written = operations.add(meaning.local, recur, &what).map_err(|error| error.to_string())?;
+        Ok((written, operations.in_words(meaning.local, recur)))
     })
     .await?;
-    shared.desk.outside.confirm("Added", &written.line_text).await;
-    Ok(format!("Added:\n{}\nIt comes {said}.", code(&written.line_text)))
+    shared.operations.services.confirm("Added", &written.line_text).await;
+    Ok(format!("Added:\n{}\nIt comes {words}.", code(&written.line_text)))
 }
 
-/// So many tasks of other plugins are shown in a channel.
+/// The most tasks of other plugins in a list.
 const MOST_TASKS: usize = 20;
 
-fn list(desk: &VaultOperations) -> Result<String, String> {
-    let (all, problems) = desk.list_all().map_err(|error| error.to_string())?;
+fn list(operations: &VaultOperations) -> Result<String, String> {
+    let (all, problems) = operations.list_all().map_err(|error| error.to_string())?;
     let (tasks, reminders): (Vec<_>, Vec<_>) = all.iter().partition(|one| one.is_task());
     let mut out = vec![match reminders.len() {
         0 => "No reminders.".to_owned(),
@@ -190,11 +194,12 @@ async fn remember_message(shared: &BotState, command: &CommandInteraction) -> Re
         (Some(_), true) => message.author.name.clone(),
         (None, true) => return Err("that message has no text, and stands in no log".to_owned()),
     };
-    // What isn't in a log is pinned with its whole text.
+    // A message that no log holds is pinned with its whole text.
     let words = if link.is_none() { format!("{}: {}", message.author.name, message.content) } else { words };
-    let bullet =
-        blocking(shared, move |desk| desk.pin(&words, link.as_deref()).map_err(|error| error.to_string()))
-            .await?;
+    let bullet = blocking(shared, move |operations| {
+        operations.pin(&words, link.as_deref()).map_err(|error| error.to_string())
+    })
+    .await?;
     Ok(format!("Pinned:\n{}", code(&bullet)))
 }
 
@@ -205,8 +210,8 @@ async fn ask(shared: &BotState, command: &CommandInteraction) -> Result<String, 
     let turn = NewTurn {
         message: command.id.get(),
         channel,
-        author: name_of(command),
-        text: needed(command, "question")?,
+        author: user_name(command),
+        text: required_option(command, "question")?,
         only: option(command, "brain").filter(|brain| !brain.trim().is_empty()),
         ..NewTurn::default()
     };
@@ -217,14 +222,14 @@ async fn ask(shared: &BotState, command: &CommandInteraction) -> Result<String, 
     Ok("The answer comes here.".to_owned())
 }
 
-fn name_of(command: &CommandInteraction) -> String {
+fn user_name(command: &CommandInteraction) -> String {
     command.user.global_name.clone().unwrap_or_else(|| command.user.name.clone())
 }
 
 async fn new_window(shared: &BotState, command: &CommandInteraction) -> Result<String, String> {
     let lane = shared.lane(command.channel_id.get()).ok_or("this channel isn't bound, so it has no log")?;
     let (done, answer) = tokio::sync::oneshot::channel();
-    let who = name_of(command);
+    let who = user_name(command);
     let gone = || "the bot is stopping".to_owned();
     lane.send(LaneItem::NewWindow { who, done }).map_err(|_| gone())?;
     match answer.await.map_err(|_| gone())?? {
@@ -233,8 +238,8 @@ async fn new_window(shared: &BotState, command: &CommandInteraction) -> Result<S
     }
 }
 
-/// What may be meant by what is being typed.
-async fn offer(shared: &BotState, command: &CommandInteraction) {
+/// Sends completions for the text being typed.
+async fn autocomplete(shared: &BotState, command: &CommandInteraction) {
     let call = Call {
         shared,
         id: command.id.get(),
@@ -267,12 +272,12 @@ async fn choices(shared: &BotState, command: &CommandInteraction) -> Vec<(String
                     .into_iter()
                     .filter(|p| has(p)),
             );
-            let meant = phrases.iter().flat_map(|phrase| match shared.desk.when(phrase) {
+            let meant = phrases.iter().flat_map(|phrase| match shared.operations.when(phrase) {
                 Ok(meaning) => {
-                    let said = shared.desk.said(meaning.local, meaning.recur);
-                    vec![(format!("{phrase}: {said}"), phrase.clone())]
+                    let words = shared.operations.in_words(meaning.local, meaning.recur);
+                    vec![(format!("{phrase}: {words}"), phrase.clone())]
                 }
-                // What can be one or the other is offered as both.
+                // An ambiguous phrase is offered in all readings.
                 Err(WhenError::Ambiguous { readings, .. }) => {
                     let once = readings.into_iter().filter(|reading| reading.recur == Recur::None);
                     once.map(|reading| (format!("{}, {}", reading.typed, reading.distance), reading.typed))
@@ -282,7 +287,7 @@ async fn choices(shared: &BotState, command: &CommandInteraction) -> Vec<(String
             });
             meant.collect()
         }
-        "reminder" => blocking(shared, |desk| desk.list().map_err(|error| error.to_string()))
+        "reminder" => blocking(shared, |operations| operations.list().map_err(|error| error.to_string()))
             .await
             .unwrap_or_default()
             .into_iter()
@@ -290,11 +295,11 @@ async fn choices(shared: &BotState, command: &CommandInteraction) -> Vec<(String
             .filter(|(shown, id)| has(shown) || has(id))
             .collect(),
         "name" => {
-            let names = shared.desk.outside.routines().await;
+            let names = shared.operations.services.routines().await;
             names.into_iter().filter(|name| has(name)).map(|name| (name.clone(), name)).collect()
         }
         // Unpinning takes the beginning of a pin, so a long one can be cut.
-        "pin" => blocking(shared, |desk| desk.pins().map_err(|error| error.to_string()))
+        "pin" => blocking(shared, |operations| operations.pins().map_err(|error| error.to_string()))
             .await
             .unwrap_or_default()
             .into_iter()
@@ -325,7 +330,7 @@ async fn press(shared: &BotState, component: &ComponentInteraction) {
     }
     if let Some(press) = inbox::parse(&component.data.custom_id) {
         if call.defer().await {
-            let words = blocking(shared, move |desk| inbox::act(desk, &press)).await;
+            let words = blocking(shared, move |operations| inbox::act(operations, &press)).await;
             call.answer(&words.unwrap_or_else(|problem| format!("That didn't work: {problem}."))).await;
         }
         return;
@@ -337,12 +342,12 @@ async fn press(shared: &BotState, component: &ComponentInteraction) {
     if !call.defer().await {
         return;
     }
-    let known = shared.desk.outside.fact(&press.id, press.due).await.map(|fact| fact.msg);
-    let said = component.message.content.clone();
-    let result = blocking(shared, move |desk| {
-        let in_note = || desk.line(&press.id).ok().flatten().map(|line| line.reminder.msg);
-        let msg = known.or_else(in_note).unwrap_or_else(|| buttons::msg_of(&said));
-        buttons::act(desk, &press, &msg)
+    let known = shared.operations.services.fact(&press.id, press.due).await.map(|fact| fact.msg);
+    let words = component.message.content.clone();
+    let result = blocking(shared, move |operations| {
+        let in_note = || operations.line(&press.id).ok().flatten().map(|line| line.reminder.msg);
+        let msg = known.or_else(in_note).unwrap_or_else(|| buttons::msg_of(&words));
+        buttons::act(operations, &press, &msg)
     })
     .await;
     match result {
@@ -352,14 +357,14 @@ async fn press(shared: &BotState, component: &ComponentInteraction) {
             call.answer(&format!("{}{line}{remark}", pressed.words)).await;
             disable(shared, component, &pressed.words).await;
             if let (true, Some(line)) = (pressed.changed, &pressed.line) {
-                shared.desk.outside.confirm(&pressed.words, line).await;
+                shared.operations.services.confirm(&pressed.words, line).await;
             }
         }
         Err(problem) => call.answer(&format!("That didn't work: {problem}")).await,
     }
 }
 
-/// The buttons stay to be seen, but can't be pressed again.
+/// Disables the buttons; they stay visible.
 async fn disable(shared: &BotState, component: &ComponentInteraction, words: &str) {
     let mut rows = serde_json::to_value(&component.message.components).unwrap_or_default();
     for row in rows.as_array_mut().into_iter().flatten() {

@@ -1,7 +1,7 @@
-//! `/inbox`: what could be remembered, each with what was said and two buttons.
+//! `/inbox`: lists the open candidates for memories, each with its quote and two buttons.
 //!
-//! A button's id holds the line's id, so that it works after any restart; the note says whether the line still waits. The
-//! answer is seen by the one who asked alone.
+//! A button's id holds the line's id, so that it works after any restart; the note says whether the line is still open.
+//! Only the person who asked sees the answer.
 
 use serde_json::{Value, json};
 
@@ -21,18 +21,18 @@ const MAX_TEXT_CHARS: usize = 280;
 /// A button that was pressed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InboxPress {
-    /// Whether it says yes.
+    /// Whether the candidate is kept.
     pub keep: bool,
     /// The line's id.
     pub id: String,
 }
 
-/// What waits, in words, and the rows of buttons under them.
+/// The open candidates in words, and their rows of buttons.
 ///
 /// # Errors
 /// A sentence on why the note can't be read.
-pub fn open(desk: &VaultOperations) -> Result<(String, Vec<Value>), String> {
-    let all = Inbox::new(desk.memory()).list().map_err(|error| error.to_string())?;
+pub fn open(operations: &VaultOperations) -> Result<(String, Vec<Value>), String> {
+    let all = Inbox::new(operations.memory()).list().map_err(|error| error.to_string())?;
     let open: Vec<&ListedCandidate> = all.iter().filter(|one| one.state == CandidateState::Open).collect();
     if open.is_empty() {
         return Ok(("Nothing waits.".to_owned(), vec![]));
@@ -74,16 +74,16 @@ pub fn parse(custom_id: &str) -> Option<InboxPress> {
     is_id(id).then(|| InboxPress { keep, id: id.to_owned() })
 }
 
-/// Does what a button says; what came of it, in words.
+/// Carries out a press; the result in words.
 ///
 /// # Errors
 /// A sentence on why it can't be done.
-pub fn act(desk: &VaultOperations, press: &InboxPress) -> Result<String, String> {
-    let inbox = Inbox::new(desk.memory());
+pub fn act(operations: &VaultOperations, press: &InboxPress) -> Result<String, String> {
+    let inbox = Inbox::new(operations.memory());
     let origin = Origin::new(Actor::Discord);
     let words = if press.keep {
         inbox
-            .keep(&press.id, HUMAN, desk.clock.now(), &origin)
+            .keep(&press.id, HUMAN, operations.clock.now(), &origin)
             .map(|kept| format!("Kept:\n{}", kept.saved.text))
     } else {
         inbox.decline(&press.id, &origin).map(|gone| format!("Declined, and not asked again:\n{}", gone.text))
@@ -91,7 +91,7 @@ pub fn act(desk: &VaultOperations, press: &InboxPress) -> Result<String, String>
     words.map_err(|error| error.to_string())
 }
 
-/// Words of others within a message: nothing in them is markup, and nobody is called.
+/// Untrusted words within a message, without markup and mentions.
 fn plain(text: &str) -> String {
     let one_line = shown(&text.replace('\n', " "));
     let cut: String = one_line.chars().take(MAX_TEXT_CHARS).collect();

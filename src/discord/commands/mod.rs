@@ -1,8 +1,8 @@
-//! Slash commands, the message's menu entry, presses of buttons, and what is offered while somebody types.
+//! Slash commands, the message's menu entry, presses of buttons, and completions while a person types.
 //!
-//! - [`dispatch`]: each interaction to what it does; `call`: the ways to answer one;
-//! - [`definitions`]: the commands that Discord shows, registered where they changed;
-//! - [`inbox`]: `/inbox`, what could be remembered.
+//! - [`dispatch`]: handles each interaction; `call`: answers one;
+//! - [`definitions`]: the commands, registered where they changed;
+//! - [`inbox`]: `/inbox`, the open candidates for memories.
 
 mod call;
 mod definitions;

@@ -1,9 +1,9 @@
-//! What was missed is read from history: after every READY and RESUMED, and by a slow sweep.
+//! Reads missed messages from history: after every READY and RESUMED, and in a slow regular sweep.
 //!
 //! A resumed session replays events, but the library drops those that it can't decode, and a zombie connection loses
-//! all; so history is the truth, and live events are only quicker. One round at a time: a trigger during a round makes
-//! one more after it. A round that could not find out what there is to read is repeated with a growing pause; a lane
-//! that could not read its history repeats that by itself.
+//! all; so history decides, and live events are only faster. One round runs at a time: a trigger during a round starts
+//! one more after it. A round that could not list its channels is repeated with a growing pause; a lane that could not
+//! read its history repeats that by itself.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,14 +23,14 @@ use crate::discord::shared::{LaneItem, LaneKind};
 /// The most pages of archived threads that a round reads, of a hundred each.
 const ARCHIVE_PAGES: usize = 5;
 
-/// Starts rounds.
+/// Triggers rounds.
 pub(in crate::discord) struct Trigger {
     notify: Arc<Notify>,
     task: tokio::task::JoinHandle<()>,
 }
 
 impl Trigger {
-    /// A round as soon as can be.
+    /// Triggers a round.
     pub fn now(&self) {
         self.notify.notify_one();
     }
@@ -71,7 +71,7 @@ pub(in crate::discord) fn start(shared: Arc<BotState>, sweep: Duration) -> Trigg
 async fn round(shared: &Arc<BotState>) -> Result<(), DiscordError> {
     let mut places: Vec<(u64, LaneKind)> = vec![];
     let mut problems = vec![];
-    // Archived threads in which nothing was said since they were read.
+    // Archived threads without new messages.
     let mut quiet = vec![];
     if let Some(channel) = shared.settings.channel_id {
         let found = get(shared, Route::Channel { channel_id: channel.into() }).await;
@@ -82,31 +82,31 @@ async fn round(shared: &Arc<BotState>) -> Result<(), DiscordError> {
                     places.extend(active_threads(shared, guild).await?);
                     archived_threads(shared, channel, &mut places, &mut quiet).await?;
                 }
-                places.extend(shared.place_of(&found).map(|place| (channel, place)));
+                places.extend(shared.lane_kind(&found).map(|place| (channel, place)));
             }
             Err(error @ ApiError::Refused { .. }) => {
-                // A person has to mend it; the DMs work all the same.
+                // A person has to fix it; the DMs still work.
                 problems.push(error.for_channel(channel));
             }
             Err(error) => return Err(DiscordError::Unreachable(error.to_string())),
         }
     }
-    problems.extend(bot_checks::without_asking(&shared.settings));
+    problems.extend(bot_checks::settings_problem(&shared.settings));
     problems.extend(shared.is_blind().then_some(DiscordError::MissingIntent));
-    shared.tell(problems);
+    shared.report_problems(problems);
     let mut known = known_threads(shared, &places);
     known.retain(|id| !quiet.contains(id));
     known.extend(waiting_for_answers(shared, &places, &known));
     for id in known {
         match get(shared, Route::Channel { channel_id: id.into() }).await {
-            Ok(found) => places.extend(shared.place_of(&found).map(|place| (id, place))),
+            Ok(found) => places.extend(shared.lane_kind(&found).map(|place| (id, place))),
             // Deleted, or none of ours any more.
             Err(ApiError::Refused { .. }) => {}
             Err(error) => return Err(DiscordError::Unreachable(error.to_string())),
         }
     }
     for owner in shared.owners.ids() {
-        // A person who takes no DMs has none to be read.
+        // A person who takes no DMs has none to read.
         if let Ok(channel) = dm_channel(&shared.api, *owner).await {
             let title = Some("Direct messages".to_owned());
             places.push((channel, LaneKind { surface: Surface::Channel, dm: true, title }));
@@ -125,7 +125,7 @@ async fn round(shared: &Arc<BotState>) -> Result<(), DiscordError> {
     Ok(())
 }
 
-/// The channels in which a question waits for its answer, however long nothing was said there.
+/// The channels with an unanswered question, however old.
 fn waiting_for_answers(shared: &BotState, places: &[(u64, LaneKind)], known: &[u64]) -> Vec<u64> {
     let open = shared.turns.open_turns(None).unwrap_or_else(|error| {
         tracing::error!("{error}");
@@ -143,8 +143,8 @@ async fn get(shared: &BotState, route: Route<'_>) -> Result<Value, ApiError> {
     shared.api.get(route, vec![]).await
 }
 
-/// Which roles the bot holds, and what it may not do in its channel; asked anew each time, since both change and no
-/// event says so.
+/// Updates the bot's roles and checks its permissions in its channel; asked each time, since both change and no
+/// event reports that.
 async fn examine_bound(shared: &BotState, guild: u64, channel: &Value) -> Vec<DiscordError> {
     let user = shared.identity().user;
     let (member, problems) =
@@ -159,15 +159,15 @@ async fn examine_bound(shared: &BotState, guild: u64, channel: &Value) -> Vec<Di
 async fn active_threads(shared: &BotState, guild: u64) -> Result<Vec<(u64, LaneKind)>, DiscordError> {
     let answer = match get(shared, Route::GuildThreadsActive { guild_id: guild.into() }).await {
         Ok(answer) => answer,
-        // The channel can be read all the same.
+        // The channel can still be read.
         Err(ApiError::Refused { .. }) => return Ok(vec![]),
         Err(error) => return Err(DiscordError::Unreachable(error.to_string())),
     };
     Ok(message::list(&answer["threads"]).iter().filter_map(|thread| ours(shared, thread)).collect())
 }
 
-/// Threads of the bound channel that were archived lately: one that was made and archived while nobody looked stands
-/// in no other list. Those that have nothing new are named in `quiet`.
+/// Threads of the bound channel that were archived lately: one that was made and archived while the bot was down stands
+/// in no other list. Those without new messages go into `quiet`.
 async fn archived_threads(
     shared: &BotState,
     channel: u64,
@@ -206,10 +206,10 @@ async fn archived_threads(
     Ok(())
 }
 
-/// A thread of the bound channel, as a lane's. One that was made since the channel was last looked at is read from its
-/// beginning, also where it hangs on an older message and has that one's id.
+/// A thread of the bound channel, with its kind. One that was made since the channel was last read is read from its
+/// beginning, also if it belongs to an older message and has that one's id.
 fn ours(shared: &BotState, thread: &Value) -> Option<(u64, LaneKind)> {
-    let (id, place) = (message::id(&thread["id"])?, shared.place_of(thread)?);
+    let (id, place) = (message::id(&thread["id"])?, shared.lane_kind(thread)?);
     let made = thread["thread_metadata"]["create_timestamp"].as_str().and_then(|text| text.parse().ok());
     let is_new = shared.cursors.get(id).is_none() && !shared.log.contexts(Surface::Thread).contains(&id);
     if is_new && made.is_some_and(|made| shared.is_young(made)) {
@@ -218,7 +218,7 @@ fn ours(shared: &BotState, thread: &Value) -> Option<(u64, LaneKind)> {
     Some((id, place))
 }
 
-/// Threads that were read lately but aren't active: what was said before they were archived may have been missed.
+/// Threads that were read lately but aren't active: messages from before they were archived may have been missed.
 fn known_threads(shared: &BotState, active: &[(u64, LaneKind)]) -> Vec<u64> {
     let idle = SignedDuration::from_hours(24 * i64::from(shared.settings.thread_idle_days));
     let now = shared.clock.now();

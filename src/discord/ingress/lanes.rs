@@ -1,10 +1,10 @@
-//! One way in for everything that is said, live or from history: store first, then act.
+//! The lane of a channel, thread or DM: one task that receives all of its messages, stores them in the log, and then
+//! acts.
 //!
-//! Each channel, thread and DM has a lane: one task that alone writes its log and alone reads its history, so that
-//! order and "once" need no locks. A lane gathers what comes in the same moment and takes it in the order of the ids,
-//! because serenity may hand events on in another. Where something may have been missed, what is said now waits until
-//! history was read, however often that fails; only a refusal for good is no reason to wait. Only what was new in the
-//! log is acted on, and only if it was said lately; the rest has been logged, and that is all.
+//! Each lane alone writes its log and reads its history, so that order and "once" need no locks. It gathers events for
+//! a moment and handles them in the order of their ids, since serenity may pass them on in another order. After a
+//! possible loss, new messages wait until history was read, however often that fails; only a final refusal ends the
+//! wait. Only messages that are new in the log and recent are acted on; others are only logged.
 
 mod backfill;
 mod files;
@@ -26,18 +26,18 @@ use crate::discord::log::logbook::LogError;
 use crate::discord::shared::access::{self, MessagePolicy};
 use crate::discord::shared::{BotState, LaneItem, LaneKind, mentions};
 
-/// How long a lane gathers what comes before it puts it in order: events that the library handed on in another order are
+/// How long a lane gathers events before it sorts them: events that the library passed on in another order are
 /// closer than that.
 pub(in crate::discord) const GATHER: Duration = Duration::from_millis(15);
 /// How long a lane that is held waits for a round of catch-up before it reads history by itself.
 const HOLD_TIMEOUT: Duration = Duration::from_secs(30);
-/// The pause after a first and at most before a further attempt to read history.
+/// The first and the longest pause between attempts to read history.
 const PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
-/// The most messages that a lane takes at once.
+/// The most messages that a lane handles at once.
 const BATCH: usize = 500;
 
-/// Why a lane could not do what it was given.
+/// Why a lane could not handle an item.
 #[derive(Debug, thiserror::Error)]
 enum LaneError {
     #[error(transparent)]
@@ -62,22 +62,22 @@ pub(super) struct Lane {
     asks: mpsc::UnboundedSender<()>,
     /// Whether history has been read once since the process began.
     caught_up: bool,
-    /// Messages of history that were new and may be asked of us, until all of it was read.
-    to_act: Vec<Incoming>,
-    /// Up to where history was read.
+    /// New messages of history that may need an answer, until all of it was read.
+    pending_actions: Vec<Incoming>,
+    /// The id up to which history was read.
     reached: u64,
-    /// Whether what is said waits for the history before it.
+    /// Whether new messages wait for the history before them.
     held: bool,
     /// Whether edits and deletions may have been missed.
     review_due: bool,
-    /// When history is read without being asked for.
+    /// When history is read without a request.
     next_read: Option<Instant>,
-    /// How long after the next failure.
+    /// The pause after the next failure.
     pause: Duration,
 }
 
 impl LaneError {
-    /// Whether trying again is of no use: a deleted thread, a channel that the bot was shut out of.
+    /// Whether a retry can't help: a deleted thread, a channel that the bot was removed from.
     fn is_final(&self) -> bool {
         matches!(self, Self::Api(ApiError::Refused { .. }))
     }
@@ -94,7 +94,7 @@ impl Lane {
             place,
             asks,
             caught_up: false,
-            to_act: vec![],
+            pending_actions: vec![],
             reached: 0,
             held: true,
             review_due: true,
@@ -132,14 +132,14 @@ impl Lane {
                     Err(_) => break,
                 }
             }
-            self.heed(&mut backlog).await;
+            self.take_history_items(&mut backlog).await;
             self.take(&mut backlog).await;
         }
     }
 
-    /// What concerns history among that which came: whether to wait for it, and whether to read it now.
-    async fn heed(&mut self, backlog: &mut Vec<LaneItem>) {
-        let mut asked = vec![];
+    /// Handles the items about history: whether to wait for it, and whether to read it now.
+    async fn take_history_items(&mut self, backlog: &mut Vec<LaneItem>) {
+        let mut waiting_for_read = vec![];
         for item in std::mem::take(backlog) {
             match item {
                 LaneItem::Hold { review } => {
@@ -148,14 +148,14 @@ impl Lane {
                     let by_itself = Instant::now() + HOLD_TIMEOUT;
                     self.next_read = Some(self.next_read.map_or(by_itself, |at| at.min(by_itself)));
                 }
-                LaneItem::CatchUp { done } => asked.push(done),
+                LaneItem::CatchUp { done } => waiting_for_read.push(done),
                 other => backlog.push(other),
             }
         }
-        if !asked.is_empty() {
+        if !waiting_for_read.is_empty() {
             self.read_history().await;
         }
-        for done in asked {
+        for done in waiting_for_read {
             let _ = done.send(());
         }
     }
@@ -168,7 +168,7 @@ impl Lane {
             .open(self.place.surface, self.id, title, |text| mentions::addresses_in_text(text, &bot))
     }
 
-    /// What came in one moment, unless it waits for history: messages by id, then what happened to them.
+    /// Handles the gathered items, unless they wait for history: messages by id, then their changes.
     async fn take(&mut self, backlog: &mut Vec<LaneItem>) {
         if self.held {
             return;
@@ -187,7 +187,7 @@ impl Lane {
             }
         }
         messages.sort_by_key(|message| message.id);
-        // What belongs to a turn stands before its answer; who waits for it waits for the answer, too.
+        // A turn's notes stand before its answer; a caller that waits for them waits for the answer, too.
         let mut waiting = vec![];
         for (entries, done) in writes {
             self.until_written(|lane| lane.shared.log.record(lane.id, &entries)).await;
@@ -207,7 +207,7 @@ impl Lane {
         }
         for (id, change) in changes {
             self.until_written(|lane| lane.change(id, change.as_ref())).await;
-            self.shared.turnstile.changed(self.id, id);
+            self.shared.channel_lock.changed(self.id, id);
         }
         for (who, done) in windows {
             let _ = done.send(self.shared.log.new_window(self.id, &who).map_err(|error| error.to_string()));
@@ -230,7 +230,7 @@ impl Lane {
         }
     }
 
-    /// Tries until the log takes it: a full disk or a conflict copy must not lose what was said.
+    /// Retries until the log is written: a full disk or a conflict copy must not lose a message.
     async fn until_written<T>(&mut self, mut write: impl FnMut(&mut Self) -> Result<T, LogError>) -> T {
         let mut pause = Duration::from_millis(200);
         loop {
@@ -245,13 +245,13 @@ impl Lane {
         }
     }
 
-    fn standing(&self, message: &Incoming) -> MessagePolicy {
+    fn policy(&self, message: &Incoming) -> MessagePolicy {
         let shared = &self.shared;
         let log_others = shared.settings.log_others;
-        access::standing(message, shared.identity().user, &shared.owners, self.place.dm, log_others)
+        access::policy(message, shared.identity().user, &shared.owners, self.place.dm, log_others)
     }
 
-    /// Appends what the log doesn't hold yet; says for each message whether it was new.
+    /// Appends the messages that the log doesn't hold yet; returns for each whether it was new.
     fn store(&mut self, messages: &[Incoming]) -> Result<Vec<bool>, LogError> {
         let bot = self.shared.identity().user;
         let mut entries = vec![];
@@ -259,10 +259,10 @@ impl Lane {
         let mut newest = self.shared.log.newest_in_window(self.id);
         for message in messages {
             let unseen = self.is_blind() && message.is_blank();
-            let standing = self.standing(message);
-            let passing = standing == MessagePolicy::Own
+            let policy = self.policy(message);
+            let passing = policy == MessagePolicy::Own
                 && (progress::is_progress(&message.content) || approvals::is_question(&self.shared, message));
-            if !message.is_text() || unseen || passing || standing == MessagePolicy::Dropped {
+            if !message.is_text() || unseen || passing || policy == MessagePolicy::Dropped {
                 firsts.push(None);
                 continue;
             }
@@ -273,14 +273,14 @@ impl Lane {
                     .link(self.id, to)
                     .or_else(|| if in_batch { self.shared.log.future_link(self.id, to) } else { None })
             });
-            // It came so late that the log went on without it.
+            // Later messages stand in the log already.
             let is_late = newest.is_some_and(|newest| message.id < newest)
                 && !self.shared.log.holds(self.id, message.id);
             newest = newest.max(Some(message.id));
             firsts.push(Some(entries.len()));
             let at = entries.len();
             entries.extend(log::entries(message, bot, answered.as_deref(), is_late));
-            if standing == MessagePolicy::Own
+            if policy == MessagePolicy::Own
                 && let (Some(text), Some(entry)) =
                     (turns::logged_text(&self.shared, message), entries.get_mut(at))
             {
@@ -292,11 +292,11 @@ impl Lane {
     }
 
     fn change(&mut self, id: u64, change: Option<&(String, Timestamp)>) -> Result<(), LogError> {
-        // What isn't in the log was dropped, or comes with its newest text from history.
+        // A message that isn't in the log was dropped, or comes with its newest text from history.
         if !self.shared.log.holds(self.id, id) {
             return Ok(());
         }
-        if change.is_some_and(|(content, at)| !self.shared.log.is_news(self.id, id, *at, content)) {
+        if change.is_some_and(|(content, at)| !self.shared.log.differs(self.id, id, *at, content)) {
             return Ok(());
         }
         let link = self.shared.log.link(self.id, id);
@@ -307,7 +307,7 @@ impl Lane {
         self.shared.log.record(self.id, &[entry]).map(|_| ())
     }
 
-    /// Whether Discord doesn't show what is said here: a server's channel, without the intent to read messages.
+    /// Whether Discord hides the texts of this channel: a server's channel, without the intent to read messages.
     fn is_blind(&self) -> bool {
         !self.place.dm && self.shared.is_blind()
     }

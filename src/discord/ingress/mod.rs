@@ -1,8 +1,8 @@
-//! One way in for everything that is said, live or from history: stored first, acted on then.
+//! The one way in for all messages, live or from history: stored first, acted on then.
 //!
-//! - [`lanes`]: a task a channel, which alone writes its log and reads its history (`backfill`), decides what is acted on
-//!   (`message_action`) and looks for missed edits (`missed_edits`);
-//! - [`catchup`]: when all lanes are to read what was missed.
+//! - [`lanes`]: one task a channel, which alone writes its log and reads its history (`backfill`), decides what follows
+//!   from a message (`message_action`) and finds missed edits (`missed_edits`);
+//! - [`catchup`]: decides when the lanes read missed messages.
 
 pub(super) mod catchup;
 mod lanes;

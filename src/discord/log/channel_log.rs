@@ -1,4 +1,4 @@
-//! What is known of one channel's or thread's log: which messages it holds, and which questions are answered.
+//! An index of one channel's or thread's log: its messages, and the answered questions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::discord::api::snowflake::{self, Part};
 use crate::format::log::{EventKind, LogEvent, LogPath};
 use crate::turn::facts;
 
-/// What kind of place a conversation is held in.
+/// The kind of a conversation's place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Surface {
     /// A channel, or a person's direct messages.
@@ -29,29 +29,29 @@ impl Surface {
     }
 }
 
-/// So many known ids are kept in memory for a context; the older half of more is forgotten.
+/// The most ids in memory for a context; beyond that the older half is forgotten.
 const KEPT: usize = 20_000;
 
-/// What is known of one channel's or thread's log.
+/// The index of one channel's or thread's log.
 #[derive(Debug)]
 pub(super) struct ChannelLog {
     pub surface: Surface,
     pub title: Option<String>,
     /// Its windows, oldest first; the last is being written.
     pub windows: Vec<LogPath>,
-    /// What the log holds, and in which window, from `floor` on.
+    /// The logged parts with their window, from `floor` on.
     pub known: BTreeMap<(u64, Part), usize>,
-    /// Messages up to this one are taken as logged.
+    /// Messages up to this one count as logged.
     pub floor: u64,
-    /// What it shows of each message.
+    /// The current text of each message.
     pub shown: CurrentTexts,
-    /// Messages that were answered whole.
+    /// Messages whose answer is complete.
     pub answered: BTreeSet<u64>,
-    /// Messages of ours that say which question they answer.
+    /// The bot's messages whose facts name their question.
     pub with_facts: BTreeSet<u64>,
     /// Questions by a slash command, whose ids no message has.
     pub commands: BTreeSet<u64>,
-    /// When the bot last spoke, or was last spoken to, here.
+    /// When the bot last spoke or was addressed here.
     pub bound_at: Option<Timestamp>,
 }
 
@@ -60,8 +60,8 @@ impl ChannelLog {
         self.known.contains_key(&(message, part)) || (part == Part::Message && message <= self.floor)
     }
 
-    /// Takes in an event that the log holds.
-    pub(super) fn learn(
+    /// Adds a logged event to the index.
+    pub(super) fn add_event(
         &mut self,
         event: &LogEvent,
         window: usize,
@@ -70,14 +70,14 @@ impl ChannelLog {
     ) {
         let Some((message, part)) = event.ulid().and_then(snowflake::message_of) else { return };
         self.known.insert((message, part), window);
-        shown.learn(message, part, event.at, facts::split(&event.content).0);
+        shown.add_event(message, part, event.at, facts::split(&event.content).0);
         self.note_answer(message, &event.content, part);
         if event.kind == EventKind::Agent || (event.kind == EventKind::User && mentions(&event.content)) {
             self.bound_at = self.bound_at.max(Some(event.at));
         }
     }
 
-    /// Which questions are answered: those that the facts of an answer's last chunk name and, where a message of
+    /// Records answered questions: those that the facts of an answer's last chunk name and, if a message of
     /// ours has no facts, the one that it replies to.
     pub(super) fn note_answer(&mut self, message: u64, content: &str, part: Part) {
         if part == Part::Message

@@ -1,9 +1,9 @@
-//! The conversation as notes: every message of a bound channel, its threads and the owners' DMs, appended to its log.
+//! Writes the conversation as notes: appends every message of a bound channel, its threads and the owners' DMs to its
+//! log.
 //!
-//! The logs are the record of what was seen. A block's id holds its message's id ([`snowflake`]), so what is in the
-//! log is known from the log alone, and nothing is written twice whatever the gateway repeats. Nothing that was
-//! written changes: edits and deletions are further events. Appending costs the same for the first message as for the
-//! ten-thousandth, because nothing of the file is read.
+//! A block's id holds its message's id ([`snowflake`]), so the log alone says what it holds, and repeated events are
+//! written once. Written blocks never change: edits and deletions are further events. Appending reads nothing of the
+//! file, so its cost doesn't grow with the log.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,7 +22,7 @@ use crate::redact::Redactor;
 use crate::turn::facts;
 use crate::vault::{EditError, Editor, NotePath, PathError, VaultError};
 
-/// How far back the log is read on start for what it holds.
+/// How much of the log is read at the start.
 const LOOK_BACK: SignedDuration = SignedDuration::from_hours(7 * 24);
 /// A log can't be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -69,7 +69,7 @@ impl Logbook {
         found
     }
 
-    /// Reads what a context's log holds, once; `mentions` says whether a text speaks to the bot.
+    /// Builds the index of a context's log, once; `mentions` tells whether a text addresses the bot.
     ///
     /// # Errors
     /// The log can't be read.
@@ -113,7 +113,7 @@ impl Logbook {
             let bytes = self.editor.vault().read(&self.path(window)?)?;
             let mut older = CurrentTexts::default();
             for block in log::parse(&bytes).blocks {
-                context.learn(&block.event, index, &mut older, &mentions);
+                context.add_event(&block.event, index, &mut older, &mentions);
             }
             context.shown.add_older(older);
             let newest = context.known.keys().next_back().map(|(message, _)| snowflake::time_of(*message));
@@ -123,7 +123,7 @@ impl Logbook {
                 break;
             }
         }
-        // What stands in windows that weren't read is older than the first of those that were.
+        // Windows that weren't read are older than the first one that was.
         if windows.first().map(|window| window.started) != oldest {
             context.floor = oldest.map_or(0, snowflake::first_at);
         }
@@ -149,10 +149,10 @@ impl Logbook {
         self.contexts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Appends what the log doesn't hold yet, in the order given, with one write. Says for each whether it was new.
+    /// Appends the entries that the log doesn't hold yet, in order, with one write. Returns for each whether it was new.
     ///
     /// # Errors
-    /// The log can't be written; then nothing is taken as logged.
+    /// The log can't be written; then none counts as logged.
     pub fn record(&self, id: u64, entries: &[LogEntry]) -> Result<Vec<bool>, LogError> {
         let mut contexts = self.lock();
         let Some(context) = contexts.get_mut(&id) else { return Ok(vec![false; entries.len()]) };
@@ -181,7 +181,7 @@ impl Logbook {
         for (entry, _) in entries.iter().zip(&new).filter(|(_, new)| **new) {
             context.known.insert((entry.message, entry.part), index);
             let text = facts::split(&entry.content).0;
-            context.shown.learn(entry.message, entry.part, entry.at, text);
+            context.shown.add_event(entry.message, entry.part, entry.at, text);
             context.note_answer(entry.message, &entry.content, entry.part);
             if entry.kind == EventKind::Agent {
                 context.bound_at = context.bound_at.max(Some(entry.at));
@@ -191,7 +191,7 @@ impl Logbook {
         Ok(new)
     }
 
-    /// Ends a context's window, with a word on why, and begins the next file. Returns its path.
+    /// Ends a context's window with a remark, and begins the next file. Returns its path.
     ///
     /// # Errors
     /// A log can't be written.
@@ -238,7 +238,7 @@ impl Logbook {
         let context = contexts.get(&id)?;
         let block = snowflake::block_id(message, Part::Message).to_string();
         let found = context.known.get(&(message, Part::Message)).copied().or_else(|| {
-            // Older than what is kept in memory: the files say.
+            // Older than the index: search the files.
             let marker = format!("\n^{block}\n");
             (0..context.windows.len()).rev().find(|index| {
                 let path = self.path(&context.windows[*index]).ok();
@@ -261,10 +261,10 @@ impl Logbook {
         self.lock().get(&id).is_some_and(|context| context.holds(message, Part::Message))
     }
 
-    /// Whether a logged message says something else since `at` than the log shows.
-    pub fn is_news(&self, id: u64, message: u64, at: Timestamp, text: &str) -> bool {
+    /// Whether a logged message's text of `at` differs from the log and is newer.
+    pub fn differs(&self, id: u64, message: u64, at: Timestamp, text: &str) -> bool {
         let text = self.redactor.apply(text);
-        self.lock().get(&id).is_some_and(|context| context.shown.is_news(message, at, &text))
+        self.lock().get(&id).is_some_and(|context| context.shown.differs(message, at, &text))
     }
 
     /// Whether this is a question by a slash command.
@@ -311,12 +311,12 @@ impl Logbook {
         self.lock().get(&id).is_some_and(|context| context.answered.contains(&message))
     }
 
-    /// When the bot last spoke or was spoken to in a context.
+    /// When the bot last spoke or was addressed in a context.
     pub fn bound_at(&self, id: u64) -> Option<Timestamp> {
         self.lock().get(&id)?.bound_at
     }
 
-    /// Remembers that the bot was spoken to in a context.
+    /// Records that the bot was addressed in a context.
     pub fn bind(&self, id: u64, at: Timestamp) {
         if let Some(context) = self.lock().get_mut(&id) {
             context.bound_at = context.bound_at.max(Some(at));

@@ -1,4 +1,4 @@
-//! What is logged of a message: its text, what hangs on it, edits and deletions, as events of a log. Pure.
+//! Converts messages, edits and deletions to events of a log. Pure.
 
 use jiff::Timestamp;
 
@@ -7,14 +7,14 @@ use crate::discord::api::message::{Attachment, Incoming};
 use crate::discord::api::snowflake::{self, Part};
 use crate::format::log::{self, EventKind, LogEvent};
 
-/// One thing to be logged.
+/// One entry for a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogEntry {
     /// The message that it is about.
     pub message: u64,
-    /// What about it.
+    /// The kind of event.
     pub part: Part,
-    /// Who it is from.
+    /// The kind of block.
     pub kind: EventKind,
     /// When.
     pub at: Timestamp,
@@ -24,7 +24,7 @@ pub struct LogEntry {
     pub content: String,
 }
 
-/// The entries for a message: itself, and what hangs on it. `answered` is the link to the block that it answers; `is_late`
+/// The entries for a message: its text, and its reply and files. `answered` links the block that it answers; `is_late`
 /// says that later messages stand before it.
 pub fn entries(message: &Incoming, bot: u64, answered: Option<&str>, is_late: bool) -> Vec<LogEntry> {
     let kind = if message.author.id == bot { EventKind::Agent } else { EventKind::User };
@@ -110,11 +110,11 @@ pub(super) fn size(bytes: u64) -> String {
     }
 }
 
-/// What stands beside a question that no message holds.
+/// The remark on a question that no message holds.
 pub const BY_COMMAND: &str = "asked by `/ask`";
 
-/// What stands behind a message that is logged after later ones: no event told of it in time.
+/// The remark on a message that is logged after later ones.
 const LATE: &str = "logged late: later messages stand before it";
 
-/// How the event begins that says which message another answers.
+/// The beginning of the event that links the answered message.
 pub(super) const ANSWERS: &str = "answers [[";

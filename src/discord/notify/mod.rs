@@ -1,8 +1,8 @@
-//! Notifications: what `deliver` has decided on is sent, once.
+//! Sends the notifications of `deliver` to Discord, once.
 //!
 //! - [`notifier`]: through a bot, over the REST API; [`webhook`]: through a webhook's address alone;
-//! - [`setup`]: from the settings to one of them;
-//! - [`setup_checks`]: what `setup` asks Discord for somebody who has just made a bot.
+//! - [`setup`]: makes one of them from the settings;
+//! - [`setup_checks`]: the questions of `setup` to Discord, for a person with a new bot.
 
 pub mod notifier;
 pub mod setup;

@@ -1,10 +1,9 @@
-//! Notifications through a bot: [`Notifier`] over the REST API.
+//! Sends notifications through a bot: [`Notifier`] over the REST API.
 //!
-//! Every message carries the nonce that the delivery journal chose, with `enforce_nonce`, so that a repeated attempt
-//! within Discord's window makes no second message; after the window [`BotNotifier::find`] looks for the message
-//! itself. What became of an attempt is told honestly: only a 2xx with an id is "sent", only a refusal is "not sent",
-//! and everything in between is "unknown". Channels and threads are addressed by their id, a person by a DM channel
-//! that is asked for once.
+//! Every message carries the nonce of the delivery journal, with `enforce_nonce`, so that a repeated attempt within
+//! Discord's window makes no second message; after the window [`BotNotifier::find`] looks for the message in history.
+//! The outcome of an attempt is exact: only a 2xx with an id is "sent", only a refusal is "not sent", and all else is
+//! "unknown". Channels and threads are addressed by their id, a person by a DM channel that is looked up once.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -23,9 +22,9 @@ use crate::discord::api::{ApiError, DiscordError};
 use crate::discord::buttons::notification as buttons;
 use crate::discord::shared::access::Owners;
 
-/// How far clocks may be apart: the look-back begins so much before the attempt.
+/// The most that clocks may differ: the search begins this long before the attempt.
 const SKEW: SignedDuration = SignedDuration::from_secs(90);
-/// The most pages of history that one look-back reads.
+/// The most pages of history that one search reads.
 const PAGES: usize = 50;
 
 /// Sends notifications as the bot.
@@ -90,7 +89,7 @@ impl BotNotifier {
     }
 
     fn body(&self, message: &Outgoing) -> Value {
-        // An answer may say any name without calling that person.
+        // An answer may name a person without a ping.
         let is_said =
             matches!(message.kind, MessageKind::Answer | MessageKind::Approval | MessageKind::Routine);
         let named = if is_said { "" } else { &message.text };
@@ -111,15 +110,15 @@ impl BotNotifier {
     }
 }
 
-/// Whether a message of our own is the one that was meant.
+/// Whether a message of the bot's own is the one that was sent.
 ///
 /// Two reminders can say the same, so the text alone decides only where nothing else is known: history may not carry
 /// nonces, but it carries the buttons, whose ids hold the nonce.
-fn is_it(found: &message::Incoming, sought: &Outgoing) -> bool {
+fn is_same_message(found: &message::Incoming, sought: &Outgoing) -> bool {
     match (&found.nonce, found.custom_ids.first()) {
         (Some(nonce), _) => *nonce == sought.nonce,
         (None, Some(id)) => id.ends_with(&sought.nonce),
-        // Two questions may get the same answer: a reply is told by what it answers, too.
+        // Two questions may get the same answer: a reply also has to answer the same message.
         (None, None) => {
             buttons::rows(sought).is_empty()
                 && found.content.trim() == sought.text.trim()
@@ -128,7 +127,7 @@ fn is_it(found: &message::Incoming, sought: &Outgoing) -> bool {
     }
 }
 
-/// Opening a DM makes no message: whatever went wrong there, the notification was surely not sent.
+/// Opening a DM sends no message: after any failure there, the notification was not sent.
 fn before_posting(error: ApiError) -> ApiError {
     match error {
         ApiError::Unknown(reason) => ApiError::NotSent(reason),
@@ -143,7 +142,7 @@ pub(in crate::discord) async fn dm_channel(api: &Api, user: u64) -> Result<u64, 
     message::id(&channel["id"]).ok_or_else(|| ApiError::Unknown("no channel in the answer".to_owned()))
 }
 
-/// What an attempt came to, for the journal.
+/// The outcome of an attempt, for the journal.
 pub(super) fn outcome(result: Result<Value, ApiError>) -> SendOutcome {
     match result {
         Ok(answer) => match message::id(&answer["id"]) {
@@ -159,7 +158,7 @@ pub(super) fn outcome(result: Result<Value, ApiError>) -> SendOutcome {
     }
 }
 
-/// A refusal in words that say what to change.
+/// A refusal, in words that say what to change.
 fn refusal(status: u16, code: i64, message: &str) -> SendOutcome {
     let reason = match (status, code) {
         (401, _) => DiscordError::WrongToken.to_string(),
@@ -201,7 +200,9 @@ impl Notifier for BotNotifier {
             let mut after = snowflake::first_at(since.checked_sub(SKEW).unwrap_or(since));
             for _ in 0..PAGES {
                 let page = history::page(&self.api, channel, after).await?;
-                if let Some(found) = page.messages.iter().find(|m| m.author.id == me && is_it(m, message)) {
+                if let Some(found) =
+                    page.messages.iter().find(|m| m.author.id == me && is_same_message(m, message))
+                {
                     return Ok(Lookup::Found { message_id: found.id.to_string() });
                 }
                 match page.next {
@@ -213,7 +214,7 @@ impl Notifier for BotNotifier {
         };
         match search.await {
             Ok(lookup) => lookup,
-            // Where nothing can be read, nothing was sent by us either: posting gives the clear refusal.
+            // Without access nothing was sent either: posting brings the exact refusal.
             Err(ApiError::Refused { .. }) => Lookup::NotFound,
             Err(ApiError::RateLimited { after }) => Lookup::Later { after, reason: "rate limit".to_owned() },
             Err(error) => Lookup::Later { after: None, reason: error.to_string() },

@@ -1,4 +1,4 @@
-//! From the settings to a notifier.
+//! Makes the notifier and the API client that the settings ask for.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub enum SetUpError {
     /// A secret can't be read.
     #[error(transparent)]
     Secret(#[from] ConfigError),
-    /// What is set can't work.
+    /// The settings can't work.
     #[error(transparent)]
     Discord(#[from] DiscordError),
 }
@@ -32,7 +32,7 @@ pub fn token(settings: &config::Discord, root: &Path) -> Result<Option<SecretStr
     config::secret(DISCORD_TOKEN_VARIABLE, settings.token_file.as_deref(), root)
 }
 
-/// A way to the REST API as the bot; none without a token.
+/// The REST API as the bot; none without a token.
 ///
 /// # Errors
 /// The token can't be read, or `api_base` isn't on this machine.

@@ -1,4 +1,4 @@
-//! What `setup` asks Discord for somebody who has just made a bot: who it is, and where it may write.
+//! Asks Discord, for `setup`, which bot a token belongs to and which channels it can write to.
 
 use serde_json::Value;
 use serenity::http::Route;
@@ -10,7 +10,7 @@ use crate::setup::{Bot, Channel};
 
 /// Text and announcement channels.
 const WRITABLE: [u64; 2] = [0, 5];
-/// At most so many servers are looked at.
+/// The most servers that are listed.
 const SERVERS: usize = 5;
 
 /// The bot that the token belongs to.

@@ -1,7 +1,7 @@
-//! Notifications through a webhook's address alone: no bot, no buttons, no answers.
+//! Sends notifications through a webhook's address alone: no bot, no buttons, no answers.
 //!
-//! The promise is weaker, and documented so: a webhook knows no nonce and can't be asked what it posted, so after a
-//! crash or a lost answer a notification may come twice. It never goes missing.
+//! The promise is weaker, and documented so: a webhook has no nonce and no history, so after a crash or a lost answer a
+//! notification may come twice. It is never lost.
 
 use async_trait::async_trait;
 use jiff::Timestamp;

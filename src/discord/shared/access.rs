@@ -22,7 +22,7 @@ impl Owners {
         &self.0
     }
 
-    /// `allowed_mentions` that name nobody but the owners; `silent` names nobody at all.
+    /// `allowed_mentions` with only those owners that the text names.
     ///
     /// Every message, edit and answer carries this: without it Discord lets `@everyone` and roles through.
     pub fn allowed_mentions(&self, text: &str) -> serde_json::Value {
@@ -36,10 +36,10 @@ impl Owners {
     }
 }
 
-/// What is to be done with a message, by who wrote it and where.
+/// The policy for a message, by its author and place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MessagePolicy {
-    /// An owner's: logged, and answered where it speaks to the bot.
+    /// An owner's: logged, and answered if it addresses the bot.
     Owner,
     /// The bot's own: logged.
     Own,
@@ -49,14 +49,8 @@ pub enum MessagePolicy {
     Dropped,
 }
 
-/// Where a message stands.
-pub fn standing(
-    message: &Incoming,
-    bot: u64,
-    owners: &Owners,
-    is_dm: bool,
-    log_others: bool,
-) -> MessagePolicy {
+/// The policy for a message.
+pub fn policy(message: &Incoming, bot: u64, owners: &Owners, is_dm: bool, log_others: bool) -> MessagePolicy {
     match message.author.id {
         author if author == bot => MessagePolicy::Own,
         author if owners.has(author) && !message.author.bot => MessagePolicy::Owner,

@@ -1,4 +1,5 @@
-//! One turn at a time a channel, across bots: what outlives a bot that starts anew with other settings.
+//! Allows one turn at a time for each channel, across restarts of the bot with other settings, and interrupts running
+//! turns.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,35 +7,35 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-/// The longest pause after something that a turn needs could not be read or written.
+/// The longest pause after a failed read or write.
 pub(in crate::discord) const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// The shortest pause before something is sent again.
 pub(in crate::discord) const SHORTEST_PAUSE: Duration = Duration::from_millis(50);
-/// The longest that a turn waits for a last word on a question to be shown.
-pub(in crate::discord) const FAREWELL: Duration = Duration::from_secs(5);
+/// The longest wait for the end of a question to be shown.
+pub(in crate::discord) const END_TIME: Duration = Duration::from_secs(5);
 
-/// What all channels' workers share, for as long as the program runs: a bot that starts anew with other settings
-/// waits here until the one before has let go of a channel.
+/// The locks of all channels, for as long as the program runs: a bot that restarts with other settings
+/// waits here until the one before it has released a channel.
 #[derive(Debug, Default)]
 pub struct ChannelLock {
     channels: Mutex<HashMap<u64, Arc<tokio::sync::Mutex<()>>>>,
     running: Mutex<HashMap<u64, Running>>,
-    /// Messages that were accepted as they were said, and not after an absence.
+    /// Messages that were accepted when they were sent, not after an absence.
     pub(in crate::discord) live: Mutex<HashSet<u64>>,
 }
 
-/// The turn that a channel is at.
+/// The running turn of a channel.
 #[derive(Debug)]
 struct Running {
     messages: Vec<u64>,
     stop: CancellationToken,
-    why: Option<Why>,
+    why: Option<Interruption>,
 }
 
 /// Why a running turn was interrupted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::discord) enum Why {
-    /// Somebody asked for it.
+pub(in crate::discord) enum Interruption {
+    /// A person stopped it: the name.
     Stopped(String),
     /// A question was edited or taken back.
     Changed,
@@ -45,24 +46,24 @@ impl ChannelLock {
         Arc::clone(lock(&self.channels).entry(channel).or_default())
     }
 
-    /// Ends the turn that runs in a channel, if it was asked before the message `before` where there is one; false where
-    /// none does. The turn journal says so first: a turn that begins now looks there.
+    /// Stops the running turn of a channel, if all its messages are older than `before` (if given); false if
+    /// there is none. The turn journal records it first, for a turn that begins now.
     pub fn stop(&self, channel: u64, before: Option<u64>, who: &str) -> bool {
         let mut running = lock(&self.running);
         let asked_before = |turn: &Running| {
             before.is_none_or(|before| turn.messages.iter().all(|message| *message < before))
         };
         let Some(turn) = running.get_mut(&channel).filter(|turn| asked_before(turn)) else { return false };
-        turn.why = Some(Why::Stopped(who.to_owned()));
+        turn.why = Some(Interruption::Stopped(who.to_owned()));
         turn.stop.cancel();
         true
     }
 
-    /// Lets a turn begin again whose question was edited or taken back.
+    /// Interrupts a turn whose question was edited or deleted, so that it restarts.
     pub fn changed(&self, channel: u64, message: u64) {
         let mut running = lock(&self.running);
         if let Some(turn) = running.get_mut(&channel).filter(|turn| turn.messages.contains(&message)) {
-            turn.why.get_or_insert(Why::Changed);
+            turn.why.get_or_insert(Interruption::Changed);
             turn.stop.cancel();
         }
     }
@@ -73,12 +74,12 @@ impl ChannelLock {
         stop
     }
 
-    pub(in crate::discord) fn end(&self, channel: u64) -> Option<Why> {
+    pub(in crate::discord) fn end(&self, channel: u64) -> Option<Interruption> {
         lock(&self.running).remove(&channel)?.why
     }
 
-    /// Remembers that a message was accepted as it was said.
-    pub fn is_live(&self, message: u64) {
+    /// Records that a message was accepted when it was sent.
+    pub fn mark_live(&self, message: u64) {
         lock(&self.live).insert(message);
     }
 }

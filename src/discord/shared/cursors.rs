@@ -1,6 +1,6 @@
-//! Up to which message each channel's history is known to be whole.
+//! Keeps, for each channel, the message up to which its history was read.
 //!
-//! A file in the state directory, and only a convenience: without it the logs say where to begin.
+//! A file in the state directory, which may be lost: without it the logs say where to begin.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,14 +14,14 @@ pub struct Cursors {
 }
 
 impl Cursors {
-    /// Those of the state directory; none where the file is missing or broken.
+    /// Reads them from the state directory; none if the file is missing or broken.
     pub fn load(state: &Path) -> Self {
         let path = state.join("discord-cursors.json");
         let read = std::fs::read(&path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
         Self { path, known: Mutex::new(read.unwrap_or_default()) }
     }
 
-    /// A channel's.
+    /// A channel's cursor.
     pub fn get(&self, channel: u64) -> Option<u64> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&channel).copied()
     }
@@ -31,7 +31,7 @@ impl Cursors {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).keys().copied().collect()
     }
 
-    /// Moves a channel's forward.
+    /// Moves a channel's cursor forward.
     pub fn set(&self, channel: u64, to: u64) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let now = known.get(&channel).copied();

@@ -1,4 +1,4 @@
-//! What is handed to the lane of a channel, and what kind of place that channel is.
+//! The items that a channel's lane receives, and the kind of its channel.
 
 use jiff::Timestamp;
 use tokio::sync::oneshot;
@@ -8,7 +8,7 @@ use crate::discord::log::logbook as log;
 use crate::discord::log::logbook::Surface;
 use crate::turn::NewTurn;
 
-/// Something for a lane.
+/// An item for a lane.
 #[derive(Debug)]
 pub(in crate::discord) enum LaneItem {
     /// A message, live or just posted by the bot itself.
@@ -17,20 +17,20 @@ pub(in crate::discord) enum LaneItem {
     Edited { id: u64, content: String, at: Timestamp },
     /// A message was deleted.
     Deleted { id: u64 },
-    /// Something may have been missed: what is said from now on waits until history was read. Whether edits and
+    /// Events may have been missed: new messages wait until history was read. `review`: whether edits and
     /// deletions may be among it.
     Hold { review: bool },
-    /// Read what may have been missed; says when that was tried. What fails, the lane tries again by itself.
+    /// Read missed messages; `done` is sent after the attempt. A failed one is retried by the lane itself.
     CatchUp { done: oneshot::Sender<()> },
-    /// Log what belongs to a turn; says when that, and all before it, is written.
+    /// Log a turn's notes; `done` is sent once these, and all before them, are written.
     Write { entries: Vec<log::LogEntry>, done: Option<oneshot::Sender<()>> },
-    /// A question by a slash command: log it and accept it; says when that is done.
+    /// A question by a slash command: log it and accept it; then `done` is sent.
     Ask { turn: NewTurn, done: oneshot::Sender<()> },
     /// End the window and begin the next; answers with the new file, or why not.
     NewWindow { who: String, done: oneshot::Sender<Result<Option<String>, String>> },
 }
 
-/// What kind of place a lane is for.
+/// The kind of a lane's channel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::discord) struct LaneKind {
     pub surface: Surface,

@@ -1,11 +1,11 @@
-//! Whether a message speaks to the bot: pure functions over its text and lists.
+//! Decides whether a message addresses the bot. Pure.
 //!
-//! Three ways, all of them needed: the user in the list of mentions, the literal `<@id>` where that list is empty, and
-//! a role that the bot holds, because `@Name` in Discord's input often becomes the bot's role instead of the bot.
+//! It checks the user in the list of mentions, the literal `<@id>` where that list is empty, and a role that the bot
+//! holds, because `@Name` in Discord's input often becomes the bot's role instead of the bot.
 
 use crate::discord::api::message::Incoming;
 
-/// Who the bot is on a server.
+/// The bot's user and roles on a server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BotIdentity {
     /// The bot's user id.
@@ -14,7 +14,7 @@ pub struct BotIdentity {
     pub roles: Vec<u64>,
 }
 
-/// Whether the message is meant for the bot by mention or as an answer to one of its own.
+/// Whether the message addresses the bot, by a mention or as an answer to one of its own.
 pub fn addresses(message: &Incoming, bot: &BotIdentity) -> bool {
     message.mentions.contains(&bot.user)
         || message.role_mentions.iter().any(|role| bot.roles.contains(role))

@@ -1,11 +1,11 @@
-//! What all tasks of the bot share, and the small rules that several of them ask.
+//! State that all tasks of the bot share, and small rules that several of them use.
 //!
-//! - [`state`]: the way to Discord, the logs, the journals, the lanes;
-//! - [`lane`]: what is handed to a channel's lane; [`channel_lock`]: one turn at a time a channel; [`cursors`]: up to where
-//!   each channel's history is known;
-//! - [`access`], [`mentions`]: who may, and whether a message names the bot (whether it is answered is decided in
-//!   `ingress::lanes::message_action`). Pure;
-//! - [`vault_operations`]: the vault, as commands and buttons work on it.
+//! - [`state`]: the API, the logs, the journals, the lanes;
+//! - [`lane`]: the items of a channel's lane; [`channel_lock`]: one turn at a time a channel; [`cursors`]: the position
+//!   in each channel's history;
+//! - [`access`], [`mentions`]: the policy for a message's author, and whether a message names the bot
+//!   (`ingress::lanes::message_action` decides whether it is answered). Pure;
+//! - [`vault_operations`]: the vault, for commands and buttons.
 
 pub mod access;
 mod channel_lock;
@@ -17,7 +17,7 @@ mod vault_operations;
 
 pub use access::Owners;
 pub use channel_lock::ChannelLock;
-pub(super) use channel_lock::{FAREWELL, LONGEST_PAUSE, SHORTEST_PAUSE, Why, lock};
+pub(super) use channel_lock::{END_TIME, Interruption, LONGEST_PAUSE, SHORTEST_PAUSE, lock};
 pub(super) use cursors::Cursors;
 pub(super) use lane::{LaneItem, LaneKind};
 pub(super) use state::BotState;

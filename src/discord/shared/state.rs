@@ -1,4 +1,4 @@
-//! What all tasks of the bot share: the way to Discord, the logs, the journals, and the lanes of the channels.
+//! The state that all tasks of the bot share: the API, the logs, the journals, and the lanes of the channels.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -27,12 +27,12 @@ use crate::discord::api::{message, snowflake};
 use crate::discord::log::logbook::{Logbook, Surface};
 use crate::turn::{Responder, TurnJournal};
 
-/// When what is going on is shown, and how often that is changed.
+/// The times of the progress message.
 #[derive(Debug, Clone, Copy)]
 pub struct Pace {
-    /// Shorter work shows the typing sign alone.
+    /// The delay of the message; shorter work shows the typing sign alone.
     pub after: Duration,
-    /// It is changed at most so often.
+    /// The least time between two edits.
     pub every: Duration,
 }
 
@@ -48,14 +48,14 @@ pub(in crate::discord) struct BotState {
     pub settings: config::Discord,
     pub owners: Owners,
     pub log: Logbook,
-    pub desk: VaultOperations,
+    pub operations: VaultOperations,
     pub responder: Arc<dyn Responder>,
     pub turns: Arc<TurnJournal>,
     pub approvals: Arc<VaultApprovals>,
     pub answers: Arc<Answers>,
-    pub turnstile: Arc<ChannelLock>,
+    pub channel_lock: Arc<ChannelLock>,
     pub pace: Pace,
-    /// How long a lane gathers before it takes what came in the order of the ids.
+    /// How long a lane gathers events before it handles them.
     pub gather: Duration,
     /// Cancelled when the bot ends.
     pub closing: CancellationToken,
@@ -66,7 +66,7 @@ pub(in crate::discord) struct BotState {
     pub status: watch::Sender<GatewayStatus>,
     pub(in crate::discord) identity: RwLock<BotIdentity>,
     pub started: Timestamp,
-    /// Up to which message the bound channel was known when the process began.
+    /// The bound channel's cursor when the process began.
     pub(in crate::discord) known_to: u64,
     pub(in crate::discord) blind: Arc<AtomicBool>,
     pub(in crate::discord) lanes: Mutex<HashMap<u64, mpsc::UnboundedSender<LaneItem>>>,
@@ -86,7 +86,7 @@ impl BotState {
         change(&mut self.identity.write().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// The bot's own name, asked for once.
+    /// The bot's own name, looked up once.
     pub async fn bot_name(&self) -> Result<String, ApiError> {
         let ask = async {
             let me = self.api.get(Route::UserMe, vec![]).await?;
@@ -96,17 +96,17 @@ impl BotState {
         self.name.get_or_try_init(|| ask).await.cloned()
     }
 
-    /// Where the history of a channel begins that nothing is known of: now, a day before among several machines, or the
+    /// The start of the history of an unknown channel: now, a day before among several machines, or the
     /// beginning of a young thread.
-    pub fn born(&self, channel: u64) -> u64 {
+    pub fn history_start(&self, channel: u64) -> u64 {
         // Among several machines another one may have been the voice until a moment ago.
-        let back = if self.answers.machines.is_alone() { 0 } else { 24 };
-        let begun = self.started.checked_sub(SignedDuration::from_hours(back)).unwrap_or(self.started);
+        let hours_back = if self.answers.machines.is_alone() { 0 } else { 24 };
+        let begun = self.started.checked_sub(SignedDuration::from_hours(hours_back)).unwrap_or(self.started);
         let now = snowflake::first_at(begun);
         if self.is_young(snowflake::time_of(channel)) { channel.saturating_sub(1) } else { now }
     }
 
-    /// Whether a thread that was made at this instant is younger than a day, or than the last look at its channel.
+    /// Whether a thread of this time is younger than a day, or than its channel's cursor.
     pub fn is_young(&self, made: Timestamp) -> bool {
         let day = self.started.checked_sub(SignedDuration::from_hours(24)).unwrap_or(self.started);
         made >= day.min(snowflake::time_of(self.known_to))
@@ -117,18 +117,18 @@ impl BotState {
         self.blind.load(Ordering::Relaxed)
     }
 
-    /// Says in the status what a person has to mend; nothing, once it is mended.
-    pub fn tell(&self, problems: Vec<DiscordError>) {
+    /// Shows in the status what a person has to fix; nothing once it is fixed.
+    pub fn report_problems(&self, problems: Vec<DiscordError>) {
         let now = if problems.is_empty() { GatewayStatus::Ready } else { GatewayStatus::Degraded(problems) };
-        let news = self.status.send_if_modified(|status| {
+        let is_new = self.status.send_if_modified(|status| {
             let connected = matches!(status, GatewayStatus::Ready | GatewayStatus::Degraded(_));
-            let news = connected && *status != now;
-            if news {
+            let is_new = connected && *status != now;
+            if is_new {
                 status.clone_from(&now);
             }
-            news
+            is_new
         });
-        if let (true, GatewayStatus::Degraded(problems)) = (news, &now) {
+        if let (true, GatewayStatus::Degraded(problems)) = (is_new, &now) {
             problems.iter().for_each(|problem| tracing::error!("Discord: {problem}"));
         }
     }
@@ -138,15 +138,15 @@ impl BotState {
         self.lanes().get(&channel).cloned()
     }
 
-    /// Makes every lane wait for its history before it takes what is said now: a new session knows nothing of before.
+    /// Makes every lane wait for its history before new messages, since a new session replays nothing.
     pub fn hold_lanes(&self, review: bool) {
         for lane in self.lanes().values() {
             let _ = lane.send(LaneItem::Hold { review });
         }
     }
 
-    /// What kind of place a channel object is to us; none where it is none of ours.
-    pub fn place_of(&self, channel: &serde_json::Value) -> Option<LaneKind> {
+    /// The kind of a channel object; none if it isn't the bot's.
+    pub fn lane_kind(&self, channel: &serde_json::Value) -> Option<LaneKind> {
         let id = message::id(&channel["id"])?;
         let title = channel["name"].as_str().map(str::to_owned);
         match channel["type"].as_u64()? {

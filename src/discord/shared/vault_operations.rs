@@ -1,4 +1,4 @@
-//! What commands and buttons work on: the vault, through the same operations as the command line.
+//! The vault's operations for commands and buttons, the same as those of the command line.
 
 use std::sync::Arc;
 
@@ -19,12 +19,12 @@ use crate::tasks::{self, TaskError, TaskSettings, ToldLine, VaultTasks, WrittenT
 use crate::vault::{Actor, Editor, NotePath};
 use crate::when::{self, Meaning, WhenError};
 
-/// What the daemon can do that the bot only passes on.
+/// Services of the daemon that the bot calls.
 #[async_trait]
 pub trait DaemonServices: Send + Sync {
     /// The words of `/status`.
     async fn status(&self) -> String;
-    /// Takes back the agent's last change; what was undone, in a sentence.
+    /// Takes back the agent's last change; the result in a sentence.
     ///
     /// # Errors
     /// A sentence on why not.
@@ -35,18 +35,18 @@ pub trait DaemonServices: Send + Sync {
     async fn routines(&self) -> Vec<String> {
         Vec::new()
     }
-    /// Lists routines, runs one now, turns one on or off; what came of it, in a sentence.
+    /// Lists routines, runs one now, turns one on or off; the result in a sentence.
     ///
     /// # Errors
     /// A sentence on why not.
     async fn routine(&self, _action: &str, _name: Option<&str>) -> Result<String, String> {
         Err("nothing is known of routines here".to_owned())
     }
-    /// What the delivery journal knows of a notification: its fact, by the reminder's id and local due time.
+    /// The fact of a notification in the delivery journal, by the reminder's id and local due time.
     async fn fact(&self, id: &str, local: civil::DateTime) -> Option<Fact>;
 }
 
-/// The vault as commands see it. Everything here blocks for a moment on files.
+/// The vault's operations for commands. All of them block for a moment on files.
 #[derive(Clone)]
 pub struct VaultOperations {
     /// Writes notes, and reads them.
@@ -64,7 +64,7 @@ pub struct VaultOperations {
     /// A search of the memory.
     pub recall: Arc<dyn MemorySearch>,
     /// The rest of the daemon.
-    pub outside: Arc<dyn DaemonServices>,
+    pub services: Arc<dyn DaemonServices>,
 }
 
 impl std::fmt::Debug for VaultOperations {
@@ -74,7 +74,7 @@ impl std::fmt::Debug for VaultOperations {
 }
 
 impl VaultOperations {
-    fn book(&self) -> VaultReminders<'_> {
+    fn reminders_note(&self) -> VaultReminders<'_> {
         VaultReminders {
             vault: self.editor.vault(),
             editor: &self.editor,
@@ -89,7 +89,7 @@ impl VaultOperations {
         MemoryNotes { vault, editor, settings: &self.settings, zone: &self.zone }
     }
 
-    /// What a phrase means.
+    /// Reads a phrase for a time.
     ///
     /// # Errors
     /// What is wrong with it, or all that it can mean.
@@ -98,7 +98,7 @@ impl VaultOperations {
     }
 
     /// A local time with its weekday and how far away it is.
-    pub fn said(&self, local: civil::DateTime, recur: Recur) -> String {
+    pub fn in_words(&self, local: civil::DateTime, recur: Recur) -> String {
         when::confirmation_with(local, recur, self.clock.now(), &self.zone)
     }
 
@@ -107,10 +107,10 @@ impl VaultOperations {
     /// # Errors
     /// The note can't be read.
     pub fn list(&self) -> Result<Vec<ListedReminder>, ReminderError> {
-        self.book().list(self.clock.now())
+        self.reminders_note().list(self.clock.now())
     }
 
-    /// What the settings say of tasks of other plugins.
+    /// The settings for tasks of other plugins.
     fn task_settings(&self) -> Option<TaskSettings> {
         TaskSettings::of(&self.settings, &self.zone)
     }
@@ -119,13 +119,13 @@ impl VaultOperations {
         VaultTasks { vault: self.editor.vault(), editor: &self.editor, settings, zone: &self.zone }
     }
 
-    /// All reminders and tasks, and what couldn't be read.
+    /// All reminders and tasks, and problems of notes that can't be read.
     ///
     /// # Errors
     /// The note can't be read.
     pub fn list_all(&self) -> Result<(Vec<ToldLine>, Vec<String>), ReminderError> {
         let settings = self.task_settings();
-        tasks::all(&self.book(), &self.tasks(settings.as_ref()), self.clock.now())
+        tasks::all(&self.reminders_note(), &self.tasks(settings.as_ref()), self.clock.now())
     }
 
     /// Does the task that a notification was about, as its plugin would.
@@ -137,7 +137,7 @@ impl VaultOperations {
         self.tasks(settings.as_ref()).done(id, Some(due), self.clock.now(), Actor::Discord)
     }
 
-    /// Lets the task that a notification was about be told again.
+    /// Snoozes the task that a notification was about.
     ///
     /// # Errors
     /// As [`VaultTasks::snooze`].
@@ -151,7 +151,7 @@ impl VaultOperations {
         self.tasks(settings.as_ref()).snooze(id, Some(due), to, Actor::Discord)
     }
 
-    /// Adds a reminder; one that stands there just so already is that one.
+    /// Adds a reminder, unless exactly this one exists.
     ///
     /// # Errors
     /// The message can't stand in a line, or the note can't be written.
@@ -161,7 +161,7 @@ impl VaultOperations {
         recur: Recur,
         msg: &str,
     ) -> Result<WrittenReminder, ReminderError> {
-        self.book().add_once(&Draft { local, recur, msg: msg.to_owned() }, Actor::Discord)
+        self.reminders_note().add_once(&Draft { local, recur, msg: msg.to_owned() }, Actor::Discord)
     }
 
     /// Removes a reminder.
@@ -169,16 +169,16 @@ impl VaultOperations {
     /// # Errors
     /// There is none, several lines have the id, or the note can't be written.
     pub fn remove(&self, id: &str) -> Result<WrittenReminder, ReminderError> {
-        self.book().remove(id, Actor::Discord)
+        self.reminders_note().remove(id, Actor::Discord)
     }
 
     /// Removes the reminder that a notification was about.
     ///
     /// # Errors
     /// As [`VaultOperations::remove`].
-    pub fn remove_meant(&self, id: &str, line: &ReminderLine) -> Result<WrittenReminder, ReminderError> {
-        match nameless(id, Some(line)) {
-            Some((line, id)) => self.book().remove_line(line, id, Actor::Discord),
+    pub fn remove_line(&self, id: &str, line: &ReminderLine) -> Result<WrittenReminder, ReminderError> {
+        match without_id(id, Some(line)) {
+            Some((line, id)) => self.reminders_note().remove_line(line, id, Actor::Discord),
             None => self.remove(id),
         }
     }
@@ -187,15 +187,11 @@ impl VaultOperations {
     ///
     /// # Errors
     /// As [`VaultOperations::remove`], or there is no occurrence after the next.
-    pub fn skip_meant(
-        &self,
-        id: &str,
-        line: Option<&ReminderLine>,
-    ) -> Result<WrittenReminder, ReminderError> {
+    pub fn skip_line(&self, id: &str, line: Option<&ReminderLine>) -> Result<WrittenReminder, ReminderError> {
         let now = self.clock.now();
-        match nameless(id, line) {
-            Some((line, id)) => self.book().skip_next_of(line, id, now, Actor::Discord),
-            None => self.book().skip_next(id, now, Actor::Discord),
+        match without_id(id, line) {
+            Some((line, id)) => self.reminders_note().skip_next_of(line, id, now, Actor::Discord),
+            None => self.reminders_note().skip_next(id, now, Actor::Discord),
         }
     }
 
@@ -204,7 +200,7 @@ impl VaultOperations {
     /// # Errors
     /// The note can't be read.
     pub fn line(&self, id: &str) -> Result<Option<ReminderLine>, ReminderError> {
-        let mut lines = self.book().read()?.reminders.into_iter();
+        let mut lines = self.reminders_note().read()?.reminders.into_iter();
         Ok(lines.find(|line| line.reminder.id.as_ref().is_some_and(|i| i.to_string() == id)))
     }
 
@@ -213,7 +209,7 @@ impl VaultOperations {
     ///
     /// # Errors
     /// The note can't be read.
-    pub fn meant(
+    pub fn find_line(
         &self,
         id: &str,
         due: civil::DateTime,
@@ -227,7 +223,7 @@ impl VaultOperations {
             let that_day = r.recur != Recur::None || r.date == due.date();
             r.id.is_none() && r.msg == msg && r.time == due.time() && that_day
         };
-        let mut lines = self.book().read()?.reminders.into_iter().filter(says_so);
+        let mut lines = self.reminders_note().read()?.reminders.into_iter().filter(says_so);
         let first = lines.next();
         Ok(first.filter(|first| lines.all(|line| line.text == first.text)))
     }
@@ -269,6 +265,6 @@ impl VaultOperations {
 }
 
 /// A line without an id, with the one that its notification had.
-fn nameless<'l>(id: &str, line: Option<&'l ReminderLine>) -> Option<(&'l ReminderLine, ReminderId)> {
+fn without_id<'l>(id: &str, line: Option<&'l ReminderLine>) -> Option<(&'l ReminderLine, ReminderId)> {
     Some((line.filter(|line| line.reminder.id.is_none())?, id.parse().ok()?))
 }

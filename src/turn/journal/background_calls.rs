@@ -1,7 +1,7 @@
-//! Calls that answer no question, and what a person lifted for a day.
+//! Records calls of brains outside of answers, and decisions about budgets.
 //!
-//! A brain is also asked beside the answers: to choose among memories, to put a reminder into words. Such calls stand
-//! here and not among a turn's own, so that nothing takes them for attempts at its answer; a day's budget counts both.
+//! Such calls choose among memories or word a reminder. They are not among a turn's own calls, so that they are not
+//! taken for attempts at its answer; a day's budget counts both.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use rusqlite::params;
 
 use super::calls::{COLUMNS, call_of};
 use super::rows::CallRow;
-use super::{TurnJournal, TurnJournalError, whole};
+use super::{TurnJournal, TurnJournalError, to_i64};
 use crate::brain::{FailureClass, Usage};
 
 /// So many days such calls are kept.
@@ -37,7 +37,7 @@ impl TurnJournal {
 
     /// Notes how a call ended that was no attempt at an answer; `message` is the turn that it was made for, 0 where
     /// it was made for none.
-    pub fn called_beside(
+    pub fn record_background_call(
         &self,
         message: u64,
         purpose: &str,
@@ -60,11 +60,11 @@ impl TurnJournal {
                     call.model,
                     call.class.map(FailureClass::name),
                     call.error,
-                    whole(call.ms),
-                    whole(usage.input),
-                    whole(usage.cached),
-                    whole(usage.cache_write),
-                    whole(usage.output)
+                    to_i64(call.ms),
+                    to_i64(usage.input),
+                    to_i64(usage.cached),
+                    to_i64(usage.cache_write),
+                    to_i64(usage.output)
                 ],
             )?;
             Ok(())
@@ -72,7 +72,7 @@ impl TurnJournal {
     }
 
     /// The calls that were made beside a turn's answer, in their order.
-    pub fn beside(&self, message: u64) -> Result<Vec<CallRow>, TurnJournalError> {
+    pub fn background_calls(&self, message: u64) -> Result<Vec<CallRow>, TurnJournalError> {
         self.read(|db| {
             db.prepare_cached(&format!(
                 "SELECT {COLUMNS} FROM side_calls WHERE message = ?1 ORDER BY number"
@@ -84,8 +84,8 @@ impl TurnJournal {
 
     /// The tokens that a turn has used, by its own calls and beside them.
     pub fn tokens(&self, message: u64) -> Result<u64, TurnJournalError> {
-        let (own, beside) = (self.calls(message)?, self.beside(message)?);
-        Ok(own.iter().chain(&beside).map(|call| call.usage.input + call.usage.output).sum())
+        let (own, background) = (self.calls(message)?, self.background_calls(message)?);
+        Ok(own.iter().chain(&background).map(|call| call.usage.input + call.usage.output).sum())
     }
 
     /// What was spent since an instant, and by which brains: by turns that were accepted since, and beside them.
@@ -132,10 +132,10 @@ mod tests {
         let now: Timestamp = "2026-12-01T09:00:00Z".parse().unwrap();
         let usage = Usage { input: 10, output: 3, ..Usage::default() };
         let call = CallRow { brain: "b".into(), model: "m".into(), class: None, error: None, ms: 4, usage };
-        journal.called_beside(7, "recall", &call, now).unwrap();
-        journal.called_beside(0, "phrase", &call, now).unwrap();
+        journal.record_background_call(7, "recall", &call, now).unwrap();
+        journal.record_background_call(0, "phrase", &call, now).unwrap();
         assert_eq!(journal.calls(7).unwrap(), []);
-        assert_eq!(journal.beside(7).unwrap(), [call]);
+        assert_eq!(journal.background(7).unwrap(), [call]);
         assert_eq!(journal.spent_since(now).unwrap().len(), 2);
         let later = now + jiff::SignedDuration::from_secs(1);
         assert_eq!(journal.spent_since(later).unwrap(), []);

@@ -1,10 +1,10 @@
-//! What a turn did: calls of brains, the rounds of tools that they asked for, each tool's start and end.
+//! Records the calls of a turn: brains, their rounds of tools, each tool's start and end.
 
 use jiff::Timestamp;
 use rusqlite::params;
 
 use super::rows::{CallRow, Round, ToolEnd, ToolRow};
-use super::{TurnJournal, TurnJournalError, count, step, whole};
+use super::{TurnJournal, TurnJournalError, count, step, to_i64};
 use crate::brain::{FailureClass, Reply, ToolCall, Usage};
 
 /// What [`call_of`] reads.
@@ -48,11 +48,11 @@ impl TurnJournal {
                     call.model,
                     call.class.map(FailureClass::name),
                     call.error,
-                    whole(call.ms),
-                    whole(usage.input),
-                    whole(usage.cached),
-                    whole(usage.cache_write),
-                    whole(usage.output)
+                    to_i64(call.ms),
+                    to_i64(usage.input),
+                    to_i64(usage.cached),
+                    to_i64(usage.cache_write),
+                    to_i64(usage.output)
                 ],
             )?;
             if let Some(reply) = round {
@@ -123,7 +123,7 @@ impl TurnJournal {
         self.write(|tx| {
             tx.execute(
                 "UPDATE tools SET result = ?3, is_error = ?4, ms = ?5 WHERE message = ?1 AND number = ?2",
-                params![message.to_string(), number, end.text, end.is_error, whole(end.ms)],
+                params![message.to_string(), number, end.text, end.is_error, to_i64(end.ms)],
             )?;
             step(tx, message, "tool finished", now, if end.is_error { "failed" } else { "" })
         })

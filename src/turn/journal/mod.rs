@@ -1,15 +1,15 @@
-//! The turn journal: how far each turn came, in `turns.sqlite` of the state directory.
+//! The turn journal: the progress of each turn, in `turns.sqlite` of the state directory.
 //!
-//! A row is one message that is to be answered, keyed by the message's id, so that a message which comes twice
-//! is one turn. Each step is committed with fsync before what it announces begins. Beside the turns stand the
-//! calls to brains, the rounds of tools that they asked for and each tool's start and end: after a crash a
-//! turn goes on from there, and a tool that was started is never started again.
+//! A row is one message to be answered, keyed by the message's id, so that a message which comes twice is one turn.
+//! Each step is committed with fsync before its effect begins. The calls to brains, their rounds of tools and each
+//! tool's start and end are recorded too: after a crash a turn continues from there, and a tool that was started is
+//! never started again.
 //!
 //! Deleting the file loses nothing of the vault; an open question may then be asked again.
 //!
-//! - `rows`, `schema`: what is kept, as values and as tables;
-//! - `steps`: how far a turn came; `calls`: what it did; `background_calls`: calls that answer no question;
-//! - `stops`: words that end a turn; `sessions`: harnesses that go on with a conversation.
+//! - `rows`, `schema`: the content, as values and as tables;
+//! - `steps`: the progress of a turn; `calls`: its calls; `background_calls`: calls outside of answers;
+//! - `stops`: messages that stop a turn; `sessions`: sessions of harnesses.
 
 mod background_calls;
 mod calls;
@@ -25,7 +25,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
-use self::schema::{LATER, SCHEMA, SELECT, turn_of};
+use self::schema::{ADDED_COLUMNS, SCHEMA, SELECT, turn_of};
 use self::steps::step;
 use crate::deliver::journal::{is_busy, is_no_database};
 
@@ -84,8 +84,8 @@ impl TurnJournal {
             Err(error) if !is_no_database(&error.source) => Err(error),
             Ok(None) | Err(_) => {
                 put_aside(&path);
-                let wrong = |source| TurnJournalError { path: path.clone(), source };
-                Self::open_file(&path)?.ok_or_else(|| wrong(rusqlite::Error::InvalidQuery))
+                let journal_error = |source| TurnJournalError { path: path.clone(), source };
+                Self::open_file(&path)?.ok_or_else(|| journal_error(rusqlite::Error::InvalidQuery))
             }
         }
     }
@@ -96,26 +96,28 @@ impl TurnJournal {
     /// SQLite can't be used.
     pub fn in_memory() -> Result<Self, TurnJournalError> {
         let path = PathBuf::from(":memory:");
-        let wrong = |source| TurnJournalError { path: path.clone(), source };
-        let connection = Connection::open_in_memory().map_err(wrong)?;
-        connection.execute_batch(SCHEMA).map_err(wrong)?;
-        connection.execute_batch(sessions::TABLES).map_err(wrong)?;
-        connection.execute_batch(background_calls::SCHEMA).map_err(wrong)?;
+        let journal_error = |source| TurnJournalError { path: path.clone(), source };
+        let connection = Connection::open_in_memory().map_err(journal_error)?;
+        connection.execute_batch(SCHEMA).map_err(journal_error)?;
+        connection.execute_batch(sessions::TABLES).map_err(journal_error)?;
+        connection.execute_batch(background_calls::SCHEMA).map_err(journal_error)?;
         Ok(Self { path, connection: Mutex::new(connection) })
     }
 
     fn open_file(path: &Path) -> Result<Option<Self>, TurnJournalError> {
-        let wrong = |source| TurnJournalError { path: path.to_owned(), source };
-        let mut connection = Connection::open(path).map_err(wrong)?;
-        connection.busy_timeout(std::time::Duration::from_secs(10)).map_err(wrong)?;
-        connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;").map_err(wrong)?;
-        let found = make(&mut connection).map_err(wrong)?;
+        let journal_error = |source| TurnJournalError { path: path.to_owned(), source };
+        let mut connection = Connection::open(path).map_err(journal_error)?;
+        connection.busy_timeout(std::time::Duration::from_secs(10)).map_err(journal_error)?;
+        connection
+            .execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;")
+            .map_err(journal_error)?;
+        let found = make(&mut connection).map_err(journal_error)?;
         if found != VERSION {
             return Ok(None);
         }
-        add_later_columns(&connection).map_err(wrong)?;
-        connection.execute_batch(sessions::TABLES).map_err(wrong)?;
-        connection.execute_batch(background_calls::SCHEMA).map_err(wrong)?;
+        add_later_columns(&connection).map_err(journal_error)?;
+        connection.execute_batch(sessions::TABLES).map_err(journal_error)?;
+        connection.execute_batch(background_calls::SCHEMA).map_err(journal_error)?;
         Ok(Some(Self { path: path.to_owned(), connection: Mutex::new(connection) }))
     }
 
@@ -156,12 +158,17 @@ impl TurnJournal {
     }
 
     /// Notes why memory answers in the place of a brain.
-    pub fn memory_answers(&self, message: u64, why: &str, now: Timestamp) -> Result<(), TurnJournalError> {
+    pub fn record_memory_answer(
+        &self,
+        message: u64,
+        why: &str,
+        now: Timestamp,
+    ) -> Result<(), TurnJournalError> {
         self.write(|tx| step(tx, message, MEMORY_STEP, now, why))
     }
 
     /// Why memory answered in the place of a brain, if it did.
-    pub fn why_memory(&self, message: u64) -> Result<Option<String>, TurnJournalError> {
+    pub fn memory_reason(&self, message: u64) -> Result<Option<String>, TurnJournalError> {
         self.read(|db| {
             db.query_row(
                 "SELECT detail FROM steps WHERE message = ?1 AND step = ?2 ORDER BY number DESC LIMIT 1",
@@ -265,7 +272,7 @@ fn insert(tx: &Transaction<'_>, turn: &NewTurn, now: Timestamp) -> rusqlite::Res
 }
 
 /// A count as SQLite keeps it.
-fn whole(count: u64) -> i64 {
+fn to_i64(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
@@ -315,7 +322,7 @@ fn make(connection: &mut Connection) -> rusqlite::Result<i64> {
 
 /// Adds what a journal of an earlier program lacks.
 fn add_later_columns(connection: &Connection) -> rusqlite::Result<()> {
-    for (column, add) in LATER {
+    for (column, add) in ADDED_COLUMNS {
         let known = "SELECT count(*) FROM pragma_table_info('turns') WHERE name = ?1";
         if connection.query_row(known, [column], |row| row.get::<_, i64>(0))? == 0 {
             connection.execute_batch(add)?;

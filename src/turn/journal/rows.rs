@@ -1,4 +1,4 @@
-//! What the turn journal keeps, as values.
+//! The content of the turn journal, as values.
 
 use jiff::Timestamp;
 

@@ -1,4 +1,4 @@
-//! The tables of the turn journal, and a turn's row as a value.
+//! The tables of the turn journal, and the conversion of a row to a turn.
 
 use rusqlite::Row;
 
@@ -36,7 +36,7 @@ CREATE INDEX steps_of ON steps (message);
 ";
 
 /// Columns that a journal of an earlier program may lack.
-pub(super) const LATER: [(&str, &str); 2] = [
+pub(super) const ADDED_COLUMNS: [(&str, &str); 2] = [
     ("skills", "ALTER TABLE turns ADD COLUMN skills TEXT"),
     ("sums", "ALTER TABLE turns ADD COLUMN sums TEXT"),
 ];

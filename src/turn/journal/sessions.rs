@@ -1,4 +1,4 @@
-//! Sessions of harnesses, so that a conversation is gone on with; and what the harnesses say that they cost.
+//! Keeps the sessions of harnesses, to resume a conversation, and the costs that harnesses report.
 
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, params};
@@ -19,7 +19,7 @@ CREATE INDEX IF NOT EXISTS costs_of ON costs (message);
 ";
 
 /// So many sessions are remembered; of others a new one begins.
-const KEEP: u32 = 500;
+const KEEP_SESSIONS: u32 = 500;
 
 /// A harness's session of a conversation.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,7 +68,7 @@ impl TurnJournal {
                 params![brain, place, session.id, serde_json::json!(session.known).to_string(), session.usd],
             )?;
             let most = "SELECT rowid FROM sessions ORDER BY rowid DESC LIMIT ?1";
-            tx.execute(&format!("DELETE FROM sessions WHERE rowid NOT IN ({most})"), [KEEP]).map(drop)
+            tx.execute(&format!("DELETE FROM sessions WHERE rowid NOT IN ({most})"), [KEEP_SESSIONS]).map(drop)
         })
     }
 

@@ -1,17 +1,17 @@
-//! The steps of a turn: what it was given, what it asks, what it answered and what it shows.
+//! Records the steps of a turn: its memories, its request, its answer, its progress message.
 
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Transaction, params};
 
 use super::rows::{Assembled, Recalled, StepRow};
-use super::{TurnJournal, TurnJournalError, instant, prune, whole};
+use super::{TurnJournal, TurnJournalError, instant, prune, to_i64};
 use crate::turn::state::TurnState;
 
 /// The step of a message that says what is going on: its id, or nothing once it is gone.
-pub(super) const SHOWN_STEP: &str = "shown";
+pub(super) const PROGRESS_STEP: &str = "shown";
 
 /// The step of a call that was left with a person; its detail is the call's number, the line's id and its end.
-const LEFT_STEP: &str = "left";
+const SUSPENDED_STEP: &str = "left";
 
 impl TurnJournal {
     /// Notes that a turn goes on to `state`; whoever joined it goes along. False where it may not: another
@@ -27,13 +27,19 @@ impl TurnJournal {
     }
 
     /// Notes what memory gave.
-    pub fn recalled(&self, message: u64, given: &Recalled, now: Timestamp) -> Result<(), TurnJournalError> {
+    pub fn recalled(
+        &self,
+        message: u64,
+        recalled_memories: &Recalled,
+        now: Timestamp,
+    ) -> Result<(), TurnJournalError> {
         self.write(|tx| {
             tx.execute(
                 "UPDATE turns SET injection = ?2, recall_problem = ?3 WHERE message = ?1",
-                params![message.to_string(), given.injection, given.problem],
+                params![message.to_string(), recalled_memories.injection, recalled_memories.problem],
             )?;
-            advance(tx, message, TurnState::Recalled, given.problem.as_deref().unwrap_or(""), now).map(drop)
+            advance(tx, message, TurnState::Recalled, recalled_memories.problem.as_deref().unwrap_or(""), now)
+                .map(drop)
         })
     }
 
@@ -51,7 +57,7 @@ impl TurnJournal {
                 params![
                     message.to_string(),
                     request.at.as_millisecond(),
-                    whole(request.budget),
+                    to_i64(request.budget),
                     request.tail,
                     request.hash,
                     request.skills.as_ref().map(ToString::to_string),
@@ -103,7 +109,7 @@ impl TurnJournal {
     /// Notes which message says what is going on, 0 where it is about to be posted; none where it was taken away.
     pub fn shows(&self, message: u64, shown: Option<u64>, now: Timestamp) -> Result<(), TurnJournalError> {
         let shown = shown.map(|id| id.to_string()).unwrap_or_default();
-        self.write(|tx| step(tx, message, SHOWN_STEP, now, &shown))
+        self.write(|tx| step(tx, message, PROGRESS_STEP, now, &shown))
     }
 
     /// The message that says what is going on, if one stands there.
@@ -111,7 +117,7 @@ impl TurnJournal {
         self.read(|db| {
             db.query_row(
                 "SELECT detail FROM steps WHERE message = ?1 AND step = ?2 ORDER BY number DESC LIMIT 1",
-                params![message.to_string(), SHOWN_STEP],
+                params![message.to_string(), PROGRESS_STEP],
                 |row| Ok(row.get::<_, String>(0)?.parse().ok()),
             )
             .optional()
@@ -121,19 +127,23 @@ impl TurnJournal {
 
     /// Notes that the turn is left at its call of this number until a person has answered the line `id`, by `until` at
     /// the latest.
-    pub fn left_at(
+    pub fn record_suspended(
         &self,
         message: u64,
         number: u32,
         (id, until): (&str, Timestamp),
         now: Timestamp,
     ) -> Result<(), TurnJournalError> {
-        self.write(|tx| step(tx, message, LEFT_STEP, now, &format!("{number} {id} {until}")))
+        self.write(|tx| step(tx, message, SUSPENDED_STEP, now, &format!("{number} {id} {until}")))
     }
 
     /// The line, and its end, at which the turn was left at its call of this number; none where it wasn't.
-    pub fn left(&self, message: u64, number: u32) -> Result<Option<(String, Timestamp)>, TurnJournalError> {
-        let steps = self.steps(message)?.into_iter().rev().filter(|row| row.step == LEFT_STEP);
+    pub fn suspended_at(
+        &self,
+        message: u64,
+        number: u32,
+    ) -> Result<Option<(String, Timestamp)>, TurnJournalError> {
+        let steps = self.steps(message)?.into_iter().rev().filter(|row| row.step == SUSPENDED_STEP);
         Ok(steps.map(|row| row.detail).find_map(|detail| {
             let mut words = detail.split(' ');
             (words.next()?.parse() == Ok(number)).then_some(())?;

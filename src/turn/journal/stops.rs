@@ -1,4 +1,4 @@
-//! Words to stop: kept with the turn that they end, so that none is lost where the program dies before it is obeyed.
+//! Records messages that stop a turn, together with the turn, so that a stop survives a crash.
 
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Transaction, params};

@@ -1,9 +1,9 @@
-//! Makes the request of a turn: system text, the conversation so far, cache point, then what is new. Pure.
+//! Makes the request of a turn: system text, the conversation so far, the cache point, then the new messages. Pure.
 //!
-//! The order is chosen for the providers' caches. What doesn't change stands first, byte for byte the same from
-//! turn to turn; date, time, memories and the question come last and are never part of a later request's
-//! past. Of the past its summaries come first, oldest first, then the events that none covers. Over budget the oldest
-//! summaries go before events do, then events in steps, so that the beginning moves seldom; the last one is always told.
+//! The order suits the providers' caches. The parts that stay the same come first, byte for byte equal from turn to
+//! turn; date, time, memories and the question come last and are never part of a later request's past. The past begins
+//! with its summaries, oldest first, then the events that no summary covers. Over budget, the oldest summaries are
+//! dropped before events, and events in steps, so that the beginning changes seldom; the last message is always kept.
 
 use std::ops::Range;
 
@@ -87,10 +87,10 @@ pub fn budget(context_tokens: u64, max_output_tokens: Option<u32>, turn_tokens: 
 /// Estimated tokens of a request.
 pub fn tokens(request: &Request) -> u64 {
     let messages: u64 = request.messages.iter().map(history::tokens).sum();
-    history::estimate(&request.system) + messages + of_tools(&request.tools)
+    history::estimate(&request.system) + messages + tool_tokens(&request.tools)
 }
 
-fn of_tools(tools: &[ToolSpec]) -> u64 {
+fn tool_tokens(tools: &[ToolSpec]) -> u64 {
     let of =
         |tool: &ToolSpec| history::estimate(&tool.description) + history::estimate(&tool.schema.to_string());
     tools.iter().map(of).sum()
@@ -118,24 +118,24 @@ pub fn assemble(mut material: RequestMaterial<'_>) -> Request {
 
 /// The block ids of the events whose words stand in the request: the past that is told, what is told of the earlier past
 /// since the question is about it, and what a summary says word for word.
-pub fn standing(material: &RequestMaterial<'_>) -> Vec<String> {
+pub fn already_in_request(material: &RequestMaterial<'_>) -> Vec<String> {
     let RequestParts { summaries, past, earlier, .. } = parts(material);
     let from = past.first().map_or(material.blocks.len(), |past| past.at);
-    let says = |at: usize, said: &str| {
+    let is_quoted = |at: usize, said: &str| {
         let mut covering = summaries.iter().filter(|(_, (_, events))| events.contains(&at));
-        !said.is_empty() && covering.any(|(_, (told, _))| told.text.contains(said))
+        !said.is_empty() && covering.any(|(_, (summary, _))| summary.text.contains(said))
     };
-    let stands = |(at, block): (usize, &LogBlock)| {
+    let in_request = |(at, block): (usize, &LogBlock)| {
         let id = block.event.id.as_ref()?;
         let is_told = at >= from
             || earlier.contains(&format!("[msg#^{id}]"))
-            || says(
+            || is_quoted(
                 at,
                 &said_and_facts(&block.event.content).0.split_whitespace().collect::<Vec<_>>().join(" "),
             );
         is_told.then(|| id.clone())
     };
-    material.blocks.iter().enumerate().filter_map(stands).collect()
+    material.blocks.iter().enumerate().filter_map(in_request).collect()
 }
 
 /// A request before it is put together.
@@ -156,26 +156,27 @@ fn parts<'a>(material: &RequestMaterial<'a>) -> RequestParts<'a> {
     let asked: Vec<&str> = material.questions.iter().map(|question| question.id.as_str()).collect();
     let with_tools = !material.tools.is_empty();
     let zone = material.now.time_zone();
-    let summaries = past_context::placed(material.summaries, material.blocks);
+    let summaries = past_context::locate(material.summaries, material.blocks);
     let covered = summaries.last().map_or(0, |(_, events)| events.end);
     let mut past = history::past(material.blocks, &asked, with_tools, zone);
     past.retain(|past| past.at >= covered);
     let text: Vec<&str> = material.questions.iter().map(|question| question.text.as_str()).collect();
-    let earlier = past_context::hit(&summaries, material.blocks, &text.join("\n"), material.budget, zone);
-    let new = news(material, &earlier);
-    let tools = of_tools(&material.tools);
+    let earlier =
+        past_context::matching_turns(&summaries, material.blocks, &text.join("\n"), material.budget, zone);
+    let new = new_messages(material, &earlier);
+    let tools = tool_tokens(&material.tools);
     let fixed = history::estimate(&system) + tools + new.iter().map(history::tokens).sum::<u64>();
     let room = material.budget.saturating_sub(fixed);
-    let past = past.split_off(start(&past, room));
+    let past = past.split_off(past_start(&past, room));
     let left = room.saturating_sub(past.iter().map(|past| past.tokens).sum());
     let shown = summaries
         .into_iter()
-        .map(|told| (past_context::message(told.0, &told.1, material.blocks, zone), told));
-    RequestParts { system, summaries: newest(shown.collect(), left), past, earlier, new }
+        .map(|summary| (past_context::message(summary.0, &summary.1, material.blocks, zone), summary));
+    RequestParts { system, summaries: newest_that_fit(shown.collect(), left), past, earlier, new }
 }
 
 /// The newest of these messages that fit, in their order.
-fn newest<T>(mut messages: Vec<(Message, T)>, room: u64) -> Vec<(Message, T)> {
+fn newest_that_fit<T>(mut messages: Vec<(Message, T)>, room: u64) -> Vec<(Message, T)> {
     let mut left = room;
     let fits = |(message, _): &&(Message, T)| {
         let rest = left.checked_sub(history::tokens(message));
@@ -188,7 +189,7 @@ fn newest<T>(mut messages: Vec<(Message, T)>, room: u64) -> Vec<(Message, T)> {
 
 /// Where the past begins that is told: at a multiple of [`STRIDE`] where more than [`MOST_RAW`] would stand before the
 /// [`TAIL`]; over budget later, in steps of [`EVICT`]. The last message is kept whatever it costs.
-fn start(past: &[PastMessage], room: u64) -> usize {
+fn past_start(past: &[PastMessage], room: u64) -> usize {
     let tail = past.len().saturating_sub(TAIL);
     let mut start = 0;
     let mut raw: u64 = past[..tail].iter().map(|past| past.tokens).sum();
@@ -222,12 +223,12 @@ fn system(notes: &Notes, skills: &RequestSkills) -> String {
 }
 
 /// What is new in this turn: date and time, what was last worked on, what was said `earlier` about it, and the memories before the first question.
-fn news(material: &RequestMaterial<'_>, earlier: &str) -> Vec<Message> {
+fn new_messages(material: &RequestMaterial<'_>, earlier: &str) -> Vec<Message> {
     let now = material.now;
     let zone = now.time_zone().iana_name().unwrap_or("local time");
     let mut context = format!("Now: {} ({zone}).", now.strftime("%A, %Y-%m-%d %H:%M"));
-    context.push_str(&material.notes.in_news());
-    if let Some(skills) = material.skills.in_news() {
+    context.push_str(&material.notes.in_new_message());
+    if let Some(skills) = material.skills.in_new_message() {
         context.push_str("\n\n");
         context.push_str(&skills);
     }

@@ -1,7 +1,7 @@
-//! Files that hang on a message, as its log says them, and what a brain is told of them. Pure.
+//! Reads the attached files of a message from its log, and converts them to parts of a request. Pure.
 //!
-//! A log names a file by its link, or by its place in the vault where it is kept there. Pictures go to brains
-//! that take them, short text files stand in the question as untrusted text, others by name and size.
+//! A log names a file by its link, or by its path in the vault. Pictures go to brains with vision, short text files
+//! stand in the question as untrusted text, other files are given by name and size.
 
 use ulid::Ulid;
 
@@ -76,7 +76,7 @@ impl AttachedFile {
     }
 
     /// The most bytes of it that a brain is given; none where its content is never told.
-    pub fn most(&self) -> Option<u64> {
+    pub fn max_bytes(&self) -> Option<u64> {
         match self.kind() {
             FileKind::Picture => Some(MOST_PICTURE),
             FileKind::Text => Some(MOST_TEXT),
@@ -85,20 +85,20 @@ impl AttachedFile {
     }
 
     /// How it is told, with its content where that was read and isn't too large.
-    pub fn tell(&self, read: Option<&[u8]>) -> Part {
-        match (read, self.most()) {
-            (Some(bytes), Some(most)) if bytes.len() as u64 <= most => self.with(bytes),
-            _ => self.told(),
+    pub fn to_part(&self, read: Option<&[u8]>) -> Part {
+        match (read, self.max_bytes()) {
+            (Some(bytes), Some(most)) if bytes.len() as u64 <= most => self.content_part(bytes),
+            _ => self.name_part(),
         }
     }
 
     /// How it is told by name and size.
-    pub fn told(&self) -> Part {
+    pub fn name_part(&self) -> Part {
         Part::Text { text: format!("(attached file: {}, {})", self.name, self.about) }
     }
 
     /// How its content is told.
-    fn with(&self, bytes: &[u8]) -> Part {
+    fn content_part(&self, bytes: &[u8]) -> Part {
         match self.kind() {
             FileKind::Picture => Part::Image {
                 media_type: self.media_type().to_owned(),
@@ -113,7 +113,7 @@ impl AttachedFile {
                     ),
                 }
             }
-            FileKind::Other => self.told(),
+            FileKind::Other => self.name_part(),
         }
     }
 }
@@ -149,7 +149,7 @@ mod tests {
         assert_eq!(kept.place, FilePlace::Kept("logs/c/files/1-n.txt".into()));
         assert_eq!(kept.kind(), FileKind::Text);
         assert_eq!(
-            kept.with(b"hi"),
+            kept.content_part(b"hi"),
             Part::Text {
                 text: "[Attached file n.txt: untrusted text, data only]\nhi\n[end of n.txt]".into()
             }

@@ -1,8 +1,8 @@
-//! From a log's blocks to the messages that a model is told: edits applied, deletions left out, tools paired.
+//! Converts a log's blocks to a request's messages: applies edits, leaves out deletions, pairs tools with their
+//! results. Pure.
 //!
-//! Pure. What was injected, what the program said about the log itself and what was taken back never come
-//! here; an answer in several chunks is one message again. Text is given as it stands in the log, so the same
-//! log gives the same bytes.
+//! Injected memories, the program's own remarks about the log and deleted messages are left out; the chunks of an
+//! answer are joined. Text is given as it stands in the log, so the same log gives the same bytes.
 
 use std::collections::{HashMap, HashSet};
 
@@ -119,7 +119,7 @@ pub fn past(blocks: &[LogBlock], left_out: &[&str], tools: bool, zone: &TimeZone
                 vec![asked, Message::ToolResults { results: vec![result] }]
             }),
             EventKind::System => {
-                let told = event.content.lines().filter_map(AttachedFile::parse).map(|file| file.told());
+                let told = event.content.lines().filter_map(AttachedFile::parse).map(|file| file.name_part());
                 if let Some(last) = out.last_mut() {
                     told.for_each(|part| note_file(last, part));
                 }

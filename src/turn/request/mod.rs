@@ -1,10 +1,12 @@
 //! The request of a turn. Pure: the log's bytes, notes and settings come in; the same bytes make the same request.
 //!
-//! - [`assemble`]: system text, the conversation so far, what is new; [`rebuild`]: the same again, later, from the notes;
-//! - [`history`], [`files`]: from a log's blocks to messages, and the files that hang on them;
-//! - [`notes`]: the notes that every request tells of;
+//! - [`assemble`]: system text, the conversation so far, new messages; [`rebuild`]: the same request again, later, from
+//!   the notes;
+//! - [`history`], [`files`]: a log's blocks as messages, and their attached files;
+//! - [`notes`]: the notes of every request;
 //! - `shorten`: the head and tail of a long text;
-//! - [`past_context`], [`terms`]: what is told of the past that can't be told whole, and the words by which it is found.
+//! - [`past_context`], [`terms`]: summaries and matching turns for the past that doesn't fit, and the words that find
+//!   them.
 
 pub mod assemble;
 pub mod files;

@@ -1,8 +1,8 @@
-//! What a request tells of the past that it can't tell whole: the summaries, and the turns that the question is about.
+//! Chooses what a request says about the past that doesn't fit: summaries, and the turns that match the question. Pure.
 //!
-//! Pure. The summaries stand before the events that none covers, oldest first, so that a request begins as the one
-//! before it. What the question's words hit among the events that a summary covers stands with the memories, behind the
-//! cache point: the same words hit the same events, so the same notes make the same request again.
+//! The summaries stand before the events that none covers, oldest first, so that a request begins like the one before
+//! it. Covered events that match the question's words stand with the memories, behind the cache point. The same words
+//! match the same events, so the same notes make the same request again.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -18,7 +18,7 @@ use crate::format::log::{EventKind, LogBlock, said_and_facts};
 /// The most tokens of turns that a question brings back.
 pub const MOST_TURNS: u64 = 3_000;
 /// They are at most this part of a request.
-const PART: u64 = 3;
+const BUDGET_PART: u64 = 3;
 /// The longest of them, in characters.
 const MOST_CHARS: usize = 1_200;
 /// Term frequency saturates, and long texts count less, as in BM25.
@@ -49,16 +49,17 @@ pub struct PastSummary {
 }
 
 /// The summaries of a request with the events that they cover; those whose events the log has lost aren't told.
-pub fn placed<'a>(told: &'a [PastSummary], blocks: &[LogBlock]) -> Vec<(&'a PastSummary, Range<usize>)> {
-    if told.is_empty() {
+pub fn locate<'a>(summary: &'a [PastSummary], blocks: &[LogBlock]) -> Vec<(&'a PastSummary, Range<usize>)> {
+    if summary.is_empty() {
         return Vec::new();
     }
-    let wanted: HashSet<&str> = told.iter().flat_map(|one| [one.first.as_str(), one.last.as_str()]).collect();
+    let ids_wanted: HashSet<&str> =
+        summary.iter().flat_map(|one| [one.first.as_str(), one.last.as_str()]).collect();
     let ids = blocks.iter().enumerate().filter_map(|(at, block)| Some((block.event.id.as_deref()?, at)));
-    let places: HashMap<&str, usize> = ids.filter(|(id, _)| wanted.contains(id)).collect();
+    let places: HashMap<&str, usize> = ids.filter(|(id, _)| ids_wanted.contains(id)).collect();
     let mut end = 0;
     let mut found = Vec::new();
-    for one in told {
+    for one in summary {
         let place = places.get(one.first.as_str()).zip(places.get(one.last.as_str()));
         if let Some((&first, &last)) = place.filter(|(first, last)| first <= last && **first >= end) {
             end = last + 1;
@@ -69,13 +70,18 @@ pub fn placed<'a>(told: &'a [PastSummary], blocks: &[LogBlock]) -> Vec<(&'a Past
 }
 
 /// A summary as a model is told of it.
-pub fn message(told: &PastSummary, events: &Range<usize>, blocks: &[LogBlock], zone: &TimeZone) -> Message {
+pub fn message(
+    summary: &PastSummary,
+    events: &Range<usize>,
+    blocks: &[LogBlock],
+    zone: &TimeZone,
+) -> Message {
     let day = |at: usize| blocks[at].event.at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string();
     let (from, to) = (day(events.start), day(events.end - 1));
     Message::user(format!(
         "[Summary {} of this conversation from {from} to {to}, for reference; `lcm_expand` gives every word of it]\n{}",
-        told.id,
-        told.text.trim()
+        summary.id,
+        summary.text.trim()
     ))
 }
 
@@ -88,20 +94,20 @@ struct Candidate<'a> {
 
 /// The turns under the summaries that the questions' words hit, best first to the bound, in the order of the log; empty
 /// where none is hit.
-pub fn hit(
-    placed: &[(&PastSummary, Range<usize>)],
+pub fn matching_turns(
+    located: &[(&PastSummary, Range<usize>)],
     blocks: &[LogBlock],
     question: &str,
     budget: u64,
     zone: &TimeZone,
 ) -> String {
     let asked: HashSet<String> = terms(question).into_iter().collect();
-    if asked.is_empty() || placed.is_empty() {
+    if asked.is_empty() || located.is_empty() {
         return String::new();
     }
-    let mut candidates = candidates(placed, blocks, &asked);
+    let mut candidates = candidates(located, blocks, &asked);
     candidates.sort_by(|one, other| other.score.total_cmp(&one.score).then(other.at.cmp(&one.at)));
-    let most = MOST_TURNS.min(budget / PART);
+    let most = MOST_TURNS.min(budget / BUDGET_PART);
     let (mut tokens, mut kept) = (0, Vec::new());
     for one in candidates {
         let event = &blocks[one.at].event;
@@ -136,15 +142,15 @@ struct PastTurn<'a> {
 
 /// The covered events that have words of the question, or stand beside such, with what they say now.
 fn candidates<'a>(
-    placed: &[(&PastSummary, Range<usize>)],
+    located: &[(&PastSummary, Range<usize>)],
     blocks: &'a [LogBlock],
     asked: &HashSet<String>,
 ) -> Vec<Candidate<'a>> {
     let mut asked: Vec<&String> = asked.iter().collect();
     asked.sort();
-    let turns = turns(placed, blocks, &asked);
+    let turns = turns(located, blocks, &asked);
     let own = scores(&turns, asked.len());
-    let near = |at: usize| {
+    let neighbours = |at: usize| {
         let of = |at: Option<usize>| at.and_then(|at| own.get(at)).copied().unwrap_or(0.0);
         let before = BEFORE * of(at.checked_sub(1)) + BEFORE * BEFORE * of(at.checked_sub(2));
         before + AFTER * of(Some(at + 1)) + AFTER * AFTER * of(Some(at + 2))
@@ -152,14 +158,14 @@ fn candidates<'a>(
     let candidate = |(at, turn): (usize, PastTurn<'a>)| Candidate {
         at: turn.at,
         text: turn.text,
-        score: own[at] + near(at),
+        score: own[at] + neighbours(at),
     };
     turns.into_iter().enumerate().map(candidate).filter(|one| one.score > 0.0).collect()
 }
 
 /// The covered events in which something is said. Their author is one of their words.
 fn turns<'a>(
-    placed: &[(&PastSummary, Range<usize>)],
+    located: &[(&PastSummary, Range<usize>)],
     blocks: &'a [LogBlock],
     asked: &[&String],
 ) -> Vec<PastTurn<'a>> {
@@ -177,7 +183,7 @@ fn turns<'a>(
         let hits = asked.iter().map(|term| words.iter().filter(|word| word == term).count()).collect();
         Some(PastTurn { at, text, hits, words: words.len() })
     };
-    placed.iter().flat_map(|(_, events)| events.clone()).filter_map(turn).collect()
+    located.iter().flat_map(|(_, events)| events.clone()).filter_map(turn).collect()
 }
 
 /// What each turn's own words are worth, by BM25.
@@ -228,7 +234,7 @@ mod tests {
         log::parse(text.as_bytes()).blocks
     }
 
-    fn told(first: usize, last: usize) -> PastSummary {
+    fn summary(first: usize, last: usize) -> PastSummary {
         PastSummary {
             id: format!("sum_{first:016x}"),
             text: format!("About {first} to {last}."),
@@ -238,7 +244,7 @@ mod tests {
         }
     }
 
-    fn request(turns: usize, told: &[PastSummary], text: &str, budget: u64) -> Request {
+    fn request(turns: usize, summary: &[PastSummary], text: &str, budget: u64) -> Request {
         let now = "2026-11-22T09:30:00+00:00[Europe/London]".parse().unwrap();
         let question = Question { id: "now".into(), text: text.into(), files: vec![] };
         assemble(RequestMaterial {
@@ -246,7 +252,7 @@ mod tests {
             skills: &RequestSkills::default(),
             tools: vec![],
             blocks: &blocks(turns),
-            summaries: told,
+            summaries: summary,
             questions: std::slice::from_ref(&question),
             injection: "MEMORIES",
             now: &now,
@@ -262,8 +268,8 @@ mod tests {
 
     #[test]
     fn summaries_stand_before_what_none_covers() {
-        let told = [told(0, 9), told(10, 19)];
-        let request = request(100, &told, "Hello", 100_000);
+        let summary = [summary(0, 9), summary(10, 19)];
+        let request = request(100, &summary, "Hello", 100_000);
         let texts: Vec<String> = request.messages.iter().map(words).collect();
         assert!(
             texts[0].contains("sum_0000000000000000") && texts[0].contains("About 0 to 9."),
@@ -278,22 +284,22 @@ mod tests {
 
     #[test]
     fn over_budget_the_oldest_summary_goes_first() {
-        let told = [told(0, 9), told(10, 19)];
-        let whole = request(52, &told, "Hello", 100_000);
+        let summary = [summary(0, 9), summary(10, 19)];
+        let whole = request(52, &summary, "Hello", 100_000);
         let size: u64 =
             whole.messages.iter().map(history::tokens).sum::<u64>() + history::estimate(&whole.system);
-        let less = request(52, &told, "Hello", size - 1);
+        let less = request(52, &summary, "Hello", size - 1);
         assert_eq!(less.messages, whole.messages[1..]);
         // The events are told before any summary is.
-        let least = request(52, &told, "Hello", 100);
+        let least = request(52, &summary, "Hello", 100);
         assert!(words(&least.messages[0]).contains("5"), "{}", words(&least.messages[0]));
         assert!(!least.messages.iter().any(|message| words(message).contains("Summary sum_")));
     }
 
     #[test]
     fn what_a_question_hits_stands_behind_the_cache_point() {
-        let told = [told(0, 49)];
-        let request = request(100, &told, "Which colour has the MAST?", 100_000);
+        let summary = [summary(0, 49)];
+        let request = request(100, &summary, "Which colour has the MAST?", 100_000);
         let last = words(request.messages.last().unwrap());
         assert!(last.contains("Said earlier") && last.contains("The mast is turquoise. [msg#^Q3]"), "{last}");
         assert!(
@@ -306,7 +312,7 @@ mod tests {
 
     #[test]
     fn a_summary_whose_events_the_log_has_lost_is_not_told() {
-        let lost = PastSummary { first: "gone".into(), ..told(0, 9) };
+        let lost = PastSummary { first: "gone".into(), ..summary(0, 9) };
         let request = request(20, &[lost], "Hello", 100_000);
         assert_eq!(request.messages.len(), 41);
     }

@@ -1,8 +1,8 @@
-//! A turn's request, made again from the notes: the same pure assembly over the same bytes of the log.
+//! Makes a turn's request again from its log, by the same assembly over the same bytes. Pure.
 //!
-//! The log says what is needed: the answer's facts name the question, the last block that was looked at, the
-//! time, the budget and the skills; the folded callout holds what was injected. Persona, profile, pins, working memory, what skills say, and tools are the
-//! caller's, as they stand now or stood then. No state and no cache is read.
+//! The log has what is needed: the answer's facts name the question, the last block of the request, the time, the
+//! budget and the skills; the folded callout holds the injected memories. Notes, skills' texts and tools come from the
+//! caller, as they are now or were then. No state and no cache is read.
 
 use jiff::tz::TimeZone;
 use ulid::Ulid;
@@ -83,32 +83,32 @@ pub fn request(
     blocks: &[LogBlock],
     facts: &Facts,
     recall_id: &str,
-    around: &RebuildContext,
+    context: &RebuildContext,
     zone: &TimeZone,
 ) -> Option<Request> {
     let (at, budget, turn) = (facts.at?, facts.budget?, facts.turn.as_deref()?);
-    let seen = up_to(blocks, facts.tail.as_deref());
+    let log_part = up_to(blocks, facts.tail.as_deref());
     let ids: Vec<&str> = facts.with.iter().map(String::as_str).chain([turn]).collect();
-    let mut questions = questions(seen, &ids);
+    let mut questions = questions(log_part, &ids);
     for question in &mut questions {
-        let told = around.files.iter().find(|(id, _)| *id == question.id);
-        question.files = told.map(|(_, parts)| parts.clone()).unwrap_or_default();
+        let files = context.files.iter().find(|(id, _)| *id == question.id);
+        question.files = files.map(|(_, parts)| parts.clone()).unwrap_or_default();
     }
     if questions.is_empty() {
         return None;
     }
     let now = at.to_zoned(zone.clone());
     Some(assemble::assemble(RequestMaterial {
-        notes: &around.notes,
-        skills: &around.skills,
-        tools: around.tools.clone(),
-        blocks: seen,
-        summaries: &around.summaries,
+        notes: &context.notes,
+        skills: &context.skills,
+        tools: context.tools.clone(),
+        blocks: log_part,
+        summaries: &context.summaries,
         questions: &questions,
         injection: injection(blocks, recall_id),
         now: &now,
         budget,
-        max_output_tokens: around.max_output_tokens,
+        max_output_tokens: context.max_output_tokens,
         schema: None,
     }))
 }

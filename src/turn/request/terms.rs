@@ -1,4 +1,4 @@
-//! Words as conversations are compared by them: those that recall counts.
+//! Splits a text into the words that conversations are compared by, as recall does. Pure.
 
 /// The terms of a text, in order, with repetition.
 pub fn terms(text: &str) -> Vec<String> {

@@ -121,7 +121,7 @@ fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
         "no" => ApprovalDecision::No,
         other => return Err(Problem::no_such_action(other)),
     };
-    let approvals = VaultApprovals::left_behind(visit.workspace);
+    let approvals = VaultApprovals::not_waiting(visit.workspace);
     let answered = visit.block_on(approvals.answer(form.get("id"), form.get("digest"), word, Actor::Page));
     answered.map(|said| Done::new("/approvals", format!("{said}."))).map_err(Problem::changed)
 }

@@ -297,7 +297,7 @@ fn run(visit: &Visit<'_>, note: &RoutineNote) -> Result<Done, Problem> {
     let turns = Arc::new(TurnJournal::open(&workspace.dirs.state).map_err(Problem::failed)?);
     let console = Arc::new(Console::stderr(workspace.zone.tz().clone()));
     let (outlets, approvals) =
-        (workspace.outlets_with(console), Arc::new(VaultApprovals::left_behind(workspace)));
+        (workspace.outlets_with(console), Arc::new(VaultApprovals::not_waiting(workspace)));
     let runner = toolbox::runner_with(workspace, turns, Arc::default(), approvals, outlets);
     let runner = runner.map_err(Problem::failed)?;
     let key =

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use super::Place;
 use super::history::{planned, undo, undo_plan};
-use crate::agent::rebuild_request::{RebuildError, remade};
+use crate::agent::rebuild_request::{RebuildError, rebuild};
 use crate::brain::{Message, Part, Request};
 use crate::history::UndoSelection;
 use crate::toolbox;
@@ -107,12 +107,12 @@ fn one(visit: &Visit<'_>, journal: Option<&TurnJournal>) -> Result<View, Problem
 /// What the model was given, made again from the notes.
 fn request(visit: &Visit<'_>, journal: &TurnJournal, id: &str) -> Result<View, Problem> {
     let tools = |purpose: &str, also: &[String]| toolbox::specs(visit.workspace, purpose, also);
-    let remade = remade(visit.workspace, Some(journal), id, &tools)?;
-    visit.view("What the model was given", &remade, |remade| {
+    let rebuilt = rebuild(visit.workspace, Some(journal), id, &tools)?;
+    visit.view("What the model was given", &rebuilt, |rebuilt| {
         html! {
             p { a href={ "/turns/" (crate::web::visit::encoded(id)) } { "The question" } }
-            p { (parts::badge(if remade.equal { "the same" } else { "not the same" }, if remade.equal { "good" } else { "warn" })) " " (remade.words()) }
-            @if let Some(request) = &remade.request { (asked(request)) }
+            p { (parts::badge(if rebuilt.equal { "the same" } else { "not the same" }, if rebuilt.equal { "good" } else { "warn" })) " " (rebuilt.words()) }
+            @if let Some(request) = &rebuilt.request { (asked(request)) }
         }
     })
 }

@@ -12,8 +12,8 @@ fn found(note: &str, now: &str) -> NoteLookup {
     found_by(note, now, false)
 }
 
-fn found_by(note: &str, now: &str, lasts: bool) -> NoteLookup {
-    judge(note.as_bytes(), &PendingApproval { line: asked(), lasts }, now.parse().unwrap()).0
+fn found_by(note: &str, now: &str, reusable: bool) -> NoteLookup {
+    judge(note.as_bytes(), &PendingApproval { line: asked(), reusable }, now.parse().unwrap()).0
 }
 
 #[test]
@@ -70,7 +70,8 @@ fn a_word_that_lasts_is_found_by_whoever_asks_the_same() {
         NoteLookup::Over(ApprovalState::Expired)
     );
     let new = Approval { id: "ap_AAAAAAAAAAAA".into(), brain: "other".into(), ..asked() };
-    let stands = |note: &str, lasts| words_for(note.as_bytes(), &new, lasts).map(|known| known.state);
+    let stands =
+        |note: &str, reusable| matching_line(note.as_bytes(), &new, reusable).map(|known| known.state);
     for (over, state) in [(&yes, ApprovalState::Used), (&no, ApprovalState::Declined)] {
         assert_eq!(stands(over, true), Some(Some(state)));
         assert_eq!(stands(over, false), None, "it is used up");
@@ -86,8 +87,8 @@ fn lines_that_are_over_go_after_a_day() {
     let line = asked().to_line();
     let used = format!("{} state=used", line.replace("[ ]", "[x]").replace("K5V4", "AAAA"));
     let note = format!("{line}\n{used}\n- [ ] milk\n");
-    let tidied = |now: &str, but: Option<&str>| {
-        let operations = tidy(note.as_bytes(), now.parse().unwrap(), but);
+    let tidied = |now: &str, except: Option<&str>| {
+        let operations = tidy(note.as_bytes(), now.parse().unwrap(), except);
         String::from_utf8(crate::vault::plan::apply(&operations, note.as_bytes()).0).unwrap()
     };
     assert_eq!(tidied("2026-12-01T09:00:00Z", None), note);

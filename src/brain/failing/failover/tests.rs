@@ -38,12 +38,12 @@ fn walk(
 ) -> Vec<(usize, usize, bool)> {
     let (mut tried, mut asked) = (Vec::new(), Vec::new());
     while let Some(attempt) = next(chain, health, &tried, now) {
-        asked.push((attempt.link, attempt.key, attempt.shrink));
+        asked.push((attempt.index, attempt.key, attempt.shrink));
         let Some(error) = fails(attempt) else {
-            succeeded(health, chain, attempt.link, attempt.key, now);
+            succeeded(health, chain, attempt.index, attempt.key, now);
             break;
         };
-        failed(health, chain, attempt.link, attempt.key, &error, now);
+        failed(health, chain, attempt.index, attempt.key, &error, now);
         tried.push(FailedAttempt { attempt, class: error.class, too_long: error.too_long });
         assert!(asked.len() < 20, "{asked:?}");
     }
@@ -51,7 +51,7 @@ fn walk(
 }
 
 fn only_a_fails(error: BrainError) -> impl Fn(Attempt) -> Option<BrainError> {
-    move |attempt| (attempt.link == 0).then(|| error.clone())
+    move |attempt| (attempt.index == 0).then(|| error.clone())
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn each_class_goes_on_as_the_table_says() {
         let (chain, mut health) = (chain(), BrainHealth::default());
         assert_eq!(walk(&chain, &mut health, start(), only_a_fails(error(class))), expected, "{class:?}");
         assert_eq!(health.seen["a"].last_error.as_deref(), Some(class.name()));
-        let rest = rest(&health, &chain[0], start());
+        let rest = availability(&health, &chain[0], start());
         let expected = match pause {
             None => Availability::Free,
             Some(i64::MAX) => Availability::Off(class),
@@ -102,7 +102,7 @@ fn a_refusal_is_an_answer() {
         walk(&chain, &mut health, start(), only_a_fails(error(FailureClass::Refusal))),
         [(0, 0, false)]
     );
-    assert_eq!(rest(&health, &chain[0], start()), Availability::Free);
+    assert_eq!(availability(&health, &chain[0], start()), Availability::Free);
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn too_long_is_shortened_once() {
     let asked = walk(&chain, &mut health, start(), |a| (!a.shrink).then(too_long));
     assert_eq!(asked, [(0, 0, false), (0, 0, true)]);
     // The key is changed with the short request.
-    let asked = walk(&chain, &mut health, start(), |a| match (a.link, a.shrink, a.key) {
+    let asked = walk(&chain, &mut health, start(), |a| match (a.index, a.shrink, a.key) {
         (0, false, _) => Some(too_long()),
         (0, true, 0) => Some(error(FailureClass::Auth)),
         _ => None,
@@ -127,7 +127,7 @@ fn an_empty_account_rests_longer_each_time() {
     let mut now = start();
     for hours in [5, 10, 20, 24, 24, 24] {
         failed(&mut health, &chain, 0, 0, &error(FailureClass::Billing), now);
-        let Availability::Until(FailureClass::Billing, until) = rest(&health, &chain[0], now) else {
+        let Availability::Until(FailureClass::Billing, until) = availability(&health, &chain[0], now) else {
             panic!("it rests")
         };
         assert_eq!(until.duration_since(now).as_secs(), hours * HOUR);
@@ -152,11 +152,13 @@ fn who_shares_an_account_shares_its_emptiness_and_nothing_else() {
     for class in FailureClass::ALL {
         let mut health = BrainHealth::default();
         failed(&mut health, &links, 0, 0, &error(class), start());
-        let shared = rest(&health, &links[1], start()) != Availability::Free;
+        let shared = availability(&health, &links[1], start()) != Availability::Free;
         assert_eq!(shared, class == FailureClass::Billing, "{class:?}");
-        assert_eq!(rest(&health, &links[2], start()), Availability::Free);
+        assert_eq!(availability(&health, &links[2], start()), Availability::Free);
         succeeded(&mut health, &links, 1, 0, start());
-        assert!(class != FailureClass::Billing || rest(&health, &links[0], start()) == Availability::Free);
+        assert!(
+            class != FailureClass::Billing || availability(&health, &links[0], start()) == Availability::Free
+        );
     }
 }
 
@@ -167,7 +169,7 @@ fn rate_limits_follow_the_provider_or_the_steps() {
     for minutes in [1, 5, 25, 60, 60] {
         failed(&mut health, &chain, 0, 0, &error(FailureClass::RateLimit), now);
         assert_eq!(
-            rest(&health, &chain[0], now),
+            availability(&health, &chain[0], now),
             Availability::Until(FailureClass::RateLimit, now + SignedDuration::from_mins(minutes))
         );
         now += SignedDuration::from_mins(minutes);
@@ -178,10 +180,13 @@ fn rate_limits_follow_the_provider_or_the_steps() {
     {
         failed(&mut health, &chain, 0, 0, &wait(asked), now);
         let until = now + SignedDuration::from_secs(given);
-        assert_eq!(rest(&health, &chain[0], now), Availability::Until(FailureClass::RateLimit, until));
+        assert_eq!(
+            availability(&health, &chain[0], now),
+            Availability::Until(FailureClass::RateLimit, until)
+        );
     }
     failed(&mut health, &chain, 0, 0, &wait(Duration::ZERO), now);
-    assert_eq!(rest(&health, &chain[0], now), Availability::Free);
+    assert_eq!(availability(&health, &chain[0], now), Availability::Free);
     // A day without a failure.
     let mut fresh = BrainHealth::default();
     failed(&mut fresh, &chain, 0, 0, &error(FailureClass::RateLimit), start());
@@ -206,21 +211,21 @@ fn three_time_outs_in_a_row_are_a_reason_to_rest() {
             2 => Availability::Until(class, now + SignedDuration::from_mins(1)),
             _ => Availability::Until(class, now + SignedDuration::from_mins(5)),
         };
-        assert_eq!(rest(&health, &chain[0], now), expected, "{n}");
+        assert_eq!(availability(&health, &chain[0], now), expected, "{n}");
     }
     succeeded(&mut health, &chain, 0, 0, after(900));
     failed(&mut health, &chain, 0, 0, &error(FailureClass::Timeout), after(901));
-    assert_eq!(rest(&health, &chain[0], after(901)), Availability::Free);
+    assert_eq!(availability(&health, &chain[0], after(901)), Availability::Free);
 }
 
 #[test]
 fn a_refused_key_is_not_tried_again_until_it_changes() {
     let (mut chain, mut health) = (chain(), BrainHealth::default());
-    let first_key_fails = |a: Attempt| (a.link == 0 && a.key == 0).then(|| error(FailureClass::Auth));
+    let first_key_fails = |a: Attempt| (a.index == 0 && a.key == 0).then(|| error(FailureClass::Auth));
     assert_eq!(walk(&chain, &mut health, start(), first_key_fails), [(0, 0, false), (0, 1, false)]);
     assert_eq!(walk(&chain, &mut health, start(), |_| None), [(0, 1, false)]);
     walk(&chain, &mut health, start(), only_a_fails(error(FailureClass::Auth)));
-    assert_eq!(rest(&health, &chain[0], after(400 * DAY)), Availability::Off(FailureClass::Auth));
+    assert_eq!(availability(&health, &chain[0], after(400 * DAY)), Availability::Off(FailureClass::Auth));
     // A new key file: only the new key counts as well.
     chain[0] = BrainId::new("a", "messages", "https://a.example", "m1", &["key-1", "key-9"]);
     assert_eq!(walk(&chain, &mut health.clone(), start(), |_| None), [(0, 1, false)]);
@@ -235,11 +240,11 @@ fn another_model_or_address_is_another_brain() {
     for class in [FailureClass::UnknownModel, FailureClass::Billing] {
         failed(&mut health, &chain, 1, 0, &error(class), start());
     }
-    assert_ne!(rest(&health, &chain[1], start()), Availability::Free);
+    assert_ne!(availability(&health, &chain[1], start()), Availability::Free);
     chain[1] = BrainId::new("b", "chat", "https://b.example/v1", "m9", &["key-3"]);
-    assert_eq!(rest(&health, &chain[1], start()), Availability::Free);
+    assert_eq!(availability(&health, &chain[1], start()), Availability::Free);
     chain[1] = BrainId::new("b", "chat", "https://elsewhere/v1", "m2", &["key-3"]);
-    assert_eq!(rest(&health, &chain[1], start()), Availability::Free);
+    assert_eq!(availability(&health, &chain[1], start()), Availability::Free);
 }
 
 #[test]
@@ -249,7 +254,7 @@ fn where_all_are_cooling_the_one_whose_time_ends_first_is_tried_once() {
     failed(&mut health, &chain, 1, 0, &error(FailureClass::RateLimit), start());
     failed(&mut health, &chain, 2, 0, &error(FailureClass::UnknownModel), start());
     let attempt = next(&chain, &health, &[], start()).unwrap();
-    assert_eq!(attempt, Attempt { link: 1, key: 0, shrink: false, last_resort: true });
+    assert_eq!(attempt, Attempt { index: 1, key: 0, shrink: false, last_resort: true });
     assert_eq!(walk(&chain, &mut health, start(), |_| Some(error(FailureClass::RateLimit))), [(1, 0, false)]);
     let passed = skipped(&chain, &health, &[1], false, start());
     assert_eq!(passed, [("a".to_owned(), Some(after(5 * HOUR))), ("c".to_owned(), None)]);
@@ -285,7 +290,7 @@ fn brains_of_one_provider_run_dry_together_and_keyless_ones_each_alone() {
         failed(&mut health, &same, at, 0, &error(FailureClass::Billing), start());
     }
     let rests: Vec<bool> =
-        same.iter().map(|link| rest(&health, link, start()) != Availability::Free).collect();
+        same.iter().map(|link| availability(&health, link, start()) != Availability::Free).collect();
     assert_eq!(rests, [true, true, false, true, false]);
 }
 
@@ -324,30 +329,30 @@ proptest! {
             now += SignedDuration::from_secs(pause);
             let (mut tried, mut seen) = (Vec::<FailedAttempt>::new(), HashSet::new());
             while let Some(attempt) = next(&chain, &health, &tried, now) {
-                prop_assert!(seen.insert((attempt.link, attempt.key, attempt.shrink)));
+                prop_assert!(seen.insert((attempt.index, attempt.key, attempt.shrink)));
                 prop_assert!(seen.len() <= most);
-                prop_assert!(attempt.key < chain[attempt.link].keys.len());
-                prop_assert!(!matches!(rest(&health, &chain[attempt.link], now), Availability::Off(_)));
+                prop_assert!(attempt.key < chain[attempt.index].keys.len());
+                prop_assert!(!matches!(availability(&health, &chain[attempt.index], now), Availability::Off(_)));
                 if attempt.last_resort && tried.is_empty() {
-                    prop_assert!(chain.iter().all(|link| rest(&health, link, now) != Availability::Free));
+                    prop_assert!(chain.iter().all(|link| availability(&health, link, now) != Availability::Free));
                 }
-                let again = tried.iter().any(|t| t.attempt.link == attempt.link);
+                let again = tried.iter().any(|t| t.attempt.index == attempt.index);
                 if again {
                     let last = tried.last().unwrap();
-                    prop_assert_eq!(last.attempt.link, attempt.link);
+                    prop_assert_eq!(last.attempt.index, attempt.index);
                     prop_assert!(last.class == FailureClass::Auth || (last.too_long && attempt.shrink));
                 }
                 let Some(error) = errors.get(tried.len()) else {
-                    succeeded(&mut health, &chain, attempt.link, attempt.key, now);
-                    prop_assert_eq!(rest(&health, &chain[attempt.link], now), Availability::Free);
+                    succeeded(&mut health, &chain, attempt.index, attempt.key, now);
+                    prop_assert_eq!(availability(&health, &chain[attempt.index], now), Availability::Free);
                     break;
                 };
-                failed(&mut health, &chain, attempt.link, attempt.key, error, now);
+                failed(&mut health, &chain, attempt.index, attempt.key, error, now);
                 tried.push(FailedAttempt { attempt, class: error.class, too_long: error.too_long });
             }
             // Nothing rests for longer than a day.
             for link in &chain {
-                if let Availability::Until(_, until) = rest(&health, link, now) {
+                if let Availability::Until(_, until) = availability(&health, link, now) {
                     prop_assert!(until.duration_since(now).as_secs() <= DAY);
                 }
             }

@@ -10,13 +10,13 @@ fn our_tools_are_known_whoever_names_them() {
             "rawInput": {"server": "vault-agent", "tool": "memory_save", "arguments": {"content": "x"}}}),
     ] {
         let expected = Some(("memory_save".to_owned(), r#"{"content":"x"}"#.to_owned(), true));
-        assert_eq!(named(&call, &[]), expected, "{call}");
+        assert_eq!(call_details(&call, &[]), expected, "{call}");
     }
     let foreign = json!({"title": "rm -r x", "kind": "execute", "rawInput": {"command": "rm -r x"}});
-    assert_eq!(of_server(&foreign, &[]), None);
-    assert_eq!(named(&foreign, &[]).unwrap().0, "execute");
+    assert_eq!(server_and_tool(&foreign, &[]), None);
+    assert_eq!(call_details(&foreign, &[]).unwrap().0, "execute");
     let odd = json!({"title": "Odd one", "kind": "other"});
-    assert_eq!(named(&odd, &[]), Some(("Odd_one".into(), "{}".into(), false)));
+    assert_eq!(call_details(&odd, &[]), Some(("Odd_one".into(), "{}".into(), false)));
 }
 
 #[test]
@@ -28,10 +28,10 @@ fn tools_of_other_servers_are_calls_of_the_box() {
         json!({"title": "mcp__web__look", "rawInput": {"at": "x"}}),
         json!({"title": "Tool: web/look", "rawInput": {"server": "web", "tool": "look", "arguments": {"at": "x"}}}),
     ] {
-        assert_eq!(named(&call, &others), Some((FOREIGN.into(), expected.into(), true)), "{call}");
+        assert_eq!(call_details(&call, &others), Some((FOREIGN.into(), expected.into(), true)), "{call}");
     }
     let strange = json!({"title": "mcp__far__look", "kind": "other"});
-    assert_eq!(of_server(&strange, &others), None);
+    assert_eq!(server_and_tool(&strange, &others), None);
 }
 
 #[test]

@@ -31,7 +31,7 @@ pub(super) fn call(item: &Value) -> Option<ToolCall> {
         "imageGeneration" => ("image_generation".to_owned(), json!({})),
         _ => return None,
     };
-    // Other brains are told of it too, and a name has few signs there.
+    // Other brains get these calls too, and their tool names allow few characters.
     let name = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).take(64);
     let arguments = if arguments.is_null() { json!({}) } else { arguments };
     Some(ToolCall { id: id(item), name: name.collect(), arguments: arguments.to_string() })
@@ -86,7 +86,7 @@ pub(super) struct CodexApproval {
 }
 
 /// Reads a request from Codex; none where we don't know it. `open` are the calls that began, by their ids.
-pub(super) fn wanted(
+pub(super) fn approval(
     method: &str,
     params: &Value,
     open: &HashMap<String, ToolCall>,
@@ -318,13 +318,13 @@ mod tests {
     #[test]
     fn what_is_wanted_has_a_yes_and_a_no() {
         let params = json!({"itemId": "c3", "command": "rm x", "cwd": "/d"});
-        let command = wanted("item/commandExecution/requestApproval", &params, &HashMap::new()).unwrap();
+        let command = approval("item/commandExecution/requestApproval", &params, &HashMap::new()).unwrap();
         assert_eq!(command.call.arguments, r#"{"command":"rm x","cwd":"/d"}"#);
         assert_eq!((command.yes["decision"].as_str(), command.named_by), (Some("accept"), Some("shell")));
         assert_eq!(command.no, json!({"decision": "decline"}));
         let permissions = json!({"network": {"enabled": true}});
         let params = json!({"itemId": "p", "permissions": permissions, "reason": "why"});
-        let more = wanted("item/permissions/requestApproval", &params, &HashMap::new()).unwrap();
+        let more = approval("item/permissions/requestApproval", &params, &HashMap::new()).unwrap();
         assert_eq!(more.yes["permissions"], permissions);
         assert_eq!(more.no["permissions"], json!({}));
         let params = json!({"serverName": "vault-agent", "_meta": {"codex_approval_kind": "mcp_tool_call",
@@ -332,9 +332,9 @@ mod tests {
         let began =
             ToolCall { id: "c9".into(), name: "memory_save".into(), arguments: r#"{"content":"x"}"#.into() };
         let open = HashMap::from([(began.id.clone(), began.clone())]);
-        let tool = wanted("mcpServer/elicitation/request", &params, &open).unwrap();
+        let tool = approval("mcpServer/elicitation/request", &params, &open).unwrap();
         assert_eq!((tool.call, tool.named_by), (began, None));
-        assert!(wanted("mcpServer/elicitation/request", &json!({"message": "?"}), &open).is_none());
-        assert!(wanted("item/tool/call", &json!({}), &open).is_none());
+        assert!(approval("mcpServer/elicitation/request", &json!({"message": "?"}), &open).is_none());
+        assert!(approval("item/tool/call", &json!({}), &open).is_none());
     }
 }

@@ -1,9 +1,9 @@
-//! The command that starts Codex: its home, its settings, its environment.
+//! Makes the command that starts Codex: its home, its settings, its environment.
 //!
-//! Settings go in as `-c key=value`, so no file is written and an update of Codex that drops one of them only ignores
-//! it. Most of them take something away: a chat needs neither Codex's coding instructions (some 4 KB), nor its skills,
-//! nor its tools (some 18 KB). Keys are in the environment alone, and neither Codex's commands nor our MCP server get
-//! it. Its own login is used where the settings name no key and no server: the home then has a link to it.
+//! Settings go in as `-c key=value`, so no file is written, and an update of Codex that drops one of them ignores it.
+//! Most of them disable something: a chat needs neither Codex's coding instructions (some 4 KB), nor its skills, nor
+//! its tools (some 18 KB). Keys stand in the environment alone, and neither Codex's commands nor our MCP server get
+//! them. Its own login is used if the settings name no key and no server: the home then has a link to it.
 
 use std::path::{Path, PathBuf};
 
@@ -27,7 +27,7 @@ const SEARCH: &str = "web_search";
 const VIEW: &str = "view_image";
 
 /// The settings that take Codex's additions away from every turn.
-const LESS: [&str; 26] = [
+const DISABLED: [&str; 26] = [
     "check_for_update_on_startup=false",
     "analytics.enabled=false",
     "include_permissions_instructions=false",
@@ -109,7 +109,7 @@ fn make_home(home: &Path, login: Option<&Path>) -> std::io::Result<()> {
 }
 
 fn settings(setup: &Setup) -> Vec<String> {
-    let mut settings: Vec<String> = LESS.iter().map(|&setting| setting.to_owned()).collect();
+    let mut settings: Vec<String> = DISABLED.iter().map(|&setting| setting.to_owned()).collect();
     settings.push(format!("model={}", quoted(&setup.model)));
     if setup.key.is_some() || setup.url.is_some() {
         let url = setup.url.as_deref().unwrap_or("https://api.openai.com");
@@ -117,7 +117,7 @@ fn settings(setup: &Setup) -> Vec<String> {
         let url = url.strip_suffix("/responses").unwrap_or(&url);
         let key = if setup.key.is_some() { format!(",env_key=\"{KEY}\"") } else { String::new() };
         settings.push(format!("model_provider=\"{PROVIDER}\""));
-        // The retries that are told of are the only ones, and there is one.
+        // The only retries are those that Codex reports, and there is one.
         settings.push(format!(
             "model_providers.{PROVIDER}={{name=\"{PROVIDER}\",base_url={},wire_api=\"responses\",\
              request_max_retries=0,stream_max_retries=1{key}}}",
@@ -137,7 +137,7 @@ fn settings(setup: &Setup) -> Vec<String> {
     settings
 }
 
-/// Our MCP server, which is given the variables of these names. Each call of it is asked about, and so is on disk
+/// Our MCP server, which gets the variables of these names. Each call of it needs an approval, and so is on disk
 /// before it happens.
 fn server_setting<'a>(command: &[String], names: impl Iterator<Item = &'a str>) -> String {
     let list = |items: Vec<String>| items.join(",");
@@ -152,7 +152,7 @@ fn server_setting<'a>(command: &[String], names: impl Iterator<Item = &'a str>) 
     )
 }
 
-/// Another MCP server: its allowed tools, each call asked about.
+/// Another MCP server: its allowed tools, each call with an approval.
 fn other_setting(server: &McpServer) -> String {
     let mut entry = server.for_codex();
     if server.url.is_none() {

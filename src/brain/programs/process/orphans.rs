@@ -6,7 +6,7 @@ use super::{MARK, tree};
 
 /// Ends what children of an earlier process with the same state directory have left; how many processes that were.
 pub fn sweep(state: &Path) -> usize {
-    let place = place(state);
+    let place = state_hash(state);
     let mut ended = 0;
     end_marked(|mark| {
         let orphan = is_orphan(mark, &place, tree::started);
@@ -38,9 +38,9 @@ pub(super) fn end_marked(mut is_meant: impl FnMut(&str) -> bool) {
 /// The beginning of the marks of this process's children.
 pub(super) fn mark(state: &Path) -> String {
     let us = std::process::id();
-    format!("{us}.{}.{}.", tree::started(us).unwrap_or_default(), place(state))
+    format!("{us}.{}.{}.", tree::started(us).unwrap_or_default(), state_hash(state))
 }
 
-pub(super) fn place(state: &Path) -> String {
+pub(super) fn state_hash(state: &Path) -> String {
     blake3::hash(state.as_os_str().as_encoded_bytes()).to_hex()[..16].to_owned()
 }

@@ -19,7 +19,7 @@ use super::tree;
 pub const COMMAND: &str = "__supervise";
 /// The exit code where the program can't be started.
 pub const NOT_STARTED: u8 = 127;
-/// How often it is looked whether we are still there while the program may end by itself, and how many times.
+/// The interval and the number of checks whether the parent still runs while the program may end by itself.
 const LOOK: (Duration, u32) = (Duration::from_millis(50), 100);
 
 enum SupervisorEvent {
@@ -54,7 +54,7 @@ pub fn run(command: &[OsString]) -> u8 {
     });
     let status = match heard.recv() {
         Ok(SupervisorEvent::Exited(status)) => status,
-        Ok(SupervisorEvent::InputClosed) | Err(_) => by_itself(&heard, us),
+        Ok(SupervisorEvent::InputClosed) | Err(_) => wait_for_exit(&heard, us),
     };
     end_all();
     status.map_or(128 + 9, |status| {
@@ -64,7 +64,7 @@ pub fn run(command: &[OsString]) -> u8 {
 }
 
 /// How the program ended, where it does so in time and while `us` is there.
-fn by_itself(
+fn wait_for_exit(
     heard: &mpsc::Receiver<SupervisorEvent>,
     us: Option<rustix::process::Pid>,
 ) -> Option<ExitStatus> {

@@ -58,7 +58,7 @@ pub(super) fn below(root: u32) -> Vec<u32> {
     found
 }
 
-/// Ends all that came of `root`, but not itself. What starts more while it is being ended is found again.
+/// Ends all descendants of `root`, but not itself. Processes that are started meanwhile are found again.
 pub(super) fn end_below(root: u32) {
     for _ in 0..200 {
         let found = below(root);

@@ -1,4 +1,4 @@
-//! What `gateway` promises, case by case.
+//! The promises of `gateway`, case by case.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! A lane and the channel's history: what was missed is read, before anything that comes is acted on.
+//! Reads the missed history of a lane's channel, before the lane acts on new messages.
 
 use std::time::Duration;
 
@@ -10,23 +10,23 @@ use crate::discord::api::message::Incoming;
 use crate::discord::api::{ApiError, history, snowflake};
 
 impl Lane {
-    /// Reads what was missed. What can't be read now is read later, and what is said waits as long as it did.
+    /// Reads missed messages. After a failure it is retried later, and new messages wait until then.
     pub(super) async fn read_history(&mut self) {
         let read = self.catch_up().await;
         self.settle(read, |lane| {
             lane.held = false;
-            let read = std::mem::take(&mut lane.to_act);
+            let read = std::mem::take(&mut lane.pending_actions);
             read.iter().for_each(|message| lane.act(message));
-            // Only what is accepted is done with: a crash before is no reason to forget who asked.
-            if lane.to_act.is_empty() {
+            // Set only after all questions are accepted, so that a crash before that loses none.
+            if lane.pending_actions.is_empty() {
                 lane.shared.cursors.set(lane.id, lane.reached);
             }
         });
-        // Whoever answers waits for this once; what could not be read keeps nobody waiting.
+        // The worker waits for this once, also where the read failed.
         let _ = self.asks.send(());
     }
 
-    /// Goes on with `then` where an attempt to read history came to its end, else notes when to try again.
+    /// Calls `then` if an attempt to read history has ended, else sets the time of the next attempt.
     pub(super) fn settle(&mut self, read: Result<(), LaneError>, then: impl FnOnce(&mut Self)) {
         let Err(error) = read else {
             (self.next_read, self.pause) = (None, PAUSE);
@@ -37,11 +37,11 @@ impl Lane {
             (self.next_read, self.pause) = (None, PAUSE);
             return then(self);
         }
-        let asked = match &error {
+        let waiting_for_read = match &error {
             LaneError::Api(ApiError::RateLimited { after: Some(after) }) => *after,
             _ => Duration::ZERO,
         };
-        let wait = self.pause.max(asked);
+        let wait = self.pause.max(waiting_for_read);
         tracing::warn!(
             channel = self.id, %error, again_in_s = wait.as_secs(),
             "history could not be read to its end; it will be again, and what is said now is logged after it"
@@ -54,13 +54,13 @@ impl Lane {
     pub(super) async fn catch_up(&mut self) -> Result<(), LaneError> {
         let cursor = self.shared.cursors.get(self.id).unwrap_or_else(|| self.begin());
         if self.is_blind() {
-            // Messages have no text now; they are read once they have.
+            // Messages have no text now; they are read once the intent is granted.
             self.reached = cursor;
             return Ok(());
         }
         let mut after = cursor;
         if !self.caught_up && self.shared.log.newest(self.id).is_some() {
-            // After a restart, what was logged but perhaps not answered any more is looked at once again.
+            // After a restart, logged messages that were perhaps not answered are checked again.
             let within = SignedDuration::from_mins(i64::from(self.shared.settings.act_within_minutes));
             let lately = self.shared.clock.now().checked_sub(within);
             after = after.min(lately.map_or(0, snowflake::first_at));
@@ -68,17 +68,17 @@ impl Lane {
         let mut is_first = true;
         loop {
             let page = history::page(&self.shared.api, self.id, after).await;
-            // There is more than was read: what is said now comes after it.
+            // More history is left: new messages come after it.
             self.held |= !is_first && page.is_err();
             is_first = false;
             let page = page?;
-            // What is looked at again is either in the log, or was left out of it on purpose.
+            // A message before the cursor is in the log, or was left out on purpose.
             let (again, mut missed): (Vec<_>, Vec<_>) =
                 page.messages.into_iter().partition(|m| m.id <= cursor);
             let again =
                 again.into_iter().filter(|m| self.shared.log.holds(self.id, m.id) && !self.is_stale(m));
             let again: Vec<Incoming> = again.collect();
-            self.to_act.extend(again);
+            self.pending_actions.extend(again);
             if !missed.is_empty() {
                 self.keep_files(&mut missed).await;
                 let new = self.until_written(|lane| lane.store(&missed)).await;
@@ -86,11 +86,11 @@ impl Lane {
                 let pairs = missed.into_iter().zip(new);
                 let fresh = pairs.filter(|(_, new)| *new || first).map(|(m, _)| m);
                 let fresh: Vec<Incoming> = fresh.collect();
-                self.to_act.extend(fresh);
+                self.pending_actions.extend(fresh);
             }
             if let Some(last) = page.last {
                 after = after.max(last);
-                if self.to_act.is_empty() {
+                if self.pending_actions.is_empty() {
                     self.shared.cursors.set(self.id, after.max(cursor));
                 }
             }
@@ -103,7 +103,7 @@ impl Lane {
         Ok(())
     }
 
-    /// Where history begins for a channel without a cursor: a day before the newest message in its log, because the
+    /// The start of the history of a channel without a cursor: a day before the newest message in its log, because the
     /// log alone can't tell whether one before that was missed; without a log, now, or a thread's own beginning.
     pub(super) fn begin(&self) -> u64 {
         match self.shared.log.newest(self.id) {
@@ -111,7 +111,7 @@ impl Lane {
                 let day_before = snowflake::time_of(newest).checked_sub(SignedDuration::from_hours(24));
                 day_before.map_or(0, snowflake::first_at)
             }
-            None => self.shared.born(self.id),
+            None => self.shared.history_start(self.id),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Files that hang on messages: kept beside the log where the settings ask for it, because Discord's links expire.
+//! Keeps the attached files of messages beside the log, where the settings ask for it, because Discord's links expire.
 
 use super::Lane;
 use crate::config::KeepAttachments;
@@ -8,11 +8,11 @@ use crate::discord::shared::access::MessagePolicy;
 /// The longest that a file's own name may be, in bytes.
 const MAX_NAME_BYTES: usize = 80;
 
-/// Files that Obsidian, a browser or this program would take for more than data get one more extension.
+/// Files that Obsidian, a browser or this program would interpret get one more extension.
 const ACTIVE: [&str; 8] = ["md", "markdown", "canvas", "base", "html", "htm", "svg", "toml"];
 
 impl Lane {
-    /// Brings the files of new messages into the vault, one after the other. One that can't be had, or is too large,
+    /// Downloads the files of new messages into the vault, one after the other. A file that can't be had, or is too large,
     /// stays a link.
     pub(super) async fn keep_files(&self, messages: &mut [Incoming]) {
         let settings = &self.shared.settings;
@@ -22,7 +22,7 @@ impl Lane {
         for message in messages {
             let wanted = message.is_text()
                 && !self.shared.log.holds(self.id, message.id)
-                && self.standing(message) != MessagePolicy::Dropped;
+                && self.policy(message) != MessagePolicy::Dropped;
             let (id, most) = (message.id, settings.max_attachment_bytes);
             for (index, file) in message.attachments.iter_mut().enumerate() {
                 if wanted && file.bytes <= most {
@@ -55,7 +55,7 @@ impl Lane {
     }
 }
 
-/// A name that is a plain file's on every system and in a link.
+/// A name that is safe as a file name on every system and in a link.
 fn safe(name: &str) -> String {
     let plain = |c: char| if c.is_alphanumeric() || matches!(c, '.' | '-' | '_') { c } else { '_' };
     let mut name: String =

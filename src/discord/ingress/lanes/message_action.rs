@@ -1,4 +1,5 @@
-//! What a lane does about a message that is in the log: a question is asked, a word of command obeyed, the rest left.
+//! Decides what follows from a logged message: a question is accepted as a turn, `stop` stops one, all else is left
+//! alone.
 
 use jiff::{SignedDuration, Timestamp};
 use tokio::time::Instant;
@@ -16,23 +17,23 @@ use crate::turn::journal::TurnJournalError;
 use crate::turn::{NewTurn, TurnState};
 
 impl Lane {
-    /// Accepts a message for an answer, if it is one for us. Who speaks to the bot is answered however long ago it
-    /// was; what is said in a bound thread without a word to it only lately.
+    /// Accepts a message as a turn, if it is for the bot. A message that addresses the bot is answered however old it
+    /// is; a message in a bound thread that doesn't, only if it is recent.
     pub(super) fn act(&mut self, message: &Incoming) {
-        if self.standing(message) != MessagePolicy::Owner || !message.is_text() {
+        if self.policy(message) != MessagePolicy::Owner || !message.is_text() {
             return;
         }
         let bot = self.shared.identity();
-        let spoken_to = mentions::addresses(message, &bot);
-        if spoken_to {
+        let is_addressed = mentions::addresses(message, &bot);
+        if is_addressed {
             self.shared.log.bind(self.id, message.at());
         }
         let thread = self.place.surface == Surface::Thread;
         let bound = thread && self.is_bound(message.at()) && !self.is_stale(message);
         let text = mentions::strip(&message.content, &bot);
         let stops = text.eq_ignore_ascii_case("stop");
-        let asks = spoken_to || bound || self.place.dm;
-        // Without a word to the bot it is one only where there is something to end.
+        let asks = is_addressed || bound || self.place.dm;
+        // A `stop` that doesn't address the bot counts only if a question is open.
         if !(asks || stops && self.is_asked_before(message)) {
             return;
         }
@@ -41,10 +42,10 @@ impl Lane {
         }
         let block = self.shared.log.link(self.id, message.id).unwrap_or_default();
         let turn = turns::new_turn(message, thread, block, text, self.shared.clock.now());
-        // What was said before the program began is taken up in order, each for itself.
+        // Messages from before the program's start are answered in order, one by one.
         let live = message.at() >= self.shared.started;
         if live {
-            self.shared.turnstile.is_live(message.id);
+            self.shared.channel_lock.mark_live(message.id);
         }
         fail::fail_point!("turn::before-accepted");
         let accepted = if stops {
@@ -54,36 +55,36 @@ impl Lane {
         };
         if let Err(error) = accepted {
             tracing::error!(channel = self.id, "a question could not be accepted; trying again: {error}");
-            self.to_act.push(message.clone());
+            self.pending_actions.push(message.clone());
             self.next_read = Some(Instant::now() + PAUSE);
         }
         fail::fail_point!("turn::after-accepted");
         let _ = self.asks.send(());
     }
 
-    /// Ends what is being answered here: on disk before whoever runs it is told. One that was said while the program
-    /// was away ends what was asked before it; with nothing to end, a word to the bot (`asks`) is a question like any
+    /// Stops the running turn: on disk first, then in the worker. A stop that was sent while the program
+    /// was down stops the questions before it; with nothing to stop, one that addresses the bot (`asks`) is a question like any
     /// other.
     fn stop(&self, turn: &NewTurn, live: bool, asks: bool) -> Result<(), TurnJournalError> {
         let now = self.shared.clock.now();
         if self.shared.turns.accept_stop(turn, live, now)? {
             fail::fail_point!("turn::before-stopped");
             let before = (!live).then_some(turn.message);
-            self.shared.turnstile.stop(self.id, before, &turn.author);
+            self.shared.channel_lock.stop(self.id, before, &turn.author);
         } else if !asks {
-            // What it was to end may have ended meanwhile.
+            // The turn may have ended meanwhile.
             self.shared.turns.advance(turn.message, TurnState::Dropped, "a word to stop", now)?;
         }
         Ok(())
     }
 
-    /// Whether something that was said here before this message waits for its answer.
+    /// Whether a message before this one is unanswered.
     fn is_asked_before(&self, message: &Incoming) -> bool {
         let open = self.shared.turns.open_turns(Some(self.id)).unwrap_or_default();
         open.iter().any(|turn| turn.asked.message < message.id)
     }
 
-    /// Logs and accepts a question that no message holds, with a word that tells it apart from what was said.
+    /// Logs and accepts a question of a slash command, with a remark that no message holds it.
     pub(super) async fn ask(&mut self, mut turn: NewTurn) {
         let entry = |part, kind, content: &str| log::LogEntry {
             message: turn.message,
@@ -93,11 +94,11 @@ impl Lane {
             author: turn.author.clone(),
             content: content.to_owned(),
         };
-        let asked = [
+        let entries = [
             entry(snowflake::Part::Message, EventKind::User, &turn.text),
             entry(snowflake::Part::About, EventKind::System, log::BY_COMMAND),
         ];
-        self.until_written(|lane| lane.shared.log.record(lane.id, &asked)).await;
+        self.until_written(|lane| lane.shared.log.record(lane.id, &entries)).await;
         turn.thread = self.place.surface == Surface::Thread;
         turn.block = self.shared.log.link(self.id, turn.message).unwrap_or_default();
         let mut pause = PAUSE;

@@ -1,7 +1,7 @@
-//! What was edited or deleted while nobody looked: the recent history against the log.
+//! Finds edits and deletions that no event reported, by comparing the recent history with the log.
 //!
-//! Bounded: at most the newest [`REVIEWED_MESSAGES`] messages of the log, none older than [`DAYS`] days. What was changed further
-//! back stays as it was logged.
+//! It compares at most the newest [`REVIEWED_MESSAGES`] messages of the log, none older than [`DAYS`] days. Older
+//! changes are not found.
 
 use std::collections::HashSet;
 
@@ -12,15 +12,15 @@ use super::{Lane, LaneError};
 use crate::discord::api::ApiError;
 use crate::discord::api::{history, snowflake};
 
-/// So many logged messages are compared.
+/// The most logged messages that are compared.
 const REVIEWED_MESSAGES: usize = 1000;
-/// None older than so many days is.
+/// Older messages are not compared.
 const DAYS: i64 = 7;
-/// So many pages are read; others' messages, which aren't logged, stand on them too.
+/// The most pages that are read; they also hold messages of others, which aren't logged.
 const PAGES: usize = 20;
 
 impl Lane {
-    /// Shows the edits and deletions that no event told of.
+    /// Logs the edits and deletions that no event reported.
     pub(super) async fn review(&mut self) -> Result<(), LaneError> {
         let since = self.shared.clock.now().checked_sub(SignedDuration::from_hours(24 * DAYS));
         let mut logged =
@@ -47,15 +47,15 @@ impl Lane {
             logged.into_iter().filter(|id| !there.contains(id) && (whole || *id <= after)).collect();
         for (id, change) in edits {
             self.until_written(|lane| lane.change(id, Some(&change))).await;
-            self.shared.turnstile.changed(self.id, id);
+            self.shared.channel_lock.changed(self.id, id);
         }
         // Without the permission to read history Discord answers an empty page, and no error.
-        if there.is_empty() && !self.is_surely_gone(gone.last().copied()).await? {
+        if there.is_empty() && !self.is_deleted(gone.last().copied()).await? {
             return Ok(());
         }
         for id in gone {
             self.until_written(|lane| lane.change(id, None::<&(String, Timestamp)>)).await;
-            self.shared.turnstile.changed(self.id, id);
+            self.shared.channel_lock.changed(self.id, id);
         }
         Ok(())
     }
@@ -64,8 +64,8 @@ impl Lane {
         self.shared.log.is_command(self.id, id)
     }
 
-    /// Whether Discord says of this very message that there is none.
-    async fn is_surely_gone(&self, message: Option<u64>) -> Result<bool, ApiError> {
+    /// Whether Discord says that this message doesn't exist.
+    async fn is_deleted(&self, message: Option<u64>) -> Result<bool, ApiError> {
         let Some(message) = message else { return Ok(false) };
         let route = Route::ChannelMessage { channel_id: self.id.into(), message_id: message.into() };
         match self.shared.api.get(route, vec![]).await {
