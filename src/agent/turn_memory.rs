@@ -41,12 +41,6 @@ pub struct VaultMemory {
     asker: Arc<crate::search::Asker>,
 }
 
-impl std::fmt::Debug for VaultMemory {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("VaultMemory").finish_non_exhaustive()
-    }
-}
-
 impl VaultMemory {
     /// Of this vault; nothing is opened yet.
     pub fn new(workspace: Arc<Workspace>) -> Self {

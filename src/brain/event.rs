@@ -120,32 +120,27 @@ pub enum FailureClass {
 }
 
 impl FailureClass {
-    /// Every class.
-    pub const ALL: [Self; 9] = [
-        Self::Billing,
-        Self::RateLimit,
-        Self::Auth,
-        Self::Timeout,
-        Self::Overloaded,
-        Self::Format,
-        Self::UnknownModel,
-        Self::Refusal,
-        Self::Crash,
+    /// Every class with its name in JSON, in the order of the variants.
+    pub const ALL: [(Self, &'static str); 9] = [
+        (Self::Billing, "billing"),
+        (Self::RateLimit, "rate_limit"),
+        (Self::Auth, "auth"),
+        (Self::Timeout, "timeout"),
+        (Self::Overloaded, "overloaded"),
+        (Self::Format, "format"),
+        (Self::UnknownModel, "unknown_model"),
+        (Self::Refusal, "refusal"),
+        (Self::Crash, "crash"),
     ];
 
     /// Its name in JSON.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Billing => "billing",
-            Self::RateLimit => "rate_limit",
-            Self::Auth => "auth",
-            Self::Timeout => "timeout",
-            Self::Overloaded => "overloaded",
-            Self::Format => "format",
-            Self::UnknownModel => "unknown_model",
-            Self::Refusal => "refusal",
-            Self::Crash => "crash",
-        }
+        Self::ALL[self as usize].1
+    }
+
+    /// The class with this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find_map(|(class, known)| (known == name).then_some(class))
     }
 }
 

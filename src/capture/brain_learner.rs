@@ -24,7 +24,6 @@ const TIME: Duration = Duration::from_secs(60);
 const MOST_OUTPUT: u32 = 4_000;
 
 /// Learns with the brain of `[capture]`.
-#[derive(Debug)]
 pub struct BrainLearner {
     workspace: Arc<Workspace>,
     caller: BackgroundCaller,

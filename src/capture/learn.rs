@@ -47,12 +47,6 @@ pub struct InboxQuestions {
     pub left: usize,
 }
 
-impl std::fmt::Debug for Learner {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Learner").field("facts", &self.memory.facts.len()).finish_non_exhaustive()
-    }
-}
-
 impl Learner {
     /// Knows what the notes say now.
     ///

@@ -79,12 +79,6 @@ impl BotParts {
     pub const GATHER: Duration = GATHER;
 }
 
-impl std::fmt::Debug for BotParts {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Parts").field("settings", &self.settings).finish_non_exhaustive()
-    }
-}
-
 /// Runs the bot until `shutdown`; `status` tells how it is.
 ///
 /// # Errors

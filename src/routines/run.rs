@@ -106,12 +106,6 @@ pub struct Runner {
     settings: PassSettings,
 }
 
-impl std::fmt::Debug for Runner {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Runner").finish_non_exhaustive()
-    }
-}
-
 /// The lock of a run, which ends with the process.
 struct RunLock {
     path: PathBuf,

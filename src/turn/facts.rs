@@ -67,65 +67,36 @@ impl Facts {
 
     /// The line, without a line break.
     pub fn render(&self) -> String {
-        let mut line = String::from("%%");
-        let mut put = |key: &str, value: &str| {
-            let _ = write!(line, " {key}={value}");
-        };
-        put("brain", &encode(&self.brain));
-        if let Some((part, of)) = self.part {
-            put("part", &format!("{part}/{of}"));
-        }
-        if let Some(turn) = &self.turn {
-            put("turn", &encode(turn));
-        }
+        let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        let ids = |ids: &[String]| some(&ids.iter().map(|id| encode(id)).collect::<Vec<_>>().join(","));
+        let failed = |(brain, class): &(String, FailureClass)| format!("{}:{}", encode(brain), class.name());
+        let failed: Vec<String> = self.failed.iter().map(failed).collect();
+        let mut fields = vec![
+            ("brain", Some(encode(&self.brain))),
+            ("part", self.part.map(|(part, of)| format!("{part}/{of}"))),
+            ("turn", self.turn.as_deref().map(encode)),
+        ];
         if !self.is_partial() {
-            if !self.model.is_empty() {
-                put("model", &encode(&self.model));
-            }
-            put("in", &self.input.to_string());
-            put("cached", &self.cached.to_string());
-            put("out", &self.output.to_string());
-            if let Some(usd) = self.usd.filter(|usd| usd.is_finite() && *usd >= 0.0) {
-                put("usd", &money(usd));
-            }
-            put("ms", &self.ms.to_string());
-            if self.calls != 1 {
-                put("calls", &self.calls.to_string());
-            }
-            if !self.failed.is_empty() {
-                let failed: Vec<_> = self
-                    .failed
-                    .iter()
-                    .map(|(brain, class)| format!("{}:{}", encode(brain), class.name()))
-                    .collect();
-                put("failed", &failed.join(","));
-            }
-            if let Some(at) = self.at {
-                put("at", &at.to_string());
-            }
-            if let Some(budget) = self.budget {
-                put("budget", &budget.to_string());
-            }
-            if let Some(tail) = &self.tail {
-                put("tail", &encode(tail));
-            }
-            if !self.with.is_empty() {
-                let with: Vec<_> = self.with.iter().map(|id| encode(id)).collect();
-                put("with", &with.join(","));
-            }
-            if let Some(skills) = &self.skills {
-                put("skills", &skills.to_string());
-            }
-            if !self.sums.is_empty() {
-                let sums: Vec<_> = self.sums.iter().map(|id| encode(id)).collect();
-                put("sums", &sums.join(","));
-            }
+            fields.extend([
+                ("model", some(&encode(&self.model))),
+                ("in", Some(self.input.to_string())),
+                ("cached", Some(self.cached.to_string())),
+                ("out", Some(self.output.to_string())),
+                ("usd", self.usd.filter(|usd| usd.is_finite() && *usd >= 0.0).map(money)),
+                ("ms", Some(self.ms.to_string())),
+                ("calls", (self.calls != 1).then(|| self.calls.to_string())),
+                ("failed", some(&failed.join(","))),
+                ("at", self.at.map(|at| at.to_string())),
+                ("budget", self.budget.map(|budget| budget.to_string())),
+                ("tail", self.tail.as_deref().map(encode)),
+                ("with", ids(&self.with)),
+                ("skills", self.skills.as_ref().map(ToString::to_string)),
+                ("sums", ids(&self.sums)),
+            ]);
         }
-        if let Some(ctx) = &self.ctx {
-            put("ctx", &encode(ctx));
-        }
-        line.push_str(" %%");
-        line
+        fields.push(("ctx", self.ctx.as_deref().map(encode)));
+        let fields = fields.into_iter().filter_map(|(key, value)| Some(format!(" {key}={}", value?)));
+        format!("%%{} %%", fields.collect::<String>())
     }
 
     /// A text with the line behind it, as it is logged.
@@ -187,7 +158,7 @@ pub fn split(content: &str) -> (&str, Option<Facts>) {
 /// `claude:rate_limit`
 fn failed(text: &str) -> Option<(String, FailureClass)> {
     let (brain, class) = text.rsplit_once(':')?;
-    Some((decode(brain)?, FailureClass::ALL.into_iter().find(|known| known.name() == class)?))
+    Some((decode(brain)?, FailureClass::parse(class)?))
 }
 
 /// `1/3`
@@ -350,7 +321,7 @@ mod tests {
             let facts = Facts {
                 brain, model, input, output, ms, calls, tail,
                 usd: millionths.map(|n| f64::from(n) / 1e6),
-                failed: failed.into_iter().map(|(brain, class)| (brain, FailureClass::ALL[class])).collect(),
+                failed: failed.into_iter().map(|(brain, class)| (brain, FailureClass::ALL[class].0)).collect(),
                 part: part.map(|of| (of, of)),
                 ..Facts::default()
             };

@@ -25,37 +25,27 @@ pub enum TurnState {
 }
 
 impl TurnState {
-    /// All states, in their order.
-    pub const ALL: [Self; 9] = [
-        Self::Accepted,
-        Self::Routed,
-        Self::Recalled,
-        Self::Assembled,
-        Self::Called,
-        Self::Answered,
-        Self::Sent,
-        Self::Done,
-        Self::Dropped,
+    /// All states in their order, with the name in the journal and in `turns`.
+    pub const ALL: [(Self, &'static str); 9] = [
+        (Self::Accepted, "accepted"),
+        (Self::Routed, "routed"),
+        (Self::Recalled, "recalled"),
+        (Self::Assembled, "assembled"),
+        (Self::Called, "called"),
+        (Self::Answered, "answered"),
+        (Self::Sent, "sent"),
+        (Self::Done, "done"),
+        (Self::Dropped, "dropped"),
     ];
 
     /// The name in the journal and in `turns`.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Accepted => "accepted",
-            Self::Routed => "routed",
-            Self::Recalled => "recalled",
-            Self::Assembled => "assembled",
-            Self::Called => "called",
-            Self::Answered => "answered",
-            Self::Sent => "sent",
-            Self::Done => "done",
-            Self::Dropped => "dropped",
-        }
+        Self::ALL[self as usize].1
     }
 
     /// The state with this name.
     pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.as_str() == name)
+        Self::ALL.into_iter().find_map(|(state, known)| (known == name).then_some(state))
     }
 
     /// Whether nothing is left to do.
@@ -89,9 +79,9 @@ mod tests {
 
     #[test]
     fn a_name_reads_back_and_an_answer_is_never_taken_back() {
-        for state in TurnState::ALL {
+        for (state, _) in TurnState::ALL {
             assert_eq!(TurnState::parse(state.as_str()), Some(state));
-            for next in TurnState::ALL {
+            for (next, _) in TurnState::ALL {
                 if state.is_answered() {
                     let onwards = next > state;
                     assert!(onwards || !state.may_become(next), "{state:?} to {next:?}");

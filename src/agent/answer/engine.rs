@@ -85,12 +85,6 @@ pub struct RunPurpose {
     pub tainted: bool,
 }
 
-impl std::fmt::Debug for Engine {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Engine").finish_non_exhaustive()
-    }
-}
-
 /// One turn as it runs.
 pub(super) struct Run<'a> {
     pub turn: TurnRow,

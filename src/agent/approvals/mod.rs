@@ -65,12 +65,6 @@ enum Waiter {
     NotWaiting,
 }
 
-impl std::fmt::Debug for VaultApprovals {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("VaultApprovals").field("waiting", &self.waiting).finish_non_exhaustive()
-    }
-}
-
 impl VaultApprovals {
     /// Each call waits for its decision.
     pub fn new(workspace: &Arc<Workspace>) -> Self {

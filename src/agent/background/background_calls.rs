@@ -40,12 +40,6 @@ pub struct BackgroundCaller {
     purpose: CallPurpose,
 }
 
-impl std::fmt::Debug for BackgroundCaller {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Beside").field("purpose", &self.purpose).finish_non_exhaustive()
-    }
-}
-
 /// A brain's reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BackgroundReply {

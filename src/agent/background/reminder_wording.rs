@@ -34,12 +34,6 @@ pub struct Phraser {
     caller: BackgroundCaller,
 }
 
-impl std::fmt::Debug for Phraser {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Phraser").finish_non_exhaustive()
-    }
-}
-
 /// The result of one try.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PhraseOutcome {

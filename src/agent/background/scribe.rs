@@ -27,7 +27,6 @@ const TIME: Duration = Duration::from_secs(60);
 const RECENT: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 /// Writes summaries, with the settings that it was made with.
-#[derive(Debug)]
 pub struct Scribe {
     workspace: Arc<Workspace>,
     /// None where no brain is set up.

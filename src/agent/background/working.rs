@@ -43,7 +43,6 @@ conversation.\n- Skip purely transient content (one-off commands, status message
 significance).\n\nOutput format: Return a markdown summary. No preamble — output only the summary.";
 
 /// Writes working memory, with the settings that it was made with.
-#[derive(Debug)]
 pub struct WorkingMemoryWriter {
     workspace: Arc<Workspace>,
     /// None where no brain is set up.

@@ -55,12 +55,6 @@ pub struct Servers {
     running: Mutex<HashMap<(String, String), ServerSlot>>,
 }
 
-impl std::fmt::Debug for Servers {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Servers").field("servers", &self.servers).finish_non_exhaustive()
-    }
-}
-
 /// The arguments of `mcp_tools` and `mcp_call`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

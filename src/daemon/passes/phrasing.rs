@@ -13,7 +13,7 @@ use crate::workspace::Workspace;
 const MAX_PHRASED: usize = 20;
 
 /// Looks for words while the scheduler does its work. Dropping it ends whoever is still asked.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Phrasing {
     phraser: Option<Arc<Phraser>>,
     permits: Arc<CallPermits>,

@@ -42,7 +42,6 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(120);
 const LONGEST_RECHECK: Duration = Duration::from_secs(3600);
 
 /// The supervisor of the connection.
-#[derive(Debug)]
 pub struct Gateway {
     api: Api,
     events: mpsc::UnboundedSender<GatewayEvent>,

@@ -1,6 +1,7 @@
 //! Answers one interaction: at once, or deferred and then edited in.
 
 use serde_json::{Value, json};
+use serenity::all::InteractionId;
 use serenity::http::{LightMethod, Route};
 
 use crate::deliver::split;
@@ -16,13 +17,17 @@ pub(super) const MAX_MESSAGES: usize = 5;
 
 /// One interaction, and the data to answer it.
 pub(super) struct Call<'a> {
-    pub shared: &'a BotState,
-    pub id: u64,
-    pub token: &'a str,
-    pub application: u64,
+    shared: &'a BotState,
+    id: u64,
+    token: &'a str,
+    application: u64,
 }
 
-impl Call<'_> {
+impl<'a> Call<'a> {
+    pub fn new(shared: &'a BotState, id: InteractionId, token: &'a str, application: u64) -> Self {
+        Self { shared, id: id.get(), token, application }
+    }
+
     pub(super) async fn callback(&self, body: &Value) -> Result<(), ApiError> {
         let route = Route::InteractionResponse { interaction_id: self.id.into(), token: self.token };
         self.shared.api.send(LightMethod::Post, route, body).await.map(|_| ())

@@ -18,6 +18,7 @@ use crate::discord::api::message::Incoming;
 use crate::discord::buttons::{approval as approval_buttons, notification as buttons};
 use crate::discord::shared::{BotState, LaneItem, VaultOperations};
 use crate::format::reminder::Recur;
+use crate::reminders::ReminderError;
 use crate::turn::NewTurn;
 use crate::when::WhenError;
 
@@ -34,15 +35,9 @@ pub(in crate::discord) async fn handle(shared: Arc<BotState>, interaction: Inter
 }
 
 async fn run_command(shared: &BotState, command: &CommandInteraction) {
-    let call = Call {
-        shared,
-        id: command.id.get(),
-        token: &command.token,
-        application: command.application_id.get(),
-    };
+    let call = Call::new(shared, command.id, &command.token, command.application_id.get());
     if !shared.owners.has(command.user.id.get()) {
-        call.say_now(STRANGER).await;
-        return;
+        return call.say_now(STRANGER).await;
     }
     if !call.defer().await {
         return;
@@ -76,28 +71,19 @@ async fn dispatch(shared: &BotState, command: &CommandInteraction) -> Result<Str
         "reminders" => blocking(shared, list).await,
         "unremind" => {
             let id = required_option(command, "reminder")?;
-            let removed = blocking(shared, move |operations| {
-                operations.remove(id.trim()).map_err(|error| error.to_string())
-            })
-            .await?;
+            let removed = blocking(shared, move |operations| operations.remove(id.trim())).await?;
             shared.operations.services.confirm("Removed", &removed.line_text).await;
             Ok(format!("Removed:\n{}", code(&removed.line_text)))
         }
         "remember" => {
             let text = required_option(command, "text")?;
-            let bullet = blocking(shared, move |operations| {
-                operations.pin(&text, None).map_err(|error| error.to_string())
-            })
-            .await?;
+            let bullet = blocking(shared, move |operations| operations.pin(&text, None)).await?;
             Ok(format!("Pinned:\n{}", code(&bullet)))
         }
         definitions::REMEMBER_MESSAGE => remember_message(shared, command).await,
         "forget" => {
             let text = required_option(command, "pin")?;
-            let bullet = blocking(shared, move |operations| {
-                operations.unpin(&text).map_err(|error| error.to_string())
-            })
-            .await?;
+            let bullet = blocking(shared, move |operations| operations.unpin(&text)).await?;
             Ok(format!("No longer pinned:\n{}", code(&bullet)))
         }
         "recall" => {
@@ -127,12 +113,13 @@ async fn dispatch(shared: &BotState, command: &CommandInteraction) -> Result<Str
 }
 
 /// Runs file work in a thread for blocking calls.
-async fn blocking<T: Send + 'static>(
+async fn blocking<T: Send + 'static, E: std::fmt::Display>(
     shared: &BotState,
-    work: impl FnOnce(&VaultOperations) -> Result<T, String> + Send + 'static,
+    work: impl FnOnce(&VaultOperations) -> Result<T, E> + Send + 'static,
 ) -> Result<T, String> {
     let operations = shared.operations.clone();
-    tokio::task::spawn_blocking(move || work(&operations)).await.map_err(|error| error.to_string())?
+    let done = tokio::task::spawn_blocking(move || work(&operations).map_err(|error| error.to_string()));
+    done.await.map_err(|error| error.to_string())?
 }
 
 async fn remind(shared: &BotState, command: &CommandInteraction) -> Result<String, String> {
@@ -142,7 +129,7 @@ async fn remind(shared: &BotState, command: &CommandInteraction) -> Result<Strin
         .map(|recur| recur.parse().map_err(|_| format!("`{recur}` is none of {}", Recur::NAMES.join(", "))))
         .transpose()?;
     crate::reminders::check_message(&what).map_err(|error| error.to_string())?;
-    let (written, words) = blocking(shared, move |operations| {
+    let (written, words) = blocking(shared, move |operations| -> Result<_, String> {
         let meaning = operations.when(&when).map_err(|error| format!("{error}; {}", error.hint()))?;
         let recur = meaning.recurring(recur).map_err(|error| error.to_string())?;
         let written = operations.add(meaning.local, recur, &what).map_err(|error| error.to_string())?;
@@ -156,8 +143,8 @@ async fn remind(shared: &BotState, command: &CommandInteraction) -> Result<Strin
 /// The most tasks of other plugins in a list.
 const MOST_TASKS: usize = 20;
 
-fn list(operations: &VaultOperations) -> Result<String, String> {
-    let (all, problems) = operations.list_all().map_err(|error| error.to_string())?;
+fn list(operations: &VaultOperations) -> Result<String, ReminderError> {
+    let (all, problems) = operations.list_all()?;
     let (tasks, reminders): (Vec<_>, Vec<_>) = all.iter().partition(|one| one.is_task());
     let mut out = vec![match reminders.len() {
         0 => "No reminders.".to_owned(),
@@ -196,10 +183,7 @@ async fn remember_message(shared: &BotState, command: &CommandInteraction) -> Re
     };
     // A message that no log holds is pinned with its whole text.
     let words = if link.is_none() { format!("{}: {}", message.author.name, message.content) } else { words };
-    let bullet = blocking(shared, move |operations| {
-        operations.pin(&words, link.as_deref()).map_err(|error| error.to_string())
-    })
-    .await?;
+    let bullet = blocking(shared, move |operations| operations.pin(&words, link.as_deref())).await?;
     Ok(format!("Pinned:\n{}", code(&bullet)))
 }
 
@@ -240,12 +224,7 @@ async fn new_window(shared: &BotState, command: &CommandInteraction) -> Result<S
 
 /// Sends completions for the text being typed.
 async fn autocomplete(shared: &BotState, command: &CommandInteraction) {
-    let call = Call {
-        shared,
-        id: command.id.get(),
-        token: &command.token,
-        application: shared.application.load(Ordering::Relaxed),
-    };
+    let call = Call::new(shared, command.id, &command.token, shared.application.load(Ordering::Relaxed));
     let choices =
         if shared.owners.has(command.user.id.get()) { choices(shared, command).await } else { vec![] };
     let choices: Vec<Value> = choices
@@ -287,7 +266,7 @@ async fn choices(shared: &BotState, command: &CommandInteraction) -> Vec<(String
             });
             meant.collect()
         }
-        "reminder" => blocking(shared, |operations| operations.list().map_err(|error| error.to_string()))
+        "reminder" => blocking(shared, VaultOperations::list)
             .await
             .unwrap_or_default()
             .into_iter()
@@ -299,7 +278,7 @@ async fn choices(shared: &BotState, command: &CommandInteraction) -> Vec<(String
             names.into_iter().filter(|name| has(name)).map(|name| (name.clone(), name)).collect()
         }
         // Unpinning takes the beginning of a pin, so a long one can be cut.
-        "pin" => blocking(shared, |operations| operations.pins().map_err(|error| error.to_string()))
+        "pin" => blocking(shared, VaultOperations::pins)
             .await
             .unwrap_or_default()
             .into_iter()
@@ -311,37 +290,29 @@ async fn choices(shared: &BotState, command: &CommandInteraction) -> Vec<(String
 }
 
 async fn press(shared: &BotState, component: &ComponentInteraction) {
-    let call = Call {
-        shared,
-        id: component.id.get(),
-        token: &component.token,
-        application: component.application_id.get(),
-    };
+    let call = Call::new(shared, component.id, &component.token, component.application_id.get());
     if !shared.owners.has(component.user.id.get()) {
-        call.say_now(STRANGER).await;
-        return;
+        return call.say_now(STRANGER).await;
     }
-    if let Some(press) = approval_buttons::parse(&component.data.custom_id) {
-        if call.defer().await {
-            let words = approvals::act(shared, &press).await;
-            call.answer(&words.unwrap_or_else(|problem| format!("That didn't work: {problem}."))).await;
-        }
-        return;
+    let id = &component.data.custom_id;
+    let (approval, inbox) = (approval_buttons::parse(id), inbox::parse(id));
+    let notification = buttons::parse(id);
+    if approval.is_none() && inbox.is_none() && notification.is_none() {
+        return call.say_now("This button is of another version of me; use the slash commands.").await;
     }
-    if let Some(press) = inbox::parse(&component.data.custom_id) {
-        if call.defer().await {
-            let words = blocking(shared, move |operations| inbox::act(operations, &press)).await;
-            call.answer(&words.unwrap_or_else(|problem| format!("That didn't work: {problem}."))).await;
-        }
-        return;
-    }
-    let Some(press) = buttons::parse(&component.data.custom_id) else {
-        call.say_now("This button is of another version of me; use the slash commands.").await;
-        return;
-    };
     if !call.defer().await {
         return;
     }
+    let words = match (approval, inbox) {
+        (Some(press), _) => Some(approvals::act(shared, &press).await),
+        (None, Some(press)) => Some(blocking(shared, move |operations| inbox::act(operations, &press)).await),
+        (None, None) => None,
+    };
+    if let Some(words) = words {
+        let words = words.unwrap_or_else(|problem| format!("That didn't work: {problem}."));
+        return call.answer(&words).await;
+    }
+    let Some(press) = notification else { return };
     let known = shared.operations.services.fact(&press.id, press.due).await.map(|fact| fact.msg);
     let words = component.message.content.clone();
     let result = blocking(shared, move |operations| {

@@ -47,12 +47,6 @@ pub struct Logbook {
     contexts: Mutex<HashMap<u64, ChannelLog>>,
 }
 
-impl std::fmt::Debug for Logbook {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Logbook").field("logs", &self.logs).finish_non_exhaustive()
-    }
-}
-
 impl Logbook {
     /// The logs below the folder `logs` of the editor's vault; `redactor` takes secrets out of what is logged.
     pub fn new(editor: Arc<Editor>, logs: &str, clock: Arc<dyn Clock>, redactor: Redactor) -> Self {

@@ -28,7 +28,6 @@ const SKEW: SignedDuration = SignedDuration::from_secs(90);
 const PAGES: usize = 50;
 
 /// Sends notifications as the bot.
-#[derive(Debug)]
 pub struct BotNotifier {
     api: Api,
     channel: Option<u64>,

@@ -67,12 +67,6 @@ pub struct VaultOperations {
     pub services: Arc<dyn DaemonServices>,
 }
 
-impl std::fmt::Debug for VaultOperations {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("VaultOperations").field("reminders", &self.reminders).finish_non_exhaustive()
-    }
-}
-
 impl VaultOperations {
     fn reminders_note(&self) -> VaultReminders<'_> {
         VaultReminders {

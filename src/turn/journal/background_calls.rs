@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 use rusqlite::params;
 
-use super::calls::{COLUMNS, call_of};
+use super::calls::{COLUMNS, call_of, insert_call};
 use super::rows::CallRow;
-use super::{TurnJournal, TurnJournalError, to_i64};
-use crate::brain::{FailureClass, Usage};
+use super::{TurnJournal, TurnJournalError};
+use crate::brain::Usage;
 
 /// So many days such calls are kept.
 const KEEP_DAYS: i64 = 40;
@@ -45,41 +45,16 @@ impl TurnJournal {
         now: Timestamp,
     ) -> Result<(), TurnJournalError> {
         self.write(|tx| {
-            let usage = &call.usage;
             let (at, day) = (now.as_millisecond(), 24 * 60 * 60 * 1000);
             tx.execute("DELETE FROM side_calls WHERE at_ms < ?1", [at - KEEP_DAYS * day])?;
-            tx.execute(
-                "INSERT INTO side_calls
-                 (message, purpose, at_ms, brain, model, class, error, ms, input, cached, cache_write, output)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
-                params![
-                    message.to_string(),
-                    purpose,
-                    at,
-                    call.brain,
-                    call.model,
-                    call.class.map(FailureClass::name),
-                    call.error,
-                    to_i64(call.ms),
-                    to_i64(usage.input),
-                    to_i64(usage.cached),
-                    to_i64(usage.cache_write),
-                    to_i64(usage.output)
-                ],
-            )?;
-            Ok(())
+            insert_call(tx, message, call, Some((purpose, at)))
         })
     }
 
     /// The calls that were made beside a turn's answer, in their order.
     pub fn background_calls(&self, message: u64) -> Result<Vec<CallRow>, TurnJournalError> {
-        self.read(|db| {
-            db.prepare_cached(&format!(
-                "SELECT {COLUMNS} FROM side_calls WHERE message = ?1 ORDER BY number"
-            ))?
-            .query_map([message.to_string()], call_of)?
-            .collect()
-        })
+        let sql = format!("SELECT {COLUMNS} FROM side_calls WHERE message = ?1 ORDER BY number");
+        self.rows(&sql, [message.to_string()], call_of)
     }
 
     /// The tokens that a turn has used, by its own calls and beside them.
@@ -94,31 +69,19 @@ impl TurnJournal {
             "SELECT {COLUMNS} FROM calls WHERE message IN (SELECT message FROM turns WHERE started_ms >= ?1)
              UNION ALL SELECT {COLUMNS} FROM side_calls WHERE at_ms >= ?1"
         );
-        self.read(|db| {
-            db.prepare_cached(&sql)?
-                .query_map([since.as_millisecond()], |row| call_of(row).map(|call| (call.brain, call.usage)))?
-                .collect()
-        })
+        self.rows(&sql, [since.as_millisecond()], |row| call_of(row).map(|call| (call.brain, call.usage)))
     }
 
     /// Notes something about a budget of a day under a name that holds both: a person's word, or that its end was said.
     pub fn lift(&self, budget: &str, now: Timestamp) -> Result<(), TurnJournalError> {
-        self.write(|tx| {
-            tx.execute(
-                "INSERT INTO lifted (budget, at_ms) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
-                params![budget, now.as_millisecond()],
-            )
-            .map(drop)
-        })
+        let sql = "INSERT INTO lifted (budget, at_ms) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+        self.execute(sql, params![budget, now.as_millisecond()])
     }
 
     /// The names of what was noted about budgets since an instant.
     pub fn lifted_since(&self, since: Timestamp) -> Result<BTreeSet<String>, TurnJournalError> {
-        self.read(|db| {
-            db.prepare_cached("SELECT budget FROM lifted WHERE at_ms >= ?1")?
-                .query_map([since.as_millisecond()], |row| row.get(0))?
-                .collect()
-        })
+        let sql = "SELECT budget FROM lifted WHERE at_ms >= ?1";
+        Ok(self.rows(sql, [since.as_millisecond()], |row| row.get(0))?.into_iter().collect())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Records the calls of a turn: brains, their rounds of tools, each tool's start and end.
 
 use jiff::Timestamp;
-use rusqlite::params;
+use rusqlite::{ToSql, Transaction, params};
 
 use super::rows::{CallRow, Round, ToolEnd, ToolRow};
 use super::{TurnJournal, TurnJournalError, count, step, to_i64};
@@ -16,7 +16,7 @@ pub(super) fn call_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<CallRow> {
     Ok(CallRow {
         brain: row.get(0)?,
         model: row.get(1)?,
-        class: class.and_then(|name| FailureClass::ALL.into_iter().find(|class| class.name() == name)),
+        class: class.as_deref().and_then(FailureClass::parse),
         error: row.get(3)?,
         ms: count(row, 4)?,
         usage: Usage {
@@ -38,23 +38,7 @@ impl TurnJournal {
         now: Timestamp,
     ) -> Result<(), TurnJournalError> {
         self.write(|tx| {
-            let usage = &call.usage;
-            tx.execute(
-                "INSERT INTO calls (message, brain, model, class, error, ms, input, cached, cache_write, output)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
-                params![
-                    message.to_string(),
-                    call.brain,
-                    call.model,
-                    call.class.map(FailureClass::name),
-                    call.error,
-                    to_i64(call.ms),
-                    to_i64(usage.input),
-                    to_i64(usage.cached),
-                    to_i64(usage.cache_write),
-                    to_i64(usage.output)
-                ],
-            )?;
+            insert_call(tx, message, call, None)?;
             if let Some(reply) = round {
                 let json = serde_json::json!({ "text": reply.text, "tool_calls": reply.tool_calls, "raw": reply.raw });
                 tx.execute(
@@ -73,22 +57,15 @@ impl TurnJournal {
 
     /// The calls of a turn, in their order.
     pub fn calls(&self, message: u64) -> Result<Vec<CallRow>, TurnJournalError> {
-        self.read(|db| {
-            db.prepare_cached(&format!("SELECT {COLUMNS} FROM calls WHERE message = ?1 ORDER BY number"))?
-                .query_map([message.to_string()], call_of)?
-                .collect()
-        })
+        let sql = format!("SELECT {COLUMNS} FROM calls WHERE message = ?1 ORDER BY number");
+        self.rows(&sql, [message.to_string()], call_of)
     }
 
     /// The rounds of tools that brains asked for in a turn, in their order.
     pub fn rounds(&self, message: u64) -> Result<Vec<Round>, TurnJournalError> {
-        self.read(|db| {
-            db.prepare_cached("SELECT reply FROM rounds WHERE message = ?1 ORDER BY number")?
-                .query_map([message.to_string()], |row| {
-                    let json: String = row.get(0)?;
-                    Ok(serde_json::from_str(&json).unwrap_or_default())
-                })?
-                .collect()
+        let sql = "SELECT reply FROM rounds WHERE message = ?1 ORDER BY number";
+        self.rows(sql, [message.to_string()], |row| {
+            Ok(serde_json::from_str(&row.get::<_, String>(0)?).unwrap_or_default())
         })
     }
 
@@ -131,24 +108,39 @@ impl TurnJournal {
 
     /// The tools of a turn that were started, in their order.
     pub fn tools(&self, message: u64) -> Result<Vec<ToolRow>, TurnJournalError> {
-        self.read(|db| {
-            db.prepare_cached(
-                "SELECT number, call_id, name, arguments, result, is_error, ms FROM tools WHERE message = ?1 ORDER BY number",
-            )?
-            .query_map([message.to_string()], |row| {
-                let text: Option<String> = row.get(4)?;
-                let (is_error, ms): (Option<bool>, u64) = (row.get(5)?, count(row, 6)?);
-                Ok(ToolRow {
-                    number: row.get(0)?,
-                    call: ToolCall { id: row.get(1)?, name: row.get(2)?, arguments: row.get(3)? },
-                    result: text.map(|text| ToolEnd {
-                        text,
-                        is_error: is_error.unwrap_or(false),
-                        ms,
-                    }),
-                })
-            })?
-            .collect()
+        let sql = "SELECT number, call_id, name, arguments, result, is_error, ms FROM tools WHERE message = ?1 ORDER BY number";
+        self.rows(sql, [message.to_string()], |row| {
+            let is_error = row.get::<_, Option<bool>>(5)?.unwrap_or(false);
+            let ms = count(row, 6)?;
+            Ok(ToolRow {
+                number: row.get(0)?,
+                call: ToolCall { id: row.get(1)?, name: row.get(2)?, arguments: row.get(3)? },
+                result: row.get::<_, Option<String>>(4)?.map(|text| ToolEnd { text, is_error, ms }),
+            })
         })
     }
+}
+
+/// Inserts a call of a turn, or, with its purpose and time, one outside of answers.
+pub(super) fn insert_call(
+    tx: &Transaction<'_>,
+    message: u64,
+    call: &CallRow,
+    background: Option<(&str, i64)>,
+) -> rusqlite::Result<()> {
+    let (table, columns, values) = match background {
+        Some(_) => ("side_calls", ", purpose, at_ms", ", ?11, ?12"),
+        None => ("calls", "", ""),
+    };
+    let sql = format!(
+        "INSERT INTO {table} (message, {COLUMNS}{columns}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10{values})"
+    );
+    let (message, class, usage) = (message.to_string(), call.class.map(FailureClass::name), &call.usage);
+    let counts = [call.ms, usage.input, usage.cached, usage.cache_write, usage.output].map(to_i64);
+    let mut row: Vec<&dyn ToSql> = vec![&message, &call.brain, &call.model, &class, &call.error];
+    row.extend(counts.iter().map(|count| count as &dyn ToSql));
+    if let Some((purpose, at)) = &background {
+        row.extend([purpose as &dyn ToSql, at]);
+    }
+    tx.prepare_cached(&sql)?.execute(row.as_slice()).map(drop)
 }

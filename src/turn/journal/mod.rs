@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Params, Row, Transaction, TransactionBehavior, params};
 
 use self::schema::{ADDED_COLUMNS, SCHEMA, SELECT, turn_of};
 use self::steps::step;
@@ -128,33 +128,25 @@ impl TurnJournal {
 
     /// Notes that the answer begins by saying that the assistant was away.
     pub fn mark_away(&self, message: u64) -> Result<(), TurnJournalError> {
-        self.write(|tx| {
-            tx.execute("UPDATE turns SET away = 1 WHERE message = ?1", [message.to_string()]).map(drop)
-        })
+        self.execute("UPDATE turns SET away = 1 WHERE message = ?1", [message.to_string()])
     }
 
     /// Adds a sentence of the program's to a question, once.
     pub fn add_to_question(&self, message: u64, sentence: &str) -> Result<(), TurnJournalError> {
-        self.write(|tx| {
-            let add = "UPDATE turns SET text = text || char(10, 10) || ?2 WHERE message = ?1 AND instr(text, ?2) = 0";
-            tx.execute(add, params![message.to_string(), sentence]).map(drop)
-        })
+        let add =
+            "UPDATE turns SET text = text || char(10, 10) || ?2 WHERE message = ?1 AND instr(text, ?2) = 0";
+        self.execute(add, params![message.to_string(), sentence])
     }
 
     /// The turn of a message.
     pub fn turn(&self, message: u64) -> Result<Option<TurnRow>, TurnJournalError> {
-        self.read(|db| {
-            db.query_row(&format!("{SELECT} WHERE message = ?1"), [message.to_string()], turn_of).optional()
-        })
+        self.row(&format!("{SELECT} WHERE message = ?1"), [message.to_string()], turn_of)
     }
 
     /// The turn whose question stands in the log's block with this id.
     pub fn by_block(&self, id: &str) -> Result<Option<TurnRow>, TurnJournalError> {
-        let end = format!("#^{id}");
-        self.read(|db| {
-            let sql = format!("{SELECT} WHERE substr(block, -length(?1)) = ?1 ORDER BY number DESC LIMIT 1");
-            db.query_row(&sql, [end], turn_of).optional()
-        })
+        let sql = format!("{SELECT} WHERE substr(block, -length(?1)) = ?1 ORDER BY number DESC LIMIT 1");
+        self.row(&sql, [format!("#^{id}")], turn_of)
     }
 
     /// Notes why memory answers in the place of a brain.
@@ -169,35 +161,21 @@ impl TurnJournal {
 
     /// Why memory answered in the place of a brain, if it did.
     pub fn memory_reason(&self, message: u64) -> Result<Option<String>, TurnJournalError> {
-        self.read(|db| {
-            db.query_row(
-                "SELECT detail FROM steps WHERE message = ?1 AND step = ?2 ORDER BY number DESC LIMIT 1",
-                params![message.to_string(), MEMORY_STEP],
-                |row| row.get(0),
-            )
-            .optional()
-        })
+        self.last_detail(message, MEMORY_STEP)
     }
 
     /// The turns that aren't finished, in the order in which they were accepted; of one channel, or all.
     pub fn open_turns(&self, channel: Option<u64>) -> Result<Vec<TurnRow>, TurnJournalError> {
-        let channel = channel.map(|id| id.to_string());
-        self.read(|db| {
-            db.prepare_cached(&format!(
-                "{SELECT} WHERE state NOT IN ('done', 'dropped') AND (?1 IS NULL OR channel = ?1) ORDER BY number"
-            ))?
-            .query_map([channel], turn_of)?
-            .collect()
-        })
+        let sql = format!(
+            "{SELECT} WHERE state NOT IN ('done', 'dropped') AND (?1 IS NULL OR channel = ?1) ORDER BY number"
+        );
+        self.rows(&sql, [channel.map(|id| id.to_string())], turn_of)
     }
 
     /// The latest turns, newest first.
     pub fn latest(&self, most: usize) -> Result<Vec<TurnRow>, TurnJournalError> {
-        self.read(|db| {
-            db.prepare_cached(&format!("{SELECT} ORDER BY number DESC LIMIT ?1"))?
-                .query_map([i64::try_from(most).unwrap_or(i64::MAX)], turn_of)?
-                .collect()
-        })
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        self.rows(&format!("{SELECT} ORDER BY number DESC LIMIT ?1"), [most], turn_of)
     }
 
     /// Lets the answer to `leader` answer these messages too.
@@ -216,11 +194,7 @@ impl TurnJournal {
 
     /// The messages that the answer to `leader` answers beside it, in their order.
     pub fn joined_to(&self, leader: u64) -> Result<Vec<TurnRow>, TurnJournalError> {
-        self.read(|db| {
-            db.prepare_cached(&format!("{SELECT} WHERE joined = ?1 ORDER BY number"))?
-                .query_map([leader.to_string()], turn_of)?
-                .collect()
-        })
+        self.rows(&format!("{SELECT} WHERE joined = ?1 ORDER BY number"), [leader.to_string()], turn_of)
     }
 
     fn connection(&self) -> MutexGuard<'_, Connection> {
@@ -229,6 +203,37 @@ impl TurnJournal {
 
     fn read<T>(&self, f: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, TurnJournalError> {
         f(&self.connection()).map_err(|source| TurnJournalError { path: self.path.clone(), source })
+    }
+
+    /// All rows of a query.
+    fn rows<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        row: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, TurnJournalError> {
+        self.read(|db| db.prepare_cached(sql)?.query_map(params, row)?.collect())
+    }
+
+    /// The first row of a query, if there is one.
+    fn row<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        row: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>, TurnJournalError> {
+        self.read(|db| db.prepare_cached(sql)?.query_row(params, row).optional())
+    }
+
+    /// The detail of a turn's last step with this name.
+    fn last_detail(&self, message: u64, step: &str) -> Result<Option<String>, TurnJournalError> {
+        let sql = "SELECT detail FROM steps WHERE message = ?1 AND step = ?2 ORDER BY number DESC LIMIT 1";
+        self.row(sql, params![message.to_string(), step], |row| row.get(0))
+    }
+
+    /// One statement in a transaction of its own.
+    fn execute(&self, sql: &str, params: impl Params) -> Result<(), TurnJournalError> {
+        self.write(|tx| tx.execute(sql, params).map(drop))
     }
 
     fn write<T>(

@@ -36,22 +36,13 @@ impl TurnJournal {
     /// The session of a brain in a place, which is forgotten: it is kept again once its turn is answered.
     pub fn take_session(&self, brain: &str, place: &str) -> Result<Option<HarnessSession>, TurnJournalError> {
         self.write(|tx| {
-            let found = tx
-                .query_row(
-                    "DELETE FROM sessions WHERE brain = ?1 AND place = ?2 RETURNING session, known, usd",
-                    [brain, place],
-                    |row| {
-                        Ok((
-                            row.get::<_, String>(0)?,
-                            row.get::<_, String>(1)?,
-                            row.get::<_, Option<f64>>(2)?,
-                        ))
-                    },
-                )
-                .optional()?;
-            Ok(found.and_then(|(id, known, usd)| {
-                Some(HarnessSession { id, known: serde_json::from_str(&known).ok()?, usd })
-            }))
+            let sql = "DELETE FROM sessions WHERE brain = ?1 AND place = ?2 RETURNING session, known, usd";
+            let session = |row: &rusqlite::Row<'_>| {
+                let known: String = row.get(1)?;
+                let (id, usd) = (row.get(0)?, row.get(2)?);
+                Ok(serde_json::from_str(&known).ok().map(|known| HarnessSession { id, known, usd }))
+            };
+            tx.query_row(sql, [brain, place], session).optional().map(Option::flatten)
         })
     }
 
@@ -128,30 +119,19 @@ impl TurnJournal {
 
     /// Notes what a run has cost.
     pub fn cost(&self, message: u64, brain: &str, usd: f64, now: Timestamp) -> Result<(), TurnJournalError> {
-        self.write(|tx| {
-            tx.execute(
-                "INSERT INTO costs (message, brain, usd, at_ms) VALUES (?1, ?2, ?3, ?4)",
-                params![message.to_string(), brain, usd, now.as_millisecond()],
-            )
-            .map(drop)
-        })
+        let sql = "INSERT INTO costs (message, brain, usd, at_ms) VALUES (?1, ?2, ?3, ?4)";
+        self.execute(sql, params![message.to_string(), brain, usd, now.as_millisecond()])
     }
 
     /// What the runs of a turn have cost, by brain.
     pub fn costs(&self, message: u64) -> Result<Vec<(String, f64)>, TurnJournalError> {
-        self.read(|db| {
-            db.prepare_cached("SELECT brain, SUM(usd) FROM costs WHERE message = ?1 GROUP BY brain")?
-                .query_map([message.to_string()], |row| Ok((row.get(0)?, row.get(1)?)))?
-                .collect()
-        })
+        let sql = "SELECT brain, SUM(usd) FROM costs WHERE message = ?1 GROUP BY brain";
+        self.rows(sql, [message.to_string()], |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
     /// What all runs have cost since an instant, by brain.
     pub fn costs_since(&self, since: Timestamp) -> Result<Vec<(String, f64)>, TurnJournalError> {
-        self.read(|db| {
-            db.prepare_cached("SELECT brain, SUM(usd) FROM costs WHERE at_ms >= ?1 GROUP BY brain")?
-                .query_map([since.as_millisecond()], |row| Ok((row.get(0)?, row.get(1)?)))?
-                .collect()
-        })
+        let sql = "SELECT brain, SUM(usd) FROM costs WHERE at_ms >= ?1 GROUP BY brain";
+        self.rows(sql, [since.as_millisecond()], |row| Ok((row.get(0)?, row.get(1)?)))
     }
 }

@@ -114,15 +114,7 @@ impl TurnJournal {
 
     /// The message that says what is going on, if one stands there.
     pub fn shown(&self, message: u64) -> Result<Option<u64>, TurnJournalError> {
-        self.read(|db| {
-            db.query_row(
-                "SELECT detail FROM steps WHERE message = ?1 AND step = ?2 ORDER BY number DESC LIMIT 1",
-                params![message.to_string(), PROGRESS_STEP],
-                |row| Ok(row.get::<_, String>(0)?.parse().ok()),
-            )
-            .optional()
-            .map(Option::flatten)
-        })
+        Ok(self.last_detail(message, PROGRESS_STEP)?.and_then(|detail| detail.parse().ok()))
     }
 
     /// Notes that the turn is left at its call of this number until a person has answered the line `id`, by `until` at
@@ -153,12 +145,9 @@ impl TurnJournal {
 
     /// The steps of a turn, in their order.
     pub fn steps(&self, message: u64) -> Result<Vec<StepRow>, TurnJournalError> {
-        self.read(|db| {
-            db.prepare_cached("SELECT step, at_ms, detail FROM steps WHERE message = ?1 ORDER BY number")?
-                .query_map([message.to_string()], |row| {
-                    Ok(StepRow { step: row.get(0)?, at: instant(row.get(1)?), detail: row.get(2)? })
-                })?
-                .collect()
+        let sql = "SELECT step, at_ms, detail FROM steps WHERE message = ?1 ORDER BY number";
+        self.rows(sql, [message.to_string()], |row| {
+            Ok(StepRow { step: row.get(0)?, at: instant(row.get(1)?), detail: row.get(2)? })
         })
     }
 }

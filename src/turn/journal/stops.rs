@@ -1,7 +1,7 @@
 //! Records messages that stop a turn, together with the turn, so that a stop survives a crash.
 
 use jiff::Timestamp;
-use rusqlite::{OptionalExtension, Transaction, params};
+use rusqlite::{Transaction, params};
 
 use super::schema::{SELECT, turn_of};
 use super::steps::advance;
@@ -50,14 +50,9 @@ impl TurnJournal {
     /// # Errors
     /// The journal can't be read.
     pub fn stopped_by(&self, message: u64) -> Result<Option<String>, TurnJournalError> {
-        self.read(|db| {
-            db.prepare_cached(
-                "SELECT detail FROM steps WHERE step = ?2
-                 AND (message = ?1 OR message IN (SELECT message FROM turns WHERE joined = ?1)) LIMIT 1",
-            )?
-            .query_row(params![message.to_string(), STOP_STEP], |row| row.get(0))
-            .optional()
-        })
+        let sql = "SELECT detail FROM steps WHERE step = ?2
+                   AND (message = ?1 OR message IN (SELECT message FROM turns WHERE joined = ?1)) LIMIT 1";
+        self.row(sql, params![message.to_string(), STOP_STEP], |row| row.get(0))
     }
 }
 
