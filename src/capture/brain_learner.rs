@@ -33,14 +33,14 @@ impl BrainLearner {
     /// Opens the journal; asks no brain.
     ///
     /// # Errors
-    /// A sentence on what can't be used.
+    /// A sentence that says what can't be used.
     pub fn new(workspace: Arc<Workspace>, permits: Arc<CallPermits>) -> Result<Self, String> {
         let caller = BackgroundCaller::new(Arc::clone(&workspace), Watch::default(), permits, PURPOSE)?;
         Ok(Self { workspace, caller })
     }
 
-    /// Asks the person about what the brain finds in these turns: how many questions are new; none where the brain can't
-    /// be asked now. An answer that can't be read is asked for once more, and then counts as nothing found.
+    /// Asks the person about the brain's findings in these turns; returns how many questions are new, `None` if the
+    /// brain can't be asked now. An unreadable answer is requested once more, and then counts as no finding.
     ///
     /// # Errors
     /// A sentence on the note that can't be read or written.
@@ -95,7 +95,7 @@ impl BrainLearner {
         by.map(|name| (name, vec![Vec::new(); turns.len()]))
     }
 
-    /// Asks what becomes of known facts, where any are near; without an answer the words decide.
+    /// Asks for the effect on similar known facts, if there are any; without an answer the words decide.
     async fn judge(
         &self,
         names: &[String],

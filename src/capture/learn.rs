@@ -1,8 +1,8 @@
 //! Learns from turns by rules: known facts and a turn go in, questions for a person come out.
 //!
-//! A [`Learner`] reads `MEMORY.md` and the inbox once, and takes turn after turn; what one turn asks is known to the next.
-//! A turn that was asked about before is passed over whole: so a crash between the note and the place in the log asks
-//! nothing twice.
+//! A [`Learner`] reads `MEMORY.md` and the inbox once, and takes turn after turn; what one turn asks is known to the
+//! next. A turn that was asked about before is passed over whole: so a crash between the note and the place in the log
+//! asks nothing twice.
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
@@ -26,29 +26,29 @@ const MOST_AGAIN: usize = 3;
 pub struct Learner {
     table: Table,
     memory: KnownFacts,
-    /// The turns that something was asked about: `logs/…#^id`.
+    /// The turns with a question about them: `logs/…#^id`.
     sources: std::collections::HashSet<String>,
-    /// The ids of questions whose words were said again, once for each time.
+    /// The ids of questions whose words came up again, once for each time.
     again: Vec<String>,
     /// How many questions wait.
     open: usize,
-    /// When each question was asked that a person was to answer.
+    /// When each question for a person was asked.
     asked: Vec<Timestamp>,
 }
 
-/// The questions that a look writes into the inbox.
+/// The questions that one run writes into the inbox.
 #[derive(Debug, Default)]
 pub struct InboxQuestions {
     /// New lines, best first.
     pub lines: Vec<Candidate>,
     /// The ids of questions that move up.
     pub again: Vec<String>,
-    /// How many more there were than are asked.
+    /// How many candidates were not asked about.
     pub left: usize,
 }
 
 impl Learner {
-    /// Knows what the notes say now.
+    /// Reads the current notes.
     ///
     /// # Errors
     /// A note can't be read.
@@ -72,7 +72,7 @@ impl Learner {
         Ok(Self { table, memory, sources, again: Vec::new(), open, asked })
     }
 
-    /// Whether something was asked about this turn before.
+    /// Whether there was a question about this turn before.
     pub fn is_known(&self, turn: &PersonTurn) -> bool {
         self.sources.contains(&turn.source())
     }
@@ -110,8 +110,9 @@ impl Learner {
         proposals
     }
 
-    /// What is asked of all that was proposed: what the settings let in at once, ticked, and of the rest the best that the
-    /// day and the open questions leave room for; what a person asked to have remembered comes first. What is left is not noted anywhere.
+    /// Chooses the questions out of all proposals: those that the settings admit at once, ticked, and of the rest the
+    /// best that the day and the open questions leave room for; what a person asked to have remembered comes first.
+    /// What is left is not noted anywhere.
     pub fn choose(
         &self,
         mut proposals: Vec<Proposal>,

@@ -31,7 +31,7 @@ pub use self::find::{offers, rules};
 pub use self::learn::{InboxQuestions, Learner};
 pub use self::read::{new_turns, phrase_match, sentences};
 
-/// Something that was found in a turn, before anything is known of what is kept.
+/// A finding in a turn, before it is compared with the kept facts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Extracted {
     /// Its category.
@@ -44,7 +44,7 @@ pub struct Extracted {
     pub about: Option<String>,
     /// How useful it looks, 0 to 1.
     pub utility: f64,
-    /// A brain's verdict on a known fact; none where the words decide.
+    /// A brain's verdict on a known fact; `None` if the words decide.
     pub judged: Option<BrainVerdict>,
 }
 

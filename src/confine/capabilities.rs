@@ -7,6 +7,6 @@ use super::wire::Layers;
 pub(super) struct Capabilities {
     /// The layers of a box; or the reason why there is none.
     pub layers: Result<Layers, String>,
-    /// Why there are no namespaces, where there are none.
+    /// Why there are no namespaces, if so.
     pub why_none: Option<String>,
 }

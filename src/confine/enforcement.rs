@@ -8,7 +8,7 @@ use super::wire::Layers;
 pub enum Level {
     /// It can't be held to it.
     Not,
-    /// In part: the word says what is open.
+    /// In part: the text names what is not enforced.
     Partly,
     /// It holds.
     Enforced,
@@ -21,7 +21,7 @@ pub struct Rule {
     pub name: &'static str,
     /// Whether it holds.
     pub level: Level,
-    /// By what; where it does not hold, why and what to do.
+    /// The mechanism; if it does not hold, reason and remedy.
     pub word: String,
 }
 
@@ -30,12 +30,12 @@ pub struct Rule {
 pub struct Enforcement {
     /// The rules; the same ones, in the same order, on every machine.
     pub rules: Vec<Rule>,
-    /// Why the box has no namespaces, where it has none; the rules may hold without.
+    /// Why the box has no namespaces, if so; the rules may hold without them.
     pub without_namespaces: Option<String>,
 }
 
 impl Enforcement {
-    /// Whether every rule holds. Where it is not so, `bash` is off unless the settings say `ask`.
+    /// Whether every rule holds. If not, `bash` is off unless the settings say `ask`.
     pub fn is_whole(&self) -> bool {
         self.rules.iter().all(|rule| rule.level == Level::Enforced)
     }

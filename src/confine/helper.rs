@@ -15,7 +15,8 @@ pub struct Helper {
 }
 
 impl Helper {
-    /// A program whose `main` asks [`super::main`] first. Another than this one is for tests and for programs that embed this crate.
+    /// A program whose `main` asks [`super::main`] first. Another than this one is for tests and for programs that
+    /// embed this crate.
     pub fn new(program: impl Into<PathBuf>) -> Self {
         Self { program: program.into(), namespaces: true, found: OnceLock::new() }
     }
@@ -27,7 +28,7 @@ impl Helper {
         self
     }
 
-    /// This program, or what [`Helper::install`] named.
+    /// This program, or the one that [`Helper::install`] named.
     pub(super) fn current() -> &'static Self {
         HELPER.get_or_init(|| {
             // On Linux by this name: it is right even after an upgrade has replaced the file.
@@ -45,7 +46,7 @@ impl Helper {
 
 static HELPER: OnceLock<Helper> = OnceLock::new();
 
-/// Where the arguments ask for the helper: is the helper, and returns the exit code.
+/// If the arguments ask for the helper, runs it and returns the exit code.
 ///
 /// `main` calls this before there is a second thread: the helper puts its own process into namespaces.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> Option<u8> {

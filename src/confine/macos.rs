@@ -62,7 +62,7 @@ fn quoted(path: &Path) -> String {
     format!("\"{escaped}\"")
 }
 
-/// Runs the job that stands on standard input, and ends its process group with it.
+/// Runs the job on standard input, and ends its process group with it.
 #[cfg(target_os = "macos")]
 pub(super) fn supervise() -> u8 {
     use std::os::fd::AsFd;

@@ -70,10 +70,10 @@ pub fn enforcement() -> Enforcement {
     Helper::current().enforcement()
 }
 
-/// Keeps other programs of the same user from reading this process's environment and memory, where keys are.
+/// Keeps other programs of the same user from reading this process's environment and memory, which hold keys.
 ///
-/// `main` calls this first of all: every start of the program knows a key, or may come to. No core is dumped then, and a
-/// debugger needs root.
+/// `main` calls this first of all: every start of the program knows a key, or may come to. No core is dumped then, and
+/// a debugger needs root.
 pub fn hide() {
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);

@@ -19,7 +19,7 @@ impl Output {
         Self { head: Vec::new(), tail: VecDeque::new(), half: keep.div_ceil(2), total: 0 }
     }
 
-    /// Takes what comes next.
+    /// Takes the next bytes.
     pub(super) fn push(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
         let (head, rest) = bytes.split_at(bytes.len().min(self.half - self.head.len()));
@@ -35,7 +35,7 @@ impl Output {
         self.total
     }
 
-    /// Every byte that came, if none was left out yet.
+    /// Every byte so far, if none was left out yet.
     pub(super) fn all(&self) -> Option<Vec<u8>> {
         (self.left_out() == 0).then(|| self.head.iter().chain(&self.tail).copied().collect())
     }
@@ -50,7 +50,7 @@ impl Output {
         if let Some(all) = self.all() {
             return harmless(&all);
         }
-        // Cut where a line begins, if one does nearby, and never through a character.
+        // Cut at the start of a line, if one is near, and never within a character.
         let head = &self.head[..line_end(&self.head)];
         let tail: Vec<u8> = self.tail.iter().copied().collect();
         let tail = &tail[line_start(&tail)..];
@@ -61,7 +61,7 @@ impl Output {
     }
 }
 
-/// A cut is moved by at most so many bytes to meet a line's edge.
+/// How many bytes a cut is moved at most to meet a line's edge.
 const NEAR: usize = 500;
 
 fn line_end(head: &[u8]) -> usize {
@@ -79,7 +79,7 @@ fn line_start(tail: &[u8]) -> usize {
     }
 }
 
-/// Text that a terminal, a note or a model can be shown: escapes, control characters and what shows nothing are gone,
+/// Text that is safe for a terminal, a note or a model: escapes, control characters and invisible characters are gone,
 /// invalid UTF-8 is `\u{fffd}`.
 pub(super) fn harmless(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);

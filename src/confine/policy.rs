@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 /// The permissions of one confined command. All else is forbidden.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Policy {
-    /// Files and folders it may read, beside the system's programs and libraries. A path that does not exist is left out.
+    /// Files and folders it may read, beside the system's programs and libraries. A path that does not exist is left
+    /// out.
     pub read: Vec<PathBuf>,
     /// Files and folders within those that it may not read. Their names may be seen.
     pub hide: Vec<PathBuf>,
@@ -54,7 +55,7 @@ impl Policy {
     }
 }
 
-/// How much a command may use. All of its processes count together where nothing else is said.
+/// How much a command may use, all its processes together unless said otherwise.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// How long it may run.
@@ -90,7 +91,7 @@ impl Default for Limits {
     }
 }
 
-/// How a command ended. Whatever it was, none of its processes is left.
+/// How a command ended. In every case, none of its processes is left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Exit {
@@ -100,13 +101,13 @@ pub enum Exit {
     Signal(i32),
     /// It ran for longer than [`Limits::time`].
     TimedOut,
-    /// Its processes used more than [`Limits::memory_bytes`], or the machine had next to none left.
+    /// Its processes used more than [`Limits::memory_bytes`], or the machine had almost no free memory.
     TooMuchMemory,
     /// It had more than [`Limits::processes`].
     TooManyProcesses,
     /// It made more output, or put more into the scratch, than it may.
     TooMuchOutput,
-    /// It was told to stop.
+    /// It was stopped on request.
     Stopped,
 }
 
@@ -142,7 +143,7 @@ pub struct CommandOutcome {
     pub text: String,
     /// How many bytes it wrote.
     pub bytes: u64,
-    /// Where `text` is not all of it: a file in the scratch with every byte, raw. The command could write there too:
+    /// If `text` is not complete: a file in the scratch with every byte, raw. The command could write there too:
     /// only another confined command should read it.
     pub whole: Option<PathBuf>,
 }

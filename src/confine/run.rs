@@ -73,7 +73,7 @@ impl Helper {
         super::enforcement::of(self.found())
     }
 
-    /// Tries what can be built, once.
+    /// Tests once which boxes can be built.
     fn found(&self) -> &Capabilities {
         self.found.get_or_init(|| {
             let first = self.probe(self.namespaces);
@@ -158,7 +158,7 @@ impl Running {
                     if bytes.is_empty() {
                         break;
                     }
-                    // What is over the cap counts as not written.
+                    // Bytes over the cap count as not written.
                     let room = usize::try_from(most.saturating_sub(output.total())).unwrap_or(usize::MAX);
                     let taken = &bytes[..bytes.len().min(room)];
                     let before = output.all();
@@ -214,7 +214,7 @@ impl OutputFile {
         Ok(Self { scratch: scratch.to_path_buf(), dir, file: None, is_broken: false })
     }
 
-    /// Takes what comes next, from when not all is kept in memory; `before` is what came till then.
+    /// Takes the further bytes, once not all are kept in memory; `before` are the earlier ones.
     fn take(&mut self, before: Option<Vec<u8>>, bytes: &[u8], output: &Output) {
         if output.left_out() == 0 || self.is_broken {
             return;

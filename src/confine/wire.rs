@@ -39,7 +39,7 @@ pub(super) struct Job {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Report {
-    /// The command is over, and nothing of it is left.
+    /// The command is over, and none of its processes is left.
     Ended(Exit),
     /// The box could not be built; the command did not run.
     Failed(String),
@@ -62,7 +62,7 @@ pub(super) struct Layers {
     pub profile: bool,
 }
 
-/// Sends a message, with a descriptor where there is one.
+/// Sends a message, with a descriptor if given.
 pub(super) fn send<S: AsFd>(
     socket: S,
     message: &impl Serialize,
@@ -101,7 +101,7 @@ pub(super) fn send_mark<S: AsFd>(socket: S, fd: Option<BorrowedFd<'_>>) -> io::R
     Ok(())
 }
 
-/// Receives the first byte of a message and what it carries; `None` at the stream's end.
+/// Receives the first byte of a message and its descriptor; `None` at the stream's end.
 pub(super) fn receive_mark<S: AsFd>(socket: S) -> rustix::io::Result<Option<Option<OwnedFd>>> {
     let mut byte = [0];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];

@@ -48,7 +48,7 @@ pub struct Described {
 /// The result of proving all summaries.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Verified {
-    /// So many summaries there are.
+    /// How many summaries there are.
     pub summaries: usize,
     /// Its faults.
     pub bad: Vec<SummaryFault>,
@@ -81,7 +81,7 @@ impl Summaries<'_> {
     /// Expands the summary of this id.
     ///
     /// # Errors
-    /// None has it, the log doesn't hold any more what is asked for, or a note can't be read.
+    /// There is no such summary, the log no longer holds its events, or a note can't be read.
     pub fn expand(&self, id: &str, options: Options) -> Result<Expanded, SummaryError> {
         let found = self.find(id)?;
         if options.messages {

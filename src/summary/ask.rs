@@ -8,7 +8,7 @@ use super::plan::MOST_TIMES;
 use crate::format::invisible;
 use crate::format::summary::EXPAND;
 
-/// How firmly it is asked.
+/// How strictly the request is worded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Firmness {
     /// The first time.
@@ -17,7 +17,7 @@ pub enum Firmness {
     Firm,
 }
 
-/// A request for a summary: the system text, and what is to be summarised.
+/// A request for a summary: the system text, and the text to summarise.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SummaryRequest {
     /// The rules.
@@ -71,13 +71,13 @@ pub fn request(said: &[SourceText], depth: u32, target: u64, firmness: Firmness)
 }
 
 impl SourceText {
-    /// As a brain is told of it.
+    /// Its name in the request to a brain.
     pub fn shown(&self) -> String {
         if self.head.is_empty() { self.text.clone() } else { format!("[{}] {}", self.head, self.text) }
     }
 }
 
-/// The text of an answer as a summary; none where it is empty or far too long. The last line is added where it lacks one.
+/// The summary text of an answer; `None` if it is empty or far too long. A missing last line is added.
 pub fn accept(answer: &str, wanted: &SummaryRequest) -> Option<String> {
     let text = invisible::strip(answer.trim()).replace("\r\n", "\n").replace('\r', "\n");
     let text = text.trim();

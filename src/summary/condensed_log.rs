@@ -13,7 +13,7 @@ use crate::vault::NotePath;
 /// A log in short.
 #[derive(Debug, Default)]
 pub struct CondensedLog {
-    /// Its summaries that no other stands above, oldest first.
+    /// Its top-level summaries, oldest first.
     pub roots: Vec<PastSummary>,
     /// The newest messages behind the last of them.
     pub rest: Vec<SourceText>,
@@ -48,7 +48,7 @@ impl CondensedLog {
     }
 }
 
-/// Drops the oldest of `said` until no more than `most` tokens stand there.
+/// Drops the oldest of `said` until at most `most` tokens are left.
 fn newest(mut said: Vec<SourceText>, most: u64) -> Vec<SourceText> {
     let mut left = most;
     let fits = said.iter().rev().take_while(|one| {

@@ -14,7 +14,7 @@ use crate::format::log::{EventKind, LogBlock};
 use crate::format::summary::SummaryKind;
 use crate::turn::history::{self, Changes};
 
-/// A missing leaf is looked for so many events behind the last one that is known, if it has at most so many.
+/// How many events behind the last known one a missing leaf is looked for, and its most events.
 const REACH: usize = 300;
 const LONGEST_LEAF: usize = 1_000;
 
@@ -33,7 +33,7 @@ pub struct Due {
     pub sources: Vec<String>,
     /// The hash of the covered bytes.
     pub sha256: String,
-    /// The note that it takes the place of, where there is one.
+    /// The note that it replaces, if any.
     pub replaces: Option<String>,
     /// How many summaries of its depth stand before it.
     pub before: usize,
@@ -42,7 +42,7 @@ pub struct Due {
 }
 
 impl Window {
-    /// The summaries that are to be made next; once they are, there may be others. Nothing where the log is gone.
+    /// The summaries to make next; making them may make others due. Empty if the log is gone.
     pub fn due(&self, look: DueScope, zone: &TimeZone) -> Vec<Due> {
         if self.bytes.is_none() {
             return Vec::new();
@@ -65,7 +65,7 @@ impl Window {
         let mut due = if look == DueScope::New { Vec::new() } else { self.as_they_were(&covered) };
         covered.extend(due.iter().cloned());
         covered.sort_by_key(|events| events.start);
-        // What has grown since stands behind all that is covered: nothing else is looked at with each message.
+        // New events follow all covered ones, so only they are examined with each message.
         let grown = if look == DueScope::New { covered.last().map_or(0, |events| events.end) } else { 0 };
         due.extend(plan::leaves(&self.sizes_from(grown), &covered, look));
         if due.is_empty() {
@@ -138,7 +138,7 @@ impl Window {
         self.notes.iter().filter(is_before).count()
     }
 
-    /// Those that are out of date, the lowest first; what was read from other bytes only where all are looked at.
+    /// The outdated summaries, the lowest first; those of changed bytes only if all are examined.
     fn due_again(&self, look: DueScope, zone: &TimeZone) -> Vec<Due> {
         let changed = self.changed();
         let is_old = |placed: &&PlacedSummary| {
@@ -182,8 +182,8 @@ impl Window {
         in_their_order(due.collect())
     }
 
-    /// The groups whose condensed summary is missing, as one above it tells: of summaries that none stands directly above,
-    /// though one further up may be about the same events.
+    /// The groups whose condensed summary is missing, as one above it tells: of summaries that none stands directly
+    /// above, though one further up may be about the same events.
     fn groups_as_they_were(&self) -> Vec<Vec<&SummaryNote>> {
         let missing = self.missing();
         if missing.is_empty() {
@@ -210,7 +210,7 @@ impl Window {
         groups
     }
 
-    /// Id, covered events and sources of what these summaries are condensed to.
+    /// Id, covered events and sources of the summary that condenses these.
     fn lineage(&self, notes: &[&SummaryNote]) -> Option<(String, Range<usize>, Vec<String>)> {
         let first = self.events(&notes.first()?.summary.id)?;
         let last = self.events(&notes.last()?.summary.id)?;

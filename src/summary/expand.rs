@@ -26,7 +26,7 @@ pub struct ExpandedBlock {
     /// `[msg#^id]` or `[sum_…]`.
     #[serde(rename = "ref")]
     pub cite: String,
-    /// The note that it stands in.
+    /// Its note.
     pub path: String,
     /// Its first line, from 1.
     pub line: usize,
@@ -50,7 +50,7 @@ pub struct Expanded {
     pub blocks: Vec<ExpandedBlock>,
     /// Whether there is more than the bound allows.
     pub truncated: bool,
-    /// Why this isn't what was summarised, where it isn't: a note was changed by hand.
+    /// Why these are not the summarised events, if a note was changed by hand.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }

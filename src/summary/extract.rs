@@ -48,7 +48,7 @@ struct Candidate {
     score: f64,
 }
 
-/// Something that was said, or an earlier summary of it.
+/// A message, or an earlier summary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceText {
     /// The line before it: author and time.
@@ -58,7 +58,7 @@ pub struct SourceText {
 }
 
 /// An extract of at most `target` tokens, with its last line: of events at depth 0, above it of summaries, whose lines
-/// say themselves who and when. What has no words at all gives a line that says so.
+/// name author and time themselves. A source without words gives a line that says so.
 pub fn extract(said: &[SourceText], depth: u32, target: u64) -> String {
     let counts = counts(said);
     let mut candidates = candidates(said, depth, &counts);
@@ -83,7 +83,7 @@ pub fn extract(said: &[SourceText], depth: u32, target: u64) -> String {
     format!("{lines}\n{topics}")
 }
 
-/// In how many of the texts each term stands.
+/// In how many of the texts each term occurs.
 fn counts(said: &[SourceText]) -> HashMap<String, usize> {
     let mut counts = HashMap::new();
     for one in said {
@@ -177,12 +177,12 @@ struct Topic {
     shown: String,
     /// Its place among all words.
     order: usize,
-    /// How often it stands within a sentence, and how often it is capitalised there.
+    /// How often it occurs within a sentence, and how often it is capitalised there.
     inside: (usize, usize),
 }
 
-/// `Expand for details about: …`: names first, then the words that came up in several texts but in few of them, the most
-/// telling first, as they were written. Function words, small talk and the authors are no topics.
+/// `Expand for details about: …`: names first, then the words that came up in several texts but in few of them, the
+/// most telling first, as they were written. Function words, small talk and the authors are no topics.
 fn topics(said: &[SourceText], counts: &HashMap<String, usize>) -> String {
     let authors = authors(said);
     let mut found: HashMap<String, Topic> = HashMap::new();
@@ -227,7 +227,7 @@ fn topic_term(word: &str, authors: &HashSet<String>) -> Option<String> {
     terms(word).into_iter().next()
 }
 
-/// Whether a lower-case word says nothing of what is talked about.
+/// Whether a lower-case word is a stop word.
 fn says_nothing(word: &str) -> bool {
     function_words::is_one(word) || SMALL_TALK.split_ascii_whitespace().any(|one| one == word)
 }

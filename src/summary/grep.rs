@@ -24,7 +24,7 @@ pub const MOST_TOKENS: u64 = 10_000;
 /// The most bytes that a compiled pattern may have.
 const PATTERN_BYTES: usize = 1 << 20;
 
-/// Where it is searched.
+/// Which texts are searched.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum GrepScope {
     /// In logs.
@@ -46,7 +46,7 @@ pub struct Query {
     pub since: Option<Timestamp>,
     /// Nothing from this instant on.
     pub before: Option<Timestamp>,
-    /// So many hits.
+    /// The most hits.
     pub limit: usize,
 }
 
@@ -68,7 +68,7 @@ pub struct Hit {
     pub line: usize,
     /// The words around the first match, on one line.
     pub snippet: String,
-    /// When it was said, or summarised.
+    /// The time of the message or summary.
     pub at: Timestamp,
 }
 
@@ -77,7 +77,7 @@ pub struct Hit {
 pub struct Hits {
     /// Those that fit.
     pub hits: Vec<Hit>,
-    /// So many more there are.
+    /// How many more there are.
     pub more: usize,
 }
 

@@ -2,20 +2,20 @@
 //!
 //! The numbers are those of source 002 (phase 2). The last [`TAIL`] events are never summarised. Before them a leaf
 //! takes events from where the last one ended until they hold [`LEAF_TOKENS`]; four summaries of a depth become one of
-//! the next. Where a request grows too large for its brain ([`DueScope::Pressed`]) less is enough. The same events give the
-//! same leaves, so a deleted one comes back as it was.
+//! the next. Where a request grows too large for its brain ([`DueScope::Pressed`]) less is enough. The same events give
+//! the same leaves, so a deleted one comes back as it was.
 
 use std::ops::Range;
 
 /// The last events of a log that are never summarised.
 pub const TAIL: usize = 64;
-/// So many tokens outside the tail make a leaf.
+/// Tokens outside the tail that make a leaf.
 pub const LEAF_TOKENS: u64 = 20_000;
-/// A leaf is about so many events at least.
+/// The fewest events of a leaf.
 pub const LEAF_EVENTS: usize = 8;
 /// The tokens that a leaf should have.
 pub const LEAF_TARGET: u64 = 2_400;
-/// So many summaries of a depth are condensed into one.
+/// How many summaries of a depth are condensed into one.
 pub const FANOUT: usize = 4;
 /// Under pressure so few are.
 pub const FLOOR: usize = 2;
@@ -23,7 +23,7 @@ pub const FLOOR: usize = 2;
 pub const CONDENSED_TARGET: u64 = 2_000;
 /// Of a brain's context a request may fill this share before more is summarised: 75 of 100.
 pub const PRESSURE: u64 = 75;
-/// A text of more than so many times its target is refused.
+/// A text longer than its target by this factor is refused.
 pub const MOST_TIMES: u64 = 3;
 
 /// How eagerly summaries are made.
@@ -44,7 +44,7 @@ pub struct Size {
     pub tokens: u64,
     /// Whether a summary may begin or end with it: it has a block id that no other event has.
     pub is_linkable: bool,
-    /// Whether a person speaks, so that what came before is whole.
+    /// Whether it is a person's message, so that the exchange before it is complete.
     pub begins: bool,
 }
 
@@ -71,7 +71,7 @@ pub fn leaves(sizes: &[Size], covered: &[Range<usize>], look: DueScope) -> Vec<R
     due
 }
 
-/// Leaves for all of a gap: what lay in it was covered before.
+/// Leaves for a whole gap, which was covered before.
 fn fill(sizes: &[Size], mut from: usize, end: usize, due: &mut Vec<Range<usize>>) {
     while let Some(leaf) = next(sizes, from, end, DueScope::New).or_else(|| rest(sizes, from, end)) {
         from = leaf.end;
@@ -105,7 +105,7 @@ fn rest(sizes: &[Size], from: usize, limit: usize) -> Option<Range<usize>> {
     Some(from..last + 1)
 }
 
-/// A summary that none stands above, as far as planning knows it.
+/// A top-level summary, as planning sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Root {
     /// Its depth.
@@ -115,7 +115,7 @@ pub struct Root {
 }
 
 /// The groups that are to be condensed, by their places in `roots`, which are in the order of their events: the lowest
-/// depth alone, so that what is made of them is seen before the next is planned.
+/// depth alone, so that the new summaries are known before the next depth is planned.
 pub fn condense(roots: &[Root], look: DueScope) -> Vec<Range<usize>> {
     let fanout = if look == DueScope::Pressed { FLOOR } else { FANOUT };
     let mut depths: Vec<u32> = roots.iter().map(|root| root.depth).collect();

@@ -6,14 +6,14 @@ use crate::format::summary::SummaryKind;
 /// A fault of a summary.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct SummaryFault {
-    /// Its id; the note's path where it has none.
+    /// Its id; the note's path if it has none.
     pub id: String,
     /// Why, in words.
     pub why: String,
 }
 
 impl Window {
-    /// All that is wrong: with notes, with the log, with what is missing between them.
+    /// All findings: about notes, about the log, and about gaps between them.
     pub fn verify(&self) -> Vec<SummaryFault> {
         let problem = |id: &str, why: String| SummaryFault { id: id.to_owned(), why };
         let mut bad: Vec<SummaryFault> = self
@@ -55,7 +55,7 @@ impl Window {
         bad
     }
 
-    /// The fault of the summary of this id; nothing where it holds, or is none of these.
+    /// The fault of the summary with this id; `None` if it is valid or not one of these.
     pub fn problem(&self, id: &str) -> Option<String> {
         self.wrong(self.placed(id)?)
     }
@@ -91,7 +91,7 @@ impl Window {
             .then(|| "its id is not the one of what it covers: its head was changed".to_owned())
     }
 
-    /// Why the events of a summary can't be found, and what to do about it.
+    /// Explains why the events of a summary can't be found, and the remedy.
     fn lost(&self, placed: &PlacedSummary) -> String {
         let (log, path) = (format!("`{}.md`", self.link), &placed.note.path);
         let advice =

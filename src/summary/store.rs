@@ -37,18 +37,18 @@ pub enum SummaryError {
     /// A search without words.
     #[error("there is nothing to search for")]
     Empty,
-    /// The log doesn't hold any more what a summary covers.
+    /// The log no longer holds the events of a summary.
     #[error("what `{id}` covers can't be given back: {why}")]
     Lost {
         /// The summary.
         id: String,
-        /// Why, and what to do.
+        /// Reason and remedy.
         why: String,
     },
     /// The pattern of a search is none.
     #[error("`{0}` is no regular expression: {1}")]
     Pattern(String, String),
-    /// The written note isn't the one that stands there.
+    /// A different note already exists.
     #[error("`{0}` was changed while it was written; it is made again later")]
     Changed(NotePath),
 }
@@ -82,7 +82,7 @@ pub struct Text {
 }
 
 impl Text {
-    /// An extract for what is due, made without any brain.
+    /// An extract for a due summary, made without a brain.
     pub fn extract(due: &Due) -> Self {
         let text = super::extract::extract(&due.said, due.depth, super::plan::target(due.depth));
         Self { text, brain: summary::EXTRACT.to_owned(), by: "process:vault-agent".to_owned() }
@@ -97,7 +97,7 @@ pub struct Summaries<'w> {
     folder: String,
 }
 
-/// Notes of one log as they were read, and those that are none.
+/// The summary notes of one log, and the notes that are not valid summaries.
 #[derive(Debug, Default)]
 pub(super) struct LogSummaries {
     pub(super) notes: Vec<SummaryNote>,
@@ -112,7 +112,7 @@ impl<'w> Summaries<'w> {
         Self { workspace, logs: folder(&paths.logs), folder: folder(&paths.summaries) }
     }
 
-    /// The log at this path, or the one whose summary stands there; none for other notes.
+    /// The log at this path, or the log of the summary at this path; `None` for other notes.
     pub fn log_of(&self, path: &NotePath) -> Option<LogName> {
         let below = |folder: &str| path.as_str().strip_prefix(folder)?.strip_prefix('/');
         if let Some(name) = below(&self.logs) {
@@ -228,7 +228,7 @@ impl<'w> Summaries<'w> {
         Ok(shelf)
     }
 
-    /// Reads one note; what is no summary is a stray.
+    /// Reads one note; a note that is no summary goes to the strays.
     fn take(&self, path: &NotePath, shelf: &mut LogSummaries) -> Result<(), SummaryError> {
         let bytes = match self.workspace.vault.read(path) {
             Err(error) if error.is_not_found() => return Ok(()),

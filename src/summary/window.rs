@@ -56,7 +56,7 @@ pub struct Window {
     pub(super) doubled: Vec<(String, String)>,
 }
 
-/// A note, and the events that it covers; none where the log doesn't hold them.
+/// A note, and the events that it covers; `None` if the log doesn't hold them.
 #[derive(Debug)]
 pub(super) struct PlacedSummary {
     pub(super) note: SummaryNote,
@@ -134,7 +134,7 @@ impl Window {
         self.blocks
     }
 
-    /// The notes, in the order of what they cover; those that cover more stand first.
+    /// The notes in the order of the covered events; notes that cover more come first.
     pub fn notes(&self) -> impl Iterator<Item = &SummaryNote> {
         self.notes.iter().map(|placed| &placed.note)
     }
@@ -174,7 +174,7 @@ impl Window {
         sources.iter().filter_map(|source| self.note(source)).collect()
     }
 
-    /// The summaries below a summary, down to so many levels: each behind what it is part of, oldest first.
+    /// The summaries below a summary, down to a number of levels: each after its parent, oldest first.
     pub fn descend(&self, id: &str, depth: u32) -> Vec<&SummaryNote> {
         let mut found = Vec::new();
         let own = self.note(id).map(|note| note.summary.id.as_str());
@@ -182,7 +182,7 @@ impl Window {
         found
     }
 
-    /// Each summary once, whatever stands in the sources of a note.
+    /// Each summary once, whatever a note's sources say.
     fn descend_into<'w>(
         &'w self,
         id: &str,
@@ -199,7 +199,7 @@ impl Window {
         }
     }
 
-    /// The summaries that no other stands above, in order, no two about the same event.
+    /// The top-level summaries in order, no two about the same event.
     pub(super) fn roots(&self) -> Vec<&PlacedSummary> {
         let below = self.named_sources();
         let mut end = 0;
@@ -248,7 +248,7 @@ impl Window {
         changed
     }
 
-    /// Whether something of what a summary covers was edited or deleted, or summarised again, after it was made.
+    /// Whether a covered event was edited, deleted or summarised again after the summary was made.
     pub(super) fn is_outdated(&self, placed: &PlacedSummary, changed: &HashMap<usize, Timestamp>) -> bool {
         let Some(events) = &placed.events else { return true };
         let made = placed.note.summary.at;
@@ -302,7 +302,7 @@ impl Window {
         self.blocks[covered..].iter().map(|block| size(block).tokens).sum()
     }
 
-    /// The tokens of what a request tells beside its fixed parts: of roots, and of what none covers.
+    /// The tokens of a request without its fixed parts: of the top-level summaries and the uncovered events.
     pub fn told_tokens(&self) -> u64 {
         self.uncovered() + self.roots().iter().map(|root| root.note.summary.tokens).sum::<u64>()
     }

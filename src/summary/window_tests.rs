@@ -21,7 +21,7 @@ impl Log {
         Window::new("s/c/w", "logs/s/c/w", Some(self.bytes.clone()), blocks, self.notes.clone())
     }
 
-    /// Makes what is due until nothing is, without any brain; how many were made.
+    /// Makes all due summaries without a brain; returns how many were made.
     fn settle(&mut self, look: DueScope, at: &str) -> usize {
         let (mut made, at) = (0, at.parse().unwrap());
         loop {

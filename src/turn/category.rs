@@ -5,7 +5,7 @@
 
 use crate::config::Category;
 
-/// Only so much of a text is looked at.
+/// How much of a text is examined.
 const HEAD: usize = 4000;
 
 /// The words of a kind, in lower case, language after language: English, German, French, Spanish, Italian,
@@ -59,10 +59,10 @@ const WORDS: [(Category, &[&str]); 5] = [
     ]),
 ];
 
-/// The kind of a text, where its words tell.
+/// The category of a text, if its words show one.
 pub fn of(text: &str) -> Option<Category> {
     let head: String = text.chars().take(HEAD).collect::<String>().to_lowercase();
-    // A fence is code, whatever stands around it.
+    // A fence means code, whatever surrounds it.
     if head.contains("```") {
         return Some(Category::Code);
     }
@@ -105,7 +105,7 @@ fn plain(text: &str) -> String {
 }
 
 fn holds(plain: &str, word: &str) -> bool {
-    // Scripts without spaces have no borders of words.
+    // Scripts without spaces have no word boundaries.
     if word
         .chars()
         .any(|c| matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}'))

@@ -9,10 +9,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::facts::Facts;
 
-/// Something that belongs into the log beside the question.
+/// An entry that is logged with the question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TurnNote {
-    /// What memory gave: the text of a folded `[!recall]-` callout.
+    /// The injected memories: the text of a folded `[!recall]-` callout.
     Recall(String),
     /// A tool's call and result: the text of a folded `[!tool]-` callout.
     Tool {
@@ -25,50 +25,50 @@ pub enum TurnNote {
     },
 }
 
-/// A question to a person: may this happen? Its answer is read from the note that holds its line.
+/// A request for a person's approval. The answer is read from the note that holds its line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApprovalRequest {
     /// The line's id.
     pub id: String,
-    /// What tells the line from a changed one.
+    /// The fingerprint by which a changed line is recognised.
     pub digest: String,
     /// Exactly what would run.
     pub run: String,
     /// The hash of the files that it would run.
     pub hash: Option<String>,
-    /// Why it is asked.
+    /// Why approval is needed.
     pub why: String,
-    /// The brain that wants it.
+    /// The brain that made the call.
     pub brain: String,
-    /// The pattern that "Always" adds to the settings; none where it is asked every time.
+    /// The pattern that "Always" adds to the settings; `None` if it must be asked every time.
     pub always: Option<String>,
-    /// Until when it can be answered.
+    /// The deadline for an answer.
     pub until: Timestamp,
 }
 
-/// Where a turn takes place, as far as whoever answers may know.
+/// The conversation of a turn, as the answering side sees it.
 #[async_trait]
 pub trait Conversation: Send + Sync {
-    /// Logs something beside the question, once.
+    /// Logs an entry with the question, once.
     fn note(&self, note: TurnNote);
-    /// Says what is going on, should somebody wait for long.
+    /// Shows what is going on, for a long wait.
     fn progress(&self, words: &str);
     /// The bytes of a file of the conversation, at most so many.
     ///
     /// # Errors
-    /// A sentence on why it can't be had.
+    /// A sentence that says why the file is not available.
     async fn fetch(&self, _link: &str, _most: u64) -> Result<Vec<u8>, String> {
         Err("files can't be fetched here".to_owned())
     }
-    /// Shows a question where the conversation is, once; called again after a restart, it is the same question.
+    /// Shows an approval request in the conversation, once; a call after a restart shows the same request.
     async fn ask_approval(&self, _: &ApprovalRequest) {}
-    /// Says there how the question ended.
+    /// Shows there how the approval request ended.
     async fn approval_over(&self, _: &ApprovalRequest, _words: &str) {}
-    /// More words of the answer that is being made; it may still be cut, and another brain begin anew.
+    /// The partial text of an answer in progress; it may still be cut, or another brain may start again.
     fn partial_text(&self, _: &str) {}
 }
 
-/// The place of a question that leaves no trace.
+/// A conversation that records nothing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoConversation;
 
@@ -80,20 +80,20 @@ impl Conversation for NoConversation {
 /// A whole answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TurnAnswer {
-    /// What is said; not blank.
+    /// The text; not blank.
     pub text: String,
-    /// Who said it, from what, and what it took.
+    /// Brain, sources and usage of the answer.
     pub facts: Facts,
 }
 
-/// Why there is no answer.
+/// Why a turn has no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Halt {
     /// The person stopped the turn.
     Stopped,
     /// The question was taken back.
     Gone,
-    /// The turn can't go on now and is tried again: why.
+    /// The turn can't continue now and will be retried, with the reason.
     Later(String),
 }
 
@@ -107,7 +107,7 @@ impl fmt::Display for Halt {
     }
 }
 
-/// Whoever answers the turns of a conversation.
+/// Answers the turns of a conversation.
 #[async_trait]
 pub trait Responder: Send + Sync {
     /// The answer to the turn of `message`, which stands in the turn journal. Called again after a crash, it goes

@@ -18,7 +18,7 @@ pub struct ListedTurn {
     pub message: String,
     /// Where it was asked; `routine:NAME` for a routine.
     pub channel: String,
-    /// How far it came.
+    /// Its state.
     pub state: &'static str,
     /// The brain that answered, or is being asked.
     pub brain: Option<String>,
@@ -30,31 +30,31 @@ pub struct ListedTurn {
     pub chunks: u32,
 }
 
-/// A turn with all that it did.
+/// A turn with all its steps and calls.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TurnDetail {
     /// As in a list.
     #[serde(flatten)]
     pub turn: ListedTurn,
-    /// What was asked, where no log holds it.
+    /// The question, if no log holds it.
     pub question: String,
-    /// The log and the block that hold the question, without `.md`; empty where there is none.
+    /// The log (without `.md`) and block of the question; empty if there is none.
     pub block: String,
     /// The final text.
     pub answer: Option<String>,
-    /// What memory put in; none where it was not asked.
+    /// The injected memories; `None` if memory was not searched.
     pub memory: Option<String>,
-    /// Why memory could give nothing.
+    /// Why memory could not be searched.
     pub memory_problem: Option<String>,
     /// The hash of the request that was sent.
     pub request_hash: Option<String>,
-    /// The tokens that the request might have.
+    /// The token budget of the request.
     pub budget: Option<u64>,
     /// The summaries that the request was made with.
     pub summaries: Vec<String>,
-    /// The tokens and the cost, where the answer says so.
+    /// The tokens and the cost, if the answer states them.
     pub cost: Option<Cost>,
-    /// What began, and when.
+    /// The steps with their times.
     pub steps: Vec<Step>,
     /// The calls of brains.
     pub calls: Vec<Called>,
@@ -62,23 +62,23 @@ pub struct TurnDetail {
     pub tools: Vec<Tool>,
 }
 
-/// What a turn took in all.
+/// A turn's total usage.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Cost {
-    /// Tokens read.
+    /// Input tokens.
     pub input: u64,
-    /// Of those, from a cache.
+    /// Input tokens from a cache.
     pub cached: u64,
-    /// Tokens written.
+    /// Output tokens.
     pub output: u64,
-    /// USD, where prices are set.
+    /// USD, if prices are known.
     pub usd: Option<f64>,
     /// Milliseconds.
     pub ms: u64,
 }
 
 impl Cost {
-    /// What an answer's line of facts says.
+    /// The usage in an answer's line of facts.
     pub fn of(facts: &Facts) -> Self {
         Self { input: facts.input, cached: facts.cached, output: facts.output, usd: facts.usd, ms: facts.ms }
     }
@@ -91,7 +91,7 @@ pub struct Step {
     pub step: String,
     /// When, in the vault's zone.
     pub at: String,
-    /// A word on it.
+    /// A detail in a word or two.
     pub detail: String,
     /// When, as an instant.
     #[serde(skip)]
@@ -111,11 +111,11 @@ pub struct Called {
     pub error: Option<String>,
     /// Milliseconds.
     pub ms: u64,
-    /// Tokens read.
+    /// Input tokens.
     pub input: u64,
-    /// Of those, from a cache.
+    /// Input tokens from a cache.
     pub cached: u64,
-    /// Tokens written.
+    /// Output tokens.
     pub output: u64,
 }
 
@@ -124,9 +124,9 @@ pub struct Called {
 pub struct Tool {
     /// Its name.
     pub name: String,
-    /// What it was given, as the model wrote it: JSON if it did well.
+    /// Its arguments as the model wrote them: usually JSON.
     pub input: String,
-    /// What it said; none where it was started and never finished.
+    /// Its output; `None` if it was started and never finished.
     pub result: Option<String>,
     /// Whether it failed.
     pub is_error: bool,
@@ -167,7 +167,7 @@ impl TurnJournal {
         }
     }
 
-    /// All that a turn did; of one that was answered with a later one, what that one did.
+    /// All steps and calls of a turn; for a turn that was answered with a later one, those of the later one.
     ///
     /// # Errors
     /// The journal can't be read.

@@ -1,13 +1,14 @@
-//! Writes and reads the line of facts that ends each `[!agent]` block of a log: the brain, its model, the request and the cost.
+//! Writes and reads the line of facts that ends each `[!agent]` block of a log: the brain, its model, the request and
+//! the cost.
 //!
 //! ```text
 //! %% brain=claude model=claude-sonnet-4-6 in=5210 cached=4800 out=212 usd=0.004 ms=2100 ctx=6b1f… %%
 //! ```
 //!
-//! Only the last line of a block counts, and ours is always appended, so a line of this form in a model's own words stays
-//! text. Of an answer in several chunks the last chunk has all facts; the others have `brain`, `part`, `ctx` and `turn`, so
-//! that nothing is counted twice. `brain` comes first. Values hold neither blanks nor `%`: any byte outside of plain names is
-//! written as `=XX`. Unknown keys are ignored. Pure.
+//! Only the last line of a block counts, and ours is always appended, so a line of this form in a model's own words
+//! stays text. Of an answer in several chunks the last chunk has all facts; the others have `brain`, `part`, `ctx` and
+//! `turn`, so that nothing is counted twice. `brain` comes first. Values hold neither blanks nor `%`: any byte outside
+//! of plain names is written as `=XX`. Unknown keys are ignored. Pure.
 
 use std::fmt::Write as _;
 
@@ -18,32 +19,32 @@ use super::skills::Names;
 use crate::brain::FailureClass;
 use crate::format::log::said_and_facts;
 
-/// Who gave an answer, from what, and what it took.
+/// The facts of an answer: brain, sources, usage and cost.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
-    /// Who answered: a brain, or `memory`.
+    /// The brain that answered, or `memory`.
     pub brain: String,
-    /// The model, by its provider's word; empty where none was asked.
+    /// The model as its provider names it; empty if none was asked.
     pub model: String,
-    /// Tokens that the model read, those from a cache counted too.
+    /// Input tokens, including cached ones.
     pub input: u64,
-    /// What of them came from the provider's cache.
+    /// Input tokens from the provider's cache.
     pub cached: u64,
-    /// Tokens that the model wrote.
+    /// Output tokens.
     pub output: u64,
-    /// What it cost in USD, where the price is known.
+    /// The cost in USD, if the price is known.
     pub usd: Option<f64>,
     /// Milliseconds from the acceptance of the question to the answer.
     pub ms: u64,
     /// The hash of the request.
     pub ctx: Option<String>,
-    /// Calls of brains, those that failed too.
+    /// Calls to brains, including failed ones.
     pub calls: u32,
-    /// The calls that failed, in order: whose, and how.
+    /// The failed calls in order: brain and kind of failure.
     pub failed: Vec<(String, FailureClass)>,
-    /// Which chunk of how many this is, from 1; none for an answer of one chunk.
+    /// The chunk's number from 1 and the count of chunks; `None` for an answer of one chunk.
     pub part: Option<(u32, u32)>,
-    /// The instant that the request told the model.
+    /// The time that the request stated.
     pub at: Option<Timestamp>,
     /// The tokens that the request was allowed.
     pub budget: Option<u64>,
@@ -53,7 +54,7 @@ pub struct Facts {
     pub turn: Option<String>,
     /// The block ids of the questions before it that are answered with it.
     pub with: Vec<String>,
-    /// The skills that the request told of.
+    /// The skills that the request listed.
     pub skills: Option<Names>,
     /// The summaries that it was made with, oldest first: their ids without `sum_`.
     pub sums: Vec<String>,
@@ -99,12 +100,12 @@ impl Facts {
         format!("%%{} %%", fields.collect::<String>())
     }
 
-    /// A text with the line behind it, as it is logged.
+    /// A text followed by the line, as it is logged.
     pub fn append_to(&self, text: &str) -> String {
         if text.is_empty() { self.render() } else { format!("{text}\n{}", self.render()) }
     }
 
-    /// Reads a line; none where it isn't one of these.
+    /// Parses a line; `None` if it is no line of facts.
     pub fn parse(line: &str) -> Option<Self> {
         if line.contains('\n') {
             return None;
@@ -112,7 +113,7 @@ impl Facts {
         Self::of(&said_and_facts(line).1)
     }
 
-    /// From keys and values; none where a value isn't what it should be.
+    /// Builds the facts from keys and values; `None` if a value is invalid.
     fn of(pairs: &[(&str, &str)]) -> Option<Self> {
         let (mut facts, mut calls) = (Self::default(), None);
         for (at, &(key, value)) in pairs.iter().enumerate() {
@@ -146,7 +147,7 @@ impl Facts {
     }
 }
 
-/// What an `[!agent]` block says, and the facts that end it.
+/// The text of an `[!agent]` block, and the facts that end it.
 pub fn split(content: &str) -> (&str, Option<Facts>) {
     let (said, pairs) = said_and_facts(content);
     match Facts::of(&pairs) {
@@ -172,7 +173,7 @@ fn dollars(text: &str) -> Option<f64> {
     text.parse().ok().filter(|usd: &f64| usd.is_finite() && *usd >= 0.0)
 }
 
-/// A millionth of a dollar is the least that counts.
+/// Rounded to a millionth of a dollar.
 fn money(usd: f64) -> String {
     let text = format!("{usd:.6}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

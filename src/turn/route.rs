@@ -8,7 +8,7 @@ use regex_lite::Regex;
 use super::category;
 use crate::config::{AttachmentKind, Category, MEMORY, Route, Settings};
 
-/// What routing has to know of a question.
+/// The properties of a question that routing uses.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Question<'a> {
     /// What was asked.
@@ -17,27 +17,27 @@ pub struct Question<'a> {
     pub channel: Option<u64>,
     /// The thread.
     pub thread: Option<u64>,
-    /// The routine that asks.
+    /// The routine that asks, if any.
     pub routine: Option<&'a str>,
     /// The kinds of its files; `Any` is a file that is neither a picture nor text.
     pub attachments: &'a [AttachmentKind],
 }
 
-/// Who is asked, and why.
+/// The chosen brains, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Routed {
-    /// The brains to try, in order; none where memory answers alone.
+    /// The brains to try, in order; empty if memory answers alone.
     pub chain: Vec<String>,
-    /// The route that fits, counted from 1.
+    /// The route that matched, counted from 1.
     pub rule: Option<usize>,
     /// Why, in one sentence.
     pub why: String,
-    /// What kind of question it is, where its words tell.
+    /// The category of the question, if its words show one.
     pub category: Option<Category>,
 }
 
 impl Routed {
-    /// Puts a brain before all others, where there is one of that name.
+    /// Moves the brain with this name to the front, if there is one.
     pub fn ask_first(&mut self, settings: &Settings, name: &str) {
         if settings.brains.iter().any(|brain| brain.name == name) {
             self.chain.retain(|brain| brain != name);
@@ -47,13 +47,13 @@ impl Routed {
     }
 }
 
-/// A brain was asked for that isn't there.
+/// A brain was requested that is not configured.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("no brain has the name `{name}`; {}", there_are(.known))]
 pub struct UnknownBrain {
     /// The name.
     pub name: String,
-    /// The names that there are.
+    /// The configured names.
     pub known: Vec<String>,
 }
 
@@ -64,7 +64,7 @@ fn there_are(names: &[String]) -> String {
     format!("there {} `{}`", if names.len() == 1 { "is" } else { "are" }, names.join("`, `"))
 }
 
-/// Who is asked; `only` is a brain that was asked for by its name.
+/// Chooses the brains; `only` is a brain that was requested by name.
 ///
 /// # Errors
 /// No brain has that name.
@@ -124,7 +124,7 @@ fn fits(route: &Route, question: &Question<'_>, category: Option<Category>) -> b
         })
 }
 
-/// What a route names, in words.
+/// A route's conditions, in words.
 fn conditions(route: &Route) -> String {
     let mut named = Vec::new();
     named.extend(route.channel.map(|channel| format!("channel {channel}")));

@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::brain::{Message, Part, Request};
 
-/// What a session knows, as hashes.
+/// The content of a session, as hashes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionHashes {
     /// Of the system text, and of the brain's settings.
     pub instructions: String,
-    /// How many messages were past when it was asked last.
+    /// How many messages of history it had at its last question.
     pub past: usize,
-    /// Of those.
+    /// Of those messages.
     pub said: String,
     /// Of each question: the length of its text and its hash.
     pub questions: Vec<(usize, String)>,
@@ -24,7 +24,7 @@ pub struct SessionHashes {
 }
 
 impl SessionHashes {
-    /// What a session knows that has answered `request`.
+    /// The content of a session that has answered `request`.
     pub fn of(settings: &str, request: &Request, questions: &[&str], answer: &str) -> Self {
         let past = past(request);
         Self {
@@ -36,7 +36,7 @@ impl SessionHashes {
         }
     }
 
-    /// How many messages at the end of `request` the session doesn't know; none where it can't be gone on with.
+    /// How many messages at the end of `request` are new to the session; `None` if it can't be continued.
     pub fn fresh(&self, settings: &str, request: &Request) -> Option<usize> {
         if self.instructions != instructions(settings, request) {
             return None;
@@ -86,7 +86,7 @@ fn said(messages: &[Message]) -> String {
     hash(&serde_json::json!(messages).to_string())
 }
 
-/// Of the words alone: an answer in several chunks has other line ends.
+/// Hashes the words alone: an answer in several chunks has other line ends.
 fn words(text: &str) -> String {
     hash(&text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn it_is_gone_on_with_where_it_holds_all_that_was_said() {
         assert_eq!(known().fresh("s", &later(&[])), Some(1));
-        // What people said in between is new to it.
+        // Messages of people in between are new to it.
         assert_eq!(known().fresh("s", &later(&[Message::user("[09:02 Bob] me too")])), Some(2));
         let first = SessionHashes::of("s", &request(&[], "hi"), &["hi"], "hello");
         assert_eq!(first.fresh("s", &request(&past(), "?")), Some(1));

@@ -8,12 +8,12 @@ use std::collections::HashSet;
 
 /// The tool that reads a skill.
 pub const TOOL: &str = "skill";
-/// So many are told in the system text.
+/// The most skills that the system text lists.
 pub const ALL: usize = 20;
-/// Of more, so many.
+/// How many are listed, chosen by the question, when there are more than that.
 pub const NEAREST: usize = 10;
 
-/// A skill as a model is told of it.
+/// A skill as it is listed for a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OfferedSkill {
     /// Its name.
@@ -25,14 +25,14 @@ pub struct OfferedSkill {
 /// The skills of a request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RequestSkills {
-    /// Those that are told, in their order.
+    /// The listed skills, in order.
     pub skills: Vec<OfferedSkill>,
-    /// Whether they are the nearest to the question, out of more.
+    /// Whether these were chosen by the question out of a larger set.
     pub nearest: bool,
 }
 
 impl RequestSkills {
-    /// What is told of these skills for a question.
+    /// The skills to list for a question.
     pub fn of(mut skills: Vec<OfferedSkill>, question: &str) -> Self {
         skills.sort_by(|one, other| one.name.cmp(&other.name));
         if skills.len() <= ALL {
@@ -47,18 +47,18 @@ impl RequestSkills {
         Self { skills, nearest: true }
     }
 
-    /// What the log keeps: the names, or none where no skill was told.
+    /// The names for the log; `None` if no skill was listed.
     pub fn names(&self) -> Option<Names> {
         let names = self.skills.iter().map(|skill| skill.name.clone()).collect::<Vec<_>>();
         (!names.is_empty()).then_some(Names { names, nearest: self.nearest })
     }
 
-    /// What the system text says; none where nothing stands there.
+    /// The section of the system text; `None` if it has none.
     pub(super) fn in_system(&self) -> Option<String> {
         (!self.nearest).then(|| self.text("Skills")).flatten()
     }
 
-    /// What stands behind the cache point.
+    /// The text after the cache point.
     pub(super) fn in_new_message(&self) -> Option<String> {
         self.nearest.then(|| self.text("Skills that may fit, out of more")).flatten()
     }
@@ -82,17 +82,17 @@ impl RequestSkills {
     }
 }
 
-/// The names of the skills that a request told of: `a,b`, or `near:a,b` for the nearest of more.
+/// The names of the skills that a request listed: `a,b`, or `near:a,b` if they were chosen out of more.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Names {
     /// The names, in their order.
     pub names: Vec<String>,
-    /// Whether they were the nearest to the question, out of more.
+    /// Whether they were chosen by the question out of a larger set.
     pub nearest: bool,
 }
 
 impl Names {
-    /// Reads them; none where these are no names of skills.
+    /// Parses the names; `None` if the text is no list of skill names.
     pub fn parse(text: &str) -> Option<Self> {
         let (nearest, list) = text.strip_prefix("near:").map_or((false, text), |list| (true, list));
         let names: Vec<String> = list.split(',').map(str::to_owned).collect();
@@ -115,7 +115,7 @@ impl std::fmt::Display for Names {
     }
 }
 
-/// The words of a text that say something, in small letters.
+/// The significant words of a text, in lower case.
 fn words(text: &str) -> HashSet<String> {
     let all = text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
     let says =

@@ -1,26 +1,26 @@
 //! The states of a turn, and the allowed changes between them. Pure.
 
-/// How far a turn came. Each state is on disk before what it announces begins.
+/// The progress of a turn. Each state is on disk before the step that it announces begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TurnState {
-    /// The message is to be answered; nothing was done yet.
+    /// Accepted; nothing was done yet.
     Accepted,
-    /// It is known which brains are asked, in which order.
+    /// The brains and their order are chosen.
     Routed,
-    /// What memory gives is known.
+    /// The memory result is fixed.
     Recalled,
-    /// The request is known, by its hash.
+    /// The request is fixed, by its hash.
     Assembled,
     /// A brain was asked; rounds of tools may have followed.
     Called,
-    /// The text is fixed and stands in the delivery journal.
+    /// The text is fixed and recorded in the delivery journal.
     Answered,
     /// Every chunk of it was sent.
     Sent,
-    /// Every chunk stands in the log: the end.
+    /// Every chunk is in the log: final.
     Done,
-    /// The question was taken back before it was answered, or no place takes the answer: the end.
+    /// The question was withdrawn before it was answered, or the answer can't be delivered: final.
     Dropped,
 }
 
@@ -48,18 +48,18 @@ impl TurnState {
         Self::ALL.into_iter().find_map(|(state, known)| (known == name).then_some(state))
     }
 
-    /// Whether nothing is left to do.
+    /// Whether the state is final.
     pub fn is_final(self) -> bool {
         matches!(self, Self::Done | Self::Dropped)
     }
 
-    /// Whether the text is fixed: no brain is asked any more.
+    /// Whether the text is fixed, so that no brain is asked again.
     pub fn is_answered(self) -> bool {
         matches!(self, Self::Answered | Self::Sent | Self::Done)
     }
 
     /// Whether a turn may go from here to `next`. Up to its answer a turn may begin again (its question was
-    /// edited, the program was killed); from there it only goes on. A question can be taken back only before.
+    /// edited, the program was killed); from there it only goes on. A question can be withdrawn only before.
     pub fn may_become(self, next: Self) -> bool {
         match next {
             Self::Dropped => !self.is_final() && self != Self::Sent,

@@ -4,7 +4,7 @@ use super::conversation::TurnNote;
 use super::journal::{TurnJournal, TurnJournalError};
 use super::request::history;
 
-/// What memory gave, then each tool that ended, in their order.
+/// The log entries of a turn: the memory result, then each finished tool call, in order.
 ///
 /// # Errors
 /// The journal can't be read.

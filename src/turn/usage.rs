@@ -19,11 +19,11 @@ pub struct LoggedAnswer {
     pub at: Timestamp,
     /// The channel's or thread's id.
     pub channel: String,
-    /// What it took.
+    /// Its usage.
     pub facts: Facts,
 }
 
-/// By what it is added up.
+/// The key by which usage is grouped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UsageGrouping {
     /// The brain that was asked.
@@ -34,26 +34,26 @@ pub enum UsageGrouping {
     Channel,
 }
 
-/// What some answers took.
+/// The summed usage of some answers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct UsageSum {
     /// Answers that were given.
     pub answers: u64,
-    /// Calls of brains, those that failed too.
+    /// Calls to brains, including failed ones.
     pub calls: u64,
     /// Calls that failed.
     pub failed: u64,
-    /// Tokens read, those from a cache too.
+    /// Input tokens, including cached ones.
     pub input: u64,
-    /// Tokens read from a cache.
+    /// Input tokens from a cache.
     pub cached: u64,
-    /// Tokens written.
+    /// Output tokens.
     pub output: u64,
-    /// The cost in USD, as far as prices are set.
+    /// The cost in USD, as far as prices are known.
     pub usd: f64,
 }
 
-/// What some answers took, with what they have in common.
+/// The summed usage of a group of answers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct UsageRow {
     /// The brain, the day or the channel.
@@ -65,7 +65,7 @@ pub struct UsageRow {
 
 /// The answers of one log.
 pub fn answers(bytes: &[u8]) -> Vec<LoggedAnswer> {
-    // Most logs have none; they needn't be parsed.
+    // Most logs have no answers and needn't be parsed.
     if memchr::memmem::find(bytes, b"%% brain=").is_none() {
         return Vec::new();
     }
@@ -80,7 +80,7 @@ pub fn answers(bytes: &[u8]) -> Vec<LoggedAnswer> {
         .collect()
 }
 
-/// All together, and by brain, day or channel: days in their order, else the most tokens first.
+/// The total, and the sums by brain, day or channel: days in order, otherwise the most tokens first.
 pub fn add_up(answers: &[LoggedAnswer], by: UsageGrouping, zone: &TimeZone) -> (UsageSum, Vec<UsageRow>) {
     let mut total = UsageSum::default();
     let mut rows: BTreeMap<String, UsageSum> = BTreeMap::new();
@@ -135,7 +135,7 @@ impl UsageSum {
         }
     }
 
-    /// A log may say anything: what is too much stays the most.
+    /// A log may hold any number, so the sums saturate.
     fn add(&mut self, other: &Self) {
         self.answers += other.answers;
         self.calls += other.calls;

@@ -1,10 +1,10 @@
 //! The inbox: a note with a line for each thing that could be remembered, and what a person says to it.
 //!
-//! The note is the whole state ([`crate::format::candidate`]). Keeping a line writes the fact into `MEMORY.md` with a link
-//! to where it was said and then takes the line out: two notes, one [`OPERATION`], which `undo` takes back together. A
-//! crash between the two leaves both; the next look finds the fact there and only takes the line out, in the same
-//! operation, which bears the line's id. A tick is put back to an empty box in between, passed over by `undo`, so that
-//! what `undo` brings back is a question, not a tick that would be carried out once more.
+//! The note is the whole state ([`crate::format::candidate`]). Keeping a line writes the fact into `MEMORY.md` with a
+//! link to where it was said and then takes the line out: two notes, one [`OPERATION`], which `undo` takes back
+//! together. A crash between the two leaves both; the next look finds the fact there and only takes the line out, in
+//! the same operation, which bears the line's id. A tick is put back to an empty box in between, passed over by `undo`,
+//! so that what `undo` brings back is a question, not a tick that would be carried out once more.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -18,10 +18,10 @@ use crate::memory::keep::{FactEffect, KeptFact};
 use crate::memory::{MemoryError, MemoryNotes, Origin, Saved, wording};
 use crate::vault::{Actor, BOOKKEEPING, EditError, EditPlan, NotePath, OPERATION, VaultError, Why};
 
-/// Why the inbox can't do what was asked.
+/// Why an inbox operation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum InboxError {
-    /// Nothing is asked under this id.
+    /// There is no question with this id.
     #[error("nothing in `{path}` has the id `{id}`")]
     NoSuch {
         /// The note.
@@ -52,7 +52,7 @@ pub enum InboxError {
 }
 
 impl InboxError {
-    /// A remedy, where there is one.
+    /// A remedy, if there is one.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::NoSuch { .. } => Some("`vault-agent inbox list` shows what waits, with its ids"),
@@ -61,7 +61,7 @@ impl InboxError {
     }
 }
 
-/// One thing that was asked, for people and programs.
+/// One question of the inbox, for people and programs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ListedCandidate {
     /// Its id.
@@ -77,7 +77,7 @@ pub struct ListedCandidate {
     /// Where: `logs/…#^id`.
     #[serde(rename = "ref")]
     pub source: String,
-    /// How it stands with it.
+    /// Its state.
     pub state: CandidateState,
     /// The words of the fact whose place it would take.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -85,21 +85,21 @@ pub struct ListedCandidate {
     /// The words of the fact that it would be put to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub joins: Option<String>,
-    /// Its finder: a brain's name, or `rules`; none where a person wrote the line.
+    /// Its finder: a brain's name, or `rules`; `None` if a person wrote the line.
     pub by: Option<String>,
 }
 
 /// A fact that was kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct KeptCandidate {
-    /// The id that it was asked under.
+    /// The question's id.
     pub id: String,
-    /// The fact as it stands in `MEMORY.md`.
+    /// The fact as written in `MEMORY.md`.
     #[serde(flatten)]
     pub saved: Saved,
 }
 
-/// The result of a look at the note's boxes.
+/// The result of reading the note's boxes.
 #[derive(Debug, Default)]
 pub struct InboxOutcome {
     /// Ticked ones, which are kept now.
@@ -117,7 +117,7 @@ pub struct Inbox<'a> {
 }
 
 impl<'a> Inbox<'a> {
-    /// The one beside these memories.
+    /// The inbox of these memories.
     pub fn new(notes: MemoryNotes<'a>) -> Self {
         Self { notes }
     }
@@ -139,7 +139,7 @@ impl<'a> Inbox<'a> {
         }
     }
 
-    /// All that was ever asked, oldest first; what waits is in the order of the note among itself.
+    /// All questions ever asked, oldest first; open ones in the order of the note.
     ///
     /// # Errors
     /// The note can't be read.
@@ -161,7 +161,7 @@ impl<'a> Inbox<'a> {
         Ok(in_order.map(|(state, one)| ListedCandidate { by: by(&one.id), ..listed(state, one) }).collect())
     }
 
-    /// Asks about these; what was asked before is passed over. Questions under the ids of `again` that are open move up.
+    /// Asks about these, except those asked before. Open questions with an id in `again` move up.
     /// Returns the ids that are new, in order.
     ///
     /// # Errors
@@ -194,7 +194,7 @@ impl<'a> Inbox<'a> {
         if hidden { Err(InboxError::Hidden(path)) } else { Ok(ids) }
     }
 
-    /// Keeps what is asked under this id; `on` says on whose word.
+    /// Keeps the fact of this question; `on` names who decided it.
     ///
     /// # Errors
     /// Nothing waits under the id, or a note can't be written.
@@ -208,7 +208,7 @@ impl<'a> Inbox<'a> {
         self.keep_as(id, None, on, now, origin)
     }
 
-    /// As [`Self::keep`], in other words where `text` gives them.
+    /// Like [`Self::keep`], with `text` in place of the fact's words if given.
     ///
     /// # Errors
     /// As [`Self::keep`], or the words can't be kept.
@@ -231,7 +231,7 @@ impl<'a> Inbox<'a> {
             Some(FactChange::Joins(words)) => FactEffect::Joins(words),
             None => FactEffect::None,
         };
-        // The same for a look that ends what a killed one began: both are one thing to take back.
+        // A run that completes an interrupted one uses the same label, so that both are undone together.
         let operation = format!("inbox-{id}");
         let why = origin.why(format!("kept: {}", short(&line.text))).trailer("Candidate", id);
         let why = why.trailer(OPERATION, &operation);
@@ -259,7 +259,7 @@ impl<'a> Inbox<'a> {
         Ok(KeptCandidate { id: id.to_owned(), saved })
     }
 
-    /// Declines what is asked under this id: it isn't asked again.
+    /// Declines the question with this id: it isn't asked again.
     ///
     /// # Errors
     /// Nothing waits under the id, or the note can't be written.
@@ -272,11 +272,11 @@ impl<'a> Inbox<'a> {
         Ok(listed(CandidateState::Dropped, &line))
     }
 
-    /// Carries out what the boxes say: what is ticked is kept, what is declined goes, and an open line whose fact stands in
-    /// memory already, with its link, is over (a crash came between).
+    /// Carries out what the boxes say: what is ticked is kept, what is declined goes, and an open line whose fact
+    /// stands in memory already, with its link, is over (a crash came between).
     ///
     /// # Errors
-    /// The note can't be read. What goes wrong with one line is told beside the others.
+    /// The note can't be read. A failure of one line is reported with the results of the others.
     pub fn settle(&self, now: Timestamp) -> Result<InboxOutcome, InboxError> {
         let mut settled = InboxOutcome::default();
         let origin = Origin::new(Actor::Assistant);

@@ -1,7 +1,7 @@
 //! The bytes of the inbox's note: what a change makes of them. Pure.
 //!
-//! Questions stand in a list, their records below it in one Obsidian comment that this program keeps. A person may do to
-//! the list what they like; where the comment is gone, the next change begins a new one.
+//! Questions stand in a list, their records below it in one Obsidian comment that this program keeps. A person may do
+//! to the list what they like; where the comment is gone, the next change begins a new one.
 
 use crate::format::candidate::{self, Candidate, Mark};
 use crate::format::lines;
@@ -16,7 +16,7 @@ const OPENS: &str = "%% asked before: a line that stands here and not above is n
 /// The line that ends it.
 const CLOSES: &str = "%%";
 
-/// The note with these questions, and a record of each. What it has a record of already is not added.
+/// Adds these questions to the note, with a record of each. A question that has a record already is not added.
 pub fn added(bytes: &[u8], candidates: &[Candidate]) -> Vec<u8> {
     let known = candidate::parse(bytes);
     let is_known = |id: &str| known.records.iter().chain(&known.lines).any(|line| line.candidate.id == id);
@@ -46,7 +46,7 @@ pub fn added(bytes: &[u8], candidates: &[Candidate]) -> Vec<u8> {
             out.extend(block.into_bytes());
         }
     }
-    // Behind the last line of the list, or of what stands above the comment.
+    // After the last line of the list, or of the text above the comment.
     let last = lines::lines(&out[..list]).filter(|line| !line.text.trim_ascii().is_empty()).last();
     let at = last.as_ref().map_or(list, lines::Line::end);
     let gap = last.is_some_and(|line| !line.text.starts_with(b"- "));
@@ -54,7 +54,7 @@ pub fn added(bytes: &[u8], candidates: &[Candidate]) -> Vec<u8> {
     out
 }
 
-/// Where the comment of records begins, and where the line that ends it does.
+/// The offsets of the records' comment and of the line that ends it.
 fn comment(bytes: &[u8]) -> Option<(usize, usize)> {
     let mut all = lines::lines(bytes);
     let start = all.find(|line| line.text.trim_ascii_end() == OPENS.as_bytes())?.start;

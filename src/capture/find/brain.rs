@@ -16,7 +16,7 @@ use crate::capture::read::sentences::{looks_secret, one_line};
 use crate::format::candidate::Category;
 use crate::format::invisible;
 
-/// So many of one turn at most (source 002: "Max 5 memories").
+/// The most memories of one turn (source 002: "Max 5 memories").
 pub const MOST: usize = 5;
 /// Characters of turns in one question (notes on memory systems, §5.1: "8 000 chars max").
 pub const MOST_CHARS: usize = 8_000;
@@ -128,7 +128,7 @@ struct Entry {
     utility: Option<f64>,
 }
 
-/// The candidates of an answer that pass the checks, by turn; none where it isn't the JSON that was asked for.
+/// The candidates of an answer that pass the checks, by turn; `None` if it isn't the requested JSON.
 pub fn found(answer: &str, turns: &[PersonTurn]) -> Option<Vec<Vec<Extracted>>> {
     let read: Memories = serde_json::from_str(body(answer)).ok()?;
     let mut out = vec![Vec::new(); turns.len()];
@@ -170,7 +170,7 @@ struct Decision {
     match_index: i64,
 }
 
-/// A brain's word on each of what was found, in order; none where it gave none that can be read.
+/// A brain's verdict on each finding, in order; `None` if there is none that can be read.
 pub fn judged(answer: &str, near: &[Vec<&str>]) -> Vec<Option<BrainVerdict>> {
     let mut out = vec![None; near.len()];
     let read = serde_json::from_str::<Decisions>(body(answer)).map(|read| read.decisions).unwrap_or_default();

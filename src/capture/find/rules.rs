@@ -16,7 +16,7 @@ use crate::format::candidate::Category;
 
 /// The name of the rules as a finder, in a record.
 pub const NAME: &str = "rules";
-/// So many candidates of one turn at most.
+/// The most candidates of one turn.
 pub const MOST: usize = 2;
 
 /// A longer sentence, in characters, is no fact.
@@ -89,8 +89,8 @@ fn judge(sentence: &str, day: Date, is_short: bool, is_long: bool) -> Option<(Ca
     statements::judge(sentence, day).or_else(elsewhere)
 }
 
-/// Whether `ask` stands in these words as a request: not "I remember that …" nor "it's helpful to remember that …". Amid a
-/// sentence, and in a message that isn't short, what is to be remembered has to be about the speaker.
+/// Whether `ask` occurs in these words as a request: not "I remember that …" nor "it's helpful to remember that …".
+/// Amid a sentence, and in a message that isn't short, what is to be remembered has to be about the speaker.
 fn asks_to_remember(words: &str, ask: &str, is_short: bool) -> bool {
     let Some((before, behind)) = words.split_once(ask) else { return false };
     let is_own = |word: &str| OWN.contains(&word.split('\'').next().unwrap_or(word));
@@ -102,7 +102,7 @@ fn asks_to_remember(words: &str, ask: &str, is_short: bool) -> bool {
     behind.starts_with(' ') && is_told && is_request
 }
 
-/// The sentence without what asks for remembering it.
+/// The sentence without the request to remember it.
 fn without_lead(sentence: &str) -> &str {
     for (at, _) in sentence.char_indices().chain([(sentence.len(), ' ')]) {
         let head = plain(&sentence[..at].to_lowercase());

@@ -71,7 +71,7 @@ const OPENINGS: &[Opening] = &[
     ] },
 ];
 
-/// Phrases that may stand anywhere in a sentence.
+/// Phrases that count anywhere in a sentence.
 #[rustfmt::skip]
 const HOLDING: &[(Category, &[&str])] = &[
     (Category::Preferences, &[
@@ -86,7 +86,7 @@ const HOLDING: &[(Category, &[&str])] = &[
 ];
 /// Beginnings of a clause that point to something else.
 const POINTERS: [&str; 8] = ["this", "that", "these", "those", "it", "it's", "that's", "they"];
-/// The same where a name ends so.
+/// The same for a name with this ending.
 const OF_NAMES: [&str; 2] = ["'s name is", "'s birthday is"];
 
 /// People and animals of a life.
@@ -143,7 +143,7 @@ const FILLERS: &[&str] = &[
     "personally",
     "honestly",
 ];
-/// Words behind which another clause begins where it has a subject of its own.
+/// Words that begin another clause if a subject follows.
 const JOINTS: &[&str] =
     &["and", "but", "because", "since", "so", "although", "though", "that", "while", "'cause", "cause"];
 /// How a clause about a plan begins.

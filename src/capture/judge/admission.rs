@@ -17,7 +17,7 @@ pub const REJECT: f64 = 0.45;
 pub const UNJUDGED: f64 = 0.5;
 /// Days after which a gap counts half (§5.1: `1 - exp(-ln2 * gap / 14 d)`).
 pub const HALF_LIFE_DAYS: f64 = 14.0;
-/// So many known facts novelty and gap look at (§5.1: "up to 8 neighbours").
+/// How many known facts novelty and gap compare (§5.1: "up to 8 neighbours").
 pub const NEIGHBOURS: usize = 8;
 
 /// The weights of the balanced preset (§5.1: 0.1/0.1/0.1/0.1/0.6).
@@ -63,7 +63,7 @@ impl Scores {
 pub enum Admission {
     /// It isn't asked about.
     Out,
-    /// A person is asked, whatever the settings let in at once.
+    /// A person is asked, even if the settings admit such facts at once.
     Ask,
     /// It may be let in.
     In,
@@ -82,7 +82,7 @@ pub const fn prior(category: Category) -> f64 {
     }
 }
 
-/// How well what was said supports the candidate (§5.1: `0.7 · best ROUGE-L-like F1 + 0.3 · coverage − 0.25 ·
+/// How well the message supports the candidate (§5.1: `0.7 · best ROUGE-L-like F1 + 0.3 · coverage − 0.25 ·
 /// unsupported`). The F1 is over the longest common subsequence of words with a line or a sentence of what was said;
 /// coverage is the share of the candidate's different words that were said at all, unsupported the rest.
 pub fn confidence(candidate: &str, said: &str) -> f64 {
@@ -99,13 +99,13 @@ pub fn confidence(candidate: &str, said: &str) -> f64 {
     (0.7 * best + 0.3 * coverage - 0.25 * (1.0 - coverage)).clamp(0.0, 1.0)
 }
 
-/// How new it is: 1 minus the greatest cosine among its neighbours (§5.1), 1 where there are none.
+/// Novelty: 1 minus the greatest cosine among its neighbours (§5.1), 1 if there are none.
 pub fn novelty(cosines: &[f32]) -> f64 {
     let nearest = cosines.iter().take(NEIGHBOURS).fold(0.0_f32, |most, cosine| most.max(*cosine));
     (1.0 - f64::from(nearest)).clamp(0.0, 1.0)
 }
 
-/// How long nothing like it came: `1 − exp(−ln 2 · days / 14)` since the latest neighbour (§5.1), 1 where there is none.
+/// Gap: `1 − exp(−ln 2 · days / 14)` since the latest neighbour (§5.1), 1 if there is none.
 pub fn recency(days: Option<f64>) -> f64 {
     days.map_or(1.0, |days| 1.0 - (-std::f64::consts::LN_2 * days.max(0.0) / HALF_LIFE_DAYS).exp())
 }

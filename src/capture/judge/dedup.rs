@@ -9,12 +9,12 @@ use crate::format::candidate::Category;
 use crate::memory::contradiction::{is_negated, is_other_value, words};
 use crate::memory::normal;
 
-/// Two candidates of one batch that are as near as this are one (source 002: "pairwise cosine on L0 abstracts, threshold
-/// 0.85").
+/// Two candidates of one batch that are as near as this are one (source 002: "pairwise cosine on L0 abstracts,
+/// threshold 0.85").
 pub const SAME: f32 = 0.85;
 /// A known fact as near as this may be about the same (source 002: "vector search existing at 0.7").
 pub const NEAR: f32 = 0.7;
-/// So many known facts are looked at (source 002: "top-3").
+/// How many known facts are compared (source 002: "top-3").
 pub const TOP: usize = 3;
 
 /// A candidate's effect.
@@ -97,13 +97,13 @@ pub fn nearest(vector: &[f32], known: &[Vec<f32>]) -> Vec<(usize, f32)> {
     found
 }
 
-/// Whether two say different things of the same, by their words: however far apart names like `Graz` and `Vienna` lie in a
-/// model, one who lives in one lives in the other no more.
+/// Whether two say different things of the same, by their words: however far apart names like `Graz` and `Vienna` lie
+/// in a model, one who lives in one lives in the other no more.
 pub fn contradicts(one: &str, other: &str) -> bool {
     is_other_value(&words(one), &words(other))
 }
 
-/// What a category's rule makes of a verdict: what it may not do becomes the next milder thing. A profile is merged always,
+/// Applies a category's rule to a verdict: a forbidden effect becomes the next milder one. A profile is always merged,
 /// and merging it is to say it as it is now: the old value is struck through, as nothing is ever erased.
 pub fn allowed(category: Category, verdict: DedupVerdict) -> DedupVerdict {
     let rule = rule(category);

@@ -17,7 +17,7 @@ use crate::redact;
 /// Facts whose cosine is below this are no neighbours (notes on memory systems, §5.1: a match from 0.55 on).
 const NEIGHBOUR: f32 = 0.55;
 
-/// Something that is known, or was asked.
+/// A known fact, or an earlier question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KnownItem {
     /// Its subject: a section of `MEMORY.md`; none for the text above the first.
@@ -28,7 +28,7 @@ pub struct KnownItem {
     pub vector: Vec<f32>,
     /// Since when.
     pub at: Option<Timestamp>,
-    /// The id of the question, if it was asked.
+    /// The id of the question, if there was one.
     pub id: Option<String>,
 }
 
@@ -60,7 +60,7 @@ impl KnownItem {
     }
 }
 
-/// A candidate that is asked about, or let in.
+/// A candidate that is asked about or admitted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Proposal {
     /// The line; its record says when and by whom.
@@ -71,8 +71,8 @@ pub struct Proposal {
     pub scores: Scores,
 }
 
-/// What becomes of what was found in a turn; `by` says who found it. What was asked before is not asked again: the id of
-/// its question goes to `again`.
+/// Turns the findings of a turn into proposals; `by` names their finder. A repeated question is not asked again: the id
+/// of the first one goes to `again`.
 pub fn propose(
     turn: &PersonTurn,
     found: Vec<Extracted>,
@@ -111,7 +111,7 @@ pub fn propose(
             record: Some(Record { asked: now, by: by.to_owned(), kept: None, on: None }),
             block_id: None,
         };
-        // A line that would hold a secret, or a masked one, is not asked.
+        // No question for a line that would hold a secret, or a masked one.
         let has_secret = [&candidate.text, &candidate.quote]
             .iter()
             .any(|text| text.contains("[masked: ") || !redact::find(text).is_empty());
@@ -124,12 +124,12 @@ pub fn propose(
     out
 }
 
-/// Whether the same was asked before, whatever was answered.
+/// Whether the same question was asked before, whatever the answer.
 fn says_the_same(found: &Extracted, vector: &[f32], asked: &KnownItem) -> bool {
     normal(&asked.text) == normal(&found.text) || dedup::cosine(&asked.vector, vector) >= dedup::SAME
 }
 
-/// Its effect on a known fact; none where it is known already.
+/// Its effect on a known fact; `None` if it is known already.
 fn change(found: &Extracted, vector: &[f32], facts: &[&KnownItem]) -> Option<Option<FactChange>> {
     if facts.iter().any(|fact| normal(&fact.text) == normal(&found.text)) {
         return None;
@@ -169,7 +169,7 @@ fn scores(found: &Extracted, vector: &[f32], turn: &PersonTurn, facts: &[&KnownI
     }
 }
 
-/// The section of what this person says: their name.
+/// The section for this person's statements: their name.
 fn section(author: &str) -> String {
     let name: String = author.chars().filter(|c| !c.is_control()).collect();
     let name = name.trim().trim_matches('#').trim();

@@ -18,8 +18,8 @@ const FILE_NAME: &str = "capture.json";
 /// A longer message is pasted text.
 const MAX_MESSAGE_BYTES: usize = 8_000;
 
-/// Whether a note is the log of a conversation between people and the assistant: what coding agents and routines write of
-/// themselves isn't looked through.
+/// Whether a note is the log of a conversation between people and the assistant: what coding agents and routines write
+/// of themselves isn't looked through.
 pub fn is_talk(logs: &str, path: &str) -> bool {
     let inside = path.strip_prefix(logs).and_then(|rest| rest.strip_prefix('/'));
     inside.is_some_and(|rest| rest.starts_with("discord-") && rest.ends_with(".md"))
@@ -41,13 +41,13 @@ pub struct PersonTurn {
 }
 
 impl PersonTurn {
-    /// Where it was said: `logs/…#^id`.
+    /// The message's block: `logs/…#^id`.
     pub fn source(&self) -> String {
         format!("{}#^{}", self.path, self.block)
     }
 }
 
-/// Up to where a log was read.
+/// How far a log was read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadPosition {
     offset: usize,
@@ -57,7 +57,7 @@ pub struct ReadPosition {
 
 /// The new turns in a log's bytes behind a place, and the place behind them.
 pub fn turns(path: &str, bytes: &[u8], from: Option<ReadPosition>) -> (Vec<PersonTurn>, ReadPosition) {
-    // A log that was cut is another one: what it says now was said before.
+    // A truncated log counts as a new one, whose messages were read before.
     let from = from.map(|from| if from.offset > bytes.len() { end(bytes) } else { from });
     let (blocks, resume) = match (log::parse_headings(bytes), from) {
         (Some(file), from) => {

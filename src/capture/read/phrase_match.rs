@@ -25,7 +25,7 @@ pub fn is_dense(c: char) -> bool {
     matches!(c, '\u{e00}'..='\u{e7f}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}')
 }
 
-/// Whether `phrase` stands in `words`, at the borders of words where the script has any. A phrase that ends
+/// Whether `phrase` occurs in `words`, at word boundaries if the script has any. A phrase that ends
 /// in `*` may go on.
 pub fn holds(words: &str, phrase: &str) -> bool {
     let (phrase, open) = phrase.strip_suffix('*').map_or((phrase, false), |stem| (stem, true));

@@ -3,7 +3,7 @@
 /// A quote of fewer letters and digits says nothing.
 const FEWEST: usize = 4;
 
-/// Whether these words stand in what was said, one after another as they are.
+/// Whether these words occur in the message in the same order without a gap.
 pub fn stands(quote: &str, said: &str) -> bool {
     let letters = quote.chars().filter(|c| c.is_alphanumeric()).count();
     let dense = quote.chars().any(super::phrase_match::is_dense);

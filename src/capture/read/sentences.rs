@@ -24,7 +24,7 @@ pub fn sentences(text: &str) -> Vec<String> {
     out
 }
 
-/// The words of a text that became this sentence of [`sentences`], with what was taken out of it.
+/// The original text of this sentence of [`sentences`], including the parts that were removed.
 pub fn as_said(text: &str, sentence: &str) -> Option<String> {
     if text.contains(sentence) {
         return Some(sentence.to_owned());
@@ -58,7 +58,7 @@ fn split(line: &str, out: &mut Vec<String>) {
     }
 }
 
-/// The line with what stands between quotation marks or backticks taken out.
+/// The line without the text between quotation marks or backticks.
 fn without_quotes(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     let mut rest = line;
@@ -112,7 +112,7 @@ pub fn one_line(text: &str, most: usize) -> String {
     format!("{}…", cut[..end].trim_end())
 }
 
-/// Words that say nothing of what a text is about, and those that only speak of saving it.
+/// Stop words, and words that only ask for saving.
 #[rustfmt::skip]
 const EMPTY: &[&str] = &[
     "the", "an", "and", "or", "but", "to", "of", "in", "on", "at", "for", "with", "is", "are", "was",
@@ -155,7 +155,7 @@ pub fn content(text: &str) -> HashSet<String> {
     out
 }
 
-/// Whether one of the notes' texts says what `said` says: it shares the greater part of the words of the
+/// Whether one of the notes' texts says the same as `said`: it shares most words of the
 /// shorter of both, and at least two.
 pub fn is_kept<'n>(said: &str, mut notes: impl Iterator<Item = &'n str>) -> bool {
     let said = content(said);

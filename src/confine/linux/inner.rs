@@ -20,7 +20,7 @@ use crate::confine::{Exit, Policy, gate};
 /// As many files may be open in one process.
 const OPEN_FILES: u64 = 512;
 
-/// Behind the programs that people look at, and behind the helper.
+/// A lower priority than interactive programs and the helper.
 const NICE: i32 = 5;
 
 /// Runs the command of the job that comes on standard input.
@@ -76,7 +76,7 @@ fn restrict(job: &Job, program: Option<&Path>) -> Result<Layers, String> {
         (Resource::Core, 0),
         (Resource::Fsize, limits.file_bytes),
         (Resource::Nofile, OPEN_FILES),
-        // The helper ends the box at the limits; these hold where a box is quicker than its looks.
+        // The helper ends the box at the limits; these hold if a box is quicker than the helper's checks.
         (Resource::Nproc, limits.processes.saturating_mul(2)),
         (Resource::Data, limits.memory_bytes.saturating_mul(2)),
         (Resource::Memlock, 1 << 20),

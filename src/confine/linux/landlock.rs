@@ -10,7 +10,7 @@ use rustix::fs::{FileType, Mode, OFlags};
 
 use super::visible_paths::{Use, VisiblePath};
 
-/// The newest version whose rights are asked for; a kernel that has less gives what it has.
+/// The newest version whose rights are requested; an older kernel grants those it has.
 const NEWEST: ABI = ABI::V7;
 
 /// Gives up all but `places`; says which version of Landlock is in force, 0 for none.

@@ -26,7 +26,7 @@ fn control() -> std::io::Result<OwnedFd> {
     rustix::io::fcntl_dupfd_cloexec(std::io::stdin().as_fd(), 3).map_err(Into::into)
 }
 
-/// Takes the job; says at the end what came of it.
+/// Runs the job and reports its result at the end.
 fn serve(work: impl FnOnce(&OwnedFd, Job, Option<OwnedFd>) -> Result<Report, String>) -> u8 {
     let Ok(control) = control() else { return 1 };
     let report = match wire::receive::<Job, _>(&control) {
@@ -38,7 +38,7 @@ fn serve(work: impl FnOnce(&OwnedFd, Job, Option<OwnedFd>) -> Result<Report, Str
     u8::from(wire::send(&control, &report, None).is_err())
 }
 
-/// Says what failed.
+/// Reports a failure.
 fn failed(what: &str) -> impl Fn(std::io::Error) -> String {
     move |error| format!("{what}: {error}")
 }

@@ -59,7 +59,7 @@ fn has_ids_of_its_own() -> bool {
     matches!((numbers.next(), numbers.next()), (Some(major), Some(minor)) if (major, minor) >= (6, 14))
 }
 
-/// Leaves the first process of the box the right to call [`bound_ids`], which it gives up with all others.
+/// Leaves the box's first process the right to call [`bound_ids`]; it later drops that right with all others.
 pub(super) fn keep_admin() -> rustix::io::Result<()> {
     let mut sets = capabilities(None)?;
     sets.inheritable |= CapabilitySet::SYS_ADMIN;
@@ -70,7 +70,7 @@ pub(super) fn keep_admin() -> rustix::io::Result<()> {
 /// Bounds the ids, and so the processes and threads, of the process namespace that the caller is in.
 ///
 /// The kernel counts root's processes for no other limit: a fork bomb of root's would fill the machine's process table
-/// between two looks of the helper.
+/// between two checks of the helper.
 pub(super) fn bound_ids(proc: &OwnedFd, processes: u64) -> io::Result<()> {
     if !has_ids_of_its_own() {
         return Ok(());
@@ -78,7 +78,7 @@ pub(super) fn bound_ids(proc: &OwnedFd, processes: u64) -> io::Result<()> {
     write(proc, "sys/kernel/pid_max", &processes.saturating_mul(2).max(LEAST_IDS).to_string())
 }
 
-/// Gives this process a root that holds `places` without what is in `hide`, and nothing else.
+/// Gives this process a root that holds `places` except for the paths in `hide`, and nothing else.
 pub(super) fn build(
     proc: &OwnedFd,
     places: &[VisiblePath],
@@ -94,7 +94,7 @@ pub(super) fn build(
     read_only(proc, scratch).map_err(failed("the root can't be made read-only"))
 }
 
-/// Without what a place above shows already, and without links of the old root.
+/// Without the places that a parent already contains, and without links of the old root.
 fn kept(places: &[VisiblePath]) -> impl Iterator<Item = &VisiblePath> {
     let mut read: Vec<&Path> = Vec::new();
     let mut seen = HashSet::new();
@@ -151,7 +151,7 @@ fn assemble(trees: &[(OwnedFd, &VisiblePath)], hide: &[PathBuf], links: &[Link])
     }
     for (link, to) in links.iter().filter(|(link, _)| !shown.iter().any(|above| link.starts_with(above))) {
         std::fs::create_dir_all(inside(link).parent().unwrap_or(Path::new(".")))?;
-        // Where a part of it is a link itself, it is there already.
+        // If a part of it is a link itself, it exists already.
         let _ = std::os::unix::fs::symlink(to, inside(link));
     }
     rustix::process::pivot_root(".", ".")?;
@@ -159,13 +159,13 @@ fn assemble(trees: &[(OwnedFd, &VisiblePath)], hide: &[PathBuf], links: &[Link])
     std::env::set_current_dir("/")
 }
 
-/// Puts something before what is hidden that nobody can read: a folder without rights, or a device where there may be
+/// Covers a hidden path with something unreadable: a folder without rights, or a device where there may be
 /// none.
 fn cover(target: &Path) -> io::Result<()> {
     use rustix::fs::FileType;
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let over = match rustix::fs::open(target, flags, Mode::empty()) {
-        // It went meanwhile, or what it lies in is not shown.
+        // It was removed meanwhile, or its folder is not in the box.
         Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => return Ok(()),
         over => over?,
     };
@@ -193,7 +193,7 @@ fn make(fd: &OwnedFd, target: &Path) -> io::Result<()> {
     std::fs::File::create(target).map(drop)
 }
 
-/// Makes every mount but the scratch read-only; those within what was copied, too.
+/// Makes every mount but the scratch read-only, including nested mounts.
 fn read_only(proc: &OwnedFd, scratch: Option<&Path>) -> io::Result<()> {
     let mounts = read(proc, "self/mountinfo")?;
     for (point, noexec) in mounts.lines().filter_map(mount_point) {

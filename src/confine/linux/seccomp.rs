@@ -84,7 +84,7 @@ const ALWAYS: &[c_long] = &[
     libc::SYS_mq_open,
 ];
 
-/// Denied too where the processor has them.
+/// Also denied, on processors that have them.
 #[cfg(target_arch = "x86_64")]
 const ALSO: &[c_long] = &[
     libc::SYS_kexec_file_load,
@@ -98,7 +98,7 @@ const ALSO: &[c_long] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const ALSO: &[c_long] = &[];
 
-/// Denied where there is no network.
+/// Denied without network access.
 const WITHOUT_NETWORK: &[c_long] = &[
     libc::SYS_socket,
     libc::SYS_connect,
@@ -108,7 +108,7 @@ const WITHOUT_NETWORK: &[c_long] = &[
     libc::SYS_accept4,
 ];
 
-/// Denied where the box sees the whole file system: they need no right that Landlock knows, only the owner.
+/// Denied if the box sees the whole file system: Landlock has no right for them, only ownership counts.
 const WITHOUT_ROOT: &[c_long] = &[
     libc::SYS_setxattr,
     libc::SYS_lsetxattr,
@@ -212,7 +212,7 @@ fn denied(network: bool, own_root: bool) -> Result<BpfProgram, BackendError> {
     for kind in (0..16).filter(|kind| !stream_kinds.contains(kind)) {
         add(libc::SYS_socketpair, &[(1, MaskedEq(0xf), bits(kind))])?;
     }
-    // Only of itself, not of another process, where it can name those of the machine.
+    // Only for itself: without a process namespace it could name other processes of the machine.
     if !own_root {
         for call in [
             libc::SYS_prlimit64,
@@ -256,7 +256,7 @@ fn filter(rules: BTreeMap<i64, Vec<SeccompRule>>, action: SeccompAction) -> Resu
         .try_into()
 }
 
-/// x32's calls, whose numbers have a bit of their own, end the process; what is newer than this list does not exist. That
+/// x32 calls, whose numbers have a bit of their own, end the process; calls newer than this list do not exist. That
 /// 32-bit calls end it too is in every filter that [`filter`] makes.
 fn known_only() -> BpfProgram {
     const LOAD: u16 = 0x20;

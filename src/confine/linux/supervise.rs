@@ -19,20 +19,20 @@ use super::super::wire::{self, ARGUMENT, INNER, Job, Report};
 use super::{failed, root, serve, visible_paths, watch};
 use crate::confine::{Exit, Limits};
 
-/// How often the box's processes are looked at.
+/// How often the box's processes are checked.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
 
-/// Every how many looks the scratch is looked at.
+/// After how many checks the scratch is checked too.
 const SCRATCH_LOOKS: u32 = 20;
 
-/// Builds a box for the job that stands on standard input, and stays until nothing of it is left.
+/// Builds a box for the job on standard input, and stays until all its processes are gone.
 pub(in crate::confine) fn supervise() -> u8 {
     serve(|control, mut job, gate| {
         let _ = rustix::process::setsid();
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let proc =
             rustix::fs::open("/proc", flags, Mode::empty()).map_err(|error| format!("/proc: {error}"))?;
-        // Where memory runs out, the kernel takes the box first.
+        // If memory runs out, the kernel kills the box first.
         let _ = root::write(&proc, "self/oom_score_adj", "1000");
         // The kernel counts root's processes for no limit: against a flood of them it has to come first.
         let _ = rustix::process::setpriority_process(None, -20);
@@ -73,7 +73,7 @@ impl Box {
         let process = Command::new(program)
             .args([ARGUMENT, INNER])
             .env_clear()
-            // What the allocator sets aside beforehand would count against the limit of memory.
+            // Memory that the allocator reserves beforehand would count against the memory limit.
             .env("MIMALLOC_ARENA_EAGER_COMMIT", "0")
             .stdin(Stdio::from(theirs))
             .stderr(Stdio::from(output))
@@ -84,7 +84,7 @@ impl Box {
             job.policy.limits.processes += watch::users_threads(proc);
         }
         let this = Self { process, control: ours };
-        // It says that it will die with this process, and only then learns what to do.
+        // The child reports that it will die with this process, and only then gets its job.
         match wire::receive_mark(&this.control) {
             Ok(Some(_)) => {}
             _ => return Err("the box's first process ended at once".to_owned()),
@@ -97,7 +97,7 @@ impl Box {
         Ok(this)
     }
 
-    /// Waits for what comes first: the command's end, a limit, or the end of the program that wants it.
+    /// Waits for the first of: the command's end, a limit, the end of the program that started it.
     fn watch(
         &mut self,
         caller: &OwnedFd,

@@ -7,8 +7,8 @@ use crate::confine::Policy;
 /// Programs and libraries.
 const SYSTEM: [&str; 8] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store"];
 
-/// What programs need of `/etc`. Named one by one: where the daemon is root, so is the command to the file system, and
-/// could read password hashes and host keys.
+/// The files of `/etc` that programs need. Named one by one: if the daemon is root, so is the command to the file
+/// system, and could read password hashes and host keys.
 const ETC: [&str; 41] = [
     "alternatives",
     "bash.bashrc",
@@ -56,15 +56,15 @@ const ETC: [&str; 41] = [
 /// The devices.
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
-/// Where a command looks for programs.
+/// The search path of a command.
 pub(super) const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// Something of the outside that the box has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct VisiblePath {
-    /// Where it is outside, without symbolic links.
+    /// Its path outside the box, without symbolic links.
     pub source: PathBuf,
-    /// Where it is in the box.
+    /// Its path in the box.
     pub target: PathBuf,
     /// Its permitted use.
     pub use_: Use,
@@ -75,7 +75,7 @@ pub(super) struct VisiblePath {
 pub(super) enum Use {
     /// Files are read and run.
     Read,
-    /// A folder that holds something hidden: its names are seen. What may be read in it is a place of its own.
+    /// A folder with hidden contents: its names are visible. Each readable part of it is a place of its own.
     List,
     /// A device is read and written.
     Device,
@@ -83,8 +83,8 @@ pub(super) enum Use {
     Write,
 }
 
-/// All places of a policy that exist, parents before what lies in them. `program` is this program's own file. The
-/// policy's paths are without symbolic links: [`without_links`]. `apart` leaves out what the policy hides and gives what
+/// All existing places of a policy, parents first. `program` is this program's own file. The
+/// policy's paths are without symbolic links: [`without_links`]. `apart` leaves out the hidden paths and gives what
 /// is around it piece by piece; a root of its own gives it whole, and covers what is hidden.
 pub(super) fn of(policy: &Policy, program: &Path, apart: bool) -> std::io::Result<Vec<VisiblePath>> {
     let system = SYSTEM.iter().map(PathBuf::from);
@@ -120,18 +120,18 @@ fn around(path: &Path, hidden: &[&Path], out: &mut Vec<(PathBuf, Use)>) {
     for entry in listed.flatten() {
         let child = entry.path();
         let hidden: Vec<&Path> = hidden.iter().copied().filter(|hidden| hidden.starts_with(&child)).collect();
-        // What a link leads to is judged where it is.
+        // A link's target is judged at its own path.
         if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) {
             around(&child, &hidden, out);
         }
     }
 }
 
-/// A symbolic link and what it leads to.
+/// A symbolic link and its target.
 pub(super) type Link = (PathBuf, PathBuf);
 
-/// Takes symbolic links out of what a policy may read and what it hides; gives those that have to be in the box again, so that whoever
-/// knows the path by its link finds it.
+/// Resolves symbolic links in a policy's readable and hidden paths; returns the links that the box needs again, so that
+/// whoever knows the path by its link finds it.
 pub(super) fn without_links(policy: &mut Policy) -> Vec<Link> {
     let mut links = Vec::new();
     let paths = std::mem::take(&mut policy.read).into_iter();
@@ -144,7 +144,7 @@ pub(super) fn without_links(policy: &mut Policy) -> Vec<Link> {
             Some(canonical)
         })
         .collect();
-    // What is gone meanwhile needs no hiding.
+    // A path that is gone meanwhile needs no hiding.
     let hide = std::mem::take(&mut policy.hide).into_iter();
     policy.hide = hide
         .filter_map(|path| match path.canonicalize() {

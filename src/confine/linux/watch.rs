@@ -10,10 +10,10 @@ use rustix::process::Pid;
 use super::root::read;
 use crate::confine::{Exit, Limits};
 
-/// Folders deeper than this are not looked into: they count as too much.
+/// Folders deeper than this are not examined: they count as over the limit.
 const DEPTH: usize = 64;
 
-/// With less memory than this free on the whole machine, the box goes first.
+/// With less free memory than this on the machine, the box is ended.
 const RESERVE: u64 = 64 << 20;
 
 /// All processes that descend from one.
@@ -59,7 +59,7 @@ fn walk(proc: &OwnedFd, root: i32, most: u64) -> Tree {
     found
 }
 
-/// Asks all processes of the machine for their parents, where the kernel knows no children.
+/// Reads the parents of all processes, for kernels without lists of children.
 fn scan(proc: &OwnedFd, root: i32) -> Tree {
     let mut children: HashMap<i32, Vec<(i32, u64)>> = HashMap::new();
     for pid in numbers(proc, ".") {
@@ -112,7 +112,7 @@ pub(super) fn excess(proc: &OwnedFd, limits: &Limits) -> Option<Exit> {
     if tree.threads > most {
         return Some(Exit::TooManyProcesses);
     }
-    // What processes share is counted for each of them; only where that is too much is it looked at closely.
+    // Shared memory is counted for each process; only if that exceeds the limit is it measured exactly.
     let over = |measure: fn(&OwnedFd, i32) -> Option<u64>| {
         tree.pids.iter().filter_map(|pid| measure(proc, *pid)).sum::<u64>() > limits.memory_bytes
     };
@@ -128,12 +128,12 @@ fn resident(proc: &OwnedFd, pid: i32) -> Option<u64> {
     Some(pages * rustix::param::page_size() as u64)
 }
 
-/// The memory that a process has, of what it shares its part.
+/// The memory of a process, with its part of shared memory.
 fn proportional(proc: &OwnedFd, pid: i32) -> Option<u64> {
     kilobytes(&read(proc, &format!("{pid}/smaps_rollup")).ok()?, "Pss:")
 }
 
-/// The memory that the machine has left.
+/// The free memory of the machine.
 fn available(proc: &OwnedFd) -> Option<u64> {
     kilobytes(&read(proc, "meminfo").ok()?, "MemAvailable:")
 }
@@ -165,7 +165,7 @@ pub(super) fn is_scratch_full(scratch: &Path, limits: &Limits) -> bool {
     false
 }
 
-/// Kills all that descends from this process, until nothing is left. Whatever loses its parent becomes a child of this
+/// Kills all descendants of this process until none is left. A process that loses its parent becomes a child of this
 /// process, so nothing gets away.
 pub(super) fn kill_all(proc: &OwnedFd) {
     use rustix::process::{Signal, WaitOptions, getpid, kill_process, wait};

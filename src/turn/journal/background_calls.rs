@@ -13,7 +13,7 @@ use super::rows::CallRow;
 use super::{TurnJournal, TurnJournalError};
 use crate::brain::Usage;
 
-/// So many days such calls are kept.
+/// For how many days such calls are kept.
 const KEEP_DAYS: i64 = 40;
 
 /// The tables, made where they are missing.
@@ -35,8 +35,8 @@ impl TurnJournal {
         self.path.as_os_str() != ":memory:"
     }
 
-    /// Notes how a call ended that was no attempt at an answer; `message` is the turn that it was made for, 0 where
-    /// it was made for none.
+    /// Records a finished call that was no attempt at an answer; `message` is the turn that it was made for, 0 if
+    /// there was none.
     pub fn record_background_call(
         &self,
         message: u64,
@@ -51,19 +51,19 @@ impl TurnJournal {
         })
     }
 
-    /// The calls that were made beside a turn's answer, in their order.
+    /// The background calls of a turn, in order.
     pub fn background_calls(&self, message: u64) -> Result<Vec<CallRow>, TurnJournalError> {
         let sql = format!("SELECT {COLUMNS} FROM side_calls WHERE message = ?1 ORDER BY number");
         self.rows(&sql, [message.to_string()], call_of)
     }
 
-    /// The tokens that a turn has used, by its own calls and beside them.
+    /// The tokens that a turn has used, including its background calls.
     pub fn tokens(&self, message: u64) -> Result<u64, TurnJournalError> {
         let (own, background) = (self.calls(message)?, self.background_calls(message)?);
         Ok(own.iter().chain(&background).map(|call| call.usage.input + call.usage.output).sum())
     }
 
-    /// What was spent since an instant, and by which brains: by turns that were accepted since, and beside them.
+    /// The spending since an instant, by brain: turns that were accepted since, and background calls.
     pub fn spent_since(&self, since: Timestamp) -> Result<Vec<(String, Usage)>, TurnJournalError> {
         let sql = format!(
             "SELECT {COLUMNS} FROM calls WHERE message IN (SELECT message FROM turns WHERE started_ms >= ?1)
@@ -72,13 +72,13 @@ impl TurnJournal {
         self.rows(&sql, [since.as_millisecond()], |row| call_of(row).map(|call| (call.brain, call.usage)))
     }
 
-    /// Notes something about a budget of a day under a name that holds both: a person's word, or that its end was said.
+    /// Records an event of a day's budget under a name that holds both: a person's answer, or its announced end.
     pub fn lift(&self, budget: &str, now: Timestamp) -> Result<(), TurnJournalError> {
         let sql = "INSERT INTO lifted (budget, at_ms) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
         self.execute(sql, params![budget, now.as_millisecond()])
     }
 
-    /// The names of what was noted about budgets since an instant.
+    /// The names of the recorded budget events since an instant.
     pub fn lifted_since(&self, since: Timestamp) -> Result<BTreeSet<String>, TurnJournalError> {
         let sql = "SELECT budget FROM lifted WHERE at_ms >= ?1";
         Ok(self.rows(sql, [since.as_millisecond()], |row| row.get(0))?.into_iter().collect())

@@ -10,7 +10,7 @@ use crate::brain::{FailureClass, Reply, ToolCall, Usage};
 /// What [`call_of`] reads.
 pub(super) const COLUMNS: &str = "brain, model, class, error, ms, input, cached, cache_write, output";
 
-/// A call as a row of [`COLUMNS`] has it.
+/// Reads a call from a row of [`COLUMNS`].
 pub(super) fn call_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<CallRow> {
     let class: Option<String> = row.get(2)?;
     Ok(CallRow {
@@ -29,7 +29,7 @@ pub(super) fn call_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<CallRow> {
 }
 
 impl TurnJournal {
-    /// Notes how a call ended, and the round of tools that it asks for.
+    /// Records a finished call, and the round of tools that it asks for.
     pub fn called(
         &self,
         message: u64,
@@ -69,7 +69,7 @@ impl TurnJournal {
         })
     }
 
-    /// Notes, before it happens, that a tool is started. False where it was started before: then it must not
+    /// Records, before it happens, that a tool is started. False if it was started before: then it must not
     /// be again.
     pub fn tool_started(
         &self,
@@ -89,7 +89,7 @@ impl TurnJournal {
         })
     }
 
-    /// Notes how a tool ended.
+    /// Records a finished tool call.
     pub fn tool_finished(
         &self,
         message: u64,

@@ -40,7 +40,7 @@ const VERSION: i64 = 1;
 
 /// The step of an answer from memory.
 const MEMORY_STEP: &str = "memory";
-/// So many finished turns are kept for `turns`; the older ones go.
+/// How many finished turns are kept for `turns`; older ones are deleted.
 const KEEP_FINISHED: i64 = 20_000;
 
 /// The journal can't be used.
@@ -49,7 +49,7 @@ const KEEP_FINISHED: i64 = 20_000;
 pub struct TurnJournalError {
     /// The file.
     pub path: PathBuf,
-    /// What SQLite says.
+    /// The error of SQLite.
     pub source: rusqlite::Error,
 }
 
@@ -61,15 +61,15 @@ pub struct TurnJournal {
 }
 
 impl TurnJournal {
-    /// Opens the journal in `state_dir`, making it where it is missing. A file that is no database, or of
-    /// another version, is put aside and a new one begun: questions then wait for nothing.
+    /// Opens the journal in `state_dir`, creating it if missing. A file that is no database, or of
+    /// another version, is moved aside and a new one started.
     ///
     /// # Errors
     /// The directory can't be written.
     pub fn open(state_dir: &Path) -> Result<Self, TurnJournalError> {
         let path = state_dir.join(FILE_NAME);
         let mut opened = Self::open_file(&path);
-        // Two that make the file at the same moment may find it locked, whatever the time-out says.
+        // Two processes that create the file at the same moment may find it locked, despite the time-out.
         for _ in 0..100 {
             match &opened {
                 Err(error) if is_busy(&error.source) => {
@@ -90,7 +90,7 @@ impl TurnJournal {
         }
     }
 
-    /// A journal that lives as long as this value, for a question that leaves no trace.
+    /// A journal in memory, for a question that is not recorded.
     ///
     /// # Errors
     /// SQLite can't be used.
@@ -121,17 +121,17 @@ impl TurnJournal {
         Ok(Some(Self { path: path.to_owned(), connection: Mutex::new(connection) }))
     }
 
-    /// Accepts a message; false where it was accepted before.
+    /// Accepts a message; false if it was accepted before.
     pub fn accept(&self, turn: &NewTurn, now: Timestamp) -> Result<bool, TurnJournalError> {
         self.write(|tx| insert(tx, turn, now))
     }
 
-    /// Notes that the answer begins by saying that the assistant was away.
+    /// Records that the answer begins by saying that the assistant was away.
     pub fn mark_away(&self, message: u64) -> Result<(), TurnJournalError> {
         self.execute("UPDATE turns SET away = 1 WHERE message = ?1", [message.to_string()])
     }
 
-    /// Adds a sentence of the program's to a question, once.
+    /// Adds a program message to a question, once.
     pub fn add_to_question(&self, message: u64, sentence: &str) -> Result<(), TurnJournalError> {
         let add =
             "UPDATE turns SET text = text || char(10, 10) || ?2 WHERE message = ?1 AND instr(text, ?2) = 0";
@@ -143,13 +143,13 @@ impl TurnJournal {
         self.row(&format!("{SELECT} WHERE message = ?1"), [message.to_string()], turn_of)
     }
 
-    /// The turn whose question stands in the log's block with this id.
+    /// The turn whose question is the log block with this id.
     pub fn by_block(&self, id: &str) -> Result<Option<TurnRow>, TurnJournalError> {
         let sql = format!("{SELECT} WHERE substr(block, -length(?1)) = ?1 ORDER BY number DESC LIMIT 1");
         self.row(&sql, [format!("#^{id}")], turn_of)
     }
 
-    /// Notes why memory answers in the place of a brain.
+    /// Records why memory answers in place of a brain.
     pub fn record_memory_answer(
         &self,
         message: u64,
@@ -159,7 +159,7 @@ impl TurnJournal {
         self.write(|tx| step(tx, message, MEMORY_STEP, now, why))
     }
 
-    /// Why memory answered in the place of a brain, if it did.
+    /// Why memory answered in place of a brain, if it did.
     pub fn memory_reason(&self, message: u64) -> Result<Option<String>, TurnJournalError> {
         self.last_detail(message, MEMORY_STEP)
     }
@@ -178,7 +178,7 @@ impl TurnJournal {
         self.rows(&format!("{SELECT} ORDER BY number DESC LIMIT ?1"), [most], turn_of)
     }
 
-    /// Lets the answer to `leader` answer these messages too.
+    /// Marks these messages as answered by the answer to `leader`.
     pub fn join(&self, leader: u64, others: &[u64], now: Timestamp) -> Result<(), TurnJournalError> {
         self.write(|tx| {
             for other in others {
@@ -192,7 +192,7 @@ impl TurnJournal {
         })
     }
 
-    /// The messages that the answer to `leader` answers beside it, in their order.
+    /// The other messages that the answer to `leader` also answers, in order.
     pub fn joined_to(&self, leader: u64) -> Result<Vec<TurnRow>, TurnJournalError> {
         self.rows(&format!("{SELECT} WHERE joined = ?1 ORDER BY number"), [leader.to_string()], turn_of)
     }
@@ -251,7 +251,7 @@ impl TurnJournal {
     }
 }
 
-/// Adds the row of a message; false where there is one.
+/// Adds the row of a message; false if there is one.
 fn insert(tx: &Transaction<'_>, turn: &NewTurn, now: Timestamp) -> rusqlite::Result<bool> {
     let added = tx.execute(
         "INSERT INTO turns (message, channel, thread, author, block, text, only_brain, away, reply, files, state, started_ms)
@@ -276,12 +276,12 @@ fn insert(tx: &Transaction<'_>, turn: &NewTurn, now: Timestamp) -> rusqlite::Res
     Ok(added > 0)
 }
 
-/// A count as SQLite keeps it.
+/// A count as SQLite stores it.
 fn to_i64(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-/// A count as it was kept; 0 where there is none.
+/// A stored count; 0 if there is none.
 fn count(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     Ok(row.get::<_, Option<i64>>(column)?.and_then(|count| u64::try_from(count).ok()).unwrap_or(0))
 }
@@ -290,7 +290,7 @@ fn instant(ms: i64) -> Timestamp {
     Timestamp::from_millisecond(ms).unwrap_or(Timestamp::UNIX_EPOCH)
 }
 
-/// Forgets the oldest finished turns where there are very many.
+/// Deletes the oldest finished turns above [`KEEP_FINISHED`].
 fn prune(tx: &Transaction<'_>) -> rusqlite::Result<()> {
     let span: i64 = tx
         .prepare_cached("SELECT coalesce(max(number) - min(number), 0) FROM turns")?
@@ -308,7 +308,7 @@ fn prune(tx: &Transaction<'_>) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Makes the tables where there are none; returns the version that the file has then. Another process, or another
+/// Creates missing tables; returns the file's version. Another process, or another
 /// part of this one, may be at the same.
 fn make(connection: &mut Connection) -> rusqlite::Result<i64> {
     let version = |db: &Connection| db.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0));
@@ -325,7 +325,7 @@ fn make(connection: &mut Connection) -> rusqlite::Result<i64> {
     Ok(found)
 }
 
-/// Adds what a journal of an earlier program lacks.
+/// Adds the columns that a journal of an earlier version lacks.
 fn add_later_columns(connection: &Connection) -> rusqlite::Result<()> {
     for (column, add) in ADDED_COLUMNS {
         let known = "SELECT count(*) FROM pragma_table_info('turns') WHERE name = ?1";
@@ -336,7 +336,7 @@ fn add_later_columns(connection: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Renames a file that can't be used, with what belongs to it.
+/// Moves an unusable file aside, with its side files.
 fn put_aside(path: &Path) {
     for suffix in ["", "-wal", "-shm"] {
         let mut from = path.as_os_str().to_owned();

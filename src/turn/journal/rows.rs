@@ -9,7 +9,7 @@ use crate::turn::state::TurnState;
 /// The author of a question that was asked on the page.
 pub const PAGE: &str = "page";
 
-/// A message that is to be answered, as it is accepted.
+/// A message to be answered, as it is accepted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NewTurn {
     /// The message's id; for a slash command the interaction's.
@@ -20,38 +20,38 @@ pub struct NewTurn {
     pub thread: bool,
     /// Who asks.
     pub author: String,
-    /// The block of the log that holds the question: `logs/…/…#^ID` without `.md`; empty where there is none.
+    /// The log block of the question: `logs/…/…#^ID` without `.md`; empty if there is none.
     pub block: String,
-    /// The question itself, where no log holds it.
+    /// The question itself, if no log holds it.
     pub text: String,
-    /// The one brain that is asked, where the person named one.
+    /// The brain that the person chose by name.
     pub only: Option<String>,
     /// The answer says that the assistant was away.
     pub away: bool,
     /// Whether the answer is posted as a reply to the message.
     pub reply: bool,
-    /// Media types of the files that hang on it.
+    /// Media types of its files.
     pub attachments: Vec<String>,
 }
 
 impl NewTurn {
-    /// The routine that asks, if one does: it has no channel, and bears its name as the author.
+    /// The routine that asks, if any: it has no channel, and its name stands as the author.
     pub fn routine(&self) -> Option<&str> {
         self.author.strip_prefix("routine:").filter(|_| self.channel == 0)
     }
 
-    /// Whether it was asked on the page, which logs nothing.
+    /// Whether it was asked on the web page, which logs nothing.
     pub fn is_of_page(&self) -> bool {
         self.channel == 0 && self.author == PAGE
     }
 }
 
-/// One turn as the journal knows it.
+/// One turn in the journal.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TurnRow {
-    /// What was accepted.
+    /// The accepted message.
     pub asked: NewTurn,
-    /// How far it came.
+    /// Its state.
     pub state: TurnState,
     /// The later message whose answer answers this one too.
     pub joined: Option<u64>,
@@ -59,7 +59,7 @@ pub struct TurnRow {
     pub brain: Option<String>,
     /// The request as it was assembled.
     pub assembled: Option<Assembled>,
-    /// What memory gave: the text that was injected, or the sentence why there is none.
+    /// The memory result: the injected text, or the sentence that says why there is none.
     pub recalled: Option<Recalled>,
     /// The final text, once it is fixed.
     pub answer: Option<String>,
@@ -81,29 +81,29 @@ impl TurnRow {
     }
 }
 
-/// What is needed to make a turn's request again from the notes.
+/// The values from which a turn's request can be rebuilt from the notes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Assembled {
-    /// The time that the model was told.
+    /// The time that the request stated.
     pub at: Timestamp,
     /// The tokens that the request may have.
     pub budget: u64,
-    /// The last block of the log that was looked at.
+    /// The last block of the log that was used.
     pub tail: Option<String>,
     /// The request's hash.
     pub hash: String,
-    /// The skills that it told of.
+    /// The skills that it listed.
     pub skills: Option<Names>,
     /// The summaries that it was made with: their ids without `sum_`.
     pub sums: Vec<String>,
 }
 
-/// What memory gave for a turn.
+/// The memory result of a turn.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Recalled {
-    /// The text that is injected; empty where nothing was found.
+    /// The injected text; empty if nothing was found.
     pub injection: String,
-    /// Why nothing could be looked up, in a sentence.
+    /// Why memory could not be searched, in a sentence.
     pub problem: Option<String>,
 }
 
@@ -114,7 +114,7 @@ pub struct CallRow {
     pub brain: String,
     /// The model that answered, else the one that was asked.
     pub model: String,
-    /// How it failed; none where it answered.
+    /// How it failed; `None` if it answered.
     pub class: Option<FailureClass>,
     /// The error in words.
     pub error: Option<String>,
@@ -124,23 +124,23 @@ pub struct CallRow {
     pub usage: Usage,
 }
 
-/// A tool call of a turn, with what became of it.
+/// A tool call of a turn, with its outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolRow {
     /// Its number within the turn, from 0.
     pub number: u32,
     /// The call.
     pub call: ToolCall,
-    /// Its result; none where it was started and never finished.
+    /// Its result; `None` if it was started and never finished.
     pub result: Option<ToolEnd>,
 }
 
 /// How a tool call ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolEnd {
-    /// What the tool said.
+    /// The tool's output.
     pub text: String,
-    /// It failed.
+    /// Whether it failed.
     pub is_error: bool,
     /// How long it took, in milliseconds.
     pub ms: u64,
@@ -153,15 +153,15 @@ pub struct StepRow {
     pub step: String,
     /// When.
     pub at: Timestamp,
-    /// A word on it.
+    /// A detail in a word or two.
     pub detail: String,
 }
 
-/// What a brain said when it asked for tools.
+/// A brain's answer that calls tools.
 #[derive(Debug, Clone, Default, PartialEq, serde::Deserialize)]
 #[serde(default)]
 pub struct Round {
-    /// Its words beside the calls.
+    /// Its text along with the calls.
     pub text: String,
     /// The calls.
     pub tool_calls: Vec<ToolCall>,

@@ -35,7 +35,7 @@ CREATE TABLE steps (number INTEGER PRIMARY KEY, message TEXT NOT NULL, step TEXT
 CREATE INDEX steps_of ON steps (message);
 ";
 
-/// Columns that a journal of an earlier program may lack.
+/// Columns that a journal of an earlier version may lack.
 pub(super) const ADDED_COLUMNS: [(&str, &str); 2] = [
     ("skills", "ALTER TABLE turns ADD COLUMN skills TEXT"),
     ("sums", "ALTER TABLE turns ADD COLUMN sums TEXT"),
@@ -45,7 +45,7 @@ pub(super) const ADDED_COLUMNS: [(&str, &str); 2] = [
 pub(super) const SELECT: &str = "SELECT message, channel, thread, author, block, text, only_brain, away, reply, files, state, joined,
  brain, injection, recall_problem, at_ms, budget, tail, hash, answer, facts, chunks, started_ms, finished_ms, skills, sums FROM turns";
 
-/// Reads a row that [`SELECT`] gives.
+/// Reads a row of [`SELECT`].
 pub(super) fn turn_of(row: &Row<'_>) -> rusqlite::Result<TurnRow> {
     let id = |column: usize| -> rusqlite::Result<u64> {
         Ok(row.get::<_, String>(column)?.parse().unwrap_or_default())
@@ -75,7 +75,7 @@ pub(super) fn turn_of(row: &Row<'_>) -> rusqlite::Result<TurnRow> {
             reply: row.get(8)?,
             attachments: files.split('\n').filter(|kind| !kind.is_empty()).map(str::to_owned).collect(),
         },
-        // A state of a newer program: asked again rather than lost.
+        // A state of a newer program version: the question is asked again rather than lost.
         state: TurnState::parse(&state).unwrap_or(TurnState::Accepted),
         joined: joined.and_then(|id| id.parse().ok()),
         brain: row.get(12)?,

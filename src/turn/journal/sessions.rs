@@ -18,7 +18,7 @@ CREATE TABLE IF NOT EXISTS costs (message TEXT NOT NULL, brain TEXT NOT NULL, us
 CREATE INDEX IF NOT EXISTS costs_of ON costs (message);
 ";
 
-/// So many sessions are remembered; of others a new one begins.
+/// How many sessions are stored; an older one is started anew.
 const KEEP_SESSIONS: u32 = 500;
 
 /// A harness's session of a conversation.
@@ -26,14 +26,14 @@ const KEEP_SESSIONS: u32 = 500;
 pub struct HarnessSession {
     /// The harness's name for it.
     pub id: String,
-    /// What it knows.
+    /// Its content, as hashes.
     pub known: SessionHashes,
-    /// What it has cost so far, where the harness says so.
+    /// Its cost so far, if the harness reports it.
     pub usd: Option<f64>,
 }
 
 impl TurnJournal {
-    /// The session of a brain in a place, which is forgotten: it is kept again once its turn is answered.
+    /// Takes the session of a brain in a conversation; it is stored again once its turn is answered.
     pub fn take_session(&self, brain: &str, place: &str) -> Result<Option<HarnessSession>, TurnJournalError> {
         self.write(|tx| {
             let sql = "DELETE FROM sessions WHERE brain = ?1 AND place = ?2 RETURNING session, known, usd";
@@ -46,7 +46,7 @@ impl TurnJournal {
         })
     }
 
-    /// Remembers a session.
+    /// Stores a session.
     pub fn keep_session(
         &self,
         brain: &str,
@@ -63,7 +63,7 @@ impl TurnJournal {
         })
     }
 
-    /// Notes, before it happens, that a harness calls a tool: a round of its own. Its number within the turn.
+    /// Records, before it happens, that a harness calls a tool, as a round of its own. Returns the call's number.
     pub fn harness_called(
         &self,
         message: u64,
@@ -91,7 +91,7 @@ impl TurnJournal {
         })
     }
 
-    /// The call of a turn that this result is of, where it isn't finished yet.
+    /// The unfinished call of a turn to which this result belongs.
     pub fn open_call(
         &self,
         message: u64,
@@ -102,7 +102,7 @@ impl TurnJournal {
         Ok(open.map(|row| (row.number, row.call)))
     }
 
-    /// Notes how a call of a harness ended. Its number and the call, where there is such a call.
+    /// Records a finished call of a harness. Returns its number and the call, if there is such a call.
     pub fn harness_finished(
         &self,
         message: u64,
@@ -117,19 +117,19 @@ impl TurnJournal {
         Ok(found)
     }
 
-    /// Notes what a run has cost.
+    /// Records the cost of a run.
     pub fn cost(&self, message: u64, brain: &str, usd: f64, now: Timestamp) -> Result<(), TurnJournalError> {
         let sql = "INSERT INTO costs (message, brain, usd, at_ms) VALUES (?1, ?2, ?3, ?4)";
         self.execute(sql, params![message.to_string(), brain, usd, now.as_millisecond()])
     }
 
-    /// What the runs of a turn have cost, by brain.
+    /// The cost of a turn's runs, by brain.
     pub fn costs(&self, message: u64) -> Result<Vec<(String, f64)>, TurnJournalError> {
         let sql = "SELECT brain, SUM(usd) FROM costs WHERE message = ?1 GROUP BY brain";
         self.rows(sql, [message.to_string()], |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
-    /// What all runs have cost since an instant, by brain.
+    /// The cost of all runs since an instant, by brain.
     pub fn costs_since(&self, since: Timestamp) -> Result<Vec<(String, f64)>, TurnJournalError> {
         let sql = "SELECT brain, SUM(usd) FROM costs WHERE at_ms >= ?1 GROUP BY brain";
         self.rows(sql, [since.as_millisecond()], |row| Ok((row.get(0)?, row.get(1)?)))

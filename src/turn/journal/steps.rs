@@ -14,7 +14,7 @@ pub(super) const PROGRESS_STEP: &str = "shown";
 const SUSPENDED_STEP: &str = "left";
 
 impl TurnJournal {
-    /// Notes that a turn goes on to `state`; whoever joined it goes along. False where it may not: another
+    /// Moves a turn, and the turns that joined it, to `state`. False if that is not allowed: another
     /// end was quicker.
     pub fn advance(
         &self,
@@ -26,7 +26,7 @@ impl TurnJournal {
         self.write(|tx| advance(tx, message, state, detail, now))
     }
 
-    /// Notes what memory gave.
+    /// Records the memory result.
     pub fn recalled(
         &self,
         message: u64,
@@ -43,7 +43,7 @@ impl TurnJournal {
         })
     }
 
-    /// Notes what the request was made of.
+    /// Records the inputs of the request.
     pub fn assembled(
         &self,
         message: u64,
@@ -68,7 +68,7 @@ impl TurnJournal {
         })
     }
 
-    /// Notes, before it happens, that a brain is asked.
+    /// Records, before it happens, that a brain is asked.
     pub fn calling(&self, message: u64, brain: &str, now: Timestamp) -> Result<(), TurnJournalError> {
         self.write(|tx| {
             tx.execute(
@@ -79,7 +79,7 @@ impl TurnJournal {
         })
     }
 
-    /// Notes that the text is fixed. Whoever calls this has put it into the delivery journal before.
+    /// Records that the text is fixed. The caller has already put it into the delivery journal.
     pub fn answered(
         &self,
         message: u64,
@@ -101,23 +101,23 @@ impl TurnJournal {
     }
 
     /// Forgets what was done for a turn whose question was edited before it was answered, but for its tools,
-    /// which happened. False where it is answered already.
+    /// which happened. False if it is answered already.
     pub fn begin_again(&self, message: u64, now: Timestamp) -> Result<bool, TurnJournalError> {
         self.write(|tx| advance(tx, message, TurnState::Accepted, "the question was edited", now))
     }
 
-    /// Notes which message says what is going on, 0 where it is about to be posted; none where it was taken away.
+    /// Records the progress message: 0 if it is about to be posted; `None` if it was deleted.
     pub fn shows(&self, message: u64, shown: Option<u64>, now: Timestamp) -> Result<(), TurnJournalError> {
         let shown = shown.map(|id| id.to_string()).unwrap_or_default();
         self.write(|tx| step(tx, message, PROGRESS_STEP, now, &shown))
     }
 
-    /// The message that says what is going on, if one stands there.
+    /// The progress message, if there is one.
     pub fn shown(&self, message: u64) -> Result<Option<u64>, TurnJournalError> {
         Ok(self.last_detail(message, PROGRESS_STEP)?.and_then(|detail| detail.parse().ok()))
     }
 
-    /// Notes that the turn is left at its call of this number until a person has answered the line `id`, by `until` at
+    /// Records that the turn is suspended at this call until a person has answered the line `id`, by `until` at
     /// the latest.
     pub fn record_suspended(
         &self,
@@ -129,7 +129,7 @@ impl TurnJournal {
         self.write(|tx| step(tx, message, SUSPENDED_STEP, now, &format!("{number} {id} {until}")))
     }
 
-    /// The line, and its end, at which the turn was left at its call of this number; none where it wasn't.
+    /// The line, and its deadline, at which the turn was suspended at this call; `None` if it wasn't.
     pub fn suspended_at(
         &self,
         message: u64,
@@ -186,7 +186,7 @@ pub(super) fn advance(
     )?
     .execute(params![id, state.as_str(), finished])?;
     if state == TurnState::Accepted {
-        // The request is made anew. What memory gave stays: the log holds it, once.
+        // The request is rebuilt. The memory result stays: it is already in the log.
         tx.execute("UPDATE turns SET at_ms = NULL, hash = NULL WHERE message = ?1", [&id])?;
     }
     step(tx, message, state.as_str(), now, detail)?;

@@ -12,9 +12,9 @@ use crate::turn::state::TurnState;
 const STOP_STEP: &str = "stop";
 
 impl TurnJournal {
-    /// Accepts a message that is a word to stop, together with what it ends: the turn that its channel is at, or, where
-    /// it was said before the program began (`live` is false), all that were asked before it. With nothing to end, a
-    /// live one is a question like any other. True where it is obeyed now.
+    /// Accepts a stop message together with what it ends: the channel's current turn, or, if
+    /// it was sent before the program started (`live` is false), all earlier questions. With nothing to end, a
+    /// live one is an ordinary question. Returns whether it is obeyed now.
     ///
     /// # Errors
     /// The journal can't be written.
@@ -34,7 +34,7 @@ impl TurnJournal {
         })
     }
 
-    /// Notes that somebody stopped the turn that a channel is at; false where none is without its answer.
+    /// Records that somebody stopped a channel's current turn; false if no turn is unanswered.
     ///
     /// # Errors
     /// The journal can't be written.
@@ -45,7 +45,7 @@ impl TurnJournal {
         })
     }
 
-    /// Who stopped a turn, or a question that its answer answers too; none where nobody did.
+    /// The person who stopped a turn or a question that joined it, if any.
     ///
     /// # Errors
     /// The journal can't be read.
@@ -56,7 +56,7 @@ impl TurnJournal {
     }
 }
 
-/// A channel's turns that aren't finished and answer for themselves, the one that it is at first.
+/// A channel's unfinished turns that did not join another, the current one first.
 fn open_in(tx: &Transaction<'_>, channel: u64) -> rusqlite::Result<Vec<TurnRow>> {
     let sql = format!(
         "{SELECT} WHERE state NOT IN ('done', 'dropped') AND joined IS NULL AND channel = ?1 ORDER BY number"
@@ -107,7 +107,7 @@ mod tests {
             assert_eq!(stopped(&journal), ended);
             assert_eq!(journal.turn(5).unwrap().unwrap().state, TurnState::Dropped);
             assert_eq!(journal.stopped_by(2).unwrap().as_deref(), Some("Alice"));
-            // The same message once more stops nothing else.
+            // The same message a second time stops nothing else.
             assert!(!journal.accept_stop(&turn(5, "stop"), live, now()).unwrap());
             assert_eq!(stopped(&journal), ended);
         }

@@ -58,7 +58,7 @@ fn a_joined_message_goes_along_and_an_edited_one_begins_again() {
     journal.recalled(2, &Recalled { injection: "x".into(), problem: None }, now()).unwrap();
     assert_eq!(journal.turn(1).unwrap().unwrap().state, TurnState::Recalled);
     assert!(journal.begin_again(2, now()).unwrap());
-    // What memory gave stands in the log already: it stays.
+    // The memory result is already in the log, so it stays.
     let row = journal.turn(2).unwrap().unwrap();
     assert_eq!(
         (row.state, row.assembled.is_none(), row.recalled.is_some()),

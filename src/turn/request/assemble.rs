@@ -16,19 +16,19 @@ use crate::brain::{Message, Part, Request, ToolSpec};
 use crate::format::log::{LogBlock, said_and_facts};
 use crate::turn::skills::{self, RequestSkills};
 
-/// Of the past so many messages are told at least, where there is room.
+/// The fewest earlier messages that are included if there is room.
 pub const TAIL: usize = 64;
-/// Where more tokens than this stand before them that no summary covers, the past begins later. Summaries are made at
-/// 20,000: more is left where nobody makes any.
+/// With more unsummarised tokens than this before them, the history begins later. Summaries are made at
+/// 20,000 tokens, so there are more only if summaries are not made.
 const MOST_RAW: u64 = 24_000;
-/// It begins so many messages later at a time.
+/// By how many messages the beginning moves at a time.
 const STRIDE: usize = 128;
-/// Over budget it moves by so many.
+/// By how many messages it moves if the request is over budget.
 const EVICT: usize = 16;
-/// Tokens that an answer may have, where neither the brain nor the settings say.
+/// The longest answer in tokens if neither the brain nor the settings set it.
 const ANSWER_TOKENS: u64 = 4_096;
 
-/// The rules that every brain is given, whatever the persona says.
+/// The rules that every brain gets, whatever the persona says.
 const RULES: &str = "You answer in a chat, on behalf of a program that keeps the user's notes in an Obsidian vault. \
 Rules:
 - Answer the user's last message. Be brief unless asked otherwise. Write Discord's Markdown.
@@ -39,28 +39,28 @@ than guess.
 - Messages of the past begin with their time and author in brackets; don't write such brackets yourself.
 - If a tool's outcome is unknown, look at the present state before you do it again.";
 
-/// What a request is made of.
+/// The inputs of a request.
 #[derive(Debug, Clone)]
 pub struct RequestMaterial<'a> {
-    /// What the notes say that every request tells of.
+    /// The notes that every request includes.
     pub notes: &'a Notes,
-    /// The skills that are told.
+    /// The skills to list.
     pub skills: &'a RequestSkills,
-    /// What may be called; the tool that reads skills only where some are told.
+    /// The tools that may be called; the tool that reads skills only if some are listed.
     pub tools: Vec<ToolSpec>,
-    /// The window's events up to the one that is looked at last.
+    /// The window's events up to the last one to use.
     pub blocks: &'a [LogBlock],
-    /// The summaries of the window that none stands above, oldest first.
+    /// The top-level summaries of the window, oldest first.
     pub summaries: &'a [PastSummary],
     /// The messages to be answered, oldest first.
     pub questions: &'a [Question],
-    /// What memory gives; empty where it gives nothing.
+    /// The injected memories; may be empty.
     pub injection: &'a str,
     /// The present, in the vault's zone.
     pub now: &'a Zoned,
     /// The tokens that the request may have.
     pub budget: u64,
-    /// The longest answer, where it is bounded.
+    /// The longest answer, if it is bounded.
     pub max_output_tokens: Option<u32>,
     /// The JSON schema that the answer must have.
     pub schema: Option<serde_json::Value>,
@@ -69,11 +69,11 @@ pub struct RequestMaterial<'a> {
 /// One message to be answered.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Question {
-    /// Its block in the log; empty where none holds it.
+    /// Its block in the log; empty if no log holds it.
     pub id: String,
-    /// What it says.
+    /// Its text.
     pub text: String,
-    /// What hangs on it: pictures, or words that stand for other files.
+    /// Its files: pictures, or text in place of other files.
     pub files: Vec<Part>,
 }
 
@@ -116,8 +116,8 @@ pub fn assemble(mut material: RequestMaterial<'_>) -> Request {
     }
 }
 
-/// The block ids of the events whose words stand in the request: the past that is told, what is told of the earlier past
-/// since the question is about it, and what a summary says word for word.
+/// The block ids of the events that are in the request: the recent history, the earlier events that were
+/// brought back for this question, and the events that a summary quotes word for word.
 pub fn already_in_request(material: &RequestMaterial<'_>) -> Vec<String> {
     let RequestParts { summaries, past, earlier, .. } = parts(material);
     let from = past.first().map_or(material.blocks.len(), |past| past.at);
@@ -138,16 +138,16 @@ pub fn already_in_request(material: &RequestMaterial<'_>) -> Vec<String> {
     material.blocks.iter().enumerate().filter_map(in_request).collect()
 }
 
-/// A request before it is put together.
+/// The parts of a request.
 struct RequestParts<'a> {
     system: String,
-    /// The summaries that find room, each with the events that it covers.
+    /// The summaries that fit, each with the events that it covers.
     summaries: Vec<(Message, (&'a PastSummary, Range<usize>))>,
-    /// The past that is told as it was said.
+    /// The history that is included word for word.
     past: Vec<PastMessage>,
-    /// What is told of the past under summaries, since the question's words hit it.
+    /// Summarised events that are brought back since they match the question.
     earlier: String,
-    /// What is new.
+    /// The new part.
     new: Vec<Message>,
 }
 
@@ -175,7 +175,7 @@ fn parts<'a>(material: &RequestMaterial<'a>) -> RequestParts<'a> {
     RequestParts { system, summaries: newest_that_fit(shown.collect(), left), past, earlier, new }
 }
 
-/// The newest of these messages that fit, in their order.
+/// The newest of these messages that fit, in order.
 fn newest_that_fit<T>(mut messages: Vec<(Message, T)>, room: u64) -> Vec<(Message, T)> {
     let mut left = room;
     let fits = |(message, _): &&(Message, T)| {
@@ -187,8 +187,8 @@ fn newest_that_fit<T>(mut messages: Vec<(Message, T)>, room: u64) -> Vec<(Messag
     messages.split_off(messages.len() - kept)
 }
 
-/// Where the past begins that is told: at a multiple of [`STRIDE`] where more than [`MOST_RAW`] would stand before the
-/// [`TAIL`]; over budget later, in steps of [`EVICT`]. The last message is kept whatever it costs.
+/// The index at which the included history begins: a multiple of [`STRIDE`] if more than [`MOST_RAW`] would precede the
+/// [`TAIL`]; later, in steps of [`EVICT`], if over budget. The last message is always kept.
 fn past_start(past: &[PastMessage], room: u64) -> usize {
     let tail = past.len().saturating_sub(TAIL);
     let mut start = 0;
@@ -222,7 +222,8 @@ fn system(notes: &Notes, skills: &RequestSkills) -> String {
     text
 }
 
-/// What is new in this turn: date and time, what was last worked on, what was said `earlier` about it, and the memories before the first question.
+/// The new part of this turn: date and time, the last session's work, what was said `earlier` about it, and the
+/// memories before the first question.
 fn new_messages(material: &RequestMaterial<'_>, earlier: &str) -> Vec<Message> {
     let now = material.now;
     let zone = now.time_zone().iana_name().unwrap_or("local time");

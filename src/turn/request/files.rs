@@ -8,9 +8,9 @@ use ulid::Ulid;
 use crate::brain::Part;
 use crate::format::log::{EventKind, LogBlock};
 
-/// The largest picture that a brain is given, in bytes.
+/// The largest picture that is sent to a brain, in bytes.
 const MOST_PICTURE: u64 = 5 << 20;
-/// The largest text file that stands in a question, in bytes.
+/// The largest text file that is included in a question, in bytes.
 const MOST_TEXT: u64 = 64 << 10;
 
 /// A file of a message.
@@ -20,7 +20,7 @@ pub struct AttachedFile {
     pub name: String,
     /// Where it is.
     pub place: FilePlace,
-    /// Its media type and size, as the log says them.
+    /// Its media type and size, as in the log.
     pub about: String,
 }
 
@@ -33,14 +33,14 @@ pub enum FilePlace {
     Kept(String),
 }
 
-/// What a file is to a brain.
+/// How a brain can use a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileKind {
-    /// A picture that brains take.
+    /// A picture of a type that brains accept.
     Picture,
     /// A text.
     Text,
-    /// Anything else: told by name and size.
+    /// Anything else: described by name and size.
     Other,
 }
 
@@ -66,7 +66,7 @@ impl AttachedFile {
         self.about.split([',', ';']).next().unwrap_or_default().trim()
     }
 
-    /// What it is to a brain.
+    /// How a brain can use it.
     pub fn kind(&self) -> FileKind {
         match self.media_type() {
             "image/png" | "image/jpeg" | "image/gif" | "image/webp" => FileKind::Picture,
@@ -75,7 +75,7 @@ impl AttachedFile {
         }
     }
 
-    /// The most bytes of it that a brain is given; none where its content is never told.
+    /// The most bytes of it that are sent; `None` if its content is never sent.
     pub fn max_bytes(&self) -> Option<u64> {
         match self.kind() {
             FileKind::Picture => Some(MOST_PICTURE),
@@ -84,7 +84,7 @@ impl AttachedFile {
         }
     }
 
-    /// How it is told, with its content where that was read and isn't too large.
+    /// The message part for the file, with its content if that was read and isn't too large.
     pub fn to_part(&self, read: Option<&[u8]>) -> Part {
         match (read, self.max_bytes()) {
             (Some(bytes), Some(most)) if bytes.len() as u64 <= most => self.content_part(bytes),
@@ -92,12 +92,12 @@ impl AttachedFile {
         }
     }
 
-    /// How it is told by name and size.
+    /// The message part with name and size only.
     pub fn name_part(&self) -> Part {
         Part::Text { text: format!("(attached file: {}, {})", self.name, self.about) }
     }
 
-    /// How its content is told.
+    /// The message part with its content.
     fn content_part(&self, bytes: &[u8]) -> Part {
         match self.kind() {
             FileKind::Picture => Part::Image {
@@ -126,7 +126,7 @@ pub fn of(blocks: &[LogBlock], message: &str) -> Vec<AttachedFile> {
     own.flat_map(|block| block.event.content.lines().filter_map(AttachedFile::parse)).collect()
 }
 
-/// What the ids of all blocks of one message of a chat have in common; none where an id is none of the logs'
+/// The common part of the block ids of one chat message; `None` if the id was not made by the logs'
 /// writer.
 pub fn message_of(id: &str) -> Option<u128> {
     Some(id.parse::<Ulid>().ok()?.0 & !0xffff)

@@ -15,13 +15,14 @@ use crate::brain::{Message, Part, ToolCall, ToolResult};
 use crate::format::log::{EventKind, LogBlock, LogEvent};
 use crate::turn::facts;
 
-/// Room for the marks around a result, and for its `Error: `: a result that was cut when it was written isn't cut again.
+/// Room for the marks around a result, and for its `Error: `: a result that was cut when it was written isn't cut
+/// again.
 const MARKS: usize = 1_000;
 
-/// One message of the past, with the log's event that it begins with.
+/// One earlier message, with the log event that it begins with.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PastMessage {
-    /// As the model is told.
+    /// As it is sent to the model.
     pub messages: Vec<Message>,
     /// Its size in estimated tokens.
     pub tokens: u64,
@@ -29,7 +30,7 @@ pub struct PastMessage {
     pub at: usize,
 }
 
-/// What became of messages after they were said, by the block id of the message.
+/// The later edits and deletions of messages, by the message's block id.
 #[derive(Debug, Default)]
 pub struct Changes<'a> {
     edited: HashMap<&'a str, &'a str>,
@@ -50,7 +51,7 @@ impl<'a> Changes<'a> {
         changes
     }
 
-    /// What a block says now; none where it was deleted.
+    /// A block's current text; `None` if it was deleted.
     pub fn text(&self, block: &'a LogBlock) -> Option<&'a str> {
         let id = block.event.id.as_deref().unwrap_or_default();
         if self.deleted.contains(id) {
@@ -65,7 +66,7 @@ pub fn changed(event: &LogEvent) -> Option<&str> {
     change(event).map(|(id, _)| id)
 }
 
-/// What a system event says of a message: its block id with its new text, or none where it was deleted.
+/// A message change in a system event: the block id with its new text, or `None` for a deletion.
 fn change(event: &LogEvent) -> Option<(&str, Option<&str>)> {
     if let Some(rest) = event.content.strip_prefix("edited [[") {
         let (link, text) = rest.split_once("]]:\n")?;
@@ -75,8 +76,8 @@ fn change(event: &LogEvent) -> Option<(&str, Option<&str>)> {
     Some((rest.trim_end().trim_end_matches("]]").split_once("#^")?.1, None))
 }
 
-/// The messages that `blocks` tell, oldest first. `left_out` are the ids of the questions that are asked now;
-/// tool calls are told only where `tools` are offered, since a model may refuse calls of tools that it hasn't.
+/// The messages in `blocks`, oldest first. `left_out` are the ids of the questions that are asked now;
+/// tool calls are included only if `tools` are offered, since a model may refuse calls of tools that it lacks.
 pub fn past(blocks: &[LogBlock], left_out: &[&str], tools: bool, zone: &TimeZone) -> Vec<PastMessage> {
     let changes = Changes::of(blocks);
     let mut out: Vec<PastMessage> = Vec::new();
@@ -87,13 +88,13 @@ pub fn past(blocks: &[LogBlock], left_out: &[&str], tools: bool, zone: &TimeZone
     for (at, block) in blocks.iter().enumerate() {
         let event = &block.event;
         let id = event.id.as_deref().unwrap_or_default();
-        // What hangs on a question that is asked now, and what its turn has noted so far, is no past.
+        // Files of a question that is asked now, and entries of its own turn, are not history.
         let own = left_out.contains(&id) || message_of(id).is_some_and(|message| asked.contains(&message));
         if own && event.kind != EventKind::Agent {
             continue;
         }
         let said = match event.kind {
-            // What was said after the question has a turn of its own.
+            // Later messages have a turn of their own.
             EventKind::User if last.is_some_and(|last| at > last) => None,
             EventKind::User => changes.text(block).map(|text| {
                 let when = event.at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string();
@@ -151,7 +152,7 @@ fn append(out: &mut [PastMessage], more: &str) {
     }
 }
 
-/// A file that hung on the message before it: its name, kind and size, never its link, which expires.
+/// A file attached to the message before it: its name, kind and size, never its link, which expires.
 fn note_file(past: &mut PastMessage, file: Part) {
     if let Some(Message::User { parts }) = past.messages.last_mut() {
         parts.push(file);
@@ -172,14 +173,14 @@ fn tool(block: &LogBlock) -> Option<(ToolCall, ToolResult)> {
     Some((call, ToolResult { call_id: id, text, is_error }))
 }
 
-/// How a tool's call and result stand in a log; [`past`] reads it back.
+/// A tool's call and result in the log's form; [`past`] reads it back.
 pub fn tool_block(call: &ToolCall, result: &str, is_error: bool) -> String {
     let arguments = serde_json::from_str::<Value>(&call.arguments)
         .map_or_else(|_| Value::String(call.arguments.clone()).to_string(), |value| value.to_string());
     format!("{arguments}\n\n{}{result}", if is_error { "Error: " } else { "" })
 }
 
-/// The text without the mentions that it begins or ends with: they say to whom it is said.
+/// The text without the mentions at its beginning and end, which only address somebody.
 pub fn strip_mentions(text: &str) -> &str {
     let mut text = text.trim();
     loop {
@@ -212,9 +213,9 @@ pub fn estimate(text: &str) -> u64 {
     u64::try_from(text.chars().count().div_ceil(4)).unwrap_or(u64::MAX)
 }
 
-/// What a picture counts for, whatever its size: providers scale them to about this.
+/// The tokens of a picture of any size: providers scale pictures to about this.
 const PICTURE_TOKENS: u64 = 1_600;
-/// What a message costs beside its text.
+/// The tokens of a message in addition to its text.
 const FRAME_TOKENS: u64 = 4;
 
 /// Estimated tokens of a message.
@@ -334,7 +335,7 @@ mod tests {
                 Message::user("[2026-11-22 09:01 Bob] right"),
             ]
         );
-        // Without tools their calls are left out; what is asked now is, too.
+        // Without tools their calls are left out, and so is the current question.
         let told = past(&blocks, &["A7"], false, &TimeZone::UTC);
         assert_eq!(told.iter().map(|past| past.messages.len()).sum::<usize>(), 2);
     }

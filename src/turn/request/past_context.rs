@@ -27,18 +27,18 @@ const B: f64 = 0.75;
 /// A turn with a smaller share of the weight of the question's words counts less: [`FEW_WORDS`] of its score.
 const SHARE: f64 = 0.2;
 const FEW_WORDS: f64 = 0.3;
-/// The part of the score of the turn before that a turn gets, squared for the one before that: an answer seldom
-/// repeats the words of what it answers. [`AFTER`] is that of the turns after it. On `locomo-dev` all evidence stands in
-/// 87 of 100 requests of 8,000 tokens, 72 without these two; any values from 0.5 to 0.7 and 0.2 to 0.4 give 85 or more.
+/// The part of the score of the turn before that a turn gets, squared for the one before that: an answer seldom repeats
+/// the words of what it answers. [`AFTER`] is that of the turns after it. On `locomo-dev` all evidence stands in 87 of
+/// 100 requests of 8,000 tokens, 72 without these two; any values from 0.5 to 0.7 and 0.2 to 0.4 give 85 or more.
 const BEFORE: f64 = 0.6;
 const AFTER: f64 = 0.3;
 
-/// A summary that none stands above.
+/// A top-level summary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PastSummary {
     /// Its id.
     pub id: String,
-    /// What it says.
+    /// Its text.
     pub text: String,
     /// The block id of the first event that it covers.
     pub first: String,
@@ -48,7 +48,7 @@ pub struct PastSummary {
     pub at: Timestamp,
 }
 
-/// The summaries of a request with the events that they cover; those whose events the log has lost aren't told.
+/// The summaries of a request with the events that they cover; those whose events the log has lost are left out.
 pub fn locate<'a>(summary: &'a [PastSummary], blocks: &[LogBlock]) -> Vec<(&'a PastSummary, Range<usize>)> {
     if summary.is_empty() {
         return Vec::new();
@@ -69,7 +69,7 @@ pub fn locate<'a>(summary: &'a [PastSummary], blocks: &[LogBlock]) -> Vec<(&'a P
     found
 }
 
-/// A summary as a model is told of it.
+/// A summary in the form that is sent to a model.
 pub fn message(
     summary: &PastSummary,
     events: &Range<usize>,
@@ -132,7 +132,7 @@ pub fn matching_turns(
     )
 }
 
-/// A covered event: how often it has each of the words that are asked for, and its words in all.
+/// A covered event: how often it has each of the question's words, and its word count.
 struct PastTurn<'a> {
     at: usize,
     text: &'a str,
@@ -290,7 +290,7 @@ mod tests {
             whole.messages.iter().map(history::tokens).sum::<u64>() + history::estimate(&whole.system);
         let less = request(52, &summary, "Hello", size - 1);
         assert_eq!(less.messages, whole.messages[1..]);
-        // The events are told before any summary is.
+        // The events come before any summary.
         let least = request(52, &summary, "Hello", 100);
         assert!(words(&least.messages[0]).contains("5"), "{}", words(&least.messages[0]));
         assert!(!least.messages.iter().any(|message| words(message).contains("Summary sum_")));

@@ -20,20 +20,20 @@ use crate::turn::skills::RequestSkills;
 /// The last part of a recall block's id; `discord::snowflake` makes them.
 const RECALL_PART: u128 = 2;
 
-/// What doesn't stand in the log.
+/// The parts of a request that are not in the log.
 #[derive(Debug, Clone, Default)]
 pub struct RebuildContext {
-    /// What the notes say that every request tells of.
+    /// The notes that every request includes.
     pub notes: Notes,
-    /// The skills that were told, with what their notes say.
+    /// The skills that were listed, with their descriptions.
     pub skills: RequestSkills,
-    /// What may be called.
+    /// The tools that may be called.
     pub tools: Vec<ToolSpec>,
-    /// The summaries that the request told of, in its order.
+    /// The summaries in the request, in its order.
     pub summaries: Vec<PastSummary>,
-    /// The longest answer of the brain that answered.
+    /// The longest answer of the brain that answered, in tokens.
     pub max_output_tokens: Option<u32>,
-    /// What was told of the files of each question, by its block's id; only those kept in the vault can be told again.
+    /// The message parts of each question's files, by its block's id; only files in the vault can be rebuilt.
     pub files: Vec<(String, Vec<Part>)>,
 }
 
@@ -44,7 +44,7 @@ pub fn facts_of(blocks: &[LogBlock], question: &str) -> Option<Facts> {
     facts.find(|facts| facts.turn.as_deref() == Some(question) && !facts.is_partial())
 }
 
-/// The questions of a turn as the log says them now, up to its last event.
+/// The questions of a turn in the log's current wording, up to its last event.
 pub fn questions(blocks: &[LogBlock], ids: &[&str]) -> Vec<Question> {
     let changes = Changes::of(blocks);
     let found = ids.iter().filter_map(|id| {
@@ -55,13 +55,13 @@ pub fn questions(blocks: &[LogBlock], ids: &[&str]) -> Vec<Question> {
     found.collect()
 }
 
-/// The events up to the one with this id, which is one of them.
+/// The events up to and including the one with this id.
 pub fn up_to<'a>(blocks: &'a [LogBlock], tail: Option<&str>) -> &'a [LogBlock] {
     let end = tail.and_then(|tail| blocks.iter().rposition(|block| block.event.id.as_deref() == Some(tail)));
     end.map_or(blocks, |end| &blocks[..=end])
 }
 
-/// The block that holds what memory gave for a question: the question's own id with another last part, as the
+/// The block with the memories for a question: the question's own id with another last part, as the
 /// logs' writer makes it.
 pub fn recall_id(question: &str) -> String {
     question
@@ -69,7 +69,7 @@ pub fn recall_id(question: &str) -> String {
         .map_or_else(|_| String::new(), |id| Ulid((id.0 & !0xffff) | RECALL_PART).to_string())
 }
 
-/// The text that was injected, in the folded callout of this question; empty where there is none.
+/// The injected text in the folded callout of this question; empty if there is none.
 pub fn injection<'a>(blocks: &'a [LogBlock], recall_id: &str) -> &'a str {
     let callout = blocks
         .iter()
@@ -78,7 +78,7 @@ pub fn injection<'a>(blocks: &'a [LogBlock], recall_id: &str) -> &'a str {
     content.find(MARK).map_or("", |at| &content[at..])
 }
 
-/// The request of the turn whose facts these are; none where the log has lost what it needs.
+/// The request of the turn with these facts; `None` if the log no longer has what it needs.
 pub fn request(
     blocks: &[LogBlock],
     facts: &Facts,

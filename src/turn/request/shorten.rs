@@ -1,11 +1,11 @@
 //! Shortens a long text to its head and its tail. Pure.
 
-/// The most characters of a tool's result, wherever it stands: in its turn, in the log, in later requests. One limit, so
-/// that what was cut once is not cut again, and a request begins as the one before it did.
+/// The most characters of a tool's result, wherever it stands: in its turn, in the log, in later requests. One limit,
+/// so that what was cut once is not cut again, and a request begins as the one before it did.
 pub const MOST_RESULT: usize = 30_000;
 
-/// A text of at most `most` characters: its head and its tail, with what was left out said between them. A text that was
-/// cut before has one marker afterwards, too, with all that is missing in the unit of the first cut.
+/// Shortens a text to at most `most` characters: its head and tail with a marker for the omitted part between. A text
+/// that was cut before keeps a single marker, which counts everything missing in the unit of the first cut.
 pub fn shorten(text: &str, most: usize) -> String {
     let length = text.chars().count();
     if length <= most {
@@ -27,7 +27,7 @@ pub fn shorten(text: &str, most: usize) -> String {
     format!("{}\n[… {missing} {unit} left out …]\n{tail}", head.trim_end_matches('\n'))
 }
 
-/// A text around the marker of an earlier cut.
+/// A text that was cut before: the parts around its marker.
 struct Cut<'t> {
     before: &'t str,
     missing: u64,
@@ -63,7 +63,7 @@ mod tests {
             let (before, rest) = text.split_once("\n[… ").unwrap();
             let (said, after) = rest.split_once(" bytes left out …]\n").unwrap();
             let missing = whole.len() - before.len() - after.len();
-            // The line's end before the marker may count to either side.
+            // The line break before the marker may count to either side.
             assert!(missing.abs_diff(said.parse().unwrap()) <= 1, "{said} of {missing}");
             assert!(whole.starts_with(before) && whole.ends_with(after));
         }
