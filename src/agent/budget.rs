@@ -162,7 +162,7 @@ pub fn today(workspace: &Workspace, journal: &TurnJournal) -> Vec<Budget> {
     let day = workspace.clock.now().to_zoned(workspace.zone.tz().clone()).date().to_string();
     let read = |error: &crate::turn::TurnJournalError| tracing::warn!("{error}");
     let spent = journal.spent_since(midnight).inspect_err(read).unwrap_or_default();
-    let lifted = journal.lifted_since(midnight).inspect_err(read).unwrap_or_default();
+    let lifted = journal.budget_events_since(midnight).inspect_err(read).unwrap_or_default();
     let costs = journal.costs_since(midnight).inspect_err(read).unwrap_or_default();
     budgets(&workspace.settings, &spent, &costs, &lifted, &day)
 }

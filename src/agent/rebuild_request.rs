@@ -216,7 +216,7 @@ fn summaries(
         return Vec::new();
     }
     let ids: Vec<String> = facts.sums.iter().map(|id| format!("sum_{id}")).collect();
-    Summaries::of(workspace).told_by(path, &ids, read).unwrap_or_default()
+    Summaries::of(workspace).summaries_by_id(path, &ids, read).unwrap_or_default()
 }
 
 /// Makes a request with this reader of notes.

@@ -51,9 +51,9 @@ impl BrainLearner {
             return Ok(None);
         }
         let mut asked = 0;
-        for portion in brain::portions(turns) {
+        for batch in brain::batches(turns) {
             let mut learner = self.learner()?;
-            let new: Vec<PersonTurn> = portion.into_iter().filter(|turn| !learner.is_known(turn)).collect();
+            let new: Vec<PersonTurn> = batch.into_iter().filter(|turn| !learner.is_known(turn)).collect();
             if new.is_empty() {
                 continue;
             }
@@ -120,9 +120,9 @@ impl BrainLearner {
         let asked = request(brain::judge(&shown));
         let near: Vec<Vec<&str>> = shown.into_iter().map(|(_, near)| near).collect();
         let Some(reply) = self.ask(names, &asked).await else { return };
-        let judged: Vec<Option<BrainVerdict>> = brain::judged(&reply.text, &near);
-        for ((at, candidate), judged) in places.into_iter().zip(judged) {
-            found[at][candidate].judged = judged;
+        let verdicts: Vec<Option<BrainVerdict>> = brain::parse_verdicts(&reply.text, &near);
+        for ((at, candidate), verdict) in places.into_iter().zip(verdicts) {
+            found[at][candidate].verdict = verdict;
         }
     }
 }

@@ -45,7 +45,7 @@ pub struct Extracted {
     /// How useful it looks, 0 to 1.
     pub utility: f64,
     /// A brain's verdict on a known fact; `None` if the words decide.
-    pub judged: Option<BrainVerdict>,
+    pub verdict: Option<BrainVerdict>,
 }
 
 /// A brain's verdict on a candidate, naming a known fact by its words.

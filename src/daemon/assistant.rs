@@ -121,7 +121,7 @@ async fn ask_once(
     match answered {
         Ok(answer) => {
             let facts = answer.facts.render();
-            journal.answered(message, &answer.text, &facts, 0, now).map_err(words)?;
+            journal.record_answer(message, &answer.text, &facts, 0, now).map_err(words)?;
             for state in [TurnState::Sent, TurnState::Done] {
                 journal.advance(message, state, "", now).map_err(words)?;
             }

@@ -316,10 +316,16 @@ impl Runner {
         let (text, facts) =
             (run.answer.as_deref().unwrap_or_default(), run.facts.as_deref().unwrap_or_default());
         let chunks = self.journal.run_message(&run.key)?.map_or(0, |message| message.chunks.len());
-        self.parts.turns.answered(message, text, facts, u32::try_from(chunks).unwrap_or(u32::MAX), now())?;
+        self.parts.turns.record_answer(
+            message,
+            text,
+            facts,
+            u32::try_from(chunks).unwrap_or(u32::MAX),
+            now(),
+        )?;
         fail::fail_point!("routines::after-answered");
         let log = RunLog::of(workspace, run);
-        for note in crate::turn::noted(&self.parts.turns, message)? {
+        for note in crate::turn::turn_notes(&self.parts.turns, message)? {
             log.note(workspace, &note, now())?;
         }
         log.answer(workspace, text, facts, now())?;

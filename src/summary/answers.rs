@@ -61,10 +61,10 @@ impl Summaries<'_> {
     /// None has it, or a note can't be read.
     pub fn find(&self, id: &str) -> Result<LocatedSummary, SummaryError> {
         let id = id.trim().trim_start_matches('[').trim_end_matches(']');
-        let shelves = self.shelves()?.into_iter();
-        for (name, shelf) in shelves {
-            if let Some(note) = shelf.notes.iter().find(|note| note.summary.id == id).cloned() {
-                return Ok(LocatedSummary { window: self.window_of(&name, shelf.notes)?, note });
+        let all_logs = self.all_logs()?.into_iter();
+        for (name, summaries) in all_logs {
+            if let Some(note) = summaries.notes.iter().find(|note| note.summary.id == id).cloned() {
+                return Ok(LocatedSummary { window: self.window_of(&name, summaries.notes)?, note });
             }
         }
         Err(SummaryError::Unknown(id.to_owned()))
@@ -75,7 +75,7 @@ impl Summaries<'_> {
     /// # Errors
     /// None has it, or a note can't be read.
     pub fn describe(&self, id: &str) -> Result<Described, SummaryError> {
-        Ok(self.find(id)?.described(&self.logs))
+        Ok(self.find(id)?.description(&self.logs))
     }
 
     /// Expands the summary of this id.
@@ -85,7 +85,7 @@ impl Summaries<'_> {
     pub fn expand(&self, id: &str, options: Options) -> Result<Expanded, SummaryError> {
         let found = self.find(id)?;
         if options.messages {
-            found.is_there()?;
+            found.check_events_exist()?;
         }
         Ok(expand::expand(&found, &format!("{}/{}.md", self.logs, found.window.name()), options))
     }
@@ -97,7 +97,7 @@ impl Summaries<'_> {
     /// None has it, the log doesn't hold them any more, or a note can't be read.
     pub fn covered(&self, id: &str) -> Result<(Vec<u8>, Option<String>), SummaryError> {
         let found = self.find(id)?;
-        found.is_there()?;
+        found.check_events_exist()?;
         let LocatedSummary { window, note } = found;
         let id = &note.summary.id;
         let bytes = window.messages(id).iter().flat_map(|block| block.bytes).copied().collect();
@@ -111,7 +111,7 @@ impl Summaries<'_> {
     pub fn grep(&self, query: &Query) -> Result<Hits, SummaryError> {
         let mut hits = Vec::new();
         if query.scope != GrepScope::Summaries {
-            for (path, _) in self.walk(&self.logs)? {
+            for (path, _) in self.notes_below(&self.logs)? {
                 if let Ok(bytes) = self.workspace.vault.read(&path) {
                     hits.extend(query.in_log(path.as_str(), &events(&bytes)));
                 }
@@ -129,10 +129,10 @@ impl Summaries<'_> {
     /// A note can't be read.
     pub fn verify(&self) -> Result<Verified, SummaryError> {
         let mut verified = Verified::default();
-        for (name, shelf) in self.shelves()? {
-            verified.summaries += shelf.notes.len();
-            verified.bad.extend(shelf.strays);
-            verified.bad.extend(self.window_of(&name, shelf.notes)?.verify());
+        for (name, summaries) in self.all_logs()? {
+            verified.summaries += summaries.notes.len();
+            verified.bad.extend(summaries.strays);
+            verified.bad.extend(self.window_of(&name, summaries.notes)?.verify());
         }
         Ok(verified)
     }
@@ -144,8 +144,8 @@ impl Summaries<'_> {
     /// A note can't be read.
     pub fn findings(&self) -> Result<Vec<PlacedFinding>, SummaryError> {
         let mut findings = Vec::new();
-        for (name, shelf) in self.shelves()? {
-            let window = self.window_of(&name, shelf.notes)?;
+        for (name, summaries) in self.all_logs()? {
+            let window = self.window_of(&name, summaries.notes)?;
             findings.extend(window.verify().into_iter().filter_map(|problem| {
                 let note = window.note(&problem.id)?;
                 Some(PlacedFinding {
@@ -163,7 +163,7 @@ impl Summaries<'_> {
 
 impl LocatedSummary {
     /// Whether the log holds the events.
-    fn is_there(&self) -> Result<(), SummaryError> {
+    fn check_events_exist(&self) -> Result<(), SummaryError> {
         let id = &self.note.summary.id;
         if !self.window.messages(id).is_empty() {
             return Ok(());
@@ -171,7 +171,7 @@ impl LocatedSummary {
         Err(SummaryError::Lost { id: id.clone(), why: self.window.problem(id).unwrap_or_default() })
     }
 
-    fn described(&self, logs: &str) -> Described {
+    fn description(&self, logs: &str) -> Described {
         let Self { window, note } = self;
         let summary = &note.summary;
         let events = window.events(&summary.id).unwrap_or_default();

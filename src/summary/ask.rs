@@ -66,13 +66,13 @@ pub fn request(said: &[SourceText], depth: u32, target: u64, firmness: Firmness)
         "{task}\n{length}\n{DATA}\nEnd with one line: `{EXPAND}` and a short list of topics that the full record says \
          more about. Answer with the summary alone."
     );
-    let texts: Vec<String> = said.iter().map(SourceText::shown).collect();
+    let texts: Vec<String> = said.iter().map(SourceText::label).collect();
     SummaryRequest { system, text: texts.join("\n\n"), most_tokens: target * MOST_TIMES }
 }
 
 impl SourceText {
     /// Its name in the request to a brain.
-    pub fn shown(&self) -> String {
+    pub fn label(&self) -> String {
         if self.head.is_empty() { self.text.clone() } else { format!("[{}] {}", self.head, self.text) }
     }
 }

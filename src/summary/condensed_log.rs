@@ -31,9 +31,9 @@ impl Summaries<'_> {
         zone: &TimeZone,
         most: u64,
     ) -> Result<CondensedLog, SummaryError> {
-        let (roots, blocks) = self.told(path.as_str(), blocks);
+        let (roots, blocks) = self.past_summaries(path.as_str(), blocks);
         let roots = roots?;
-        let last = roots.last().map(|told| told.last.as_str());
+        let last = roots.last().map(|past| past.last.as_str());
         let covered = blocks.iter().rposition(|block| last.is_some() && block.event.id.as_deref() == last);
         let rest = said(&blocks, covered.map_or(0, |at| at + 1)..blocks.len(), zone);
         Ok(CondensedLog { roots, rest: newest(rest, most) })
@@ -42,8 +42,8 @@ impl Summaries<'_> {
 
 impl CondensedLog {
     /// All of it in one order, the newest `most` tokens.
-    pub fn into_said(self, most: u64) -> Vec<SourceText> {
-        let root = |told: PastSummary| SourceText { head: String::new(), text: told.text };
+    pub fn into_sources(self, most: u64) -> Vec<SourceText> {
+        let root = |past: PastSummary| SourceText { head: String::new(), text: past.text };
         newest(self.roots.into_iter().map(root).chain(self.rest).collect(), most)
     }
 }

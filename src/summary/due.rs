@@ -43,31 +43,31 @@ pub struct Due {
 
 impl Window {
     /// The summaries to make next; making them may make others due. Empty if the log is gone.
-    pub fn due(&self, look: DueScope, zone: &TimeZone) -> Vec<Due> {
+    pub fn due(&self, scope: DueScope, zone: &TimeZone) -> Vec<Due> {
         if self.bytes.is_none() {
             return Vec::new();
         }
-        let mut due = self.due_leaves(look, zone);
+        let mut due = self.due_leaves(scope, zone);
         if due.is_empty() {
-            due = self.due_again(look, zone);
+            due = self.outdated(scope, zone);
         }
         if due.is_empty() {
-            due = self.due_condensed(look, zone);
+            due = self.due_condensed(scope, zone);
         }
         due
     }
 
-    fn due_leaves(&self, look: DueScope, zone: &TimeZone) -> Vec<Due> {
+    fn due_leaves(&self, scope: DueScope, zone: &TimeZone) -> Vec<Due> {
         let placed: Vec<&PlacedSummary> =
-            if look == DueScope::New { self.roots() } else { self.leaves().collect() };
+            if scope == DueScope::New { self.roots() } else { self.leaves().collect() };
         let mut covered: Vec<Range<usize>> =
             placed.iter().filter_map(|placed| placed.events.clone()).collect();
-        let mut due = if look == DueScope::New { Vec::new() } else { self.as_they_were(&covered) };
+        let mut due = if scope == DueScope::New { Vec::new() } else { self.former_ranges(&covered) };
         covered.extend(due.iter().cloned());
         covered.sort_by_key(|events| events.start);
         // New events follow all covered ones, so only they are examined with each message.
-        let grown = if look == DueScope::New { covered.last().map_or(0, |events| events.end) } else { 0 };
-        due.extend(plan::leaves(&self.sizes_from(grown), &covered, look));
+        let grown = if scope == DueScope::New { covered.last().map_or(0, |events| events.end) } else { 0 };
+        due.extend(plan::leaves(&self.sizes_from(grown), &covered, scope));
         if due.is_empty() {
             return Vec::new();
         }
@@ -78,7 +78,7 @@ impl Window {
     }
 
     /// The missing leaves whose ids those above them tell: the same events have the same id.
-    fn as_they_were(&self, covered: &[Range<usize>]) -> Vec<Range<usize>> {
+    fn former_ranges(&self, covered: &[Range<usize>]) -> Vec<Range<usize>> {
         let missing = self.missing();
         let mut found = Vec::new();
         if missing.is_empty() {
@@ -88,7 +88,7 @@ impl Window {
         let leaf = |start: usize, limit: usize| {
             let ends = start + plan::LEAF_EVENTS..=limit.min(start + LONGEST_LEAF);
             ends.map(|end| start..end).find(|events| {
-                let id = self.covers(events).map(|covers| self.id_of(SummaryKind::Leaf, &covers, &[]));
+                let id = self.covered_ids(events).map(|covers| self.id_of(SummaryKind::Leaf, &covers, &[]));
                 id.is_some_and(|id| missing.contains(id.as_str()))
             })
         };
@@ -116,7 +116,7 @@ impl Window {
         zone: &TimeZone,
         replaces: Option<&SummaryNote>,
     ) -> Option<Due> {
-        let covers = self.covers(&events)?;
+        let covers = self.covered_ids(&events)?;
         Some(Due {
             id: self.id_of(SummaryKind::Leaf, &covers, &[]),
             kind: SummaryKind::Leaf,
@@ -125,7 +125,7 @@ impl Window {
             sha256: self.hash(&events),
             replaces: replaces.map(|note| note.path.clone()),
             before: self.count_before(0, events.start),
-            said: said_with(changes, &self.blocks[events], zone),
+            said: event_texts_with(changes, &self.blocks[events], zone),
             covers,
         })
     }
@@ -139,11 +139,11 @@ impl Window {
     }
 
     /// The outdated summaries, the lowest first; those of changed bytes only if all are examined.
-    fn due_again(&self, look: DueScope, zone: &TimeZone) -> Vec<Due> {
+    fn outdated(&self, scope: DueScope, zone: &TimeZone) -> Vec<Due> {
         let changed = self.changed();
         let is_old = |placed: &&PlacedSummary| {
             placed.events.is_some()
-                && (self.is_outdated(placed, &changed) || (look == DueScope::All && !self.holds(placed)))
+                && (self.is_outdated(placed, &changed) || (scope == DueScope::All && !self.holds(placed)))
         };
         let old: Vec<&PlacedSummary> = self.notes.iter().filter(is_old).collect();
         if old.is_empty() {
@@ -166,8 +166,8 @@ impl Window {
         again.collect()
     }
 
-    fn due_condensed(&self, look: DueScope, zone: &TimeZone) -> Vec<Due> {
-        let mut groups = self.groups_as_they_were();
+    fn due_condensed(&self, scope: DueScope, zone: &TimeZone) -> Vec<Due> {
+        let mut groups = self.former_groups();
         if groups.is_empty() {
             let roots = self.roots();
             let shape = |placed: &&PlacedSummary| Root {
@@ -176,7 +176,7 @@ impl Window {
             };
             let shapes: Vec<Root> = roots.iter().map(shape).collect();
             let notes = |group: Range<usize>| roots[group].iter().map(|placed| &placed.note).collect();
-            groups = plan::condense(&shapes, look).into_iter().map(notes).collect();
+            groups = plan::condense(&shapes, scope).into_iter().map(notes).collect();
         }
         let due = groups.into_iter().filter_map(|notes| self.condensed(&notes, zone, None));
         in_their_order(due.collect())
@@ -184,7 +184,7 @@ impl Window {
 
     /// The groups whose condensed summary is missing, as one above it tells: of summaries that none stands directly
     /// above, though one further up may be about the same events.
-    fn groups_as_they_were(&self) -> Vec<Vec<&SummaryNote>> {
+    fn former_groups(&self) -> Vec<Vec<&SummaryNote>> {
         let missing = self.missing();
         if missing.is_empty() {
             return Vec::new();
@@ -216,7 +216,7 @@ impl Window {
         let last = self.events(&notes.last()?.summary.id)?;
         let events = first.start..last.end;
         let sources: Vec<String> = notes.iter().map(|note| note.summary.id.clone()).collect();
-        let id = self.id_of(SummaryKind::Condensed, &self.covers(&events)?, &sources);
+        let id = self.id_of(SummaryKind::Condensed, &self.covered_ids(&events)?, &sources);
         Some((id, events, sources))
     }
 
@@ -237,7 +237,7 @@ impl Window {
             id,
             kind: SummaryKind::Condensed,
             depth,
-            covers: self.covers(&events)?,
+            covers: self.covered_ids(&events)?,
             sources,
             sha256: self.hash(&events),
             replaces: replaces.map(|note| note.path.clone()),
@@ -265,11 +265,11 @@ fn in_their_order(mut due: Vec<Due>) -> Vec<Due> {
 
 /// The texts of these events as they are now: edits applied, deletions and injected memory left out.
 pub fn said(blocks: &[LogBlock], events: Range<usize>, zone: &TimeZone) -> Vec<SourceText> {
-    said_with(&Changes::of(blocks), &blocks[events], zone)
+    event_texts_with(&Changes::of(blocks), &blocks[events], zone)
 }
 
 /// The texts of some events of a log, with the edits and deletions of all its messages.
-fn said_with<'b>(changes: &Changes<'b>, events: &'b [LogBlock], zone: &TimeZone) -> Vec<SourceText> {
+fn event_texts_with<'b>(changes: &Changes<'b>, events: &'b [LogBlock], zone: &TimeZone) -> Vec<SourceText> {
     let said = events.iter().filter_map(|block| {
         let event = &block.event;
         let text = changes.text(block)?;

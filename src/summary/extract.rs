@@ -221,14 +221,14 @@ fn topic_term(word: &str, authors: &HashSet<String>) -> Option<String> {
     let lower = word.to_lowercase();
     let is_short = word.chars().count() < 4 && word.is_ascii();
     let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
-    if is_short || is_number || says_nothing(&lower) || authors.contains(&lower) {
+    if is_short || is_number || is_stop_word(&lower) || authors.contains(&lower) {
         return None;
     }
     terms(word).into_iter().next()
 }
 
 /// Whether a lower-case word is a stop word.
-fn says_nothing(word: &str) -> bool {
+fn is_stop_word(word: &str) -> bool {
     function_words::is_one(word) || SMALL_TALK.split_ascii_whitespace().any(|one| one == word)
 }
 
@@ -237,7 +237,7 @@ fn is_small_talk(sentence: &str, authors: &HashSet<String>) -> bool {
     words(sentence).all(|word| {
         let lower = word.text.to_lowercase();
         let is_author = |author: &String| lower.len() > 2 && author.starts_with(&lower);
-        says_nothing(&lower) || authors.iter().any(is_author)
+        is_stop_word(&lower) || authors.iter().any(is_author)
     })
 }
 

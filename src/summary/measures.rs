@@ -62,13 +62,13 @@ fn note(due: Due) -> SummaryNote {
 }
 
 /// The notes of a log, made without any brain.
-fn settled(bytes: &str, look: DueScope) -> Vec<SummaryNote> {
+fn settled(bytes: &str, scope: DueScope) -> Vec<SummaryNote> {
     let mut notes: Vec<SummaryNote> = Vec::new();
     loop {
         let blocks = log::parse(bytes.as_bytes()).blocks;
         let window =
             Window::new("s/c/w", "logs/s/c/w", Some(bytes.as_bytes().to_vec()), blocks, notes.clone());
-        let due = window.due(look, &TimeZone::UTC);
+        let due = window.due(scope, &TimeZone::UTC);
         if due.is_empty() {
             return notes;
         }
@@ -76,7 +76,7 @@ fn settled(bytes: &str, look: DueScope) -> Vec<SummaryNote> {
     }
 }
 
-fn request(blocks: &[LogBlock], told: &[PastSummary], text: &str, budget: u64) -> Request {
+fn request(blocks: &[LogBlock], past: &[PastSummary], text: &str, budget: u64) -> Request {
     let now = "2027-01-01T00:00:00+00:00[UTC]".parse().unwrap();
     let question = Question { id: String::new(), text: text.into(), files: vec![] };
     assemble(RequestMaterial {
@@ -84,7 +84,7 @@ fn request(blocks: &[LogBlock], told: &[PastSummary], text: &str, budget: u64) -
         skills: &RequestSkills::default(),
         tools: vec![],
         blocks,
-        summaries: told,
+        summaries: past,
         questions: std::slice::from_ref(&question),
         injection: "",
         now: &now,
@@ -110,13 +110,13 @@ fn what_summaries_save() {
         let took = began.elapsed();
         let count = notes.len();
         let window = Window::new("s/c/w", "logs/s/c/w", Some(text.into_bytes()), blocks.clone(), notes);
-        let told = window.told();
+        let past = window.past_summaries();
         let raw: u64 = blocks.iter().map(|block| super::window::size(block).tokens + 4).sum();
-        let with = size(&request(&blocks, &told, "And now?", 1_000_000));
-        let asked = size(&request(&blocks, &told, "Which dentist on Friday?", 1_000_000));
+        let with = size(&request(&blocks, &past, "And now?", 1_000_000));
+        let asked = size(&request(&blocks, &past, "Which dentist on Friday?", 1_000_000));
         println!(
             "{messages} messages: {raw} tokens whole, {with} with {} of {count} summaries, {asked} where the question hits; made in {took:?}",
-            told.len()
+            past.len()
         );
     }
 }
@@ -156,7 +156,7 @@ fn a_hundred_thousand_messages_are_read_from_notes() {
     timed("planning the whole window", &|| assert_eq!(window.due(DueScope::New, &TimeZone::UTC).len(), 0));
     let blocks = log::parse(text.as_bytes()).blocks;
     timed("what a request tells", &|| {
-        assert!(!summaries.told("logs/s/c/w.md", blocks.clone()).0.unwrap().is_empty());
+        assert!(!summaries.past_summaries("logs/s/c/w.md", blocks.clone()).0.unwrap().is_empty());
     });
     let short = log(1_000);
     let blocks = log::parse(short.as_bytes()).blocks;
@@ -199,7 +199,7 @@ fn how_much_evidence_stands_in_a_request() {
         let blocks = log::parse(text.as_bytes()).blocks;
         let notes = settled(&text, DueScope::Pressed);
         let window = Window::new("s/c/w", "logs/s/c/w", Some(text.into_bytes()), blocks.clone(), notes);
-        let told = window.told();
+        let past = window.past_summaries();
         for question in conversation["qa"].as_array().unwrap() {
             let evidence: Vec<&str> =
                 question["evidence"].as_array().into_iter().flatten().filter_map(|id| id.as_str()).collect();
@@ -233,7 +233,7 @@ fn how_much_evidence_stands_in_a_request() {
                 evidence.iter().all(stands)
             };
             total += 1;
-            let made = request(&blocks, &told, asked, 8_000);
+            let made = request(&blocks, &past, asked, 8_000);
             tokens += size(&made);
             let with = holds(&made);
             whole += usize::from(with);

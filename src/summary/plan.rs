@@ -55,16 +55,16 @@ pub fn target(depth: u32) -> u64 {
 
 /// The leaves that are due, oldest first; `covered` are the events of those that there are, in order. A gap between two
 /// of them is filled whatever it holds.
-pub fn leaves(sizes: &[Size], covered: &[Range<usize>], look: DueScope) -> Vec<Range<usize>> {
+pub fn leaves(sizes: &[Size], covered: &[Range<usize>], scope: DueScope) -> Vec<Range<usize>> {
     let sealed = sizes.len().saturating_sub(TAIL);
     let (mut due, mut from) = (Vec::new(), 0);
     for taken in covered {
-        if look != DueScope::New {
+        if scope != DueScope::New {
             fill(sizes, from, taken.start, &mut due);
         }
         from = from.max(taken.end);
     }
-    while let Some(leaf) = next(sizes, from, sealed, look) {
+    while let Some(leaf) = next(sizes, from, sealed, scope) {
         from = leaf.end;
         due.push(leaf);
     }
@@ -73,14 +73,15 @@ pub fn leaves(sizes: &[Size], covered: &[Range<usize>], look: DueScope) -> Vec<R
 
 /// Leaves for a whole gap, which was covered before.
 fn fill(sizes: &[Size], mut from: usize, end: usize, due: &mut Vec<Range<usize>>) {
-    while let Some(leaf) = next(sizes, from, end, DueScope::New).or_else(|| rest(sizes, from, end)) {
+    while let Some(leaf) = next(sizes, from, end, DueScope::New).or_else(|| remaining_range(sizes, from, end))
+    {
         from = leaf.end;
         due.push(leaf);
     }
 }
 
 /// The next leaf between two places, if they hold enough.
-fn next(sizes: &[Size], from: usize, limit: usize, look: DueScope) -> Option<Range<usize>> {
+fn next(sizes: &[Size], from: usize, limit: usize, scope: DueScope) -> Option<Range<usize>> {
     let from = (from..limit).find(|at| sizes[*at].is_linkable)?;
     let mut tokens = 0;
     for at in from..limit {
@@ -95,11 +96,11 @@ fn next(sizes: &[Size], from: usize, limit: usize, look: DueScope) -> Option<Ran
         }
     }
     let is_worth_it = tokens >= LEAF_TARGET && limit - from >= LEAF_EVENTS;
-    if look == DueScope::Pressed && is_worth_it { rest(sizes, from, limit) } else { None }
+    if scope == DueScope::Pressed && is_worth_it { remaining_range(sizes, from, limit) } else { None }
 }
 
 /// All that a summary can be about between two places.
-fn rest(sizes: &[Size], from: usize, limit: usize) -> Option<Range<usize>> {
+fn remaining_range(sizes: &[Size], from: usize, limit: usize) -> Option<Range<usize>> {
     let from = (from..limit).find(|at| sizes[*at].is_linkable)?;
     let last = (from..limit).rfind(|at| sizes[*at].is_linkable)?;
     Some(from..last + 1)
@@ -116,8 +117,8 @@ pub struct Root {
 
 /// The groups that are to be condensed, by their places in `roots`, which are in the order of their events: the lowest
 /// depth alone, so that the new summaries are known before the next depth is planned.
-pub fn condense(roots: &[Root], look: DueScope) -> Vec<Range<usize>> {
-    let fanout = if look == DueScope::Pressed { FLOOR } else { FANOUT };
+pub fn condense(roots: &[Root], scope: DueScope) -> Vec<Range<usize>> {
+    let fanout = if scope == DueScope::Pressed { FLOOR } else { FANOUT };
     let mut depths: Vec<u32> = roots.iter().map(|root| root.depth).collect();
     depths.sort_unstable();
     depths.dedup();
@@ -125,7 +126,7 @@ pub fn condense(roots: &[Root], look: DueScope) -> Vec<Range<usize>> {
         let mut groups = Vec::new();
         let mut at = 0;
         while at < roots.len() {
-            let run = run(roots, at, depth);
+            let run = run_of_depth(roots, at, depth);
             let mut from = run.start;
             while run.end - from >= fanout {
                 let take = FANOUT.min(run.end - from);
@@ -142,7 +143,7 @@ pub fn condense(roots: &[Root], look: DueScope) -> Vec<Range<usize>> {
 }
 
 /// The roots of a depth from a place on that stand side by side, with no event between them that none covers.
-fn run(roots: &[Root], from: usize, depth: u32) -> Range<usize> {
+fn run_of_depth(roots: &[Root], from: usize, depth: u32) -> Range<usize> {
     let is_next = |at: usize| {
         roots[at].depth == depth && (at == from || roots[at].events.start == roots[at - 1].events.end)
     };

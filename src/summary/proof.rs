@@ -25,7 +25,7 @@ impl Window {
             })
             .collect();
         for placed in &self.notes {
-            if let Some(why) = self.wrong(placed) {
+            if let Some(why) = self.fault_of(placed) {
                 bad.push(problem(&placed.note.summary.id, why));
             }
         }
@@ -41,7 +41,7 @@ impl Window {
         for events in self.leaves().filter_map(|placed| placed.events.clone()) {
             let gap = end.unwrap_or(0)..events.start;
             if gap.clone().any(|at| self.size(&self.blocks[at]).is_linkable)
-                && let Some(covers) = self.covers(&gap)
+                && let Some(covers) = self.covered_ids(&gap)
             {
                 let id = self.id_of(SummaryKind::Leaf, &covers, &[]);
                 if !bad.iter().any(|known| known.id == id) {
@@ -57,16 +57,16 @@ impl Window {
 
     /// The fault of the summary with this id; `None` if it is valid or not one of these.
     pub fn problem(&self, id: &str) -> Option<String> {
-        self.wrong(self.placed(id)?)
+        self.fault_of(self.placed(id)?)
     }
 
-    fn wrong(&self, placed: &PlacedSummary) -> Option<String> {
+    fn fault_of(&self, placed: &PlacedSummary) -> Option<String> {
         let (summary, log) = (&placed.note.summary, format!("`{}.md`", self.link));
         if self.bytes.is_none() {
             return Some(format!("its log {log} is gone; `vault-agent restore` brings it back"));
         }
         let Some(events) = &placed.events else {
-            return Some(self.lost(placed));
+            return Some(self.explain_lost(placed));
         };
         if self.hash(events) != summary.sha256 {
             return Some(format!(
@@ -86,13 +86,13 @@ impl Window {
                 return Some("its sources don't cover what it covers".to_owned());
             }
         }
-        let covers = self.covers(events)?;
+        let covers = self.covered_ids(events)?;
         (self.id_of(summary.kind, &covers, &summary.sources) != summary.id)
             .then(|| "its id is not the one of what it covers: its head was changed".to_owned())
     }
 
     /// Explains why the events of a summary can't be found, and the remedy.
-    fn lost(&self, placed: &PlacedSummary) -> String {
+    fn explain_lost(&self, placed: &PlacedSummary) -> String {
         let (log, path) = (format!("`{}.md`", self.link), &placed.note.path);
         let advice =
             format!("bring the log back as it was, or delete `{path}` and run `vault-agent lcm update`");

@@ -134,7 +134,7 @@ impl<'w> Summaries<'w> {
     /// # Errors
     /// The folder can't be listed.
     pub fn logs(&self) -> Result<Vec<(LogName, u64)>, SummaryError> {
-        let found = self.walk(&self.logs)?;
+        let found = self.notes_below(&self.logs)?;
         Ok(found.into_iter().filter_map(|(path, size)| Some((self.log_of(&path)?, size))).collect())
     }
 
@@ -143,10 +143,10 @@ impl<'w> Summaries<'w> {
     /// # Errors
     /// The folder can't be listed.
     pub fn summarised(&self) -> Result<BTreeSet<LogName>, SummaryError> {
-        Ok(self.walk(&self.folder)?.iter().filter_map(|(path, _)| self.log_of(path)).collect())
+        Ok(self.notes_below(&self.folder)?.iter().filter_map(|(path, _)| self.log_of(path)).collect())
     }
 
-    pub(super) fn walk(&self, folder: &str) -> Result<Vec<(NotePath, u64)>, SummaryError> {
+    pub(super) fn notes_below(&self, folder: &str) -> Result<Vec<(NotePath, u64)>, SummaryError> {
         let under = NotePath::new(folder)?;
         let walk =
             match self.workspace.vault.walk(&WalkOptions { under: Some(under), ..WalkOptions::default() }) {
@@ -163,23 +163,23 @@ impl<'w> Summaries<'w> {
     /// # Errors
     /// A note can't be read.
     pub fn window(&self, name: &LogName) -> Result<Window, SummaryError> {
-        let shelf = self.shelf(name)?;
-        self.window_of(name, shelf.notes)
+        let summaries = self.log_summaries(name)?;
+        self.window_of(name, summaries.notes)
     }
 
     /// The summaries and events of a log for a request, from the log's events, which are given back.
-    pub fn told(
+    pub fn past_summaries(
         &self,
         path: &str,
         blocks: Vec<LogBlock>,
     ) -> (Result<Vec<PastSummary>, SummaryError>, Vec<LogBlock>) {
         let name = NotePath::new(path).ok().and_then(|path| self.log_of(&path));
         let Some(name) = name else { return (Ok(Vec::new()), blocks) };
-        match self.shelf(&name) {
-            Ok(shelf) if shelf.notes.is_empty() => (Ok(Vec::new()), blocks),
-            Ok(shelf) => {
-                let window = Window::new(name.as_str(), path, None, blocks, shelf.notes);
-                (Ok(window.told()), window.into_blocks())
+        match self.log_summaries(&name) {
+            Ok(summaries) if summaries.notes.is_empty() => (Ok(Vec::new()), blocks),
+            Ok(summaries) => {
+                let window = Window::new(name.as_str(), path, None, blocks, summaries.notes);
+                (Ok(window.past_summaries()), window.into_blocks())
             }
             Err(error) => (Err(error), blocks),
         }
@@ -190,22 +190,22 @@ impl<'w> Summaries<'w> {
     ///
     /// # Errors
     /// The folder can't be listed.
-    pub fn told_by(
+    pub fn summaries_by_id(
         &self,
         path: &str,
         ids: &[String],
         read: &dyn Fn(&str) -> Vec<u8>,
     ) -> Result<Vec<PastSummary>, SummaryError> {
         let Some(name) = self.log_of(&NotePath::new(path)?) else { return Ok(Vec::new()) };
-        let notes = self.walk(&format!("{}/{name}", self.folder))?;
+        let notes = self.notes_below(&format!("{}/{name}", self.folder))?;
         let read: Vec<Summary> =
             notes.iter().filter_map(|(path, _)| summary::parse(&read(path.as_str())).0).collect();
-        let told = ids.iter().filter_map(|id| {
+        let past = ids.iter().filter_map(|id| {
             let summary = read.iter().find(|summary| summary.id == *id)?;
             let (first, last) = summary.covers.clone()?;
             Some(PastSummary { id: id.clone(), text: summary.text.clone(), first, last, at: summary.at })
         });
-        Ok(told.collect())
+        Ok(past.collect())
     }
 
     pub(super) fn window_of(&self, name: &LogName, notes: Vec<SummaryNote>) -> Result<Window, SummaryError> {
@@ -217,19 +217,19 @@ impl<'w> Summaries<'w> {
         Ok(Window::new(name.as_str(), &format!("{}/{name}", self.logs), bytes, blocks, notes))
     }
 
-    fn shelf(&self, name: &LogName) -> Result<LogSummaries, SummaryError> {
+    fn log_summaries(&self, name: &LogName) -> Result<LogSummaries, SummaryError> {
         let folder = format!("{}/{name}", self.folder);
-        let mut shelf = LogSummaries::default();
-        for (path, _) in self.walk(&folder)? {
+        let mut summaries = LogSummaries::default();
+        for (path, _) in self.notes_below(&folder)? {
             if path.parent().is_some_and(|parent| parent.as_str() == folder) {
-                self.take(&path, &mut shelf)?;
+                self.read_note(&path, &mut summaries)?;
             }
         }
-        Ok(shelf)
+        Ok(summaries)
     }
 
     /// Reads one note; a note that is no summary goes to the strays.
-    fn take(&self, path: &NotePath, shelf: &mut LogSummaries) -> Result<(), SummaryError> {
+    fn read_note(&self, path: &NotePath, summaries: &mut LogSummaries) -> Result<(), SummaryError> {
         let bytes = match self.workspace.vault.read(path) {
             Err(error) if error.is_not_found() => return Ok(()),
             bytes => bytes?,
@@ -240,25 +240,25 @@ impl<'w> Summaries<'w> {
                 let head = crate::format::lines::frontmatter_end(&bytes).unwrap_or_default();
                 let blank = bytes[head..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
                 let line = 1 + memchr::memchr_iter(b'\n', &bytes[..head + blank]).count();
-                shelf.notes.push(SummaryNote { path: path.to_string(), line, summary });
+                summaries.notes.push(SummaryNote { path: path.to_string(), line, summary });
             }
             None => {
                 let why = findings.first().map_or("it is no summary", |finding| finding.reason.as_str());
-                shelf.strays.push(SummaryFault { id: path.to_string(), why: why.to_owned() });
+                summaries.strays.push(SummaryFault { id: path.to_string(), why: why.to_owned() });
             }
         }
         Ok(())
     }
 
     /// All notes by their logs.
-    pub(super) fn shelves(&self) -> Result<BTreeMap<LogName, LogSummaries>, SummaryError> {
-        let mut shelves: BTreeMap<LogName, LogSummaries> = BTreeMap::new();
-        for (path, _) in self.walk(&self.folder)? {
+    pub(super) fn all_logs(&self) -> Result<BTreeMap<LogName, LogSummaries>, SummaryError> {
+        let mut all_logs: BTreeMap<LogName, LogSummaries> = BTreeMap::new();
+        for (path, _) in self.notes_below(&self.folder)? {
             if let Some(name) = self.log_of(&path) {
-                self.take(&path, shelves.entry(name).or_default())?;
+                self.read_note(&path, all_logs.entry(name).or_default())?;
             }
         }
-        Ok(shelves)
+        Ok(all_logs)
     }
 
     /// All summaries with their logs' names, in the order of their paths.
@@ -266,9 +266,9 @@ impl<'w> Summaries<'w> {
     /// # Errors
     /// A note can't be read.
     pub fn all(&self) -> Result<Vec<(LogName, SummaryNote)>, SummaryError> {
-        let shelves = self.shelves()?.into_iter();
-        Ok(shelves
-            .flat_map(|(name, shelf)| shelf.notes.into_iter().map(move |note| (name.clone(), note)))
+        let all_logs = self.all_logs()?.into_iter();
+        Ok(all_logs
+            .flat_map(|(name, summaries)| summaries.notes.into_iter().map(move |note| (name.clone(), note)))
             .collect())
     }
 
@@ -276,15 +276,15 @@ impl<'w> Summaries<'w> {
     ///
     /// # Errors
     /// A note can't be read.
-    pub fn due(&self, name: &LogName, look: DueScope) -> Result<Vec<Due>, SummaryError> {
-        Ok(self.window(name)?.due(look, self.workspace.zone.tz()))
+    pub fn due(&self, name: &LogName, scope: DueScope) -> Result<Vec<Due>, SummaryError> {
+        Ok(self.window(name)?.due(scope, self.workspace.zone.tz()))
     }
 
     /// Writes a summary that was due, with the log as it was at `read`, and reads it back.
     ///
     /// # Errors
     /// The note can't be written.
-    pub fn put(
+    pub fn write(
         &self,
         name: &LogName,
         due: &Due,
@@ -317,9 +317,9 @@ impl<'w> Summaries<'w> {
         } else {
             self.workspace.editor.create(&path, &bytes, &why)?;
         }
-        let mut shelf = LogSummaries::default();
-        self.take(&path, &mut shelf)?;
-        shelf.notes.pop().filter(|note| note.summary == summary).ok_or(SummaryError::Changed(path))
+        let mut summaries = LogSummaries::default();
+        self.read_note(&path, &mut summaries)?;
+        summaries.notes.pop().filter(|note| note.summary == summary).ok_or(SummaryError::Changed(path))
     }
 
     /// `d0-0001.md`: the place in its depth, or the first free one behind it.

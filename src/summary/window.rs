@@ -102,7 +102,7 @@ impl Window {
             }
             let events = match &summary.covers {
                 Some((first, last)) => self.between(first, last),
-                None => spanned(&summary.sources, &known),
+                None => range_of_sources(&summary.sources, &known),
             };
             known.insert(summary.id.clone(), events.clone());
             self.notes.push(PlacedSummary { note, events });
@@ -218,10 +218,10 @@ impl Window {
     }
 
     /// The summaries for a request: the roots that are up to date, oldest first.
-    pub fn told(&self) -> Vec<PastSummary> {
+    pub fn past_summaries(&self) -> Vec<PastSummary> {
         let changed = self.changed();
         let current = self.roots().into_iter().filter(|placed| !self.is_outdated(placed, &changed));
-        let told = current.filter_map(|placed| {
+        let past = current.filter_map(|placed| {
             let (events, summary) = (placed.events.clone()?, &placed.note.summary);
             let id = |at: usize| self.blocks[at].event.id.clone();
             Some(PastSummary {
@@ -232,7 +232,7 @@ impl Window {
                 at: summary.at,
             })
         });
-        told.collect()
+        past.collect()
     }
 
     /// When each event was edited or deleted last, by its number.
@@ -274,7 +274,7 @@ impl Window {
         format!("sum_{}", &digest[..16])
     }
 
-    pub(super) fn covers(&self, events: &Range<usize>) -> Option<(String, String)> {
+    pub(super) fn covered_ids(&self, events: &Range<usize>) -> Option<(String, String)> {
         let id = |at: usize| self.blocks.get(at)?.event.id.clone();
         Some((id(events.start)?, id(events.end.checked_sub(1)?)?))
     }
@@ -303,7 +303,7 @@ impl Window {
     }
 
     /// The tokens of a request without its fixed parts: of the top-level summaries and the uncovered events.
-    pub fn told_tokens(&self) -> u64 {
+    pub fn request_tokens(&self) -> u64 {
         self.uncovered() + self.roots().iter().map(|root| root.note.summary.tokens).sum::<u64>()
     }
 
@@ -315,7 +315,10 @@ impl Window {
 }
 
 /// From the first to the last event of these summaries.
-fn spanned(sources: &[String], known: &HashMap<String, Option<Range<usize>>>) -> Option<Range<usize>> {
+fn range_of_sources(
+    sources: &[String],
+    known: &HashMap<String, Option<Range<usize>>>,
+) -> Option<Range<usize>> {
     let of = |id: &String| known.get(id).cloned().flatten();
     let (first, last) = (of(sources.first()?)?, of(sources.last()?)?);
     (first.start < last.end).then_some(first.start..last.end)

@@ -22,11 +22,11 @@ impl Log {
     }
 
     /// Makes all due summaries without a brain; returns how many were made.
-    fn settle(&mut self, look: DueScope, at: &str) -> usize {
+    fn settle(&mut self, scope: DueScope, at: &str) -> usize {
         let (mut made, at) = (0, at.parse().unwrap());
         loop {
             let window = self.window();
-            let due = window.due(look, &TimeZone::UTC);
+            let due = window.due(scope, &TimeZone::UTC);
             if due.is_empty() {
                 return made;
             }
@@ -234,20 +234,20 @@ fn a_message_that_is_deleted_later_is_told_no_more() {
     let mut log = Log { bytes: render(&draws, false), notes: vec![] };
     log.settle(DueScope::New, "2026-11-01T00:00:00Z");
     let leaf = log.notes[0].summary.id.clone();
-    assert_eq!(log.window().told().len(), 1);
+    assert_eq!(log.window().past_summaries().len(), 1);
     // The event of the deletion is younger than the summary.
     draws.push((10, String::new(), 0, 3));
     let at = draws.len() - 1;
     let deletion = LogEvent { at: "2026-11-02T00:00:00Z".parse().unwrap(), ..event(at, &draws[at]) };
     log.bytes.extend(log::render_event(&deletion).into_bytes());
-    assert_eq!(log.window().told(), [], "until it is made again");
+    assert_eq!(log.window().past_summaries(), [], "until it is made again");
     assert_eq!(log.window().verify(), [], "its bytes are as they were");
     let due = log.window().due(DueScope::New, &TimeZone::UTC);
     assert!(
         due.len() == 1 && due[0].id == leaf && !due[0].said.iter().any(|said| said.text.starts_with("m3 "))
     );
     log.settle(DueScope::New, "2026-11-03T00:00:00Z");
-    assert_eq!(log.window().told()[0].id, leaf);
+    assert_eq!(log.window().past_summaries()[0].id, leaf);
 }
 
 #[test]

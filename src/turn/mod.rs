@@ -35,4 +35,4 @@ pub use self::journal::{NewTurn, PAGE, TurnJournal, TurnJournalError, TurnRow};
 pub use self::request::{assemble, files, history, notes, past_context, rebuild, terms};
 pub use self::route::{Question, Routed, UnknownBrain, route};
 pub use self::state::TurnState;
-pub use self::turn_notes::noted;
+pub use self::turn_notes::turn_notes;

@@ -49,7 +49,7 @@ impl Routed {
 
 /// A brain was requested that is not configured.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no brain has the name `{name}`; {}", there_are(.known))]
+#[error("no brain has the name `{name}`; {}", known_names(.known))]
 pub struct UnknownBrain {
     /// The name.
     pub name: String,
@@ -57,7 +57,7 @@ pub struct UnknownBrain {
     pub known: Vec<String>,
 }
 
-fn there_are(names: &[String]) -> String {
+fn known_names(names: &[String]) -> String {
     if names.is_empty() {
         return "none is set up in vault-agent.toml".to_owned();
     }

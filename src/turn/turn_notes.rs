@@ -8,7 +8,7 @@ use super::request::history;
 ///
 /// # Errors
 /// The journal can't be read.
-pub fn noted(turns: &TurnJournal, message: u64) -> Result<Vec<TurnNote>, TurnJournalError> {
+pub fn turn_notes(turns: &TurnJournal, message: u64) -> Result<Vec<TurnNote>, TurnJournalError> {
     let given = turns.turn(message)?.and_then(|turn| turn.recalled);
     let given = given.map(|given| given.problem.unwrap_or(given.injection)).filter(|text| !text.is_empty());
     let tools = turns.tools(message)?.into_iter().filter_map(|row| {

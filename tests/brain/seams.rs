@@ -177,5 +177,5 @@ async fn a_stop_says_nothing_about_the_day_s_budget() {
     assert!(matches!(answered, Err(Halt::Stopped)), "{answered:?}");
     assert_eq!(lines()[0].state, None, "the question goes on");
     let midnight = "2026-12-01T00:00:00Z".parse().unwrap();
-    assert_eq!(world.journal().lifted_since(midnight).unwrap().len(), 0, "and nobody said no");
+    assert_eq!(world.journal().budget_events_since(midnight).unwrap().len(), 0, "and nobody said no");
 }

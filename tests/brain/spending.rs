@@ -237,7 +237,7 @@ async fn a_yes_counts_when_it_is_said_though_no_turn_waits_for_it() {
     world.person.answer(ApprovalVerdict::Yes);
     let midnight = "2026-12-01T00:00:00Z".parse().unwrap();
     let journal = world.journal();
-    while journal.lifted_since(midnight).unwrap().is_empty() {
+    while journal.budget_events_since(midnight).unwrap().is_empty() {
         tokio::task::yield_now().await;
     }
     *world.person.says.lock().unwrap() = Some(ApprovalVerdict::Nobody);

@@ -32,7 +32,7 @@ async fn a_word_on_the_budget_that_a_crash_cut_off_counts_and_is_asked_for_once(
         traps.disarm();
         assert_eq!(lines(&rig)[0].state, Some(state));
         let journal = TurnJournal::open(&rig.state()).unwrap();
-        assert!(journal.lifted_since(jiff::Timestamp::UNIX_EPOCH).unwrap().is_empty());
+        assert!(journal.budget_events_since(jiff::Timestamp::UNIX_EPOCH).unwrap().is_empty());
 
         let running = rig.run().await;
         for count in [3, 4] {

@@ -71,7 +71,7 @@ fn settle(workspace: &Workspace) {
             return;
         }
         for one in due {
-            summaries.put(&name, &one, &Text::extract(&one), workspace.clock.now()).unwrap();
+            summaries.write(&name, &one, &Text::extract(&one), workspace.clock.now()).unwrap();
         }
     }
 }

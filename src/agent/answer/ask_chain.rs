@@ -73,7 +73,7 @@ impl Engine {
             run.summaries.iter().filter_map(|told| Some(told.id.strip_prefix("sum_")?.to_owned())).collect();
         let assembled = Assembled { at, budget, tail, hash, skills: skills.names(), sums };
         fail::fail_point!("turn::before-assembled");
-        self.journal().assembled(message, &assembled, self.now()).map_err(retry_later)?;
+        self.journal().record_request(message, &assembled, self.now()).map_err(retry_later)?;
         fail::fail_point!("turn::after-assembled");
         if brain.kind.is_harness() {
             return self.run_harness(run, member, attempt, base).await;
@@ -90,7 +90,7 @@ impl Engine {
                 return Ok(Ok((end, brain.model.clone())));
             }
             fail::fail_point!("turn::before-called");
-            self.journal().calling(message, &brain.name, self.now()).map_err(retry_later)?;
+            self.journal().record_call_start(message, &brain.name, self.now()).map_err(retry_later)?;
             fail::fail_point!("turn::after-called");
             run.place.progress(&format!("asking {}", brain.name));
             let began = Instant::now();

@@ -100,11 +100,11 @@ impl Engine {
         let name = format!("{NOTICED} {day} {sentence}: ");
         let own = format!("{name}{message}");
         let since = now.saturating_sub(SignedDuration::from_hours(48)).unwrap_or(now);
-        let told = self.journal().lifted_since(since).unwrap_or_default();
+        let told = self.journal().budget_events_since(since).unwrap_or_default();
         if told.iter().any(|told| told.starts_with(&name) && *told != own) {
             return None;
         }
-        self.keep(self.journal().lift(&own, now));
+        self.keep(self.journal().record_budget_event(&own, now));
         Some(why)
     }
 
@@ -258,8 +258,8 @@ fn remember(
     now: Timestamp,
 ) -> Result<(), TurnJournalError> {
     match verdict {
-        ApprovalVerdict::Yes => journal.lift(budget, now),
-        ApprovalVerdict::No => journal.lift(&format!("{DECLINED}{budget}"), now),
+        ApprovalVerdict::Yes => journal.record_budget_event(budget, now),
+        ApprovalVerdict::No => journal.record_budget_event(&format!("{DECLINED}{budget}"), now),
         _ => Ok(()),
     }
 }

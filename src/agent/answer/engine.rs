@@ -281,7 +281,7 @@ impl Engine {
             }
         };
         fail::fail_point!("turn::before-recalled");
-        self.journal().recalled(run.turn.asked.message, &recalled, self.now()).map_err(retry_later)?;
+        self.journal().record_recalled(run.turn.asked.message, &recalled, self.now()).map_err(retry_later)?;
         fail::fail_point!("turn::after-recalled");
         if let Some(note) = note {
             run.place.note(TurnNote::Recall(note));

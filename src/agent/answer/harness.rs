@@ -55,7 +55,7 @@ impl Engine {
         let mut request = base;
         let sent = request.clone();
         request.messages.extend(rounds);
-        self.journal().calling(message, &brain.name, self.now()).map_err(retry_later)?;
+        self.journal().record_call_start(message, &brain.name, self.now()).map_err(retry_later)?;
         run.place.progress(&format!("asking {}", brain.name));
         let turn = run.turn.name();
         let servers = self.servers_for(&brain.name);

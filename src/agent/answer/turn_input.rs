@@ -38,8 +38,8 @@ impl Engine {
     ) -> (Vec<PastSummary>, Vec<LogBlock>) {
         let workspace = &self.parts.workspace;
         let path = turn.asked.block.split_once("#^").map_or("", |(path, _)| path);
-        match Summaries::of(workspace).told(&format!("{path}.md"), blocks) {
-            (Ok(told), blocks) => (told, blocks),
+        match Summaries::of(workspace).past_summaries(&format!("{path}.md"), blocks) {
+            (Ok(past), blocks) => (past, blocks),
             (Err(error), blocks) => {
                 tracing::warn!("a turn goes on without summaries: {error}");
                 (Vec::new(), blocks)

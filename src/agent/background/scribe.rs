@@ -100,8 +100,8 @@ impl Scribe {
                 if stop.is_cancelled() {
                     return Ok(done);
                 }
-                let put = Summaries::of(&self.workspace).put(name, &one, &text, read);
-                let note = put.map_err(|error| error.to_string())?;
+                let written = Summaries::of(&self.workspace).write(name, &one, &text, read);
+                let note = written.map_err(|error| error.to_string())?;
                 tracing::info!(log = %name, path = note.path, brain = text.brain, "summarised");
                 done.written.push(note.summary.id);
             }
@@ -121,7 +121,7 @@ impl Scribe {
         let is_recent = newest.is_some_and(|newest| now.duration_since(newest) <= RECENT);
         let zone = self.workspace.zone.tz();
         let mut due = window.due(look, zone);
-        let is_pressed = |window: &Window| self.pressure().is_some_and(|most| window.told_tokens() > most);
+        let is_pressed = |window: &Window| self.pressure().is_some_and(|most| window.request_tokens() > most);
         if due.is_empty() && is_recent && is_pressed(&window) {
             due = window.due(DueScope::Pressed, zone);
         }

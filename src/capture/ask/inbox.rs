@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::note;
-use super::plain_text::inert;
+use super::plain_text::escape_markup;
 use crate::format::candidate::{
     self, AUTO, Candidate, CandidateState, Category, FactChange, HUMAN, InboxFile, Mark, Record,
 };
@@ -184,7 +184,7 @@ impl<'a> Inbox<'a> {
         let path = self.path();
         let mut hidden = false;
         self.notes.editor.edit_with(&path, &why, |bytes| {
-            let after = note::added(&note::raised(bytes, again), candidates);
+            let after = note::with_questions(&note::with_moved_up(bytes, again), candidates);
             let read = candidate::parse(&after);
             let seen =
                 |id: &String| read.lines.iter().chain(&read.records).any(|line| line.candidate.id == *id);
@@ -223,7 +223,7 @@ impl<'a> Inbox<'a> {
         let (file, mut line) = self.open(id)?;
         line.text = match text {
             Some(text) => wording::checked(text).map_err(MemoryError::from)?,
-            None => inert(&line.text),
+            None => escape_markup(&line.text),
         };
         let link = format!("[[{}]]", line.source());
         let toward = match &line.change {
@@ -241,7 +241,9 @@ impl<'a> Inbox<'a> {
         let path = self.path();
         if line.mark == Mark::Ticked {
             let ready = Why::new(Actor::Assistant, "a tick is carried out").trailer(BOOKKEEPING, id);
-            self.notes.editor.edit_with(&path, &ready, |bytes| EditPlan::Bytes(note::unticked(bytes, id)))?;
+            self.notes
+                .editor
+                .edit_with(&path, &ready, |bytes| EditPlan::Bytes(note::with_cleared_box(bytes, id)))?;
             fail::fail_point!("capture::keep::unticked");
         }
         let record =
@@ -253,9 +255,9 @@ impl<'a> Inbox<'a> {
             on: Some(on.to_owned()),
         });
         let kept = Candidate { mark: Mark::Ticked, record: Some(record), block_id: None, ..line };
-        self.notes
-            .editor
-            .edit_with(&path, &why, |bytes| EditPlan::Bytes(note::settled(bytes, id, Some(&kept))))?;
+        self.notes.editor.edit_with(&path, &why, |bytes| {
+            EditPlan::Bytes(note::without_question(bytes, id, Some(&kept)))
+        })?;
         Ok(KeptCandidate { id: id.to_owned(), saved })
     }
 
@@ -266,9 +268,9 @@ impl<'a> Inbox<'a> {
     pub fn decline(&self, id: &str, origin: &Origin) -> Result<ListedCandidate, InboxError> {
         let (_, line) = self.open(id)?;
         let why = origin.why(format!("declined: {}", short(&line.text))).trailer("Candidate", id);
-        self.notes
-            .editor
-            .edit_with(&self.path(), &why, |bytes| EditPlan::Bytes(note::settled(bytes, id, None)))?;
+        self.notes.editor.edit_with(&self.path(), &why, |bytes| {
+            EditPlan::Bytes(note::without_question(bytes, id, None))
+        })?;
         Ok(listed(CandidateState::Dropped, &line))
     }
 
@@ -291,7 +293,7 @@ impl<'a> Inbox<'a> {
             let done = match line.mark {
                 Mark::Ticked => self.keep(&line.id, on, now, &origin).map(|kept| settled.kept.push(kept)),
                 Mark::Declined => self.decline(&line.id, &origin).map(|gone| settled.dropped.push(gone.id)),
-                Mark::Open if self.notes.is_kept(&inert(&line.text), &link)? => {
+                Mark::Open if self.notes.is_kept(&escape_markup(&line.text), &link)? => {
                     self.keep(&line.id, on, now, &origin).map(|kept| settled.kept.push(kept))
                 }
                 Mark::Open => Ok(()),

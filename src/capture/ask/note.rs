@@ -17,7 +17,7 @@ const OPENS: &str = "%% asked before: a line that stands here and not above is n
 const CLOSES: &str = "%%";
 
 /// Adds these questions to the note, with a record of each. A question that has a record already is not added.
-pub fn added(bytes: &[u8], candidates: &[Candidate]) -> Vec<u8> {
+pub fn with_questions(bytes: &[u8], candidates: &[Candidate]) -> Vec<u8> {
     let known = candidate::parse(bytes);
     let is_known = |id: &str| known.records.iter().chain(&known.lines).any(|line| line.candidate.id == id);
     let new: Vec<&Candidate> = candidates.iter().filter(|one| !is_known(&one.id)).collect();
@@ -67,7 +67,7 @@ fn insert(out: &mut Vec<u8>, at: usize, text: &str) {
 }
 
 /// The note without this question; with `kept`, its record says so.
-pub fn settled(bytes: &[u8], id: &str, kept: Option<&Candidate>) -> Vec<u8> {
+pub fn without_question(bytes: &[u8], id: &str, kept: Option<&Candidate>) -> Vec<u8> {
     let file = candidate::parse(bytes);
     let drop: Vec<usize> =
         file.lines.iter().filter(|line| line.candidate.id == id).map(|line| line.line).collect();
@@ -90,7 +90,7 @@ pub fn settled(bytes: &[u8], id: &str, kept: Option<&Candidate>) -> Vec<u8> {
 
 /// The note with these questions above the other open ones, in the order in which they stood. One that has lines of a
 /// person's indented below it stays where it is.
-pub fn raised(bytes: &[u8], ids: &[String]) -> Vec<u8> {
+pub fn with_moved_up(bytes: &[u8], ids: &[String]) -> Vec<u8> {
     let all: Vec<lines::Line<'_>> = lines::lines(bytes).collect();
     let has_own = |number: usize| {
         let next = all.iter().find(|line| line.number == number + 1);
@@ -120,7 +120,7 @@ pub fn raised(bytes: &[u8], ids: &[String]) -> Vec<u8> {
 }
 
 /// The note with the box of this question empty again.
-pub fn unticked(bytes: &[u8], id: &str) -> Vec<u8> {
+pub fn with_cleared_box(bytes: &[u8], id: &str) -> Vec<u8> {
     let file = candidate::parse(bytes);
     let ours: Vec<usize> =
         file.lines.iter().filter(|line| line.candidate.id == id).map(|line| line.line).collect();
@@ -164,8 +164,8 @@ mod tests {
 
     #[test]
     fn a_note_is_made_and_grows() {
-        let first = added(b"", &[one("cap_AAAAAAAAAAAA")]);
-        let second = added(&first, &[one("cap_AAAAAAAAAAAA"), one("cap_BBBBBBBBBBBB")]);
+        let first = with_questions(b"", &[one("cap_AAAAAAAAAAAA")]);
+        let second = with_questions(&first, &[one("cap_AAAAAAAAAAAA"), one("cap_BBBBBBBBBBBB")]);
         insta::assert_snapshot!(String::from_utf8(second.clone()).unwrap(), @r#"
         # Inbox
 
@@ -179,60 +179,64 @@ mod tests {
         - [ ] [preferences] Anna: likes green tea · "I only drink green tea" [[logs/a#^X1]] cap_BBBBBBBBBBBB asked=2026-11-22T10:00:00Z by=rules
         %%
         "#);
-        assert_eq!(added(&second, &[one("cap_BBBBBBBBBBBB")]), second);
+        assert_eq!(with_questions(&second, &[one("cap_BBBBBBBBBBBB")]), second);
         assert_eq!(states(&second), [CandidateState::Open, CandidateState::Open]);
     }
 
     #[test]
     fn what_a_person_wrote_stays_byte_for_byte() {
         for mine in [&b"my own\xff words\r\nmore"[..], b"# Inbox\n- [ ] milk\n\n\n", b"\xef\xbb\xbftext\n"] {
-            let note = added(mine, &[one("cap_AAAAAAAAAAAA")]);
+            let note = with_questions(mine, &[one("cap_AAAAAAAAAAAA")]);
             let kept = mine.trim_ascii_end();
             assert_eq!(&note[..kept.len()], kept);
             assert_eq!(states(&note), [CandidateState::Open], "{}", String::from_utf8_lossy(&note));
-            assert_eq!(states(&added(&note, &[one("cap_BBBBBBBBBBBB")])), [CandidateState::Open; 2]);
+            assert_eq!(states(&with_questions(&note, &[one("cap_BBBBBBBBBBBB")])), [CandidateState::Open; 2]);
         }
     }
 
     #[test]
     fn a_settled_question_leaves_its_record() {
-        let note = added(b"", &[one("cap_AAAAAAAAAAAA"), one("cap_BBBBBBBBBBBB")]);
-        let dropped = settled(&note, "cap_AAAAAAAAAAAA", None);
+        let note = with_questions(b"", &[one("cap_AAAAAAAAAAAA"), one("cap_BBBBBBBBBBBB")]);
+        let dropped = without_question(&note, "cap_AAAAAAAAAAAA", None);
         assert_eq!(states(&dropped), [CandidateState::Dropped, CandidateState::Open]);
         let mut kept = one("cap_BBBBBBBBBBBB");
         kept.record.as_mut().unwrap().kept = Some("2026-11-22T11:00:00Z".parse().unwrap());
         assert_eq!(
-            states(&settled(&dropped, "cap_BBBBBBBBBBBB", Some(&kept))),
+            states(&without_question(&dropped, "cap_BBBBBBBBBBBB", Some(&kept))),
             [CandidateState::Dropped, CandidateState::Kept]
         );
-        assert_eq!(added(&dropped, &[one("cap_AAAAAAAAAAAA")]), dropped, "a no is a no");
+        assert_eq!(with_questions(&dropped, &[one("cap_AAAAAAAAAAAA")]), dropped, "a no is a no");
     }
 
     #[test]
     fn what_was_said_again_moves_up() {
         let ids = ["cap_AAAAAAAAAAAA", "cap_BBBBBBBBBBBB", "cap_CCCCCCCCCCCC"];
-        let note = added(b"mine\n", &ids.map(one));
+        let note = with_questions(b"mine\n", &ids.map(one));
         let order = |bytes: &[u8]| -> Vec<String> {
             parse(bytes).lines.into_iter().map(|line| line.candidate.id).collect()
         };
         let up = [ids[1].to_owned(), ids[2].to_owned()];
-        let after = raised(&note, &up);
+        let after = with_moved_up(&note, &up);
         assert_eq!(order(&after), [ids[1], ids[2], ids[0]]);
-        assert_eq!(raised(&after, &up), after, "once");
+        assert_eq!(with_moved_up(&after, &up), after, "once");
         assert_eq!(after.len(), note.len());
-        assert_eq!(raised(&note, &["cap_DDDDDDDDDDDD".to_owned()]), note);
+        assert_eq!(with_moved_up(&note, &["cap_DDDDDDDDDDDD".to_owned()]), note);
         let own = String::from_utf8(note).unwrap().replacen(
             "cap_BBBBBBBBBBBB\n",
             "cap_BBBBBBBBBBBB\n  - ask her\n",
             1,
         );
-        assert_eq!(raised(own.as_bytes(), &up[..1]), own.as_bytes(), "with what a person put below it");
+        assert_eq!(
+            with_moved_up(own.as_bytes(), &up[..1]),
+            own.as_bytes(),
+            "with what a person put below it"
+        );
     }
 
     #[test]
     fn a_tick_is_taken_back() {
-        let note = added(b"", &[one("cap_AAAAAAAAAAAA")]);
+        let note = with_questions(b"", &[one("cap_AAAAAAAAAAAA")]);
         let ticked = String::from_utf8(note.clone()).unwrap().replacen("- [ ]", "- [x]", 1);
-        assert_eq!(unticked(ticked.as_bytes(), "cap_AAAAAAAAAAAA"), note);
+        assert_eq!(with_cleared_box(ticked.as_bytes(), "cap_AAAAAAAAAAAA"), note);
     }
 }

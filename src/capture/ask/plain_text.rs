@@ -9,7 +9,7 @@ const BEGINNINGS: [&str; 11] =
 
 /// The words of a text on one line: without marks at its beginning and invisible characters, and with comments, embeds and
 /// a block id at its end written so that they are read as text.
-pub(super) fn inert(text: &str) -> String {
+pub(super) fn escape_markup(text: &str) -> String {
     let words: Vec<String> = invisible::strip(text).split_whitespace().map(str::to_owned).collect();
     let line = words.join(" ");
     let mut line = line.as_str();
@@ -29,7 +29,7 @@ pub(super) fn inert(text: &str) -> String {
 
 /// Whether a text and its section can be kept.
 pub(in crate::capture) fn is_keepable(text: &str, section: &str) -> bool {
-    wording::checked(&inert(text)).is_ok() && wording::section(section).is_ok()
+    wording::checked(&escape_markup(text)).is_ok() && wording::section(section).is_ok()
 }
 
 #[cfg(test)]
@@ -46,8 +46,8 @@ mod tests {
             ("tea %%%hidden%% and <!-- more", "tea % % %hidden% % and <! -- more"),
             ("pay \u{202e}tneg\u{e0041}", "pay tneg"),
         ] {
-            assert_eq!(inert(said), kept, "{said:?}");
-            assert_eq!(inert(kept), kept, "once");
+            assert_eq!(escape_markup(said), kept, "{said:?}");
+            assert_eq!(escape_markup(kept), kept, "once");
         }
     }
 

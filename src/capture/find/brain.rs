@@ -137,7 +137,10 @@ pub fn found(answer: &str, turns: &[PersonTurn]) -> Option<Vec<Vec<Extracted>>> 
         let Some(turn) = turns.get(entry.n) else { continue };
         let text = one_line(&invisible::strip(&entry.line), MAX_TEXT_CHARS);
         let secret = looks_secret(&text) || looks_secret(&entry.quote);
-        if text.is_empty() || secret || !quote::stands(&entry.quote, &turn.said) || out[entry.n].len() == MOST
+        if text.is_empty()
+            || secret
+            || !quote::is_verbatim(&entry.quote, &turn.said)
+            || out[entry.n].len() == MOST
         {
             continue;
         }
@@ -151,7 +154,7 @@ pub fn found(answer: &str, turns: &[PersonTurn]) -> Option<Vec<Vec<Extracted>>> 
                 .utility
                 .filter(|it| it.is_finite())
                 .map_or(crate::capture::judge::UNJUDGED, |it| it.clamp(0.0, 1.0)),
-            judged: None,
+            verdict: None,
         });
     }
     Some(out)
@@ -171,12 +174,12 @@ struct Decision {
 }
 
 /// A brain's verdict on each finding, in order; `None` if there is none that can be read.
-pub fn judged(answer: &str, near: &[Vec<&str>]) -> Vec<Option<BrainVerdict>> {
+pub fn parse_verdicts(answer: &str, near: &[Vec<&str>]) -> Vec<Option<BrainVerdict>> {
     let mut out = vec![None; near.len()];
     let read = serde_json::from_str::<Decisions>(body(answer)).map(|read| read.decisions).unwrap_or_default();
     for one in read.into_iter().filter_map(|one| serde_json::from_value::<Decision>(one).ok()) {
         let known = near.get(one.n).and_then(|near| near.get(usize::try_from(one.match_index).ok()?));
-        let judged = match (one.decision.as_str(), known) {
+        let verdict = match (one.decision.as_str(), known) {
             ("create", _) => Some(BrainVerdict::Create),
             ("skip", Some(_)) => Some(BrainVerdict::Skip),
             ("merge", Some(words)) => Some(BrainVerdict::Merge((*words).to_owned())),
@@ -184,7 +187,7 @@ pub fn judged(answer: &str, near: &[Vec<&str>]) -> Vec<Option<BrainVerdict>> {
             _ => None,
         };
         if let Some(place) = out.get_mut(one.n) {
-            *place = judged;
+            *place = verdict;
         }
     }
     out
@@ -199,7 +202,7 @@ fn body(answer: &str) -> &str {
 }
 
 /// Turns in portions that fit one question.
-pub fn portions(turns: Vec<PersonTurn>) -> Vec<Vec<PersonTurn>> {
+pub fn batches(turns: Vec<PersonTurn>) -> Vec<Vec<PersonTurn>> {
     let mut out: Vec<Vec<PersonTurn>> = Vec::new();
     let mut chars = 0;
     for turn in turns {
@@ -268,17 +271,17 @@ mod tests {
             { "n": 2, "decision": "create", "match_index": -1, "reason": "" },
             { "n": 9, "decision": "skip", "match_index": 0, "reason": "" },
         ] });
-        let all = judged(&answer.to_string(), &near);
+        let all = parse_verdicts(&answer.to_string(), &near);
         assert_eq!(
             all,
             [Some(BrainVerdict::Supersede("likes coffee".into())), None, Some(BrainVerdict::Create)]
         );
-        assert_eq!(judged("no", &near), [None, None, None]);
+        assert_eq!(parse_verdicts("no", &near), [None, None, None]);
     }
 
     #[test]
     fn portions_fit() {
         let turns: Vec<PersonTurn> = (0..5).map(|_| turn(&"word ".repeat(700))).collect();
-        assert_eq!(portions(turns).iter().map(Vec::len).collect::<Vec<_>>(), [2, 2, 1]);
+        assert_eq!(batches(turns).iter().map(Vec::len).collect::<Vec<_>>(), [2, 2, 1]);
     }
 }

@@ -3,7 +3,7 @@
 //! A brain names the category itself; this is for the rules. The first that fits counts, from the one that says most
 //! about a person to the one that says least; a sentence that fits none is an event.
 
-use crate::capture::read::phrase_match::{holds, in_order, plain};
+use crate::capture::read::phrase_match::{holds, in_order, normalize_words};
 use crate::format::candidate::Category;
 
 /// Words of identity.
@@ -64,7 +64,7 @@ const ENTITIES: &[&str] = &[
 
 /// The category of a sentence.
 pub fn of(sentence: &str) -> Category {
-    let words = plain(&sentence.to_lowercase());
+    let words = normalize_words(&sentence.to_lowercase());
     let known = [
         (Category::Cases, CASES),
         (Category::Patterns, PATTERNS),

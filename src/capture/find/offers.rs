@@ -3,8 +3,8 @@
 //! Heuristics over the user's own sentences, with a noise filter (questions, code, passing troubles, secrets,
 //! very short and very long ones). It only ever suggests; nothing is saved by it.
 
-use crate::capture::read::phrase_match::{in_order, plain};
-use crate::capture::read::sentences::{asks, looks_secret, one_line, sentences};
+use crate::capture::read::phrase_match::{in_order, normalize_words};
+use crate::capture::read::sentences::{is_question, looks_secret, one_line, sentences};
 
 /// More than this at once is a nuisance.
 const MAX_OFFERS: usize = 2;
@@ -79,35 +79,37 @@ const PASSING: &[&str] = &[
 pub fn offers(prompt: &str) -> Vec<String> {
     sentences(prompt)
         .iter()
-        .filter(|sentence| may_last(sentence, MAX_SENTENCE_CHARS) && lasts(sentence))
+        .filter(|sentence| is_candidate_sentence(sentence, MAX_SENTENCE_CHARS) && is_lasting_fact(sentence))
         .take(MAX_OFFERS)
         .map(|s| one_line(s, MAX_SENTENCE_CHARS))
         .collect()
 }
 
 /// Whether a sentence can be a fact at all: neither a question nor code nor a secret, not too short and of at most `most` characters.
-pub fn may_last(sentence: &str, most: usize) -> bool {
+pub fn is_candidate_sentence(sentence: &str, most: usize) -> bool {
     let length = sentence.chars().count();
     (6..=most).contains(&length)
-        && !asks(sentence)
+        && !is_question(sentence)
         && !sentence.contains(['{', '}', '<', '>', ';', '=', '|', '\\'])
         && !looks_secret(sentence)
-        && plain(&sentence.to_lowercase()).split(' ').count().max(length / 3) >= 3
+        && normalize_words(&sentence.to_lowercase()).split(' ').count().max(length / 3) >= 3
 }
 
 /// Whether a sentence says by its words that it is to last.
-pub fn lasts(sentence: &str) -> bool {
-    let words = plain(&sentence.to_lowercase());
-    ENGLISH.iter().any(|phrase| in_order(&words, phrase)) || lasts_elsewhere(&words) || is_mine(&words)
+pub fn is_lasting_fact(sentence: &str) -> bool {
+    let words = normalize_words(&sentence.to_lowercase());
+    ENGLISH.iter().any(|phrase| in_order(&words, phrase))
+        || is_lasting_fact_in_other_languages(&words)
+        || is_first_person(&words)
 }
 
 /// Whether these plain words say so in another language than English.
-pub(super) fn lasts_elsewhere(words: &str) -> bool {
+pub(super) fn is_lasting_fact_in_other_languages(words: &str) -> bool {
     OTHERS.iter().any(|phrase| in_order(words, phrase))
 }
 
 /// Whether the words say `my dog is called Rex`, and not `my build is failing`.
-fn is_mine(words: &str) -> bool {
+fn is_first_person(words: &str) -> bool {
     let words: Vec<&str> = words.split(' ').collect();
     MINE.iter().any(|(owners, verbs)| {
         let Some(owner) = words.iter().position(|word| owners.contains(word)) else { return false };

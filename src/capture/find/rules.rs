@@ -9,9 +9,9 @@ use jiff::civil::Date;
 
 use super::{category, offers, statements};
 use crate::capture::Extracted;
-use crate::capture::read::phrase_match::plain;
+use crate::capture::read::phrase_match::normalize_words;
 use crate::capture::read::quote;
-use crate::capture::read::sentences::{as_said, sentences};
+use crate::capture::read::sentences::{original_text, sentences};
 use crate::format::candidate::Category;
 
 /// The name of the rules as a finder, in a record.
@@ -56,16 +56,17 @@ pub fn found(said: &str, day: Date) -> Vec<Extracted> {
     let (is_short, is_long) = (length <= MAX_NOTE_CHARS, length > MAX_MESSAGE_CHARS);
     let mut out: Vec<Extracted> = Vec::new();
     for sentence in sentences(said) {
-        if !offers::may_last(&sentence, MAX_SENTENCE_CHARS) {
+        if !offers::is_candidate_sentence(&sentence, MAX_SENTENCE_CHARS) {
             continue;
         }
         let Some((category, utility)) = judge(&sentence, day, is_short, is_long) else { continue };
-        let Some(quote) = as_said(said, &sentence).filter(|quoted| quote::stands(quoted, said)) else {
+        let Some(quote) = original_text(said, &sentence).filter(|quoted| quote::is_verbatim(quoted, said))
+        else {
             continue;
         };
-        let text = without_lead(&quote).to_owned();
+        let text = without_request(&quote).to_owned();
         if !text.is_empty() {
-            out.push(Extracted { category, text, quote, utility, about: None, judged: None });
+            out.push(Extracted { category, text, quote, utility, about: None, verdict: None });
         }
     }
     out.sort_by(|one, other| other.utility.total_cmp(&one.utility));
@@ -75,7 +76,7 @@ pub fn found(said: &str, day: Date) -> Vec<Extracted> {
 
 /// The category of a sentence's fact, and its usefulness, 0 to 1.
 fn judge(sentence: &str, day: Date, is_short: bool, is_long: bool) -> Option<(Category, f64)> {
-    let words = plain(&sentence.to_lowercase());
+    let words = normalize_words(&sentence.to_lowercase());
     let begins = |start: &str| words.strip_prefix(start).is_some_and(|rest| rest.starts_with(' '));
     if ASKS.iter().any(|ask| asks_to_remember(&words, ask, is_short))
         || BEGINNINGS.iter().any(|start| begins(start))
@@ -85,33 +86,34 @@ fn judge(sentence: &str, day: Date, is_short: bool, is_long: bool) -> Option<(Ca
     if is_long {
         return None;
     }
-    let elsewhere = || offers::lasts_elsewhere(&words).then(|| (category::of(sentence), 0.9));
+    let elsewhere =
+        || offers::is_lasting_fact_in_other_languages(&words).then(|| (category::of(sentence), 0.9));
     statements::judge(sentence, day).or_else(elsewhere)
 }
 
 /// Whether `ask` occurs in these words as a request: not "I remember that …" nor "it's helpful to remember that …".
 /// Amid a sentence, and in a message that isn't short, what is to be remembered has to be about the speaker.
 fn asks_to_remember(words: &str, ask: &str, is_short: bool) -> bool {
-    let Some((before, behind)) = words.split_once(ask) else { return false };
+    let Some((before, words_after)) = words.split_once(ask) else { return false };
     let is_own = |word: &str| OWN.contains(&word.split('\'').next().unwrap_or(word));
     let before = before.trim_end();
     let begins = before.split(' ').all(|word| BEFORE_ASKS.contains(&word)) || before.ends_with("you to");
-    let follows = behind.split(' ').nth(1).is_some_and(is_own);
-    let is_request = follows || (begins && (is_short || behind.split(' ').any(is_own)));
+    let follows = words_after.split(' ').nth(1).is_some_and(is_own);
+    let is_request = follows || (begins && (is_short || words_after.split(' ').any(is_own)));
     let is_told = !matches!(before.rsplit(' ').next(), Some("i" | "to")) || before.ends_with("you to");
-    behind.starts_with(' ') && is_told && is_request
+    words_after.starts_with(' ') && is_told && is_request
 }
 
 /// The sentence without the request to remember it.
-fn without_lead(sentence: &str) -> &str {
+fn without_request(sentence: &str) -> &str {
     for (at, _) in sentence.char_indices().chain([(sentence.len(), ' ')]) {
-        let head = plain(&sentence[..at].to_lowercase());
+        let head = normalize_words(&sentence[..at].to_lowercase());
         let (rest, is_lead) = (&sentence[at..], LEADS.contains(&head.as_str()));
         let ends = rest.starts_with(|c: char| !c.is_alphanumeric())
             || head.chars().any(crate::capture::read::phrase_match::is_dense);
         // The longest lead: `remember that`, not `remember`.
         let goes_on = LEADS.iter().any(|lead| {
-            let words = plain(&sentence.to_lowercase());
+            let words = normalize_words(&sentence.to_lowercase());
             lead.len() > head.len() && lead.starts_with(head.as_str()) && words.starts_with(lead)
         });
         if is_lead && ends && !goes_on {

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use jiff::civil::Date;
 use regex_lite::Regex;
 
-use crate::capture::read::phrase_match::{holds, in_order, plain};
+use crate::capture::read::phrase_match::{holds, in_order, normalize_words};
 use crate::format::MONTHS_LOWER;
 use crate::format::candidate::Category;
 
@@ -200,7 +200,7 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
 
 /// The category of a sentence's statement on a day, and its confidence, 0 to 1; `None` for no statement.
 pub(super) fn judge(sentence: &str, day: Date) -> Option<(Category, f64)> {
-    let words = plain(&sentence.to_lowercase());
+    let words = normalize_words(&sentence.to_lowercase());
     let clauses = clauses(sentence);
     let mut out: Option<(Category, f64)> = None;
     let mut take = |category: Category, weight: f64| {
@@ -210,7 +210,7 @@ pub(super) fn judge(sentence: &str, day: Date) -> Option<(Category, f64)> {
     };
     for clause in &clauses {
         for Opening { category, weight, phrases, unless } in OPENINGS {
-            let rest = phrases.iter().find_map(|phrase| behind(clause, phrase));
+            let rest = phrases.iter().find_map(|phrase| words_after(clause, phrase));
             if rest.is_some_and(|rest| rest.first().is_none_or(|word| !unless.contains(word))) {
                 take(*category, *weight);
             }
@@ -258,7 +258,7 @@ fn clauses(sentence: &str) -> Vec<Vec<String>> {
     let lower = sentence.to_lowercase().replace('’', "'").replace(" - ", ",");
     let mut out = Vec::new();
     for part in lower.split([',', ';', ':', '(', ')', '–', '—', '…', '!', '.']) {
-        let words = plain(part);
+        let words = normalize_words(part);
         let words: Vec<&str> = words.split(' ').filter(|word| !word.is_empty()).collect();
         let mut clause: Vec<String> = Vec::new();
         for (at, word) in words.iter().enumerate() {
@@ -289,7 +289,7 @@ fn without_fillers(mut clause: Vec<String>) -> Vec<String> {
 }
 
 /// The words of a clause behind a phrase that it begins with; adverbs between are passed over.
-fn behind<'c>(clause: &'c [String], phrase: &str) -> Option<Vec<&'c str>> {
+fn words_after<'c>(clause: &'c [String], phrase: &str) -> Option<Vec<&'c str>> {
     let mut words = clause.iter().map(String::as_str).peekable();
     for part in phrase.split(' ') {
         while words.next_if(|word| *word != part && ADVERBS.contains(word)).is_some() {}
@@ -301,7 +301,7 @@ fn behind<'c>(clause: &'c [String], phrase: &str) -> Option<Vec<&'c str>> {
 fn is_planned(clause: &[String]) -> bool {
     let is_own =
         matches!(clause[0].as_str(), "my" | "our") && clause.iter().any(|word| word == "is" || word == "are");
-    is_own || PLANS.iter().any(|plan| behind(clause, plan).is_some())
+    is_own || PLANS.iter().any(|plan| words_after(clause, plan).is_some())
 }
 
 /// Whether words name a time that lies ahead of a day. A month without a day is at most eight months ahead.

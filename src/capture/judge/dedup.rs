@@ -1,7 +1,7 @@
 //! Duplicates within a batch and among known facts, and a candidate's effect on a known fact.
 //!
 //! The thresholds and the rules of the categories are source 002's ("Auto-capture"). Where a brain was asked, its word
-//! decides within the rule of the category; else the words do ([`by_words`]): a candidate without news is skipped,
+//! decides within the rule of the category; else the words do ([`verdict_by_words`]): a candidate without news is skipped,
 //! another value of the same thing replaces the fact, more about it is added. Pure; vectors are unit length.
 
 use crate::capture::BrainVerdict;
@@ -32,7 +32,7 @@ pub enum DedupVerdict {
 
 impl BrainVerdict {
     /// The same with the fact's place; a brain may mean none but those that are near.
-    pub fn among(&self, near: &[(usize, &str)]) -> DedupVerdict {
+    pub fn restricted_to(&self, near: &[(usize, &str)]) -> DedupVerdict {
         let place = |words: &str| {
             near.iter().find(|(_, known)| normal(known) == normal(words)).map(|(place, _)| *place)
         };
@@ -74,7 +74,7 @@ pub fn cosine(one: &[f32], other: &[f32]) -> f32 {
 }
 
 /// Those of a batch that stay: of two that are [`SAME`], the first.
-pub fn within(vectors: &[Vec<f32>]) -> Vec<usize> {
+pub fn first_of_duplicates(vectors: &[Vec<f32>]) -> Vec<usize> {
     let mut kept: Vec<usize> = Vec::new();
     for (place, vector) in vectors.iter().enumerate() {
         if !kept.iter().any(|known| cosine(&vectors[*known], vector) >= SAME) {
@@ -117,7 +117,7 @@ pub fn allowed(category: Category, verdict: DedupVerdict) -> DedupVerdict {
 }
 
 /// The verdict by the words alone: `near` are the known facts that are near, nearest first, with their places.
-pub fn by_words(category: Category, text: &str, near: &[(usize, &str)]) -> DedupVerdict {
+pub fn verdict_by_words(category: Category, text: &str, near: &[(usize, &str)]) -> DedupVerdict {
     let new = words(text);
     for (place, known) in near {
         let old = words(known);
@@ -141,8 +141,8 @@ mod tests {
     #[test]
     fn a_batch_keeps_the_first_of_two_that_are_the_same() {
         let at = |cosine: f32| vec![cosine, (1.0 - cosine * cosine).sqrt()];
-        assert_eq!(within(&[at(1.0), at(0.86), at(0.84)]), [0, 2]);
-        assert_eq!(within(&[]), [0; 0]);
+        assert_eq!(first_of_duplicates(&[at(1.0), at(0.86), at(0.84)]), [0, 2]);
+        assert_eq!(first_of_duplicates(&[]), [0; 0]);
     }
 
     #[test]
@@ -173,17 +173,17 @@ mod tests {
 
     #[test]
     fn words_say_what_a_candidate_does() {
-        let judged = |category, text: &str, known: &str| by_words(category, text, &[(7, known)]);
+        let verdict = |category, text: &str, known: &str| verdict_by_words(category, text, &[(7, known)]);
         let pref = Category::Preferences;
-        assert_eq!(judged(pref, "I like green tea.", "I like green tea"), DedupVerdict::Skip);
-        assert_eq!(judged(pref, "green tea", "likes green tea a lot"), DedupVerdict::Skip);
-        assert_eq!(judged(pref, "I don't like green tea", "I like green tea"), DedupVerdict::Supersede(7));
+        assert_eq!(verdict(pref, "I like green tea.", "I like green tea"), DedupVerdict::Skip);
+        assert_eq!(verdict(pref, "green tea", "likes green tea a lot"), DedupVerdict::Skip);
+        assert_eq!(verdict(pref, "I don't like green tea", "I like green tea"), DedupVerdict::Supersede(7));
         assert_eq!(
-            judged(Category::Entities, "Anna lives in Vienna", "Anna lives in Graz"),
+            verdict(Category::Entities, "Anna lives in Vienna", "Anna lives in Graz"),
             DedupVerdict::Supersede(7)
         );
-        assert_eq!(judged(pref, "likes green tea with honey", "likes green tea"), DedupVerdict::Merge(7));
-        assert_eq!(judged(Category::Events, "went to Graz again", "went to Graz"), DedupVerdict::Create);
-        assert_eq!(by_words(pref, "likes tea", &[]), DedupVerdict::Create);
+        assert_eq!(verdict(pref, "likes green tea with honey", "likes green tea"), DedupVerdict::Merge(7));
+        assert_eq!(verdict(Category::Events, "went to Graz again", "went to Graz"), DedupVerdict::Create);
+        assert_eq!(verdict_by_words(pref, "likes tea", &[]), DedupVerdict::Create);
     }
 }

@@ -83,10 +83,10 @@ pub fn propose(
     again: &mut Vec<String>,
 ) -> Vec<Proposal> {
     let standing: Vec<Extracted> =
-        found.into_iter().filter(|found| quote::stands(&found.quote, &turn.said)).collect();
+        found.into_iter().filter(|found| quote::is_verbatim(&found.quote, &turn.said)).collect();
     let vectors: Vec<Vec<f32>> = standing.iter().map(|found| table.embed(&found.text)).collect();
     let mut out: Vec<Proposal> = Vec::new();
-    for place in dedup::within(&vectors) {
+    for place in dedup::first_of_duplicates(&vectors) {
         let (found, vector) = (&standing[place], &vectors[place]);
         let section = section(found.about.as_deref().unwrap_or(&turn.author));
         let facts: Vec<&KnownItem> = memory.facts.iter().filter(|fact| fact.is_about(&section)).collect();
@@ -140,9 +140,9 @@ fn change(found: &Extracted, vector: &[f32], facts: &[&KnownItem]) -> Option<Opt
     let others: Vec<usize> = others.filter(|place| !near.contains(place)).collect();
     near.extend(others);
     let words: Vec<(usize, &str)> = near.iter().map(|place| (*place, facts[*place].text.as_str())).collect();
-    let verdict = match &found.judged {
-        Some(judged) => dedup::allowed(found.category, judged.among(&words)),
-        None => dedup::by_words(found.category, &found.text, &words),
+    let verdict = match &found.verdict {
+        Some(verdict) => dedup::allowed(found.category, verdict.restricted_to(&words)),
+        None => dedup::verdict_by_words(found.category, &found.text, &words),
     };
     match verdict {
         DedupVerdict::Skip => None,
@@ -213,7 +213,7 @@ mod tests {
             quote: quote.into(),
             utility: 0.8,
             about: None,
-            judged: None,
+            verdict: None,
         }
     }
 

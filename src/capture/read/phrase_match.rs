@@ -1,7 +1,7 @@
 //! Phrases in a text of any language: its words in a plain form, and whether a phrase stands among them.
 
 /// Lower-case words with one space between them; signs and emoji are gone.
-pub fn plain(text: &str) -> String {
+pub fn normalize_words(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn words_keep_their_borders() {
-        assert_eq!(plain("  hi,   there!! 👋 "), "hi there");
+        assert_eq!(normalize_words("  hi,   there!! 👋 "), "hi there");
         assert!(holds("do you remember me", "remember") && !holds("misremembered", "remember"));
         assert!(holds("erinnerst du dich", "erinner*") && holds("我上次说", "上次"));
     }

@@ -4,7 +4,7 @@
 const FEWEST: usize = 4;
 
 /// Whether these words occur in the message in the same order without a gap.
-pub fn stands(quote: &str, said: &str) -> bool {
+pub fn is_verbatim(quote: &str, said: &str) -> bool {
     let letters = quote.chars().filter(|c| c.is_alphanumeric()).count();
     let dense = quote.chars().any(super::phrase_match::is_dense);
     letters >= if dense { FEWEST / 2 } else { FEWEST } && said.contains(quote)
@@ -17,10 +17,10 @@ mod tests {
     #[test]
     fn a_quote_stands_where_it_stands() {
         let said = "I only drink\ngreen tea.";
-        assert!(stands("drink\ngreen", said) && stands("I only drink", said));
+        assert!(is_verbatim("drink\ngreen", said) && is_verbatim("I only drink", said));
         for quote in ["", "I", "i only drink", "drink green", "green tea!", "  "] {
-            assert!(!stands(quote, said), "{quote:?}");
+            assert!(!is_verbatim(quote, said), "{quote:?}");
         }
-        assert!(stands("喜欢茶", "我喜欢茶"));
+        assert!(is_verbatim("喜欢茶", "我喜欢茶"));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::phrase_match::plain;
+use super::phrase_match::normalize_words;
 
 /// Sentences of a speaker in their own words: fenced code, quoted lines, and what stands in
 /// backticks or quotation marks are another's words. The names of the agent's own notes stay.
@@ -25,7 +25,7 @@ pub fn sentences(text: &str) -> Vec<String> {
 }
 
 /// The original text of this sentence of [`sentences`], including the parts that were removed.
-pub fn as_said(text: &str, sentence: &str) -> Option<String> {
+pub fn original_text(text: &str, sentence: &str) -> Option<String> {
     if text.contains(sentence) {
         return Some(sentence.to_owned());
     }
@@ -94,7 +94,7 @@ pub fn is_our_note(token: &str) -> bool {
 }
 
 /// Whether a sentence asks.
-pub fn asks(sentence: &str) -> bool {
+pub fn is_question(sentence: &str) -> bool {
     sentence.trim_end().ends_with(['?', '？', '؟', '\u{37e}'])
         || sentence.ends_with("か。")
         || sentence.ends_with("吗。")
@@ -139,7 +139,7 @@ const EMPTY: &[&str] = &[
 /// writes its words without spaces.
 pub fn content(text: &str) -> HashSet<String> {
     let mut out = HashSet::new();
-    for word in plain(&text.to_lowercase()).split(' ') {
+    for word in normalize_words(&text.to_lowercase()).split(' ') {
         let chars: Vec<char> = word.chars().collect();
         if chars
             .iter()
@@ -202,15 +202,15 @@ mod tests {
             sentences(text),
             ["Done.", "I've saved it to MEMORY.md, v1.2!", "Bold point?", "好的。", "记住了"]
         );
-        assert!(asks("Shall I?") && asks("覚えておきますか。") && !asks("No."));
+        assert!(is_question("Shall I?") && is_question("覚えておきますか。") && !is_question("No."));
     }
 
     #[test]
     fn a_sentence_is_found_as_it_was_said() {
         let text = "- I read \"Dune\" twice. **I love** it.";
-        let said: Vec<_> = sentences(text).iter().map(|sentence| as_said(text, sentence)).collect();
+        let said: Vec<_> = sentences(text).iter().map(|sentence| original_text(text, sentence)).collect();
         assert_eq!(said, [Some("I read \"Dune\" twice.".to_owned()), Some("**I love** it.".to_owned())]);
-        assert_eq!(as_said(text, "never said"), None);
+        assert_eq!(original_text(text, "never said"), None);
     }
 
     #[test]

@@ -59,7 +59,7 @@ async fn show(
     let body = |text: &str| json!({ "content": text, "allowed_mentions": { "parse": [] } });
     let text = |words: &str| format!("{MARK}{}", if words.is_empty() { "working on it" } else { words });
     // A program that was killed left its message behind, and perhaps without having read its id.
-    let before = shared.turns.shown(turn).unwrap_or_default();
+    let before = shared.turns.progress_message(turn).unwrap_or_default();
     let mut shown = before.filter(|id| *id != POSTING);
     if shown.is_none() {
         if before.is_none() {
@@ -103,7 +103,7 @@ async fn show(
 }
 
 fn note(shared: &BotState, turn: u64, shown: Option<u64>) {
-    if let Err(error) = shared.turns.shows(turn, shown, shared.clock.now()) {
+    if let Err(error) = shared.turns.set_progress_message(turn, shown, shared.clock.now()) {
         tracing::warn!("{error}");
     }
 }

@@ -248,7 +248,7 @@ impl Worker {
         let chunks = u32::try_from(chunks).unwrap_or(u32::MAX);
         fail::fail_point!("turn::before-answered");
         let fixed =
-            self.shared.turns.answered(message, text, &facts.render(), chunks, self.shared.clock.now());
+            self.shared.turns.record_answer(message, text, &facts.render(), chunks, self.shared.clock.now());
         fail::fail_point!("turn::after-answered");
         match fixed {
             Ok(_) => TurnProgress::On,
@@ -333,7 +333,7 @@ impl Worker {
     fn notes(&self, turn: &TurnRow) -> Vec<LogEntry> {
         let message = turn.asked.message;
         let at = self.shared.clock.now();
-        let noted = crate::turn::noted(&self.shared.turns, message).unwrap_or_default();
+        let noted = crate::turn::turn_notes(&self.shared.turns, message).unwrap_or_default();
         noted.into_iter().map(|note| entry(message, note, at)).collect()
     }
 

@@ -40,7 +40,7 @@ pub fn condense(workspace: &Workspace, session: &str, until: Option<Instant>) ->
             if until.is_some_and(|until| Instant::now() >= until) {
                 return Ok(written);
             }
-            summaries.put(&name, &one, &Text::extract(&one), read)?;
+            summaries.write(&name, &one, &Text::extract(&one), read)?;
             written += 1;
         }
     }

@@ -6,7 +6,7 @@ use std::path::{Component, Path};
 use jiff::Timestamp;
 
 use super::save_claims::AnswerSubject;
-use crate::capture::phrase_match::{in_order, plain};
+use crate::capture::phrase_match::{in_order, normalize_words};
 use crate::capture::sentences::is_kept;
 use crate::hooks::host::{Call, Turn};
 use crate::hooks::install::entries as install;
@@ -53,7 +53,7 @@ const WANTED: &[&str] = &[
 
 /// The subject of a turn, as far as it bears on short answers.
 pub(in crate::hooks) fn about(turn: &Turn) -> AnswerSubject {
-    let prompt = plain(&turn.prompt.to_lowercase());
+    let prompt = normalize_words(&turn.prompt.to_lowercase());
     if WANTED.iter().any(|phrase| in_order(&prompt, phrase)) {
         AnswerSubject::Keeping
     } else if turn.calls.iter().all(|call| LOOKING.contains(&call.name.as_str()) || is_ours(call)) {

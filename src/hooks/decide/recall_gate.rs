@@ -4,7 +4,7 @@
 //! a look; greetings, commands, confirmations, signs without words and very short texts that ask nothing get
 //! none. `recall` and the MCP tool `memory_recall` ask it too ([`is_worth_a_look`]). The words stand in [`crate::hooks::word_lists`], by language.
 
-use crate::capture::phrase_match::{holds, is_dense, plain};
+use crate::capture::phrase_match::{holds, is_dense, normalize_words};
 
 use crate::hooks::word_lists::{
     CONFIRMATIONS, FORCING, GREETINGS, HOST_MARKS, PROGRAMS, QUESTIONS, WORDY_PROGRAMS,
@@ -55,15 +55,15 @@ pub fn gate(prompt: &str) -> RecallDecision {
     }
     // Long texts are neither small talk nor short; their words needn't be gone through.
     let head: String = text.chars().take(2000).collect::<String>().to_lowercase();
-    let words = plain(&head);
+    let words = normalize_words(&head);
     if FORCING.iter().any(|phrase| holds(&words, phrase)) {
         return RecallDecision::Open;
     }
     if words.chars().count() <= LONGEST_TALK && is_talk(&words) {
         return RecallDecision::Shut(NoRecallReason::SmallTalk);
     }
-    let asks = text.contains(['?', '？', '؟', '\u{37e}', '՞']);
-    if !asks && is_short(text) && !QUESTIONS.iter().any(|word| holds(&words, word)) {
+    let is_question = text.contains(['?', '？', '؟', '\u{37e}', '՞']);
+    if !is_question && is_short(text) && !QUESTIONS.iter().any(|word| holds(&words, word)) {
         return RecallDecision::Shut(NoRecallReason::Short);
     }
     RecallDecision::Open

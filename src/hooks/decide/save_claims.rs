@@ -13,8 +13,8 @@ use super::claim_patterns::{
     AFTER_NOUN, CodeSigns, DENSE, ENGLISH, FILLERS, IF, LISTS, NO, NO_AFTER, NO_DENSE, OFFER, OTHERS, TIMES,
     WORK, WORK_DENSE,
 };
-use crate::capture::phrase_match::{holds, in_order, is_dense, plain};
-use crate::capture::sentences::{asks, is_our_note, one_line, sentences};
+use crate::capture::phrase_match::{holds, in_order, is_dense, normalize_words};
+use crate::capture::sentences::{is_our_note, is_question, one_line, sentences};
 
 /// More claims of one answer are not looked at.
 const MAX_CLAIMS: usize = 3;
@@ -43,7 +43,7 @@ pub fn claims(answer: &str, about: AnswerSubject) -> Vec<String> {
         .collect();
     sentences(answer)
         .iter()
-        .filter(|sentence| !asks(sentence) && is_claim(sentence, about, &rules))
+        .filter(|sentence| !is_question(sentence) && is_claim(sentence, about, &rules))
         .take(MAX_CLAIMS)
         .map(|sentence| one_line(sentence, 200))
         .collect()
@@ -78,7 +78,7 @@ fn is_claim(sentence: &str, about: AnswerSubject, rules: &[Rule<'_>]) -> bool {
 
 /// Whether a sentence without spaces between its words claims.
 fn is_dense_claim(sentence: &str, words: &[&str]) -> bool {
-    let text = plain(&sentence.to_lowercase());
+    let text = normalize_words(&sentence.to_lowercase());
     !words.contains(&CODE)
         && !WORK_DENSE.iter().any(|word| text.contains(word))
         && DENSE.iter().any(|phrase| {
@@ -259,7 +259,7 @@ fn words(sentence: &str) -> Vec<String> {
         } else if is_our_note(token) {
             out.push("memory.md".to_owned());
         } else {
-            for word in plain(&token.to_lowercase()).split(' ').filter(|word| !word.is_empty()) {
+            for word in normalize_words(&token.to_lowercase()).split(' ').filter(|word| !word.is_empty()) {
                 push_long_form(word, &mut out);
             }
         }

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use super::recall_gate::{RecallDecision, gate};
 use crate::capture::offers::offers;
-use crate::capture::phrase_match::{in_order, plain};
-use crate::capture::sentences::{asks, looks_secret, one_line, sentences};
+use crate::capture::phrase_match::{in_order, normalize_words};
+use crate::capture::sentences::{is_question, looks_secret, one_line, sentences};
 use crate::hooks::host::{Transcript, Turn};
 
 const MAX_PROMPTS: usize = 6;
@@ -75,7 +75,11 @@ fn open(turns: &[&Turn]) -> Vec<String> {
         }
         let back = last.said.last().map(|text| sentences(text)).unwrap_or_default();
         found.extend(
-            back.iter().rev().take(2).filter(|sentence| asks(sentence)).map(|s| one_line(s, MAX_LINE_CHARS)),
+            back.iter()
+                .rev()
+                .take(2)
+                .filter(|sentence| is_question(sentence))
+                .map(|s| one_line(s, MAX_LINE_CHARS)),
         );
     }
     found.extend(said(turns, OPEN));
@@ -88,8 +92,8 @@ fn said(turns: &[&Turn], phrases: &[&str]) -> Vec<String> {
     for turn in turns.iter().rev() {
         let words = turn.words();
         for sentence in sentences(&words).into_iter().rev().chain(sentences(&turn.prompt)) {
-            let plain = plain(&sentence.to_lowercase());
-            if !asks(&sentence) && phrases.iter().any(|phrase| in_order(&plain, phrase)) {
+            let plain = normalize_words(&sentence.to_lowercase());
+            if !is_question(&sentence) && phrases.iter().any(|phrase| in_order(&plain, phrase)) {
                 found.push(one_line(&sentence, MAX_LINE_CHARS));
             }
         }

@@ -73,13 +73,13 @@ impl TurnJournal {
     }
 
     /// Records an event of a day's budget under a name that holds both: a person's answer, or its announced end.
-    pub fn lift(&self, budget: &str, now: Timestamp) -> Result<(), TurnJournalError> {
+    pub fn record_budget_event(&self, budget: &str, now: Timestamp) -> Result<(), TurnJournalError> {
         let sql = "INSERT INTO lifted (budget, at_ms) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
         self.execute(sql, params![budget, now.as_millisecond()])
     }
 
     /// The names of the recorded budget events since an instant.
-    pub fn lifted_since(&self, since: Timestamp) -> Result<BTreeSet<String>, TurnJournalError> {
+    pub fn budget_events_since(&self, since: Timestamp) -> Result<BTreeSet<String>, TurnJournalError> {
         let sql = "SELECT budget FROM lifted WHERE at_ms >= ?1";
         Ok(self.rows(sql, [since.as_millisecond()], |row| row.get(0))?.into_iter().collect())
     }
@@ -102,9 +102,9 @@ mod tests {
         assert_eq!(journal.spent_since(now).unwrap().len(), 2);
         let later = now + jiff::SignedDuration::from_secs(1);
         assert_eq!(journal.spent_since(later).unwrap(), []);
-        journal.lift("2026-12-01 day", now).unwrap();
-        journal.lift("2026-12-01 day", later).unwrap();
-        assert_eq!(journal.lifted_since(now).unwrap().len(), 1);
+        journal.record_budget_event("2026-12-01 day", now).unwrap();
+        journal.record_budget_event("2026-12-01 day", later).unwrap();
+        assert_eq!(journal.budget_events_since(now).unwrap().len(), 1);
         assert!(!journal.is_kept());
     }
 }

@@ -83,7 +83,7 @@ impl TurnJournal {
             Ok(Some(journal)) => Ok(journal),
             Err(error) if !is_no_database(&error.source) => Err(error),
             Ok(None) | Err(_) => {
-                put_aside(&path);
+                move_aside(&path);
                 let journal_error = |source| TurnJournalError { path: path.clone(), source };
                 Self::open_file(&path)?.ok_or_else(|| journal_error(rusqlite::Error::InvalidQuery))
             }
@@ -111,7 +111,7 @@ impl TurnJournal {
         connection
             .execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;")
             .map_err(journal_error)?;
-        let found = make(&mut connection).map_err(journal_error)?;
+        let found = create_tables(&mut connection).map_err(journal_error)?;
         if found != VERSION {
             return Ok(None);
         }
@@ -310,7 +310,7 @@ fn prune(tx: &Transaction<'_>) -> rusqlite::Result<()> {
 
 /// Creates missing tables; returns the file's version. Another process, or another
 /// part of this one, may be at the same.
-fn make(connection: &mut Connection) -> rusqlite::Result<i64> {
+fn create_tables(connection: &mut Connection) -> rusqlite::Result<i64> {
     let version = |db: &Connection| db.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0));
     if version(connection)? != 0 {
         return version(connection);
@@ -337,7 +337,7 @@ fn add_later_columns(connection: &Connection) -> rusqlite::Result<()> {
 }
 
 /// Moves an unusable file aside, with its side files.
-fn put_aside(path: &Path) {
+fn move_aside(path: &Path) {
     for suffix in ["", "-wal", "-shm"] {
         let mut from = path.as_os_str().to_owned();
         from.push(suffix);

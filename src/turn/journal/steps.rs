@@ -27,7 +27,7 @@ impl TurnJournal {
     }
 
     /// Records the memory result.
-    pub fn recalled(
+    pub fn record_recalled(
         &self,
         message: u64,
         recalled_memories: &Recalled,
@@ -44,7 +44,7 @@ impl TurnJournal {
     }
 
     /// Records the inputs of the request.
-    pub fn assembled(
+    pub fn record_request(
         &self,
         message: u64,
         request: &Assembled,
@@ -69,7 +69,12 @@ impl TurnJournal {
     }
 
     /// Records, before it happens, that a brain is asked.
-    pub fn calling(&self, message: u64, brain: &str, now: Timestamp) -> Result<(), TurnJournalError> {
+    pub fn record_call_start(
+        &self,
+        message: u64,
+        brain: &str,
+        now: Timestamp,
+    ) -> Result<(), TurnJournalError> {
         self.write(|tx| {
             tx.execute(
                 "UPDATE turns SET brain = ?2 WHERE message = ?1",
@@ -80,7 +85,7 @@ impl TurnJournal {
     }
 
     /// Records that the text is fixed. The caller has already put it into the delivery journal.
-    pub fn answered(
+    pub fn record_answer(
         &self,
         message: u64,
         text: &str,
@@ -107,13 +112,18 @@ impl TurnJournal {
     }
 
     /// Records the progress message: 0 if it is about to be posted; `None` if it was deleted.
-    pub fn shows(&self, message: u64, shown: Option<u64>, now: Timestamp) -> Result<(), TurnJournalError> {
+    pub fn set_progress_message(
+        &self,
+        message: u64,
+        shown: Option<u64>,
+        now: Timestamp,
+    ) -> Result<(), TurnJournalError> {
         let shown = shown.map(|id| id.to_string()).unwrap_or_default();
         self.write(|tx| step(tx, message, PROGRESS_STEP, now, &shown))
     }
 
     /// The progress message, if there is one.
-    pub fn shown(&self, message: u64) -> Result<Option<u64>, TurnJournalError> {
+    pub fn progress_message(&self, message: u64) -> Result<Option<u64>, TurnJournalError> {
         Ok(self.last_detail(message, PROGRESS_STEP)?.and_then(|detail| detail.parse().ok()))
     }
 

@@ -20,14 +20,14 @@ impl TurnJournal {
     /// The journal can't be written.
     pub fn accept_stop(&self, turn: &NewTurn, live: bool, now: Timestamp) -> Result<bool, TurnJournalError> {
         self.write(|tx| {
-            let mut open = open_in(tx, turn.channel)?;
+            let mut open = open_turns_in(tx, turn.channel)?;
             open.retain(|other| live || other.asked.message < turn.message);
             if !insert(tx, turn, now)? || (live && open.is_empty()) {
                 return Ok(false);
             }
             let ended = if live { 1 } else { open.len() };
             for other in open.iter().take(ended) {
-                mark(tx, other, &turn.author, now)?;
+                mark_stopped(tx, other, &turn.author, now)?;
             }
             advance(tx, turn.message, TurnState::Dropped, "a word to stop", now)?;
             Ok(true)
@@ -39,8 +39,8 @@ impl TurnJournal {
     /// # Errors
     /// The journal can't be written.
     pub fn stop(&self, channel: u64, who: &str, now: Timestamp) -> Result<bool, TurnJournalError> {
-        self.write(|tx| match open_in(tx, channel)?.first() {
-            Some(turn) => mark(tx, turn, who, now),
+        self.write(|tx| match open_turns_in(tx, channel)?.first() {
+            Some(turn) => mark_stopped(tx, turn, who, now),
             None => Ok(false),
         })
     }
@@ -57,7 +57,7 @@ impl TurnJournal {
 }
 
 /// A channel's unfinished turns that did not join another, the current one first.
-fn open_in(tx: &Transaction<'_>, channel: u64) -> rusqlite::Result<Vec<TurnRow>> {
+fn open_turns_in(tx: &Transaction<'_>, channel: u64) -> rusqlite::Result<Vec<TurnRow>> {
     let sql = format!(
         "{SELECT} WHERE state NOT IN ('done', 'dropped') AND joined IS NULL AND channel = ?1 ORDER BY number"
     );
@@ -65,7 +65,7 @@ fn open_in(tx: &Transaction<'_>, channel: u64) -> rusqlite::Result<Vec<TurnRow>>
 }
 
 /// Marks a turn as stopped, unless its answer is fixed.
-fn mark(tx: &Transaction<'_>, turn: &TurnRow, who: &str, now: Timestamp) -> rusqlite::Result<bool> {
+fn mark_stopped(tx: &Transaction<'_>, turn: &TurnRow, who: &str, now: Timestamp) -> rusqlite::Result<bool> {
     if turn.state >= TurnState::Answered {
         return Ok(false);
     }
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn an_answer_that_is_fixed_is_not_stopped_and_one_that_answers_others_is() {
         let journal = asked(&[2, 3]);
-        journal.answered(2, "text", "", 1, now()).unwrap();
+        journal.record_answer(2, "text", "", 1, now()).unwrap();
         assert!(!journal.stop(7, "Alice", now()).unwrap());
         assert!(stopped(&journal).is_empty());
         let journal = asked(&[2, 3]);

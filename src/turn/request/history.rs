@@ -109,7 +109,7 @@ pub fn past(blocks: &[LogBlock], left_out: &[&str], tools: bool, zone: &TimeZone
                     }
                     Some(text) => {
                         agent_open = true;
-                        out.push(sized(vec![Message::assistant(text)], at));
+                        out.push(past_message(vec![Message::assistant(text)], at));
                         continue;
                     }
                     None => None,
@@ -130,13 +130,13 @@ pub fn past(blocks: &[LogBlock], left_out: &[&str], tools: bool, zone: &TimeZone
         };
         if let Some(messages) = said {
             agent_open = false;
-            out.push(sized(messages, at));
+            out.push(past_message(messages, at));
         }
     }
     out
 }
 
-fn sized(messages: Vec<Message>, at: usize) -> PastMessage {
+fn past_message(messages: Vec<Message>, at: usize) -> PastMessage {
     let tokens = messages.iter().map(tokens).sum();
     PastMessage { messages, tokens, at }
 }
