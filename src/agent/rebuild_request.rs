@@ -14,7 +14,7 @@ use crate::turn::files::{self, AttachedFile, FilePlace};
 use crate::turn::past_context::PastSummary as Summary;
 use crate::turn::rebuild::{self, RebuildContext};
 use crate::turn::{Facts, TurnJournal, TurnJournalError, TurnRow};
-use crate::vault::{NotePath, PathError, VaultError, WalkOptions};
+use crate::vault::{NotePath, PathError, VaultError};
 use crate::workspace::Workspace;
 
 /// The purpose of a turn that is no routine's.
@@ -230,25 +230,15 @@ fn notes_at(workspace: &Workspace, at: Timestamp, make: &RequestBuilder<'_>) -> 
 }
 
 fn read(workspace: &Workspace, path: &str) -> Result<Vec<LogBlock>, RebuildError> {
-    let path = NotePath::new(path)?;
-    match workspace.vault.read(&path) {
-        Ok(bytes) => Ok(log::parse(&bytes).blocks),
-        Err(VaultError::NotFound(_)) => Ok(Vec::new()),
-        Err(error) => Err(error.into()),
-    }
+    Ok(log::parse(&workspace.vault.read_or_empty(&NotePath::new(path)?)?).blocks)
 }
 
 /// The answer to a question in any log, with the window that holds the question.
 fn find_answer(workspace: &Workspace, question: &str) -> Result<Option<LoggedTurn>, RebuildError> {
-    let under = workspace.note(&workspace.settings.paths.logs);
-    let walk = match workspace.vault.walk(&WalkOptions { under: Some(under), ..WalkOptions::default() }) {
-        Ok(walk) => walk,
-        Err(VaultError::NotFound(_)) => return Ok(None),
-        Err(error) => return Err(error.into()),
-    };
+    let logs = workspace.vault.notes_below(workspace.note(&workspace.settings.paths.logs))?;
     let recall = rebuild::recall_id(question);
     let (mut asked, mut facts, mut given, mut path) = (Vec::new(), None, None, String::new());
-    for entry in walk.entries {
+    for entry in logs {
         let blocks = read(workspace, entry.path.as_str())?;
         facts = facts.or_else(|| rebuild::facts_of(&blocks, question));
         let block = |id: &str| blocks.iter().find(|block| block.event.id.as_deref() == Some(id));

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::budget::{self, Budget};
 use crate::reminders::rfc3339;
 use crate::turn::usage::{self, UsageGrouping, UsageRow, UsageSum};
-use crate::vault::{VaultError, WalkOptions};
+use crate::vault::VaultError;
 use crate::workspace::Workspace;
 
 /// Calls, tokens and cost, added up.
@@ -36,14 +36,10 @@ pub fn report(
     since: Option<Timestamp>,
     by: UsageGrouping,
 ) -> Result<UsageReport, VaultError> {
-    let under = workspace.note(&workspace.settings.paths.logs);
-    let walked = match workspace.vault.walk(&WalkOptions { under: Some(under), ..WalkOptions::default() }) {
-        Err(VaultError::NotFound(_)) => Vec::new(),
-        walk => walk?.entries,
-    };
+    let logs = workspace.vault.notes_below(workspace.note(&workspace.settings.paths.logs))?;
     let is_meant = |at: Timestamp| since.is_none_or(|since| at >= since);
     let (mut answers, mut unread) = (Vec::new(), Vec::new());
-    for entry in walked {
+    for entry in logs {
         match workspace.vault.read(&entry.path) {
             Ok(bytes) => {
                 answers.extend(usage::answers(&bytes).into_iter().filter(|answer| is_meant(answer.at)));

@@ -186,11 +186,7 @@ pub fn list(editor: &Editor, path: &NotePath) -> Result<Vec<Pin>, PinError> {
 }
 
 fn read(editor: &Editor, path: &NotePath) -> Result<Vec<u8>, PinError> {
-    match editor.vault().read(path) {
-        Ok(bytes) => Ok(bytes),
-        Err(error) if error.is_not_found() => Ok(Vec::new()),
-        Err(error) => Err(error.into()),
-    }
+    Ok(editor.vault().read_or_empty(path)?)
 }
 
 /// A text that begins with a task's box, with the box escaped: a pin is no task, and no reminder.

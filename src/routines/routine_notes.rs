@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use crate::format::routine::{self, Routine};
 use crate::format::{Finding, nearest};
-use crate::vault::{Actor, EditError, EditPlan, NotePath, VaultError, WalkOptions, Why};
+use crate::vault::{Actor, EditError, EditPlan, NotePath, VaultError, Why};
 use crate::workspace::Workspace;
 
 /// A note of the folder of routines.
@@ -61,13 +61,8 @@ pub enum EnableError {
 /// The folder can't be listed. A note that is gone by the time it is read is left out.
 pub fn read_all(workspace: &Workspace) -> Result<Vec<RoutineNote>, VaultError> {
     let folder = workspace.note(&workspace.settings.paths.routines);
-    let walk = match workspace.vault.walk(&WalkOptions { under: Some(folder), ..WalkOptions::default() }) {
-        Ok(walk) => walk,
-        Err(error) if error.is_not_found() => return Ok(Vec::new()),
-        Err(error) => return Err(error),
-    };
     let mut notes = Vec::new();
-    for entry in walk.entries {
+    for entry in workspace.vault.notes_below(folder)? {
         match read(workspace, entry.path) {
             Ok(note) => notes.extend(note),
             Err(error) if error.is_not_found() => {}

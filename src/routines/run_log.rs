@@ -9,7 +9,7 @@ use ulid::Ulid;
 use crate::deliver::journal::Run;
 use crate::format::log::{self, EventKind, LogEvent, LogHeader, LogPath, ROUTINES};
 use crate::turn::TurnNote;
-use crate::vault::{EditError, NotePath, WalkEntry, WalkOptions};
+use crate::vault::{EditError, NotePath, WalkEntry};
 use crate::workspace::Workspace;
 
 /// The sequence number of a scheduled run's log; runs on request have higher ones.
@@ -41,10 +41,11 @@ pub fn message_of(key: &str) -> u64 {
 pub fn last_answered(workspace: &Workspace, routine: &str) -> Option<Timestamp> {
     let (logs, now) = (workspace.settings.paths.logs.trim_end_matches('/'), workspace.clock.now());
     let folder = NotePath::new(&format!("{logs}/{ROUTINES}/{}", folder_of(routine))).ok()?;
-    let walk = workspace.vault.walk(&WalkOptions { under: Some(folder), ..WalkOptions::default() }).ok()?;
     let place = |entry: &WalkEntry| LogPath::parse(logs, entry.path.as_str()).ok();
-    let mut runs: Vec<(Timestamp, NotePath)> = walk
-        .entries
+    let mut runs: Vec<(Timestamp, NotePath)> = workspace
+        .vault
+        .notes_below(folder)
+        .ok()?
         .into_iter()
         .filter_map(|entry| Some((place(&entry).filter(|log| log.seq == SCHEDULED)?.started, entry.path)))
         .filter(|(due, _)| *due <= now)

@@ -13,7 +13,7 @@ use crate::format::routine::{Condition, Routine};
 use crate::memory::ListedSection;
 use crate::schedule::{Moment, resolve};
 use crate::turn::TurnJournal;
-use crate::vault::{NotePath, VaultError};
+use crate::vault::VaultError;
 use crate::workspace::Workspace;
 
 /// Two memories that share this part of their words are listed as similar.
@@ -92,13 +92,6 @@ pub fn agenda(workspace: &Workspace, now: Timestamp) -> Result<Vec<RunSection>, 
     Ok([due(workspace, 0, now)?, open_follow_ups(workspace)?].into_iter().flatten().collect())
 }
 
-fn bytes(workspace: &Workspace, path: &NotePath) -> Result<Vec<u8>, VaultError> {
-    match workspace.vault.read(path) {
-        Err(error) if error.is_not_found() => Ok(Vec::new()),
-        read => read,
-    }
-}
-
 /// The items due on the day `days` from now; for today the overdue ones, too.
 fn due(workspace: &Workspace, days: i64, now: Timestamp) -> Result<Option<RunSection>, VaultError> {
     let (zone, tz) = (&workspace.zone, workspace.zone.tz());
@@ -109,7 +102,7 @@ fn due(workspace: &Workspace, days: i64, now: Timestamp) -> Result<Option<RunSec
     let begin = if days == 0 { now } else { resolve(zone, day.at(0, 0, 0, 0)) };
     let before = begin.saturating_sub(SignedDuration::from_secs(1)).unwrap_or(begin);
     let moment = Moment::new(zone, before);
-    let reminders = reminder::parse(&bytes(workspace, &workspace.note(&paths.reminders))?);
+    let reminders = reminder::parse(&workspace.vault.read_or_empty(&workspace.note(&paths.reminders))?);
     for line in &reminders.reminders {
         let waits = (days == 0).then(|| moment.due(&line.reminder)).flatten().map(|due| due.occurrence);
         let next = moment.next(&line.reminder).filter(|next| next.local.date() == day);
@@ -117,7 +110,7 @@ fn due(workspace: &Workspace, days: i64, now: Timestamp) -> Result<Option<RunSec
             lines.push((occurrence.at, agenda_line(occurrence.local, day, &line.reminder.msg)));
         }
     }
-    let commitments = commitment::parse(&bytes(workspace, &workspace.note(&paths.commitments))?);
+    let commitments = commitment::parse(&workspace.vault.read_or_empty(&workspace.note(&paths.commitments))?);
     for block in &commitments.blocks {
         let open = &block.commitment;
         let Some(due) = open.due.filter(|_| open.status == Status::Pending) else { continue };
@@ -138,7 +131,7 @@ fn agenda_line(local: civil::DateTime, day: civil::Date, text: &str) -> String {
 /// The pending follow-ups.
 fn open_follow_ups(workspace: &Workspace) -> Result<Option<RunSection>, VaultError> {
     let note = workspace.note(&workspace.settings.paths.commitments);
-    let file = commitment::parse(&bytes(workspace, &note)?);
+    let file = commitment::parse(&workspace.vault.read_or_empty(&note)?);
     let mut open: Vec<_> = file
         .blocks
         .into_iter()

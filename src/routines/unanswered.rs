@@ -9,7 +9,7 @@ use super::sections::RunSection;
 use crate::format::log::{self, EventKind, LogBlock, LogPath};
 use crate::turn::history::Changes;
 use crate::turn::{TurnJournal, facts};
-use crate::vault::{NotePath, VaultError, WalkOptions};
+use crate::vault::{NotePath, VaultError};
 use crate::workspace::Workspace;
 
 /// Older messages are ignored.
@@ -107,11 +107,7 @@ fn newest(mut lines: Vec<(Timestamp, String)>) -> Vec<String> {
 }
 
 fn blocks(workspace: &Workspace, path: &NotePath) -> Result<Vec<LogBlock>, VaultError> {
-    match workspace.vault.read(path) {
-        Ok(bytes) => Ok(log::parse(&bytes).blocks),
-        Err(error) if error.is_not_found() => Ok(Vec::new()),
-        Err(error) => Err(error),
-    }
+    Ok(log::parse(&workspace.vault.read_or_empty(path)?).blocks)
 }
 
 /// The log files of the bot's conversations that may hold messages since then: of each conversation those that began later, and
@@ -128,13 +124,9 @@ fn windows(
             Some(channel) => workspace.note(&format!("{logs}/{surface}/{channel}")),
             None => workspace.note(&format!("{logs}/{surface}")),
         };
-        let walk = match workspace.vault.walk(&WalkOptions { under: Some(under), ..WalkOptions::default() }) {
-            Ok(walk) => walk,
-            Err(error) if error.is_not_found() => continue,
-            Err(error) => return Err(error),
-        };
-        let windows = walk
-            .entries
+        let windows = workspace
+            .vault
+            .notes_below(under)?
             .into_iter()
             .filter_map(|entry| Some((LogPath::parse(logs, entry.path.as_str()).ok()?, entry.path)));
         found.extend(windows);

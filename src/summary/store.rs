@@ -16,7 +16,7 @@ use crate::format::log::{self, LogBlock};
 use crate::format::summary::{self, Summary, SummaryKind};
 use crate::turn::history;
 use crate::turn::past_context::PastSummary;
-use crate::vault::{Actor, EditError, EditPlan, NotePath, Origin, PathError, VaultError, WalkOptions};
+use crate::vault::{Actor, EditError, EditPlan, NotePath, Origin, PathError, VaultError};
 use crate::workspace::Workspace;
 
 /// Summaries can't be read, found or written.
@@ -147,13 +147,8 @@ impl<'w> Summaries<'w> {
     }
 
     pub(super) fn notes_below(&self, folder: &str) -> Result<Vec<(NotePath, u64)>, SummaryError> {
-        let under = NotePath::new(folder)?;
-        let walk =
-            match self.workspace.vault.walk(&WalkOptions { under: Some(under), ..WalkOptions::default() }) {
-                Err(VaultError::NotFound(_)) => return Ok(Vec::new()),
-                walk => walk?,
-            };
-        let mut found: Vec<_> = walk.entries.into_iter().map(|entry| (entry.path, entry.stat.size)).collect();
+        let entries = self.workspace.vault.notes_below(NotePath::new(folder)?)?;
+        let mut found: Vec<_> = entries.into_iter().map(|entry| (entry.path, entry.stat.size)).collect();
         found.sort();
         Ok(found)
     }

@@ -22,12 +22,14 @@ impl Engine {
     pub(super) fn window(&self, turn: &TurnRow) -> Result<Vec<LogBlock>, Halt> {
         let Some((path, _)) = turn.asked.block.split_once("#^") else { return Ok(Vec::new()) };
         let path = NotePath::new(&format!("{path}.md")).map_err(|error| Halt::Later(error.to_string()))?;
-        match self.parts.workspace.vault.read(&path) {
-            Ok(bytes) => Ok(log::parse(&bytes).blocks),
-            // A log that a person deleted: the question is answered from what the journal knows.
-            Err(error) if error.is_not_found() => Ok(Vec::new()),
-            Err(error) => Err(Halt::Later(error.to_string())),
-        }
+        // For a log that a person deleted, the question is answered from the journal alone.
+        let bytes = self
+            .parts
+            .workspace
+            .vault
+            .read_or_empty(&path)
+            .map_err(|error| Halt::Later(error.to_string()))?;
+        Ok(log::parse(&bytes).blocks)
     }
 
     /// The summaries of the window; where they can't be read the turn goes on without.

@@ -176,7 +176,7 @@ mod tests {
             text(&with_answer).starts_with(&format!("{BEFORE}\n<conversation>\n{{\"assistant\":\"no\"}}"))
         );
         assert_eq!(text(&message_parts(&request, Some(0))), GO_ON);
-        assert_eq!(message_parts(&request, Some(9)), told(&request, None));
+        assert_eq!(message_parts(&request, Some(9)), message_parts(&request, None));
     }
 
     #[test]

@@ -98,7 +98,7 @@ mod tests {
         journal.record_background_call(7, "recall", &call, now).unwrap();
         journal.record_background_call(0, "phrase", &call, now).unwrap();
         assert_eq!(journal.calls(7).unwrap(), []);
-        assert_eq!(journal.background(7).unwrap(), [call]);
+        assert_eq!(journal.background_calls(7).unwrap(), [call]);
         assert_eq!(journal.spent_since(now).unwrap().len(), 2);
         let later = now + jiff::SignedDuration::from_secs(1);
         assert_eq!(journal.spent_since(later).unwrap(), []);

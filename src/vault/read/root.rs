@@ -102,6 +102,14 @@ impl Vault {
         self.read_open(path, &file, stat.size)
     }
 
+    /// The bytes of a note; empty if there is none.
+    pub fn read_or_empty(&self, path: &NotePath) -> Result<Vec<u8>, VaultError> {
+        match self.read(path) {
+            Err(VaultError::NotFound(_)) => Ok(Vec::new()),
+            read => read,
+        }
+    }
+
     /// Size, times and identity of a note, `None` where there is none.
     pub fn stat(&self, path: &NotePath) -> Result<Option<Stat>, VaultError> {
         let file = match self.open_raw(path, PATH_ONLY) {

@@ -149,6 +149,17 @@ pub struct Walk {
 }
 
 impl Vault {
+    /// The notes below a folder; none if there is no such folder.
+    ///
+    /// # Errors
+    /// The vault isn't there, or the folder can't be opened.
+    pub fn notes_below(&self, folder: NotePath) -> Result<Vec<WalkEntry>, VaultError> {
+        match self.walk(&WalkOptions { under: Some(folder), ..WalkOptions::default() }) {
+            Err(VaultError::NotFound(_)) => Ok(Vec::new()),
+            walk => Ok(walk?.entries),
+        }
+    }
+
     /// Lists the files that `options` take.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-use super::orphans::{is_orphan, place};
+use super::orphans::{is_orphan, state_hash};
 use super::*;
 use std::ffi::OsString;
 
@@ -37,7 +37,7 @@ fn the_environment_of_a_child_holds_what_it_needs_and_no_secret() {
 
 #[test]
 fn an_orphan_is_of_our_place_and_of_a_process_that_is_no_more() {
-    let place = place(Path::new("/state"));
+    let place = state_hash(Path::new("/state"));
     let started = |pid| (pid == 7).then_some(100);
     let orphan = |mark: &str| is_orphan(mark, &place, started);
     assert!(!orphan(&format!("7.100.{place}.0")));
