@@ -4,80 +4,30 @@
 //! threads, the owners' DMs), and sends their messages to the lane of the channel ([`ingress`](super::ingress)).
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
-use std::time::Duration;
 
 use serenity::http::Route;
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::api::Api;
 use super::api::message;
 use super::api::message::Incoming;
 use super::api::snowflake;
 use super::api::{ApiError, DiscordError};
 use super::api::{Gateway, GatewayEvent, GatewayStatus};
 use super::commands;
-use super::ingress::{GATHER, catchup};
-use super::log::logbook::{Logbook, Surface};
-use super::shared::ChannelLock;
+use super::ingress::catchup;
+use super::log::logbook::Surface;
 use super::shared::Cursors;
-use super::shared::VaultOperations;
 use super::shared::access::Owners;
-use super::shared::{BotState, Pace};
+use super::shared::{BotParts, BotState};
 use super::shared::{LaneItem, LaneKind};
 use crate::agent::VaultApprovals;
 use crate::clock::Clock;
 use crate::config;
 use crate::deliver::Answers;
 use crate::turn::{Responder, TurnJournal};
-
-/// The interval of the regular sweep: the library drops events that it can't decode.
-const SWEEP: Duration = Duration::from_secs(10 * 60);
-
-/// The parts of the bot.
-pub struct BotParts {
-    /// The REST API.
-    pub api: Api,
-    /// `[discord]` of the settings.
-    pub settings: config::Discord,
-    /// The logs.
-    pub log: Logbook,
-    /// The vault's operations for commands.
-    pub operations: VaultOperations,
-    /// The responder.
-    pub responder: Arc<dyn Responder>,
-    /// How far each turn came.
-    pub turns: Arc<TurnJournal>,
-    /// The note of approvals.
-    pub approvals: Arc<VaultApprovals>,
-    /// Fixes and sends answers.
-    pub answers: Arc<Answers>,
-    /// Outlives a bot that restarts with other settings.
-    pub channel_lock: Arc<ChannelLock>,
-    /// The time.
-    pub clock: Arc<dyn Clock>,
-    /// The state directory.
-    pub state: PathBuf,
-    /// The interval of the regular sweep; [`BotParts::SWEEP`] except in tests.
-    pub sweep: Duration,
-    /// How long a lane gathers events before it handles them in the order of their ids; [`BotParts::GATHER`] except in
-    /// tests.
-    pub gather: Duration,
-    /// How long the gateway may be without a connection before it is restarted; none for the default.
-    pub stall: Option<Duration>,
-    /// The times of the progress message.
-    pub pace: Pace,
-}
-
-impl BotParts {
-    /// The usual time between sweeps.
-    pub const SWEEP: Duration = SWEEP;
-    /// The usual time that a lane gathers.
-    pub const GATHER: Duration = GATHER;
-}
 
 /// Runs the bot until `shutdown`; `status` tells how it is.
 ///
@@ -102,23 +52,12 @@ pub async fn run(
         started,
         known_to: known_to.unwrap_or_else(|| snowflake::first_at(started)),
         blind: gateway.blind(),
-        api: parts.api,
-        settings: parts.settings,
-        log: parts.log,
-        operations: parts.operations,
-        responder: parts.responder,
-        turns: parts.turns,
-        approvals: parts.approvals,
-        answers: parts.answers,
-        channel_lock: parts.channel_lock,
-        pace: parts.pace,
-        gather: parts.gather,
         closing: CancellationToken::new(),
         name: tokio::sync::OnceCell::new(),
-        clock: parts.clock,
         application: AtomicU64::new(0),
         status,
         identity: RwLock::default(),
+        parts,
         lanes: Mutex::default(),
     });
     let bot = Bot {

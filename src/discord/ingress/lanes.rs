@@ -26,9 +26,6 @@ use crate::discord::log::logbook::LogError;
 use crate::discord::shared::access::{self, MessagePolicy};
 use crate::discord::shared::{BotState, LaneItem, LaneKind, mentions};
 
-/// How long a lane gathers events before it sorts them: events that the library passed on in another order are
-/// closer than that.
-pub(in crate::discord) const GATHER: Duration = Duration::from_millis(15);
 /// How long a lane that is held waits for a round of catch-up before it reads history by itself.
 const HOLD_TIMEOUT: Duration = Duration::from_secs(30);
 /// The first and the longest pause between attempts to read history.

@@ -6,5 +6,3 @@
 
 pub(super) mod catchup;
 mod lanes;
-
-pub(super) use lanes::GATHER;

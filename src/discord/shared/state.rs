@@ -1,6 +1,8 @@
 //! The state that all tasks of the bot share: the API, the logs, the journals, and the lanes of the channels.
 
 use std::collections::HashMap;
+use std::ops::Deref;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
@@ -42,25 +44,55 @@ impl Default for Pace {
     }
 }
 
-/// What all tasks of the bot share.
-pub(in crate::discord) struct BotState {
+/// The parts of the bot.
+pub struct BotParts {
+    /// The REST API.
     pub api: Api,
+    /// `[discord]` of the settings.
     pub settings: config::Discord,
-    pub owners: Owners,
+    /// The logs.
     pub log: Logbook,
+    /// The vault's operations for commands.
     pub operations: VaultOperations,
+    /// The responder.
     pub responder: Arc<dyn Responder>,
+    /// How far each turn came.
     pub turns: Arc<TurnJournal>,
+    /// The note of approvals.
     pub approvals: Arc<VaultApprovals>,
+    /// Fixes and sends answers.
     pub answers: Arc<Answers>,
+    /// Outlives a bot that restarts with other settings.
     pub channel_lock: Arc<ChannelLock>,
-    pub pace: Pace,
-    /// How long a lane gathers events before it handles them.
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// The state directory.
+    pub state: PathBuf,
+    /// The interval of the regular sweep; [`BotParts::SWEEP`] except in tests.
+    pub sweep: Duration,
+    /// How long a lane gathers events before it handles them in the order of their ids; [`BotParts::GATHER`] except in
+    /// tests.
     pub gather: Duration,
+    /// How long the gateway may be without a connection before it is restarted; none for the default.
+    pub stall: Option<Duration>,
+    /// The times of the progress message.
+    pub pace: Pace,
+}
+
+impl BotParts {
+    /// The usual interval of the sweep: the library drops events that it can't decode.
+    pub const SWEEP: Duration = Duration::from_secs(10 * 60);
+    /// The usual time that a lane gathers: events that the library passed on in another order are closer than that.
+    pub const GATHER: Duration = Duration::from_millis(15);
+}
+
+/// The state that all tasks of the bot share: its parts, which it stands for, and what changes while it runs.
+pub(in crate::discord) struct BotState {
+    pub parts: BotParts,
+    pub owners: Owners,
     /// Cancelled when the bot ends.
     pub closing: CancellationToken,
     pub(in crate::discord) name: tokio::sync::OnceCell<String>,
-    pub clock: Arc<dyn Clock>,
     pub cursors: Cursors,
     pub application: AtomicU64,
     pub status: watch::Sender<GatewayStatus>,
@@ -70,6 +102,14 @@ pub(in crate::discord) struct BotState {
     pub(in crate::discord) known_to: u64,
     pub(in crate::discord) blind: Arc<AtomicBool>,
     pub(in crate::discord) lanes: Mutex<HashMap<u64, mpsc::UnboundedSender<LaneItem>>>,
+}
+
+impl Deref for BotState {
+    type Target = BotParts;
+
+    fn deref(&self) -> &BotParts {
+        &self.parts
+    }
 }
 
 impl BotState {
