@@ -13,11 +13,11 @@ use crate::turn::Conversation;
 pub struct ApprovalSubject {
     /// Exactly what would run, on one line: an approval holds for this text alone.
     pub run: String,
-    /// The hash of the files that it would run, where it runs files of a skill: an approval holds for these alone.
+    /// The hash of the files that it would run, if it runs files of a skill: an approval holds for these alone.
     pub hash: Option<String>,
     /// Why it is asked, for people: `network`, `the secret BRAVE_API_KEY`, …
     pub why: String,
-    /// The pattern that "Always" adds to `[assistant] allow`; none where it is asked every time.
+    /// The pattern that "Always" adds to `[assistant] allow`; none if it is asked every time.
     pub always: Option<String>,
     /// Whether the decision holds for every call that asks exactly this again, while its line stands, as for a budget
     /// of the day; else a yes is used up by the one call that it is for.
@@ -39,7 +39,7 @@ pub enum ApprovalVerdict {
     Waits,
 }
 
-/// A question that stands in a note, for the same call to find again.
+/// A question in a note, for the same call to find again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenApproval {
     /// Its line's id.

@@ -55,7 +55,7 @@ pub(super) struct FailoverWalk {
     unattended: bool,
 }
 
-/// Listens to the events of a call: its usage so far was paid for, also where it brings no answer.
+/// Listens to the events of a call: its usage so far was paid for, even if it brings no answer.
 #[derive(Default)]
 pub(super) struct CallListener<'a> {
     place: Option<&'a dyn Conversation>,
@@ -232,7 +232,7 @@ impl Brains {
 }
 
 impl FailoverWalk {
-    /// No attempts yet; `unattended` where no person waits for the answer.
+    /// No attempts yet; `unattended` if no person waits for the answer.
     pub fn new(unattended: bool) -> Self {
         Self { unattended, ..Self::default() }
     }

@@ -37,7 +37,7 @@ pub struct PreparedBrain {
     pub url: String,
     /// Its identity in failover and health.
     pub id: BrainId,
-    /// What it costs.
+    /// Its prices.
     pub price: Option<Price>,
     /// What is wrong with one of its keys, and what to do about it.
     pub problem: Option<String>,
@@ -49,7 +49,7 @@ pub fn prepare(settings: &Settings, root: &Path) -> Vec<PreparedBrain> {
     settings.brains.iter().map(|brain| PreparedBrain::of(brain, root)).collect()
 }
 
-/// What harnesses need beside their settings.
+/// What harnesses need in addition to their settings.
 #[derive(Debug, Clone)]
 pub struct HarnessContext {
     /// How long a brain may be silent.
@@ -200,7 +200,7 @@ pub fn is_secret_in(secret: &SecretString, text: &str) -> bool {
     secret.len() >= 4 && text.contains(secret)
 }
 
-/// The wire of a kind; none where it is a program.
+/// The wire of a kind; none if it is a program.
 fn wire(kind: BrainKind) -> Option<Wire> {
     match kind {
         BrainKind::Messages => Some(Wire::Messages),
@@ -213,7 +213,7 @@ fn wire(kind: BrainKind) -> Option<Wire> {
 /// The keys that can be read, each once, and what is wrong with the others.
 ///
 /// `key_env` or else `key_file` is the first, as with every secret; those of `key_envs` follow. A provider's own server
-/// is asked with its usual variable where no key is named; another server may want none.
+/// is asked with its usual variable if no key is named; another server may want none.
 fn keys(brain: &config::Brain, root: &Path) -> (Vec<SecretString>, Option<String>) {
     let mut keys: Vec<SecretString> = Vec::new();
     let mut problem = None;

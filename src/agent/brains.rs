@@ -19,7 +19,7 @@ use crate::workspace::Workspace;
 pub struct ListedBrain {
     /// Its name.
     pub name: String,
-    /// What it speaks.
+    /// Its protocol.
     pub kind: &'static str,
     /// Its model.
     pub model: String,
@@ -31,7 +31,7 @@ pub struct ListedBrain {
     pub cooldown_until: Option<ShownInstant>,
     /// Why it is in cooldown.
     pub class: Option<FailureClass>,
-    /// Its own budget of the day, where it has one.
+    /// Its own budget of the day, if it has one.
     pub budget: Option<Budget>,
     /// When it answered last.
     pub last_ok: Option<ShownInstant>,

@@ -37,9 +37,9 @@ pub struct Budget {
     pub most_usd: Option<f64>,
     /// How much of it is used: 1 is all.
     pub share: f64,
-    /// A person said that it may be exceeded today.
+    /// A person allowed exceeding it today.
     pub lifted: bool,
-    /// A person said that it may not.
+    /// A person did not allow it.
     pub declined: bool,
 }
 
@@ -89,7 +89,7 @@ impl Budget {
         format!("{:.0} % of {} is used.", (self.share * 100.0).floor(), self.words())
     }
 
-    /// What a person is asked.
+    /// The question for a person.
     pub fn approval_subject(&self) -> ApprovalSubject {
         ApprovalSubject {
             run: format!("go on beyond {} on {}", self.words(), self.day),
@@ -167,7 +167,7 @@ pub fn today(workspace: &Workspace, journal: &TurnJournal) -> Vec<Budget> {
     budgets(&workspace.settings, &spent, &costs, &lifted, &day)
 }
 
-/// Today's budgets, from the vault's own journal; none where the settings have no limit.
+/// Today's budgets, from the vault's own journal; none if the settings have no limit.
 pub fn of_vault(workspace: &Workspace) -> Vec<Budget> {
     if !are_set(&workspace.settings) {
         return Vec::new();
@@ -193,7 +193,7 @@ pub fn are_set(settings: &Settings) -> bool {
         || settings.brains.iter().any(|brain| brain.day_tokens.is_some() || brain.day_usd.is_some())
 }
 
-/// When today began, or so many days later begins, in the vault's zone.
+/// The start of today, or of the day a number of days later, in the vault's zone.
 pub fn midnight(workspace: &Workspace, days: i64) -> Option<Timestamp> {
     let today = workspace.clock.now().to_zoned(workspace.zone.tz().clone()).start_of_day().ok()?;
     let day = today.checked_add(jiff::Span::new().days(days)).ok()?;

@@ -22,7 +22,7 @@ pub struct FoundMemory {
 /// A search of the memory, best first.
 #[async_trait]
 pub trait MemorySearch: Send + Sync {
-    /// The memories about this; empty where there are none.
+    /// The memories about this; empty if there are none.
     ///
     /// # Errors
     /// A sentence on what is wrong.

@@ -23,7 +23,7 @@ pub const ASSISTANT: &str = "assistant";
 /// A turn's request, rebuilt from the notes.
 #[derive(Debug, Serialize)]
 pub struct RebuiltRequest {
-    /// The request; none where a note that it needs is gone.
+    /// The request; none if a note that it needs is gone.
     pub request: Option<Request>,
     /// Its hash.
     pub hash: Option<String>,
@@ -70,7 +70,7 @@ pub enum RebuildError {
     Notes(#[from] VaultError),
 }
 
-/// What a brain could call: by its purpose (`assistant`, `routine:NAME`) and the MCP servers that it names.
+/// The tools that a brain could call: by its purpose (`assistant`, `routine:NAME`) and the MCP servers that it names.
 pub type ToolSource<'a> = dyn Fn(&str, &[String]) -> Vec<ToolSpec> + 'a;
 
 /// A turn's log, and the facts of its answer.
@@ -84,7 +84,7 @@ struct LoggedTurn {
 /// The request of the turn `id`, made again from the notes.
 ///
 /// # Errors
-/// There is no such turn, it asked nobody, or the journal or a log can't be read.
+/// There is no such turn, it asked no brain, or the journal or a log can't be read.
 pub fn rebuild(
     workspace: &Workspace,
     journal: Option<&TurnJournal>,
@@ -168,7 +168,7 @@ fn from_notes(
     RebuiltRequest { hash: request.as_ref().map(Request::hash), request, stored_hash, equal }
 }
 
-/// What a brain could call in the turn: what its routine may, where it is a run of one.
+/// What a brain could call in the turn: what its routine may, if it is a run of one.
 fn tools(
     workspace: &Workspace,
     logged: &LoggedTurn,
@@ -186,7 +186,7 @@ fn tools(
     tool_source(author, &servers.unwrap_or_default())
 }
 
-/// What the brain was told of the files of a turn's questions, as far as the vault keeps them.
+/// The message parts of the files of a turn's questions, as far as the vault keeps them.
 fn logged_files(
     workspace: &Workspace,
     logged: &LoggedTurn,

@@ -60,7 +60,7 @@ pub trait Toolbox: Send + Sync {
     async fn turn_ended(&self, _turn: &str) {}
 }
 
-/// Tells a toolbox that a turn is over, also where its future is dropped (by a panic, or because its caller
+/// Tells a toolbox that a turn is over, even if its future is dropped (by a panic, or because its caller
 /// went away): a task tells it then.
 pub(super) struct TurnEndGuard {
     tools: Arc<dyn Toolbox>,

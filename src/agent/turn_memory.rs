@@ -1,4 +1,4 @@
-//! Recalls memories for a turn: context for a brain, and an answer where no brain gives one.
+//! Recalls memories for a turn: context for a brain, and an answer if no brain gives one.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ const MOST_CHARS: usize = 1500;
 /// The memories for a question.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RecalledContext {
-    /// The text that stands before the question; empty where nothing was found.
+    /// The text that stands before the question; empty if nothing was found.
     pub injection: String,
     /// Links to the blocks that it comes from, for the log.
     pub links: String,

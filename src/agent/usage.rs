@@ -12,7 +12,7 @@ use crate::workspace::Workspace;
 /// Calls, tokens and cost, added up.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct UsageReport {
-    /// The first answer that is counted, or what was asked for; none where there is none.
+    /// The first counted answer, or the requested start; none if there is none.
     pub from: Option<String>,
     /// The present, in the vault's zone.
     pub to: String,

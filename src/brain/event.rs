@@ -156,7 +156,7 @@ pub struct BrainError {
     pub retry_after: Option<Duration>,
     /// The request was too long for the model: a shorter one may do.
     pub too_long: bool,
-    /// The HTTP status, where there was one.
+    /// The HTTP status, if there was one.
     pub status: Option<u16>,
     /// The caller cancelled; says nothing about the brain.
     pub cancelled: bool,

@@ -44,7 +44,7 @@ pub enum Message {
         /// The calls that it asked for, in order.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         tool_calls: Vec<ToolCall>,
-        /// The answer as the provider sent it; goes back to the same endpoint unchanged, within a turn.
+        /// The answer as the provider sent it; it goes back to the same endpoint unchanged, within a turn.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         raw: Option<RawTurn>,
     },

@@ -27,20 +27,20 @@ pub enum ListError {
 pub struct ListedRoutine {
     /// Its note's name without `.md`.
     pub name: String,
-    /// Its schedule, in its own words; none where it isn't understood.
+    /// Its schedule, in its own words; none if it isn't understood.
     pub schedule: Option<String>,
     /// Its schedule as a person says it.
     #[serde(skip)]
     pub words: Option<String>,
     /// Whether it is turned on.
     pub enabled: bool,
-    /// When it comes next, RFC 3339; none where it doesn't.
+    /// When it comes next, RFC 3339; none if it doesn't.
     pub next: Option<String>,
     /// When it last ran, RFC 3339.
     pub last: Option<String>,
-    /// The brain that it asks first, where its note names one.
+    /// The brain that it asks first, if its note names one.
     pub brain: Option<String>,
-    /// What of its head isn't understood.
+    /// The problems of its head.
     pub problems: Vec<Finding>,
     /// As `next`, as an instant.
     #[serde(skip)]

@@ -19,7 +19,7 @@ pub struct Preview {
     pub asked: String,
     /// The material with the prompt.
     pub material: String,
-    /// The brains that would be asked, in order; none where memory answers.
+    /// The brains that would be asked, in order; none if memory answers.
     pub brains: Vec<String>,
     /// Why these.
     pub why: String,

@@ -18,9 +18,9 @@ pub struct RoutineNote {
     pub bytes: Vec<u8>,
     /// When it was last changed, by its file.
     pub changed: Option<Timestamp>,
-    /// The routine; none where its schedule isn't understood.
+    /// The routine; none if its schedule isn't understood.
     pub routine: Option<Routine>,
-    /// What isn't understood.
+    /// The problems of its head.
     pub findings: Vec<Finding>,
 }
 

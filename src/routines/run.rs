@@ -46,7 +46,7 @@ pub enum RunError {
     /// A note can't be written.
     #[error(transparent)]
     Write(#[from] EditError),
-    /// What the routine is about can't be read.
+    /// The routine's material can't be read.
     #[error("{0}")]
     Material(String),
     /// The note isn't understood.
@@ -82,7 +82,7 @@ pub struct RunnerParts {
     pub workspace: Arc<Workspace>,
     /// How far each turn came.
     pub turns: Arc<TurnJournal>,
-    /// What a routine may call.
+    /// The tools that a routine may call.
     pub tools: ToolsOf,
     /// The way to ask a person before a call that may do harm.
     pub approvals: Arc<dyn Approvals>,
@@ -96,7 +96,7 @@ pub struct RunnerParts {
     pub outlets: DeliveryOrder,
 }
 
-/// What a routine of this name and head may call.
+/// The tools that a routine of this name and head may call.
 pub type ToolsOf = Arc<dyn Fn(&str, &Routine) -> Arc<dyn Toolbox> + Send + Sync>;
 
 /// Brings runs to their ends.

@@ -28,7 +28,7 @@ pub fn question(run: &Run, routine: &Routine, tz: &TimeZone) -> String {
     )
 }
 
-/// `due 08:00, 3 h late; 2 earlier ones folded in`, where it is late or stands for more than itself.
+/// `due 08:00, 3 h late; 2 earlier ones folded in`, if it is late or stands for more than itself.
 pub fn late(run: &Run, today: civil::Date) -> Option<String> {
     let fact = Fact {
         kind: MessageKind::Routine,
@@ -53,7 +53,7 @@ pub fn message(run: &Run, answer: &str, tz: &TimeZone) -> String {
     }
 }
 
-/// Whether an answer says that there is nothing to say.
+/// Whether an answer says that there is nothing to report.
 pub fn is_nothing(answer: &str) -> bool {
     let word = answer.trim().trim_matches(|c: char| matches!(c, '.' | '`' | '*' | '"' | '\'' | '!')).trim();
     word.eq_ignore_ascii_case("none")

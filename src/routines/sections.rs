@@ -12,7 +12,7 @@ const CHARS: usize = 300;
 /// Some lines under a heading.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunSection {
-    /// What they are.
+    /// Their title.
     pub title: String,
     /// The lines.
     pub lines: Vec<String>,

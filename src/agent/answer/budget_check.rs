@@ -56,7 +56,7 @@ impl Engine {
         }
     }
 
-    /// The brains of the chain that are within their budgets; where none is, the reason in words.
+    /// The brains of the chain that are within their budgets; if none is, the reason in words.
     pub(super) async fn apply_budgets(
         &self,
         run: &Run<'_>,
@@ -87,7 +87,7 @@ impl Engine {
         Ok(allowed)
     }
 
-    /// Why no brain is asked, where a budget is used up; none where another run of a routine said so today. The same
+    /// Why no brain is asked, if a budget is used up; none if another run of a routine said so today. The same
     /// run says it again after a crash. Outside of routines each answer says it.
     pub(super) fn once_a_day(&self, message: u64, why: String) -> Option<String> {
         if self.routine.is_none() {
@@ -184,7 +184,7 @@ impl Engine {
         may_spend(&self.budgets(), brain)
     }
 
-    /// Counts the cost of a turn without a journal on disk, where a budget is set.
+    /// Counts the cost of a turn without a journal on disk, if a budget is set.
     pub(super) fn count_unlogged_calls(&self, calls: &[CallRow]) {
         let workspace = &self.parts.workspace;
         if self.journal().is_kept()

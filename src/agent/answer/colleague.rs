@@ -38,9 +38,9 @@ pub struct Colleagues {
 pub struct BrainQuestion<'a> {
     /// The brain that is asked.
     pub name: &'a str,
-    /// What it is asked.
+    /// The question.
     pub question: &'a str,
-    /// The brain that asks, and its turn; none where a program outside asks.
+    /// The brain that asks, and its turn; none if a program outside asks.
     pub by: Option<(&'a str, &'a str)>,
 }
 

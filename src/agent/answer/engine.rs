@@ -41,11 +41,11 @@ pub struct EngineParts {
     pub workspace: Arc<Workspace>,
     /// How far each turn came.
     pub journal: Arc<TurnJournal>,
-    /// What may be called.
+    /// The tools that may be called.
     pub tools: Arc<dyn Toolbox>,
     /// The way to ask a person before a call that may do harm.
     pub approvals: Arc<dyn Approvals>,
-    /// What is remembered.
+    /// The memories.
     pub memory: Arc<dyn TurnMemory>,
     /// The permits for calls.
     pub permits: Arc<CallPermits>,
@@ -77,11 +77,11 @@ pub struct RunPurpose {
     pub routine: String,
     /// The brain that is asked before all others.
     pub brain: Option<String>,
-    /// The skills that it is told of; of none named, all.
+    /// The skills that it lists; all if none are named.
     pub skills: Vec<String>,
     /// The tokens that one run may spend, if fewer than any turn may.
     pub budget: Option<u64>,
-    /// Whether it begins with text that nobody vouches for: what other people said, what a search found.
+    /// Whether it begins with untrusted text: other people's messages, search results.
     pub tainted: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Ends a turn: makes the answer from memory where no brain gave one, and the line of facts.
+//! Ends a turn: makes the answer from memory if no brain gave one, and the line of facts.
 
 use super::engine::{Engine, Run, question_links, retry_later};
 use super::fixed_texts;

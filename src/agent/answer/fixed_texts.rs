@@ -22,7 +22,7 @@ pub const DECLINED: &str =
 /// The result of a call whose approval expired.
 pub const EXPIRED: &str = "Nobody approved this in time. That is no refusal: say what you wanted to do and that it can be asked for again.";
 
-/// The result of a call where no person can be asked.
+/// The result of a call if no person can be asked.
 pub const NOBODY_TO_ASK: &str =
     "This needs a person's approval, and nobody can be asked here. It was not done.";
 
@@ -60,7 +60,7 @@ pub fn rounds_used_up(most: u32) -> String {
     format!("I stopped here: this turn had its {most} rounds of tools.")
 }
 
-/// A whole reply as the text of an answer; none where it says nothing.
+/// A whole reply as the text of an answer; none if it says nothing.
 pub fn text_of(reply: &Reply) -> Option<String> {
     let text = reply.text.trim();
     match (reply.stop, invisible::strip(text).trim().is_empty()) {
@@ -106,7 +106,7 @@ pub fn memory_reason(failed: &[(String, String)], resting: &[String]) -> String 
     }
 }
 
-/// The completed calls of a turn that ended without a brain's answer; none where there are none.
+/// The completed calls of a turn that ended without a brain's answer; none if there are none.
 pub fn completed_calls(done: &[&ToolRow]) -> Option<String> {
     let line = |row: &&ToolRow| {
         let arguments = row.call.arguments.replace('`', "'");

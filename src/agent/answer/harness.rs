@@ -140,7 +140,7 @@ impl Engine {
     }
 
     /// The rounds as messages for a wire: a call of a tool that it isn't offered (a harness's own) becomes text, since
-    /// some providers refuse calls of tools that they weren't told of.
+    /// some providers refuse calls of tools that the request doesn't list.
     pub(super) fn for_wire(&self, request: &Request, rounds: Vec<Message>) -> Vec<Message> {
         let offered = |call: &ToolCall| request.tools.iter().any(|spec| spec.name == call.name);
         let mut sent = Vec::new();
@@ -171,7 +171,7 @@ struct HarnessWatcher<'a> {
     engine: &'a Engine,
     run: &'a Run<'a>,
     brain: &'a str,
-    /// Ends the run: at the turn's end, and where a bound is passed.
+    /// Ends the run: at the turn's end, and if a bound is passed.
     end: CancellationToken,
     /// The tokens that the turn had used before.
     before: u64,

@@ -46,7 +46,7 @@ enum RecallReply {
 }
 
 impl Engine {
-    /// The brain's choice of the found memories; none where the ranker's results are to be used.
+    /// The brain's choice of the found memories; none if the ranker's results are to be used.
     pub(super) async fn choose(
         &self,
         run: &Run<'_>,

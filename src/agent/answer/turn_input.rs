@@ -18,7 +18,7 @@ use crate::turn::{Conversation, Halt, history, rebuild};
 use crate::vault::NotePath;
 
 impl Engine {
-    /// The events of the window that holds the question; none where no log does.
+    /// The events of the window that holds the question; none if no log does.
     pub(super) fn window(&self, turn: &TurnRow) -> Result<Vec<LogBlock>, Halt> {
         let Some((path, _)) = turn.asked.block.split_once("#^") else { return Ok(Vec::new()) };
         let path = NotePath::new(&format!("{path}.md")).map_err(|error| Halt::Later(error.to_string()))?;
@@ -92,7 +92,7 @@ impl Engine {
         file.to_part(read.ok().as_deref())
     }
 
-    /// The vault's skills for a request; none where the brain has no tool to read them.
+    /// The vault's skills for a request; none if the brain has no tool to read them.
     pub(super) fn skills(&self, run: &Run<'_>) -> RequestSkills {
         if !self.tools().iter().any(|tool| tool.name == skills::TOOL) {
             return RequestSkills::default();

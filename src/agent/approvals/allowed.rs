@@ -10,7 +10,7 @@ use crate::workspace::Workspace;
 /// Characters that a person can be expected to read before a yes.
 const MOST_CHARS: usize = 8_000;
 
-/// The decision that needs no question: a person may have said "Always" since the turn began. It doesn't hold for a
+/// The decision that needs no question: a person may have chosen "Always" since the turn began. It doesn't hold for a
 /// turn that has read untrusted text.
 ///
 /// # Errors

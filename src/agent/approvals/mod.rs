@@ -54,7 +54,7 @@ pub struct VaultApprovals {
     waiting: Waiter,
 }
 
-/// What waits for a person's decision.
+/// The questions that wait for a person's decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Waiter {
     /// The call itself.

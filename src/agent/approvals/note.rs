@@ -30,7 +30,7 @@ pub(super) struct ApprovalsNote {
     pub path: NotePath,
 }
 
-/// A question that stands in the note.
+/// A question in the note.
 #[derive(Debug, Clone)]
 pub(super) struct PendingApproval {
     /// Its line.
@@ -57,7 +57,7 @@ impl ApprovalsNote {
         }
     }
 
-    /// The line for exactly this question, which is added where there is none. It is on disk when this returns. It
+    /// The line for exactly this question, added if missing. It is on disk when this returns. It
     /// waits for a decision, or holds a reusable one.
     pub fn add_or_find(
         &self,

@@ -29,7 +29,7 @@ const RECENT: SignedDuration = SignedDuration::from_hours(7 * 24);
 /// Writes summaries, with the settings that it was made with.
 pub struct Scribe {
     workspace: Arc<Workspace>,
-    /// None where no brain is set up.
+    /// None if no brain is set up.
     caller: Option<BackgroundCaller>,
 }
 

@@ -45,7 +45,7 @@ significance).\n\nOutput format: Return a markdown summary. No preamble — outp
 /// Writes working memory, with the settings that it was made with.
 pub struct WorkingMemoryWriter {
     workspace: Arc<Workspace>,
-    /// None where no brain is set up.
+    /// None if no brain is set up.
     caller: Option<BackgroundCaller>,
 }
 
@@ -67,7 +67,7 @@ impl WorkingMemoryWriter {
         &self.workspace
     }
 
-    /// Writes working memory about a log; none where it is off, or nothing was said.
+    /// Writes working memory about a log; none if it is off, or nothing was said.
     ///
     /// # Errors
     /// A sentence on what can't be read or written.

@@ -68,7 +68,7 @@ struct BashArguments {
 }
 
 impl BashTool {
-    /// The shell of this vault; none where this machine can't confine it wholly and the settings don't say `bash = "ask"`.
+    /// The shell of this vault; none if this machine can't confine it wholly and the settings don't say `bash = "ask"`.
     pub fn of(workspace: &Workspace, skills: Arc<Skills>) -> Option<Self> {
         let enforced = confine::enforcement();
         let weak: Vec<String> = enforced.weak().map(|rule| format!("{}: {}", rule.name, rule.word)).collect();

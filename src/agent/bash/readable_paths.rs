@@ -75,7 +75,7 @@ fn list(root: &Path, most_looked: usize, most_hidden: usize) -> Visibility {
     seen
 }
 
-/// The hidden paths below a folder; none where all of it has to be hidden. `suspended_at` counts down [`MOST_LOOKED`].
+/// The hidden paths below a folder; none if all of it has to be hidden. `left` counts down [`MOST_LOOKED`].
 fn hidden_below(folder: &Path, depth: usize, left: &mut usize) -> Option<Vec<PathBuf>> {
     let depth = depth.checked_sub(1)?;
     let mut hidden = Vec::new();

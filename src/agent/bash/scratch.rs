@@ -155,7 +155,7 @@ fn private(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
-/// Removes a folder, also where a command took away rights in it. Links are not followed.
+/// Removes a folder, even if a command took away rights in it. Links are not followed.
 fn remove(folder: &Path) {
     let first = fs::remove_dir_all(folder);
     if !matches!(&first, Err(error) if error.kind() == io::ErrorKind::PermissionDenied) {

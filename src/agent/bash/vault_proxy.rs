@@ -60,7 +60,7 @@ pub struct CallerEnv {
 }
 
 impl CallerEnv {
-    /// The caller of this process; none where a person or a program of theirs started it.
+    /// The caller of this process; none if a person or a program of theirs started it.
     pub fn from_env() -> Option<Self> {
         let text = std::env::var(CALLER).ok()?;
         // A value that can't be read is no person's command either.
@@ -192,7 +192,7 @@ impl Gate for VaultProxy {
     }
 }
 
-/// In the box: sends the arguments through the gate, prints what comes back, and returns the exit code. None where this
+/// In the box: sends the arguments through the gate, prints what comes back, and returns the exit code. None if this
 /// process is in no box.
 pub fn forward(args: &[OsString]) -> Option<u8> {
     std::env::var_os(crate::confine::gate::VARIABLE)?;

@@ -19,12 +19,12 @@ pub struct ServerRecord {
     pub last_ok: Option<Timestamp>,
     /// When it last failed.
     pub failed: Option<Timestamp>,
-    /// What was wrong then.
+    /// The problem at that time.
     pub last_error: Option<String>,
 }
 
 impl ServerRecord {
-    /// Whether its last use went well; none where it was never used.
+    /// Whether its last use went well; none if it was never used.
     pub fn is_well(&self) -> Option<bool> {
         match (self.last_ok, self.failed) {
             (None, None) => None,
@@ -43,7 +43,7 @@ impl ServerHealth {
         Self(state.join(FILE_NAME))
     }
 
-    /// The health of all servers; empty where the file can't be read.
+    /// The health of all servers; empty if the file can't be read.
     pub fn load(&self) -> BTreeMap<String, ServerRecord> {
         let bytes = std::fs::read(&self.0).unwrap_or_default();
         serde_json::from_slice(&bytes).unwrap_or_default()

@@ -36,7 +36,7 @@ pub struct Web {
     answers: Arc<Mutex<JoinSet<()>>>,
 }
 
-/// What every request needs.
+/// The parts that every request needs.
 struct HttpSession {
     client: reqwest::Client,
     url: String,

@@ -70,7 +70,7 @@ struct ServerArguments {
 type ServerTarget<'a> = (&'a McpServer, Option<String>, Map<String, Value>);
 
 impl Servers {
-    /// These servers; none where there are none. Nothing is started.
+    /// These servers; none if there are none. Nothing is started.
     pub fn of(workspace: Arc<Workspace>, servers: Vec<McpServer>) -> Option<Self> {
         let health = ServerHealth::new(&workspace.dirs.state);
         (!servers.is_empty()).then_some(Self { workspace, servers, health, running: Mutex::default() })

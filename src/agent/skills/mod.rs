@@ -43,7 +43,7 @@ pub struct ListedSkill {
     pub folder: String,
     /// Its note.
     pub path: NotePath,
-    /// What its note says.
+    /// Its description.
     pub skill: Skill,
     /// What is wrong with it.
     pub problems: Vec<PlacedFinding>,
@@ -52,13 +52,13 @@ pub struct ListedSkill {
 /// A skill with all of its files, as they stood at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Loaded {
-    /// What its note says.
+    /// Its description.
     pub skill: Skill,
     /// Its files by their path in its folder.
     pub files: BTreeMap<String, Vec<u8>>,
     /// The hash over names and bytes.
     pub hash: String,
-    /// Whether it came with this program and nobody changed it.
+    /// Whether it came with this program and is unchanged.
     pub is_shipped: bool,
 }
 

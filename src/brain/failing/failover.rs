@@ -19,7 +19,7 @@ const DAY: i64 = 24 * HOUR;
 const PAUSES: [i64; 4] = [MINUTE, 5 * MINUTE, 25 * MINUTE, 60 * MINUTE];
 /// The first pause of an empty account; it doubles to a day.
 const BILLING_PAUSE: i64 = 5 * HOUR;
-/// So many time-outs in a row are a reason to pause.
+/// How many time-outs in a row pause a brain.
 const TIMEOUTS_BEFORE_PAUSE: u32 = 3;
 
 /// The next brain to ask, and how.
@@ -57,7 +57,7 @@ pub enum Availability {
     Off(FailureClass),
 }
 
-/// The next brain to ask; `None` where none is left, or where the last one declined, which is an answer.
+/// The next brain to ask; `None` if none is left, or where the last one declined, which is an answer.
 pub fn next(
     chain: &[BrainId],
     health: &BrainHealth,

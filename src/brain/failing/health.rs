@@ -113,7 +113,7 @@ impl HealthStore {
         Self { path: state.join(FILE_NAME) }
     }
 
-    /// Loads the health; empty where the file is missing or damaged.
+    /// Loads the health; empty if the file is missing or damaged.
     pub fn load(&self) -> BrainHealth {
         let Ok(bytes) = std::fs::read(&self.path) else { return BrainHealth::default() };
         serde_json::from_slice(&bytes).unwrap_or_else(|error| {

@@ -172,7 +172,7 @@ impl AcpTurn<'_> {
         methods.as_array()?.iter().find(has)?["id"].as_str().map(str::to_owned)
     }
 
-    /// Has the agent ask before it does something, where it has a mode for that.
+    /// Has the agent ask before it does something, if it has a mode for that.
     async fn ask_first(&mut self, modes: &Value) -> Result<(), BrainError> {
         let has = |wanted: &&&str| {
             modes["availableModes"].as_array().into_iter().flatten().any(|mode| mode["id"] == **wanted)

@@ -23,7 +23,7 @@ pub fn instructions(request: &Request) -> String {
     format!("<instructions>\n{}\n</instructions>", request.system.trim())
 }
 
-/// The message: words and pictures, in order, without two texts in a row. With `fresh` only the last so many
+/// The message: words and pictures, in order, without two texts in a row. With `fresh` only that many of the last
 /// messages of the request; a session has the others.
 pub fn message_parts(request: &Request, fresh: Option<usize>) -> Vec<Part> {
     let all = &request.messages;

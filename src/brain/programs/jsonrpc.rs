@@ -50,7 +50,7 @@ pub struct Failure {
     pub data: Value,
 }
 
-/// Parses a line; none where it is no message.
+/// Parses a line; none if it is no message.
 pub fn read(mut line: Value) -> Option<PeerMessage> {
     let method = line.get("method").and_then(Value::as_str).map(str::to_owned);
     let id = line.get("id").filter(|id| id.is_u64() || id.is_i64() || id.is_string()).cloned();

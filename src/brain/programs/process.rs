@@ -202,7 +202,7 @@ impl Child {
         self.send = None;
     }
 
-    /// The next message: one line that is JSON. None where the program has ended. Lines that are no JSON, or too
+    /// The next message: one line that is JSON. None if the program has ended. Lines that are no JSON, or too
     /// long, are passed over. May be dropped and called again without loss.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! Candidates of a turn by rules alone: statements that are worth keeping for a year, in the speaker's own words.
 //!
 //! A sentence counts where it asks to be remembered, or makes one of the [`statements`] that last; in other languages
-//! than English, where it has one of the phrases of [`offers`]. Only the speaker's own words count: no code, no
+//! than English, if it has one of the phrases of [`offers`]. Only the speaker's own words count: no code, no
 //! quotation, no question, no secret. A long message is a task or pasted text, and is looked through for what asks to
 //! be remembered alone. The sentence is taken as it stands, without a leading `remember that`. Pure.
 

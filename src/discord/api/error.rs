@@ -126,7 +126,7 @@ pub enum ApiError {
     /// 429: not done.
     #[error("Discord asks to wait")]
     RateLimited {
-        /// How long, where it was said.
+        /// How long, if it was said.
         after: Option<Duration>,
     },
     /// 4xx: refused, with Discord's own code and words.

@@ -19,13 +19,13 @@ pub enum GatewayEvent {
     Resumed,
     /// A message was written.
     Message(Box<Incoming>),
-    /// A message was edited; None where only an embed or the like changed.
+    /// A message was edited; None if only an embed or the like changed.
     Edited {
         /// Its channel.
         channel: u64,
         /// Its id.
         id: u64,
-        /// Who wrote it, where Discord says so.
+        /// Who wrote it, if Discord says so.
         author: Option<u64>,
         /// Its text now.
         content: String,
@@ -54,7 +54,7 @@ pub enum GatewayEvent {
     Interaction(Box<Interaction>),
     /// An event that can't be read; history has it.
     Lost {
-        /// In which channel, where that much could be read.
+        /// In which channel, if that much could be read.
         channel: Option<u64>,
         /// Whether it may have been an edit or a deletion.
         change: bool,
@@ -111,7 +111,7 @@ pub(super) const CONVERSATION: [&str; 6] = [
     "THREAD_UPDATE",
 ];
 
-/// An edit, from the JSON of its event; none where the text isn't part of it.
+/// An edit, from the JSON of its event; none if the text isn't part of it.
 pub(super) fn edited(event: &serde_json::Value) -> Option<GatewayEvent> {
     let beside = Incoming::from_json(event).map(|message| message.beside).unwrap_or_default();
     Some(GatewayEvent::Edited {

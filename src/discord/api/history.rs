@@ -22,7 +22,7 @@ pub struct Page {
     pub ids: Vec<u64>,
     /// The newest id on it.
     pub last: Option<u64>,
-    /// Where the next page begins; none where this was the last.
+    /// Where the next page begins; none if this was the last.
     pub next: Option<u64>,
 }
 

@@ -40,7 +40,7 @@ pub struct Incoming {
     pub reply_author: Option<u64>,
     /// The ids of its buttons.
     pub custom_ids: Vec<String>,
-    /// The nonce that it was made with, where Discord says it.
+    /// The nonce that it was made with, if Discord says it.
     pub nonce: Option<String>,
     /// Discord's message type: 0 ordinary, 19 a reply, others are notices of the system.
     pub kind: u64,

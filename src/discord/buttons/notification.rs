@@ -95,7 +95,7 @@ pub fn parse(custom_id: &str) -> Option<NotificationPress> {
 /// The result of a press.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PressOutcome {
-    /// What happened, in words.
+    /// The outcome, in words.
     pub words: String,
     /// The exact line of the note, if there is one.
     pub line: Option<String>,

@@ -93,7 +93,7 @@ struct Candidate<'a> {
 }
 
 /// The turns under the summaries that the questions' words hit, best first to the bound, in the order of the log; empty
-/// where none is hit.
+/// if none is hit.
 pub fn matching_turns(
     located: &[(&PastSummary, Range<usize>)],
     blocks: &[LogBlock],

@@ -10,7 +10,7 @@ use crate::brain::failing::classify;
 use crate::brain::programs::harness::{FOREIGN, SERVER, foreign};
 use crate::brain::request::{ToolCall, ToolResult};
 
-/// The call that an item is; none where it is no tool.
+/// The call that an item is; none if it is no tool.
 pub(super) fn call(item: &Value) -> Option<ToolCall> {
     let pick = |keys: &[&str]| {
         let kept = keys.iter().filter(|key| !item[**key].is_null());
@@ -79,13 +79,13 @@ pub(super) fn result(item: &Value) -> ToolResult {
 /// Something that Codex wants a person's word for.
 pub(super) struct CodexApproval {
     pub call: ToolCall,
-    /// The tool of its own that the settings have to name; none for others' tools.
+    /// Its own tool, which the settings have to name; none for other tools.
     pub named_by: Option<&'static str>,
     pub yes: Value,
     pub no: Value,
 }
 
-/// Reads a request from Codex; none where we don't know it. `open` are the calls that began, by their ids.
+/// Reads a request from Codex; none if we don't know it. `open` are the calls that began, by their ids.
 pub(super) fn approval(
     method: &str,
     params: &Value,
@@ -166,7 +166,7 @@ pub(super) fn failure(error: &Value, secrets: &[&str]) -> BrainError {
         "modelNotFound" => "model_not_found",
         "unauthorized" => "unauthorized",
         "badRequest" => "bad_request",
-        // Its sentence for any status of 500 and more, where it hides the status.
+        // Its sentence for any status of 500 and more, if it hides the status.
         _ if status.is_none() && message.contains("experiencing high demand") => "server_error",
         _ => "",
     };
@@ -178,7 +178,7 @@ mod tests {
     use super::*;
     use crate::brain::event::FailureClass;
 
-    /// Errors as Codex 0.169 told them of a server that failed in these ways.
+    /// Errors that Codex 0.169 reported of a server that failed in these ways.
     #[test]
     fn errors_have_their_class() {
         let told = |message: &str, info: Value, details: Option<&str>| {

@@ -63,7 +63,7 @@ pub fn run(command: &[OsString]) -> u8 {
     })
 }
 
-/// How the program ended, where it does so in time and while `us` is there.
+/// How the program ended, if it does so in time and while `us` is there.
 fn wait_for_exit(
     heard: &mpsc::Receiver<SupervisorEvent>,
     us: Option<rustix::process::Pid>,

@@ -13,7 +13,7 @@ struct Stat {
     dead: bool,
 }
 
-/// When a process began; none where there is no such process.
+/// When a process began; none if there is no such process.
 pub(super) fn started(pid: u32) -> Option<u64> {
     stat(pid).filter(|stat| !stat.dead).map(|stat| stat.started)
 }

@@ -22,7 +22,7 @@ impl Lane {
                 lane.shared.cursors.set(lane.id, lane.reached);
             }
         });
-        // The worker waits for this once, also where the read failed.
+        // The worker waits for this once, even if the read failed.
         let _ = self.asks.send(());
     }
 
