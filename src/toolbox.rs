@@ -46,7 +46,7 @@ pub fn toolbox_for(
     if groups.contains(&ToolGroup::Vault)
         && let Some(own) = again(workspace)
     {
-        let beside = |(journal, permits)| Colleagues::beside(Arc::clone(journal), Arc::clone(permits));
+        let beside = |(journal, permits)| Colleagues::sharing(Arc::clone(journal), Arc::clone(permits));
         boxes.push(Arc::new(crate::mcp::VaultTools::beside(own, turns.map(beside).unwrap_or_default())));
     }
     let skills = Arc::new(Skills::of(workspace).only(only_skills));

@@ -100,8 +100,9 @@ impl<'a> CallListener<'a> {
     /// text so far; a call that brought nothing at all used nothing.
     pub fn usage(&self, request: &Request, result: &Result<Reply, BrainError>) -> Usage {
         let progress = self.progress();
-        let told = result.as_ref().ok().map(|reply| reply.usage).filter(|usage| *usage != Usage::default());
-        match told.or(progress.usage.filter(|usage| *usage != Usage::default())) {
+        let reported =
+            result.as_ref().ok().map(|reply| reply.usage).filter(|usage| *usage != Usage::default());
+        match reported.or(progress.usage.filter(|usage| *usage != Usage::default())) {
             Some(usage) => usage,
             None if result.is_ok() || progress.chars > 0 => {
                 let output = u64::try_from(progress.chars.div_ceil(4)).unwrap_or(u64::MAX);

@@ -23,11 +23,6 @@ use super::shared::Cursors;
 use super::shared::access::Owners;
 use super::shared::{BotParts, BotState};
 use super::shared::{LaneItem, LaneKind};
-use crate::agent::VaultApprovals;
-use crate::clock::Clock;
-use crate::config;
-use crate::deliver::Answers;
-use crate::turn::{Responder, TurnJournal};
 
 /// Runs the bot until `shutdown`; `status` tells how it is.
 ///

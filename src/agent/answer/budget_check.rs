@@ -100,8 +100,8 @@ impl Engine {
         let name = format!("{NOTICED} {day} {sentence}: ");
         let own = format!("{name}{message}");
         let since = now.saturating_sub(SignedDuration::from_hours(48)).unwrap_or(now);
-        let told = self.journal().budget_events_since(since).unwrap_or_default();
-        if told.iter().any(|told| told.starts_with(&name) && *told != own) {
+        let noticed = self.journal().budget_events_since(since).unwrap_or_default();
+        if noticed.iter().any(|noticed| noticed.starts_with(&name) && *noticed != own) {
             return None;
         }
         self.keep(self.journal().record_budget_event(&own, now));
@@ -286,8 +286,8 @@ pub(in crate::agent) fn queue_notices(workspace: &crate::workspace::Workspace, b
     };
     for budget in near {
         let name = format!("budget {}", budget.name());
-        let told = deliver::notice_once(&journal, &name, &budget.notice(), workspace.clock.now());
-        if let Err(error) = told {
+        let noticed = deliver::notice_once(&journal, &name, &budget.notice(), workspace.clock.now());
+        if let Err(error) = noticed {
             tracing::warn!("{error}");
         }
     }

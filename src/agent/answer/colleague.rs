@@ -53,7 +53,7 @@ impl Default for Colleagues {
 
 impl Colleagues {
     /// For a process that runs turns, too.
-    pub fn beside(journal: Arc<TurnJournal>, permits: Arc<CallPermits>) -> Self {
+    pub fn sharing(journal: Arc<TurnJournal>, permits: Arc<CallPermits>) -> Self {
         Self { journal: OnceLock::from(journal), permits }
     }
 

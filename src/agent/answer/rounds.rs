@@ -167,8 +167,8 @@ impl Engine {
         let mut known: HashMap<String, bool> = HashMap::new();
         // A harness's own tools read what they like. A long log has the same few names again and again.
         let mut untrusted = |tool: &String| {
-            let look = || !ours.contains(tool) || self.parts.tools.untrusted(tool);
-            *known.entry(tool.clone()).or_insert_with(look)
+            let is_foreign = || !ours.contains(tool) || self.parts.tools.untrusted(tool);
+            *known.entry(tool.clone()).or_insert_with(is_foreign)
         };
         let author = &run.turn.asked.author;
         let is_asked = |id: &str| run.questions.iter().any(|question| question.id == id);
@@ -177,13 +177,13 @@ impl Engine {
             .iter()
             .map(|block| &block.event)
             .take_while(|event| event.id.as_deref().is_none_or(|id| !is_asked(id)));
-        let told = before.any(|event| match event.kind {
+        let has_untrusted_event = before.any(|event| match event.kind {
             EventKind::User => event.author != *author,
             EventKind::Tool => untrusted(&event.author),
             EventKind::Agent | EventKind::Recall | EventKind::System => false,
         });
         let rows = self.journal().tools(run.turn.asked.message).map_err(retry_later)?;
-        Ok(told
+        Ok(has_untrusted_event
             || run.joined.iter().any(|turn| turn.asked.author != *author)
             || rows.iter().any(|row| row.number < number && untrusted(&row.call.name)))
     }

@@ -199,8 +199,8 @@ impl VaultApprovals {
         let clock = Arc::clone(&self.workspace().clock);
         loop {
             changes.borrow_and_update();
-            let (now, looked) = (clock.now(), approval.clone());
-            if let NoteLookup::Over(state) = self.in_note(move |note| note.look(&looked, now)).await? {
+            let (now, pending) = (clock.now(), approval.clone());
+            if let NoteLookup::Over(state) = self.in_note(move |note| note.find_state(&pending, now)).await? {
                 return Ok(state);
             }
             let left = Duration::try_from(now.duration_until(approval.line.until)).unwrap_or(Duration::ZERO);
@@ -235,8 +235,8 @@ impl Approvals for VaultApprovals {
         let approval = PendingApproval { line, reusable: subject.reusable };
         fail::fail_point!("approval::after-line");
         if !waits {
-            let looked = approval.clone();
-            return Ok(match self.in_note(move |note| note.look(&looked, now)).await? {
+            let pending = approval.clone();
+            return Ok(match self.in_note(move |note| note.find_state(&pending, now)).await? {
                 NoteLookup::Waiting => {
                     place.ask_approval(&request).await;
                     ApprovalVerdict::Waits
@@ -298,8 +298,8 @@ impl Approvals for VaultApprovals {
         });
         let line = line.await?;
         fail::fail_point!("approval::after-line");
-        let looked = PendingApproval { line: line.clone(), reusable: true };
-        let found = self.in_note(move |note| note.look(&looked, now)).await?;
+        let pending = PendingApproval { line: line.clone(), reusable: true };
+        let found = self.in_note(move |note| note.find_state(&pending, now)).await?;
         fail::fail_point!("approval::after-word");
         Ok(match found {
             NoteLookup::Over(state) => AskOutcome::Decided(verdict(state)),

@@ -126,7 +126,7 @@ impl ApprovalsNote {
     }
 
     /// The state of a question. If it has ended, the note says so, too, when this returns.
-    pub fn look(&self, asked: &PendingApproval, now: Timestamp) -> Result<NoteLookup, String> {
+    pub fn find_state(&self, asked: &PendingApproval, now: Timestamp) -> Result<NoteLookup, String> {
         if judge(&self.read()?, asked, now).0 == NoteLookup::Waiting {
             return Ok(NoteLookup::Waiting);
         }
@@ -245,8 +245,8 @@ fn judge(bytes: &[u8], asked: &PendingApproval, now: Timestamp) -> (NoteLookup, 
     let named = memchr::memmem::find(bytes, asked.id.as_bytes()).is_some();
     if !named {
         // A note that is missing or empty may be being moved: that is no decision.
-        let gone = bytes.iter().all(u8::is_ascii_whitespace);
-        return (if gone { waiting } else { NoteLookup::Over(ApprovalState::Declined) }, Vec::new());
+        let is_blank = bytes.iter().all(u8::is_ascii_whitespace);
+        return (if is_blank { waiting } else { NoteLookup::Over(ApprovalState::Declined) }, Vec::new());
     }
     let mut lines = approval::parse(bytes).lines;
     lines.retain(|line| line.approval.id == asked.id);
@@ -280,7 +280,7 @@ fn tidy(bytes: &[u8], now: Timestamp, except: Option<&str>) -> Vec<Operation> {
     let lines =
         approval::parse(bytes).lines.into_iter().filter(|line| Some(line.approval.id.as_str()) != except);
     let operations = lines.filter_map(|ApprovalLine { text, approval, .. }| {
-        if approval.until.saturating_add(KEEP_ENDED).is_ok_and(|gone| gone <= now) {
+        if approval.until.saturating_add(KEEP_ENDED).is_ok_and(|is_blank| is_blank <= now) {
             Some(Operation::DeleteLine { line: text })
         } else if approval.is_open() && approval.until <= now {
             Some(Operation::ReplaceLine {

@@ -71,8 +71,8 @@ impl Phraser {
         if !self.journal.begin_phrase(key, line, &plain, now).map_err(|error| error.to_string())? {
             return Ok(PhraseOutcome::NotAsked);
         }
-        let said = self.caller.ask(&names, &request(upcoming), left, &CancellationToken::new()).await;
-        let text = said.map(|said| said.text).filter(|text| phrase_check::keeps(&upcoming.fact.msg, text));
+        let reply = self.caller.ask(&names, &request(upcoming), left, &CancellationToken::new()).await;
+        let text = reply.map(|reply| reply.text).filter(|text| phrase_check::keeps(&upcoming.fact.msg, text));
         let Some(text) = text else { return Ok(PhraseOutcome::Plain) };
         self.journal.set_phrase(key, line, &text).map_err(|error| error.to_string())?;
         Ok(PhraseOutcome::Kept)
@@ -89,10 +89,10 @@ fn request(upcoming: &Upcoming) -> Request {
     let fact = &upcoming.fact;
     let kind = if fact.kind == MessageKind::Commitment { "follow-up" } else { "reminder" };
     let due = fact.local.strftime("%A, %Y-%m-%d %H:%M").to_string();
-    let told = serde_json::json!({ "kind": kind, "due": due, "message": fact.msg });
+    let facts = serde_json::json!({ "kind": kind, "due": due, "message": fact.msg });
     Request {
         system: SYSTEM.to_owned(),
-        messages: vec![Message::user(told.to_string())],
+        messages: vec![Message::user(facts.to_string())],
         max_output_tokens: Some(MOST_OUTPUT),
         ..Request::default()
     }

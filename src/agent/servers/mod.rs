@@ -86,21 +86,21 @@ impl Servers {
 
     /// Parses a call.
     fn read(&self, call: &ToolCall) -> Result<ServerTarget<'_>, String> {
-        let given: ServerArguments = serde_json::from_str(&call.arguments)
+        let arguments: ServerArguments = serde_json::from_str(&call.arguments)
             .map_err(|error| format!("the arguments of `{}` are wrong: {error}", call.name))?;
-        let server = self.named(&given.server)?;
+        let server = self.named(&arguments.server)?;
         if call.name == TOOLS {
             return Ok((server, None, Map::new()));
         }
-        if !server.allows(&given.tool) {
+        if !server.allows(&arguments.tool) {
             return Err(format!(
                 "the tool `{}` of `{}` may not be used; these may: {}",
-                server_output::short(&given.tool),
+                server_output::short(&arguments.tool),
                 server.name,
                 server.tools.join(", ")
             ));
         }
-        Ok((server, Some(given.tool), given.arguments.unwrap_or_default()))
+        Ok((server, Some(arguments.tool), arguments.arguments.unwrap_or_default()))
     }
 
     async fn run(&self, call: &ToolCall, turn: &str) -> Result<(String, bool), String> {
@@ -259,8 +259,8 @@ impl Toolbox for Servers {
             mine.into_iter().filter_map(|key| running.remove(&key)).collect::<Vec<_>>()
         };
         for slot in mine {
-            let taken = tokio::time::timeout(END, slot.lock()).await.map(|mut slot| slot.take());
-            if let Ok(Some(Ok(link))) = taken {
+            let connection = tokio::time::timeout(END, slot.lock()).await.map(|mut slot| slot.take());
+            if let Ok(Some(Ok(link))) = connection {
                 end(link).await;
             }
         }

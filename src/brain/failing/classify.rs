@@ -44,8 +44,8 @@ impl Headers<'_> {
 
 /// Classes an answer that isn't a success.
 pub fn status(status: u16, headers: Headers<'_>, body: &str, now: Timestamp, secrets: &[&str]) -> BrainError {
-    let said = ErrorText::of(body);
-    let mut error = class_of(Some(status), &said, secrets);
+    let error = ErrorText::of(body);
+    let mut error = class_of(Some(status), &error, secrets);
     error.retry_after = headers.wait(now);
     error
 }
@@ -53,8 +53,8 @@ pub fn status(status: u16, headers: Headers<'_>, body: &str, now: Timestamp, sec
 /// Classes an error that came within a stream, or with the status 200: `{"error": …}`, Anthropic's `error` event,
 /// the `error` of `response.failed`.
 pub fn in_stream(value: &Value, secrets: &[&str]) -> BrainError {
-    let said = ErrorText::of_json(value);
-    class_of(said.status(), &said, secrets)
+    let error = ErrorText::of_json(value);
+    class_of(error.status(), &error, secrets)
 }
 
 /// The sentence before a provider's own words.
@@ -73,10 +73,10 @@ fn sentence(class: FailureClass, too_long: bool) -> &'static str {
     }
 }
 
-fn class_of(status: Option<u16>, said: &ErrorText, secrets: &[&str]) -> BrainError {
-    let too_long = said.is_too_long() && !matches!(status, Some(401..=404 | 429)) || status == Some(413);
+fn class_of(status: Option<u16>, error: &ErrorText, secrets: &[&str]) -> BrainError {
+    let too_long = error.is_too_long() && !matches!(status, Some(401..=404 | 429)) || status == Some(413);
     let class = match status {
-        _ if said.is_billing() => FailureClass::Billing,
+        _ if error.is_billing() => FailureClass::Billing,
         _ if too_long => FailureClass::Format,
         Some(402) => FailureClass::Billing,
         Some(429 | 529) => FailureClass::RateLimit,
@@ -88,7 +88,7 @@ fn class_of(status: Option<u16>, said: &ErrorText, secrets: &[&str]) -> BrainErr
         None => FailureClass::Crash,
     };
     let too_long = too_long && class == FailureClass::Format;
-    let words = scrub(&said.message, secrets);
+    let words = scrub(&error.message, secrets);
     let why = match (status, words.is_empty()) {
         (Some(status), true) => format!(" (status {status})"),
         (Some(status), false) => format!(" (status {status}: {words})"),

@@ -180,12 +180,12 @@ pub fn failed(
             let count = streak(health, brain, FailureClass::Billing, now) + 1;
             let pause = BILLING_PAUSE.saturating_mul(1 << (count - 1).min(4)).min(DAY);
             for brain in links.iter().filter(|other| other.account == brain.account) {
-                put(health, brain, error, count, Some(pause), now);
+                record_failure(health, brain, error, count, Some(pause), now);
             }
         }
         FailureClass::RateLimit => {
             let count = streak(health, brain, FailureClass::RateLimit, now) + 1;
-            put(health, brain, error, count, Some(asked.unwrap_or(step(count))), now);
+            record_failure(health, brain, error, count, Some(asked.unwrap_or(step(count))), now);
         }
         FailureClass::Timeout | FailureClass::Overloaded => {
             let count = streak(health, brain, error.class, now) + 1;
@@ -196,7 +196,7 @@ pub fn failed(
             };
             let row = count + streak(health, brain, other, now);
             let pause = row.checked_sub(TIMEOUTS_BEFORE_PAUSE).map(|over| asked.unwrap_or(step(over + 1)));
-            put(health, brain, error, count, pause, now);
+            record_failure(health, brain, error, count, pause, now);
         }
         FailureClass::Auth => {
             let refused = health.row(brain, FailureClass::Auth).filter(|row| row.settings == brain.settings);
@@ -204,9 +204,9 @@ pub fn failed(
             keys.extend(brain.keys.get(key).filter(|key| !keys.contains(key)).cloned());
             let row =
                 FailureCount { keys, settings: brain.settings.clone(), ..row(brain, error, 1, None, now) };
-            health.put(row);
+            health.record(row);
         }
-        FailureClass::UnknownModel => put(health, brain, error, 1, None, now),
+        FailureClass::UnknownModel => record_failure(health, brain, error, 1, None, now),
         // The next turn asks again.
         FailureClass::Format | FailureClass::Refusal | FailureClass::Crash => {}
     }
@@ -259,7 +259,7 @@ fn row(brain: &BrainId, error: &BrainError, count: u32, pause: Option<i64>, now:
     }
 }
 
-fn put(
+fn record_failure(
     health: &mut BrainHealth,
     brain: &BrainId,
     error: &BrainError,
@@ -267,7 +267,7 @@ fn put(
     pause: Option<i64>,
     now: Timestamp,
 ) {
-    health.put(row(brain, error, count, pause, now));
+    health.record(row(brain, error, count, pause, now));
 }
 
 /// Whole seconds, rounded up: a provider that says 1.5 s is asked after 2.

@@ -80,7 +80,7 @@ impl BrainHealth {
     }
 
     /// Puts a row in the place of the one with its key.
-    pub fn put(&mut self, row: FailureCount) {
+    pub fn record(&mut self, row: FailureCount) {
         let same =
             |old: &FailureCount| (&old.brain, &old.model, old.class) == (&row.brain, &row.model, row.class);
         self.rows.retain(|old| !same(old));

@@ -116,8 +116,8 @@ impl ClaudeCode {
         let mut child = Child::start(&self.setup.supervision, &self.program(task, session))?;
         let system = json!({"subtype": "initialize", "systemPrompt": task.request.system, "systemPromptSnapshot": false});
         child.send(&json!({"type": "control_request", "request_id": "begin", "request": system}));
-        let told = harness_text::message_parts(task.request, session.map(|_| task.fresh));
-        let content: Vec<Value> = told.iter().map(part).collect();
+        let parts = harness_text::message_parts(task.request, session.map(|_| task.fresh));
+        let content: Vec<Value> = parts.iter().map(part).collect();
         child.send(&json!({"type": "user", "message": {"role": "user", "content": content}}));
         let mut messages = MessagesSoFar {
             model: self.setup.model.clone(),

@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::parts::{append, data_url, echo, said, stop, system, tokens};
+use super::parts::{append, data_url, echo, non_empty, stop, system, tokens};
 use super::{Decoder, cut, unreadable};
 use crate::brain::event::{BrainError, BrainEvent, FailureClass, Reply, StopReason, Usage};
 use crate::brain::failing::classify;
@@ -24,7 +24,7 @@ pub fn encode(request: &Request, base: &str, model: &str, endpoint: &str) -> Val
     for message in &request.messages {
         match message {
             Message::User { parts } => {
-                messages.push(json!({"role": "user", "content": content(&said(parts))}));
+                messages.push(json!({"role": "user", "content": content(&non_empty(parts))}));
             }
             Message::Assistant { text, tool_calls, raw } => {
                 messages.push(match echo(raw.as_ref(), NAME, endpoint) {
@@ -324,10 +324,10 @@ impl Decoder for Chat {
             out.push(BrainEvent::ToolCall(call.clone()));
             tool_calls.push(call);
         }
-        let said = |key: &str| message.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let mut text = said("content");
+        let field = |key: &str| message.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let mut text = field("content");
         if self.declined && text.is_empty() {
-            text = said("refusal");
+            text = field("refusal");
             out.push(BrainEvent::Text(text.clone()));
         }
         message.insert("role".into(), "assistant".into());

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::parts::{append, echo, said, stop, system, tokens};
+use super::parts::{append, echo, non_empty, stop, system, tokens};
 use super::{Decoder, cut, unreadable};
 use crate::brain::event::{BrainError, BrainEvent, Reply, StopReason, Usage};
 use crate::brain::failing::classify;
@@ -27,7 +27,7 @@ pub fn encode(request: &Request, model: &str, endpoint: &str) -> Value {
     let last = request.messages.len().wrapping_sub(1);
     for (at, message) in request.messages.iter().enumerate() {
         let (role, mut content) = match message {
-            Message::User { parts } => ("user", said(parts).iter().map(part).collect()),
+            Message::User { parts } => ("user", non_empty(parts).iter().map(part).collect()),
             Message::Assistant { text, tool_calls, raw } => {
                 ("assistant", answer(text, tool_calls, raw.as_ref(), endpoint))
             }
@@ -154,12 +154,12 @@ impl Messages {
         }
         let old = self.usage;
         let before = old.input.saturating_sub(old.cached).saturating_sub(old.cache_write);
-        let said = |key: &str, old: u64| if usage[key].is_null() { old } else { tokens(&usage[key]) };
-        let fresh = said("input_tokens", before);
-        self.usage.cached = said("cache_read_input_tokens", old.cached);
-        self.usage.cache_write = said("cache_creation_input_tokens", old.cache_write);
+        let count = |key: &str, old: u64| if usage[key].is_null() { old } else { tokens(&usage[key]) };
+        let fresh = count("input_tokens", before);
+        self.usage.cached = count("cache_read_input_tokens", old.cached);
+        self.usage.cache_write = count("cache_creation_input_tokens", old.cache_write);
         self.usage.input = fresh.saturating_add(self.usage.cached).saturating_add(self.usage.cache_write);
-        self.usage.output = said("output_tokens", old.output);
+        self.usage.output = count("output_tokens", old.output);
         out.push(BrainEvent::Usage(self.usage));
     }
 
@@ -257,12 +257,12 @@ impl Decoder for Messages {
         for (_, PartialBlock { mut value, input }) in std::mem::take(&mut self.blocks) {
             match value["type"].as_str() {
                 Some("text") => {
-                    let said = value["text"].as_str().unwrap_or_default();
+                    let block_text = value["text"].as_str().unwrap_or_default();
                     // An empty text can't go back.
-                    if said.is_empty() {
+                    if block_text.is_empty() {
                         continue;
                     }
-                    text.push_str(said);
+                    text.push_str(block_text);
                 }
                 Some("tool_use") => {
                     let field = |key: &str| value[key].as_str().unwrap_or_default().to_owned();

@@ -25,10 +25,10 @@ pub fn system(system: &str, schema: Option<&Value>) -> String {
 }
 
 /// The parts that say something. Providers refuse empty texts and empty messages.
-pub fn said(parts: &[Part]) -> Vec<Part> {
+pub fn non_empty(parts: &[Part]) -> Vec<Part> {
     let empty = |part: &Part| matches!(part, Part::Text { text } if text.trim().is_empty());
-    let said: Vec<Part> = parts.iter().filter(|part| !empty(part)).cloned().collect();
-    if said.is_empty() { vec![Part::Text { text: "(no text)".to_owned() }] } else { said }
+    let non_empty: Vec<Part> = parts.iter().filter(|part| !empty(part)).cloned().collect();
+    if non_empty.is_empty() { vec![Part::Text { text: "(no text)".to_owned() }] } else { non_empty }
 }
 
 /// A picture as a URL.
@@ -52,8 +52,8 @@ pub fn append(map: &mut Map<String, Value>, key: &str, more: &str) {
 }
 
 /// Why an answer ended, by its calls: some servers say `stop` where they call.
-pub fn stop(said: StopReason, calls: &[ToolCall]) -> StopReason {
-    match said {
+pub fn stop(non_empty: StopReason, calls: &[ToolCall]) -> StopReason {
+    match non_empty {
         StopReason::End if !calls.is_empty() => StopReason::ToolUse,
         StopReason::ToolUse if calls.is_empty() => StopReason::End,
         other => other,

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::parts::{data_url, echo, said, stop, system, tokens};
+use super::parts::{data_url, echo, non_empty, stop, system, tokens};
 use super::{Decoder, cut, unreadable};
 use crate::brain::event::{BrainError, BrainEvent, Reply, StopReason, Usage};
 use crate::brain::failing::classify;
@@ -21,7 +21,7 @@ pub fn encode(request: &Request, model: &str, endpoint: &str) -> Value {
     for message in &request.messages {
         match message {
             Message::User { parts } => {
-                let content: Vec<Value> = said(parts).iter().map(part).collect();
+                let content: Vec<Value> = non_empty(parts).iter().map(part).collect();
                 input.push(json!({"role": "user", "content": content}));
             }
             Message::Assistant { text, tool_calls, raw } => {
