@@ -33,6 +33,14 @@ pub struct Api {
     authorization: SecretString,
 }
 
+impl std::fmt::Debug for Api {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Api")
+            .field("local", &self.local.as_ref().map(|(_, base)| base))
+            .finish_non_exhaustive()
+    }
+}
+
 impl Api {
     /// For a bot with this token; `base` is `[discord] api_base`.
     ///

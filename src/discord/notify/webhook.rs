@@ -23,6 +23,12 @@ pub struct WebhookNotifier {
     owners: Owners,
 }
 
+impl std::fmt::Debug for WebhookNotifier {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WebhookNotifier").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
 impl WebhookNotifier {
     /// A notifier for the webhook's address; with `base`, the same webhook on a test server.
     ///
