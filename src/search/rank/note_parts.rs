@@ -5,12 +5,10 @@
 use std::ops::Range;
 
 use crate::search::analyze::stems::Shape;
-use crate::search::rank::sought::Sought;
-use crate::search::retrieve::candidates::Candidates;
-use crate::search::retrieve::scope::{Scope, count};
+use crate::search::rank::sought::{Match, Sought};
+use crate::search::retrieve::scope::Scope;
 use crate::search::store::corpus::blocks::Corpus;
 use crate::search::store::corpus::neighbours::is_said;
-use crate::search::store::corpus::times::Times;
 
 /// What a section's headings add to its length.
 const HEADINGS: f32 = 2.0;
@@ -31,30 +29,14 @@ pub(in crate::search) struct Unit {
     pub slot: u32,
 }
 
-/// Where a word stands in a layer.
+/// The documents in which a word stands.
 #[derive(Default)]
 pub(in crate::search) struct Places {
-    /// A slot (32 bits), the place of the term among those that stand for the word (16), and its [`Times`] there (16), in
-    /// the order of the slots.
-    postings: Vec<u64>,
     /// Document, weighted count, in the order of their slots.
     pub units: Vec<(Unit, f32)>,
     /// The sums of likenesses, in [`STEPS`].
     pub block_steps: u64,
     pub unit_steps: u64,
-}
-
-/// How often a word stands in a text or above it, and the likeness of its best match.
-#[derive(Debug, Clone, Copy, Default)]
-pub(in crate::search) struct Match {
-    pub there: Weighted,
-    pub best: f32,
-}
-
-impl Match {
-    fn and(self, other: Self) -> Self {
-        Self { there: self.there.and(other.there), best: self.best.max(other.best) }
-    }
 }
 
 /// How often a word stands in a text, and in the title or headings above it, by the likeness of what stands for it.
@@ -83,28 +65,20 @@ pub(in crate::search) struct Section {
 }
 
 impl Places {
-    /// Where what is looked for stands in a layer of a scope's notes, in the blocks that are documents of their own (all of
-    /// a note of which `lists` says so) and in whole notes.
-    pub fn new(scope: Scope<'_>, lists: &[bool], layer: usize, sought: &Sought) -> Self {
-        let Candidates { notes, .. } = scope.candidates;
-        let mut this = Self::default();
-        for ((term, _), member) in sought.members.iter().zip(0..=u64::from(u16::MAX)) {
-            scope.each(layer, term, |slot, times, own| {
-                if !own.has_turns || !is_said(scope.corpus, slot) {
-                    let times = u64::from(times.0).min(u64::from(u16::MAX));
-                    this.postings.push(u64::from(slot) << 32 | member << 16 | times);
-                }
-            });
-        }
-        // A run in order for each member.
-        this.postings.sort();
+    /// Where what is looked for stands in a scope's notes: in the blocks that are documents of their own (all of a note of
+    /// which `lists` says so) and in whole notes.
+    pub fn new(scope: Scope<'_>, lists: &[bool], sought: &Sought) -> Self {
+        let Scope { corpus, candidates } = scope;
         let (mut units, mut block_steps) = (Vec::<(Unit, Match)>::new(), 0);
         let mut place = 0;
-        for (slot, postings) in this.blocks() {
-            let found = matched(postings, sought);
+        for (slot, matches) in sought.blocks() {
+            place = candidates.reaching(slot, place);
+            let Some(own) = candidates.notes.get(place) else { break };
+            if own.has_turns && is_said(corpus, slot) {
+                continue;
+            }
+            let found = matches.fold(Match::default(), Match::and);
             block_steps += steps(found.best);
-            place = scope.candidates.reaching(slot, place);
-            let own = &notes[place];
             let is_own = own.has_turns || lists[own.note as usize];
             let unit = Unit { note: own.note, slot: if is_own { slot } else { WHOLE } };
             match units.last_mut() {
@@ -112,30 +86,10 @@ impl Places {
                 _ => units.push((unit, found)),
             }
         }
-        this.block_steps = block_steps;
-        this.unit_steps = units.iter().map(|(_, found)| steps(found.best)).sum();
-        this.units = units.into_iter().map(|(unit, found)| (unit, found.there.all())).collect();
-        this
+        let unit_steps = units.iter().map(|(_, found)| steps(found.best)).sum();
+        let units = units.into_iter().map(|(unit, found)| (unit, found.there.all())).collect();
+        Self { units, block_steps, unit_steps }
     }
-
-    /// The blocks in their order, each with its postings for [`matched`].
-    pub fn blocks(&self) -> impl Iterator<Item = (u32, &[u64])> {
-        self.postings.chunk_by(|a, b| a >> 32 == b >> 32).map(|same| ((same[0] >> 32) as u32, same))
-    }
-}
-
-/// How often what is looked for stands in a block with these postings.
-pub(in crate::search) fn matched(postings: &[u64], sought: &Sought) -> Match {
-    let one = |posting: &u64| {
-        let times = Times((posting & 0xffff) as u32);
-        let (_, likeness) = sought.members[(posting >> 16 & 0xffff) as usize];
-        let there = Weighted {
-            text: likeness * count(times.in_text() as usize),
-            above: if times.is_above() { likeness } else { 0.0 },
-        };
-        Match { there, best: likeness }
-    };
-    postings.iter().map(one).fold(Match::default(), Match::and)
 }
 
 /// The sections of documents with these slots, in their order.

@@ -14,12 +14,10 @@ use roaring::RoaringBitmap;
 
 use crate::search::analyze::function_words;
 use crate::search::query::question::Question;
-use crate::search::rank::note_parts::{
-    MeanCosine, Places, STEPS, Section, Unit, WHOLE, Weighted, matched, sections,
-};
+use crate::search::rank::note_parts::{MeanCosine, Places, STEPS, Section, Unit, WHOLE, Weighted, sections};
 use crate::search::rank::note_weights::{NoteWeights, WEIGHTS};
 use crate::search::rank::signal::NEAR;
-use crate::search::rank::sought::Sought;
+use crate::search::rank::sought::{Match, Sought};
 use crate::search::retrieve::candidates::{K1, idf};
 use crate::search::retrieve::cosines::Vectors;
 use crate::search::retrieve::nearest::Nearest;
@@ -99,13 +97,13 @@ impl Notes<'_> {
         let corpus = self.scope.corpus;
         let totals = self.totals();
         let sought = self.sought;
-        let places = share(self.scope.candidates.count, corpus.parts(), |layer| {
-            sought.iter().map(|sought| Places::new(self.scope, self.lists, layer, sought)).collect::<Vec<_>>()
+        let places = share(self.scope.candidates.count, sought.len(), |at| {
+            Places::new(self.scope, self.lists, &sought[at])
         });
         let mut units: FastMap<Unit, f32> = FastMap::default();
-        for at in 0..sought.len() {
-            let rarity = self.rarity(at, &places, |places| places.unit_steps, totals.units);
-            for (unit, count) in places.iter().flat_map(|of| &of[at].units) {
+        for (sought, places) in sought.iter().zip(&places) {
+            let rarity = rarity(sought, places.unit_steps, totals.units);
+            for (unit, count) in &places.units {
                 let score = rarity * saturated(*count, self.length(*unit), totals.unit_length);
                 *units.entry(*unit).or_default() += score;
             }
@@ -129,25 +127,17 @@ impl Notes<'_> {
         self.answering(&units, &parts, &meanings, kept)
     }
 
-    /// How rare what is looked for is, among `all` blocks or documents.
-    fn rarity(&self, at: usize, places: &[Vec<Places>], steps: fn(&Places) -> u64, all: f32) -> f32 {
-        let sum: u64 = places.iter().map(|of| steps(&of[at])).sum();
-        #[expect(clippy::cast_precision_loss, reason = "counts of blocks")]
-        let documents = sum as f32 / STEPS;
-        self.sought[at].weight * idf(documents.min(all), all)
-    }
-
     /// BM25 of the blocks and of the sections that are looked at closely.
-    fn fill(&self, parts: &mut Parts, places: &[Vec<Places>], totals: &Totals) {
+    fn fill(&self, parts: &mut Parts, places: &[Places], totals: &Totals) {
         let corpus = self.scope.corpus;
         let Parts { sections, blocks } = parts;
         let lengths: f32 = sections.iter().map(|section| section.length).sum();
         let mean_section = lengths / count(sections.len().max(1));
-        for (at, sought) in self.sought.iter().enumerate() {
-            let rarity = self.rarity(at, places, |places| places.block_steps, totals.blocks);
-            // The section that the postings have come to, the place of its first block, and what of it has the word.
+        for (sought, places) in self.sought.iter().zip(places) {
+            let rarity = rarity(sought, places.block_steps, totals.blocks);
+            // The section that the blocks have come to, the place of its first block, and what of it has the word.
             let (mut section, mut first, mut in_section) = (0, 0, Weighted::default());
-            for (slot, postings) in places.iter().flat_map(|of| of[at].blocks()) {
+            for (slot, matches) in sought.blocks() {
                 while let Some(Section { slots, length, score }) =
                     sections.get_mut(section).filter(|section| section.slots.end <= slot)
                 {
@@ -158,7 +148,7 @@ impl Notes<'_> {
                 if slot < slots.start {
                     continue;
                 }
-                let found = matched(postings, sought);
+                let found = matches.fold(Match::default(), Match::and);
                 let length = f32::from(corpus.meta(slot).length);
                 let block = &mut blocks[first + (slot - slots.start) as usize];
                 block.score += rarity * saturated(found.there.all(), length, totals.block_length);
@@ -344,6 +334,13 @@ impl Notes<'_> {
         });
         out.into_iter().map(|(_, answering)| answering).collect()
     }
+}
+
+/// How rare what is looked for is, where its likenesses sum up to so many [`STEPS`] among `all` blocks or documents.
+fn rarity(sought: &Sought, steps: u64, all: f32) -> f32 {
+    #[expect(clippy::cast_precision_loss, reason = "counts of blocks")]
+    let documents = steps as f32 / STEPS;
+    sought.weight * idf(documents.min(all), all)
 }
 
 /// What BM25 makes of a count in a document of this length, where the mean is that.

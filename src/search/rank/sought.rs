@@ -7,24 +7,69 @@
 use crate::search::analyze::function_words;
 use crate::search::cores::share;
 use crate::search::query::question::Question;
+use crate::search::rank::note_parts::Weighted;
 use crate::search::rank::note_weights::{LONG, NoteWeights};
 use crate::search::retrieve::alike::{Alike, Lookout};
-use crate::search::retrieve::candidates::{COMMON, MANY};
-use crate::search::retrieve::scope::Scope;
+use crate::search::retrieve::candidates::COMMON;
+use crate::search::retrieve::scope::{Scope, count};
 use crate::search::store::corpus::neighbours::is_said;
+use crate::search::store::corpus::times::Times;
 
 /// So many characters are looked for by themselves.
 const MOST_CHARS: usize = 32;
 
-/// The terms that stand for a word or a character, each with its likeness; and what it counts.
-#[derive(Debug)]
+/// What stands for a word or a character, and where.
+#[derive(Debug, Default)]
 pub(in crate::search) struct Sought {
+    /// The terms, each with its likeness.
     pub members: Vec<(String, f32)>,
     /// The word as asked; empty for a character.
     pub word: String,
     pub weight: f32,
     /// A block without a likeness of so much has not the word.
     pub least: f32,
+    /// Where they stand: a slot (32 bits), the place among the members (16), and [`Times`] (16), in the order of the slots.
+    postings: Vec<u64>,
+}
+
+/// How often a word stands in a text or above it, and the likeness of its best match.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::search) struct Match {
+    pub there: Weighted,
+    pub best: f32,
+}
+
+impl Match {
+    /// Of two terms that stand for one word, or of two blocks below one heading.
+    pub fn and(self, other: Self) -> Self {
+        Self { there: self.there.and(other.there), best: self.best.max(other.best) }
+    }
+}
+
+impl Sought {
+    /// The blocks in which it stands, in their order, each with its matches.
+    pub fn blocks(&self) -> impl Iterator<Item = (u32, impl Iterator<Item = Match>)> {
+        let blocks = self.postings.chunk_by(|a, b| a >> 32 == b >> 32);
+        blocks.map(|same| ((same[0] >> 32) as u32, same.iter().map(|posting| self.matched(*posting))))
+    }
+
+    fn matched(&self, posting: u64) -> Match {
+        let times = Times((posting & 0xffff) as u32);
+        let (_, likeness) = self.members[(posting >> 16 & 0xffff) as usize];
+        let text = likeness * count(times.in_text() as usize);
+        let above = if times.is_above() { likeness } else { 0.0 };
+        Match { there: Weighted { text, above }, best: likeness }
+    }
+
+    /// Adds a term that stands in these blocks.
+    fn add(&mut self, term: String, likeness: f32, found: Vec<(u32, Times)>) {
+        let Ok(member) = u16::try_from(self.members.len()) else { return };
+        let packed = |(slot, times): (u32, Times)| {
+            u64::from(slot) << 32 | u64::from(member) << 16 | u64::from(times.0).min(u64::from(u16::MAX))
+        };
+        self.postings.extend(found.into_iter().map(packed));
+        self.members.push((term, likeness));
+    }
 }
 
 /// What is looked for in a scope, in its notes alone or in conversations, too.
@@ -34,9 +79,6 @@ pub(in crate::search) fn sought(
     weights: &NoteWeights,
     in_turns: bool,
 ) -> Vec<Sought> {
-    let blocks_with = |term: &str| {
-        scope.blocks_with(term, |slot, own| in_turns || !own.has_turns || !is_said(scope.corpus, slot))
-    };
     let Question { words, asked, text, .. } = question;
     let corpus = scope.corpus;
     let skipped = function_words::of(words);
@@ -50,32 +92,48 @@ pub(in crate::search) fn sought(
     let lookout = Lookout::new(asked.iter().map(|asked| asked.term.as_str()), &chars);
     let layers = share(scope.candidates.count, corpus.parts(), |layer| lookout.look(corpus, layer));
     let alike: Alike = lookout.joined(layers);
-    let is_many = scope.candidates.count > MANY;
-    let mut sought: Vec<Sought> = Vec::with_capacity(alike.len());
-    for (at, alike) in alike.into_iter().enumerate() {
-        let asked = asked.get(at);
-        let weight = if asked.is_some() { 1.0 } else { weights.character };
-        let mut members: Vec<(String, f32)> = asked.iter().map(|asked| (asked.term.clone(), 1.0)).collect();
-        let near = asked.iter().flat_map(|asked| &asked.near);
-        let near = near.filter(|(term, _)| !is_many || !scope.is_common(blocks_with(term), COMMON));
-        members.extend(near.map(|(term, how)| (term.clone(), how * weights.near_word)));
-        let mut left = lookout.most(at);
-        for (term, likeness) in alike {
-            if let Some(known) = members.iter_mut().find(|(known, _)| *known == term) {
-                known.1 = known.1.max(likeness);
-            } else if left > 0 {
-                // Terms of blocks that are dead must not push out others.
-                let blocks = blocks_with(&term);
-                left -= usize::from(blocks > 0);
-                if blocks > 0 && !scope.is_common(blocks, COMMON) {
-                    members.push((term, likeness));
+    let places = |term: &str| {
+        let mut found = Vec::new();
+        for layer in 0..corpus.parts() {
+            scope.each(layer, term, |slot, times, own| {
+                if in_turns || !own.has_turns || !is_said(corpus, slot) {
+                    found.push((slot, times));
+                }
+            });
+        }
+        found
+    };
+    share(scope.candidates.count, alike.len(), |at| {
+        let mut sought = Sought { weight: weights.character, least: weights.least_word, ..Sought::default() };
+        if let Some(asked) = asked.get(at) {
+            sought.weight = 1.0;
+            sought.word.clone_from(&asked.word);
+            if asked.term.len() >= LONG {
+                sought.least = weights.least_long_word;
+            }
+            sought.add(asked.term.clone(), 1.0, places(&asked.term));
+            for (term, how) in &asked.near {
+                let found = places(term);
+                if !scope.is_common(found.len(), COMMON) {
+                    sought.add(term.clone(), how * weights.near_word, found);
                 }
             }
         }
-        let is_long = asked.is_some_and(|asked| asked.term.len() >= LONG);
-        let least = if is_long { weights.least_long_word } else { weights.least_word };
-        let word = asked.map_or_else(String::new, |asked| asked.word.clone());
-        sought.push(Sought { members, word, weight, least });
-    }
-    sought
+        let mut left = lookout.most(at);
+        for (term, likeness) in &alike[at] {
+            if let Some(known) = sought.members.iter_mut().find(|(known, _)| known == term) {
+                known.1 = known.1.max(*likeness);
+            } else if left > 0 {
+                // Terms of blocks that are dead must not push out others.
+                let found = places(term);
+                left -= usize::from(!found.is_empty());
+                if !found.is_empty() && !scope.is_common(found.len(), COMMON) {
+                    sought.add(term.clone(), *likeness, found);
+                }
+            }
+        }
+        // A run in order for each member.
+        sought.postings.sort();
+        sought
+    })
 }

@@ -63,20 +63,18 @@ pub(in crate::search) fn measures(
     let (mut weights, mut is_known) = (Vec::with_capacity(sought.len()), Vec::with_capacity(sought.len()));
     for (n, sought) in sought.iter().enumerate() {
         let mut blocks = 0.0;
-        for (term, likeness) in &sought.members {
-            let mut own = 0;
-            for layer in 0..corpus.parts() {
-                scope.each(layer, term, |slot, _, of| {
-                    own += 1;
-                    if let Some(has) = in_notes.get_mut(&of.note) {
-                        has[n] = has[n].max(*likeness);
-                    }
-                    if let Some(has) = has.get_mut(&slot) {
-                        has[n] = has[n].max(*likeness);
-                    }
-                });
+        for (slot, matches) in sought.blocks() {
+            let (sum, best) =
+                matches.fold((0.0, 0.0_f32), |(sum, best), one| (sum + one.best, best.max(one.best)));
+            blocks += sum;
+            if !in_notes.is_empty()
+                && let Some(has) = in_notes.get_mut(&note(slot))
+            {
+                has[n] = best.max(has[n]);
             }
-            blocks += likeness * count(own);
+            if let Some(has) = has.get_mut(&slot) {
+                has[n] = best;
+            }
         }
         let all = count(scope.candidates.count).max(FEW);
         let rarity = idf(blocks.min(all), all).min(MOST_IDF);

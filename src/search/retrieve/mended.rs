@@ -26,7 +26,7 @@ pub(in crate::search) fn mended(question: Question, scope: Scope<'_>, today: jif
         (SHORTEST_SWAPPED..=LONGEST).contains(&word.chars().count())
             && word.chars().all(char::is_alphabetic)
             && !table.has(word)
-            && scope.blocks_with(term, |_, _| true) == 0
+            && scope.blocks_with(term) == 0
     };
     let mut terms = Terms::new();
     let slips = question.asked.iter().filter(|asked| is_wrong(&asked.word, &asked.term));
@@ -55,7 +55,7 @@ fn meant(word: &str, scope: Scope<'_>, terms: &mut Terms) -> Option<String> {
                 continue;
             }
             let Some(term) = terms.term(&slip) else { continue };
-            let blocks = scope.blocks_with(term, |_, _| true);
+            let blocks = scope.blocks_with(term);
             if blocks > best.as_ref().map_or(0, |(most, _)| *most) {
                 best = Some((blocks, slip));
             }

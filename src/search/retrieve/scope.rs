@@ -25,13 +25,9 @@ impl Scope<'_> {
         self.candidates.count > MANY && blocks * most > self.candidates.count
     }
 
-    /// In how many blocks that `counts`, each with its note, a term stands.
-    pub fn blocks_with(self, term: &str, counts: impl Fn(u32, &NoteSlots) -> bool) -> usize {
-        let mut blocks = 0;
-        for layer in 0..self.corpus.parts() {
-            self.each(layer, term, |slot, _, own| blocks += usize::from(counts(slot, own)));
-        }
-        blocks
+    /// In how many blocks a term stands.
+    pub fn blocks_with(self, term: &str) -> usize {
+        (0..self.corpus.parts()).map(|layer| self.each(layer, term, |_, _, _| {}).blocks).sum()
     }
 
     /// Calls `each` with where a term stands in a layer: the slot, its count there, and the note.

@@ -4,8 +4,8 @@
 //! compares. Folders are watched, not files, so that a save by rename or exchange is seen like any other. A new folder
 //! is watched first and walked then, because early writes into it have no event. A process that must not miss earlier
 //! events leaves a [cookie](cookies). Where events may have been missed (the queue overflowed, a folder was moved, an
-//! hour has gone by) a rescan is asked for. A write through a hard link or a mapped file gives no event: once a minute
-//! the sizes and times of all files are compared. A vault that vanishes is reported as such and never as the removal of
+//! hour has gone by) a rescan is asked for. A write through a hard link or a mapped file gives no event: every
+//! three minutes the sizes and times of all files are compared. A vault that vanishes is reported as such and never as the removal of
 //! its notes.
 //!
 //! Two tiers of errors: a folder that can't be watched is reported and rescans come every minute; only
@@ -82,7 +82,7 @@ impl Default for WatchTimes {
             settle: Duration::from_millis(50),
             rescan_every: Duration::from_secs(3_600),
             presence_every: Duration::from_secs(1),
-            look_every: Duration::from_secs(60),
+            look_every: Duration::from_secs(180),
         }
     }
 }

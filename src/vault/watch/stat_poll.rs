@@ -1,4 +1,4 @@
-//! Compares the sizes and times of all files once a minute, to report changes without an event.
+//! Compares the sizes and times of all files every three minutes, to report changes without an event.
 //!
 //! A write through a hard link outside of the vault, or into a file that is mapped into memory, gives no event. The
 //! stat of each reported file is kept; a look that finds another one waits for events on their way, and then reports
