@@ -12,7 +12,8 @@ use crate::brain::failover::{self, Attempt, BrainId, FailedAttempt};
 use crate::brain::health::{BrainHealth, HealthStore};
 use crate::brain::{Brain, BrainError, BrainEvent, Harness, HarnessTask, Host, Reply, Request, Usage};
 use crate::clock::Clock;
-use crate::turn::{Conversation, assemble};
+use crate::turn::journal::CallRow;
+use crate::turn::{Conversation, Facts, assemble};
 
 /// Events of a stream that may wait to be read.
 const EVENT_BUFFER: usize = 64;
@@ -142,6 +143,29 @@ impl Brains {
 
     pub fn named(&self, name: &str) -> Option<&ChainBrain> {
         self.members.iter().find(|member| member.prepared.name() == name)
+    }
+
+    /// The count, usage and cost of calls, failed ones included; `costs` are those that a harness reported, by brain.
+    /// Without a cost if the price of a brain is unknown.
+    pub fn call_facts(&self, calls: &[CallRow], costs: &[(String, f64)]) -> Facts {
+        let mut usage = Usage::default();
+        calls.iter().for_each(|call| usage += call.usage);
+        let paid: Option<Vec<f64>> = calls
+            .iter()
+            .filter(|call| call.usage != Usage::default())
+            .filter(|call| !costs.iter().any(|(brain, _)| *brain == call.brain))
+            .map(|call| Some(self.named(&call.brain)?.prepared.price?.of(&call.usage)))
+            .chain(costs.iter().map(|(_, usd)| Some(*usd)))
+            .collect();
+        Facts {
+            input: usage.input,
+            cached: usage.cached,
+            output: usage.output,
+            usd: paid.filter(|paid| !paid.is_empty()).map(|paid| paid.iter().sum()),
+            calls: u32::try_from(calls.len()).unwrap_or(u32::MAX),
+            failed: calls.iter().filter_map(|call| Some((call.brain.clone(), call.class?))).collect(),
+            ..Facts::default()
+        }
     }
 
     fn ids(chain: &[&ChainBrain]) -> Vec<BrainId> {

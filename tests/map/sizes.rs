@@ -79,7 +79,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("search", 13850),
     ("setup", 1850),
     ("src", 850),
-    ("summary", 1650),
+    ("summary", 1900),
     ("tasks", 1150),
     ("transfer", 2350),
     ("turn", 2700),

@@ -2,16 +2,11 @@
 
 use super::engine::{Engine, Run, question_links, retry_later};
 use super::fixed_texts;
-use crate::brain::Usage;
 use crate::config::MEMORY;
 use crate::turn::journal::{ToolRow, TurnRow};
 use crate::turn::{Facts, Halt, TurnAnswer, history};
 
 impl Engine {
-    pub(in crate::agent) fn price(&self, brain: &str, usage: &Usage) -> Option<f64> {
-        Some(self.brains.named(brain)?.prepared.price?.of(usage))
-    }
-
     pub(super) async fn memory_answer(&self, run: &Run<'_>, why: Option<&str>) -> String {
         let question = run.questions.last().map_or("", |question| history::strip_mentions(&question.text));
         let answer = match self.parts.memory.answer(question, &question_links(&run.turn, &run.joined)).await {
@@ -70,30 +65,13 @@ impl Engine {
         self.queue_budget_notices();
         let assembled = self.journal().turn(message).map_err(retry_later)?.and_then(|turn| turn.assembled);
         let assembled = assembled.filter(|_| brain != MEMORY);
-        let mut usage = Usage::default();
-        calls.iter().for_each(|call| usage += call.usage);
-        // A harness may say itself what it cost.
         let costs = self.journal().costs(message).map_err(retry_later)?;
-        let prices: Option<Vec<f64>> = calls
-            .iter()
-            .filter(|call| call.usage != Usage::default())
-            .filter(|call| !costs.iter().any(|(brain, _)| *brain == call.brain))
-            .map(|call| self.price(&call.brain, &call.usage))
-            .chain(costs.iter().map(|(_, usd)| Some(*usd)))
-            .collect();
         let id = |turn: &TurnRow| turn.asked.block.split_once("#^").map(|(_, id)| id.to_owned());
         let facts = Facts {
             brain: brain.to_owned(),
             model: model.to_owned(),
-            input: usage.input,
-            cached: usage.cached,
-            output: usage.output,
-            usd: prices.filter(|prices| !prices.is_empty()).map(|prices| prices.iter().sum()),
             ms: u64::try_from(self.now().duration_since(turn.started).as_millis()).unwrap_or(0),
             ctx: assembled.as_ref().map(|request| request.hash.clone()),
-            calls: u32::try_from(calls.len()).unwrap_or(u32::MAX),
-            failed: calls.iter().filter_map(|call| Some((call.brain.clone(), call.class?))).collect(),
-            part: None,
             at: assembled.as_ref().map(|request| request.at),
             budget: assembled.as_ref().map(|request| request.budget),
             tail: assembled.as_ref().and_then(|request| request.tail.clone()),
@@ -101,6 +79,7 @@ impl Engine {
             skills: assembled.and_then(|request| request.skills),
             turn: id(turn),
             with: joined.iter().filter_map(id).collect(),
+            ..self.brains.call_facts(&calls, &costs)
         };
         let text = fixed_texts::bounded(text);
         let text = if turn.asked.away { fixed_texts::after_absence(&text) } else { text };

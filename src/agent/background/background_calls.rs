@@ -15,7 +15,7 @@ use crate::agent::brain_chain::{Brains, CallListener, CallPermits, FailoverWalk}
 use crate::agent::{brain_clients, budget};
 use crate::brain::health::HealthStore;
 use crate::brain::wire::{self, Watch};
-use crate::brain::{BrainError, FailureClass, Request, Usage};
+use crate::brain::{BrainError, FailureClass, Request};
 use crate::config::MEMORY;
 use crate::format::log::{self, EventKind, LogEvent, LogHeader, LogPath};
 use crate::turn::journal::CallRow;
@@ -157,25 +157,11 @@ impl BackgroundCaller {
 
     fn facts(&self, calls: &[CallRow]) -> Facts {
         let answered = calls.iter().find(|call| call.class.is_none());
-        // Failed calls were paid for too.
-        let mut usage = Usage::default();
-        calls.iter().for_each(|call| usage += call.usage);
-        let paid: Option<Vec<f64>> = calls
-            .iter()
-            .filter(|call| call.usage != Usage::default())
-            .map(|call| Some(self.brains.named(&call.brain)?.prepared.price?.of(&call.usage)))
-            .collect();
         Facts {
             brain: answered.map_or(MEMORY, |call| &call.brain).to_owned(),
             model: answered.map(|call| call.model.clone()).unwrap_or_default(),
-            input: usage.input,
-            cached: usage.cached,
-            output: usage.output,
-            usd: paid.filter(|paid| !paid.is_empty()).map(|paid| paid.iter().sum()),
             ms: calls.iter().map(|call| call.ms).sum(),
-            calls: u32::try_from(calls.len()).unwrap_or(u32::MAX),
-            failed: calls.iter().filter_map(|call| Some((call.brain.clone(), call.class?))).collect(),
-            ..Facts::default()
+            ..self.brains.call_facts(calls, &[])
         }
     }
 

@@ -52,8 +52,8 @@ pub fn append(map: &mut Map<String, Value>, key: &str, more: &str) {
 }
 
 /// Why an answer ended, by its calls: some servers say `stop` where they call.
-pub fn stop(non_empty: StopReason, calls: &[ToolCall]) -> StopReason {
-    match non_empty {
+pub fn stop(reason: StopReason, calls: &[ToolCall]) -> StopReason {
+    match reason {
         StopReason::End if !calls.is_empty() => StopReason::ToolUse,
         StopReason::ToolUse if calls.is_empty() => StopReason::End,
         other => other,
