@@ -153,9 +153,9 @@ impl Bot {
                 }
             }
             // An edit without an instant is Discord adding a preview.
-            GatewayEvent::Edited { channel, id, author, content, beside, at: Some(at) } => {
+            GatewayEvent::Edited { channel, id, author, content, extras, at: Some(at) } => {
                 let own = author == Some(self.shared.identity().user);
-                let content = message::words(&content, if own { "" } else { &beside });
+                let content = message::words(&content, if own { "" } else { &extras });
                 self.send_to_lane(channel, LaneItem::Edited { id, content, at });
             }
             GatewayEvent::Edited { .. } => {}

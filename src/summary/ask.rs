@@ -44,7 +44,7 @@ people and things, preferences and constraints, decisions that still hold with t
 is still open; leave out the steps that led there. Where things changed over time, say from what to what and when.";
 
 /// The request for a summary of this depth; `target` is its length in tokens.
-pub fn request(said: &[SourceText], depth: u32, target: u64, firmness: Firmness) -> SummaryRequest {
+pub fn request(sources: &[SourceText], depth: u32, target: u64, firmness: Firmness) -> SummaryRequest {
     let task = match depth {
         0 => SESSION,
         1 => PHASE,
@@ -66,7 +66,7 @@ pub fn request(said: &[SourceText], depth: u32, target: u64, firmness: Firmness)
         "{task}\n{length}\n{DATA}\nEnd with one line: `{EXPAND}` and a short list of topics that the full record says \
          more about. Answer with the summary alone."
     );
-    let texts: Vec<String> = said.iter().map(SourceText::label).collect();
+    let texts: Vec<String> = sources.iter().map(SourceText::label).collect();
     SummaryRequest { system, text: texts.join("\n\n"), most_tokens: target * MOST_TIMES }
 }
 
@@ -81,8 +81,9 @@ impl SourceText {
 pub fn accept(answer: &str, wanted: &SummaryRequest) -> Option<String> {
     let text = invisible::strip(answer.trim()).replace("\r\n", "\n").replace('\r', "\n");
     let text = text.trim();
-    let said = text.lines().any(|line| !line.starts_with(EXPAND) && line.chars().any(char::is_alphanumeric));
-    if !said || crate::turn::history::estimate(text) > wanted.most_tokens {
+    let has_words =
+        text.lines().any(|line| !line.starts_with(EXPAND) && line.chars().any(char::is_alphanumeric));
+    if !has_words || crate::turn::history::estimate(text) > wanted.most_tokens {
         return None;
     }
     let ends = text
@@ -96,23 +97,23 @@ pub fn accept(answer: &str, wanted: &SummaryRequest) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn said() -> Vec<SourceText> {
+    fn sources() -> Vec<SourceText> {
         vec![SourceText { head: "2026-11-22 09:00 Alice".into(), text: "Paint the mast.".into() }]
     }
 
     #[test]
     fn each_depth_is_asked_in_its_own_words() {
-        let system = |depth| request(&said(), depth, 2_000, Firmness::Plain).system;
+        let system = |depth| request(&sources(), depth, 2_000, Firmness::Plain).system;
         assert!(system(0).starts_with(SESSION) && system(1).starts_with(PHASE));
         assert!(system(2).starts_with(DURABLE) && system(7).starts_with(DURABLE));
-        let firm = request(&said(), 0, 2_400, Firmness::Firm);
+        let firm = request(&sources(), 0, 2_400, Firmness::Firm);
         assert!(firm.system.contains("far too long") && firm.system.contains(DATA));
         assert_eq!(firm.text, "[2026-11-22 09:00 Alice] Paint the mast.");
     }
 
     #[test]
     fn empty_and_overlong_answers_are_refused() {
-        let wanted = request(&said(), 0, 10, Firmness::Plain);
+        let wanted = request(&sources(), 0, 10, Firmness::Plain);
         assert_eq!(accept(" \n", &wanted), None);
         assert_eq!(accept("Expand for details about: tea.", &wanted), None);
         assert_eq!(accept(&"word ".repeat(30), &wanted), None, "thirty-eight tokens are more than thirty");

@@ -2,7 +2,7 @@
 
 use jiff::tz::TimeZone;
 
-use super::due::said;
+use super::due::event_texts;
 use super::extract::SourceText;
 use super::{Summaries, SummaryError};
 use crate::format::log::LogBlock;
@@ -35,7 +35,7 @@ impl Summaries<'_> {
         let roots = roots?;
         let last = roots.last().map(|past| past.last.as_str());
         let covered = blocks.iter().rposition(|block| last.is_some() && block.event.id.as_deref() == last);
-        let rest = said(&blocks, covered.map_or(0, |at| at + 1)..blocks.len(), zone);
+        let rest = event_texts(&blocks, covered.map_or(0, |at| at + 1)..blocks.len(), zone);
         Ok(CondensedLog { roots, rest: newest(rest, most) })
     }
 }
@@ -48,18 +48,18 @@ impl CondensedLog {
     }
 }
 
-/// Drops the oldest of `said` until at most `most` tokens are left.
-fn newest(mut said: Vec<SourceText>, most: u64) -> Vec<SourceText> {
+/// Drops the oldest of `sources` until at most `most` tokens are left.
+fn newest(mut sources: Vec<SourceText>, most: u64) -> Vec<SourceText> {
     let mut left = most;
-    let fits = said.iter().rev().take_while(|one| {
+    let fits = sources.iter().rev().take_while(|one| {
         let tokens = estimate(&one.text);
         let fits = tokens <= left;
         left = left.saturating_sub(tokens);
         fits
     });
     let kept = fits.count();
-    said.drain(..said.len() - kept);
-    said
+    sources.drain(..sources.len() - kept);
+    sources
 }
 
 #[cfg(test)]
@@ -68,13 +68,13 @@ mod tests {
 
     #[test]
     fn the_newest_stays() {
-        let said = |texts: &[&str]| {
+        let sources = |texts: &[&str]| {
             texts
                 .iter()
                 .map(|text| SourceText { head: String::new(), text: (*text).to_owned() })
                 .collect::<Vec<_>>()
         };
-        let four = said(&["aaaa", "bbbbbbbb", "cccc", "dddd"]);
+        let four = sources(&["aaaa", "bbbbbbbb", "cccc", "dddd"]);
         assert_eq!(newest(four.clone(), 2), four[2..]);
         assert_eq!(newest(four.clone(), 4), four[1..]);
         assert_eq!(newest(four.clone(), 100), four);

@@ -38,7 +38,7 @@ pub struct Due {
     /// How many summaries of its depth stand before it.
     pub before: usize,
     /// Its source texts.
-    pub said: Vec<SourceText>,
+    pub texts: Vec<SourceText>,
 }
 
 impl Window {
@@ -125,7 +125,7 @@ impl Window {
             sha256: self.hash(&events),
             replaces: replaces.map(|note| note.path.clone()),
             before: self.count_before(0, events.start),
-            said: event_texts_with(changes, &self.blocks[events], zone),
+            texts: event_texts_with(changes, &self.blocks[events], zone),
             covers,
         })
     }
@@ -242,7 +242,7 @@ impl Window {
             sha256: self.hash(&events),
             replaces: replaces.map(|note| note.path.clone()),
             before: self.count_before(depth, events.start),
-            said: notes.iter().map(text).collect(),
+            texts: notes.iter().map(text).collect(),
         })
     }
 
@@ -264,13 +264,13 @@ fn in_their_order(mut due: Vec<Due>) -> Vec<Due> {
 }
 
 /// The texts of these events as they are now: edits applied, deletions and injected memory left out.
-pub fn said(blocks: &[LogBlock], events: Range<usize>, zone: &TimeZone) -> Vec<SourceText> {
+pub fn event_texts(blocks: &[LogBlock], events: Range<usize>, zone: &TimeZone) -> Vec<SourceText> {
     event_texts_with(&Changes::of(blocks), &blocks[events], zone)
 }
 
 /// The texts of some events of a log, with the edits and deletions of all its messages.
 fn event_texts_with<'b>(changes: &Changes<'b>, events: &'b [LogBlock], zone: &TimeZone) -> Vec<SourceText> {
-    let said = events.iter().filter_map(|block| {
+    let texts = events.iter().filter_map(|block| {
         let event = &block.event;
         let text = changes.text(block)?;
         let text = match event.kind {
@@ -287,5 +287,5 @@ fn event_texts_with<'b>(changes: &Changes<'b>, events: &'b [LogBlock], zone: &Ti
         };
         (!text.is_empty()).then(|| SourceText { head: format!("{time} {who}"), text })
     });
-    said.collect()
+    texts.collect()
 }

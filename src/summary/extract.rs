@@ -59,10 +59,10 @@ pub struct SourceText {
 
 /// An extract of at most `target` tokens, with its last line: of events at depth 0, above it of summaries, whose lines
 /// name author and time themselves. A source without words gives a line that says so.
-pub fn extract(said: &[SourceText], depth: u32, target: u64) -> String {
-    let counts = counts(said);
-    let mut candidates = candidates(said, depth, &counts);
-    let topics = topics(said, &counts);
+pub fn extract(sources: &[SourceText], depth: u32, target: u64) -> String {
+    let counts = counts(sources);
+    let mut candidates = candidates(sources, depth, &counts);
+    let topics = topics(sources, &counts);
     let room = usize::try_from(target).unwrap_or(usize::MAX).saturating_mul(CHARS);
     let room = room.saturating_sub(topics.chars().count() + 2);
     candidates.sort_by(|one, other| other.score.total_cmp(&one.score).then(one.at.cmp(&other.at)));
@@ -84,9 +84,9 @@ pub fn extract(said: &[SourceText], depth: u32, target: u64) -> String {
 }
 
 /// In how many of the texts each term occurs.
-fn counts(said: &[SourceText]) -> HashMap<String, usize> {
+fn counts(sources: &[SourceText]) -> HashMap<String, usize> {
     let mut counts = HashMap::new();
-    for one in said {
+    for one in sources {
         for term in terms(&one.text).into_iter().collect::<HashSet<_>>() {
             *counts.entry(term).or_insert(0) += 1;
         }
@@ -95,17 +95,17 @@ fn counts(said: &[SourceText]) -> HashMap<String, usize> {
 }
 
 /// The candidates; a repeated sentence counts once.
-fn candidates(said: &[SourceText], depth: u32, counts: &HashMap<String, usize>) -> Vec<Candidate> {
+fn candidates(sources: &[SourceText], depth: u32, counts: &HashMap<String, usize>) -> Vec<Candidate> {
     let (mut found, mut seen) = (Vec::new(), HashSet::new());
-    let authors = authors(said);
-    for one in said {
+    let authors = authors(sources);
+    for one in sources {
         let most = if depth == 0 { SENTENCES } else { usize::MAX };
         for (at, sentence) in sentences(&one.text).into_iter().take(most).enumerate() {
             if is_small_talk(&sentence, &authors) || !seen.insert(sentence.to_lowercase()) {
                 continue;
             }
             let later = if depth == 0 { 1.0 + 0.25 * small(at) } else { 1.0 };
-            let score = score(&sentence, counts, said.len()) / later;
+            let score = score(&sentence, counts, sources.len()) / later;
             let head = if depth == 0 { one.head.clone() } else { String::new() };
             found.push(Candidate { at: found.len(), head, text: sentence, score });
         }
@@ -183,10 +183,10 @@ struct Topic {
 
 /// `Expand for details about: …`: names first, then the words that came up in several texts but in few of them, the
 /// most telling first, as they were written. Function words, small talk and the authors are no topics.
-fn topics(said: &[SourceText], counts: &HashMap<String, usize>) -> String {
-    let authors = authors(said);
+fn topics(sources: &[SourceText], counts: &HashMap<String, usize>) -> String {
+    let authors = authors(sources);
     let mut found: HashMap<String, Topic> = HashMap::new();
-    for (order, word) in said.iter().flat_map(|one| words(&one.text)).enumerate() {
+    for (order, word) in sources.iter().flat_map(|one| words(&one.text)).enumerate() {
         let Some(term) = topic_term(word.text, &authors) else { continue };
         let topic =
             found.entry(term).or_insert_with(|| Topic { shown: word.text.to_owned(), order, inside: (0, 0) });
@@ -195,13 +195,13 @@ fn topics(said: &[SourceText], counts: &HashMap<String, usize>) -> String {
             topic.inside.1 += usize::from(word.text.starts_with(char::is_uppercase));
         }
     }
-    let most = (said.len() / 8).max(3);
+    let most = (sources.len() / 8).max(3);
     let weight = |term: &str, topic: &Topic| {
         let count = counts.get(term).copied().unwrap_or(0);
         let (inside, capitalised) = topic.inside;
         let name = if capitalised > 0 && 2 * capitalised > inside { 3.0 } else { 1.0 };
         let spread = if count > most { 0.2 } else { 1.0 };
-        name * spread * small(count) * (1.0 + small(said.len()) / small(count.max(1))).ln()
+        name * spread * small(count) * (1.0 + small(sources.len()) / small(count.max(1))).ln()
     };
     let mut ranked: Vec<(f64, &Topic)> =
         found.iter().map(|(term, topic)| (weight(term, topic), topic)).collect();
@@ -242,8 +242,8 @@ fn is_small_talk(sentence: &str, authors: &HashSet<String>) -> bool {
 }
 
 /// The words of those who speak, in lower case.
-fn authors(said: &[SourceText]) -> HashSet<String> {
-    said.iter().flat_map(|one| words(&one.head)).map(|word| word.text.to_lowercase()).collect()
+fn authors(sources: &[SourceText]) -> HashSet<String> {
+    sources.iter().flat_map(|one| words(&one.head)).map(|word| word.text.to_lowercase()).collect()
 }
 
 /// A word, and whether a sentence begins with it.
@@ -270,7 +270,7 @@ mod tests {
 
     use super::*;
 
-    fn said(texts: &[&str]) -> Vec<SourceText> {
+    fn sources(texts: &[&str]) -> Vec<SourceText> {
         let one = |text: &&str| SourceText { head: "09:00 Alice".into(), text: (*text).to_owned() };
         texts.iter().map(one).collect()
     }
@@ -281,7 +281,7 @@ mod tests {
         let mut texts = vec!["We decided to paint the mast on 3 May. Blue it is."];
         texts.extend(&filler);
         texts.push("Anna prefers oolong, never coffee.");
-        let text = extract(&said(&texts), 0, 60);
+        let text = extract(&sources(&texts), 0, 60);
         let (mast, tea) = (text.find("paint the mast").unwrap(), text.find("oolong").unwrap());
         assert!(mast < tea && text.contains("\n\nExpand for details about: "), "{text}");
         assert!(text.chars().count().div_ceil(4) <= 60, "{text}");
@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     fn silence_has_an_extract_too() {
-        let text = extract(&said(&["...", "👍", ""]), 0, 100);
+        let text = extract(&sources(&["...", "👍", ""]), 0, 100);
         assert_eq!(text, "(Nothing was said in words.)\n\nExpand for details about: what was said.");
         assert_eq!(extract(&[], 1, 0), text);
     }
@@ -304,7 +304,7 @@ mod tests {
             "Thanks, Bob. Good night!",
             "Really great to hear.",
         ];
-        let text = extract(&said(&texts), 0, 400);
+        let text = extract(&sources(&texts), 0, 400);
         let last = text.lines().last().unwrap();
         assert!(last.starts_with("Expand for details about: Lisbon, Caroline, aqueduct"), "{last}");
         for word in ["really", "great", "Thanks", "thought", "Alice"] {
@@ -315,7 +315,7 @@ mod tests {
     #[test]
     fn greetings_and_thanks_are_no_sentences() {
         let text = extract(
-            &said(&["Hi Alice, good morning! Thank you so much!", "The boat leaks.", "Danke, gern!"]),
+            &sources(&["Hi Alice, good morning! Thank you so much!", "The boat leaks.", "Danke, gern!"]),
             0,
             400,
         );
@@ -333,7 +333,7 @@ mod tests {
             target in 40u64..400,
         ) {
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-            let text = extract(&said(&texts), 0, target);
+            let text = extract(&sources(&texts), 0, target);
             prop_assert!(!text.trim().is_empty());
             prop_assert!(text.lines().last().unwrap().starts_with(EXPAND));
             let allowed = target.max(u64::try_from(TOPICS * 40).unwrap());

@@ -84,7 +84,7 @@ pub struct Text {
 impl Text {
     /// An extract for a due summary, made without a brain.
     pub fn extract(due: &Due) -> Self {
-        let text = super::extract::extract(&due.said, due.depth, super::plan::target(due.depth));
+        let text = super::extract::extract(&due.texts, due.depth, super::plan::target(due.depth));
         Self { text, brain: summary::EXTRACT.to_owned(), by: "process:vault-agent".to_owned() }
     }
 }

@@ -33,7 +33,7 @@ impl Log {
             assert!(made < 10_000, "it never ends");
             for due in due {
                 made += 1;
-                let text = format!("about {}", due.said.len());
+                let text = format!("about {}", due.texts.len());
                 let summary = Summary {
                     id: due.id,
                     kind: due.kind,
@@ -244,7 +244,7 @@ fn a_message_that_is_deleted_later_is_told_no_more() {
     assert_eq!(log.window().verify(), [], "its bytes are as they were");
     let due = log.window().due(DueScope::New, &TimeZone::UTC);
     assert!(
-        due.len() == 1 && due[0].id == leaf && !due[0].said.iter().any(|said| said.text.starts_with("m3 "))
+        due.len() == 1 && due[0].id == leaf && !due[0].texts.iter().any(|said| said.text.starts_with("m3 "))
     );
     log.settle(DueScope::New, "2026-11-03T00:00:00Z");
     assert_eq!(log.window().past_summaries()[0].id, leaf);

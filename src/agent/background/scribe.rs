@@ -144,7 +144,7 @@ impl Scribe {
             if !caller.can_ask(&names) {
                 break;
             }
-            let wanted = ask::request(&due.said, due.depth, plan::target(due.depth), firmness);
+            let wanted = ask::request(&due.texts, due.depth, plan::target(due.depth), firmness);
             let request = Request {
                 system: wanted.system.clone(),
                 messages: vec![Message::user(wanted.text.clone())],

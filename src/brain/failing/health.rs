@@ -133,9 +133,9 @@ impl HealthStore {
         let mut health = before.clone();
         change(&mut health);
         if health != before {
-            let beside = self.path.with_extension("json.new");
-            std::fs::write(&beside, serde_json::to_vec_pretty(&health)?)?;
-            std::fs::rename(&beside, &self.path)?;
+            let new_file = self.path.with_extension("json.new");
+            std::fs::write(&new_file, serde_json::to_vec_pretty(&health)?)?;
+            std::fs::rename(&new_file, &self.path)?;
         }
         Ok(health)
     }

@@ -141,11 +141,11 @@ impl ReadPositions {
     /// # Errors
     /// The state directory can't be written.
     pub fn save(&mut self) -> std::io::Result<()> {
-        let beside = self.path.with_extension("json.new");
-        let mut file = std::fs::File::create(&beside)?;
+        let new_file = self.path.with_extension("json.new");
+        let mut file = std::fs::File::create(&new_file)?;
         file.write_all(&serde_json::to_vec(&self.known)?)?;
         file.sync_all()?;
-        std::fs::rename(&beside, &self.path)?;
+        std::fs::rename(&new_file, &self.path)?;
         self.is_first = false;
         Ok(())
     }

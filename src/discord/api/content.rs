@@ -7,7 +7,7 @@
 use serde_json::Value;
 
 /// The text of a message object outside of its `content`; empty for most. `by_bot` is whether a bot wrote it.
-pub fn beside(message: &Value, by_bot: bool) -> String {
+pub fn extras(message: &Value, by_bot: bool) -> String {
     let mut parts = vec![];
     parts.extend(list(&message["message_snapshots"]).iter().map(forwarded));
     parts.push(poll(&message["poll"]));
@@ -122,9 +122,9 @@ mod tests {
     #[test]
     fn each_kind_of_words_is_found_and_a_preview_is_not() {
         let preview = json!({ "embeds": [{ "type": "article", "title": "A page" }] });
-        assert_eq!(beside(&preview, true), "");
+        assert_eq!(extras(&preview, true), "");
         let own_card = json!({ "embeds": [{ "type": "rich", "title": "A card" }] });
-        assert_eq!(beside(&own_card, false), "", "a person has no cards");
+        assert_eq!(extras(&own_card, false), "", "a person has no cards");
         let message = json!({
             "message_snapshots": [{ "message": { "content": "what was said", "embeds": [{ "type": "link" }] } }],
             "poll": { "question": { "text": "Lunch?" }, "answers": [
@@ -139,7 +139,7 @@ mod tests {
                   "accessory": { "type": 2, "label": "Go", "style": 5, "url": "https://ci.example/go" } },
                 { "type": 1, "components": [{ "type": 3, "placeholder": "Which?" }, { "type": 99 }] } ] }],
         });
-        insta::assert_snapshot!(beside(&message, true), @r"
+        insta::assert_snapshot!(extras(&message, true), @r"
         Forwarded:
         what was said
 
@@ -159,6 +159,6 @@ mod tests {
         Button: Go <https://ci.example/go>
         Menu: Which?
         ");
-        assert_eq!(beside(&json!({ "embeds": 3, "poll": [], "components": "x" }), true), "");
+        assert_eq!(extras(&json!({ "embeds": 3, "poll": [], "components": "x" }), true), "");
     }
 }

@@ -30,7 +30,7 @@ pub enum GatewayEvent {
         /// Its text now.
         content: String,
         /// Its current content outside of its text.
-        beside: String,
+        extras: String,
         /// When.
         at: Option<Timestamp>,
     },
@@ -113,13 +113,13 @@ pub(super) const CONVERSATION: [&str; 6] = [
 
 /// An edit, from the JSON of its event; none if the text isn't part of it.
 pub(super) fn edited(event: &serde_json::Value) -> Option<GatewayEvent> {
-    let beside = Incoming::from_json(event).map(|message| message.beside).unwrap_or_default();
+    let extras = Incoming::from_json(event).map(|message| message.extras).unwrap_or_default();
     Some(GatewayEvent::Edited {
         channel: message::id(&event["channel_id"])?,
         id: message::id(&event["id"])?,
         author: message::id(&event["author"]["id"]),
         content: event["content"].as_str()?.to_owned(),
-        beside,
+        extras,
         at: event["edited_timestamp"].as_str().and_then(|at| at.parse().ok()),
     })
 }

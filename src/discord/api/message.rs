@@ -27,7 +27,7 @@ pub struct Incoming {
     /// Its raw text.
     pub content: String,
     /// Its content outside of its text: forwards, a poll, another bot's cards.
-    pub beside: String,
+    pub extras: String,
     /// Users whom it mentions.
     pub mentions: Vec<u64>,
     /// Roles that it mentions.
@@ -90,7 +90,7 @@ impl Incoming {
             guild: id(&value["guild_id"]),
             author: Author { id: id(&author["id"])?, name: name(value, author), bot },
             content: value["content"].as_str().unwrap_or_default().to_owned(),
-            beside: content::beside(value, bot),
+            extras: content::extras(value, bot),
             mentions: list(&value["mentions"]).iter().filter_map(|user| id(&user["id"])).collect(),
             role_mentions: list(&value["mention_roles"]).iter().filter_map(id).collect(),
             attachments: files.filter_map(Attachment::from_json).collect(),
@@ -110,12 +110,12 @@ impl Incoming {
 
     /// All of its text, as the log shows it, without the bot's own buttons.
     pub fn words(&self, bot: u64) -> String {
-        words(&self.content, if self.author.id == bot { "" } else { &self.beside })
+        words(&self.content, if self.author.id == bot { "" } else { &self.extras })
     }
 
     /// Whether it has no visible content.
     pub fn is_blank(&self) -> bool {
-        self.content.is_empty() && self.beside.is_empty() && self.attachments.is_empty()
+        self.content.is_empty() && self.extras.is_empty() && self.attachments.is_empty()
     }
 
     /// A message of the bot's own that was just sent, as its channel shows it.
@@ -153,11 +153,11 @@ impl Attachment {
 }
 
 /// A message's text with its content outside of it.
-pub fn words(content: &str, beside: &str) -> String {
-    match (content.is_empty(), beside.is_empty()) {
+pub fn words(content: &str, extras: &str) -> String {
+    match (content.is_empty(), extras.is_empty()) {
         (_, true) => content.to_owned(),
-        (true, false) => beside.to_owned(),
-        (false, false) => format!("{content}\n\n{beside}"),
+        (true, false) => extras.to_owned(),
+        (false, false) => format!("{content}\n\n{extras}"),
     }
 }
 

@@ -200,9 +200,9 @@ async fn ask(shared: &BotState, command: &CommandInteraction) -> Result<String, 
         ..NewTurn::default()
     };
     let (done, accepted) = tokio::sync::oneshot::channel();
-    let gone = || "the bot is stopping".to_owned();
-    lane.send(LaneItem::Ask { turn, done }).map_err(|_| gone())?;
-    accepted.await.map_err(|_| gone())?;
+    let stopping = || "the bot is stopping".to_owned();
+    lane.send(LaneItem::Ask { turn, done }).map_err(|_| stopping())?;
+    accepted.await.map_err(|_| stopping())?;
     Ok("The answer comes here.".to_owned())
 }
 
@@ -214,9 +214,9 @@ async fn new_window(shared: &BotState, command: &CommandInteraction) -> Result<S
     let lane = shared.lane(command.channel_id.get()).ok_or("this channel isn't bound, so it has no log")?;
     let (done, answer) = tokio::sync::oneshot::channel();
     let who = user_name(command);
-    let gone = || "the bot is stopping".to_owned();
-    lane.send(LaneItem::NewWindow { who, done }).map_err(|_| gone())?;
-    match answer.await.map_err(|_| gone())?? {
+    let stopping = || "the bot is stopping".to_owned();
+    lane.send(LaneItem::NewWindow { who, done }).map_err(|_| stopping())?;
+    match answer.await.map_err(|_| stopping())?? {
         Some(path) => Ok(format!("A new window begins: `{path}`")),
         None => Err("this channel has no log yet".to_owned()),
     }

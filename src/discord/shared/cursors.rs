@@ -45,9 +45,9 @@ impl Cursors {
     }
 
     fn write(&self, known: &BTreeMap<u64, u64>) -> std::io::Result<()> {
-        let beside = self.path.with_extension("json.new");
-        std::fs::write(&beside, serde_json::to_vec(known)?)?;
-        std::fs::rename(&beside, &self.path)
+        let new_file = self.path.with_extension("json.new");
+        std::fs::write(&new_file, serde_json::to_vec(known)?)?;
+        std::fs::rename(&new_file, &self.path)
     }
 }
 
