@@ -1,7 +1,8 @@
-//! What the assistant may ask of this program from its confined shell: reading, reminders, follow-ups and memory.
+//! The commands that the assistant may call from its confined shell: reading, reminders, follow-ups and memory.
 //!
-//! Everything that it changes this way is recorded as its own and can be undone; what undoes, sets up, sends, or reads and
-//! writes files outside the vault stays a person's.
+//! A change made this way is recorded as the assistant's and can be undone. Commands that undo, set up, send, or read and
+//! write
+//! files outside the vault are for people alone.
 
 use clap::ArgMatches;
 use clap::parser::ValueSource;
@@ -24,10 +25,10 @@ const PERMITTED: [(&str, &[&str], &[&str]); 12] = [
     ("lcm", &["grep", "describe", "expand", "verify"], &[]),
 ];
 
-/// Whether the assistant may do what these arguments ask for.
+/// Checks that the assistant may call the command of these arguments.
 ///
 /// # Errors
-/// It may not; with what it may.
+/// It may not; the hint lists the commands that it may call.
 pub(super) fn check(matches: &ArgMatches) -> Result<(), CommandError> {
     let refused = |what: String| {
         let known: Vec<&str> = PERMITTED.iter().map(|(name, ..)| *name).collect();
@@ -36,7 +37,7 @@ pub(super) fn check(matches: &ArgMatches) -> Result<(), CommandError> {
     };
     let mut inner = Some(matches);
     while let Some(matches) = inner {
-        // Which vault it is, is not the caller's to say.
+        // The caller may not choose the vault.
         if matches.try_contains_id("vault").unwrap_or(false)
             && matches.value_source("vault") == Some(ValueSource::CommandLine)
         {

@@ -1,4 +1,4 @@
-//! The list of commands: a variant and an arm each. Their order is that of `--help`.
+//! Lists the commands and calls the one that was given. Their order is that of `--help`.
 
 use clap::Subcommand;
 

@@ -1,4 +1,4 @@
-//! What every command is given: where its words go, the time, its vault, and whose call it is.
+//! The context of a command: its output, the clock, its vault, and the caller (a person or the assistant).
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,21 +12,21 @@ use crate::terminal::Ui;
 use crate::vault::{Actor, Origin};
 use crate::workspace::Workspace;
 
-/// What every command is given.
+/// The context of a command.
 #[derive(Debug)]
 pub struct Context {
-    /// Where its words go.
+    /// The output.
     pub ui: Ui,
-    /// The time.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
     vault: Option<PathBuf>,
-    /// Whose call this is, where the assistant asks from its shell.
+    /// The assistant's turn, where it calls from its shell.
     #[cfg(all(unix, feature = "assistant"))]
     caller: Option<crate::agent::bash::vault_proxy::CallerEnv>,
 }
 
 impl Context {
-    /// What one run is given: the environment says the time, and whose call it is.
+    /// The context of one run; the environment may set the time and names the caller.
     ///
     /// # Errors
     /// The environment's time is no instant.
@@ -44,7 +44,7 @@ impl Context {
         })
     }
 
-    /// Who writes: a person at the command line, or the assistant through its shell.
+    /// The origin of writes: a person at the command line, or the assistant through its shell.
     pub fn origin(&self) -> Origin {
         #[cfg(all(unix, feature = "assistant"))]
         if let Some(caller) = &self.caller {
@@ -53,15 +53,15 @@ impl Context {
         Origin::new(Actor::Cli)
     }
 
-    /// Refuses what the assistant may not do from its shell.
+    /// Checks that the assistant may call this command from its shell; a person may call all.
     #[cfg(all(unix, feature = "assistant"))]
-    pub(super) fn permits(&self, matches: &clap::ArgMatches) -> Result<(), CommandError> {
+    pub(super) fn check_permission(&self, matches: &clap::ArgMatches) -> Result<(), CommandError> {
         self.caller.as_ref().map_or(Ok(()), |_| assistant_commands::check(matches))
     }
 
     #[cfg(not(all(unix, feature = "assistant")))]
     #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "it has a caller in other builds")]
-    pub(super) fn permits(&self, _: &clap::ArgMatches) -> Result<(), CommandError> {
+    pub(super) fn check_permission(&self, _: &clap::ArgMatches) -> Result<(), CommandError> {
         Ok(())
     }
 
@@ -105,11 +105,10 @@ impl Context {
         self.vault.as_ref()
     }
 
-    /// Opens the vault to look at it or to go on with it: where its settings are wrong, with those that were understood
-    /// last, as the daemon does, and says so.
+    /// Opens the vault; where its settings are wrong, with the last valid ones, as the daemon does, and a note.
     ///
     /// # Errors
-    /// There is no vault, or its settings are wrong and were never understood.
+    /// There is no vault, or its settings are wrong and were never valid.
     pub fn workspace_or_last(&self) -> Result<Workspace, CommandError> {
         let (workspace, wrong) = Workspace::open_or_last(&self.vault_dir()?, Arc::clone(&self.clock))?;
         if let Some(error) = wrong {
@@ -126,7 +125,7 @@ impl Context {
     /// There is no vault, or its settings are wrong.
     pub fn workspace(&self) -> Result<Workspace, CommandError> {
         let workspace = Workspace::open(&self.vault_dir()?, Arc::clone(&self.clock))?;
-        // Whoever types a command has the notes as they want them.
+        // A person who types a command has finished editing.
         workspace.editor.count_as_settled(true);
         Ok(workspace)
     }

@@ -1,4 +1,4 @@
-//! `doctor`: what is wrong, and how to mend it. What `--fix` mends is mended before ([`super::doctor_fix`]).
+//! `doctor`: prints what is wrong and how to fix it. With `--fix`, [`super::doctor_fix`] runs first.
 
 use super::context::Context;
 use super::doctor_fix;
@@ -14,8 +14,8 @@ pub struct Args {
     fix: bool,
 }
 
-/// Checks that aren't `doctor`'s own.
-const FURTHER: &[ExtraCheck] = &[
+/// Checks of other rooms.
+const EXTRA_CHECKS: &[ExtraCheck] = &[
     #[cfg(feature = "assistant")]
     crate::doctor::discord,
     crate::doctor::embeddings,
@@ -25,19 +25,19 @@ const FURTHER: &[ExtraCheck] = &[
 
 /// Runs `doctor`: exit code 1 where a check failed.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
-    let mended = if args.fix { doctor_fix::mend(context)? } else { Vec::new() };
+    let fixed = if args.fix { doctor_fix::fix_all(context)? } else { Vec::new() };
     let found = match crate::workspace::Workspace::open(&context.vault_dir()?, context.clock.clone()) {
-        Ok(workspace) => examine(&workspace, Look::Whole, FURTHER),
+        Ok(workspace) => examine(&workspace, Look::Whole, EXTRA_CHECKS),
         Err(error) => vec![settings_failure(&error)],
     };
-    let checks: Vec<Check> = mended.into_iter().chain(found).collect();
+    let checks: Vec<Check> = fixed.into_iter().chain(found).collect();
     context.ui.json(&checks);
-    checks.iter().for_each(|check| show(context, check));
+    checks.iter().for_each(|check| print_check(context, check));
     let failed = checks.iter().any(|check| check.status == CheckOutcome::Fail);
     Ok(if failed { Status::Problem } else { Status::Fine })
 }
 
-fn show(context: &Context, check: &Check) {
+fn print_check(context: &Context, check: &Check) {
     use anstyle::AnsiColor::{Green, Red, Yellow};
     let (mark, colour) = match check.status {
         CheckOutcome::Ok => ("ok  ", Green),

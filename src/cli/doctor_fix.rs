@@ -1,4 +1,4 @@
-//! What `doctor --fix` mends: only what needs no decision of a person and can't lose a thing.
+//! `doctor --fix`: fixes what needs no decision of a person and can't lose anything.
 
 use crate::cli::context::Context;
 use crate::cli::error::CommandError;
@@ -8,26 +8,26 @@ use crate::doctor::Check;
 use crate::instance::DaemonLock;
 use crate::workspace::Workspace;
 
-/// Mends what can be mended, and says what was done; what couldn't be is a warning.
-pub(super) fn mend(context: &Context) -> Result<Vec<Check>, CommandError> {
+/// Fixes what can be fixed and reports each fix; a failed one is a warning.
+pub(super) fn fix_all(context: &Context) -> Result<Vec<Check>, CommandError> {
     // Settings that can't be read are a finding of the checks.
     let Ok(workspace) = Workspace::open(&context.vault_dir()?, context.clock.clone()) else {
         return Ok(Vec::new());
     };
-    let mut done = secrets(&workspace);
+    let mut done = make_secrets_private(&workspace);
     // A running daemon does this itself, and may be in the middle of an edit.
     if DaemonLock::holder(&workspace.dirs.state).is_none() {
-        done.extend(edits(&workspace));
+        done.extend(recover_edits(&workspace));
     }
     let had_settings = workspace.vault.exists(&workspace.note(config::FILE_NAME));
-    let workspace = init::settle_zone(context, workspace)?;
+    let workspace = init::ensure_time_zone(context, workspace)?;
     if !had_settings && workspace.vault.exists(&workspace.note(config::FILE_NAME)) {
         done.push(fixed(
             "settings",
             &format!("wrote {} with the time zone {}", config::FILE_NAME, workspace.zone.name()),
         ));
     }
-    done.extend(index(&workspace));
+    done.extend(rebuild_damaged_index(&workspace));
     Ok(done)
 }
 
@@ -35,8 +35,8 @@ fn fixed(check: &'static str, what: &str) -> Check {
     Check::ok(check, format!("fixed: {what}"))
 }
 
-/// Takes away what others than the owner may do with secret files.
-fn secrets(workspace: &Workspace) -> Vec<Check> {
+/// Removes the rights of others on secret files.
+fn make_secrets_private(workspace: &Workspace) -> Vec<Check> {
     let settings = &workspace.settings;
     let (discord, notify) = (&settings.discord, &settings.notify);
     let named = [
@@ -64,8 +64,8 @@ fn secrets(workspace: &Workspace) -> Vec<Check> {
         .collect()
 }
 
-/// Finishes or takes back what a crash cut short.
-fn edits(workspace: &Workspace) -> Vec<Check> {
+/// Finishes or takes back edits that a crash cut short.
+fn recover_edits(workspace: &Workspace) -> Vec<Check> {
     match workspace.editor.recover() {
         Ok(settled) => settled
             .into_iter()
@@ -75,8 +75,8 @@ fn edits(workspace: &Workspace) -> Vec<Check> {
     }
 }
 
-/// Makes a damaged index anew.
-fn index(workspace: &Workspace) -> Option<Check> {
+/// Rebuilds a damaged index.
+fn rebuild_damaged_index(workspace: &Workspace) -> Option<Check> {
     use crate::search::Severity;
     let index = workspace.index().ok()?;
     if !index.health().iter().any(|finding| finding.status == Severity::Fail) {

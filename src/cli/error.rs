@@ -1,10 +1,10 @@
-//! The one error of the command line: a kind that fixes the exit code, a message, hints.
+//! The error of the command line: a kind that decides the exit code, a message, and hints.
 
 use std::fmt;
 
 use crate::config::ConfigError;
 
-/// How a command ended when nothing went wrong with the command itself.
+/// How a command ended that could do its work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
     /// Exit code 0.
@@ -13,7 +13,7 @@ pub enum Status {
     Problem,
 }
 
-/// Who is at fault, which fixes the exit code.
+/// The cause of an error, which decides the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Something is wrong with the vault or the machine: exit code 1.
@@ -25,15 +25,15 @@ pub enum Kind {
 /// An error as a person reads it.
 #[derive(Debug)]
 pub struct CommandError {
-    /// Who is at fault.
+    /// The cause.
     pub kind: Kind,
-    /// What happened, and where.
+    /// The problem and its place.
     pub message: String,
-    /// What to do.
+    /// Remedies.
     pub hints: Vec<String>,
 }
 
-/// What a command returns.
+/// The result of a command.
 pub type CommandResult = Result<Status, CommandError>;
 
 impl CommandError {

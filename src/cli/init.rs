@@ -1,4 +1,4 @@
-//! `init`: the vault that a person begins with, from `vault-template/`, which is in the binary.
+//! `init`: writes a new vault from `vault-template/`, which is in the binary.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub struct Args {
     dir: Option<PathBuf>,
 }
 
-/// What became of the template's files, by their places in the vault.
+/// The template's files by their paths in the vault.
 #[derive(Debug, Default, Serialize)]
 pub struct TemplateReport {
     /// New files.
@@ -31,10 +31,10 @@ pub struct TemplateReport {
     pub kept: Vec<String>,
 }
 
-/// What a new vault begins with, where that isn't the usual.
+/// Settings of a new vault that differ from the template.
 #[derive(Debug, Default)]
 pub struct InitialContent {
-    /// The zone of its times, instead of this machine's.
+    /// Its time zone, instead of this machine's.
     pub zone: Option<Zone>,
     /// Its settings file, instead of the template's.
     pub settings: Option<String>,
@@ -69,7 +69,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 pub fn write_template(
     context: &Context,
     dir: &Path,
-    begin: &InitialContent,
+    initial: &InitialContent,
 ) -> Result<(Workspace, TemplateReport), CommandError> {
     std::fs::create_dir_all(dir).map_err(|error| {
         CommandError::problem(format!("can't make the folder `{}`: {error}", dir.display()))
@@ -78,36 +78,35 @@ pub fn write_template(
     // By this trailer an `undo` knows that it isn't meant: it would take the whole vault away.
     let why = Why::new(Actor::Cli, "init: wrote the template").trailer("Template", env!("CARGO_PKG_VERSION"));
     let is_new = !workspace.vault.exists(&workspace.note(FILE_NAME));
-    let zone = begin.zone.clone().filter(|_| is_new).or_else(|| is_new.then(zone_here).flatten());
+    let zone = initial.zone.clone().filter(|_| is_new).or_else(|| is_new.then(zone_here).flatten());
     let zone = zone.unwrap_or_else(|| workspace.zone.clone());
     let written =
-        workspace.together(&why, || write_missing(&workspace, &zone, begin.settings.as_deref(), &why))?;
+        workspace.together(&why, || write_missing(&workspace, &zone, initial.settings.as_deref(), &why))?;
     let workspace = workspace.reload()?.unwrap_or(workspace);
-    say_zone(context, &workspace, is_new);
+    print_zone(context, &workspace, is_new);
     Ok((workspace, written))
 }
 
-/// Writes the settings with this machine's zone where a vault has neither settings nor anything that a time stands in:
-/// then nothing was ever meant in another zone.
+/// Writes the settings with this machine's time zone into a vault that has neither settings nor a note with times.
 ///
 /// # Errors
 /// The settings file can't be written.
-pub(super) fn settle_zone(context: &Context, workspace: Workspace) -> Result<Workspace, CommandError> {
+pub(super) fn ensure_time_zone(context: &Context, workspace: Workspace) -> Result<Workspace, CommandError> {
     let paths = &workspace.settings.paths;
     let timed = [FILE_NAME, &paths.reminders, &paths.commitments, &paths.daily, &paths.routines, &paths.logs];
     if timed.iter().any(|path| workspace.vault.exists(&workspace.note(path))) {
-        say_zone(context, &workspace, false);
+        print_zone(context, &workspace, false);
         return Ok(workspace);
     }
     let Some(zone) = zone_here() else { return Ok(workspace) };
     let note = workspace.note(FILE_NAME);
     let text = TEMPLATE.iter().find(|(path, _)| *path == FILE_NAME).map_or("", |(_, text)| *text);
     let why = Why::new(Actor::Cli, "run: settings with this machine's time zone");
-    let text = fill(text, &workspace, &zone);
+    let text = fill_template(text, &workspace, &zone);
     workspace.editor.create(&note, text.as_bytes(), &why)?;
     context.ui.note(format!("wrote {FILE_NAME}; `vault-agent init` adds notes to begin with"));
     let workspace = workspace.reload()?.unwrap_or(workspace);
-    say_zone(context, &workspace, true);
+    print_zone(context, &workspace, true);
     Ok(workspace)
 }
 
@@ -122,7 +121,7 @@ fn write_missing(
         let note = NotePath::new(path).map_err(CommandError::problem)?;
         let text = match settings.filter(|_| *path == FILE_NAME) {
             Some(settings) => settings.to_owned(),
-            None => fill(text, workspace, zone),
+            None => fill_template(text, workspace, zone),
         };
         match workspace.editor.create(&note, text.as_bytes(), why) {
             Ok(_) => written.created.push((*path).to_owned()),
@@ -134,7 +133,7 @@ fn write_missing(
 }
 
 /// The text with the zone, and the sample reminder's time: the next whole minute.
-fn fill(text: &str, workspace: &Workspace, zone: &Zone) -> String {
+fn fill_template(text: &str, workspace: &Workspace, zone: &Zone) -> String {
     let now = workspace.clock.now();
     let soon = now.saturating_add(SignedDuration::from_mins(1)).unwrap_or(now);
     let local = soon.to_zoned(zone.tz().clone());
@@ -144,8 +143,8 @@ fn fill(text: &str, workspace: &Workspace, zone: &Zone) -> String {
         .replace("{{sample_time}}", &local.strftime("%H:%M").to_string())
 }
 
-/// Says in which zone the vault's times are meant: of a new vault, and where it isn't this machine's.
-fn say_zone(context: &Context, workspace: &Workspace, is_new: bool) {
+/// Prints the zone of the vault's times: for a new vault, and where it isn't this machine's.
+fn print_zone(context: &Context, workspace: &Workspace, is_new: bool) {
     let (name, here) = (workspace.zone.name(), zone_here());
     let whose = match &here {
         Some(here) if here.name() == name && !is_new => return,

@@ -1,4 +1,4 @@
-//! Instants as options take them.
+//! Parses an instant given as an option.
 
 use jiff::Timestamp;
 

@@ -1,4 +1,4 @@
-//! The log on standard error: lines of a log for programs that run on, sentences for commands that a person calls.
+//! Writes the log to standard error: log lines for services, sentences for commands that a person calls.
 
 use std::fmt::{Debug, Write as _};
 
@@ -9,7 +9,7 @@ use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
-/// What is logged, with its level: `debug`, `vault_agent::search=debug`, …
+/// The variable with the log filter: `debug`, `vault_agent::search=debug`, …
 const VARIABLE: &str = "VAULT_AGENT_LOG";
 
 /// Sends the log to standard error: standard output belongs to results and to MCP. A command that ends (`is_service` is
@@ -24,7 +24,7 @@ pub(super) fn to_stderr(verbose: u8, is_service: bool) {
     let is_plain = !is_service && verbose == 0 && asked.is_none();
     let filter = asked.unwrap_or_else(|| EnvFilter::new(default));
     let colours = anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never;
-    // What can't be logged has nowhere to be told: by default that is a panic where standard error is closed.
+    // By default a closed standard error is a panic.
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(colours).log_internal_errors(false);
     let log = log.with_writer(std::io::stderr);
     let _ = if is_plain { log.event_format(Sentence).try_init() } else { log.try_init() };
@@ -51,7 +51,7 @@ where
     }
 }
 
-/// What an event says.
+/// The fields of an event.
 #[derive(Debug, Default)]
 struct Parts {
     message: String,

@@ -1,4 +1,4 @@
-//! `man`: the manual, made from the same definitions as `--help`.
+//! `man`: prints the manual, made from the same definitions as `--help`.
 
 use std::path::{Path, PathBuf};
 

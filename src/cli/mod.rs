@@ -1,10 +1,11 @@
-//! The command line: one file a command, each of which calls the rooms and only prints.
+//! Runs the command line: parses arguments, opens what the command needs, prints its result or its error.
 //!
-//! Arguments come in; results on standard output, words on standard error and an exit code go out. [`run`] parses, opens
-//! what the command needs and prints an error; it may be called more than once in one process. A command is a doc comment
-//! (its help), an `Args` struct (its options) and a `run` function that returns a [`CommandResult`]. A file has its
-//! command's name, and stands in the folder of its task:
-//! - [`setup`], [`init`], [`doctor`]: a vault is set up, and looked after;
+//! Arguments come in; results on standard output, notes on standard error and an exit code go out. [`run`] may be called
+//! more
+//! than once in one process. A command is one file with a doc comment (its help), an `Args` struct (its options) and a
+//! `run`
+//! function that returns a [`CommandResult`]; the file has the command's name and lies in the folder of its topic:
+//! - [`setup`], [`init`], [`doctor`]: setting a vault up, and checking it;
 //! - [`reminders`]: `remind`, `commitment`, `check`; [`memories`]: `memory`, `inbox`;
 //! - [`index`]: `search`, `recall`, `reindex`, `stats`;
 //! - [`snapshots`]: `history`, `diff`, `restore`, `undo`, `audit`;
@@ -13,11 +14,12 @@
 //! - [`daemon`]: `run`, `tick`, `status`, `service`;
 //! - [`completions`], [`man`]: `completions`, `man`.
 //!
-//! What all share: [`commands`] is the list of commands, [`context`] what each is given, [`assistant_commands`] what the assistant may
-//! call from its shell, [`error`] an error with its exit code, [`logging`] the log on standard error, [`instant_option`] instants as people read and type them, [`zone`]
-//! this machine's time zone.
+//! Shared by all: [`commands`] lists the commands, [`context`] holds what each is given, [`assistant_commands`] lists what
+//! the
+//! assistant may call from its shell, [`error`] is an error with its exit code, [`logging`] the log on standard error,
+//! [`instant_option`] parses instants, [`zone`] finds this machine's time zone.
 //!
-//! Never here: a rule about notes, reminders or memories. Whatever another front door could need stands in a room.
+//! Never here: a rule about notes, reminders or memories. What another front door could need lies in a room.
 
 #[cfg(feature = "assistant")]
 mod assistant;
@@ -96,7 +98,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     let (cli, matches) = match parsed {
         Ok(parsed) => parsed,
         Err(error) => {
-            let code = refuse(&error, args.iter().any(|arg| arg == "--json"));
+            let code = print_usage_error(&error, args.iter().any(|arg| arg == "--json"));
             // To a host, 2 means that the prompt or the stop is refused: an option that this version doesn't
             // know must not do that.
             return if is_hook { code.min(1) } else { code };
@@ -105,7 +107,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     let ui = Ui::begin(cli.global.json);
     logging::to_stderr(cli.global.verbose, cli.command.is_service());
     let code = match Context::new(cli.global.vault.clone(), ui).and_then(|context| {
-        context.permits(&matches)?;
+        context.check_permission(&matches)?;
         dispatch(&cli.command, &context)
     }) {
         Ok(Status::Fine) => 0,
@@ -122,8 +124,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     code
 }
 
-/// Prints what is wrong with the arguments, or the help that they ask for, and returns the exit code.
-fn refuse(error: &clap::Error, json: bool) -> u8 {
+/// Prints the error of the arguments, or the help that they ask for, and returns the exit code.
+fn print_usage_error(error: &clap::Error, json: bool) -> u8 {
     let _ = error.print();
     if error.use_stderr() {
         let text = error.to_string();

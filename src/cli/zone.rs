@@ -1,4 +1,4 @@
-//! This machine's time zone, for a new vault's settings.
+//! Finds this machine's time zone, for a new vault's settings.
 
 use crate::schedule::Zone;
 

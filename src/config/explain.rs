@@ -104,7 +104,7 @@ fn header_left_out<T: DeserializeOwned>(text: &str, error: &toml::de::Error) -> 
     let line = before.lines().rev().find(is_header).filter(|line| line.starts_with('#'))?;
     let start = before.rfind(line)?;
     let with_header = format!("{}{}", &text[..start], &text[start + 1..]);
-    // What is known there differs with the table.
+    // The known keys differ with the table.
     let words = |error: &toml::de::Error| error.message().split(',').next().unwrap_or_default().to_owned();
     let is_same = |other: toml::de::Error| {
         words(&other) == words(error) && other.span().is_some_and(|span| span.start + 1 == at)

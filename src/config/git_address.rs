@@ -7,7 +7,7 @@ const MAX_ADDRESS: usize = 1000;
 /// Checks a remote's address.
 ///
 /// # Errors
-/// What is wrong with it, and what to write, as the end of a sentence that begins with the address.
+/// The problem of an address and the remedy, as the end of a sentence that begins with the address.
 pub fn check(remote: &str) -> Result<(), &'static str> {
     const FORM: &str = "is no address: write `https://`, `ssh://` or `file://` and all that follows";
     if remote.len() > MAX_ADDRESS || !remote.bytes().all(|byte| byte.is_ascii_graphic()) {

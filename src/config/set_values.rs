@@ -149,7 +149,7 @@ pub(super) fn put(text: &str, table: Option<&str>, key: &str, other: Option<&str
     format!("{}{open}{key} = {value}{end}{}", &text[..at], &text[at..])
 }
 
-/// Where a key and its value stand.
+/// The positions of a key and its value.
 fn standing(text: &str, table: Option<&str>, key: &str) -> Option<(Range<usize>, Range<usize>)> {
     let root = DeTable::parse(text).ok()?;
     let mut at = root.get_ref();
@@ -168,7 +168,7 @@ fn section(text: &str, table: Option<&str>) -> Option<Range<usize>> {
     let mut start = table.is_none().then_some(0);
     let mut at = 0;
     for line in text.split_inclusive('\n') {
-        // What the template has commented out is a table of its own too.
+        // A table that the template has commented out counts, too.
         if line.starts_with('[') || line.starts_with("#[") {
             if let Some(start) = start {
                 return Some(start..at);

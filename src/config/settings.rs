@@ -28,7 +28,7 @@ pub struct Settings {
     pub paused_until: Option<PausedUntil>,
     /// Whether reminders and follow-ups wait too while it is paused.
     pub pause_reminders: bool,
-    /// Where the agent's notes are.
+    /// The paths of the agent's notes.
     pub paths: Paths,
     /// Notifiers.
     pub notify: Notify,
@@ -44,7 +44,7 @@ pub struct Settings {
     pub history: History,
     /// Indexed files.
     pub index: Index,
-    /// Where vectors come from.
+    /// The source of vectors.
     pub embed: Embed,
     /// The reranker of deep searches.
     pub rerank: Rerank,
@@ -77,7 +77,7 @@ pub struct Settings {
     pub skills: BTreeMap<String, SkillSettings>,
     /// The local web page.
     pub web: Web,
-    /// Where several machines agree on who speaks; one machine without it.
+    /// The store through which several machines agree on the voice; one machine without it.
     pub machines: Option<Machines>,
 }
 
@@ -203,7 +203,7 @@ impl Default for Index {
     }
 }
 
-/// Where vectors come from.
+/// The source of vectors.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Embed {
@@ -326,7 +326,7 @@ impl Settings {
                 return Err((format!("paths.{key}"), error));
             }
         }
-        // What is asked stands where no tool writes.
+        // Questions are in a note that no tool writes.
         let approvals = &self.paths.approvals;
         let taken = |(key, path): &(&str, &str)| {
             *key != "approvals" && (path == approvals || approvals.starts_with(&format!("{path}/")))

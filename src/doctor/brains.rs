@@ -100,7 +100,7 @@ pub(super) fn is_there(program: &str) -> bool {
     std::env::split_paths(&path).any(|folder| runs(&folder.join(program)))
 }
 
-/// What is wrong with an address.
+/// The problem of an address.
 fn address(url: &str) -> Option<String> {
     match reqwest::Url::parse(url) {
         Err(error) => Some(format!("`{url}` is no web address: {error}")),

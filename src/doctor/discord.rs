@@ -12,7 +12,7 @@ use crate::workspace::Workspace;
 /// The longest that all questions may take.
 const TIMEOUT: Duration = Duration::from_secs(15);
 
-/// What the bot would find out, asked now: at most 15 s; empty where no bot is set up.
+/// Asks Discord as the bot does at its start, for at most 15 s; empty where no bot is set up.
 pub fn checks(workspace: &Workspace) -> Vec<Check> {
     let settings = &workspace.settings.discord;
     let api = match setup::api(settings, workspace.vault.root()) {

@@ -15,9 +15,9 @@ use crate::workspace::Workspace;
 const FOLDER: &str = crate::transfer::follow::FOLDER;
 /// So many notes at once are no tidying up.
 const MANY: usize = 3;
-/// What goes within so long of each other went in one go.
+/// Deletions this close together count as one.
 const ONE_GO: SignedDuration = SignedDuration::from_mins(5);
-/// What went longer ago is no news.
+/// Older losses are not reported.
 const NEWS: SignedDuration = SignedDuration::from_hours(7 * 24);
 /// At most so many snapshots are looked at.
 const SNAPSHOTS: usize = 100;
@@ -48,7 +48,7 @@ struct DeletedNote {
 }
 
 impl Loss {
-    /// What happened, and how it is undone.
+    /// The loss in words, with the command that undoes it.
     pub fn words(&self, workspace: &Workspace) -> String {
         let when = told(self.instant, workspace.clock.now(), workspace.zone.tz());
         let folder = &self.folder;
@@ -59,7 +59,7 @@ impl Loss {
     }
 }
 
-/// What went in the last week and isn't back, newest first.
+/// The losses of the last week that are not restored, newest first.
 pub fn recent(workspace: &Workspace) -> Vec<Loss> {
     let Ok(Some(history)) = workspace.history() else { return Vec::new() };
     if !workspace.dirs.state.join("history.git").exists() {
@@ -71,13 +71,13 @@ pub fn recent(workspace: &Workspace) -> Vec<Loss> {
     let one =
         |at, path: String, before| Some(DeletedNote { folder: kept(&path, followed)?, at, path, before });
     let mut gone: Vec<DeletedNote> = Vec::new();
-    // What is too much to believe is in no snapshot yet.
+    // A held bulk deletion is in no snapshot yet.
     if let Ok(Some(held)) = history.held() {
         gone.extend(held.deleted.into_iter().filter_map(|path| one(held.since, path, None)));
     }
     for record in history.records(&filter).unwrap_or_default() {
         let before = record.commit.parent.map(|parent| parent.to_string());
-        // What stands under another name now is not gone.
+        // A renamed note is not lost.
         let added = record.changes.iter().filter(|change| change.old.is_none());
         let added: HashSet<_> = added.filter_map(|change| Some(change.new?.id)).collect();
         let deleted = record
@@ -97,7 +97,7 @@ pub fn recent(workspace: &Workspace) -> Vec<Loss> {
     together(gone).into_iter().filter(|group| group.len() >= MANY).filter_map(shown).collect()
 }
 
-/// What went from each folder in one go, newest first, from notes that come newest first: a deletion may come as several
+/// The mass deletions of each folder, newest first, from notes that come newest first: a deletion may come as several
 /// snapshots. A note that went more than once counts where it went last.
 fn together(mut gone: Vec<DeletedNote>) -> Vec<Vec<DeletedNote>> {
     let mut seen = HashSet::new();

@@ -9,7 +9,7 @@ use crate::machines::identity::{self, Identity};
 use crate::machines::status::MachinesStatus;
 use crate::workspace::Workspace;
 
-/// What a check is called.
+/// The name of the check.
 const MACHINES: &str = "machines";
 
 pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {

@@ -56,20 +56,20 @@ pub enum CheckOutcome {
 /// One thing that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Check {
-    /// What was looked at.
+    /// The subject.
     pub check: &'static str,
     /// How it is.
     pub status: CheckOutcome,
-    /// What was seen.
+    /// The finding.
     pub detail: String,
-    /// What to do, where something is wrong.
+    /// The remedy, where something is wrong.
     pub fix: Option<String>,
-    /// What of that a front door can do itself.
+    /// The part of the remedy that a front door can carry out.
     #[serde(skip)]
     pub mend: Option<Mend>,
 }
 
-/// What mends a finding and needs no more than a person's word.
+/// A remedy that needs only a person's confirmation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Mend {
     /// The index is made anew.
@@ -162,7 +162,7 @@ fn settings(workspace: &Workspace) -> Vec<Check> {
     if strays.is_empty() { vec![Check::ok("settings", format!("{FILE_NAME} is understood"))] } else { strays }
 }
 
-/// What is said of settings that aren't understood.
+/// The finding for settings that can't be read.
 pub fn settings_failure(error: &ConfigError) -> Check {
     let fix = error.suggestion.clone().unwrap_or_else(|| "mend the line that is named".to_owned());
     Check::fail("settings", error.to_string(), fix)

@@ -41,7 +41,7 @@ impl From<crate::routines::ListError> for ReportError {
 pub struct Report {
     /// Whether a daemon serves this vault now.
     pub running: bool,
-    /// What it last said of itself; without a running daemon, what the last one said.
+    /// The daemon's last report of itself; without a running daemon, that of the last one.
     pub daemon: Option<DaemonStatus>,
     /// The next reminders, earliest first.
     pub next: Vec<UpcomingItem>,
@@ -71,7 +71,7 @@ pub struct Report {
     pub elsewhere: Option<u32>,
     /// The files that no snapshot holds, with the reasons.
     pub left_out: Vec<crate::history::LeftOut>,
-    /// What went at once from the folders in which coding agents keep their memories.
+    /// Mass deletions in the folders of coding agents' memories.
     pub lost: Vec<super::losses::Loss>,
 }
 
@@ -86,7 +86,7 @@ pub struct WaitingQuestion {
     pub until: String,
     /// The brain that asks.
     pub brain: String,
-    /// What it wants to run.
+    /// The call that waits for approval.
     pub run: String,
 }
 
@@ -96,7 +96,7 @@ pub struct WaitingQuestion {
 pub struct Server {
     /// Its name.
     pub name: String,
-    /// What is remembered of it.
+    /// The recorded failures.
     #[serde(flatten)]
     pub seen: crate::agent::servers::health::ServerRecord,
 }

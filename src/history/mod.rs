@@ -1,15 +1,14 @@
 //! The history of the vault: snapshots, restore, undo and audit, in a bare git repository in the state directory that plain
 //! git can read.
 //!
-//! Each write of the agent is one commit that says what and why; changes by people before it are a commit of their own
-//! first. Notes and the editing engine's word of a write come in; commits go out, and from them lists, differences,
-//! restored notes and proofs. In the order in which it happens:
-//! - [`store`]: the repository itself: objects, trees, commits, its locks, and the list of snapshots kept outside of it;
-//! - [`take`]: taking snapshots. [`History`] is the room's front, and hears the editing engine (it is a
+//! A write of the agent is one commit with its reason; changes by people before it are a commit of their own. Notes and the
+//! editing engine's reports of writes come in; commits go out, and from them lists, differences, restored notes and proofs.
+//! - [`store`]: the repository: objects, trees, commits, its locks, and the list of snapshots kept outside of it;
+//! - [`take`]: taking snapshots. [`History`] is the room's entry point, and observes the editing engine (it is a
 //!   [`ChangeObserver`](crate::vault::ChangeObserver));
 //! - [`read`]: points in time, the log, differences;
-//! - [`mod@restore`]: bringing back a file, a line or the vault, and taking back the agent's last writes;
-//! - [`verify`]: whether the history is whole, and what it proves (`audit`);
+//! - [`mod@restore`]: restoring a file, a line or the vault, and undoing the agent's last writes;
+//! - [`verify`]: checks that the history is complete, and what it proves (`audit`);
 //! - [`upkeep`]: when the daemon takes a snapshot ([`Snapshotter`]), packing, and pushes with the user's own git.
 //!
 //! Never here: writing a note. Restoring and undoing go through [`Editor`](crate::vault::Editor). The vault's own `.git`
@@ -30,7 +29,7 @@ pub use self::read::{
 };
 pub use self::restore::{
     Conflict, Interrupted, LineTarget, NoteUndo, OperationUndo, PartPlan, Plan, RestoreReport, Section, Skip,
-    Step, UndoPlan, UndoReport, UndoSelection, plan, put_line_back, sections, take_back,
+    Step, UndoPlan, UndoReport, UndoSelection, plan, restore_line, revert_change, sections,
 };
 pub use self::store::{
     ACTOR, ALL_NOTES, BULK_DELETION, Commit, FileState, Message, Mode, NOTE, PathChange, RESTORED_FROM,

@@ -1,7 +1,6 @@
-//! A tool's arguments, checked against the catalog before the tool sees them.
+//! Checks a tool's arguments against the catalog before the tool is called.
 //!
-//! What the schema promises is what is checked here, from the same table, and each refusal names the
-//! argument and what would be right. Pure.
+//! The JSON schema comes from the same table as these checks. An error names the argument and a valid value. Pure.
 
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};

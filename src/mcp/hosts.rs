@@ -53,7 +53,7 @@ impl ServerPurpose {
 pub struct Config {
     /// The file's text.
     pub text: String,
-    /// Where the host looks for it.
+    /// The path where the host reads it.
     pub place: String,
     /// How to start the host with it, where that makes it start sooner.
     pub command: Option<String>,

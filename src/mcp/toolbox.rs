@@ -133,7 +133,7 @@ impl Toolbox for VaultTools {
     async fn call(&self, call: &ToolCall, caller: &Caller, stop: &CancellationToken) -> ToolEnd {
         let began = Instant::now();
         let (text, is_error) = match self.run(call, caller, stop).await {
-            // What comes from notes is marked as untrusted already.
+            // Text from notes is marked as untrusted already.
             Ok(answer) => (answer.text, false),
             Err(failure) => {
                 let hint = failure.hint.map(|hint| format!("\n{hint}")).unwrap_or_default();

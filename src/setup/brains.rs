@@ -30,7 +30,7 @@ pub(super) struct BrainOffer {
     pub model: &'static str,
     /// The variable that holds its key by custom; none where it needs no key.
     pub key: Option<&'static str>,
-    /// Where a key is to be had.
+    /// The page where a person gets a key.
     pub keys_at: &'static str,
     context: i64,
 }

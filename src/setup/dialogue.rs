@@ -337,7 +337,7 @@ impl Dialogue {
                     self.problem = Some(Problem { step: QuestionKey::DiscordInvite, words, may_keep: true });
                 }
             }
-            // What is looked at without a question is a test message, or else the brain.
+            // A check without a question is a test message, or else the brain.
             _ => match self.untold() {
                 Some(kind) => drop(self.told.insert(kind)),
                 None => self.brain_tried = true,

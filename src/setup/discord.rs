@@ -3,7 +3,7 @@
 use super::MachineFacts;
 use crate::config::{DISCORD_TOKEN_VARIABLE, WEBHOOK_VARIABLE};
 
-/// Where an application is made.
+/// The page where an application is made.
 const PORTAL: &str = "https://discord.com/developers/applications";
 /// View Channel, Send Messages, Create Public Threads, Send Messages in Threads, Read Message History, Add Reactions.
 const PERMISSIONS: u64 = (1 << 10) | (1 << 11) | (1 << 35) | (1 << 38) | (1 << 16) | (1 << 6);

@@ -12,7 +12,7 @@ use crate::config::{self, FILE_NAME, NotifyKind, Settings};
 use crate::schedule::Zone;
 use crate::template::TEMPLATE;
 
-/// Where secrets are kept, seen from home.
+/// The folder of secrets, below the home directory.
 const SECRETS: &str = ".config/vault-agent";
 
 impl Dialogue {
@@ -67,7 +67,7 @@ impl Dialogue {
         plan
     }
 
-    /// Where the secrets of a way are kept: files that are named in the settings.
+    /// The files of a notifier's secrets, which the settings name.
     fn secret_values(
         &self,
         kind: NotifyKind,
@@ -193,7 +193,7 @@ impl Dialogue {
     }
 }
 
-/// Where the secret of a question stands: the key that names its file, the file's usual name, and the file that is set.
+/// The place of a question's secret: the key that names its file, the file's usual name, and the file that is set.
 fn place_of(step: QuestionKey, set: &Settings) -> Option<(&'static str, &'static str, Option<&String>)> {
     let (discord, notify) = (&set.discord, &set.notify);
     let (key, name, file) = match step {

@@ -129,7 +129,7 @@ pub struct NotifierTrial {
 /// `[discord] api_base`: a test server in Discord's place.
 pub type Base = Option<String>;
 
-/// Where a secret is kept.
+/// The place of a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SecretSource {
     /// In this environment variable, which is set.

@@ -47,7 +47,7 @@ impl Dialogue {
         for word in typed.split([',', ' ', ';']).filter(|word| !word.is_empty()) {
             let offer = OFFERS.into_iter().find(|(kind, _, _)| kind.as_str() == word.to_lowercase());
             let kind = match offer {
-                // What was set by hand stays, though this build can't do it.
+                // A notifier that was set by hand stays, though this build lacks it.
                 Some((kind, _, built)) if built || set.contains(&kind) => kind,
                 _ => {
                     let all: Vec<_> =

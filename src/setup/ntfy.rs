@@ -22,7 +22,7 @@ impl Dialogue {
             QuestionKey::NtfyTopic => {
                 return Err(format!("`{typed}` can't be a topic: use up to 64 letters, digits, `-` and `_`"));
             }
-            // What was typed before is kept, and a topic that is open for writing needs none.
+            // An earlier answer is kept; a topic that is open for writing needs no token.
             _ if typed.is_empty()
                 && (self.ntfy.token.is_some() || !self.machine.variables.contains(&NTFY_TOKEN_VARIABLE)) => {}
             _ => self.take_secret(QuestionKey::NtfyToken, NTFY_TOKEN_VARIABLE, typed)?,

@@ -29,7 +29,7 @@ pub struct Plan {
 /// A file that only its owner can read.
 #[derive(Debug, Clone)]
 pub struct SecretFile {
-    /// Where.
+    /// The path.
     pub path: PathBuf,
     /// The value of its first line.
     pub value: SecretString,

@@ -53,7 +53,7 @@ pub enum QuestionKey {
     BrainModel,
     /// The brain's key.
     BrainKey,
-    /// Where this machine agrees with others that have the vault, too.
+    /// The store that this machine shares with others of the vault.
     Machines,
     /// Whether it runs as a service.
     Service,

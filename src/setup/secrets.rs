@@ -41,7 +41,7 @@ impl Dialogue {
         Ok(())
     }
 
-    /// Where the secret of a question is kept; a brain's is with the brain.
+    /// The place of a question's secret; a brain's is with the brain.
     fn place(&mut self, step: QuestionKey) -> Option<&mut Option<HeldSecret>> {
         Some(match step {
             QuestionKey::DiscordToken => &mut self.token,
@@ -57,7 +57,7 @@ impl Dialogue {
     pub(super) fn take_brain_key(&mut self, typed: &str) -> Result<(), String> {
         let needed = self.chosen.offer.and_then(|offer| offer.key);
         match (typed, needed) {
-            // What was typed before is kept; a server on this machine may need none.
+            // An earlier answer is kept; a server on this machine may need no secret.
             ("", _) if self.chosen.key.is_some() || needed.is_none() => Ok(()),
             (typed, variable) => self.take_secret(QuestionKey::BrainKey, variable.unwrap_or("-"), typed),
         }

@@ -208,7 +208,7 @@ mod tests {
             (a, mine, None, CopyStep::Nothing),
             (a, None, a, CopyStep::Nothing),
             (a, None, b, CopyStep::Copy),
-            // What was copied is not known any more.
+            // The list of copied notes is lost.
             (None, mine, a, CopyStep::Keep),
             (None, a, a, CopyStep::Nothing),
         ] {

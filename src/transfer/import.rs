@@ -19,7 +19,7 @@ pub struct Importer<'a> {
     pub vault: &'a Vault,
     /// Writes notes.
     pub editor: &'a Editor,
-    /// Where the notes are.
+    /// The paths of the notes.
     pub settings: &'a Settings,
     /// The writer, and the program that the batch is from: stands in the snapshots.
     pub origin: &'a Origin,
@@ -111,7 +111,7 @@ impl Importer<'_> {
         let (before, created) = match self.vault.read(&path) {
             Ok(bytes) => (bytes, false),
             Err(VaultError::NotFound(_)) => (Vec::new(), true),
-            // What bears the name is no note: that costs what was meant for it.
+            // The path is no note: the items for it are skipped.
             Err(error @ (VaultError::NotAFile { .. } | VaultError::Escapes(_))) => {
                 report.skipped.extend(problems(found, &error));
                 return Ok(());

@@ -77,14 +77,14 @@ pub enum ImportItem {
 pub struct FoundItem {
     /// The item.
     pub item: ImportItem,
-    /// Where: `MEMORY.md line 3`, `entry 4 (line 12)`.
+    /// The place: `MEMORY.md line 3`, `entry 4 (line 12)`.
     pub place: String,
 }
 
 /// Something that could not be used, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ImportProblem {
-    /// Where it stands.
+    /// Its place.
     pub place: String,
     /// The reason.
     pub reason: String,

@@ -165,7 +165,7 @@ fn why(error: &serde_json::Error) -> String {
     text.split(" at line ").next().unwrap_or_default().to_owned()
 }
 
-/// Where the array begins: at the top, or as the value of `memories` of an object at the top.
+/// The position of the array: at the top, or as the value of `memories` of an object at the top.
 fn array_start(bytes: &[u8]) -> Option<usize> {
     let first = bytes.iter().position(|byte| !byte.is_ascii_whitespace())?;
     if bytes[first] == b'[' {

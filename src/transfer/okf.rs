@@ -94,7 +94,7 @@ fn fact(book: &mut OkfFiles, contents: &Contents, kept: &KeptSources<'_>, bullet
         if let Some(Record { asked, by, kept, on }) = &one.record {
             let at = |at: Timestamp| rfc3339(at, contents.zone.tz());
             head.generated(&format!("vault-agent:{by}"), &at(*asked));
-            // What the settings let in, no person has looked at.
+            // A memory that the settings kept without a tick was checked by no person.
             if let Some(kept) = kept.filter(|_| on.as_deref() != Some(crate::format::candidate::AUTO)) {
                 head.verified(&format!("human:{}", contents.name), &at(kept));
             }

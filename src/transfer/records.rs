@@ -1,8 +1,7 @@
-//! JSON Lines: one memory, day's bullet, reminder, follow-up or pin a line, with the place that it has.
+//! Writes and reads JSON Lines: one memory, bullet of a day, reminder, follow-up or pin a line, with its place.
 //!
-//! What goes out this way comes in again as it was. On the way in a line that can't be used costs itself
-//! alone; paths in it say where something stood and are never opened, and one that leaves the vault
-//! makes its line a bad one.
+//! Reading gives back what was written. A line that can't be used is skipped alone. Paths in a line only name the place that
+//! an item had; they are never opened, and a path outside the vault makes its line invalid.
 
 use jiff::{Timestamp, civil::Date};
 use serde::{Deserialize, Serialize};
@@ -16,7 +15,7 @@ use crate::format::{daily, reminder};
 use crate::memory::Scope;
 use crate::vault::NotePath;
 
-/// Where something stands.
+/// The place of an item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordPlace {
     /// The note.
@@ -31,7 +30,7 @@ pub struct RecordPlace {
 pub enum ExportRecord {
     /// A bullet of the memory note.
     Memory {
-        /// Where it stands.
+        /// The place of the item.
         #[serde(flatten)]
         place: RecordPlace,
         /// Its section.
@@ -45,7 +44,7 @@ pub enum ExportRecord {
     },
     /// A bullet of a day's note.
     Daily {
-        /// Where it stands.
+        /// The place of the item.
         #[serde(flatten)]
         place: RecordPlace,
         /// The day.
@@ -61,7 +60,7 @@ pub enum ExportRecord {
     },
     /// A reminder.
     Reminder {
-        /// Where it stands.
+        /// The place of the item.
         #[serde(flatten)]
         place: RecordPlace,
         /// Its id, once it has one.
@@ -83,18 +82,18 @@ pub enum ExportRecord {
     },
     /// A follow-up.
     Commitment {
-        /// Where it stands.
+        /// The place of the item.
         #[serde(flatten)]
         place: RecordPlace,
         /// Its id.
         id: String,
-        /// Where it has got to.
+        /// Its status.
         status: Status,
         /// How exactly its time is meant.
         precision: Option<Precision>,
         /// When it is due.
         due: Option<Timestamp>,
-        /// Where it is told.
+        /// The place of delivery.
         scope: Option<String>,
         /// When it was made.
         created: Option<Timestamp>,
@@ -105,7 +104,7 @@ pub enum ExportRecord {
     },
     /// A pinned memory.
     Pin {
-        /// Where it stands.
+        /// The place of the item.
         #[serde(flatten)]
         place: RecordPlace,
         /// The link that it ends in.

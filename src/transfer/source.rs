@@ -56,7 +56,7 @@ impl SourceKind {
     }
 }
 
-/// What is at `path` (`-` is standard input), which is of that kind. Notes without a place of their own
+/// Reads `path` (`-` is standard input) as a source of that kind. Notes without a place of their own
 /// are meant for the folder `into`, or one that is named like the source; `timezone` is the zone of the
 /// vault that it is read for.
 ///

@@ -1,4 +1,4 @@
-//! `ask`: one question, one answer, and no trace but what tools write.
+//! `ask`: asks the assistant one question and prints the answer. Nothing is logged; only tools may write.
 
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::schema::{Schema, bare_json};
 use super::terminal::TerminalConversation;
-use super::terminal_approval::AtTerminal;
+use super::terminal_approval::TerminalApprovals;
 use crate::agent::approval_request::Approvals;
 use crate::agent::{Engine, EngineParts, VaultApprovals, VaultMemory, brain_clients, budget};
 use crate::brain::failover::{self, BrainId};
@@ -25,9 +25,9 @@ use crate::turn::{Halt, NewTurn, Responder, TurnAnswer, TurnJournal, route};
 use crate::workspace::Workspace;
 
 /// The longest question, in bytes.
-const MOST_QUESTION: u64 = 256 << 10;
+const MAX_QUESTION_BYTES: u64 = 256 << 10;
 /// The largest picture, in bytes.
-const MOST_PICTURE: u64 = 5 << 20;
+const MAX_PICTURE_BYTES: u64 = 5 << 20;
 
 /// Asks the assistant one question and prints the answer: recall, call, print. Nothing of it is logged.
 ///
@@ -111,7 +111,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let session = Session { context, args, workspace, files, schema };
     let result = runtime.block_on(session.ask(question));
-    // A brain's connection is not waited for.
+    // Open connections to brains are dropped.
     runtime.shutdown_background();
     result
 }
@@ -147,8 +147,8 @@ impl Session<'_> {
         let screen = TerminalConversation { live, shown: Mutex::default(), ui: self.context.ui, note };
         let mut message = 1;
         let mut answer = self.turn(&engine, &journal, message, question.clone(), &screen).await?;
-        let mut wrong = self.wrong(&answer);
-        if let Some(reason) = &wrong {
+        let mut error = self.schema_error(&answer);
+        if let Some(reason) = &error {
             message += 1;
             let again = format!(
                 "{question}\n\nYour last answer was:\n{}\n\nIt doesn't have the form that is asked for: {reason}. \
@@ -156,10 +156,10 @@ impl Session<'_> {
                 answer.text
             );
             answer = self.turn(&engine, &journal, message, again, &screen).await?;
-            wrong = self.wrong(&answer);
+            error = self.schema_error(&answer);
         }
         self.print(&journal, &answer, message, &screen)?;
-        if let Some(reason) = wrong {
+        if let Some(reason) = error {
             self.context.ui.note(format!("the answer doesn't have the form of the schema: {reason}"));
             return Ok(Status::Problem);
         }
@@ -178,10 +178,10 @@ impl Session<'_> {
         Ok(Status::Problem)
     }
 
-    /// A person at the terminal is asked there; else the question is left in the vault's note.
+    /// Asks the person at the terminal; without a terminal leaves the question in the note of approvals.
     fn approvals(&self) -> Arc<dyn Approvals> {
         if std::io::stdin().is_terminal() && std::io::stderr().is_terminal() {
-            return Arc::new(AtTerminal(Arc::clone(&self.workspace)));
+            return Arc::new(TerminalApprovals(Arc::clone(&self.workspace)));
         }
         Arc::new(VaultApprovals::not_waiting(&self.workspace))
     }
@@ -211,8 +211,8 @@ impl Session<'_> {
         answered.map_err(|halt: Halt| CommandError::problem(halt.to_string()))
     }
 
-    /// What is wrong with an answer's form; nothing where none is asked for, or where memory answered.
-    fn wrong(&self, answer: &TurnAnswer) -> Option<String> {
+    /// The error of an answer against the schema; none without a schema, or where memory answered.
+    fn schema_error(&self, answer: &TurnAnswer) -> Option<String> {
         let schema = self.schema.as_ref().filter(|_| answer.facts.brain != MEMORY)?;
         schema.check(&answer.text).err()
     }
@@ -229,21 +229,21 @@ impl Session<'_> {
             _ => answer.text.as_str(),
         };
         let ui = &self.context.ui;
-        match screen.rest(text) {
-            Some(rest) => ui.line(rest),
+        match screen.unprinted(text) {
+            Some(unprinted) => ui.line(unprinted),
             None => ui.line(text),
         }
         let mut calls = Vec::new();
-        // What chose among memories: no attempt at an answer, but paid for.
-        let mut beside: Vec<CallRow> = Vec::new();
+        // Calls that chose among memories: no attempts at an answer, but they cost.
+        let mut selection_calls: Vec<CallRow> = Vec::new();
         let mut tools = Vec::new();
         for message in 1..=message {
             calls.extend(journal.calls(message).map_err(CommandError::problem)?);
-            beside.extend(journal.background_calls(message).map_err(CommandError::problem)?);
+            selection_calls.extend(journal.background_calls(message).map_err(CommandError::problem)?);
             tools.extend(journal.tools(message).map_err(CommandError::problem)?);
         }
         let answered = Some(answer.facts.brain.as_str()).filter(|brain| *brain != MEMORY);
-        let usage = calls.iter().chain(&beside).fold((0, 0, 0), |sum, call| {
+        let usage = calls.iter().chain(&selection_calls).fold((0, 0, 0), |sum, call| {
             (sum.0 + call.usage.input, sum.1 + call.usage.cached, sum.2 + call.usage.output)
         });
         let tool = |row: crate::turn::journal::ToolRow| Tool {
@@ -264,7 +264,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// The brains that were passed over because they rest.
+    /// The brains that were skipped: their budget is used up, or they are in a cooldown.
     fn skipped(&self, calls: &[CallRow], answered: bool) -> Vec<Skipped> {
         let workspace = &self.workspace;
         let text = self.args.question.join(" ");
@@ -272,14 +272,14 @@ impl Session<'_> {
         let Ok(routed) = route(&workspace.settings, &question, self.args.brain.as_deref()) else {
             return Vec::new();
         };
-        let words = |until: Timestamp| rfc3339(until, workspace.zone.tz());
+        let shown = |until: Timestamp| rfc3339(until, workspace.zone.tz());
         let asked_of = |brain: &str| calls.iter().any(|call| call.brain == brain);
         let budgets = budget::of_vault(workspace);
         let spent =
             budgets.iter().filter(|budget| budget.is_used_up()).filter_map(|budget| budget.brain.clone());
         let spent: Vec<String> =
             spent.filter(|brain| routed.chain.contains(brain) && !asked_of(brain)).collect();
-        let midnight = budget::midnight(workspace, 1).map(words);
+        let midnight = budget::midnight(workspace, 1).map(shown);
         let passed = spent.iter().map(|brain| Skipped { brain: brain.clone(), until: midnight.clone() });
         let prepared = brain_clients::prepare(&workspace.settings, workspace.vault.root());
         let link =
@@ -290,12 +290,12 @@ impl Session<'_> {
             calls.iter().filter_map(|call| chain.iter().position(|link| link.brain == call.brain)).collect();
         let health = HealthStore::new(&workspace.dirs.state).load();
         let skipped = failover::skipped(&chain, &health, &asked, answered, workspace.clock.now());
-        let resting = skipped.into_iter().map(|(brain, until)| Skipped { brain, until: until.map(words) });
+        let resting = skipped.into_iter().map(|(brain, until)| Skipped { brain, until: until.map(shown) });
         passed.chain(resting).collect()
     }
 }
 
-/// The calls as attempts: rounds of tools that one brain answered are one.
+/// Groups calls into attempts: the tool rounds of one brain are one attempt.
 fn attempts(calls: &[CallRow]) -> Vec<Attempt> {
     let mut attempts: Vec<Attempt> = Vec::new();
     let mut open = false;
@@ -317,9 +317,12 @@ fn question(args: &Args) -> Result<String, CommandError> {
         return Ok(args.question.join(" "));
     }
     let mut bytes = Vec::new();
-    std::io::stdin().lock().take(MOST_QUESTION + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MOST_QUESTION {
-        return Err(CommandError::usage(format!("the question is longer than {} kB", MOST_QUESTION >> 10)));
+    std::io::stdin().lock().take(MAX_QUESTION_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_QUESTION_BYTES {
+        return Err(CommandError::usage(format!(
+            "the question is longer than {} kB",
+            MAX_QUESTION_BYTES >> 10
+        )));
     }
     String::from_utf8(bytes)
         .map_err(|_| CommandError::usage("the question on standard input is no UTF-8 text"))
@@ -339,8 +342,8 @@ fn picture(path: &Path) -> Result<Part, CommandError> {
         }
     };
     let unreadable = |error: std::io::Error| CommandError::usage(format!("can't read `{shown}`: {error}"));
-    if std::fs::metadata(path).map_err(unreadable)?.len() > MOST_PICTURE {
-        return Err(CommandError::usage(format!("`{shown}` is larger than {} MB", MOST_PICTURE >> 20)));
+    if std::fs::metadata(path).map_err(unreadable)?.len() > MAX_PICTURE_BYTES {
+        return Err(CommandError::usage(format!("`{shown}` is larger than {} MB", MAX_PICTURE_BYTES >> 20)));
     }
     let bytes = std::fs::read(path).map_err(unreadable)?;
     let base64 = data_encoding::BASE64.encode(&bytes);

@@ -1,4 +1,4 @@
-//! `brain`: the brains of the settings, how they are, and who would be asked.
+//! `brain`: lists the configured brains with their state, tests them, and shows which would be asked.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,9 +19,9 @@ use crate::config::{AttachmentKind, Category};
 use crate::turn::{Question, UnknownBrain, route};
 use crate::workspace::Workspace;
 
-/// How long a test waits for a whole answer; it says so before.
+/// The time limit of a test call, which is printed before it.
 pub(in crate::cli) const TEST_LIMIT: Duration = Duration::from_secs(30);
-/// Waiting events; nobody reads them here.
+/// The size of the event channel; its receiver is closed.
 const EVENTS: usize = 16;
 
 /// Shows, tests and chooses brains.
@@ -33,14 +33,14 @@ pub struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// Lists the brains with how they are: from what is remembered, asking nobody.
+    /// Lists the brains with their recorded state; asks no brain.
     List,
-    /// Asks each brain one short question, and says what is wrong.
+    /// Asks each brain one short question, and shows the errors.
     Test {
         /// Only this one.
         name: Option<String>,
     },
-    /// Says which brains would be asked a question, in which order and why; asks nobody.
+    /// Shows which brains would be asked a question, in which order and why; asks no brain.
     Route {
         /// The question.
         #[arg(required = true)]
@@ -77,7 +77,7 @@ enum Attached {
 
 /// One brain of `brain test --json`.
 #[derive(Debug, Serialize)]
-struct Tested {
+struct TestedBrain {
     #[serde(flatten)]
     brain: ListedBrain,
     ms: u64,
@@ -100,7 +100,8 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         Action::List => list(context, &workspace),
         Action::Test { name } => test(context, &workspace, name.as_deref()),
         Action::Route { text, channel, thread, routine, attachment } => {
-            let attachments: Vec<AttachmentKind> = attachment.iter().map(|kind| kind.meant()).collect();
+            let attachments: Vec<AttachmentKind> =
+                attachment.iter().map(|attached| attached.kind()).collect();
             let question = Question {
                 text: &text.join(" "),
                 channel: *channel,
@@ -115,7 +116,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 }
 
 impl Attached {
-    fn meant(self) -> AttachmentKind {
+    fn kind(self) -> AttachmentKind {
         match self {
             Self::Image => AttachmentKind::Image,
             Self::Text => AttachmentKind::Text,
@@ -167,7 +168,7 @@ fn reset(context: &Context, workspace: &Workspace, name: Option<&str>) -> Comman
         let health = store.load();
         let remembered = health.seen.contains_key(name) || health.rows.iter().any(|row| row.brain == name);
         if !remembered {
-            named(workspace, name)?;
+            check_known(workspace, name)?;
         }
     }
     let any = store.reset(name)?;
@@ -181,7 +182,7 @@ fn reset(context: &Context, workspace: &Workspace, name: Option<&str>) -> Comman
 }
 
 /// Checks that a brain has this name.
-fn named(workspace: &Workspace, name: &str) -> Result<(), UnknownBrain> {
+fn check_known(workspace: &Workspace, name: &str) -> Result<(), UnknownBrain> {
     let known: Vec<String> = workspace.settings.brains.iter().map(|brain| brain.name.clone()).collect();
     if known.iter().any(|brain| brain == name) {
         Ok(())
@@ -192,7 +193,7 @@ fn named(workspace: &Workspace, name: &str) -> Result<(), UnknownBrain> {
 
 fn test(context: &Context, workspace: &Workspace, name: Option<&str>) -> CommandResult {
     if let Some(name) = name {
-        named(workspace, name)?;
+        check_known(workspace, name)?;
     }
     let brains = brain_clients::prepare(&workspace.settings, workspace.vault.root());
     let client = http::client().map_err(CommandError::problem)?;
@@ -222,8 +223,8 @@ fn test(context: &Context, workspace: &Workspace, name: Option<&str>) -> Command
             .iter()
             .enumerate()
         {
-            error = runtime.block_on(hello(call)).err();
-            // A missing key is seen whenever it is looked for; it needn't be remembered.
+            error = runtime.block_on(send_test_prompt(call)).err();
+            // A missing key is found at each check; it isn't recorded.
             if !brain.lacks_key() {
                 remember(&store, &brains, (at, key), error.as_ref(), workspace.clock.now())
                     .unwrap_or_else(|error| context.ui.note(format!("not remembered: {error}")));
@@ -237,7 +238,7 @@ fn test(context: &Context, workspace: &Workspace, name: Option<&str>) -> Command
         row.ok = error.is_none();
         row.class = error.as_ref().map(|error| error.class);
         row.last_error = error.map(|error| error.message).or(row.last_error);
-        tested.push(Tested { brain: row, ms });
+        tested.push(TestedBrain { brain: row, ms });
     }
     context.ui.json(&tested);
     if tested.is_empty() {
@@ -247,7 +248,7 @@ fn test(context: &Context, workspace: &Workspace, name: Option<&str>) -> Command
     Ok(if tested.iter().all(|row| row.brain.ok) { Status::Fine } else { Status::Problem })
 }
 
-/// Keeps what a call with a key of `brains[at]` came to, as a turn would.
+/// Records the result of a call with a key of `brains[at]`, as a turn does.
 fn remember(
     store: &HealthStore,
     brains: &[PreparedBrain],
@@ -263,7 +264,7 @@ fn remember(
     store.update(change).map(|_| ())
 }
 
-impl Tested {
+impl TestedBrain {
     fn sentence(&self) -> String {
         match self.brain.class {
             None => format!("answered in {} ms", self.ms),
@@ -278,8 +279,8 @@ impl Tested {
     }
 }
 
-/// One short call. Whatever is answered is well, a refusal too.
-pub(in crate::cli) async fn hello(brain: &Arc<dyn Brain>) -> Result<(), BrainError> {
+/// Makes one short call. Any answer is a success, a refusal too.
+pub(in crate::cli) async fn send_test_prompt(brain: &Arc<dyn Brain>) -> Result<(), BrainError> {
     let request = Request {
         system: "Answer with one word.".to_owned(),
         messages: vec![Message::user("Say OK.")],

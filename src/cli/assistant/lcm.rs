@@ -1,11 +1,11 @@
-//! `lcm`: what was said in long conversations: found again, described, expanded to every byte, proved.
+//! `lcm`: searches long conversations, describes and expands their summaries, and verifies them.
 
 use std::io::IsTerminal;
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use super::usage::since;
+use super::usage::parse_since;
 use crate::agent::Scribe;
 use crate::brain::wire::Watch;
 use crate::cli::{CommandError, CommandResult, Context, Status};
@@ -33,7 +33,7 @@ enum Action {
         /// Takes the pattern for a regular expression.
         #[arg(long)]
         regex: bool,
-        /// Where.
+        /// The kinds of text that are searched.
         #[arg(long, value_enum, default_value = "both")]
         scope: ScopeName,
         /// Nothing before then: `7 days ago`, `2026-12-01`, or RFC 3339.
@@ -109,7 +109,8 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
                 ScopeName::Summaries => GrepScope::Summaries,
                 ScopeName::Both => GrepScope::Both,
             };
-            (query.since, query.before) = (time(since, &workspace)?, time(before, &workspace)?);
+            (query.since, query.before) =
+                (parse_option(since, &workspace)?, parse_option(before, &workspace)?);
             query.limit = *limit;
             if *limit > MOST {
                 context.ui.note(format!("at most {MOST} hits are shown"));
@@ -126,8 +127,11 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     }
 }
 
-fn time(text: &Option<String>, workspace: &Workspace) -> Result<Option<jiff::Timestamp>, CommandError> {
-    text.as_deref().map(|text| since(text, workspace)).transpose()
+fn parse_option(
+    text: &Option<String>,
+    workspace: &Workspace,
+) -> Result<Option<jiff::Timestamp>, CommandError> {
+    text.as_deref().map(|text| parse_since(text, workspace)).transpose()
 }
 
 fn grep(context: &Context, workspace: &Workspace, summaries: &Summaries<'_>, query: &Query) -> CommandResult {
@@ -161,41 +165,41 @@ fn describe(context: &Context, workspace: &Workspace, summaries: &Summaries<'_>,
         }
     }
     ui.line(format!("by {} at {}", found.brain, rfc3339(found.at, workspace.zone.tz())));
-    ui.line(format!("\n{}", harmless(&found.text)));
+    ui.line(format!("\n{}", without_control(&found.text)));
     Ok(Status::Fine)
 }
 
 fn expand(context: &Context, summaries: &Summaries<'_>, id: &str, options: Options) -> CommandResult {
     if options.messages && options.most_tokens.is_none() && !context.ui.json {
-        // Whatever the log holds, text or not; but a terminal isn't given what others would do to it.
+        // The bytes of the log as they are; a terminal gets them without control characters.
         let (bytes, problem) = summaries.covered(id)?;
         if std::io::stdout().is_terminal() {
-            context.ui.document(harmless(&String::from_utf8_lossy(&bytes)).as_bytes());
+            context.ui.document(without_control(&String::from_utf8_lossy(&bytes)).as_bytes());
         } else {
             context.ui.document(&bytes);
         }
-        return Ok(told(context, problem.as_ref()));
+        return Ok(status_of(context, problem.as_ref()));
     }
     let expanded = summaries.expand(id, options)?;
     context.ui.json(&expanded);
     for block in &expanded.blocks {
         context.ui.line(format!("{}:{}  {}", block.path, block.line, block.cite));
-        context.ui.line(harmless(&block.text));
+        context.ui.line(without_control(&block.text));
     }
     if expanded.truncated {
         context.ui.note("there is more than `--max-tokens` allows");
     }
-    Ok(told(context, expanded.problem.as_ref()))
+    Ok(status_of(context, expanded.problem.as_ref()))
 }
 
-/// Other people's words as a terminal may have them: what would move its cursor or speak to it is shown as a mark.
-fn harmless(text: &str) -> String {
+/// A text with its control characters replaced, for a terminal.
+fn without_control(text: &str) -> String {
     let shown = |c: char| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c };
     text.replace("\r\n", "\n").chars().map(shown).collect()
 }
 
-/// Says that what was given back isn't what was summarised, where that is so.
-fn told(context: &Context, problem: Option<&String>) -> Status {
+/// Prints that the expanded text is not what was summarised, where a problem says so.
+fn status_of(context: &Context, problem: Option<&String>) -> Status {
     let Some(why) = problem else { return Status::Fine };
     context.ui.note(format!("this is not what was summarised: {why}"));
     Status::Problem

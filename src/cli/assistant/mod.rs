@@ -1,9 +1,9 @@
-//! The assistant: `ask` and what its answers are made of, cost and leave behind.
+//! The commands of the assistant: `ask`, and its brains, skills, routines, cost and records.
 //!
-//! - [`ask`], [`turns`], [`usage`]: a question, what became of each, what answers took; with [`terminal`], [`schema`] and
-//!   [`requests`]: the terminal, the form that an answer is to have, a request made again;
+//! - [`ask`], [`turns`], [`usage`]: one question, the record of each, tokens and cost; with [`terminal`], [`schema`] and
+//!   [`requests`]: output to the terminal, the schema of an answer, a request rebuilt from the notes;
 //! - [`brain`], [`skill`], [`routine`], [`lcm`]: brains, skills, scheduled prompts, summaries of long logs;
-//! - [`terminal_approval`]: the person at the terminal is asked whether a call may happen.
+//! - [`terminal_approval`]: asks the person at the terminal whether a call may happen.
 
 pub(super) mod ask;
 pub(super) mod brain;

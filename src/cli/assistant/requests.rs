@@ -1,4 +1,4 @@
-//! A turn's request, made again from the notes as they were and compared with the one that was sent.
+//! `turns ID --request`: rebuilds a turn's request from the notes and compares it with the one that was sent.
 
 use crate::agent::rebuild_request::{RebuildError, rebuild};
 use crate::cli::{CommandError, CommandResult, Context, Status};
@@ -6,8 +6,8 @@ use crate::toolbox;
 use crate::turn::TurnJournal;
 use crate::workspace::Workspace;
 
-pub(super) fn request(context: &Context, workspace: &Workspace, id: &str) -> CommandResult {
-    let journal = journal(workspace)?;
+pub(super) fn show_request(context: &Context, workspace: &Workspace, id: &str) -> CommandResult {
+    let journal = open_journal(workspace)?;
     let tools = |purpose: &str, also: &[String]| toolbox::specs(workspace, purpose, also);
     let rebuilt = rebuild(workspace, journal.as_ref(), id, &tools)?;
     context.ui.json(&rebuilt);
@@ -22,19 +22,19 @@ pub(super) fn request(context: &Context, workspace: &Workspace, id: &str) -> Com
 impl From<RebuildError> for CommandError {
     fn from(error: RebuildError) -> Self {
         match error {
-            RebuildError::Unknown(id) => unknown(&id),
+            RebuildError::Unknown(id) => unknown_turn(&id),
             RebuildError::Notes(error) => error.into(),
             error => Self::problem(error),
         }
     }
 }
 
-pub(super) fn unknown(id: &str) -> CommandError {
+pub(super) fn unknown_turn(id: &str) -> CommandError {
     CommandError::problem(format!("no turn `{id}`")).hint("`vault-agent turns` lists the latest")
 }
 
 /// The journal, if there is one; listing makes none.
-pub(super) fn journal(workspace: &Workspace) -> Result<Option<TurnJournal>, CommandError> {
+pub(super) fn open_journal(workspace: &Workspace) -> Result<Option<TurnJournal>, CommandError> {
     if !workspace.dirs.state.join(crate::turn::journal::FILE_NAME).exists() {
         return Ok(None);
     }

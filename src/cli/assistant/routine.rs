@@ -1,4 +1,4 @@
-//! `routine`: scheduled prompts: list, run now, when they come next, on and off.
+//! `routine`: lists scheduled prompts, runs one now, shows when they come next, turns one on or off.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ enum Action {
     Run {
         /// The routine: its note's name without `.md`.
         name: String,
-        /// Says what would be asked, of whom, and where the answer would go; asks nobody.
+        /// Shows the prompt, the brains that would be asked and the place of the answer; asks no brain.
         #[arg(long)]
         dry_run: bool,
     },
@@ -63,9 +63,9 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         Action::List => list(context, &workspace),
         Action::Run { name, dry_run: true } => dry_run(context, &workspace, name),
         Action::Run { name, .. } => run_now(context, &workspace, name),
-        Action::Preview { name, count } => preview(context, &workspace, name.as_deref(), *count),
-        Action::Enable { name } => turn(context, &workspace, name, true),
-        Action::Disable { name } => turn(context, &workspace, name, false),
+        Action::Preview { name, count } => show_next(context, &workspace, name.as_deref(), *count),
+        Action::Enable { name } => set_enabled(context, &workspace, name, true),
+        Action::Disable { name } => set_enabled(context, &workspace, name, false),
     }
 }
 
@@ -97,7 +97,7 @@ fn list(context: &Context, workspace: &Workspace) -> CommandResult {
     Ok(if listed.iter().all(|routine| routine.problems.is_empty()) { Status::Fine } else { Status::Problem })
 }
 
-fn preview(context: &Context, workspace: &Workspace, name: Option<&str>, count: usize) -> CommandResult {
+fn show_next(context: &Context, workspace: &Workspace, name: Option<&str>, count: usize) -> CommandResult {
     #[derive(Serialize)]
     struct UpcomingRun {
         name: String,
@@ -127,7 +127,7 @@ fn preview(context: &Context, workspace: &Workspace, name: Option<&str>, count: 
     Ok(Status::Fine)
 }
 
-fn turn(context: &Context, workspace: &Workspace, name: &str, enabled: bool) -> CommandResult {
+fn set_enabled(context: &Context, workspace: &Workspace, name: &str, enabled: bool) -> CommandResult {
     let (note, changed) = routines::set_enabled(workspace, name, enabled, Actor::Cli)?;
     let listed = routines::list(workspace)?.into_iter().find(|listed| listed.name == note.name);
     context.ui.json(&listed);
@@ -157,7 +157,7 @@ fn dry_run(context: &Context, workspace: &Workspace, name: &str) -> CommandResul
     Ok(Status::Fine)
 }
 
-fn understood(note: &RoutineNote) -> Result<&Routine, CommandError> {
+fn parsed(note: &RoutineNote) -> Result<&Routine, CommandError> {
     note.routine
         .as_ref()
         .filter(|routine| !routine.prompt.is_empty())
@@ -175,8 +175,8 @@ fn run_now(context: &Context, workspace: &Arc<Workspace>, name: &str) -> Command
         to: String,
     }
     let note = routines::find(workspace, name)?;
-    let routine = understood(&note)?;
-    // The answer is printed in any case: the console says nothing of its own, and no document is torn.
+    let routine = parsed(&note)?;
+    // This command prints the answer itself, so the console notifier prints nothing.
     let quiet = Arc::new(Console::new(Box::new(std::io::sink()), false, workspace.zone.tz().clone()));
     let turns = Arc::new(TurnJournal::open(&workspace.dirs.state).map_err(CommandError::problem)?);
     let outlets = workspace.outlets_with(quiet);

@@ -1,20 +1,20 @@
-//! The form that an answer is to have: a JSON schema, and what an answer lacks of it.
+//! Checks an answer against a JSON schema.
 
 use std::path::Path;
 
 use crate::cli::CommandError;
 
-/// The form that an answer has to have.
+/// A compiled JSON schema.
 pub(super) struct Schema {
     pub value: serde_json::Value,
     pub compiled: boon::Schemas,
     pub whole: boon::SchemaIndex,
 }
 
-/// A schema stands for itself: what it refers to outside of it is neither read nor fetched.
-pub(super) struct NothingElse;
+/// Refuses references to other schemas: nothing is read or fetched.
+pub(super) struct NoLoader;
 
-impl boon::UrlLoader for NothingElse {
+impl boon::UrlLoader for NoLoader {
     fn load(&self, url: &str) -> Result<serde_json::Value, Box<dyn std::error::Error>> {
         Err(format!("it refers to `{url}`, which isn't read: put it into the schema").into())
     }
@@ -29,7 +29,7 @@ impl Schema {
         let value: serde_json::Value = serde_json::from_str(&text)
             .map_err(|error| CommandError::usage(format!("the schema `{shown}` is no JSON: {error}")))?;
         let (mut compiler, mut compiled) = (boon::Compiler::new(), boon::Schemas::new());
-        compiler.use_loader(Box::new(NothingElse));
+        compiler.use_loader(Box::new(NoLoader));
         let wrong =
             |error: boon::CompileError| CommandError::usage(format!("`{shown}` is no JSON schema: {error}"));
         compiler.add_resource(NAME, value.clone()).map_err(wrong)?;
@@ -44,7 +44,7 @@ impl Schema {
     }
 }
 
-/// The first thing that is wrong with an answer, and where.
+/// The first cause of a validation error, with its place.
 pub(super) fn first_cause(error: &boon::ValidationError<'_, '_>) -> String {
     let mut cause = error;
     while let Some(first) = cause.causes.first() {
@@ -54,7 +54,7 @@ pub(super) fn first_cause(error: &boon::ValidationError<'_, '_>) -> String {
     if place.is_empty() { cause.kind.to_string() } else { format!("at `{place}`: {}", cause.kind) }
 }
 
-/// The JSON of an answer that may stand in a code fence.
+/// The JSON of an answer, without a code fence around it.
 pub(super) fn bare_json(text: &str) -> &str {
     let text = text.trim();
     let inner = text.strip_prefix("```json").or_else(|| text.strip_prefix("```"));

@@ -1,4 +1,4 @@
-//! `skill`: what the assistant can be taught: the folders of `skills/`, and what is wrong with them.
+//! `skill`: lists the folders of `skills/`, and checks them.
 
 use serde::Serialize;
 
@@ -67,7 +67,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     }
 }
 
-fn shown<'a>(skills: &Skills, one: &'a ListedSkill) -> SkillOutput<'a> {
+fn skill_output<'a>(skills: &Skills, one: &'a ListedSkill) -> SkillOutput<'a> {
     let loaded = skills.load(&one.folder);
     let missing = loaded.as_ref().err().filter(|_| one.problems.is_empty()).cloned();
     SkillOutput {
@@ -83,7 +83,7 @@ fn shown<'a>(skills: &Skills, one: &'a ListedSkill) -> SkillOutput<'a> {
 }
 
 fn list(context: &Context, skills: &Skills, listed: &[ListedSkill]) -> CommandResult {
-    let all: Vec<SkillOutput<'_>> = listed.iter().map(|one| shown(skills, one)).collect();
+    let all: Vec<SkillOutput<'_>> = listed.iter().map(|one| skill_output(skills, one)).collect();
     context.ui.json(&all);
     for one in &all {
         let state = match (one.offered, one.shipped) {
@@ -96,7 +96,7 @@ fn list(context: &Context, skills: &Skills, listed: &[ListedSkill]) -> CommandRe
             context.ui.line(format!("  {missing}"));
         }
         for problem in one.problems {
-            context.ui.line(format!("  {}", crate::cli::reminders::check::plain(problem)));
+            context.ui.line(format!("  {}", crate::cli::reminders::check::finding_line(problem)));
         }
     }
     if all.is_empty() {
@@ -110,7 +110,7 @@ fn check(context: &Context, listed: &[ListedSkill], strays: &[PlacedFinding]) ->
         strays.iter().chain(listed.iter().flat_map(|one| &one.problems)).collect();
     context.ui.json(&found);
     for finding in &found {
-        context.ui.line(crate::cli::reminders::check::plain(finding));
+        context.ui.line(crate::cli::reminders::check::finding_line(finding));
     }
     if found.is_empty() {
         context.ui.line(match listed.len() {

@@ -1,4 +1,4 @@
-//! The terminal as the place of a conversation: an answer as it comes, questions to the person.
+//! The terminal as a conversation: prints an answer as it arrives, and notes on standard error.
 
 use std::io::Write;
 use std::sync::{Mutex, PoisonError};
@@ -14,13 +14,13 @@ pub(super) struct TerminalConversation {
     pub live: bool,
     pub shown: Mutex<String>,
     pub ui: Ui,
-    /// The note of approvals.
+    /// The path of the note of approvals.
     pub note: String,
 }
 
 impl TerminalConversation {
-    /// What of a whole answer isn't shown yet; none where something else was shown.
-    pub(super) fn rest<'a>(&self, text: &'a str) -> Option<&'a str> {
+    /// The part of a whole answer that isn't printed yet; none where other text was printed.
+    pub(super) fn unprinted<'a>(&self, text: &'a str) -> Option<&'a str> {
         let shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
         text.strip_prefix(shown.trim())
     }
@@ -36,7 +36,7 @@ impl Conversation for TerminalConversation {
     }
 
     fn progress(&self, _: &str) {
-        // A call begins: what an earlier one said is no part of its answer.
+        // A call begins: the text of an earlier one is no part of its answer.
         let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
         if !std::mem::take(&mut *shown).is_empty() {
             print_now("\n\n");
@@ -52,11 +52,11 @@ impl Conversation for TerminalConversation {
 }
 
 pub(super) fn print_now(text: &str) {
-    // A reader that went away is noticed when the whole answer is printed.
-    let _ = put(&mut anstream::stdout().lock(), text);
+    // A closed output is reported when the whole answer is printed.
+    let _ = write_tamed(&mut anstream::stdout().lock(), text);
 }
 
-/// A part of an answer as a terminal may have it. An escape that is cut into two parts is none any more.
-pub(super) fn put(out: &mut impl Write, text: &str) -> std::io::Result<()> {
+/// Writes a part of an answer without control characters. An escape sequence that is cut into two parts loses its effect.
+pub(super) fn write_tamed(out: &mut impl Write, text: &str) -> std::io::Result<()> {
     out.write_all(tamed(text).as_bytes()).and_then(|()| out.flush())
 }

@@ -1,4 +1,4 @@
-//! Asking the person who sits at the terminal: may this happen?
+//! Asks the person at the terminal whether a call may happen.
 
 use std::io::{BufRead, Write};
 use std::sync::Arc;
@@ -15,14 +15,14 @@ use crate::turn::Conversation;
 use crate::vault::Actor;
 use crate::workspace::Workspace;
 
-/// How long nobody may answer before the question is given up.
+/// The time after which an unanswered question expires.
 const WAIT: Duration = Duration::from_secs(30 * 60);
 
 /// Asks on the terminal.
-pub(super) struct AtTerminal(pub Arc<Workspace>);
+pub(super) struct TerminalApprovals(pub Arc<Workspace>);
 
 #[async_trait]
-impl Approvals for AtTerminal {
+impl Approvals for TerminalApprovals {
     async fn ask(
         &self,
         wanted: &ApprovalSubject,
@@ -52,7 +52,7 @@ impl Approvals for AtTerminal {
     }
 }
 
-/// What the person reads before a word.
+/// The text of the question.
 fn question(wanted: &ApprovalSubject, brain: &str) -> String {
     let why = if wanted.why.is_empty() { String::new() } else { format!(" ({})", one_line(&wanted.why)) };
     let run: String = shown(&wanted.run).lines().map(|line| format!("  {line}\n")).collect();
@@ -67,7 +67,7 @@ fn one_line(text: &str) -> String {
     shown(text).replace('\n', "\\n")
 }
 
-/// Asks until there is a word. Who says nothing more declines.
+/// Asks until there is a decision. The end of the input declines.
 fn ask(question: &str, always: bool, input: &mut dyn BufRead, out: &mut dyn Write) -> ApprovalDecision {
     let _ = out.write_all(question.as_bytes());
     loop {
@@ -91,22 +91,22 @@ fn ask(question: &str, always: bool, input: &mut dyn BufRead, out: &mut dyn Writ
 mod tests {
     use super::*;
 
-    fn said(input: &str, always: bool) -> (ApprovalDecision, String) {
+    fn asked(input: &str, always: bool) -> (ApprovalDecision, String) {
         let mut out = Vec::new();
         let word = ask("run?\n", always, &mut input.as_bytes(), &mut out);
         (word, String::from_utf8(out).unwrap())
     }
 
     #[test]
-    fn a_word_is_waited_for_and_silence_is_no() {
-        assert_eq!(said("o\n", true).0, ApprovalDecision::Once);
-        assert_eq!(said("Always\n", true).0, ApprovalDecision::Always);
+    fn a_decision_is_waited_for_and_end_of_input_is_no() {
+        assert_eq!(asked("o\n", true).0, ApprovalDecision::Once);
+        assert_eq!(asked("Always\n", true).0, ApprovalDecision::Always);
         assert_eq!(
-            said("a\nn\n", false),
+            asked("a\nn\n", false),
             (ApprovalDecision::No, "run?\n[o]nce, [n]o? [o]nce, [n]o? ".to_owned())
         );
-        assert_eq!(said("\nwhat\nno\n", true).0, ApprovalDecision::No);
-        assert_eq!(said("", true).0, ApprovalDecision::No);
+        assert_eq!(asked("\nwhat\nno\n", true).0, ApprovalDecision::No);
+        assert_eq!(asked("", true).0, ApprovalDecision::No);
     }
 
     #[test]

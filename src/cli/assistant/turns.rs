@@ -1,8 +1,8 @@
-//! `turns`: what became of each question, step by step, and its request made again.
+//! `turns`: lists the latest turns, or shows one step by step.
 
 use jiff::Timestamp;
 
-use super::requests::{journal, request, unknown};
+use super::requests::{open_journal, show_request, unknown_turn};
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::turn::ListedTurn;
 use crate::workspace::Workspace;
@@ -25,13 +25,13 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = context.workspace()?;
     match &args.id {
         None => list(context, &workspace, args.limit),
-        Some(id) if args.request => request(context, &workspace, id),
+        Some(id) if args.request => show_request(context, &workspace, id),
         Some(id) => show(context, &workspace, id),
     }
 }
 
 fn list(context: &Context, workspace: &Workspace, limit: usize) -> CommandResult {
-    let turns = match journal(workspace)? {
+    let turns = match open_journal(workspace)? {
         Some(journal) => journal.latest(limit).map_err(CommandError::problem)?,
         None => Vec::new(),
     };
@@ -52,8 +52,8 @@ fn list(context: &Context, workspace: &Workspace, limit: usize) -> CommandResult
 }
 
 fn show(context: &Context, workspace: &Workspace, id: &str) -> CommandResult {
-    let Some(journal) = journal(workspace)? else { return Err(unknown(id)) };
-    let turn = journal.named(id).map_err(CommandError::problem)?.ok_or_else(|| unknown(id))?;
+    let Some(journal) = open_journal(workspace)? else { return Err(unknown_turn(id)) };
+    let turn = journal.named(id).map_err(CommandError::problem)?.ok_or_else(|| unknown_turn(id))?;
     let shown = journal.detail(&turn, workspace.zone.tz()).map_err(CommandError::problem)?;
     context.ui.json(&shown);
     let ui = &context.ui;

@@ -1,4 +1,4 @@
-//! `usage`: what answers took, from the logs.
+//! `usage`: adds up calls, tokens and cost from the logs.
 
 use std::io::IsTerminal;
 
@@ -11,7 +11,7 @@ use crate::when::WhenError;
 use crate::workspace::Workspace;
 
 /// The longest bar, in characters.
-const WIDTH: u64 = 24;
+const BAR_WIDTH: u64 = 24;
 
 /// Adds up calls, tokens and cost of all answers, from the logs.
 #[derive(Debug, clap::Args)]
@@ -37,7 +37,7 @@ enum ByName {
 /// Runs `usage`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = context.workspace()?;
-    let since = args.since.as_deref().map(|text| since(text, &workspace)).transpose()?;
+    let since = args.since.as_deref().map(|text| parse_since(text, &workspace)).transpose()?;
     let by = match args.by {
         ByName::Brain => UsageGrouping::Brain,
         ByName::Day => UsageGrouping::Day,
@@ -52,8 +52,8 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     Ok(Status::Fine)
 }
 
-/// The instant that a person names.
-pub(in crate::cli) fn since(text: &str, workspace: &Workspace) -> Result<Timestamp, CommandError> {
+/// Parses an instant in the past.
+pub(in crate::cli) fn parse_since(text: &str, workspace: &Workspace) -> Result<Timestamp, CommandError> {
     crate::when::read_past(text, workspace.clock.now(), &workspace.zone).map_err(|error| match error {
         WhenError::Ambiguous { .. } => CommandError::usage(&error).hint(error.hint()),
         _ => CommandError::usage(format!("`{text}` is no time"))
@@ -105,12 +105,12 @@ fn show_table(context: &Context, report: &UsageReport) {
     }
 }
 
-/// A bar in eighths of a character; whatever is more than nothing is seen.
+/// A bar in eighths of a character; any value above zero shows at least one.
 fn bar(value: u64, most: u64) -> String {
     if most == 0 || value == 0 {
         return String::new();
     }
-    let eighths = (u128::from(value) * u128::from(WIDTH) * 8 / u128::from(most)).max(1);
+    let eighths = (u128::from(value) * u128::from(BAR_WIDTH) * 8 / u128::from(most)).max(1);
     let (whole, rest) =
         (usize::try_from(eighths / 8).unwrap_or_default(), usize::try_from(eighths % 8).unwrap_or_default());
     let part = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][rest];

@@ -39,7 +39,7 @@ enum Action {
     Take,
 }
 
-/// What is shared, and who asks.
+/// The opened store, and this machine as its client.
 struct SharedStore {
     settings: config::Machines,
     engine: Arc<dyn Engine>,
@@ -79,7 +79,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     }
 }
 
-fn shared(workspace: &Workspace) -> Result<SharedStore, CommandError> {
+fn open_store(workspace: &Workspace) -> Result<SharedStore, CommandError> {
     let Some(settings) = workspace.settings.machines.clone() else {
         return Err(CommandError::usage("`[machines]` is not in the settings: this vault is one machine's")
             .hint("docs/machines.md says how several machines share a vault"));
@@ -104,7 +104,7 @@ fn list(context: &Context, workspace: &Workspace) -> CommandResult {
         context.ui.json(&alone);
         return Ok(Status::Fine);
     }
-    let shared = shared(workspace)?;
+    let shared = open_store(workspace)?;
     let kind = shared.settings.engine.as_str();
     let status = match runtime()?.block_on(shared.engine.read("")) {
         Ok(entries) => {
@@ -149,19 +149,19 @@ pub(super) fn lines(status: &MachinesStatus, asker: &Asker) -> Vec<String> {
     out
 }
 
-fn is_served(workspace: &Workspace) -> bool {
+fn daemon_runs(workspace: &Workspace) -> bool {
     DaemonLock::holder(&workspace.dirs.state).is_some()
 }
 
-fn stop_first(what: &str) -> CommandError {
+fn daemon_runs_error(what: &str) -> CommandError {
     CommandError::problem(format!("the daemon runs: it would {what}"))
         .hint("stop it first, where it was started: with Ctrl-C, or as a service")
 }
 
 fn join(context: &Context, workspace: &Workspace, as_it_is: bool) -> CommandResult {
-    let mut shared = shared(workspace)?;
-    if as_it_is && is_served(workspace) {
-        return Err(stop_first("go on with what it knew of the store"));
+    let mut shared = open_store(workspace)?;
+    if as_it_is && daemon_runs(workspace) {
+        return Err(daemon_runs_error("go on with what it knew of the store"));
     }
     let mut checks = Vec::new();
     let entries = runtime()?.block_on(async {
@@ -177,7 +177,7 @@ fn join(context: &Context, workspace: &Workspace, as_it_is: bool) -> CommandResu
         Err(error) => {
             let error = CommandError::from(error);
             checks.push(Looked::wrong("store", error.message.clone()));
-            return end(context, &checks, &error.hints);
+            return print_checks(context, &checks, &error.hints);
         }
     };
     checks.push(Looked::well("store", format!("the {} store answers", shared.settings.engine.as_str())));
@@ -199,10 +199,10 @@ fn join(context: &Context, workspace: &Workspace, as_it_is: bool) -> CommandResu
         })?;
         checks.push(Looked::well("settings", format!("the vault's id `{id}` stands in `[machines]`")));
     }
-    end(context, &checks, &[])
+    print_checks(context, &checks, &[])
 }
 
-fn end(context: &Context, checks: &[Looked], hints: &[String]) -> CommandResult {
+fn print_checks(context: &Context, checks: &[Looked], hints: &[String]) -> CommandResult {
     for Looked { check, ok, detail } in checks {
         context.ui.line(format!("{} {check:9} {detail}", if *ok { "fine " } else { "wrong" }));
     }
@@ -216,9 +216,9 @@ fn end(context: &Context, checks: &[Looked], hints: &[String]) -> CommandResult 
 }
 
 fn leave(context: &Context, workspace: &Workspace) -> CommandResult {
-    let shared = shared(workspace)?;
-    if is_served(workspace) {
-        return Err(stop_first("join again"));
+    let shared = open_store(workspace)?;
+    if daemon_runs(workspace) {
+        return Err(daemon_runs_error("join again"));
     }
     let was_there = runtime()?.block_on(shared.asker.leave(&*shared.engine))?;
     let name = &shared.asker.name;
@@ -231,12 +231,12 @@ fn leave(context: &Context, workspace: &Workspace) -> CommandResult {
 }
 
 fn take(context: &Context, workspace: &Workspace) -> CommandResult {
-    let shared = shared(workspace)?;
-    if !is_served(workspace) {
+    let shared = open_store(workspace)?;
+    if !daemon_runs(workspace) {
         return Err(CommandError::problem("no daemon runs here, so this machine can't be the voice")
             .hint("start it with `vault-agent run`, then ask again"));
     }
-    if !is_asked(workspace) {
+    if !ask_daemon_to_take(workspace) {
         return Err(CommandError::problem("the daemon runs, but doesn't answer on its socket")
             .hint("look at its log, or restart it"));
     }
@@ -246,9 +246,9 @@ fn take(context: &Context, workspace: &Workspace) -> CommandResult {
     Ok(Status::Fine)
 }
 
-/// Asks the daemon; whether it heard.
+/// Asks the daemon to take the voice; true where it accepted.
 #[cfg(unix)]
-fn is_asked(workspace: &Workspace) -> bool {
+fn ask_daemon_to_take(workspace: &Workspace) -> bool {
     use crate::hooks::archive::delegate::ACCEPTED;
     use crate::machines::person::TakeMessage;
     use crate::search::give::ask;
@@ -260,6 +260,6 @@ fn is_asked(workspace: &Workspace) -> bool {
 }
 
 #[cfg(not(unix))]
-fn is_asked(_: &Workspace) -> bool {
+fn ask_daemon_to_take(_: &Workspace) -> bool {
     false
 }

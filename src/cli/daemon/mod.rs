@@ -1,7 +1,7 @@
-//! The daemon: `run` is it, `tick` one pass without it, `status` what it does, `pause` what it leaves, `service` how it starts.
+//! The commands of the daemon: running it, one pass without it, its state, pausing it, its service.
 //!
-//! - [`run`], [`status`], [`service`]: one file a command; what `status` prints of a part is that part's own word, in
-//!   [`crate::daemon::parts`] (`last snapshot` in its `history`); [`upcoming`]: what comes next, for `status`;
+//! - [`run`], [`status`], [`service`]: one file a command; each part of the daemon words its own line of `status`
+//!   ([`crate::daemon::parts`]); [`upcoming`]: the next occurrences, for `status`;
 //! - [`pause`]: `pause` and `resume`; [`machines`]: several machines with one vault;
 //! - [`tick`], [`tick_routines`]: one pass of the scheduler, and the routines that are due in it.
 

@@ -1,4 +1,4 @@
-//! `pause` and `resume`: nothing is done by itself, until a time or until it is resumed.
+//! `pause` and `resume`: stops everything that runs unasked, until a time or until `resume`.
 
 use crate::cli::{CommandResult, Context, Status};
 use crate::pause::{self, Paused};
@@ -30,7 +30,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let until = args.until.as_deref().map(|text| when::parse_when(text, now, &workspace.zone));
     let until = until.transpose().map_err(ReminderError::from)?;
     pause::pause(&workspace, until, args.reminders, &context.origin())?;
-    say(context)
+    print_state(context)
 }
 
 /// Runs `resume`.
@@ -39,11 +39,11 @@ pub fn resume(context: &Context, _: &ResumeArgs) -> CommandResult {
     if !pause::resume(&workspace, &context.origin())? {
         context.ui.note("nothing was paused");
     }
-    say(context)
+    print_state(context)
 }
 
-/// Says how it stands, read back.
-fn say(context: &Context) -> CommandResult {
+/// Prints whether the vault is paused, as the settings now say.
+fn print_state(context: &Context) -> CommandResult {
     let workspace = context.workspace()?;
     context.ui.json(&Paused::of(&workspace));
     match workspace.pause().filter(|_| workspace.is_paused()) {

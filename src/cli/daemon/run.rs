@@ -1,4 +1,4 @@
-//! `run`: the daemon, in the foreground.
+//! `run`: runs the daemon in the foreground.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,8 +19,8 @@ pub struct Args {}
 /// Runs `run`.
 pub fn run(context: &Context, _: &Args) -> CommandResult {
     let dir = context.folder()?;
-    let workspace = Arc::new(open_or_make(context, &dir)?.joined()?);
-    // A note that shrinks while nobody types a command may be a save or a sync that went wrong.
+    let workspace = Arc::new(open_or_create(context, &dir)?.joined()?);
+    // A note that shrinks while the daemon runs may be a failed save or sync.
     workspace.editor.count_as_settled(false);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let served = runtime.block_on(async {
@@ -32,16 +32,16 @@ pub fn run(context: &Context, _: &Args) -> CommandResult {
 }
 
 /// The vault, or a new one where the folder is missing or holds nothing but an Obsidian configuration.
-fn open_or_make(context: &Context, dir: &Path) -> Result<Workspace, CommandError> {
+fn open_or_create(context: &Context, dir: &Path) -> Result<Workspace, CommandError> {
     let empty = match std::fs::read_dir(dir) {
         Ok(mut entries) => entries.all(|entry| entry.is_ok_and(|entry| entry.file_name() == ".obsidian")),
         Err(error) => error.kind() == std::io::ErrorKind::NotFound,
     };
     if !empty {
-        // What is wrong with the settings is said by the daemon.
+        // The daemon reports errors of the settings.
         let (workspace, _) = Workspace::open_or_last(&context.vault_dir()?, Arc::clone(&context.clock))?;
         workspace.editor.count_as_settled(true);
-        return init::settle_zone(context, workspace);
+        return init::ensure_time_zone(context, workspace);
     }
     let (workspace, written) = init::write_template(context, dir, &init::InitialContent::default())?;
     let root: PathBuf = workspace.vault.root().to_owned();

@@ -1,7 +1,8 @@
-//! `service`: the daemon as a systemd user unit, or as a launchd agent on macOS.
+//! `service`: installs the daemon as a systemd user unit, or as a launchd agent on macOS.
 //!
-//! Only files are written and only the platform's own tool is called (`systemctl --user`, `launchctl`);
-//! where that tool isn't there, the file stands and the words say what to run.
+//! It writes one file and calls the platform's own tool (`systemctl --user`, `launchctl`). Where that tool isn't there, the
+//! file
+//! stays and a note says which command to run.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -53,7 +54,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     Ok(if is_done { Status::Fine } else { Status::Problem })
 }
 
-/// Installs and starts the service of the vault in this folder, and tells whether it runs.
+/// Installs and starts the service of the vault in this folder; true where it runs.
 ///
 /// # Errors
 /// The unit can't be written.
@@ -125,7 +126,7 @@ fn launchd(label: &str, program: &str, vault: &str) -> String {
         .replace("/Users/you/Vault", &escape(vault))
 }
 
-/// Whether it runs now.
+/// Writes the unit and starts it; true where it runs now.
 fn install(context: &Context, unit: &Unit) -> Result<bool, CommandError> {
     if let Some(parent) = unit.path.parent() {
         std::fs::create_dir_all(parent)?;
@@ -139,7 +140,7 @@ fn install(context: &Context, unit: &Unit) -> Result<bool, CommandError> {
     } else {
         &[&["systemctl", "--user", "daemon-reload"], &["systemctl", "--user", "enable", "--now", &unit.name]]
     };
-    Ok(commands.iter().filter(|command| !call(context, command)).count() == 0)
+    Ok(commands.iter().filter(|command| !run_tool(context, command)).count() == 0)
 }
 
 fn uninstall(context: &Context, unit: &Unit) -> Result<(), CommandError> {
@@ -151,17 +152,17 @@ fn uninstall(context: &Context, unit: &Unit) -> Result<(), CommandError> {
     }
     let path = unit.path.to_string_lossy();
     if cfg!(target_os = "macos") {
-        call(context, &["launchctl", "unload", "-w", &path]);
+        run_tool(context, &["launchctl", "unload", "-w", &path]);
     } else {
-        call(context, &["systemctl", "--user", "disable", "--now", &unit.name]);
+        run_tool(context, &["systemctl", "--user", "disable", "--now", &unit.name]);
     }
     std::fs::remove_file(&unit.path)?;
     context.ui.line(format!("removed {}", unit.path.display()));
     Ok(())
 }
 
-/// Runs the platform's tool, and tells whether it did; where it fails, says what is left to do by hand.
-fn call(context: &Context, command: &[&str]) -> bool {
+/// Runs the platform's tool; where it fails, prints the command to run by hand and returns false.
+fn run_tool(context: &Context, command: &[&str]) -> bool {
     let done =
         Command::new(command[0]).args(&command[1..]).output().is_ok_and(|output| output.status.success());
     if !done {

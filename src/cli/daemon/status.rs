@@ -1,4 +1,4 @@
-//! `status`: what the daemon is doing, what comes next, what waits.
+//! `status`: prints the daemon's state, the next occurrences, and what waits.
 
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::instance::{LockError, ONE_STATE};
 use crate::tasks::Scanner;
 use crate::workspace::Workspace;
 
-/// What the daemon is doing, what comes next, and what could not be delivered.
+/// Shows the daemon's state, the next occurrences, and undelivered notifications.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// How many of the next reminders to show.
@@ -24,8 +24,8 @@ pub struct Args {
     watch: bool,
 }
 
-/// How often `--watch` looks.
-const EVERY: Duration = Duration::from_secs(1);
+/// The interval of `--watch`.
+const INTERVAL: Duration = Duration::from_secs(1);
 
 /// Runs `status`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
@@ -42,7 +42,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     Ok(if report.is_troubled() { Status::Problem } else { Status::Fine })
 }
 
-/// Looks again and again, until Ctrl-C or until nobody reads on.
+/// Prints the report again and again, until Ctrl-C or until the reader is gone.
 fn watch(context: &Context, args: &Args) -> CommandResult {
     let ui = context.ui;
     let screen = !ui.json && std::io::stdout().is_terminal();
@@ -65,7 +65,7 @@ fn watch(context: &Context, args: &Args) -> CommandResult {
             ui.document(format!("{}{}\n", if gap { "\n" } else { "" }, seen.join("\n")).as_bytes());
             before = Some(seen);
         }
-        std::thread::sleep(context.clock.sleep(EVERY));
+        std::thread::sleep(context.clock.sleep(INTERVAL));
     }
     Ok(Status::Fine)
 }
@@ -117,7 +117,7 @@ fn lines(workspace: &Workspace, report: &Report) -> Vec<String> {
     }
     let note = &workspace.settings.paths.approvals;
     for asked in &report.approvals {
-        // What memory asks for is a budget, and no command.
+        // A request of memory is a budget, no command.
         let what = match asked.brain.as_str() {
             MEMORY => format!("the assistant asks for {}", approval::quoted(&asked.run)),
             brain => format!("{brain} wants to run {}", approval::quoted(&asked.run)),
@@ -140,7 +140,7 @@ fn lines(workspace: &Workspace, report: &Report) -> Vec<String> {
     out
 }
 
-/// How the daemon is.
+/// The lines about the daemon.
 fn daemon_lines(out: &mut Vec<String>, workspace: &Workspace, report: &Report) {
     let now = workspace.clock.now();
     match (&report.daemon, report.running) {

@@ -1,4 +1,4 @@
-//! `tick`: one pass of the scheduler, for cron and for tests.
+//! `tick`: makes one pass of the scheduler, for cron and for tests.
 
 use std::sync::Arc;
 
@@ -15,8 +15,8 @@ use crate::workspace::Workspace;
 
 /// Makes one pass of the scheduler, then exits.
 ///
-/// What is due is delivered, its line rewritten, and reminders without an id get one. Then what is ticked in
-/// the inbox is kept, and the routines that are due, or that were waiting for an approval, run one after
+/// Due reminders and follow-ups are delivered, their lines rewritten, and reminders without an id get one. Then ticked
+/// candidates of the inbox are kept, and the routines that are due, or that were waiting for an approval, run one after
 /// another. A crontab line that runs this every minute replaces the daemon.
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -37,25 +37,26 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         workspace = Workspace::open_or_last(&context.vault_dir()?, clock)?.0;
         workspace.editor.count_as_settled(true);
     }
-    // Beside a daemon, what needs a claim is the daemon's.
+    // A running daemon makes the claims.
     if !args.dry_run && DaemonLock::holder(&workspace.dirs.state).is_none() {
         workspace = workspace.joined()?;
     }
     if context.ui.is_closed() && !context.ui.json && workspace.outlets(false).primary.name() == "console" {
-        // Nobody reads what would be told: it stays due.
+        // The reader is gone: what is due stays due.
         return Ok(Status::Fine);
     }
     let mode = if args.dry_run { Mode::DryRun } else { Mode::Tick };
     let report = runtime()?.block_on(one_pass(context.ui, &workspace, mode))?;
-    let inbox = if args.dry_run { InboxTicks::default() } else { ticks(&workspace) };
+    let inbox = if args.dry_run { InboxTicks::default() } else { settle_inbox(&workspace) };
     #[cfg(feature = "assistant")]
     let (workspace, report, ran) = {
         let (workspace, mut report) = (Arc::new(workspace), report);
         let rests = report.read_only.is_some() || workspace.at_rest().is_some();
-        let ran = super::tick_routines::routines(context.ui, &workspace, rests, args.dry_run)?;
+        let ran = super::tick_routines::run_due_routines(context.ui, &workspace, rests, args.dry_run)?;
         if !args.dry_run {
-            // What a run asks, and that a budget is nearly used up, is told in the same tick.
-            let told = runtime()?.block_on(end(context.ui, &workspace, !ran.ran.is_empty()))?;
+            // Questions of a run and warnings about budgets are sent in the same tick.
+            let told =
+                runtime()?.block_on(flush_after_routines(context.ui, &workspace, !ran.ran.is_empty()))?;
             report.failed.extend(told.failed);
         }
         (workspace, report, ran)
@@ -64,12 +65,12 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         pass: &report,
         inbox: (!inbox.is_empty()).then_some(&inbox),
         #[cfg(feature = "assistant")]
-        routines: ran.has_something().then_some(&ran),
+        routines: (!ran.is_empty()).then_some(&ran),
     });
-    say(context.ui, &workspace, &report);
-    let problem = inbox.say(context.ui) || report.has_problem();
+    print_report(context.ui, &workspace, &report);
+    let problem = inbox.print_report(context.ui) || report.has_problem();
     #[cfg(feature = "assistant")]
-    let problem = ran.say(context.ui) || problem;
+    let problem = ran.print_report(context.ui) || problem;
     Ok(if problem { Status::Problem } else { Status::Fine })
 }
 
@@ -78,10 +79,10 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 struct Report<'a> {
     #[serde(flatten)]
     pass: &'a PassReport,
-    /// What became of the inbox's boxes, where one was ticked or declined.
+    /// The result of the inbox, where a box was ticked or declined.
     #[serde(skip_serializing_if = "Option::is_none")]
     inbox: Option<&'a InboxTicks>,
-    /// What became of routines, where one was due.
+    /// The result of routines, where one was due.
     #[cfg(feature = "assistant")]
     #[serde(skip_serializing_if = "Option::is_none")]
     routines: Option<&'a super::tick_routines::Ticked>,
@@ -103,7 +104,7 @@ async fn one_pass(ui: Ui, workspace: &Workspace, mode: Mode) -> Result<PassRepor
     if workspace.machines.name().is_none() {
         return Ok(report);
     }
-    // What the first pass wanted is claimed now, and told by the second.
+    // The first pass requested claims; the second delivers what was claimed.
     workspace.machines.catch_up().await;
     let mut second = pass(&context, &mut memory, mode).await.map_err(CommandError::problem)?;
     workspace.machines.catch_up().await;
@@ -122,9 +123,13 @@ fn pass_context<'a>(
     PassContext { vault, editor, journal, outlets, clock: &**clock, settings, machines }
 }
 
-/// What comes after the routines: approvals whose time is up are marked, and, where one `ran`, what runs queued is sent.
+/// Marks expired approvals and, where a routine `ran`, sends what it queued.
 #[cfg(feature = "assistant")]
-async fn end(ui: Ui, workspace: &Arc<Workspace>, ran: bool) -> Result<PassReport, CommandError> {
+async fn flush_after_routines(
+    ui: Ui,
+    workspace: &Arc<Workspace>,
+    ran: bool,
+) -> Result<PassReport, CommandError> {
     if workspace.elsewhere().is_none() {
         crate::agent::VaultApprovals::suspending(workspace).tidy().await;
     }
@@ -138,19 +143,19 @@ async fn end(ui: Ui, workspace: &Arc<Workspace>, ran: bool) -> Result<PassReport
         .map_err(CommandError::problem)
 }
 
-/// What became of the inbox's boxes.
+/// The result of the ticked boxes in the inbox.
 #[derive(Debug, Default, serde::Serialize)]
 struct InboxTicks {
-    /// What was ticked, and is kept now.
+    /// The ticked candidates, which are memories now.
     kept: Vec<KeptCandidate>,
-    /// The ids of what was declined.
+    /// The ids of declined candidates.
     dropped: Vec<String>,
-    /// What was ticked and can't be kept, or why the inbox can't be read.
+    /// Ticked candidates that can't be kept, or the error of reading the inbox.
     problems: Vec<String>,
 }
 
-/// Carries out what the boxes of the inbox say.
-fn ticks(workspace: &Workspace) -> InboxTicks {
+/// Keeps the ticked candidates of the inbox and drops the declined ones.
+fn settle_inbox(workspace: &Workspace) -> InboxTicks {
     if workspace.elsewhere().is_some() {
         return InboxTicks::default();
     }
@@ -171,8 +176,8 @@ impl InboxTicks {
         self.kept.is_empty() && self.dropped.is_empty() && self.problems.is_empty()
     }
 
-    /// Says what a person wants to know; whether somebody has to look at it.
-    fn say(&self, ui: Ui) -> bool {
+    /// Prints what was kept and the problems; true where there is a problem.
+    fn print_report(&self, ui: Ui) -> bool {
         for one in &self.kept {
             ui.note(format!("kept: {}", one.saved.text.trim_start_matches("- ")));
         }
@@ -183,8 +188,8 @@ impl InboxTicks {
     }
 }
 
-/// What a person wants to know besides the notifications themselves.
-fn say(ui: Ui, workspace: &Workspace, report: &PassReport) {
+/// Prints the report, besides the notifications themselves.
+fn print_report(ui: Ui, workspace: &Workspace, report: &PassReport) {
     let shown = report.dry_run || workspace.outlets(false).primary.name() != "console";
     for fired in report.fired.iter().filter(|_| shown) {
         let verb = if report.dry_run { "would fire" } else { "sent" };
@@ -194,7 +199,7 @@ fn say(ui: Ui, workspace: &Workspace, report: &PassReport) {
         ui.note(format!("nothing fires here: {reason}"));
     }
     for finding in &report.near_misses {
-        ui.note(crate::cli::reminders::check::plain(finding));
+        ui.note(crate::cli::reminders::check::finding_line(finding));
     }
     report.failures().iter().for_each(|failure| ui.note(failure));
     for problem in &report.problems {

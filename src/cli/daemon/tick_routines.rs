@@ -1,4 +1,4 @@
-//! The routines of a `tick`: those that are due run to their end, one after another, and then it exits.
+//! Runs the routines that are due in a `tick`, one after another, to their end.
 
 use std::sync::Arc;
 
@@ -12,14 +12,14 @@ use crate::toolbox;
 use crate::turn::TurnJournal;
 use crate::workspace::Workspace;
 
-/// What a tick did about routines.
+/// The routines of a tick.
 #[derive(Debug, Default, Serialize)]
 pub struct Ticked {
     /// The runs, with what became of each; with `--dry-run` the routines that would run.
     pub ran: Vec<TickedRun>,
     /// The routines that were due and have nothing to do.
     pub nothing: Vec<String>,
-    /// What is wrong.
+    /// The problems.
     pub problems: Vec<String>,
 }
 
@@ -28,15 +28,20 @@ pub struct Ticked {
 pub struct TickedRun {
     /// The routine with its local occurrence.
     pub run: String,
-    /// What became of it; none where it goes on in a later tick.
+    /// The outcome; none where the run goes on in a later tick.
     pub outcome: Option<String>,
-    /// What it waits for, where it goes on in a later tick.
+    /// The reason of waiting, where the run goes on in a later tick.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waits: Option<String>,
 }
 
 /// Runs what is due.
-pub fn routines(ui: Ui, workspace: &Arc<Workspace>, rests: bool, dry: bool) -> Result<Ticked, CommandError> {
+pub fn run_due_routines(
+    ui: Ui,
+    workspace: &Arc<Workspace>,
+    rests: bool,
+    dry: bool,
+) -> Result<Ticked, CommandError> {
     let notes = routines::read_all(workspace)?;
     let journal = workspace.journal()?;
     let is_on = notes.iter().any(|note| note.routine.as_ref().is_some_and(|routine| routine.enabled));
@@ -92,13 +97,13 @@ pub fn routines(ui: Ui, workspace: &Arc<Workspace>, rests: bool, dry: bool) -> R
 }
 
 impl Ticked {
-    /// Whether there is anything to tell.
-    pub fn has_something(&self) -> bool {
-        !(self.ran.is_empty() && self.nothing.is_empty() && self.problems.is_empty())
+    /// Whether there is nothing to report.
+    pub fn is_empty(&self) -> bool {
+        self.ran.is_empty() && self.nothing.is_empty() && self.problems.is_empty()
     }
 
-    /// Says what a person wants to know; whether somebody has to look at it.
-    pub fn say(&self, ui: Ui) -> bool {
+    /// Prints the runs and the problems; true where there is a problem.
+    pub fn print_report(&self, ui: Ui) -> bool {
         for ran in &self.ran {
             match (&ran.outcome, &ran.waits) {
                 (Some(outcome), _) => ui.note(format!("routine {}: {outcome}", ran.run)),

@@ -1,4 +1,4 @@
-//! What comes next, as `status` shows it.
+//! Formats the next occurrences for `status`.
 
 use comfy_table::{Table, presets};
 
@@ -16,7 +16,7 @@ fn place(one: &UpcomingItem) -> String {
     }
 }
 
-/// What comes next, for people.
+/// The lines of the next occurrences.
 pub(super) fn next_lines(out: &mut Vec<String>, workspace: &Workspace, next: &[UpcomingItem]) {
     if next.is_empty() {
         out.push("next      nothing is scheduled".to_owned());

@@ -1,7 +1,8 @@
-//! `hook install` and Claude Code's own memories: into the vault, and out of it again.
+//! Moves Claude Code's own memories into the vault (`hook install`), and out of it again (`hook uninstall`).
 //!
-//! The host writes the notes itself, where its settings say ([`memories`]); nothing stands between. What it has
-//! already is copied over once, as one write that can be undone, and stays where it was.
+//! The host itself writes the notes, into the folder that its settings name ([`memories`]). Existing ones are copied once,
+//! as one
+//! write that can be undone; the originals stay.
 
 use std::path::{Path, PathBuf};
 
@@ -15,10 +16,10 @@ use crate::memory::derive;
 use crate::transfer::follow::{self, SourceFolder};
 use crate::vault::{Actor, EditError, NotePath, Operation, VaultError, Why};
 
-/// What the person wants.
+/// The options `--memories` and `--no-memories`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum MemoriesChoice {
-    /// To be asked, where there is a terminal.
+    /// Ask, where there is a terminal.
     Ask,
     /// Into the vault.
     Yes,
@@ -26,7 +27,7 @@ pub(super) enum MemoriesChoice {
     No,
 }
 
-/// What came of it.
+/// The result of `hook install` for memories.
 #[derive(Debug, Serialize)]
 pub(in crate::cli) struct MemoriesReport {
     /// The host's settings of the project.
@@ -46,14 +47,14 @@ pub(in crate::cli) fn install(
     context: &Context,
     vault: &Path,
     config: &Path,
-    wish: MemoriesChoice,
+    choice: MemoriesChoice,
     dry_run: bool,
 ) -> Result<Option<MemoriesReport>, CommandError> {
     let here = std::env::current_dir()?;
     let project = memories::project(&here);
     let is_home = etcetera::home_dir().is_ok_and(|home| home == project);
-    if wish == MemoriesChoice::No
-        || (wish == MemoriesChoice::Ask && (is_home || !context.ui.can_ask() || !is_project(project)))
+    if choice == MemoriesChoice::No
+        || (choice == MemoriesChoice::Ask && (is_home || !context.ui.can_ask() || !is_project(project)))
     {
         return Ok(None);
     }
@@ -73,11 +74,11 @@ pub(in crate::cli) fn install(
     );
     match memories::set_in(file.text()).map_err(wrong)? {
         Some(set) if set == shown => {}
-        Some(set) if wish != MemoriesChoice::Yes => {
+        Some(set) if choice != MemoriesChoice::Yes => {
             context.ui.note(format!("Claude Code's memories of this project are in `{set}`, and stay there"));
             return Ok(None);
         }
-        _ if wish == MemoriesChoice::Ask && !context.ui.confirm(&question) => return Ok(None),
+        _ if choice == MemoriesChoice::Ask && !context.ui.confirm(&question) => return Ok(None),
         _ => {}
     }
     let after = memories::with(file.text(), shown).map_err(wrong)?;
@@ -106,12 +107,12 @@ pub(in crate::cli) fn install(
     Ok(Some(kept))
 }
 
-/// Whether a folder looks like somebody's project.
+/// Whether a folder looks like a project.
 fn is_project(folder: &Path) -> bool {
     folder.join(".git").exists() || folder.join(".claude").exists() || folder.join("CLAUDE.md").exists()
 }
 
-/// The host's settings of the person alone, in a project.
+/// The host's personal settings file of a project.
 fn settings_of(project: &Path) -> PathBuf {
     project.join(".claude/settings.local.json")
 }

@@ -1,4 +1,4 @@
-//! `hook`: answers a coding agent's hooks, and writes them into its settings.
+//! `hook`: answers a coding agent's hooks, archives its sessions, and writes the hooks into its settings.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ enum Action {
         /// The session's id, where the file isn't named by it.
         #[arg(long, value_name = "ID")]
         session: Option<String>,
-        /// Where a session worked that doesn't say so.
+        /// The working directory of a session that doesn't name one.
         #[arg(long, value_name = "DIR", hide = true)]
         cwd: Option<PathBuf>,
         /// The folder of a new log.
@@ -135,7 +135,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             let config = config_dir().unwrap_or_default();
             let server = hook_server::name(&vault_text, &config, project).filter(|_| !no_mcp);
             let caller = Caller { program, vault: vault_text, server };
-            let wish = match (wanted, no_memories) {
+            let choice = match (wanted, no_memories) {
                 (true, _) => MemoriesChoice::Yes,
                 (_, true) => MemoriesChoice::No,
                 _ => MemoriesChoice::Ask,
@@ -143,16 +143,16 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             if *codex_memories {
                 agent_memories::follow_codex(context, at.dry_run)?;
             }
-            let kept = agent_memories::install(context, &vault, &config, wish, at.dry_run)?;
-            change(context, at, kept.as_ref(), |file| install::install(file.text(), &caller).map(Some))
+            let kept = agent_memories::install(context, &vault, &config, choice, at.dry_run)?;
+            edit_settings(context, at, kept.as_ref(), |file| install::install(file.text(), &caller).map(Some))
         }
         Action::Uninstall { at } => {
-            let done = change(context, at, None, without)?;
+            let done = edit_settings(context, at, None, without_ours)?;
             agent_memories::uninstall(context, at.dry_run)?;
             Ok(done)
         }
         Action::Archive { files, session, cwd, project, ended, compacting } => {
-            let like = Request {
+            let template = Request {
                 session: session.clone().unwrap_or_default(),
                 cwd: cwd.clone(),
                 project: project.clone(),
@@ -160,32 +160,32 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
                 compacting: *compacting,
                 ..Request::default()
             };
-            keep(context, files, &like)
+            archive_sessions(context, files, &template)
         }
         _ => {
             if let Some(event) = args.event() {
-                answer(context, event);
+                answer_host(context, event);
             }
             Ok(Status::Fine)
         }
     }
 }
 
-/// One answer to the host, or silence.
-fn answer(context: &Context, event: HostEvent) {
+/// Prints one answer for the host, or nothing.
+fn answer_host(context: &Context, event: HostEvent) {
     let vault = context.vault_dir().map_err(|error| error.to_string());
     let place = HookContext { vault, clock: Arc::clone(&context.clock) };
     let line = hooks::respond(event, &place, io::stdin());
     if !line.is_empty() {
         let mut out = io::stdout().lock();
-        // A host that doesn't listen any more needs no answer.
+        // A host that closed the pipe needs no answer.
         let _ = writeln!(out, "{line}").and_then(|()| out.flush());
     }
 }
 
-/// Keeps sessions, and says what was added.
-fn keep(context: &Context, files: &[PathBuf], like: &Request) -> CommandResult {
-    if !like.session.is_empty() && files.len() != 1 {
+/// Archives sessions, and prints what was added.
+fn archive_sessions(context: &Context, files: &[PathBuf], template: &Request) -> CommandResult {
+    if !template.session.is_empty() && files.len() != 1 {
         return Err(CommandError::usage("`--session` goes with one transcript"));
     }
     let workspace = context.workspace()?;
@@ -194,8 +194,8 @@ fn keep(context: &Context, files: &[PathBuf], like: &Request) -> CommandResult {
     for file in files {
         let file = std::path::absolute(file)?;
         let own = Request::of(&file);
-        let session = if like.session.is_empty() { own.session } else { like.session.clone() };
-        let request = Request { session, transcript: file, ..like.clone() };
+        let session = if template.session.is_empty() { own.session } else { template.session.clone() };
+        let request = Request { session, transcript: file, ..template.clone() };
         let is_there = request.transcript.is_file();
         let done = if is_there { archive(&workspace, &request, None) } else { Err(ArchiveError::NotThere) };
         match done {
@@ -232,7 +232,7 @@ fn keep(context: &Context, files: &[PathBuf], like: &Request) -> CommandResult {
 }
 
 /// The settings without our entries; none where there was no file before they came.
-fn without(file: &SettingsFile) -> Result<Option<String>, SettingsError> {
+fn without_ours(file: &SettingsFile) -> Result<Option<String>, SettingsError> {
     let before = file.before();
     if file.is_plain() && install::is_all_ours(file.text(), before.as_deref())? {
         return Ok(None);
@@ -240,14 +240,14 @@ fn without(file: &SettingsFile) -> Result<Option<String>, SettingsError> {
     install::uninstall(file.text(), before.as_deref()).map(Some)
 }
 
-/// Edits the settings file, or takes it away, and shows what changed.
-fn change(
+/// Edits the settings file, or removes it, and prints the change.
+fn edit_settings(
     context: &Context,
     at: &At,
     kept: Option<&MemoriesReport>,
     edit: impl Fn(&SettingsFile) -> Result<Option<String>, SettingsError>,
 ) -> CommandResult {
-    let path = path(at)?;
+    let path = settings_path(at)?;
     let file = SettingsFile::read(&path)?;
     let edited = edit(&file)
         .map_err(|error| CommandError::problem(format!("`{}`: {error}", path.display())).hint(MEND))?;
@@ -278,8 +278,8 @@ fn change(
     Ok(Status::Fine)
 }
 
-/// The settings file that is meant.
-fn path(at: &At) -> Result<PathBuf, CommandError> {
+/// The path of the settings file.
+fn settings_path(at: &At) -> Result<PathBuf, CommandError> {
     if let Some(path) = &at.settings {
         return Ok(std::path::absolute(path)?);
     }

@@ -1,4 +1,4 @@
-//! Whether Claude Code can call our MCP server from its hooks, and by which name: then no prompt starts a process.
+//! Finds our MCP server in Claude Code's settings, so that its hooks call the server instead of starting a process.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -18,8 +18,8 @@ pub(in crate::cli) fn name(vault: &str, config: &Path, project: Option<&Path>) -
     let own = project.and_then(Path::to_str).map(|project| all["projects"][project]["mcpServers"].clone());
     let shared = project.map(|project| read(&project.join(".mcp.json"))["mcpServers"].clone());
     let places = [own, shared, Some(all["mcpServers"].clone())];
-    let found = places.iter().flatten().find_map(|servers| ours(servers, vault))?;
-    can_call().then_some(found)
+    let found = places.iter().flatten().find_map(|servers| find_our_server(servers, vault))?;
+    host_calls_tools().then_some(found)
 }
 
 fn read(file: &Path) -> Value {
@@ -27,7 +27,7 @@ fn read(file: &Path) -> Value {
 }
 
 /// The first server that is ours, for this vault.
-fn ours(servers: &Value, vault: &str) -> Option<String> {
+fn find_our_server(servers: &Value, vault: &str) -> Option<String> {
     let is_ours = |server: &Value| {
         let program = server["command"].as_str().and_then(|command| command.rsplit(['/', '\\']).next());
         let words: Vec<&str> =
@@ -43,10 +43,10 @@ fn ours(servers: &Value, vault: &str) -> Option<String> {
 }
 
 /// Whether the host that is installed calls tools from hooks.
-fn can_call() -> bool {
-    let said = Command::new("claude").arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).output();
-    said.is_ok_and(|said| {
-        version(&String::from_utf8_lossy(&said.stdout)).is_some_and(|version| version >= SINCE)
+fn host_calls_tools() -> bool {
+    let output = Command::new("claude").arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).output();
+    output.is_ok_and(|output| {
+        version(&String::from_utf8_lossy(&output.stdout)).is_some_and(|version| version >= SINCE)
     })
 }
 
@@ -65,11 +65,14 @@ mod tests {
     fn our_server_is_known_by_its_program_and_vault() {
         let server = |command: &str, args: Value| json!({ "a": { "command": "npx", "args": [] }, "notes": { "command": command, "args": args } });
         let args = json!(["--vault", "/v", "mcp"]);
-        assert_eq!(ours(&server("/opt/vault-agent", args.clone()), "/v").as_deref(), Some("notes"));
-        assert_eq!(ours(&server("/opt/vault-agent", args.clone()), "/other"), None);
-        assert_eq!(ours(&server("/opt/other", args), "/v"), None);
-        assert_eq!(ours(&server("vault-agent", json!(["mcp"])), "/v"), None);
-        assert_eq!(ours(&Value::Null, "/v"), None);
+        assert_eq!(
+            find_our_server(&server("/opt/vault-agent", args.clone()), "/v").as_deref(),
+            Some("notes")
+        );
+        assert_eq!(find_our_server(&server("/opt/vault-agent", args.clone()), "/other"), None);
+        assert_eq!(find_our_server(&server("/opt/other", args), "/v"), None);
+        assert_eq!(find_our_server(&server("vault-agent", json!(["mcp"])), "/v"), None);
+        assert_eq!(find_our_server(&Value::Null, "/v"), None);
     }
 
     #[test]

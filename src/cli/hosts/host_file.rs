@@ -1,4 +1,4 @@
-//! A host's settings file, as `hook` and the commands beside it show what changes in it.
+//! Prints the change of a host's settings file as a diff.
 
 use std::path::Path;
 
@@ -14,5 +14,5 @@ pub(super) fn show_change(context: &Context, path: &Path, before: &str, after: &
     }
 }
 
-/// What to do with a file that can't be changed.
+/// The hint for a file that can't be changed.
 pub(super) const MEND: &str = "mend the file by hand first; nothing was written";

@@ -1,4 +1,4 @@
-//! `mcp`: the MCP server.
+//! `mcp`: runs the MCP server.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = Workspace::open(&context.vault_dir()?, Arc::clone(&context.clock))?;
     let here = std::env::current_dir()?;
     let place = mcp::ServerScopes::of(&here, |name| std::env::var(name).ok());
-    let shared = Arc::new(SharedState::new(workspace, tools(args), place));
+    let shared = Arc::new(SharedState::new(workspace, exposed_tools(args), place));
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .max_blocking_threads(64)
@@ -54,7 +54,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         .build()?;
     let result = runtime.block_on(async {
         let stop = CancellationToken::new();
-        tokio::spawn(signals(stop.clone()));
+        tokio::spawn(cancel_on_signal(stop.clone()));
         match args.http {
             Some(address) => http(context, args, address, shared, stop).await,
             None => mcp::serve_stdio(shared, stop).await.map_err(CommandError::problem),
@@ -65,8 +65,8 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     result.map(|()| Status::Fine)
 }
 
-/// The tools that were asked for; a brain that another one asks, asks none.
-fn tools(args: &Args) -> ToolSet {
+/// The chosen tools; without `ask_brain` where another brain asks.
+fn exposed_tools(args: &Args) -> ToolSet {
     #[cfg(feature = "assistant")]
     {
         use crate::agent::colleague::ASKED;
@@ -109,7 +109,7 @@ async fn http(
 }
 
 /// Cancels `stop` at Ctrl-C or SIGTERM.
-async fn signals(stop: CancellationToken) {
+async fn cancel_on_signal(stop: CancellationToken) {
     use tokio::signal::unix::{SignalKind, signal};
     let (Ok(mut interrupt), Ok(mut terminate)) =
         (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))

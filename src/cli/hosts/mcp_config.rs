@@ -1,4 +1,4 @@
-//! `mcp-config`: what to tell a host so that it starts the MCP server.
+//! `mcp-config`: prints the configuration with which a host starts the MCP server.
 
 use serde::Serialize;
 
@@ -12,7 +12,7 @@ use crate::mcp::hosts::{self, Host, ServerPurpose};
 /// it, is said on standard error.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// What the server is for: `recall` reads memory, `deliver` writes it too and adds reminders, `full` does all.
+    /// The purpose of the server: `recall` reads memory, `deliver` writes it too and adds reminders, `full` does all.
     purpose: ServerPurpose,
     /// The host.
     #[arg(long, default_value = "claude-code")]
@@ -37,14 +37,14 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         .map_err(|error| CommandError::usage(format!("`{}`: {error}", dir.display())))?;
     let binary = std::env::current_exe()?;
     let settings = args.others.as_ref().map(|_| Settings::load(&vault)).transpose()?.unwrap_or_default();
-    let who = args.others.as_deref().unwrap_or_default();
+    let user = args.others.as_deref().unwrap_or_default();
     let is_known =
-        |who: &str| who == "assistant" || who.strip_prefix("routine:").is_some_and(|it| !it.is_empty());
-    if args.others.is_some() && !is_known(who) {
-        return Err(CommandError::usage(format!("`{who}` is nobody that a server is for"))
+        |user: &str| user == "assistant" || user.strip_prefix("routine:").is_some_and(|it| !it.is_empty());
+    if args.others.is_some() && !is_known(user) {
+        return Err(CommandError::usage(format!("`{user}` uses no servers"))
             .hint("write `--for assistant`, or `--for routine:NAME`"));
     }
-    let others: Vec<&McpServer> = mcp_hosts::of(&settings.mcp, who).collect();
+    let others: Vec<&McpServer> = mcp_hosts::of(&settings.mcp, user).collect();
     let config = hosts::config(args.host, args.purpose, &binary, &vault, &others);
     context.ui.line(config.text.trim_end());
     context.ui.json(&Printed {
@@ -66,7 +66,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         for remark in &config.remarks {
             context.ui.note(format!("# {remark}"));
         }
-        for left_out in settings.mcp.iter().filter(|one| one.is_for(who) && one.key_file.is_some()) {
+        for left_out in settings.mcp.iter().filter(|one| one.is_for(user) && one.key_file.is_some()) {
             context.ui.note(format!(
                 "# left out: `{}`, whose key lies in a file; a host takes it from a variable (`key_env`)",
                 left_out.name

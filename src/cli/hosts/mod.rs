@@ -1,8 +1,8 @@
-//! Coding agents and MCP hosts: `hook`, `mcp` and `mcp-config` connect them, and answer them; `web`.
+//! The commands for coding agents, MCP hosts and browsers: `hook`, `mcp`, `mcp-config`, `web`.
 //!
 //! - [`hook`]: answers a host's hooks, and writes them into its settings ([`host_file`], [`hook_server`]);
 //! - [`agent_memories`]: the memories that a host keeps by itself;
-//! - [`mcp`], [`mcp_config`]: the MCP server, and what to tell a host so that it starts it;
+//! - [`mcp`], [`mcp_config`]: the MCP server, and a host's configuration that starts it;
 //! - [`web`]: the page, for people.
 
 mod agent_memories;

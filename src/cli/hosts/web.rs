@@ -1,4 +1,4 @@
-//! `web`: the page.
+//! `web`: opens the page in a browser, and lists or ends its sessions.
 
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -54,7 +54,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     };
     match door::ask(&workspace.dirs.state, request) {
         Some(Reply::Open(invitation)) => {
-            show(context, args, &invitation)?;
+            print_invitation(context, args, &invitation)?;
             Ok(Status::Fine)
         }
         Some(Reply::Stopped(was_open)) => {
@@ -81,14 +81,14 @@ fn serve(context: &Context, args: &Args, workspace: Workspace) -> CommandResult 
     let served = runtime.block_on(async {
         let stop = stop_on_signals()?;
         let live = Live::default();
-        let told = live.clone();
-        let watcher = Watcher::start(&workspace.vault, move |event| tell(&told, event));
+        let changes = live.clone();
+        let watcher = Watcher::start(&workspace.vault, move |event| forward_change(&changes, event));
         if let Err(error) = &watcher {
             context.ui.note(format!("the page doesn't follow changes: {error}"));
         }
         let page =
             Page::start(Arc::clone(&workspace), live, true, assistant::questions(Arc::default())).await?;
-        show(context, args, &page.invite(args.pair)?)?;
+        print_invitation(context, args, &page.invite(args.pair)?)?;
         context.ui.note(
             "no daemon runs: the page is served until Ctrl-C, and nothing that is due is told meanwhile",
         );
@@ -99,7 +99,7 @@ fn serve(context: &Context, args: &Args, workspace: Workspace) -> CommandResult 
     served.map(|()| Status::Fine)
 }
 
-fn tell(live: &Live, event: WatchEvent) {
+fn forward_change(live: &Live, event: WatchEvent) {
     live.tell(match event {
         WatchEvent::Dirty(paths) => Changed::Notes(paths.iter().map(ToString::to_string).collect()),
         WatchEvent::Rescan(_) => Changed::Notes(Vec::new()),
@@ -110,7 +110,7 @@ fn tell(live: &Live, event: WatchEvent) {
 }
 
 /// Prints the address, and opens it where a person sits.
-fn show(context: &Context, args: &Args, invitation: &Invitation) -> Result<(), CommandError> {
+fn print_invitation(context: &Context, args: &Args, invitation: &Invitation) -> Result<(), CommandError> {
     let ui = context.ui;
     ui.json(invitation);
     if args.pair {
@@ -122,14 +122,14 @@ fn show(context: &Context, args: &Args, invitation: &Invitation) -> Result<(), C
     }
     ui.line(&invitation.url);
     if !(args.print || args.pair || ui.json) {
-        open(&invitation.url);
+        open_browser(&invitation.url);
     }
     ui.note(format!("it lets one browser in, once, until {}", invitation.expires));
     Ok(())
 }
 
 /// Opens an address in the browser. Where there is none, the address is printed anyway.
-fn open(url: &str) {
+fn open_browser(url: &str) {
     let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let started = Command::new(program)
         .arg(url)

@@ -1,4 +1,4 @@
-//! The index: `search` and `recall` ask it; `reindex` builds it anew, `stats` says what is in it.
+//! The commands over the index: `search` and `recall` query it, `reindex` rebuilds it, `stats` describes it.
 //!
 //! - [`search`], [`recall`], [`reindex`], [`stats`]: one file a command.
 

@@ -1,4 +1,4 @@
-//! `reindex`: the cache anew from the notes.
+//! `reindex`: rebuilds the index from the notes.
 
 use std::io::IsTerminal;
 use std::sync::Arc;

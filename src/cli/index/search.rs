@@ -1,4 +1,4 @@
-//! `search`: blocks of the vault that a query is about, best first.
+//! `search`: prints the blocks of the vault that match a query, best first.
 
 use std::io::BufRead;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::cli::memories::with_here;
+use crate::cli::memories::expand_here;
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::deliver::{link, takes_links};
 use crate::search::{Answer, Asker, Hit, IndexError, Query, Reranked};
@@ -19,7 +19,7 @@ use crate::search::{Answer, Asker, Hit, IndexError, Query, Reranked};
 /// Quote the whole query for the shell: 'theme -dark "side bar"'.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// What to look for.
+    /// The query.
     #[arg(required_unless_present = "stdin")]
     query: Vec<String>,
     /// Only there: a folder or file, `logs`, `sessions`, `memory`, `daily`, `channel:ID` or `thread:ID`. Or only what belongs to
@@ -69,11 +69,11 @@ struct Reply {
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let asker = Asker::new(Arc::new(context.workspace_or_last()?));
     if args.stdin {
-        return lines(context, args, &asker);
+        return answer_lines(context, args, &asker);
     }
     let query = Query {
         text: args.query.join(" "),
-        scope: with_here(args.scope.as_deref())?,
+        scope: expand_here(args.scope.as_deref())?,
         limit: args.limit,
         exact: args.exact,
     };
@@ -87,7 +87,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 }
 
 /// Answers queries from standard input until it ends.
-fn lines(context: &Context, args: &Args, asker: &Asker) -> CommandResult {
+fn answer_lines(context: &Context, args: &Args, asker: &Asker) -> CommandResult {
     let mut status = Status::Fine;
     for line in std::io::stdin().lock().lines() {
         let line = line?;
@@ -113,7 +113,7 @@ fn reply(asker: &Asker, args: &Args, asked: Line) -> Reply {
     let scope = asked.scope.or_else(|| args.scope.clone());
     let query = Query {
         text: asked.query,
-        scope: with_here(scope.as_deref()).unwrap_or(scope),
+        scope: expand_here(scope.as_deref()).unwrap_or(scope),
         limit: asked.limit.unwrap_or(args.limit),
         exact: asked.exact || args.exact,
     };
@@ -155,7 +155,7 @@ fn show(context: &Context, answer: &Answer, root: &Path) {
         context.ui.line(format!("{place}{alike}{section}{who}{when}{pin}"));
         context.ui.line(format!("    {}", hit.snippet));
     }
-    // What else was not searched stands in the notes, where it was said.
+    // A note above says what was not searched.
     if answer.hits.is_empty() && answer.freshness.not_searched == 0 && !context.ui.json {
         context.ui.note("nothing found");
     }

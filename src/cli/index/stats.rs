@@ -1,4 +1,4 @@
-//! `stats`: what is in the index.
+//! `stats`: prints the size and the contents of the index.
 
 use crate::cli::{CommandResult, Context, Status};
 

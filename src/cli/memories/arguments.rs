@@ -1,4 +1,4 @@
-//! What the arguments of `memory` mean: words, scopes, days, lines.
+//! Parses the arguments of `memory`: texts, scopes, days, line ranges, links.
 
 use std::io::Read;
 
@@ -11,7 +11,7 @@ use crate::memory::{MemoryError, Scope, derive, derived_before};
 use crate::workspace::Workspace;
 
 /// A text argument; `-` is standard input.
-pub(super) fn words(text: &str) -> Result<String, CommandError> {
+pub(super) fn text_argument(text: &str) -> Result<String, CommandError> {
     if text != "-" {
         return Ok(text.to_owned());
     }
@@ -21,7 +21,7 @@ pub(super) fn words(text: &str) -> Result<String, CommandError> {
 }
 
 /// A scope as people write it; `here` is this folder's. Without one, what the environment names.
-pub(super) fn scope(text: Option<&str>) -> Result<Scope, CommandError> {
+pub(super) fn parse_scope(text: Option<&str>) -> Result<Scope, CommandError> {
     let env = |name: &str| std::env::var(name).ok();
     match text {
         Some("here") => Ok(derive(&std::env::current_dir()?, env)),
@@ -32,13 +32,13 @@ pub(super) fn scope(text: Option<&str>) -> Result<Scope, CommandError> {
 }
 
 /// A scope of `search` and `recall` with this folder's project in the place of `here`.
-pub(in crate::cli) fn with_here(scope: Option<&str>) -> Result<Option<String>, CommandError> {
+pub(in crate::cli) fn expand_here(scope: Option<&str>) -> Result<Option<String>, CommandError> {
     let Some(text) = scope else { return Ok(None) };
     let mut parts = Vec::new();
     for part in text.split(',') {
         if part.trim() == "here" {
-            parts.push(self::scope(Some("here"))?.to_string());
-            parts.extend(before().map(|scope| scope.to_string()));
+            parts.push(parse_scope(Some("here"))?.to_string());
+            parts.extend(previous_scope().map(|scope| scope.to_string()));
         } else {
             parts.push(part.to_owned());
         }
@@ -46,16 +46,16 @@ pub(in crate::cli) fn with_here(scope: Option<&str>) -> Result<Option<String>, C
     Ok(Some(parts.join(",")))
 }
 
-/// What this folder's project was called by its folder's name alone.
-pub(super) fn before() -> Option<Scope> {
+/// The scope that this folder's project had in earlier versions, by its name alone.
+pub(super) fn previous_scope() -> Option<Scope> {
     derived_before(&std::env::current_dir().ok()?, |name| std::env::var(name).ok())
 }
 
-pub(super) fn named<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, CommandError> {
+pub(super) fn parse_name<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, CommandError> {
     serde_json::from_value(json!(text)).map_err(CommandError::usage)
 }
 
-pub(super) fn day(text: &str, workspace: &Workspace) -> Result<Date, CommandError> {
+pub(super) fn parse_day(text: &str, workspace: &Workspace) -> Result<Date, CommandError> {
     let today = workspace.zone.tz().to_datetime(workspace.clock.now()).date();
     match text {
         "today" => Ok(today),
@@ -68,7 +68,7 @@ pub(super) fn day(text: &str, workspace: &Workspace) -> Result<Date, CommandErro
 }
 
 /// `3`, `3-7`, `3-`.
-pub(super) fn range(text: &str) -> Result<(usize, usize), CommandError> {
+pub(super) fn parse_line_range(text: &str) -> Result<(usize, usize), CommandError> {
     let (from, to) = text.split_once('-').unwrap_or((text, text));
     let to = if to.is_empty() { Ok(usize::MAX) } else { to.trim().parse() };
     match (from.trim().parse(), to) {
@@ -81,7 +81,7 @@ pub(super) fn range(text: &str) -> Result<(usize, usize), CommandError> {
 }
 
 /// `MEMORY.md:12`.
-pub(super) fn place_of(text: &str) -> Result<(&str, usize), CommandError> {
+pub(super) fn parse_note_line(text: &str) -> Result<(&str, usize), CommandError> {
     let place = text.rsplit_once(':').and_then(|(path, line)| Some((path, line.parse().ok()?)));
     place.ok_or_else(|| {
         CommandError::usage(format!("`{text}` names no line of a note")).hint("write it as `MEMORY.md:12`")
@@ -89,7 +89,7 @@ pub(super) fn place_of(text: &str) -> Result<(&str, usize), CommandError> {
 }
 
 /// A link as `note#^block`, `note#heading` or `note`, with or without brackets.
-pub(super) fn target(text: &str) -> Target {
+pub(super) fn parse_link(text: &str) -> Target {
     let bare = text.trim().trim_start_matches("[[").trim_end_matches("]]");
     let (path, place) = bare.split_once('#').map_or((bare, None), |(path, place)| (path, Some(place)));
     let block = place.and_then(|place| place.strip_prefix('^'));

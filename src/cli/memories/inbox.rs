@@ -1,4 +1,4 @@
-//! `inbox`: what could be remembered, to be kept or declined.
+//! `inbox`: lists candidates for memory, and keeps or declines them.
 
 use serde::Serialize;
 
@@ -58,11 +58,11 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let inbox = Inbox::new(workspace.memory());
     match args.action.as_ref().unwrap_or(&Action::List { all: false }) {
         Action::List { all } => list(context, &inbox, *all),
-        Action::Keep { ids } => each(context, ids, |id| {
+        Action::Keep { ids } => for_each_id(context, ids, |id| {
             let kept = inbox.keep(id, HUMAN, workspace.clock.now(), &context.origin())?;
             Ok((format!("kept: {}", kept.saved.text), kept))
         }),
-        Action::Drop { ids } => each(context, ids, |id| {
+        Action::Drop { ids } => for_each_id(context, ids, |id| {
             let gone = inbox.decline(id, &context.origin())?;
             Ok((format!("declined: {}", gone.text), gone))
         }),
@@ -77,10 +77,10 @@ fn list(context: &Context, inbox: &Inbox<'_>, all: bool) -> CommandResult {
     let shown: Vec<&ListedCandidate> =
         listed.iter().filter(|one| all || one.state == CandidateState::Open).collect();
     for one in &shown {
-        context.ui.line(words(one));
+        context.ui.line(describe(one));
     }
     let path = inbox.path();
-    // A line that somebody means is waited for in vain as long as it isn't understood.
+    // A line that looks like an answer and isn't understood has no effect.
     let missed = inbox.read()?.near_misses;
     for Finding { line, column, reason, suggestion } in &missed {
         context.ui.note(format!("{path}:{line}:{column}: not understood: {reason}; {suggestion}"));
@@ -93,8 +93,8 @@ fn list(context: &Context, inbox: &Inbox<'_>, all: bool) -> CommandResult {
     Ok(Status::Fine)
 }
 
-/// One thing, for people.
-fn words(one: &ListedCandidate) -> String {
+/// A candidate, for people.
+fn describe(one: &ListedCandidate) -> String {
     let state = match one.state {
         CandidateState::Open => "",
         CandidateState::Kept => "  (kept)",
@@ -109,8 +109,8 @@ fn words(one: &ListedCandidate) -> String {
     format!("{id}  [{category}] {section}: {text}{state}\n  “{quote}” [[{source}]]{change}")
 }
 
-/// Does one after another; what goes wrong with one is told, and the others are done.
-fn each<T: Serialize>(
+/// Acts on one id after another; an error with one is printed, and the others go on.
+fn for_each_id<T: Serialize>(
     context: &Context,
     ids: &[String],
     mut act: impl FnMut(&str) -> Result<(String, T), InboxError>,
@@ -154,7 +154,7 @@ impl From<InboxError> for CommandError {
     }
 }
 
-/// What a scan found.
+/// A candidate that a scan found.
 #[derive(Debug, Serialize)]
 struct ScanReport {
     id: String,
@@ -178,7 +178,7 @@ fn scan(
     let inbox = Inbox::new(workspace.memory());
     let mut learner = Learner::new(workspace.memory())?;
     let (mut proposals, mut read, now) = (Vec::new(), 0, workspace.clock.now());
-    for path in meant(workspace, logs)? {
+    for path in selected_logs(workspace, logs)? {
         let (turns, _) = new_turns::turns(path.as_str(), &workspace.vault.read(&path)?, None);
         for turn in turns {
             let day = workspace.zone.tz().to_datetime(turn.at).date();
@@ -213,7 +213,7 @@ fn scan(
         context.ui.line(format!("{}  [{}] {}: {}", one.id, one.category, one.section, one.text));
     }
     let verb = if dry { "would be asked" } else { "asked" };
-    context.ui.note(format!("{} of {read} messages: {} {verb}", count(&found), found.len()));
+    context.ui.note(format!("{} of {read} messages: {} {verb}", message_count(&found), found.len()));
     if asking.left > 0 {
         let crate::config::Inbox { per_day, open } = workspace.settings.inbox;
         context.ui.note(format!(
@@ -224,13 +224,16 @@ fn scan(
     Ok(Status::Fine)
 }
 
-/// How many messages were found in.
-fn count(found: &[ScanReport]) -> usize {
+/// The number of messages with a candidate.
+fn message_count(found: &[ScanReport]) -> usize {
     found.iter().map(|one| &one.source).collect::<std::collections::HashSet<_>>().len()
 }
 
-/// The logs that are meant, in order.
-fn meant(workspace: &Workspace, logs: &[String]) -> Result<Vec<crate::vault::NotePath>, CommandError> {
+/// The named logs, or all of conversations, in order.
+fn selected_logs(
+    workspace: &Workspace,
+    logs: &[String],
+) -> Result<Vec<crate::vault::NotePath>, CommandError> {
     use crate::vault::{NotePath, WalkOptions};
 
     let folder = workspace.note(&workspace.settings.paths.logs);

@@ -1,9 +1,11 @@
-//! `memory`: the memory notes from the command line.
+//! `memory`: saves, lists, reads, changes and removes memories.
 
 use serde_json::json;
 
-use super::arguments::{before, day, place_of, range, scope, target, words};
-use super::saving::{SaveArgs, one_line, save, tell};
+use super::arguments::{
+    parse_day, parse_line_range, parse_link, parse_note_line, parse_scope, previous_scope, text_argument,
+};
+use super::saving::{SaveArgs, one_line, print_saved, save};
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::memory::{ListedDay, ListedSection, MemoryError, MemoryKind, MemoryRef, read_working, working};
 use crate::workspace::Workspace;
@@ -21,9 +23,9 @@ enum Action {
     Save(SaveArgs),
     /// Lists memories.
     List {
-        /// What to list: `long`, `daily`, `commitment` or `pins`.
+        /// The kind to list: `long`, `daily`, `commitment` or `pins`.
         #[arg(default_value = "long")]
-        shelf: String,
+        kind: String,
         /// Only what belongs to these scopes: `global`, `here`, `project:ID` and so on, with commas between them.
         #[arg(long, value_name = "S", value_delimiter = ',')]
         scope: Vec<String>,
@@ -48,7 +50,7 @@ enum Action {
         date: String,
         /// The line of the bullet in the day's note.
         line: usize,
-        /// What the bullet says: then it is that one, wherever it stands.
+        /// The words of the bullet: then it is found by them, at any line.
         #[arg(long, value_name = "TEXT")]
         text: Option<String>,
         /// The section that it goes to.
@@ -60,7 +62,7 @@ enum Action {
         /// The words.
         #[arg(required_unless_present_any = ["line", "link"])]
         text: Option<String>,
-        /// What the pin points to: a note, with `#^ID` for a block of it.
+        /// The target of the pin: a note, with `#^ID` for a block of it.
         #[arg(long, value_name = "LINK")]
         link: Option<String>,
         /// The line of a note to pin: `MEMORY.md:12`.
@@ -76,9 +78,9 @@ enum Action {
     Edit {
         /// The note.
         path: String,
-        /// What the memory says now: its words, or its exact lines.
+        /// The present words of the memory, or its exact lines.
         text: String,
-        /// What it shall say; `-` reads it from standard input.
+        /// The new words; `-` reads it from standard input.
         new: String,
         /// One of its lines, where several memories say the same.
         #[arg(long, value_name = "LINE")]
@@ -93,7 +95,7 @@ enum Action {
         path: String,
         /// The line of the bullet.
         line: usize,
-        /// What the bullet says: then it is that one, wherever it stands.
+        /// The words of the bullet: then it is found by them, at any line.
         #[arg(long, value_name = "TEXT")]
         text: Option<String>,
     },
@@ -115,11 +117,11 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let origin = context.origin();
     match &args.action {
         Action::Save(args) => save(context, &workspace, args),
-        Action::List { shelf, scope, date, all } => {
-            list(context, &workspace, shelf, scope, date.as_deref(), *all)
+        Action::List { kind, scope, date, all } => {
+            list(context, &workspace, kind, scope, date.as_deref(), *all)
         }
         Action::Get { path, lines } => {
-            let excerpt = memory.get(path, lines.as_deref().map(range).transpose()?)?;
+            let excerpt = memory.get(path, lines.as_deref().map(parse_line_range).transpose()?)?;
             context.ui.json(&excerpt);
             context.ui.line(excerpt.text.trim_end_matches(['\n', '\r']));
             if excerpt.truncated {
@@ -129,11 +131,11 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             Ok(Status::Fine)
         }
         Action::Promote { date, line, text, section } => {
-            let day = day(date, &workspace)?;
+            let day = parse_day(date, &workspace)?;
             let meant = text.clone().or_else(|| workspace.taken_from(&memory.daily_path(day), *line));
             let promoted = memory.promote(day, *line, meant.as_deref(), section.as_deref(), &origin)?;
             context.ui.json(&promoted);
-            tell(context, &promoted.saved, "promoted to");
+            print_saved(context, &promoted.saved, "promoted to");
             if promoted.removed {
                 return Ok(Status::Fine);
             }
@@ -144,16 +146,16 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         Action::Pin { text, link, line } => {
             let saved = match line {
                 Some(place) => {
-                    let (path, line) = place_of(place)?;
+                    let (path, line) = parse_note_line(place)?;
                     memory.pin_line(path, line, &origin)?
                 }
                 None => {
-                    let target = link.as_deref().map(target);
+                    let target = link.as_deref().map(parse_link);
                     memory.pin(text.as_deref().unwrap_or_default(), target.as_ref(), &origin)?
                 }
             };
             context.ui.json(&saved);
-            tell(context, &saved, "pinned in");
+            print_saved(context, &saved, "pinned in");
             Ok(Status::Fine)
         }
         Action::Unpin { text } => {
@@ -165,7 +167,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         }
         Action::Forget { path, line, text } => {
             if text.is_none() {
-                not_again(&workspace, path, *line)?;
+                refuse_moved_line(&workspace, path, *line)?;
             }
             let gone = memory.forget(path, *line, text.as_deref(), &origin)?;
             context.ui.json(&gone);
@@ -175,17 +177,17 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         }
         Action::Edit { path, text, new, line, expected } => {
             let meant = MemoryRef { path, text, line: *line, expected: expected.as_deref() };
-            let edited = memory.edit(&meant, &words(new)?, &origin)?;
+            let edited = memory.edit(&meant, &text_argument(new)?, &origin)?;
             context.ui.json(&edited);
-            tell(context, &edited.saved, "changed in");
+            print_saved(context, &edited.saved, "changed in");
             Ok(Status::Fine)
         }
         Action::Working { set, clear } => working_memory(context, &workspace, set.as_deref(), *clear),
     }
 }
 
-/// Refuses a line that was taken out just now: what stands there has moved up, and wasn't meant.
-fn not_again(workspace: &Workspace, path: &str, line: usize) -> Result<(), CommandError> {
+/// Refuses a line number that was removed just now: the line that has this number now has moved up.
+fn refuse_moved_line(workspace: &Workspace, path: &str, line: usize) -> Result<(), CommandError> {
     let path = workspace.memory().note_named(path)?;
     let Some(text) = workspace.taken_from(&path, line) else { return Ok(()) };
     let shown = crate::format::quote(text.lines().next().unwrap_or_default());
@@ -195,18 +197,18 @@ fn not_again(workspace: &Workspace, path: &str, line: usize) -> Result<(), Comma
 fn list(
     context: &Context,
     workspace: &Workspace,
-    shelf: &str,
+    kind: &str,
     scopes: &[String],
     date: Option<&str>,
     all: bool,
 ) -> CommandResult {
     let memory = workspace.memory();
     let here = scopes.iter().any(|text| text == "here");
-    let mut scopes = scopes.iter().map(|text| scope(Some(text))).collect::<Result<Vec<_>, _>>()?;
-    // What was saved before ids told projects of one name apart is this folder's, too.
-    scopes.extend(before().filter(|_| here));
+    let mut scopes = scopes.iter().map(|text| parse_scope(Some(text))).collect::<Result<Vec<_>, _>>()?;
+    // Memories from before projects had ids belong to this folder, too.
+    scopes.extend(previous_scope().filter(|_| here));
     let scopes = (!scopes.is_empty()).then_some(&scopes[..]);
-    if shelf == "pins" {
+    if kind == "pins" {
         let pins = memory.pins()?;
         let shown =
             pins.iter().map(|pin| json!({"line": pin.line, "end_line": pin.end_line, "text": pin.text}));
@@ -214,15 +216,15 @@ fn list(
         pins.iter().for_each(|pin| context.ui.line(format!("{:>4}  {}", pin.line, one_line(&pin.text))));
         return Ok(Status::Fine);
     }
-    let shelf = shelf.parse::<MemoryKind>().map_err(|error| CommandError::from(error).hint("or `pins`"))?;
-    match shelf {
+    let kind = kind.parse::<MemoryKind>().map_err(|error| CommandError::from(error).hint("or `pins`"))?;
+    match kind {
         MemoryKind::Long => {
             let sections = memory.list_long(scopes)?;
             context.ui.json(&sections);
             sections.iter().for_each(|section| print_section(context, section));
         }
         MemoryKind::Daily => {
-            let date = date.map(|text| day(text, workspace)).transpose()?;
+            let date = date.map(|text| parse_day(text, workspace)).transpose()?;
             let days = memory.list_daily(date, scopes)?;
             context.ui.json(&days);
             days.iter().for_each(|day| print_day(context, day));
@@ -263,7 +265,9 @@ fn working_memory(context: &Context, workspace: &Workspace, set: Option<&str>, c
         return Err(MemoryError::WorkingOff.into());
     }
     let found = match set {
-        Some(text) => Some(working::write_working(&workspace.editor, settings, &words(text)?, now, &origin)?),
+        Some(text) => {
+            Some(working::write_working(&workspace.editor, settings, &text_argument(text)?, now, &origin)?)
+        }
         None if clear => {
             working::clear_working(&workspace.editor, settings, &origin)?;
             None

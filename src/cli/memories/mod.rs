@@ -1,10 +1,12 @@
-//! Memories: `memory`, and `inbox` for what could be remembered.
+//! The commands over memory: `memory`, and `inbox` for candidates.
 //!
-//! - [`memory`], [`inbox`]: one file a command; [`saving`] is `memory save`, [`arguments`] what arguments mean. What an operation does stands in [`crate::memory`].
+//! - [`memory`], [`inbox`]: one file a command; [`saving`] is `memory save`; [`arguments`] parses arguments. What an
+//!   operation
+//!   does is decided in [`crate::memory`].
 
 mod arguments;
 pub(super) mod inbox;
 pub(super) mod memory;
 mod saving;
 
-pub(super) use arguments::with_here;
+pub(super) use arguments::expand_here;

@@ -1,6 +1,6 @@
-//! `memory save`: a fact, a note of the day or a follow-up.
+//! `memory save`: saves a fact, a note of the day or a follow-up.
 
-use super::arguments::{named, scope, words};
+use super::arguments::{parse_name, parse_scope, text_argument};
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::memory::{Draft, Fields, MemoryKind, NewMemory, Saved, Scope, Temporal, Tier};
 use crate::reminders::ReminderError;
@@ -9,15 +9,15 @@ use crate::{schedule, when};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct SaveArgs {
-    /// What is to be remembered; `-` reads it from standard input.
+    /// The text to remember; `-` reads it from standard input.
     pub text: String,
-    /// Where to: `long` (MEMORY.md), `daily` (today's note) or `commitment` (a follow-up).
-    #[arg(long, value_name = "SHELF", default_value = "long")]
+    /// The kind of memory: `long` (MEMORY.md), `daily` (today's note) or `commitment` (a follow-up).
+    #[arg(long, value_name = "KIND", default_value = "long")]
     pub to: String,
     /// The section of MEMORY.md; made if there is none. `Notes` if none is named.
     #[arg(long, value_name = "NAME")]
     pub section: Option<String>,
-    /// Whose it is: `global`, `project:ID`, `agent:ID`, `user:ID`, `custom:NAME`, or `here` for this folder's project.
+    /// Its scope: `global`, `project:ID`, `agent:ID`, `user:ID`, `custom:NAME`, or `here` for this folder's project.
     /// Without it, what the environment names (VAULT_AGENT_SCOPE, VAULT_AGENT_PROJECT), else `global`.
     #[arg(long, value_name = "S")]
     pub scope: Option<String>,
@@ -39,7 +39,7 @@ pub(super) struct SaveArgs {
     /// How exactly a follow-up's time is meant: `precise` or `soft`.
     #[arg(long, value_name = "P")]
     pub precision: Option<String>,
-    /// Where a follow-up is told: `channel:ID`, `thread:ID` or `user:ID`.
+    /// The place where a follow-up is delivered: `channel:ID`, `thread:ID` or `user:ID`.
     #[arg(long, value_name = "PLACE")]
     pub place: Option<String>,
     /// The turn that a follow-up came from.
@@ -50,26 +50,26 @@ pub(super) struct SaveArgs {
 pub(super) fn save(context: &Context, workspace: &Workspace, args: &SaveArgs) -> CommandResult {
     let now = workspace.clock.now();
     let (memory, origin) = (workspace.memory(), context.origin());
-    let text = words(&args.text)?;
-    let shelf: MemoryKind = args.to.parse()?;
+    let text = text_argument(&args.text)?;
+    let kind: MemoryKind = args.to.parse()?;
     let fact = || -> Result<NewMemory<'_>, CommandError> {
         let fields = Fields {
             importance: args.importance,
             confidence: args.confidence,
-            tier: args.tier.as_deref().map(named::<Tier>).transpose()?,
-            temporal: args.temporal.as_deref().map(named::<Temporal>).transpose()?,
+            tier: args.tier.as_deref().map(parse_name::<Tier>).transpose()?,
+            temporal: args.temporal.as_deref().map(parse_name::<Temporal>).transpose()?,
         };
         let section = args.section.as_deref();
-        // Where no scope is asked for, a tag that the person typed is one.
+        // Without `--scope`, a scope tag in the text counts.
         let typed = || Scope::of_text(&text).pop().filter(|_| args.scope.is_none());
-        let scope = match scope(args.scope.as_deref())? {
+        let scope = match parse_scope(args.scope.as_deref())? {
             Scope::Global => typed().unwrap_or(Scope::Global),
             scope => scope,
         };
         Ok(NewMemory { section, fields, scope, ..NewMemory::new(&text) })
     };
-    only(args, shelf)?;
-    let saved = match shelf {
+    check_options(args, kind)?;
+    let saved = match kind {
         MemoryKind::Long => memory.save_fact(&fact()?, now, &origin)?,
         MemoryKind::Daily => memory.save_note(&fact()?, now, &origin)?,
         MemoryKind::Commitment => {
@@ -95,12 +95,12 @@ pub(super) fn save(context: &Context, workspace: &Workspace, args: &SaveArgs) ->
         }
     };
     context.ui.json(&saved);
-    tell(context, &saved, "saved in");
+    print_saved(context, &saved, "saved in");
     Ok(Status::Fine)
 }
 
-/// Refuses options that would be lost without a word, and a follow-up that would never be told.
-pub(super) fn only(args: &SaveArgs, shelf: MemoryKind) -> Result<(), CommandError> {
+/// Refuses options that the kind ignores, and a follow-up without a time.
+pub(super) fn check_options(args: &SaveArgs, kind: MemoryKind) -> Result<(), CommandError> {
     let of_follow_ups = [
         ("--due", args.due.is_some()),
         ("--precision", args.precision.is_some()),
@@ -114,7 +114,7 @@ pub(super) fn only(args: &SaveArgs, shelf: MemoryKind) -> Result<(), CommandErro
         ("--tier", args.tier.is_some()),
         ("--temporal", args.temporal.is_some()),
     ];
-    let is_follow_up = shelf == MemoryKind::Commitment;
+    let is_follow_up = kind == MemoryKind::Commitment;
     let lost = if is_follow_up { &of_memories[..] } else { &of_follow_ups[..] };
     if let Some((option, _)) = lost.iter().find(|(_, given)| *given) {
         let hint = if is_follow_up {
@@ -122,10 +122,10 @@ pub(super) fn only(args: &SaveArgs, shelf: MemoryKind) -> Result<(), CommandErro
         } else {
             "save a follow-up with `--to commitment`, or leave it out"
         };
-        return Err(CommandError::usage(format!("`{option}` means nothing with `--to {shelf}`")).hint(hint));
+        return Err(CommandError::usage(format!("`{option}` means nothing with `--to {kind}`")).hint(hint));
     }
-    if args.section.is_some() && shelf != MemoryKind::Long {
-        return Err(CommandError::usage(format!("`--section` means nothing with `--to {shelf}`"))
+    if args.section.is_some() && kind != MemoryKind::Long {
+        return Err(CommandError::usage(format!("`--section` means nothing with `--to {kind}`"))
             .hint("sections are in MEMORY.md: leave it out, or save with `--to long`"));
     }
     if is_follow_up && args.due.is_none() {
@@ -135,8 +135,8 @@ pub(super) fn only(args: &SaveArgs, shelf: MemoryKind) -> Result<(), CommandErro
     Ok(())
 }
 
-/// What a save says: the exact lines, and where they stand.
-pub(super) fn tell(context: &Context, saved: &Saved, done: &str) {
+/// Prints the saved lines and their place.
+pub(super) fn print_saved(context: &Context, saved: &Saved, done: &str) {
     context.ui.line(&saved.text);
     let done = if saved.existing { "nothing written: it stands in" } else { done };
     context.ui.note(format!("{done} `{}`, line {}", saved.path, saved.line));

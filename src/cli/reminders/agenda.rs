@@ -1,4 +1,4 @@
-//! `agenda`: all that comes, and came, on some days.
+//! `agenda`: prints everything that is scheduled on some days, and what was delivered on past ones.
 
 use jiff::ToSpan;
 use jiff::civil::Date;
@@ -54,7 +54,7 @@ fn show(context: &Context, agenda: &Agenda) {
         if day.replace(entry.date) != Some(entry.date) {
             ui.line(entry.date.strftime("%a %-d %b %Y").to_string());
         }
-        ui.line(format!("  {}  {}", entry.time, words(entry)));
+        ui.line(format!("  {}  {}", entry.time, describe(entry)));
     }
     if agenda.entries.is_empty() {
         ui.note("nothing comes on these days");
@@ -66,7 +66,7 @@ fn show(context: &Context, agenda: &Agenda) {
 }
 
 /// `Call Mum (weekly) told at 09:31 by discord, 1 min late`.
-fn words(entry: &AgendaEntry) -> String {
+fn describe(entry: &AgendaEntry) -> String {
     let mut out = tamed(&entry.msg).into_owned();
     match &entry.recur {
         Some(_) if entry.times > 1 => out.push_str(&format!(" ({} times)", entry.times)),

@@ -1,7 +1,8 @@
-//! `check`: every line that looks meant but isn't understood, or stands where nobody tells it.
+//! `check`: prints every line that looks like one of ours and isn't understood, or lies where it is never delivered.
 //!
-//! Tasks of other programs that nobody tells (their form is not in `[reminders] also`), and those that are told without a
-//! time of day, are named once a note and are no fault: they are those programs' lines, and the exit code stays 0 for them.
+//! Other programs' tasks that are not delivered (their form is not in `[reminders] also`), and tasks delivered without a
+//! time of
+//! day, are listed once a note. They are no fault, and the exit code stays 0 for them.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Component, Path, PathBuf};
@@ -18,11 +19,11 @@ use crate::workspace::Workspace;
 ///
 /// Each with file, line, column, the reason and a suggestion; also heads of routines, and reminders that stand in another note
 /// than the one that is read, working memory that can't be read, and tasks with a date in the form of other programs (Tasks, Reminder,
-/// Kanban), once a note: none of these is told; and what is wrong with skills, their settings and summaries. Nothing is changed. The exit
+/// Kanban), once a note: none of these is delivered; and what is wrong with skills, their settings and summaries. Nothing is changed. The exit
 /// code is 1 if there is any, those tasks of other programs left out.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The notes to look at; else those of reminders, follow-ups, approvals and the inbox, and for lines that nobody tells all notes.
+    /// The notes to look at; else those of reminders, follow-ups, approvals and the inbox, and all notes for lines that are never delivered.
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 }
@@ -32,42 +33,42 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = context.workspace()?;
     let paths = &workspace.settings.paths;
     let (mut found, mut foreign) = (Vec::new(), Vec::new());
-    let told = told(&workspace, &mut found);
+    let delivered = delivered_tasks(&workspace, &mut found);
     if args.files.is_empty() {
         let ours = [&paths.reminders, &paths.commitments, &paths.approvals, &paths.inbox];
         for path in ours.map(|path| workspace.note(path)) {
-            match look(&workspace, &path) {
+            match check_note(&workspace, &path) {
                 Err(VaultError::NotFound(_)) => {}
                 findings => found.extend(findings?),
             }
         }
-        look_elsewhere(&workspace, &told, &mut found, &mut foreign)?;
+        check_other_notes(&workspace, &delivered, &mut found, &mut foreign)?;
         #[cfg(feature = "assistant")]
         {
             let skills = crate::agent::skills::Skills::of(&workspace);
             found.extend(skills.unknown_tables()?);
             found.extend(skills.list()?.into_iter().flat_map(|one| one.problems));
         }
-        look_at_routines(&workspace, &mut found)?;
-        look_at_summaries(&workspace, &mut found)?;
+        check_routines(&workspace, &mut found)?;
+        check_summaries(&workspace, &mut found)?;
     }
     for file in &args.files {
         let path = note_path(&workspace, file)?;
-        found.extend(look(&workspace, &path)?);
+        found.extend(check_note(&workspace, &path)?);
         let bytes = workspace.vault.read(&path)?;
-        found.extend(unreadable(&workspace, &path, &bytes));
-        found.extend(malformed(&workspace, &path, &bytes));
-        foreign.extend(others(&workspace, &path, &bytes, &told));
+        found.extend(non_utf8_tasks(&workspace, &path, &bytes));
+        found.extend(malformed_working_memory(&workspace, &path, &bytes));
+        foreign.extend(foreign_tasks(&workspace, &path, &bytes, &delivered));
     }
     let all: Vec<&PlacedFinding> = found.iter().chain(&foreign).collect();
     context.ui.json(&all);
     for finding in &all {
-        context.ui.line(plain(finding));
+        context.ui.line(finding_line(finding));
     }
     if !foreign.is_empty() {
         context.ui.note("tasks of other programs are theirs to tell; that is no fault");
         let Workspace { vault, settings, zone, clock, .. } = &workspace;
-        // What its plugins mean was looked at above, and is a finding where that can't be found out.
+        // An error here was reported above as a finding.
         if let Ok(Some(offer)) = crate::tasks::offer(vault, settings, zone, clock.now()) {
             context.ui.note(format!("{}; {}", offer.seen(), offer.setting()));
         }
@@ -85,10 +86,10 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     Ok(Status::Problem)
 }
 
-/// Looks at all notes for what nobody tells: reminders that stand in another note, and dated tasks of other programs.
-fn look_elsewhere(
+/// Checks all other notes for reminders and dated tasks that are never delivered there.
+fn check_other_notes(
     workspace: &Workspace,
-    told: &ToldTasks,
+    delivered: &DeliveredTasks,
     found: &mut Vec<PlacedFinding>,
     foreign: &mut Vec<PlacedFinding>,
 ) -> Result<(), VaultError> {
@@ -98,7 +99,7 @@ fn look_elsewhere(
     let mut notes = workspace.vault.walk(&WalkOptions::default())?.entries;
     notes.sort_by(|one, other| one.path.cmp(&other.path));
     for note in notes.iter().map(|entry| &entry.path) {
-        // What can't be read, or isn't there any more, is not `check`'s to say.
+        // `check` doesn't report notes that can't be read or are gone.
         let Ok(bytes) = workspace.vault.read(note) else { continue };
         if note.is_within(&logs) {
             found.extend(unknown_kinds(note, &bytes));
@@ -108,9 +109,9 @@ fn look_elsewhere(
             found.extend(summary::parse(&bytes).1.iter().map(|finding| PlacedFinding::new(note, finding)));
             continue;
         }
-        found.extend(unreadable(workspace, note, &bytes));
-        found.extend(malformed(workspace, note, &bytes));
-        foreign.extend(others(workspace, note, &bytes, told));
+        found.extend(non_utf8_tasks(workspace, note, &bytes));
+        found.extend(malformed_working_memory(workspace, note, &bytes));
+        foreign.extend(foreign_tasks(workspace, note, &bytes, delivered));
         if note.as_str() == paths.reminders || note.as_str() == paths.commitments {
             continue;
         }
@@ -118,7 +119,7 @@ fn look_elsewhere(
             path: note.to_string(),
             line: IdAt::line_of(&bytes, line.start),
             column: 1,
-            reason: format!("this reminder is never told: only those in `{}` are", paths.reminders),
+            reason: format!("this reminder is never delivered: only those in `{}` are", paths.reminders),
             suggestion: format!(
                 "move the line to `{}`; `vault-agent import --from tasks` does it",
                 paths.reminders
@@ -128,7 +129,7 @@ fn look_elsewhere(
     Ok(())
 }
 
-/// The blocks of a log that are meant as events and are of no kind that there is.
+/// Blocks of a log that look like events of an unknown kind.
 fn unknown_kinds(path: &NotePath, bytes: &[u8]) -> impl Iterator<Item = PlacedFinding> {
     let found = log::unknown_kinds(bytes).into_iter();
     found.map(move |(line, column, kind)| PlacedFinding {
@@ -140,8 +141,8 @@ fn unknown_kinds(path: &NotePath, bytes: &[u8]) -> impl Iterator<Item = PlacedFi
     })
 }
 
-/// Looks at the notes of routines for what isn't understood of their heads.
-fn look_at_routines(workspace: &Workspace, found: &mut Vec<PlacedFinding>) -> Result<(), VaultError> {
+/// Checks the heads of the routines' notes.
+fn check_routines(workspace: &Workspace, found: &mut Vec<PlacedFinding>) -> Result<(), VaultError> {
     #[cfg(feature = "assistant")]
     for note in crate::routines::read_all(workspace)? {
         found.extend(note.findings.iter().map(|finding| PlacedFinding::new(&note.path, finding)));
@@ -151,8 +152,8 @@ fn look_at_routines(workspace: &Workspace, found: &mut Vec<PlacedFinding>) -> Re
     Ok(())
 }
 
-/// Looks at the logs of summaries: one that is gone, or says something else than it did.
-fn look_at_summaries(workspace: &Workspace, found: &mut Vec<PlacedFinding>) -> Result<(), CommandError> {
+/// Checks that the logs of summaries are there and unchanged.
+fn check_summaries(workspace: &Workspace, found: &mut Vec<PlacedFinding>) -> Result<(), CommandError> {
     #[cfg(feature = "assistant")]
     {
         let summaries = crate::summary::Summaries::of(workspace);
@@ -163,13 +164,13 @@ fn look_at_summaries(workspace: &Workspace, found: &mut Vec<PlacedFinding>) -> R
     Ok(())
 }
 
-/// The lines of each note that are told as tasks of other programs, with whether they say a time of day.
-type ToldTasks = HashMap<String, BTreeMap<usize, bool>>;
+/// For each note the lines of other programs' tasks that are delivered, with whether each has a time of day.
+type DeliveredTasks = HashMap<String, BTreeMap<usize, bool>>;
 
-/// What the forms in `[reminders] also` tell; none where none is on.
-fn told(workspace: &Workspace, found: &mut Vec<PlacedFinding>) -> ToldTasks {
-    let mut told = ToldTasks::new();
-    let Some(settings) = workspace.task_settings() else { return told };
+/// Other programs' tasks that are delivered, by the forms in `[reminders] also`.
+fn delivered_tasks(workspace: &Workspace, found: &mut Vec<PlacedFinding>) -> DeliveredTasks {
+    let mut delivered = DeliveredTasks::new();
+    let Some(settings) = workspace.task_settings() else { return delivered };
     let mut scanner = Scanner::default();
     if let Err(reason) = scanner.look(&workspace.vault, &settings, workspace.clock.now()) {
         found.push(PlacedFinding {
@@ -182,18 +183,22 @@ fn told(workspace: &Workspace, found: &mut Vec<PlacedFinding>) -> ToldTasks {
     }
     for (path, task) in scanner.tasks() {
         let timed = task.task.tellings.iter().all(|telling| telling.timed);
-        told.entry(path.to_owned()).or_default().insert(task.line, timed);
+        delivered.entry(path.to_owned()).or_default().insert(task.line, timed);
     }
-    told
+    delivered
 }
 
-/// The dated tasks of other programs in a note: those that nobody tells, and those that are told without a time of day,
-/// one finding each.
-fn others(workspace: &Workspace, path: &NotePath, bytes: &[u8], told: &ToldTasks) -> Vec<PlacedFinding> {
+/// Findings about a note's dated tasks of other programs: not delivered, impossible dates, delivered without a time.
+fn foreign_tasks(
+    workspace: &Workspace,
+    path: &NotePath,
+    bytes: &[u8],
+    delivered: &DeliveredTasks,
+) -> Vec<PlacedFinding> {
     let none = BTreeMap::new();
-    let told = told.get(path.as_str()).unwrap_or(&none);
+    let delivered = delivered.get(path.as_str()).unwrap_or(&none);
     let mut dated = dated_tasks::dated(bytes);
-    dated.retain(|task| !told.contains_key(&task.line));
+    dated.retain(|task| !delivered.contains_key(&task.line));
     let place = |line, column, reason, suggestion| PlacedFinding {
         path: path.to_string(),
         line,
@@ -203,7 +208,7 @@ fn others(workspace: &Workspace, path: &NotePath, bytes: &[u8], told: &ToldTasks
     };
     let mut out = Vec::new();
     let mut impossible = dated_tasks::impossible(bytes);
-    impossible.retain(|task| workspace.task_settings().is_some() && !told.contains_key(&task.line));
+    impossible.retain(|task| workspace.task_settings().is_some() && !delivered.contains_key(&task.line));
     for task in &impossible {
         dated.retain(|other| other.line != task.line);
         let reason = format!("`{}` is no date that there is, so this task is not told", task.mark);
@@ -214,7 +219,7 @@ fn others(workspace: &Workspace, path: &NotePath, bytes: &[u8], told: &ToldTasks
         let reason = match dated.len() {
             1 => format!("a task with a date of another program (`{}`) is not told", first.mark),
             count => format!(
-                "{count} tasks with dates of other programs are not told, from this line on (`{}`)",
+                "{count} tasks with dates of other programs are not delivered, from this line on (`{}`)",
                 first.mark
             ),
         };
@@ -224,7 +229,8 @@ fn others(workspace: &Workspace, path: &NotePath, bytes: &[u8], told: &ToldTasks
         );
         out.push(place(first.line, first.column, reason, suggestion));
     }
-    let timeless: Vec<usize> = told.iter().filter(|(_, timed)| !**timed).map(|(line, _)| *line).collect();
+    let timeless: Vec<usize> =
+        delivered.iter().filter(|(_, timed)| !**timed).map(|(line, _)| *line).collect();
     if let Some(first) = timeless.first() {
         let at = workspace.settings.reminders.time().strftime("%H:%M").to_string();
         let reason = match timeless.len() {
@@ -239,15 +245,15 @@ fn others(workspace: &Workspace, path: &NotePath, bytes: &[u8], told: &ToldTasks
     out
 }
 
-/// Dated tasks in lines that aren't UTF-8, one finding for all of a note, where tasks of other programs are told at all.
-fn unreadable(workspace: &Workspace, path: &NotePath, bytes: &[u8]) -> Option<PlacedFinding> {
+/// One finding for a note's dated tasks in lines that aren't UTF-8, where other programs' tasks are delivered.
+fn non_utf8_tasks(workspace: &Workspace, path: &NotePath, bytes: &[u8]) -> Option<PlacedFinding> {
     let _ = workspace.task_settings()?;
     let all = dated_tasks::unreadable(bytes);
     let first = all.first()?;
     let reason = match all.len() {
-        1 => format!("a task with a date (`{}`) is not told: its line is not valid UTF-8", first.mark),
+        1 => format!("a task with a date (`{}`) is not delivered: its line is not valid UTF-8", first.mark),
         count => format!(
-            "{count} tasks with dates are not told, from this line on (`{}`): their lines are not valid UTF-8",
+            "{count} tasks with dates are not delivered, from this line on (`{}`): their lines are not valid UTF-8",
             first.mark
         ),
     };
@@ -260,8 +266,8 @@ fn unreadable(workspace: &Workspace, path: &NotePath, bytes: &[u8]) -> Option<Pl
     })
 }
 
-/// Why working memory can't be read, where this is its note and something stands in it.
-fn malformed(workspace: &Workspace, path: &NotePath, bytes: &[u8]) -> Option<PlacedFinding> {
+/// The finding for a working memory that can't be parsed.
+fn malformed_working_memory(workspace: &Workspace, path: &NotePath, bytes: &[u8]) -> Option<PlacedFinding> {
     let is_it = working_path(&workspace.settings).is_some_and(|working| working == *path);
     let (line, reason) = working::checked(bytes).err().filter(|_| is_it && !bytes.trim_ascii().is_empty())?;
     Some(PlacedFinding {
@@ -277,7 +283,7 @@ fn malformed(workspace: &Workspace, path: &NotePath, bytes: &[u8]) -> Option<Pla
 }
 
 /// `Reminders.md:3:17: the reason; the suggestion`.
-pub(in crate::cli) fn plain(finding: &PlacedFinding) -> String {
+pub(in crate::cli) fn finding_line(finding: &PlacedFinding) -> String {
     let PlacedFinding { path, line, column, reason, suggestion } = finding;
     if suggestion.is_empty() {
         format!("{path}:{line}:{column}: {reason}")
@@ -286,7 +292,7 @@ pub(in crate::cli) fn plain(finding: &PlacedFinding) -> String {
     }
 }
 
-fn look(workspace: &Workspace, path: &NotePath) -> Result<Vec<PlacedFinding>, VaultError> {
+fn check_note(workspace: &Workspace, path: &NotePath) -> Result<Vec<PlacedFinding>, VaultError> {
     let bytes = workspace.vault.read(path)?;
     if path.is_within(&workspace.note(&workspace.settings.paths.routines)) {
         let findings = crate::format::routine::parse(&bytes).1;

@@ -1,4 +1,4 @@
-//! `commitment`: follow-ups from the command line.
+//! `commitment`: adds, lists and ends follow-ups.
 
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::deliver::Scope;
@@ -20,9 +20,9 @@ enum Action {
     Add {
         /// When it is due: `2026-12-01 09:30`, `tomorrow 9am`, `in 20 minutes`, `fri 17:00`, `übermorgen 17 Uhr`.
         when: String,
-        /// What was promised.
+        /// The text of the follow-up.
         text: String,
-        /// Where it is told: `channel:ID`, `thread:ID` or `user:ID`.
+        /// The place of delivery: `channel:ID`, `thread:ID` or `user:ID`.
         #[arg(long, value_name = "S")]
         scope: Option<String>,
         /// How exactly the time is meant: `precise` or `soft`.
@@ -45,7 +45,7 @@ enum Action {
         /// The new time; as for `add`.
         #[arg(long, value_name = "WHEN")]
         when: Option<String>,
-        /// What was promised.
+        /// The text of the follow-up.
         #[arg(long, value_name = "TEXT", required_unless_present = "when")]
         text: Option<String>,
     },
@@ -73,8 +73,8 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             let local = when::parse_when(when, now, &workspace.zone).map_err(ReminderError::from)?;
             let draft = Draft {
                 due: Some(schedule::resolve(&workspace.zone, local)),
-                precision: precision.as_deref().map(hint).transpose()?,
-                scope: scope.as_deref().map(place).transpose()?,
+                precision: precision.as_deref().map(parse_precision).transpose()?,
+                scope: scope.as_deref().map(parse_scope).transpose()?,
                 source: source.clone(),
                 ..Draft::new(text.clone())
             };
@@ -88,7 +88,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             if listed.is_empty() {
                 context.ui.line(format!("no follow-ups wait in `{}`", ledger.path));
             }
-            listed.iter().for_each(|listed| context.ui.line(line(listed)));
+            listed.iter().for_each(|listed| context.ui.line(row(listed)));
             return Ok(Status::Fine);
         }
         Action::Edit { id, when, text } => {
@@ -106,21 +106,21 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         Action::Cancel { id } => ledger.set(id, commitment::Status::Cancelled, &origin)?,
     };
     context.ui.json(&listed);
-    context.ui.line(line(&listed));
+    context.ui.line(row(&listed));
     Ok(Status::Fine)
 }
 
 /// `c-2026-12-01-001  pending    2026-12-01T19:00:00+00:00  Remind Kyle`.
-fn line(listed: &ListedFollowUp) -> String {
+fn row(listed: &ListedFollowUp) -> String {
     let due = listed.due.as_deref().unwrap_or("no due time");
     format!("{}  {:<9}  {due}  {}", listed.id, listed.status, listed.text.replace('\n', " "))
 }
 
-fn place(text: &str) -> Result<String, CommandError> {
+fn parse_scope(text: &str) -> Result<String, CommandError> {
     text.parse::<Scope>().map(|scope| scope.to_string()).map_err(CommandError::usage)
 }
 
-fn hint(text: &str) -> Result<Precision, CommandError> {
+fn parse_precision(text: &str) -> Result<Precision, CommandError> {
     text.parse().map_err(CommandError::usage)
 }
 

@@ -1,7 +1,8 @@
-//! Which reminder or task a person means who gives its words in the place of its id, as a notification shows them.
+//! Finds the id of the reminder or task that a person names by its words, as a notification shows them.
 //!
-//! Nothing is guessed: words that are a whole message go before words that are part of one, and what several say is
-//! refused with all of them.
+//! Words that are a whole message are preferred to words that are part of one. Words that several messages have are refused
+//! with
+//! a list of them; nothing is guessed.
 
 use jiff::ToSpan;
 
@@ -11,21 +12,21 @@ use crate::reminders::VaultReminders;
 use crate::tasks::{self, ToldLine, is_task_id};
 use crate::workspace::Workspace;
 
-/// So many are named of those that say the same.
-const NAMED: usize = 5;
+/// The most candidates listed in an error.
+const MAX_NAMED: usize = 5;
 
-/// What may be meant.
+/// The reminders and tasks among which words are searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WordsScope {
     /// The note of reminders.
     Reminders,
     /// Tasks of other plugins, too.
     All,
-    /// Also what was told in the last two days and is gone from its note.
-    AllAndTold,
+    /// Also what was delivered in the last two days and is gone from its note.
+    AllAndDelivered,
 }
 
-/// One that may be meant: its id, its words, its note.
+/// A reminder or task that may be meant.
 struct NamedCandidate {
     id: Option<String>,
     msg: String,
@@ -33,42 +34,42 @@ struct NamedCandidate {
     shown: String,
 }
 
-/// The id of what is meant by an id or by words. What looks like an id is left as it is.
+/// The id of the reminder or task that `text` names by its id or its words. A text that looks like an id is returned.
 ///
 /// # Errors
-/// Nothing says these words, or several do; a note can't be read.
+/// No message has these words, or several have; a note can't be read.
 pub(in crate::cli) fn id_of(
     context: &Context,
     workspace: &Workspace,
-    book: &VaultReminders<'_>,
+    reminders: &VaultReminders<'_>,
     text: &str,
-    among: WordsScope,
+    scope: WordsScope,
 ) -> Result<String, CommandError> {
-    let follow_up = || among == WordsScope::AllAndTold && workspace.said_by(text).is_some();
+    let follow_up = || scope == WordsScope::AllAndDelivered && workspace.said_by(text).is_some();
     if text.starts_with("rid_") || is_task_id(text) || follow_up() {
         return Ok(text.to_owned());
     }
-    let settings = workspace.task_settings().filter(|_| among != WordsScope::Reminders);
+    let settings = workspace.task_settings().filter(|_| scope != WordsScope::Reminders);
     let tasks = workspace.vault_tasks(settings.as_ref());
-    let (standing, problems) = tasks::all(book, &tasks, workspace.clock.now())?;
+    let (standing, problems) = tasks::all(reminders, &tasks, workspace.clock.now())?;
     problems.iter().for_each(|problem| context.ui.note(problem));
     let standing: Vec<NamedCandidate> = standing.into_iter().map(NamedCandidate::from).collect();
-    if let Some(found) = one(&standing, text)? {
+    if let Some(found) = find_one(&standing, text)? {
         return Ok(found);
     }
-    if among == WordsScope::AllAndTold
-        && let Some(found) = one(&told(workspace)?, text)?
+    if scope == WordsScope::AllAndDelivered
+        && let Some(found) = find_one(&recently_delivered(workspace)?, text)?
     {
         return Ok(found);
     }
-    let what = if among == WordsScope::Reminders { "no reminder has" } else { "no reminder and no task has" };
-    let list = if among == WordsScope::Reminders { "remind list" } else { "remind list --all" };
+    let what = if scope == WordsScope::Reminders { "no reminder has" } else { "no reminder and no task has" };
+    let list = if scope == WordsScope::Reminders { "remind list" } else { "remind list --all" };
     Err(CommandError::problem(format!("{what} the id or the words `{text}`"))
         .hint(format!("`vault-agent {list}` shows all with their ids")))
 }
 
-/// What was told lately, the latest first.
-fn told(workspace: &Workspace) -> Result<Vec<NamedCandidate>, CommandError> {
+/// The deliveries of the last two days, the latest first.
+fn recently_delivered(workspace: &Workspace) -> Result<Vec<NamedCandidate>, CommandError> {
     let now = workspace.zone.tz().to_datetime(workspace.clock.now());
     let journal = workspace.journal()?;
     let facts = journal.told(now.saturating_sub(2.days()), now).map_err(CommandError::problem)?;
@@ -81,16 +82,16 @@ fn told(workspace: &Workspace) -> Result<Vec<NamedCandidate>, CommandError> {
     Ok(facts.into_iter().map(candidate).collect())
 }
 
-/// The only one that says this: all of it, else as a part.
-fn one(all: &[NamedCandidate], text: &str) -> Result<Option<String>, CommandError> {
-    let wanted = plain(compose::without_opening(text));
+/// The id of the only candidate with this message, else with these words in it.
+fn find_one(all: &[NamedCandidate], text: &str) -> Result<Option<String>, CommandError> {
+    let wanted = normalize(compose::without_opening(text));
     if wanted.is_empty() {
         return Ok(None);
     }
     let whole = |one: &&NamedCandidate| {
-        plain(&one.msg) == wanted || plain(&format!("{} · {}", one.msg, one.note)) == wanted
+        normalize(&one.msg) == wanted || normalize(&format!("{} · {}", one.msg, one.note)) == wanted
     };
-    let part = |one: &&NamedCandidate| plain(&one.msg).contains(&wanted);
+    let part = |one: &&NamedCandidate| normalize(&one.msg).contains(&wanted);
     let mut found: Vec<&NamedCandidate> = all.iter().filter(whole).collect();
     if found.is_empty() {
         found = all.iter().filter(part).collect();
@@ -111,8 +112,8 @@ fn one(all: &[NamedCandidate], text: &str) -> Result<Option<String>, CommandErro
                 .hint("the running agent gives it one within a minute, or `vault-agent tick`")),
         },
         many => {
-            let shown: Vec<&str> = many.iter().take(NAMED).map(|one| one.shown.as_str()).collect();
-            let more = many.len().saturating_sub(NAMED);
+            let shown: Vec<&str> = many.iter().take(MAX_NAMED).map(|one| one.shown.as_str()).collect();
+            let more = many.len().saturating_sub(MAX_NAMED);
             let more = if more > 0 { format!("\n  and {more} more") } else { String::new() };
             let message = format!("{} say `{text}`:\n  {}{more}", many.len(), shown.join("\n  "));
             Err(CommandError::problem(message).hint("give the id of one, or more of its words"))
@@ -128,8 +129,8 @@ impl From<ToldLine> for NamedCandidate {
     }
 }
 
-/// Words as they are compared: in lower case, with single blanks.
-fn plain(text: &str) -> String {
+/// A text for comparison: in lower case, with single spaces.
+fn normalize(text: &str) -> String {
     text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -155,7 +156,7 @@ mod tests {
             candidate(Some("c"), "Call  Bob"),
             candidate(None, "New"),
         ];
-        let found = |text: &str| one(&all, text).map_err(|error| error.message);
+        let found = |text: &str| find_one(&all, text).map_err(|error| error.message);
         for text in ["pay RENT", "Task: Pay rent · Home.md", "Reminder:  Pay rent"] {
             assert_eq!(found(text), Ok(Some("a".to_owned())), "{text}");
         }

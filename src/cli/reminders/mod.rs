@@ -1,7 +1,9 @@
-//! Reminders and follow-ups: `remind`, `commitment`, and `check` for lines that aren't understood.
+//! The commands over reminders and follow-ups: `remind`, `commitment`, `agenda`, and `check` for lines that aren't
+//! understood.
 //!
-//! - [`remind`] (with [`occurrence`]: its `skip` and `move`), [`commitment`], [`check`], [`agenda`]: one file a command;
-//! - [`find_by_words`]: which reminder a person means who gives its words in the place of its id.
+//! - [`remind`] (with [`occurrence`]: its `skip`, `move` and `preview`), [`commitment`], [`check`], [`agenda`]: one file a
+//!   command;
+//! - [`find_by_words`]: the id of a reminder that is named by its words.
 
 pub(super) mod agenda;
 pub(super) mod check;

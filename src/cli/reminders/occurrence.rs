@@ -1,4 +1,4 @@
-//! `remind skip`, `remind move` and `remind preview`: single occurrences.
+//! `remind skip`, `remind move` and `remind preview`: changes or shows single occurrences.
 
 use jiff::civil::Time;
 
@@ -15,23 +15,23 @@ impl Remind<'_> {
         if is_task_id(id) {
             let settings = self.workspace.task_settings();
             let tasks = self.workspace.vault_tasks(settings.as_ref());
-            return self.say_task("skipped", &tasks.skip(id, None, self.context.origin())?, None);
+            return self.report_task_change("skipped", &tasks.skip(id, None, self.context.origin())?, None);
         }
-        let file = self.book().read()?;
+        let file = self.reminders().read()?;
         let line = reminders::find(&file, id, self.path)?;
         if line.reminder.recur == Recur::None {
             return Err(CommandError::usage(format!("`{}` comes once", line.reminder.msg))
                 .hint(format!("take it out with `vault-agent remind rm {id}`, or `move` it")));
         }
-        let written = self.book().skip_next(id, self.workspace.clock.now(), self.context.origin())?;
+        let written = self.reminders().skip_next(id, self.workspace.clock.now(), self.context.origin())?;
         let local = next_of(&written);
-        let said = local.and_then(|local| self.said(local, line.reminder.recur));
-        self.say("skipped", &written, said)
+        let said = local.and_then(|local| self.confirmation(local, line.reminder.recur));
+        self.report_change("skipped", &written, said)
     }
 
     pub(super) fn move_next(&self, id: &str, when: &str) -> CommandResult {
         let (now, zone) = (self.workspace.clock.now(), &self.workspace.zone);
-        let file = self.book().read()?;
+        let file = self.reminders().read()?;
         let time = if is_task_id(id) {
             self.time_of_task(id)?
         } else {
@@ -50,9 +50,9 @@ impl Remind<'_> {
         }
         let written = match self.workspace.postponed(id, local, &self.context.origin())? {
             Some(line_text) => WrittenReminder { id: id.to_owned(), line_text },
-            None => self.book().move_next(id, local, now, self.context.origin())?,
+            None => self.reminders().move_next(id, local, now, self.context.origin())?,
         };
-        self.say("moved", &written, self.said(local, Recur::None))
+        self.report_change("moved", &written, self.confirmation(local, Recur::None))
     }
 
     pub(super) fn preview(
@@ -65,7 +65,7 @@ impl Remind<'_> {
         let now = self.workspace.clock.now();
         let from = from.map_or(Ok(now), |from| instant(from, self.workspace))?;
         let until = until.map(|until| instant(until, self.workspace)).transpose()?;
-        let previews = self.book().preview(id, from, until, count)?;
+        let previews = self.reminders().preview(id, from, until, count)?;
         self.context.ui.json(&previews);
         for Previewed { id, msg, occurrences } in &previews {
             self.context.ui.line(format!("{msg} ({})", id.as_deref().unwrap_or("no id yet")));
@@ -81,10 +81,14 @@ impl Remind<'_> {
         let settings = self.workspace.task_settings();
         let tasks = self.workspace.vault_tasks(settings.as_ref());
         let written = tasks.rewrite(id, None, rewrite, self.context.origin())?;
-        self.say_task(what, &written, rewrite.to.and_then(|to| self.said(to, Recur::None)).as_deref())
+        self.report_task_change(
+            what,
+            &written,
+            rewrite.to.and_then(|to| self.confirmation(to, Recur::None)).as_deref(),
+        )
     }
 
-    /// The time of day at which a task is told next; none where no task has the id.
+    /// The time of day of a task's next delivery; none where no task has the id.
     fn time_of_task(&self, id: &str) -> Result<Option<Time>, CommandError> {
         let settings = self.workspace.task_settings();
         let tasks = self.workspace.vault_tasks(settings.as_ref());

@@ -1,4 +1,4 @@
-//! `remind`: reminders from the command line.
+//! `remind`: adds, lists, changes and removes reminders.
 
 use jiff::SignedDuration;
 use jiff::civil::DateTime;
@@ -31,7 +31,7 @@ enum Action {
     Add {
         /// When: `2026-12-01 09:30`, `tomorrow 9am`, `in 20 minutes`, `fri 17:00`, `every friday 17:00`, `morgen um 8 Uhr`.
         when: String,
-        /// What it says.
+        /// The message.
         message: String,
         /// How it comes again: `none`, `daily`, `weekly` or `monthly`; else as the time says, or once.
         #[arg(long, value_name = "R")]
@@ -131,7 +131,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         Action::Rm { id } => remind.remove(&remind.id(id, WordsScope::All)?),
         Action::Done { id } => remind.done(&remind.id(id, WordsScope::All)?),
         Action::Snooze { id, until, minutes } => {
-            remind.snooze(&remind.id(id, WordsScope::AllAndTold)?, until.as_deref(), *minutes)
+            remind.snooze(&remind.id(id, WordsScope::AllAndDelivered)?, until.as_deref(), *minutes)
         }
         Action::Skip { id } => remind.skip(&remind.id(id, WordsScope::All)?),
         Action::Move { id, when } => remind.move_next(&remind.id(id, WordsScope::All)?, when),
@@ -148,7 +148,7 @@ pub(super) struct Remind<'a> {
 }
 
 impl Remind<'_> {
-    pub(super) fn book(&self) -> VaultReminders<'_> {
+    pub(super) fn reminders(&self) -> VaultReminders<'_> {
         let workspace = self.workspace;
         VaultReminders {
             vault: &workspace.vault,
@@ -158,9 +158,9 @@ impl Remind<'_> {
         }
     }
 
-    /// The id of what an id or words mean.
-    fn id(&self, text: &str, among: WordsScope) -> Result<String, CommandError> {
-        find_by_words::id_of(self.context, self.workspace, &self.book(), text, among)
+    /// The id of the reminder or task that an id or words name.
+    fn id(&self, text: &str, scope: WordsScope) -> Result<String, CommandError> {
+        find_by_words::id_of(self.context, self.workspace, &self.reminders(), text, scope)
     }
 
     fn when(&self, text: &str) -> Result<Meaning, CommandError> {
@@ -168,8 +168,8 @@ impl Remind<'_> {
         when::read(text, now, &self.workspace.zone).map_err(|error| ReminderError::from(error).into())
     }
 
-    /// A local time as it was understood, with its weekday and how far away it is.
-    pub(super) fn said(&self, local: DateTime, recur: Recur) -> Option<String> {
+    /// Words for a local time: its weekday and how far away it is.
+    pub(super) fn confirmation(&self, local: DateTime, recur: Recur) -> Option<String> {
         Some(when::confirmation_with(local, recur, self.workspace.clock.now(), &self.workspace.zone))
     }
 
@@ -178,8 +178,8 @@ impl Remind<'_> {
         let recur = meaning.recurring(recur.map(recurrence).transpose()?).map_err(CommandError::usage)?;
         check_message(message)?;
         let draft = Draft { local: meaning.local, recur, msg: message.to_owned() };
-        let written = self.book().add(&draft, self.context.origin())?;
-        self.say("added", &written, self.said(meaning.local, recur))
+        let written = self.reminders().add(&draft, self.context.origin())?;
+        self.report_change("added", &written, self.confirmation(meaning.local, recur))
     }
 
     fn edit(
@@ -207,19 +207,19 @@ impl Remind<'_> {
         check_message(message.unwrap_or_default())?;
         let local = meaning.map(|meaning| meaning.local);
         let changes = Changes { local, recur, msg: message.map(str::to_owned) };
-        let written = self.book().change(id, &changes, self.context.origin())?;
-        let said = local.and_then(|local| self.said(local, recur.unwrap_or_default()));
-        self.say("changed", &written, said)
+        let written = self.reminders().change(id, &changes, self.context.origin())?;
+        let said = local.and_then(|local| self.confirmation(local, recur.unwrap_or_default()));
+        self.report_change("changed", &written, said)
     }
 
     fn remove(&self, id: &str) -> CommandResult {
         if is_task_id(id) {
             let settings = self.workspace.task_settings();
             let tasks = self.workspace.vault_tasks(settings.as_ref());
-            return self.say_task("removed", &tasks.remove(id, None, self.context.origin())?, None);
+            return self.report_task_change("removed", &tasks.remove(id, None, self.context.origin())?, None);
         }
-        let written = self.book().remove(id, self.context.origin())?;
-        self.say("removed", &written, None)
+        let written = self.reminders().remove(id, self.context.origin())?;
+        self.report_change("removed", &written, None)
     }
 
     fn snooze(&self, id: &str, until: Option<&str>, minutes: Option<u32>) -> CommandResult {
@@ -232,16 +232,20 @@ impl Remind<'_> {
             let settings = self.workspace.task_settings();
             let tasks = self.workspace.vault_tasks(settings.as_ref());
             let written = tasks.snooze(id, None, local, self.context.origin())?;
-            return self.say_task("snoozed", &written, self.said(local, Recur::None).as_deref());
+            return self.report_task_change(
+                "snoozed",
+                &written,
+                self.confirmation(local, Recur::None).as_deref(),
+            );
         }
         if let Some(line_text) = self.workspace.postponed(id, local, &self.context.origin())? {
             let written = WrittenReminder { id: id.to_owned(), line_text };
-            return self.say("snoozed", &written, self.said(local, Recur::None));
+            return self.report_change("snoozed", &written, self.confirmation(local, Recur::None));
         }
         let said = self.workspace.said_by(id);
         let is_told = |local| self.workspace.may_be_told(id, local);
-        let written = self.book().snooze(id, local, said.as_deref(), is_told, self.context.origin())?;
-        self.say("snoozed", &written, self.said(local, Recur::None))
+        let written = self.reminders().snooze(id, local, said.as_deref(), is_told, self.context.origin())?;
+        self.report_change("snoozed", &written, self.confirmation(local, Recur::None))
     }
 
     fn done(&self, id: &str) -> CommandResult {
@@ -250,13 +254,13 @@ impl Remind<'_> {
             let settings = self.workspace.task_settings();
             let tasks = self.workspace.vault_tasks(settings.as_ref());
             let written = tasks.done(id, None, now, self.context.origin())?;
-            return self.say_task("done", &written, None);
+            return self.report_task_change("done", &written, None);
         }
-        let file = self.book().read()?;
+        let file = self.reminders().read()?;
         let line = reminders::find(&file, id, self.path)?;
         if line.reminder.recur == Recur::None {
-            let written = self.book().remove(id, self.context.origin())?;
-            return self.say("removed", &written, None);
+            let written = self.reminders().remove(id, self.context.origin())?;
+            return self.report_change("removed", &written, None);
         }
         let written = WrittenReminder {
             id: id.to_owned(),
@@ -265,7 +269,7 @@ impl Remind<'_> {
         self.context.ui.json(&written);
         self.context.ui.line(&written.line_text);
         let next = schedule::next_occurrence(&self.workspace.zone, &line.reminder, now);
-        if let Some(said) = next.and_then(|next| self.said(next.local, line.reminder.recur)) {
+        if let Some(said) = next.and_then(|next| self.confirmation(next.local, line.reminder.recur)) {
             self.context.ui.note(format!("it comes again {said}"));
         }
         Ok(Status::Fine)
@@ -274,13 +278,13 @@ impl Remind<'_> {
     fn list_all(&self) -> CommandResult {
         let settings = self.workspace.task_settings();
         let tasks = self.workspace.vault_tasks(settings.as_ref());
-        let (all, problems) = tasks::all(&self.book(), &tasks, self.workspace.clock.now())?;
+        let (all, problems) = tasks::all(&self.reminders(), &tasks, self.workspace.clock.now())?;
         self.context.ui.json(&all);
         if all.is_empty() {
             self.context.ui.line(format!("no reminders in `{}`, and no tasks that are told", self.path));
         }
         for one in &all {
-            self.context.ui.line(standing_line(one));
+            self.context.ui.line(task_row(one));
         }
         if settings.is_none() {
             self.context.ui.note("tasks of other plugins are not told: `[reminders] also` names none");
@@ -292,19 +296,24 @@ impl Remind<'_> {
     }
 
     fn list(&self) -> CommandResult {
-        let listed = self.book().list(self.workspace.clock.now())?;
+        let listed = self.reminders().list(self.workspace.clock.now())?;
         self.context.ui.json(&listed);
         if listed.is_empty() {
             self.context.ui.line(format!("no reminders in `{}`", self.path));
         }
         for reminder in &listed {
-            self.context.ui.line(listed_line(reminder));
+            self.context.ui.line(reminder_row(reminder));
         }
         Ok(Status::Fine)
     }
 
-    /// Prints the exact line, which is the console's confirmation; other notifiers get one of their own.
-    pub(super) fn say(&self, what: &str, written: &WrittenReminder, when: Option<String>) -> CommandResult {
+    /// Prints the changed line, and confirms the change through the other notifiers.
+    pub(super) fn report_change(
+        &self,
+        what: &str,
+        written: &WrittenReminder,
+        when: Option<String>,
+    ) -> CommandResult {
         self.context.ui.json(written);
         self.context.ui.line(&written.line_text);
         if let Some(when) = when {
@@ -317,8 +326,13 @@ impl Remind<'_> {
         Ok(Status::Fine)
     }
 
-    /// As [`Self::say`], for a task: its lines, read back, and where they stand.
-    pub(super) fn say_task(&self, what: &str, written: &WrittenTask, when: Option<&str>) -> CommandResult {
+    /// As [`Self::report_change`], for a task: its lines, and where they are.
+    pub(super) fn report_task_change(
+        &self,
+        what: &str,
+        written: &WrittenTask,
+        when: Option<&str>,
+    ) -> CommandResult {
         self.context.ui.json(written);
         let shown = written.shown();
         if !shown.is_empty() {
@@ -356,14 +370,14 @@ impl Remind<'_> {
 }
 
 /// `rid_…  2026-12-01 09:30  weekly   Call Mum`.
-fn listed_line(reminder: &ListedReminder) -> String {
+fn reminder_row(reminder: &ListedReminder) -> String {
     let id = reminder.id.as_deref().unwrap_or("(no id yet)");
     let recur = if reminder.recur == "none" { "once" } else { &reminder.recur };
     format!("{id:<16}  {} {}  {recur:<7}  {}", reminder.date, reminder.time, reminder.msg)
 }
 
-/// As [`listed_line`], with where it stands.
-fn standing_line(one: &ToldLine) -> String {
+/// As [`reminder_row`], with its place.
+fn task_row(one: &ToldLine) -> String {
     let id = one.id.as_deref().unwrap_or("(no id yet)");
     let recur = if one.recur == "none" { "once" } else { &one.recur };
     format!("{id}  {} {}  {recur}  {}  {}", one.date, one.time, one.msg, one.place())

@@ -1,4 +1,4 @@
-//! The looking: folders, secrets, Discord, a brain. Each look says what was found, or what is wrong in a sentence.
+//! Runs the checks of `setup`: folder, secrets, Discord, a brain. A check returns its result or an error for a person.
 
 use std::path::{Path, PathBuf};
 
@@ -8,16 +8,16 @@ use crate::setup::{Check, CheckResult, SecretSource, VaultFolder};
 
 use super::test_message;
 
-/// Notes are counted up to so many.
-const COUNTED: usize = 100;
-/// At most so many folders are opened to count them.
-const OPENED: usize = 200;
+/// The most notes that are counted.
+const MAX_COUNTED_NOTES: usize = 100;
+/// The most folders that are opened to count notes.
+const MAX_OPENED_FOLDERS: usize = 200;
 
-/// Looks; `no_tests` sends and asks nothing that anybody would see.
-pub(super) fn look(context: &Context, look: &Check, no_tests: bool) -> Result<CheckResult, String> {
-    match look {
+/// Runs one check; `no_tests` skips those that send something.
+pub(super) fn run_check(context: &Context, check: &Check, no_tests: bool) -> Result<CheckResult, String> {
+    match check {
         Check::VaultFolder(path) => folder(path).map(|folder| CheckResult::VaultFolder(Box::new(folder))),
-        Check::Secret(kept, root) => secret(kept, root),
+        Check::Secret(source, root) => secret(source, root),
         Check::Desktop
         | Check::BotMessage(..)
         | Check::WebhookMessage(..)
@@ -28,13 +28,13 @@ pub(super) fn look(context: &Context, look: &Check, no_tests: bool) -> Result<Ch
             Ok(CheckResult::Well("not tested".to_owned()))
         }
         #[cfg(feature = "assistant")]
-        Check::Brain(trial) => brain(context, trial),
-        Check::Desktop => wait(test_message::sent(&crate::deliver::Desktop, "a notification was shown")),
+        Check::Brain(trial) => test_brain(context, trial),
+        Check::Desktop => block_on(test_message::send(&crate::deliver::Desktop, "a notification was shown")),
         #[cfg(feature = "assistant")]
         Check::Bot(..) | Check::Channels(..) | Check::BotMessage(..) | Check::WebhookMessage(..) => {
-            wait(test_message::on_discord(look))
+            block_on(test_message::check_discord(check))
         }
-        Check::Way(trying) => wait(test_message::by(trying, &context.clock)),
+        Check::Way(trial) => block_on(test_message::send_by(trial, &context.clock)),
         #[cfg(not(feature = "assistant"))]
         _ => {
             let _ = context;
@@ -62,7 +62,7 @@ fn folder(path: &Path) -> Result<VaultFolder, String> {
     Ok(VaultFolder { notes: if exists { notes(&root) } else { 0 }, root, exists, text, settings })
 }
 
-/// How many notes there are, up to a hundred.
+/// The number of notes, up to a hundred.
 fn notes(root: &Path) -> usize {
     let (mut open, mut opened, mut notes) = (vec![root.to_owned()], 0, 0);
     while let Some(folder) = open.pop() {
@@ -76,15 +76,15 @@ fn notes(root: &Path) -> usize {
                 _ => {}
             }
         }
-        if notes >= COUNTED || opened >= OPENED {
-            return notes.min(COUNTED);
+        if notes >= MAX_COUNTED_NOTES || opened >= MAX_OPENED_FOLDERS {
+            return notes.min(MAX_COUNTED_NOTES);
         }
     }
     notes
 }
 
-fn secret(kept: &SecretSource, root: &Path) -> Result<CheckResult, String> {
-    let (variable, file) = match kept {
+fn secret(source: &SecretSource, root: &Path) -> Result<CheckResult, String> {
+    let (variable, file) = match source {
         SecretSource::Variable(name) => (*name, None),
         SecretSource::File(file) => ("", Some(file.as_str())),
         SecretSource::Settings => return Err("it stands in the settings".to_owned()),
@@ -99,21 +99,21 @@ fn secret(kept: &SecretSource, root: &Path) -> Result<CheckResult, String> {
     }
 }
 
-fn wait<T>(work: impl Future<Output = Result<T, String>>) -> Result<T, String> {
+fn block_on<T>(work: impl Future<Output = Result<T, String>>) -> Result<T, String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.map_err(|error| error.to_string())?.block_on(work)
 }
 
 #[cfg(feature = "assistant")]
-fn brain(context: &Context, trial: &crate::setup::BrainTrial) -> Result<CheckResult, String> {
+fn test_brain(context: &Context, trial: &crate::setup::BrainTrial) -> Result<CheckResult, String> {
     use crate::agent::brain_clients::{HarnessContext, PreparedBrain};
     use crate::brain::wire::{Watch, http};
-    use crate::cli::assistant::brain::{TEST_LIMIT, hello};
+    use crate::cli::assistant::brain::{TEST_LIMIT, send_test_prompt};
 
     // A program that is a brain gets a folder of its own, which goes with the test.
     let scratch = std::env::temp_dir().join(format!("vault-agent-setup-{}", std::process::id()));
     let watch = Watch { silence: TEST_LIMIT, overall: TEST_LIMIT, first_byte: TEST_LIMIT };
-    let around = HarnessContext { watch, state: scratch.clone(), server: None };
+    let harness = HarnessContext { watch, state: scratch.clone(), server: None };
     let prepared = PreparedBrain::of(&trial.brain, &scratch);
     let prepared = match &trial.key {
         Some(key) => prepared.with_key(key.clone()),
@@ -122,9 +122,10 @@ fn brain(context: &Context, trial: &crate::setup::BrainTrial) -> Result<CheckRes
     let client = http::client().map_err(|error| error.message)?;
     context.ui.note(format!("asking {} ({}) ...", trial.brain.name, trial.brain.model));
     let began = std::time::Instant::now();
-    let asked = prepared.single_request_clients(&around, &client, &context.clock).into_iter().next();
+    let asked = prepared.single_request_clients(&harness, &client, &context.clock).into_iter().next();
     let asked = asked.ok_or_else(|| "it can't be asked".to_owned());
-    let answered = asked.and_then(|brain| wait(async { hello(&brain).await.map_err(|error| error.message) }));
+    let answered = asked
+        .and_then(|brain| block_on(async { send_test_prompt(&brain).await.map_err(|error| error.message) }));
     let _ = std::fs::remove_dir_all(&scratch);
     answered.map(|()| CheckResult::Well(format!("it answered in {} ms", began.elapsed().as_millis())))
 }
@@ -159,7 +160,7 @@ pub(super) fn is_installed(program: &str) -> bool {
 pub(super) fn local_models() -> Vec<String> {
     let host = std::env::var("OLLAMA_HOST").ok().filter(|host| host.starts_with("http://127.0.0.1:"));
     let base = host.unwrap_or_else(|| "http://127.0.0.1:11434".to_owned());
-    let listed = wait(async {
+    let listed = block_on(async {
         let client = reqwest::Client::builder()
             .no_proxy()
             .timeout(std::time::Duration::from_millis(500))

@@ -1,7 +1,7 @@
-//! `setup`: a short dialogue from nothing to a vault that tells you what is due.
+//! `setup`: asks the questions that lead from nothing to a vault with notifications, and writes the result.
 //!
-//! The questions and what they come to are [`crate::setup`]; here stand the terminal ([`prompt`]), the looking
-//! ([`checks`]; the time zone is [`crate::cli::zone`]'s) and the writing ([`write`]). Nothing is written before it was shown.
+//! [`crate::setup`] decides the questions and the plan. Here are the terminal ([`prompt`]), the checks ([`checks`],
+//! [`test_message`]) and the writing ([`write`]). Nothing is written before the plan was shown.
 
 mod checks;
 mod prompt;
@@ -42,49 +42,49 @@ pub struct Args {
 
 /// Runs `setup`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
-    let mut driver = Driver::new(context, args)?;
+    let mut source = AnswerSource::new(context, args)?;
     let machine = machine(context)?;
     let mut dialogue = Dialogue::new(machine, args.answers.is_some());
     let plan = loop {
         match dialogue.next() {
             Next::Ask(question) => {
-                let answer = driver.answer(&question)?;
+                let answer = source.answer(&question)?;
                 dialogue.answer(question.step, &answer);
             }
-            Next::Check(look) => {
-                let found = checks::look(context, &look, args.no_tests);
-                driver.say(&found);
+            Next::Check(check) => {
+                let found = checks::run_check(context, &check, args.no_tests);
+                source.print_check(&found);
                 dialogue.checked(found);
             }
             Next::Done(plan) => break plan,
         }
     };
-    show(context, &plan);
+    print_plan(context, &plan);
     if let Err(why) = &plan.settings {
         return Err(CommandError::problem(why));
     }
-    if args.dry_run || !driver.may_write()? {
+    if args.dry_run || !source.may_write()? {
         context.ui.json(&serde_json::json!({ "vault": plan.root, "plan": plan.lines, "written": false }));
         context.ui.note("nothing was written");
         return Ok(Status::Fine);
     }
-    let well = write::write(context, &plan)?;
+    let status = write::write(context, &plan)?;
     context.ui.json(&serde_json::json!({ "vault": plan.root, "plan": plan.lines, "written": true }));
-    Ok(well)
+    Ok(status)
 }
 
-fn show(context: &Context, plan: &Plan) {
+fn print_plan(context: &Context, plan: &Plan) {
     context.ui.line("This is what will be written:");
     plan.lines.iter().for_each(|line| context.ui.line(format!("  {line}")));
 }
 
-/// Who answers: a person at a terminal, or a file.
-enum Driver {
+/// The source of answers: a person at a terminal, or a file.
+enum AnswerSource {
     Terminal(Terminal),
     File(Answers, PathBuf),
 }
 
-impl Driver {
+impl AnswerSource {
     fn new(context: &Context, args: &Args) -> Result<Self, CommandError> {
         if let Some(file) = &args.answers {
             let shown = file.display();
@@ -116,11 +116,13 @@ impl Driver {
         }
     }
 
-    fn say(&self, found: &Result<CheckResult, String>) {
+    fn print_check(&self, found: &Result<CheckResult, String>) {
         let Self::Terminal(terminal) = self else { return };
         match found {
-            Ok(CheckResult::Well(words)) => terminal.well(words),
-            Ok(CheckResult::Bot(bot)) => terminal.well(&format!("Discord knows the bot as `{}`", bot.name)),
+            Ok(CheckResult::Well(words)) => terminal.print_ok(words),
+            Ok(CheckResult::Bot(bot)) => {
+                terminal.print_ok(&format!("Discord knows the bot as `{}`", bot.name))
+            }
             _ => {}
         }
     }
@@ -133,7 +135,7 @@ impl Driver {
     }
 }
 
-/// What a file means that doesn't answer: what costs money or runs for ever is only done where it is asked for.
+/// The answer to a question that a file leaves out: no brain and no service, else the default.
 fn unanswered(question: &Question) -> &'static str {
     use crate::setup::QuestionKey::{Brain, Service};
     match question.step {
@@ -143,7 +145,7 @@ fn unanswered(question: &Question) -> &'static str {
     }
 }
 
-/// What is known of this machine.
+/// The facts about this machine.
 fn machine(context: &Context) -> Result<MachineFacts, CommandError> {
     let home = etcetera::home_dir().ok().filter(|home| home.is_absolute());
     let home = home.ok_or_else(|| CommandError::problem("no home directory is known").hint("set `HOME`"))?;

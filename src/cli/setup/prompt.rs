@@ -1,4 +1,4 @@
-//! The terminal: a question is printed, a line is read; a secret isn't shown while it is typed.
+//! The terminal of `setup`: prints a question and reads a line; a secret isn't shown while it is typed.
 
 use std::io::{BufRead, Write};
 
@@ -9,7 +9,7 @@ use crate::setup::Question;
 use crate::terminal::Ui;
 
 const ASK: Style = Style::new().bold();
-const WELL: Style = AnsiColor::Green.on_default();
+const OK: Style = AnsiColor::Green.on_default();
 const WRONG: Style = AnsiColor::Yellow.on_default();
 const DIM: Style = Style::new().dimmed();
 
@@ -20,7 +20,7 @@ pub(super) struct Terminal {
 }
 
 impl Terminal {
-    /// Says how it goes.
+    /// Prints how to answer.
     pub(super) fn begin(ui: Ui) -> Self {
         ui.note(format!(
             "{DIM}Enter takes what stands in brackets, `skip` leaves it out, Ctrl-C ends it. Nothing is written before it is shown.{DIM:#}"
@@ -28,7 +28,7 @@ impl Terminal {
         Self { ui }
     }
 
-    /// Asks, and gives what was typed.
+    /// Asks a question and returns the typed line.
     pub(super) fn ask(&self, question: &Question) -> Result<String, CommandError> {
         match &question.problem {
             Some(problem) => {
@@ -42,18 +42,18 @@ impl Terminal {
         question.lines.iter().for_each(|line| self.ui.note(line));
         let default = question.default.as_ref().map(|default| format!(" [{default}]")).unwrap_or_default();
         let prompt = format!("{ASK}{}{ASK:#}{default} ", question.ask);
-        self.line(&prompt, question.step.is_secret())
+        self.read_prompted(&prompt, question.step.is_secret())
     }
 
-    /// That something is well.
-    pub(super) fn well(&self, words: &str) {
-        self.ui.note(format!("{WELL}ok{WELL:#} {words}"));
+    /// Prints that a check succeeded.
+    pub(super) fn print_ok(&self, words: &str) {
+        self.ui.note(format!("{OK}ok{OK:#} {words}"));
     }
 
     /// Asks a yes-or-no question whose usual answer is yes.
     pub(super) fn confirm(&self, question: &str) -> Result<bool, CommandError> {
         loop {
-            match self.line(&format!("{ASK}{question}{ASK:#} [yes] "), false)?.trim() {
+            match self.read_prompted(&format!("{ASK}{question}{ASK:#} [yes] "), false)?.trim() {
                 "" | "y" | "Y" | "yes" => return Ok(true),
                 "n" | "N" | "no" | "skip" => return Ok(false),
                 _ => self.ui.note("type `yes` or `no`"),
@@ -62,7 +62,7 @@ impl Terminal {
     }
 
     /// Reads a line; of a secret nothing is shown. A line that isn't UTF-8 is asked for again.
-    fn line(&self, prompt: &str, is_secret: bool) -> Result<String, CommandError> {
+    fn read_prompted(&self, prompt: &str, is_secret: bool) -> Result<String, CommandError> {
         loop {
             // Before the question is there to be answered.
             let silence = is_secret.then(HiddenInput::begin).flatten();
@@ -113,8 +113,7 @@ fn interrupt() {
     let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::INT);
 }
 
-/// A terminal that doesn't show what is typed, until this goes. Ctrl-C ends a line meanwhile, so that nobody is left with
-/// such a terminal.
+/// Hides typed characters until it is dropped. Ctrl-C ends a line meanwhile, so that the terminal is always restored.
 struct HiddenInput {
     #[cfg(unix)]
     before: rustix::termios::Termios,

@@ -11,14 +11,14 @@ use crate::setup::Check;
 use crate::setup::CheckResult;
 use crate::setup::NotifierTrial;
 
-/// Sends a test message, and says where it is, or why it isn't.
-pub(super) async fn sent(notifier: &dyn Notifier, well: &str) -> Result<CheckResult, String> {
+/// Sends a test message; `well` says where it is.
+pub(super) async fn send(notifier: &dyn Notifier, well: &str) -> Result<CheckResult, String> {
     send_test(notifier).await.map(|()| CheckResult::Well(well.to_owned()))
 }
 
-/// Looks at what Discord has.
+/// Runs a check of Discord.
 #[cfg(feature = "assistant")]
-pub(super) async fn on_discord(look: &Check) -> Result<CheckResult, String> {
+pub(super) async fn check_discord(check: &Check) -> Result<CheckResult, String> {
     use crate::discord::access::Owners;
     use crate::discord::notifier::BotNotifier;
     use crate::discord::webhook::WebhookNotifier;
@@ -26,7 +26,7 @@ pub(super) async fn on_discord(look: &Check) -> Result<CheckResult, String> {
 
     let words = |error: crate::discord::DiscordError| error.to_string();
     let api = |token, base: &Option<String>| Api::new(Some(token), base.as_deref()).map_err(words);
-    match look {
+    match check {
         Check::Bot(token, base) => {
             Ok(CheckResult::Bot(setup_checks::bot(&api(token, base)?).await.map_err(words)?))
         }
@@ -39,80 +39,79 @@ pub(super) async fn on_discord(look: &Check) -> Result<CheckResult, String> {
                 return Err(problem.to_string());
             }
             let bot = BotNotifier::new(api, settings.channel_id, Owners::new(&settings.owner_ids));
-            sent(&bot, "a test message is in the channel").await
+            send(&bot, "a test message is in the channel").await
         }
         Check::WebhookMessage(address, base) => {
             let webhook = WebhookNotifier::new(address, base.as_deref(), Owners::default()).map_err(words)?;
-            sent(&webhook, "a test message is in the channel").await
+            send(&webhook, "a test message is in the channel").await
         }
         _ => Err("Discord isn't meant".to_owned()),
     }
 }
 
 /// Sends a test message by ntfy, by mail or to a signed webhook.
-pub(super) async fn by(trying: &NotifierTrial, clock: &Arc<dyn Clock>) -> Result<CheckResult, String> {
-    let name = trying.root.file_name().unwrap_or_default().to_string_lossy().into_owned();
+pub(super) async fn send_by(trial: &NotifierTrial, clock: &Arc<dyn Clock>) -> Result<CheckResult, String> {
+    let name = trial.root.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let paths = config::Paths::default();
     let links = Links { vault: name, reminders: paths.reminders, commitments: paths.commitments };
-    let telling = Arc::new(NotifyRules::default());
-    let authority = match &trying.notify.ca_file {
+    let rules = Arc::new(NotifyRules::default());
+    let authority = match &trial.notify.ca_file {
         Some(file) => {
-            let path = config::expand(file, &trying.root);
+            let path = config::expand(file, &trial.root);
             Some(std::fs::read(&path).map_err(|error| format!("can't read `{}`: {error}", path.display()))?)
         }
         None => None,
     };
-    let (notifier, well) = match trying.kind {
+    let (notifier, well) = match trial.kind {
         NotifyKind::Ntfy => {
-            (ntfy(trying, authority.as_deref(), links, telling)?, "a test message is in the topic")
+            (ntfy(trial, authority.as_deref(), links, rules)?, "a test message is in the topic")
         }
         NotifyKind::Webhook => {
-            (webhook(trying, authority.as_deref(), links, telling, clock)?, "the address took a test message")
+            (webhook(trial, authority.as_deref(), links, rules, clock)?, "the address took a test message")
         }
-        NotifyKind::Email => (
-            email(trying, authority.as_deref(), links, telling, clock)?,
-            "the mail server took a test message",
-        ),
+        NotifyKind::Email => {
+            (email(trial, authority.as_deref(), links, rules, clock)?, "the mail server took a test message")
+        }
         _ => return Err("this build of vault-agent can't do that".to_owned()),
     };
-    sent(&*notifier, well).await
+    send(&*notifier, well).await
 }
 
 type TestResult = Result<Box<dyn Notifier>, String>;
 
 fn ntfy(
-    trying: &NotifierTrial,
+    trial: &NotifierTrial,
     authority: Option<&[u8]>,
     links: Links,
-    telling: Arc<NotifyRules>,
+    rules: Arc<NotifyRules>,
 ) -> TestResult {
-    let (settings, token) = (&trying.notify.ntfy, trying.secret.clone());
-    let made = crate::deliver::NtfyNotifier::new(settings, token, authority, links, telling);
+    let (settings, token) = (&trial.notify.ntfy, trial.secret.clone());
+    let made = crate::deliver::NtfyNotifier::new(settings, token, authority, links, rules);
     made.map(|made| Box::new(made) as _).map_err(|error| error.message)
 }
 
 fn webhook(
-    trying: &NotifierTrial,
+    trial: &NotifierTrial,
     authority: Option<&[u8]>,
     links: Links,
-    telling: Arc<NotifyRules>,
+    rules: Arc<NotifyRules>,
     clock: &Arc<dyn Clock>,
 ) -> TestResult {
     let (address, secret) =
-        (trying.address.clone().unwrap_or_default(), trying.secret.clone().unwrap_or_default());
+        (trial.address.clone().unwrap_or_default(), trial.secret.clone().unwrap_or_default());
     let clock = Arc::clone(clock);
-    let made = crate::deliver::SignedWebhook::new(address, &secret, authority, links, telling, clock);
+    let made = crate::deliver::SignedWebhook::new(address, &secret, authority, links, rules, clock);
     made.map(|made| Box::new(made) as _).map_err(|error| error.message)
 }
 
 fn email(
-    trying: &NotifierTrial,
+    trial: &NotifierTrial,
     authority: Option<&[u8]>,
     links: Links,
-    telling: Arc<NotifyRules>,
+    rules: Arc<NotifyRules>,
     clock: &Arc<dyn Clock>,
 ) -> TestResult {
-    let (settings, password, clock) = (&trying.notify.email, trying.secret.clone(), Arc::clone(clock));
-    let made = crate::deliver::Email::new(settings, password, authority, links, telling, clock);
+    let (settings, password, clock) = (&trial.notify.email, trial.secret.clone(), Arc::clone(clock));
+    let made = crate::deliver::Email::new(settings, password, authority, links, rules, clock);
     made.map(|made| Box::new(made) as _).map_err(|error| error.message)
 }

@@ -1,4 +1,5 @@
-//! The writing, in the order in which a stop half-way hurts least: secrets, the vault, its settings, the service.
+//! Writes the plan of `setup`: secrets, the vault, its settings, the service; a stop between two steps hurts least in this
+//! order.
 
 use std::io::Write;
 use std::path::Path;
@@ -14,27 +15,27 @@ use crate::setup::{Plan, SecretFile};
 use crate::vault::{Actor, EditError, NotePath, Operation, Why};
 use crate::workspace::Workspace;
 
-/// Writes what was shown, and says what to do next.
+/// Writes the plan and prints the next steps.
 pub(super) fn write(context: &Context, plan: &Plan) -> CommandResult {
     let settings = plan.settings.clone().map_err(CommandError::problem)?;
     for secret in &plan.secrets {
-        keep(secret).map_err(|error| {
+        write_secret(secret).map_err(|error| {
             CommandError::problem(format!("can't write `{}`: {error}", secret.path.display()))
         })?;
     }
-    let begin = InitialContent { zone: Some(plan.zone.clone()), settings: Some(settings.clone()) };
-    let (workspace, written) = init::write_template(context, &plan.root, &begin)?;
+    let initial = InitialContent { zone: Some(plan.zone.clone()), settings: Some(settings.clone()) };
+    let (workspace, written) = init::write_template(context, &plan.root, &initial)?;
     if let Some(before) = plan.before.as_ref().filter(|before| **before != settings) {
-        change(&workspace, before, &settings)?;
+        replace_settings(&workspace, before, &settings)?;
     }
     context.ui.note(format!("made {} files in {}", written.created.len(), plan.root.display()));
     let runs = plan.service && service::install_for(context, &plan.root)?;
-    next(context, plan, runs);
+    print_next_steps(context, plan, runs);
     Ok(if runs == plan.service { Status::Fine } else { Status::Problem })
 }
 
-/// A file that nobody but its owner ever could read, whole or not at all.
-fn keep(secret: &SecretFile) -> std::io::Result<()> {
+/// Writes a file that only its owner can read, whole or not at all.
+fn write_secret(secret: &SecretFile) -> std::io::Result<()> {
     let folder = secret.path.parent().unwrap_or(Path::new("/"));
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
@@ -60,8 +61,8 @@ fn keep(secret: &SecretFile) -> std::io::Result<()> {
     written
 }
 
-/// Puts the planned settings in the place of those that were shown.
-fn change(workspace: &Workspace, before: &str, after: &str) -> Result<(), CommandError> {
+/// Replaces the settings that were shown by the planned ones.
+fn replace_settings(workspace: &Workspace, before: &str, after: &str) -> Result<(), CommandError> {
     let path = NotePath::new(FILE_NAME).map_err(CommandError::problem)?;
     let with = Operation::ReplaceAll { expect: Some(before.into()), with: after.into() };
     workspace.editor.count_as_settled(true);
@@ -76,7 +77,7 @@ fn change(workspace: &Workspace, before: &str, after: &str) -> Result<(), Comman
     }
 }
 
-fn next(context: &Context, plan: &Plan, runs: bool) {
+fn print_next_steps(context: &Context, plan: &Plan, runs: bool) {
     let ui = context.ui;
     let dir = init::shell_word(&plan.root);
     if runs {

@@ -1,8 +1,8 @@
-//! `audit`, and `history verify`: what the history proves, in one look.
+//! `audit` and `history verify`: checks the whole history and prints what is wrong with it.
 
 use serde::Serialize;
 
-use super::shared::{open, refresh};
+use super::shared::{open_history, refresh};
 use crate::cli::{CommandResult, Context, Status};
 use crate::deliver::Journal;
 use crate::deliver::journal::{DeliveryState, key};
@@ -28,12 +28,12 @@ struct Document<'a> {
 /// Runs `audit`.
 pub fn run(context: &Context, _: &Args) -> CommandResult {
     let workspace = context.workspace()?;
-    let history = open(&workspace)?;
-    look(context, &workspace, &history)
+    let history = open_history(&workspace)?;
+    check_all(context, &workspace, &history)
 }
 
 /// Reads all of the history, and says what is wrong with it.
-pub(super) fn look(context: &Context, workspace: &Workspace, history: &History) -> CommandResult {
+pub(super) fn check_all(context: &Context, workspace: &Workspace, history: &History) -> CommandResult {
     let found = history.verify(CheckDepth::Whole)?;
     for flaw in &found.flaws {
         context.ui.line(format!("{}: {}", flaw.kind, flaw.detail));
@@ -42,12 +42,12 @@ pub(super) fn look(context: &Context, workspace: &Workspace, history: &History) 
         context.ui.note(note);
     }
     let journal = workspace.journal().ok();
-    let delivered = |record: &DeliveryRecord<'_>| on_record(journal.as_ref()?, record);
+    let delivered = |record: &DeliveryRecord<'_>| is_delivered(journal.as_ref()?, record);
     let audited = refresh(context, workspace, history)
         .and_then(|()| Ok(audit(history, &workspace.settings.paths, &delivered)?));
     let report = match audited {
         Ok(report) => report,
-        // What is missing was said; the rest can't be read because of it.
+        // The flaws were printed; because of them the rest can't be read.
         Err(error) if !found.flaws.is_empty() => {
             context.ui.note(format!("not audited any further: {error}"));
             AuditReport::default()
@@ -75,11 +75,11 @@ pub(super) fn look(context: &Context, workspace: &Workspace, history: &History) 
         ));
         return Ok(Status::Fine);
     }
-    what_to_do(context, history, &found);
+    print_remedies(context, history, &found);
     Ok(Status::Problem)
 }
 
-fn what_to_do(context: &Context, history: &History, found: &Verification) {
+fn print_remedies(context: &Context, history: &History, found: &Verification) {
     if found.flaws.iter().any(|flaw| flaw.kind == "rewritten") {
         context.ui.note(
             "if that is meant (a history brought back from a backup, a text taken out of it), say so: \
@@ -96,7 +96,7 @@ fn what_to_do(context: &Context, history: &History, found: &Verification) {
 
 /// Whether the delivery journal says that it was delivered; a journal that was deleted since, or has
 /// forgotten it after years, proves nothing.
-fn on_record(journal: &Journal, record: &DeliveryRecord<'_>) -> Option<bool> {
+fn is_delivered(journal: &Journal, record: &DeliveryRecord<'_>) -> Option<bool> {
     let row = journal.row(&key(record.id, record.local, None)).ok()??;
     Some(row.delivered.is_some() || matches!(row.state, DeliveryState::Sent | DeliveryState::Done))
 }

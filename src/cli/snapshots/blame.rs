@@ -1,6 +1,6 @@
-//! `history PATH --lines`: where each line of a note comes from.
+//! `history PATH --lines`: prints each line of a note with the snapshot that it comes from.
 
-use super::shared::{Pages, ago};
+use super::shared::{Pager, ago};
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::history::{BlameBound, History, HistoryError, Writer};
 use crate::terminal::tamed;
@@ -25,7 +25,7 @@ pub(super) fn run(
     }
     let now = context.clock.now();
     let dim = anstyle::Style::new().dimmed();
-    let mut pages = Pages::new();
+    let mut pager = Pager::new();
     for line in &blame.lines {
         let origin = blame.origin(line);
         let id = origin.and_then(|origin| origin.snapshot.as_deref()).unwrap_or("");
@@ -37,12 +37,12 @@ pub(super) fn run(
         let turn = origin.filter(|it| it.writer == Writer::Assistant).and_then(|it| it.turn.as_deref());
         let turn = turn.map(|turn| format!(" turn {turn}")).unwrap_or_default();
         let text = tamed(&line.text);
-        if !pages.line(&format!("{dim}{id:<10}  {when:<14}  {who:<9}{turn}{dim:#}  {:>4}  {text}", line.line))
+        if !pager.line(&format!("{dim}{id:<10}  {when:<14}  {who:<9}{turn}{dim:#}  {:>4}  {text}", line.line))
         {
             break;
         }
     }
-    drop(pages);
+    drop(pager);
     if !blame.complete {
         context.ui.note("what says `older` was written before the snapshots that were looked at");
     }

@@ -1,8 +1,8 @@
-//! `conflicts`: what sync tools left beside notes, listed, shown, and brought into the notes.
+//! `conflicts`: lists a sync tool's conflict copies, shows them, and merges them into their notes.
 
 use serde::Serialize;
 
-use super::shared::{diff_text, open, refresh, style, vault_path};
+use super::shared::{diff_style, diff_text, open_history, refresh, vault_path};
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::conflicts::{ConflictError, Copy, Plan, copy_of, execute, find, plan};
 use crate::history::{DiffStyle, FileDiff, History, HistoryError, Mode};
@@ -60,15 +60,15 @@ struct Merge<'a> {
     note: &'a str,
     /// When history kept the state that both came of.
     base: Option<jiff::Timestamp>,
-    /// What becomes of the note.
+    /// The change of the note, as a diff.
     diff: String,
     /// Places where both lines stay.
-    both: Vec<Place>,
+    both: Vec<OverlapLines>,
     merged: bool,
 }
 
 #[derive(Debug, Serialize)]
-struct Place {
+struct OverlapLines {
     note: String,
     copy: String,
 }
@@ -93,9 +93,9 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     match &args.action {
         Action::List => list(context, &workspace),
         Action::Show { copy } => {
-            let (_, plan) = planned(context, &workspace, copy)?;
+            let (_, plan) = plan_for(context, &workspace, copy)?;
             show(context, &plan);
-            context.ui.json(&document(&plan, false));
+            context.ui.json(&merge_document(&plan, false));
             Ok(Status::Fine)
         }
         Action::Merge { copy, yes } => merge(context, &workspace, copy, *yes),
@@ -125,8 +125,8 @@ fn list(context: &Context, workspace: &Workspace) -> CommandResult {
     Ok(Status::Fine)
 }
 
-/// What is to become of the copy that was typed; what people wrote is in history before.
-fn planned(
+/// The plan of a merge. What people wrote is in the history before.
+fn plan_for(
     context: &Context,
     workspace: &Workspace,
     typed: &str,
@@ -134,7 +134,7 @@ fn planned(
     if !workspace.settings.history.enabled {
         return Err(HistoryError::Disabled.into());
     }
-    let history = open(workspace)?;
+    let history = open_history(workspace)?;
     let path = vault_path(workspace, typed)?;
     let path = NotePath::new(&path).map_err(|error| CommandError::usage(error.to_string()))?;
     let copy = copy_of(&workspace.vault, &path).ok_or(ConflictError::NoCopy(path))?;
@@ -144,11 +144,11 @@ fn planned(
 }
 
 fn merge(context: &Context, workspace: &Workspace, typed: &str, is_agreed: bool) -> CommandResult {
-    let (_history, plan) = planned(context, workspace, typed)?;
+    let (_history, plan) = plan_for(context, workspace, typed)?;
     show(context, &plan);
     if !is_agreed {
         if !context.ui.can_ask() {
-            return Err(CommandError::usage("nothing was merged: nobody can be asked here")
+            return Err(CommandError::usage("nothing was merged: there is no terminal here to ask at")
                 .hint("say yes with `--yes`"));
         }
         if !context.ui.confirm("Merge it?") {
@@ -160,7 +160,7 @@ fn merge(context: &Context, workspace: &Workspace, typed: &str, is_agreed: bool)
     execute(&workspace.editor, &plan, &context.origin(), &operation)?;
     context.ui.line(format!("merged {} into {}", plan.copy.copy, plan.copy.note));
     context.ui.note("to take this back: `vault-agent undo`");
-    context.ui.json(&document(&plan, true));
+    context.ui.json(&merge_document(&plan, true));
     Ok(Status::Fine)
 }
 
@@ -172,7 +172,7 @@ fn show(context: &Context, plan: &Plan) {
     }
     match plan.note_after == plan.note_before {
         true => ui.line("the note has all of the copy already"),
-        false => ui.line(diff_text(&diff(plan), style())),
+        false => ui.line(diff_text(&diff(plan), diff_style())),
     }
     for both in &plan.overlaps {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().to_owned();
@@ -186,7 +186,7 @@ fn diff(plan: &Plan) -> FileDiff {
     FileDiff { path: plan.copy.note.to_string(), old: side(&plan.note_before), new: side(&plan.note_after) }
 }
 
-fn document(plan: &Plan, merged: bool) -> Merge<'_> {
+fn merge_document(plan: &Plan, merged: bool) -> Merge<'_> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     Merge {
         copy: plan.copy.copy.as_str(),
@@ -196,7 +196,7 @@ fn document(plan: &Plan, merged: bool) -> Merge<'_> {
         both: plan
             .overlaps
             .iter()
-            .map(|both| Place { note: text(&both.first), copy: text(&both.second) })
+            .map(|both| OverlapLines { note: text(&both.first), copy: text(&both.second) })
             .collect(),
         merged,
     }

@@ -1,8 +1,8 @@
-//! `diff`: what changed between two points, or since one.
+//! `diff`: prints what changed between two points, or since one.
 
 use serde::Serialize;
 
-use super::shared::{Pages, diff_text, open, refresh, scopes, style};
+use super::shared::{Pager, diff_style, diff_text, open_history, refresh, scopes};
 use crate::cli::{CommandResult, Context, Status};
 use crate::history::{DiffStyle, HistoryError, diff_stat, render_diff};
 
@@ -35,12 +35,12 @@ struct File {
 /// Runs `diff`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = context.workspace()?;
-    let history = open(&workspace)?;
+    let history = open_history(&workspace)?;
     // Against now: what people changed since the last snapshot belongs to it.
     refresh(context, &workspace, &history)?;
     let (revisions, typed) = match args.what.split_first() {
         None => (None, &args.what[..]),
-        Some((first, rest)) => match points(&history, first) {
+        Some((first, rest)) => match parse_points(&history, first) {
             Ok(points) => (Some(points), rest),
             Err(error) if is_path(&history, &workspace, first) => {
                 drop(error);
@@ -66,13 +66,13 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         context.ui.json(&Document { from: old.commit.id.to_string(), to: new.commit.id.to_string(), files });
         return Ok(Status::Fine);
     }
-    let mut pages = Pages::new();
+    let mut pager = Pager::new();
     for change in &changes {
-        if !pages.line(&diff_text(&history.file_diff(change)?, style())) {
+        if !pager.line(&diff_text(&history.file_diff(change)?, diff_style())) {
             break;
         }
     }
-    drop(pages);
+    drop(pager);
     if changes.is_empty() {
         context.ui.note("no difference");
     }
@@ -81,7 +81,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 
 type Points = (crate::history::Point, Option<crate::history::Point>);
 
-fn points(history: &crate::history::History, text: &str) -> Result<Points, HistoryError> {
+fn parse_points(history: &crate::history::History, text: &str) -> Result<Points, HistoryError> {
     match text.split_once("..") {
         Some((old, new)) if !old.is_empty() => {
             let new = if new.is_empty() { None } else { Some(history.point(new)?) };

@@ -1,8 +1,8 @@
-//! `history`: what was changed, by whom, and why.
+//! `history`: prints what was changed, by which actor, and why.
 
 use std::ops::ControlFlow;
 
-use super::shared::{Pages, ago, diff_text, open, refresh, stat_words, style, vault_path};
+use super::shared::{Pager, ago, diff_style, diff_text, open_history, refresh, stat_words, vault_path};
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::history::{Deletions, Filter, History, parse_time};
 use crate::when::WhenError;
@@ -70,12 +70,12 @@ const ACTORS: [&str; 8] = ["agent", "human", "scheduler", "cli", "mcp", "discord
 /// Runs `history`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = context.workspace()?;
-    let history = open(&workspace)?;
+    let history = open_history(&workspace)?;
     if let Some(Command::Verify(args)) = &args.command {
         if args.accept {
             history.accept_as_it_is()?;
         }
-        return super::audit::look(context, &workspace, &history);
+        return super::audit::check_all(context, &workspace, &history);
     }
     if args.accept_deletions {
         let snapshot = history.snapshot_all(Deletions::Accept)?;
@@ -84,7 +84,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         refresh(context, &workspace, &history)?;
     }
     if args.left_out {
-        return left_out(context, &history);
+        return list_left_out(context, &history);
     }
     let now = context.clock.now().to_zoned(history.zone().clone());
     let time = |text: &Option<String>| {
@@ -125,7 +125,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     Ok(Status::Fine)
 }
 
-fn left_out(context: &Context, history: &History) -> CommandResult {
+fn list_left_out(context: &Context, history: &History) -> CommandResult {
     let left = history.left_out()?;
     context.ui.json(&left);
     for file in &left {
@@ -137,18 +137,18 @@ fn left_out(context: &Context, history: &History) -> CommandResult {
     Ok(Status::Fine)
 }
 
-/// As many files of one commit have their lines counted; a first snapshot would read them all.
-const COUNTED: usize = 200;
+/// The lines of a larger commit are not counted; a first snapshot would read every file.
+const MAX_COUNTED_FILES: usize = 200;
 
 fn show(context: &Context, history: &History, filter: &Filter, patch: bool) -> Result<(), CommandError> {
     let now = context.clock.now();
-    let mut pages = Pages::new();
+    let mut pager = Pager::new();
     let (dim, bold) = (anstyle::Style::new().dimmed(), anstyle::Style::new().bold());
     let mut any = false;
     history.log(filter, |record| {
         any = true;
         let commit = &record.commit;
-        let counted = record.changes.len() <= COUNTED;
+        let counted = record.changes.len() <= MAX_COUNTED_FILES;
         let diffs = record.changes.iter().filter(|_| counted).map(|change| history.file_diff(change));
         let diffs = diffs.collect::<Result<Vec<_>, _>>()?;
         let stat = if counted { stat_words(&diffs) } else { format!("{} files", record.changes.len()) };
@@ -159,16 +159,16 @@ fn show(context: &Context, history: &History, filter: &Filter, patch: bool) -> R
             commit.message.actor(),
             commit.message.subject
         );
-        let mut open = pages.line(row.trim_end());
+        let mut open = pager.line(row.trim_end());
         if patch {
             for diff in &diffs {
-                open = open && pages.line(&diff_text(diff, style()));
+                open = open && pager.line(&diff_text(diff, diff_style()));
             }
-            open = open && pages.line("");
+            open = open && pager.line("");
         }
         Ok(if open { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
     })?;
-    drop(pages);
+    drop(pager);
     if !any {
         context.ui.note("nothing matches");
     }

@@ -1,10 +1,10 @@
-//! The history: `history`, `diff` and `audit` read it; `restore` and `undo` bring back what it holds; `conflicts` merges what sync tools left.
+//! The commands over the history: reading it, restoring from it, merging conflict copies.
 //!
 //! - [`history`], [`diff`], [`audit`], [`restore`], [`undo`], [`conflicts`]: one file a command;
-//! - [`shared`]: opening the history, paths, pages and words of all of them;
+//! - [`shared`]: opening the history, paths, the pager and wording for all of them;
 //! - [`blame`]: `history --lines`.
 //!
-//! Nothing is restored before it was shown.
+//! Nothing is restored before the plan was shown.
 
 pub(super) mod audit;
 mod blame;

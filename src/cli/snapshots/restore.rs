@@ -1,8 +1,8 @@
-//! `restore`: a file, a folder, the vault, one line or one section, as it was.
+//! `restore`: brings back a file, a folder, the vault, one line or one section.
 
 use serde::Serialize;
 
-use super::shared::{ago, diff_text, open, scopes, style, vault_path};
+use super::shared::{ago, diff_style, diff_text, open_history, scopes, vault_path};
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::history::{History, HistoryError, Interrupted, LineTarget, Plan, Point, Rename, RestoreReport};
 use crate::vault::{NotePath, VaultError};
@@ -55,7 +55,7 @@ struct Document<'a> {
     #[serde(flatten)]
     report: &'a RestoreReport,
     newer: &'a [String],
-    /// What has another path now.
+    /// The files that have another path now.
     renamed: &'a [Rename],
     dry_run: bool,
 }
@@ -63,7 +63,7 @@ struct Document<'a> {
 /// Runs `restore`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = context.workspace()?;
-    let restore = Restore { context, args, history: open(&workspace)?, workspace: &workspace };
+    let restore = Restore { context, args, history: open_history(&workspace)?, workspace: &workspace };
     if args.roll_back {
         return restore.roll_back();
     }
@@ -73,24 +73,24 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         let done = report.restored.len() + report.deleted.len();
         context.ui.note(format!("first finished a restore that had been interrupted: {done} files"));
     }
-    let remote = args.from_remote.as_deref().map(|url| restore.fetch(url)).transpose()?;
+    let remote = args.from_remote.as_deref().map(|url| restore.fetch_remote(url)).transpose()?;
     if let Some(id) = &args.id {
         let path = workspace.settings.paths.reminders.clone();
-        return restore.part(&path, &LineTarget::Id(id.clone()), remote);
+        return restore.restore_part(&path, &LineTarget::Id(id.clone()), remote);
     }
     if let Some(line) = &args.line {
-        let (path, number) = line_place(line)?;
-        return restore.part(&vault_path(&workspace, path)?, &LineTarget::Number(number), remote);
+        let (path, number) = parse_line_target(line)?;
+        return restore.restore_part(&vault_path(&workspace, path)?, &LineTarget::Number(number), remote);
     }
     if let Some(section) = &args.section {
-        let (path, heading) = section_place(section)?;
-        return restore.part(
+        let (path, heading) = parse_section_target(section)?;
+        return restore.restore_part(
             &vault_path(&workspace, path)?,
             &LineTarget::Section(heading.to_owned()),
             remote,
         );
     }
-    restore.files(remote)
+    restore.restore_files(remote)
 }
 
 struct Restore<'a> {
@@ -109,11 +109,11 @@ impl Restore<'_> {
                 self.context.ui.json(&Document { report: &report, newer: &[], renamed: &[], dry_run: false });
                 Ok(Status::Fine)
             }
-            Some(report) => self.finish(&report, &[], &[]),
+            Some(report) => self.print_report(&report, &[], &[]),
         }
     }
 
-    fn fetch(&self, url: &str) -> Result<Point, CommandError> {
+    fn fetch_remote(&self, url: &str) -> Result<Point, CommandError> {
         let remote = match (url, &self.workspace.settings.history.remote) {
             ("", Some(remote)) => remote.as_str(),
             ("", None) => {
@@ -126,7 +126,7 @@ impl Restore<'_> {
         Ok(self.history.point(&newest.to_string())?)
     }
 
-    fn files(&self, remote: Option<Point>) -> CommandResult {
+    fn restore_files(&self, remote: Option<Point>) -> CommandResult {
         let mut scopes = scopes(self.workspace, &self.args.paths)?;
         let point = match (remote, &self.args.at) {
             (_, Some(at)) => self.history.point(at)?,
@@ -160,7 +160,7 @@ impl Restore<'_> {
             });
             return Ok(Status::Fine);
         }
-        if !self.may(&format!("restore {} files?", plan.steps.len())) {
+        if !self.confirmed(&format!("restore {} files?", plan.steps.len())) {
             self.context.ui.note("nothing was changed");
             return Ok(Status::Problem);
         }
@@ -168,16 +168,15 @@ impl Restore<'_> {
         for step in &plan.steps {
             let fires = [&paths.reminders, &paths.commitments].contains(&&step.path);
             if let Some(after) = step.after.filter(|_| fires) {
-                let now = self.now(&step.path)?;
+                let now = self.current_bytes(&step.path)?;
                 self.hold_missed(&step.path, &now, &self.history.content(after.id)?)?;
             }
         }
         let report = self.history.restore(&self.workspace.editor, &point, &scopes, self.args.exact)?;
-        self.finish(&report, &plan.newer, &plan.renamed)
+        self.print_report(&report, &plan.newer, &plan.renamed)
     }
 
-    /// Where `status` says that notes of this folder went at once: all of them, however many snapshots that took, and no
-    /// note that is still there.
+    /// The point before a mass deletion in this folder, and its missing notes; none where `status` reports no such loss.
     fn before_loss(&self, scopes: &[String]) -> Result<Option<(Point, Vec<String>)>, CommandError> {
         let [scope] = scopes else { return Ok(None) };
         let losses = crate::doctor::losses::recent(self.workspace);
@@ -186,7 +185,7 @@ impl Restore<'_> {
             Some(before) => self.history.point(before)?,
             None => self.history.newest()?,
         };
-        // Also what went since the newest snapshot.
+        // Also notes that were deleted since the newest snapshot.
         let steps = self.history.plan_restore(&point, scopes, false)?.steps;
         let lost: Vec<String> =
             steps.into_iter().filter(|step| step.before.is_none()).map(|step| step.path).collect();
@@ -228,7 +227,7 @@ impl Restore<'_> {
         if self.args.dry_run || plan.steps.len() <= 20 {
             for step in &plan.steps {
                 match self.history.step_diff(step) {
-                    Ok(diff) => ui.line(diff_text(&diff, style())),
+                    Ok(diff) => ui.line(diff_text(&diff, diff_style())),
                     Err(error) => ui.note(error.to_string()),
                 }
             }
@@ -236,11 +235,11 @@ impl Restore<'_> {
         Ok(())
     }
 
-    fn may(&self, question: &str) -> bool {
+    fn confirmed(&self, question: &str) -> bool {
         self.args.yes || !self.context.ui.can_ask() || self.context.ui.confirm(question)
     }
 
-    fn finish(&self, report: &RestoreReport, newer: &[String], renamed: &[Rename]) -> CommandResult {
+    fn print_report(&self, report: &RestoreReport, newer: &[String], renamed: &[Rename]) -> CommandResult {
         let ui = self.context.ui;
         ui.json(&Document { report, newer, renamed, dry_run: false });
         for path in &report.restored {
@@ -261,7 +260,7 @@ impl Restore<'_> {
         Ok(if report.skipped.is_empty() { Status::Fine } else { Status::Problem })
     }
 
-    fn now(&self, path: &str) -> Result<Vec<u8>, CommandError> {
+    fn current_bytes(&self, path: &str) -> Result<Vec<u8>, CommandError> {
         match self.workspace.vault.read(&note_path(path)?) {
             Ok(bytes) => Ok(bytes),
             Err(VaultError::NotFound(_)) => Ok(Vec::new()),
@@ -269,40 +268,40 @@ impl Restore<'_> {
         }
     }
 
-    fn part(&self, path: &str, target: &LineTarget, remote: Option<Point>) -> CommandResult {
+    fn restore_part(&self, path: &str, target: &LineTarget, remote: Option<Point>) -> CommandResult {
         let point = match &self.args.at {
             Some(at) => Some(self.history.point(at)?),
             None => remote,
         };
         let plan = self.history.plan_part(&note_path(path)?, target, point)?;
         let mut report = RestoreReport { from: plan.point.commit.id.to_string(), ..RestoreReport::default() };
-        if plan.is_there() {
+        if plan.is_unchanged() {
             let what = if matches!(target, LineTarget::Section(_)) { "section" } else { "line" };
             self.context.ui.line(format!("nothing to restore: the {what} is there"));
-            self.document(&report);
+            self.print_document(&report);
             return Ok(Status::Fine);
         }
-        self.context.ui.line(diff_text(&plan.diff(), style()));
+        self.context.ui.line(diff_text(&plan.diff(), diff_style()));
         if self.args.dry_run {
             report.restored.push(path.to_owned());
-            self.document(&report);
+            self.print_document(&report);
             return Ok(Status::Fine);
         }
-        if !self.may("restore this?") {
+        if !self.confirmed("restore this?") {
             self.context.ui.note("nothing was changed");
             return Ok(Status::Problem);
         }
         self.hold_missed(path, &plan.now, &plan.after)?;
         let report = self.history.restore_part(&self.workspace.editor, &plan)?;
-        self.finish(&report, &[], &[])
+        self.print_report(&report, &[], &[])
     }
 
-    fn document(&self, report: &RestoreReport) {
+    fn print_document(&self, report: &RestoreReport) {
         let dry_run = self.args.dry_run;
         self.context.ui.json(&Document { report, newer: &[], renamed: &[], dry_run });
     }
 
-    /// What comes back in `path` after its time doesn't fire, or does if asked: before it is written.
+    /// Keeps overdue reminders that come back in `path` from firing, unless `--fire-missed`; before they are written.
     fn hold_missed(&self, path: &str, now: &[u8], then: &[u8]) -> Result<(), CommandError> {
         if let Some(held) = self.workspace.hold_missed(path, now, then, self.args.fire_missed)? {
             self.context.ui.note(held.words());
@@ -319,7 +318,7 @@ fn note_path(path: &str) -> Result<NotePath, CommandError> {
     NotePath::new(path).map_err(|error| outside(error).into())
 }
 
-fn line_place(text: &str) -> Result<(&str, usize), CommandError> {
+fn parse_line_target(text: &str) -> Result<(&str, usize), CommandError> {
     let place = text.rsplit_once(':').and_then(|(path, number)| Some((path, number.parse().ok()?)));
     place.filter(|(path, number)| !path.is_empty() && *number > 0).ok_or_else(|| {
         CommandError::usage(format!("`{text}` names no line"))
@@ -327,7 +326,7 @@ fn line_place(text: &str) -> Result<(&str, usize), CommandError> {
     })
 }
 
-fn section_place(text: &str) -> Result<(&str, &str), CommandError> {
+fn parse_section_target(text: &str) -> Result<(&str, &str), CommandError> {
     let place = text.split_once('#').map(|(path, heading)| (path, heading.trim_start_matches('#').trim()));
     place.filter(|(path, heading)| !path.is_empty() && !heading.is_empty()).ok_or_else(|| {
         CommandError::usage(format!("`{text}` names no section"))

@@ -1,4 +1,4 @@
-//! What the commands over snapshots share: opening the history, paths, pages, words.
+//! Helpers of the commands over snapshots: opens the history, resolves typed paths, pages long output.
 
 use std::io::{IsTerminal, Write};
 use std::process::{Command, Stdio};
@@ -34,8 +34,8 @@ impl From<HistoryError> for CommandError {
     }
 }
 
-/// The history of an opened vault, told of each write from now on.
-pub(in crate::cli) fn open(workspace: &Workspace) -> Result<Arc<History>, CommandError> {
+/// Opens the history of a vault as the observer of its writes.
+pub(in crate::cli) fn open_history(workspace: &Workspace) -> Result<Arc<History>, CommandError> {
     let settings = &workspace.settings;
     let clock = Arc::clone(&workspace.clock);
     let history = Arc::new(History::open(&workspace.vault, settings, &workspace.dirs.state, clock)?);
@@ -43,7 +43,7 @@ pub(in crate::cli) fn open(workspace: &Workspace) -> Result<Arc<History>, Comman
     Ok(history)
 }
 
-/// Takes a snapshot of what people changed, where snapshots are on, and says what waits for a word.
+/// Takes a snapshot of what people changed, where snapshots are on, and prints held deletions.
 pub(super) fn refresh(
     context: &Context,
     workspace: &Workspace,
@@ -64,7 +64,7 @@ pub(super) fn refresh(
     Ok(())
 }
 
-/// Paths as people type them, from the folder that they are in, as the vault names them.
+/// The path in the vault of a path that was typed in the current folder.
 pub(super) fn vault_path(workspace: &Workspace, typed: &str) -> Result<String, CommandError> {
     let outside =
         |reason: String| CommandError::from(HistoryError::Outside { path: typed.to_owned(), reason });
@@ -78,9 +78,9 @@ pub(super) fn vault_path(workspace: &Workspace, typed: &str) -> Result<String, C
         let below = here.and_then(|here| Some(here.strip_prefix(root).ok()?.to_str()?.to_owned()));
         match below.filter(|below| !below.is_empty()) {
             Some(below) => {
-                normal(&format!("{below}/{typed}")).ok_or_else(|| outside("it leaves the vault".into()))?
+                normalize(&format!("{below}/{typed}")).ok_or_else(|| outside("it leaves the vault".into()))?
             }
-            None => normal(typed).ok_or_else(|| outside("it leaves the vault".into()))?,
+            None => normalize(typed).ok_or_else(|| outside("it leaves the vault".into()))?,
         }
     };
     if inside.is_empty() {
@@ -90,8 +90,8 @@ pub(super) fn vault_path(workspace: &Workspace, typed: &str) -> Result<String, C
     Ok(workspace.vault.as_it_stands(path).to_string())
 }
 
-/// Without `.` and `..`; `None` where it would climb out.
-fn normal(path: &str) -> Option<String> {
+/// The path without `.` and `..`; `None` where it leaves the root.
+fn normalize(path: &str) -> Option<String> {
     let mut parts = Vec::new();
     for part in path.split('/') {
         match part {
@@ -103,13 +103,13 @@ fn normal(path: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
-/// Every typed path; the vault itself means all.
+/// All typed paths; none where one is the vault itself.
 pub(in crate::cli) fn scopes(workspace: &Workspace, typed: &[String]) -> Result<Vec<String>, CommandError> {
     let paths = typed.iter().map(|path| vault_path(workspace, path)).collect::<Result<Vec<_>, _>>()?;
     Ok(if paths.iter().any(String::is_empty) { Vec::new() } else { paths })
 }
 
-/// How far back something was, in words.
+/// The time since `then`, in words.
 pub(in crate::cli) fn ago(then: Timestamp, now: Timestamp) -> String {
     let seconds = now.duration_since(then).max(SignedDuration::ZERO).as_secs();
     let (count, unit) = match seconds {
@@ -135,30 +135,30 @@ pub(super) fn stat_words(diffs: &[FileDiff]) -> String {
 }
 
 /// Plain where the output is no terminal.
-pub(in crate::cli) fn style() -> DiffStyle {
+pub(in crate::cli) fn diff_style() -> DiffStyle {
     let choice = anstream::AutoStream::choice(&std::io::stdout());
     if choice == anstream::ColorChoice::Never { DiffStyle::Plain } else { DiffStyle::Coloured }
 }
 
-/// A difference with a last line break less, as lines are printed.
+/// A difference without its last line break.
 pub(super) fn diff_text(diff: &FileDiff, style: DiffStyle) -> String {
     render_diff(diff, style).trim_end_matches('\n').to_owned()
 }
 
-/// Long output: through the user's pager where a person looks at it, as git does it.
-pub(super) struct Pages {
+/// Prints long output, on a terminal through the user's pager, as git does.
+pub(super) struct Pager {
     out: Box<dyn Write>,
     child: Option<std::process::Child>,
-    /// Whether a person looks at it: then what others wrote doesn't speak to the terminal. A program gets every byte.
-    shown: bool,
+    /// Whether a person reads it: then control characters from notes are replaced. A program gets every byte.
+    is_terminal: bool,
     closed: bool,
 }
 
-impl Pages {
+impl Pager {
     pub(super) fn new() -> Self {
-        let shown = std::io::stdout().is_terminal();
-        let plain = || Self { out: Box::new(anstream::stdout()), child: None, shown, closed: false };
-        if !shown {
+        let is_terminal = std::io::stdout().is_terminal();
+        let plain = || Self { out: Box::new(anstream::stdout()), child: None, is_terminal, closed: false };
+        if !is_terminal {
             return plain();
         }
         let pager = std::env::var("PAGER").unwrap_or_else(|_| "less".to_owned());
@@ -172,16 +172,16 @@ impl Pages {
         }
         match command.spawn() {
             Ok(mut child) => match child.stdin.take() {
-                Some(pipe) => Self { out: Box::new(pipe), child: Some(child), shown, closed: false },
+                Some(pipe) => Self { out: Box::new(pipe), child: Some(child), is_terminal, closed: false },
                 None => plain(),
             },
             Err(_) => plain(),
         }
     }
 
-    /// One line; false once nobody reads on.
+    /// Prints one line; false once the reader is gone.
     pub(super) fn line(&mut self, text: &str) -> bool {
-        let text = if self.shown { tamed(text) } else { text.into() };
+        let text = if self.is_terminal { tamed(text) } else { text.into() };
         if !self.closed
             && let Err(error) = writeln!(self.out, "{text}")
         {
@@ -192,7 +192,7 @@ impl Pages {
     }
 }
 
-impl Drop for Pages {
+impl Drop for Pager {
     fn drop(&mut self) {
         crate::terminal::heed(self.out.flush());
         self.out = Box::new(std::io::sink());
@@ -217,12 +217,12 @@ mod tests {
                 Ok(())
             }
         }
-        let printed = |shown: bool| {
+        let printed = |is_terminal: bool| {
             let written = Arc::default();
             let out: Box<dyn Write> = Box::new(Buffer(Arc::clone(&written)));
-            let mut pages = Pages { out, child: None, shown, closed: false };
-            assert!(pages.line("\u{1b}[32m+title \u{1b}]0;mine\u{7}\r!\u{1b}[0m"));
-            drop(pages);
+            let mut pager = Pager { out, child: None, is_terminal, closed: false };
+            assert!(pager.line("\u{1b}[32m+title \u{1b}]0;mine\u{7}\r!\u{1b}[0m"));
+            drop(pager);
             String::from_utf8(written.lock().unwrap().clone()).unwrap()
         };
         assert_eq!(printed(true), "\u{1b}[32m+title \u{fffd}]0;mine\u{fffd}\u{fffd}!\u{1b}[0m\n");
@@ -231,9 +231,9 @@ mod tests {
 
     #[test]
     fn paths_stay_inside() {
-        assert_eq!(normal("a/./b//../c.md").as_deref(), Some("a/c.md"));
-        assert_eq!(normal("."), Some(String::new()));
-        assert_eq!(normal("a/../../b"), None);
+        assert_eq!(normalize("a/./b//../c.md").as_deref(), Some("a/c.md"));
+        assert_eq!(normalize("."), Some(String::new()));
+        assert_eq!(normalize("a/../../b"), None);
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! `undo`: takes back what the agent did last, one operation of it, or all that a turn changed; and only that.
+//! `undo`: takes back the agent's last operations, one operation, or all that a turn changed; nothing else.
 
 use serde::Serialize;
 
-use super::shared::{diff_text, open, refresh, style};
+use super::shared::{diff_style, diff_text, open_history, refresh};
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::history::{DiffStyle, History, Interrupted, OperationUndo, UndoPlan, UndoReport, UndoSelection};
 use crate::workspace::Workspace;
@@ -27,9 +27,9 @@ pub struct Args {
 struct Document<'a> {
     #[serde(flatten)]
     report: &'a UndoReport,
-    /// What is taken back, newest first.
+    /// The undone operations, newest first.
     operations: Vec<OperationUndo>,
-    /// What becomes of each note, as a diff.
+    /// The change of each note, as a diff.
     changes: Vec<NoteChange>,
     dry_run: bool,
 }
@@ -44,7 +44,7 @@ struct NoteChange {
 const MAX_COUNT_DIGITS: usize = 3;
 
 impl Args {
-    fn undone(&self) -> Result<UndoSelection, CommandError> {
+    fn selection(&self) -> Result<UndoSelection, CommandError> {
         let what = self.what.trim();
         if let Some(turn) = &self.turn {
             return Ok(UndoSelection::Turn(turn.clone()));
@@ -60,15 +60,15 @@ impl Args {
 
 /// Runs `undo`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
-    let undone = args.undone()?;
+    let selection = args.selection()?;
     let workspace = context.workspace()?;
-    let history = open(&workspace)?;
-    if !args.dry_run && finished(context, &workspace, &history)? {
+    let history = open_history(&workspace)?;
+    if !args.dry_run && finish_interrupted(context, &workspace, &history)? {
         return Ok(Status::Fine);
     }
-    // What people changed is kept before anything is written.
+    // A snapshot of what people changed comes before any write.
     refresh(context, &workspace, &history)?;
-    let plan = history.plan_undo(undone.clone())?;
+    let plan = history.plan_undo(selection.clone())?;
     for conflict in &plan.conflicts {
         context.ui.note(format!("`{}` ({}): {}", conflict.path, conflict.subject, conflict.reason));
         if !conflict.diff.is_empty() {
@@ -79,7 +79,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         let report = UndoReport { conflicts: plan.conflicts.clone(), ..UndoReport::default() };
         context.ui.json(&document(&plan, &report, args.dry_run));
         if !plan.conflicts.is_empty() {
-            return Err(nothing_undone(&undone));
+            return Err(nothing_undone(&selection));
         }
         context.ui.note("the agent has written nothing that could be undone");
         return Ok(Status::Fine);
@@ -112,8 +112,12 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     Ok(if is_whole { Status::Fine } else { Status::Problem })
 }
 
-/// Finishes what was interrupted. Whether that was an undo: it is what is asked for again.
-fn finished(context: &Context, workspace: &Workspace, history: &History) -> Result<bool, CommandError> {
+/// Finishes an interrupted restore or undo. True for an undo: that is the one which is asked for again.
+fn finish_interrupted(
+    context: &Context,
+    workspace: &Workspace,
+    history: &History,
+) -> Result<bool, CommandError> {
     let Some(pending) = history.pending_restore()? else { return Ok(false) };
     let Some(done) = history.finish_pending(&workspace.editor, Interrupted::Finish)? else {
         return Ok(false);
@@ -124,8 +128,8 @@ fn finished(context: &Context, workspace: &Workspace, history: &History) -> Resu
         context.ui.note(format!("`{}`: {}", skip.path, skip.reason));
     }
     let undone = pending.undoing.map(|undoing| undoing.undoes).unwrap_or_default();
-    let is_it = !undone.is_empty() && done.skipped.is_empty();
-    if is_it {
+    let is_undo = !undone.is_empty() && done.skipped.is_empty();
+    if is_undo {
         context.ui.line(&pending.subject);
         let report = UndoReport {
             undone,
@@ -135,11 +139,11 @@ fn finished(context: &Context, workspace: &Workspace, history: &History) -> Resu
         };
         context.ui.json(&document(&UndoPlan::default(), &report, false));
     }
-    Ok(is_it)
+    Ok(is_undo)
 }
 
-fn nothing_undone(undone: &UndoSelection) -> CommandError {
-    let next = match undone {
+fn nothing_undone(selection: &UndoSelection) -> CommandError {
+    let next = match selection {
         UndoSelection::Last(count) => {
             format!("; `vault-agent undo {}` takes back what was done before, too", count + 1)
         }
@@ -163,6 +167,6 @@ fn show(context: &Context, plan: &UndoPlan) {
         context.ui.line(format!("would undo: {}", operation.subject));
     }
     for diff in plan.diffs() {
-        context.ui.line(diff_text(&diff, style()));
+        context.ui.line(diff_text(&diff, diff_style()));
     }
 }

@@ -1,5 +1,7 @@
-//! `import --from tasks`: dated tasks of other plugins, and reminder lines in other notes, become lines of the note of
-//! reminders. Shown first; `--yes` does it, and `undo` takes all of it back at once.
+//! `import --from tasks`: turns dated tasks of other plugins, and reminder lines in other notes, into lines of the reminder
+//! note.
+//!
+//! The change is shown first; `--yes` carries it out, as one operation that `undo` takes back.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -19,8 +21,8 @@ use crate::transfer::{Batch, FoundItem, ImportItem, ImportProblem};
 use crate::vault::{Actor, NotePath, OPERATION, OpOutcome, Operation, VaultError};
 use crate::workspace::Workspace;
 
-/// So many notes are changed at once: `undo` finds them together.
-const NOTES: usize = 60;
+/// The most notes that are changed at once, so that `undo` finds them together.
+const MAX_NOTES: usize = 60;
 
 /// A line that becomes ours, or would.
 #[derive(Debug, Serialize)]
@@ -40,7 +42,7 @@ struct KeptLine<'a> {
     reason: &'a str,
 }
 
-/// What is answered to a program.
+/// The answer with `--json`.
 #[derive(Debug, Serialize)]
 struct Report<'a> {
     dry_run: bool,
@@ -64,16 +66,19 @@ pub(in crate::cli) fn run(
     yes: bool,
 ) -> CommandResult {
     let under = under.map(|file| check::note_path(workspace, file)).transpose()?;
-    let mut notes = look(workspace, under.as_ref())?;
-    let more = notes.iter().filter(|note| !note.adopted.is_empty()).nth(NOTES).map(|note| note.path.clone());
+    let mut notes = find_lines(workspace, under.as_ref())?;
+    let more =
+        notes.iter().filter(|note| !note.adopted.is_empty()).nth(MAX_NOTES).map(|note| note.path.clone());
     if let Some(beyond) = more {
         notes.retain(|note| note.path < beyond);
-        context.ui.note(format!("these are the first {NOTES} notes; the others come when you run it again"));
+        context
+            .ui
+            .note(format!("these are the first {MAX_NOTES} notes; the others come when you run it again"));
     }
-    own_ids(workspace, &mut notes)?;
-    // Tried before anything is shown: what the note of reminders can't take stays where it is.
+    clear_duplicate_ids(workspace, &mut notes)?;
+    // A dry run before anything is shown: lines that the reminder note can't take stay.
     let tried = batch::write(workspace, "tasks", batch(&notes), true, None)?;
-    keep(&mut notes, &tried.skipped);
+    drop_skipped(&mut notes, &tried.skipped);
     show(context, workspace, &notes);
     let count: usize = notes.iter().map(|note| note.adopted.len()).sum();
     let mut changed = Vec::new();
@@ -91,8 +96,8 @@ pub(in crate::cli) fn run(
     Ok(status)
 }
 
-/// A line with an id that another reminder has gets one of its own: else it would count as there, and be lost.
-fn own_ids(workspace: &Workspace, notes: &mut [NoteLines]) -> Result<(), CommandError> {
+/// Clears ids that another reminder has: the line would count as a duplicate, and be lost.
+fn clear_duplicate_ids(workspace: &Workspace, notes: &mut [NoteLines]) -> Result<(), CommandError> {
     let bytes = match workspace.vault.read(&workspace.note(&workspace.settings.paths.reminders)) {
         Ok(bytes) => bytes,
         Err(VaultError::NotFound(_)) => Vec::new(),
@@ -129,7 +134,7 @@ fn place(note: &NoteLines, one: &AdoptedLine) -> String {
 }
 
 /// Lines of which a reminder can't be written stay as they are.
-fn keep(notes: &mut [NoteLines], skipped: &[ImportProblem]) {
+fn drop_skipped(notes: &mut [NoteLines], skipped: &[ImportProblem]) {
     for note in notes {
         let reason = |one: &AdoptedLine| {
             let place = place(note, one);
@@ -145,8 +150,8 @@ fn keep(notes: &mut [NoteLines], skipped: &[ImportProblem]) {
     }
 }
 
-/// The notes with something to say, in the order of their paths. Notes of ours and conversations are left out.
-fn look(workspace: &Workspace, under: Option<&NotePath>) -> Result<Vec<NoteLines>, CommandError> {
+/// The notes with such lines, in the order of their paths, without our own notes and conversations.
+fn find_lines(workspace: &Workspace, under: Option<&NotePath>) -> Result<Vec<NoteLines>, CommandError> {
     let all = TaskSettings::with(Format::ALL.to_vec(), &workspace.settings, &workspace.zone);
     let all = TaskSettings { from: Vec::new(), ..all };
     let rules = tasks::rules(&workspace.vault, &all).map_err(CommandError::problem)?;
@@ -217,7 +222,7 @@ fn write(
         context.ui.note(format!("{}: left as it is: {}", problem.place, problem.reason));
         status = Status::Problem;
     }
-    keep(notes, &report.skipped);
+    drop_skipped(notes, &report.skipped);
     let mut changed: Vec<String> = report.notes.iter().map(|note| note.path.to_string()).collect();
     let origin = Origin::new(Actor::Cli).client("tasks");
     let mut done = 0;

@@ -1,4 +1,4 @@
-//! What was read elsewhere, written into the vault or shown, and what came of it.
+//! Writes an imported batch into the vault, or shows it, and prints the report.
 
 use crate::cli::{CommandError, Context, Status};
 use crate::memory::Origin;
@@ -6,10 +6,10 @@ use crate::transfer::{Batch, ImportProblem, ImportReport, Importer, TransferErro
 use crate::vault::Actor;
 use crate::workspace::Workspace;
 
-/// So many problems are listed one by one.
-const LISTED: usize = 50;
+/// The most problems that are listed.
+const MAX_LISTED: usize = 50;
 
-/// Writes a batch, or says what would be written. All of it is one operation: the one that is named, or its own.
+/// Writes a batch, or plans it only, as one operation: the given one, or a new one.
 pub(super) fn write(
     workspace: &Workspace,
     client: &str,
@@ -29,8 +29,8 @@ pub(super) fn write(
     importer.import(batch)
 }
 
-/// Says what came of an import, for people.
-pub(super) fn say(context: &Context, report: &ImportReport) -> Status {
+/// Prints the report of an import, for people.
+pub(super) fn print_report(context: &Context, report: &ImportReport) -> Status {
     let ui = context.ui;
     for note in &report.notes {
         let verb = if note.created { "made" } else { "changed" };
@@ -43,17 +43,17 @@ pub(super) fn say(context: &Context, report: &ImportReport) -> Status {
     }
     let verb = if report.dry_run { "would be added" } else { "added" };
     ui.line(format!("{} {verb}, {} there already", report.added, report.duplicates));
-    list(context, &report.remarks, "");
-    list(context, &report.skipped, "left out: ");
+    print_problems(context, &report.remarks, "");
+    print_problems(context, &report.skipped, "left out: ");
     if report.skipped.is_empty() { Status::Fine } else { Status::Problem }
 }
 
-fn list(context: &Context, problems: &[ImportProblem], lead: &str) {
-    for problem in problems.iter().take(LISTED) {
+fn print_problems(context: &Context, problems: &[ImportProblem], lead: &str) {
+    for problem in problems.iter().take(MAX_LISTED) {
         context.ui.note(format!("{}: {lead}{}", problem.place, problem.reason));
     }
-    if problems.len() > LISTED {
-        context.ui.note(format!("… and {} more; `--json` lists all", problems.len() - LISTED));
+    if problems.len() > MAX_LISTED {
+        context.ui.note(format!("… and {} more; `--json` lists all", problems.len() - MAX_LISTED));
     }
 }
 

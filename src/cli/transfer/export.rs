@@ -1,4 +1,4 @@
-//! `export`: everything that is remembered and planned, for people, programs and calendars.
+//! `export`: writes all memories, reminders and follow-ups for people, programs and calendars.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ enum Format {
     Okf,
 }
 
-/// What was written.
+/// The report of an export.
 #[derive(Debug, Serialize)]
 struct Exported<'a> {
     format: &'a str,
@@ -108,7 +108,7 @@ impl Exported<'_> {
     }
 }
 
-/// To standard output, byte for byte; a reader that goes away ends it quietly.
+/// Prints to standard output, byte for byte; a closed pipe is no error.
 fn print(text: &str) -> CommandResult {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -117,7 +117,7 @@ fn print(text: &str) -> CommandResult {
     }
 }
 
-/// To a file, whole or not at all: whoever fetches a calendar never sees half of one.
+/// Writes a file whole or not at all, so that a calendar is never fetched half-written.
 fn write(file: &Path, text: &str, vault: &Path) -> Result<(), CommandError> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let name =
@@ -142,7 +142,7 @@ fn write(file: &Path, text: &str, vault: &Path) -> Result<(), CommandError> {
     })
 }
 
-/// To a folder outside the vault, whole or not at all; an earlier export is replaced, any other folder is not.
+/// Writes a folder outside the vault, whole or not at all; it replaces an earlier export, and no other folder.
 fn write_folder(folder: &Path, files: &[okf::File], vault: &Path) -> Result<(), CommandError> {
     let shown = folder.display();
     let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));

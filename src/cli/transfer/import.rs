@@ -1,9 +1,9 @@
-//! `import`: what other programs remember, and exports of ours, into the vault.
+//! `import`: takes other programs' memories and our own exports into the vault.
 
 use std::path::{Path, PathBuf};
 
 use super::adopt;
-use super::batch::{say, write};
+use super::batch::{print_report, write};
 use crate::cli::{CommandError, CommandResult, Context};
 use crate::transfer::{self, SourceKind, TransferError};
 use crate::vault::NotePath;
@@ -33,7 +33,7 @@ pub struct Args {
     yes: bool,
 }
 
-/// What can be taken in.
+/// The kinds of sources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Kind {
     /// An OpenClaw workspace.
@@ -84,7 +84,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     }
     let batch = transfer::read(kind, path, into.as_ref(), workspace.zone.name())?;
     let report = write(&workspace, kind.name(), batch, args.dry_run, None)?;
-    let status = say(context, &report);
+    let status = print_report(context, &report);
     context.ui.json(&report);
     Ok(status)
 }

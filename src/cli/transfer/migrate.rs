@@ -1,16 +1,16 @@
-//! `migrate`: what an earlier program kept, taken over once and for all.
+//! `migrate`: takes over an earlier program's store once, and renames it to a backup.
 
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::batch::{say, write};
+use super::batch::{print_report, write};
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::transfer::{Batch, ImportReport, TransferError, bounded_read, memory_json};
 use crate::workspace::Workspace;
 
-/// The name of what is migrated, in history.
+/// The client of a migration, in the history.
 const CLIENT: &str = "memory-json";
 
 /// Takes over what an earlier program kept.
@@ -35,10 +35,10 @@ enum Action {
     },
 }
 
-/// What came of a migration.
+/// The result of a migration.
 #[derive(Debug, Serialize)]
 struct Migrated {
-    /// Where the store is now; none where it stayed.
+    /// The new path of the store; none where it was not renamed.
     backup: Option<PathBuf>,
     #[serde(flatten)]
     import: ImportReport,
@@ -57,7 +57,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let report = write(&workspace, CLIENT, entries(file, &bytes)?, *dry_run, None)?;
     let renames = !dry_run && !is_backup(file);
     let backup = renames.then(|| back_up(file, workspace.clock.now())).transpose()?;
-    let status = say(context, &report);
+    let status = print_report(context, &report);
     if let Some(backup) = &backup {
         context.ui.line(format!("`{}` is now `{}`", file.display(), backup.display()));
     }
@@ -76,7 +76,7 @@ fn entries(file: &Path, bytes: &[u8]) -> Result<Batch, TransferError> {
     Ok(batch)
 }
 
-/// Says that a store was taken over before; and, where its memories are gone since (an `undo`), how to have them again.
+/// Prints that a store was migrated before; where its memories are gone since (an `undo`), how to migrate it again.
 fn taken_before(context: &Context, workspace: &Workspace, file: &Path, backup: PathBuf) -> CommandResult {
     let bytes = bounded_read::read_file(&backup, bounded_read::MAX_ENTRIES_BYTES)?;
     let looked = write(workspace, CLIENT, entries(&backup, &bytes)?, true, None)?;
@@ -100,7 +100,7 @@ fn is_backup(file: &Path) -> bool {
     file.file_name().is_some_and(|name| name.to_string_lossy().contains(".bak."))
 }
 
-/// Gives the store its new name, which no file has: nothing is overwritten.
+/// Renames the store to a name that no file has.
 fn back_up(file: &Path, now: Timestamp) -> Result<PathBuf, CommandError> {
     let stamp = now.strftime("%Y%m%dT%H%M%SZ").to_string();
     let named = |suffix: String| {

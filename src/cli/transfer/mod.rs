@@ -1,7 +1,7 @@
-//! From and to elsewhere: `import`, `export`, `migrate`.
+//! The commands that move data in and out: `import`, `export`, `migrate`.
 //!
 //! - [`import`], [`export`], [`migrate`]: one file a command; [`adopt`] is `import --from tasks`;
-//! - [`batch`]: what was read is written, or shown, and what came of it is said.
+//! - [`batch`]: writes an imported batch or shows it, and prints the report.
 
 mod adopt;
 mod batch;

@@ -73,7 +73,7 @@ pub enum ToolGroup {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BashMode {
-    /// Where it leaves the box: the network, a secret, a skill that came from elsewhere.
+    /// Ask only for calls that leave the box: the network, a secret, a skill from elsewhere.
     #[default]
     Confined,
     /// Each time, whatever `allow` says; then also where this machine can't enforce the whole box.

@@ -16,7 +16,7 @@ const MOST: usize = 32;
 /// The longest name, prefix or vault's id, in bytes.
 const LONGEST: usize = 64;
 
-/// Where several machines agree on who speaks.
+/// The store through which several machines agree on the voice.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Machines {
@@ -43,7 +43,7 @@ pub struct Machines {
     /// The names of the machines in the order in which they go first; others come after them.
     #[serde(default)]
     pub prefer: Vec<String>,
-    /// What is done while the store is out of reach.
+    /// The behaviour while the store is out of reach.
     #[serde(default)]
     pub on_partition: OnPartition,
     /// The vault's id, by which a store of another vault is known; `vault-agent machines join` writes it.
@@ -71,7 +71,7 @@ impl MachinesEngine {
     }
 }
 
-/// What is done with what is due while the store is out of reach.
+/// The behaviour for due items while the store is out of reach.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OnPartition {

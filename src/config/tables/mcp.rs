@@ -1,7 +1,7 @@
 //! `[[mcp]]`: other MCP servers that the assistant and routines may use.
 //!
 //! A server is a program that is started or an address that is called, and only the tools that are named are ever used.
-//! What it is given of the environment is named, too; nothing secret stands here.
+//! The variables that it gets from the environment are named, too. The table holds no secret.
 
 use serde::Deserialize;
 

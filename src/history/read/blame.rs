@@ -1,7 +1,8 @@
-//! The origin of each line of a note (blame): the snapshot that has it first, with its time, its writer and its reason.
+//! Finds the origin of each line of a note (blame): the first snapshot that has it, with its time, writer and reason.
 //!
-//! The note's snapshots are read newest first, each compared with the one before it; a line that the older one lacks comes
-//! from the newer one. The work is bounded ([`BlameBound`]): a line that is older than what was looked at is said to be so.
+//! The note's snapshots are read newest first and compared in pairs: a line that the older one lacks comes from the newer
+//! one.
+//! [`BlameBound`] limits the work; a line from before that limit has no origin.
 
 use std::ops::ControlFlow;
 
@@ -17,7 +18,7 @@ use crate::history::take::History;
 use crate::reminders::rfc3339;
 use crate::vault::{NotePath, VaultError};
 
-/// How much of the past is looked at.
+/// The bound of a blame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlameBound {
     /// The most snapshots of the note.
@@ -161,7 +162,7 @@ impl Blame {
     }
 }
 
-/// For each line of a note, where it stands in the older text that is looked at; none once its origin is known.
+/// For each line of a note its position in the older text; none once its origin is known.
 struct Trace {
     places: Vec<Option<usize>>,
     origins: Vec<Option<usize>>,
@@ -176,7 +177,7 @@ impl Trace {
     /// Lines of `new` that `old` lacks come from `origin`; the others are looked for in `old` from now on. Returns whether
     /// there were any.
     fn step(&mut self, old: &[&[u8]], new: &[&[u8]], origin: usize) -> bool {
-        let before = stand_in(old, new);
+        let before = positions_in(old, new);
         let mut any = false;
         for (place, found) in self.places.iter_mut().zip(&mut self.origins) {
             let Some(at) = *place else { continue };
@@ -191,7 +192,7 @@ impl Trace {
 }
 
 /// The place in `old` of each line of `new`; line ends don't count.
-fn stand_in(old: &[&[u8]], new: &[&[u8]]) -> Vec<Option<usize>> {
+fn positions_in(old: &[&[u8]], new: &[&[u8]]) -> Vec<Option<usize>> {
     let same = |a: &&[u8], b: &&[u8]| body(a) == body(b);
     let head = old.iter().zip(new).take_while(|(a, b)| same(a, b)).count();
     let (old_rest, new_rest) = (&old[head..], &new[head..]);
@@ -274,7 +275,7 @@ impl History {
     }
 }
 
-/// The way back through a note's snapshots.
+/// The walk back through a note's snapshots.
 struct Walk<'a> {
     history: &'a History,
     /// The text that was looked at last, with its id.
@@ -358,7 +359,7 @@ mod tests {
         let (old, new) = (bytes(old), bytes(new));
         let (old, new): (Vec<&[u8]>, Vec<&[u8]>) =
             (old.iter().map(Vec::as_slice).collect(), new.iter().map(Vec::as_slice).collect());
-        stand_in(&old, &new)
+        positions_in(&old, &new)
     }
 
     #[test]

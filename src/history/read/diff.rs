@@ -1,8 +1,8 @@
-//! Differences between two states of a note, as people read them.
+//! Renders the difference between two states of a note for people.
 //!
-//! Lines as in any unified diff; where a line was changed rather than replaced, the words that differ
-//! stand out. Pure: bytes in, text out. Bytes that are no UTF-8 are shown replaced; a file with a NUL
-//! byte is not shown at all.
+//! The output is a unified diff; in colour, the words that differ in a changed line are highlighted. Pure: bytes in, text
+//! out.
+//! Bytes that are no UTF-8 are shown replaced; a file with a NUL byte is not shown at all.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! A snapshot as programs read it: the answer of `history --json`.
+//! The JSON of a snapshot: one element of `history --json`.
 
 use std::collections::BTreeMap;
 

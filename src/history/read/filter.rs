@@ -1,5 +1,4 @@
-//! Which commits of the log are meant, and how that is judged: by their messages, which name the notes that they touched, and where
-//! those don't say it by their trees.
+//! Filters the commits of the log: by their messages, which name the notes that they touched, else by their trees.
 
 use git2::Oid;
 use jiff::Timestamp;
@@ -11,7 +10,7 @@ use crate::history::store::Store;
 use crate::history::store::tree_or_empty;
 use crate::history::store::{ACTOR, ALL_NOTES, Message, NOTE, trailers_of};
 
-/// Which commits are meant. All conditions must hold.
+/// The conditions of a log query. All must hold.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
     /// A file or folder that it changed, under whatever name it had then.
@@ -32,7 +31,7 @@ pub struct Filter {
     pub limit: Option<usize>,
 }
 
-/// What of the log is meant, with what a walk through it has found out.
+/// A filter of the log, with the state of the walk.
 pub(super) struct Wanted<'a> {
     pub filter: &'a Filter,
     /// The names that the filter's path had where the walk is; none where any is meant.
@@ -44,14 +43,14 @@ pub(super) struct Wanted<'a> {
 }
 
 impl Wanted<'_> {
-    /// A look at a message as it stands: false only where the commit isn't meant.
-    pub fn may_mean(&self, message: &[u8]) -> bool {
-        let lives = || self.filter.id.as_ref().is_none_or(|id| may_live(message, id));
+    /// A quick test of an unparsed message: false only where the commit doesn't match.
+    pub fn may_match_message(&self, message: &[u8]) -> bool {
+        let lives = || self.filter.id.as_ref().is_none_or(|id| may_concern_id(message, id));
         may_match(message, self.filter, self.paths) && lives()
     }
 
-    /// Whether a commit is meant, by its message and where that doesn't say it by its trees.
-    pub fn means(&self, store: &Store, commit: &Commit, own: &[String]) -> Result<bool> {
+    /// Whether a commit matches, by its message, else by its trees.
+    pub fn matches_commit(&self, store: &Store, commit: &Commit, own: &[String]) -> Result<bool> {
         if !head_matches(commit, self.filter, self.grep) {
             return Ok(false);
         }
@@ -62,7 +61,7 @@ impl Wanted<'_> {
         if !self.paths.is_empty() && !touches(store, commit, self.paths, &before)? {
             return Ok(false);
         }
-        self.filter.id.as_ref().map_or(Ok(true), |id| lives(store, commit, id, own, &before))
+        self.filter.id.as_ref().map_or(Ok(true), |id| concerns_id(store, commit, id, own, &before))
     }
 }
 
@@ -77,8 +76,7 @@ fn is_by(actor: &str, filter: &Filter) -> bool {
     filter.actor.as_deref().is_none_or(|wanted| wanted == actor || wanted == "agent" && actor != "human")
 }
 
-/// A look at a message as it stands, which spares taking most of them apart: false only where its actor, or the notes that
-/// it names, say that the commit isn't meant.
+/// A quick test of an unparsed message: false only where its actor, or the notes that it names, rule the commit out.
 fn may_match(message: &[u8], filter: &Filter, paths: &[String]) -> bool {
     if filter.actor.is_none() && paths.is_empty() {
         return true;
@@ -98,7 +96,7 @@ fn may_match(message: &[u8], filter: &Filter, paths: &[String]) -> bool {
     (may_touch || !names_notes) && is_by(actor.unwrap_or("human"), filter)
 }
 
-/// The answer of a commit's message to the question whether it touched a note.
+/// Whether a commit's message says that it touched a note.
 enum Named {
     Yes,
     No,
@@ -137,15 +135,14 @@ fn touches(
     Ok(false)
 }
 
-/// A look at the bytes of a message, which spares taking most of them apart: it names the id, or it is
-/// no agent's own write.
-fn may_live(message: &[u8], id: &str) -> bool {
+/// A quick test of an unparsed message: true where it names the id, or is no agent's own write.
+fn may_concern_id(message: &[u8], id: &str) -> bool {
     let has = |words: &[u8]| memchr::memmem::find(message, words).is_some();
     has(id.as_bytes()) || !has(b"\nActor: ") || has(b"\nActor: human\n") || has(b"\nActor: restore\n")
 }
 
-/// Whether the commit belongs to the life of the thing with that id.
-fn lives(
+/// Whether the commit concerns the reminder or commitment with that id.
+fn concerns_id(
     store: &Store,
     commit: &Commit,
     id: &str,
@@ -160,7 +157,7 @@ fn lives(
     {
         return Ok(true);
     }
-    // An agent's write says what it is about; only other hands change a line without naming it.
+    // An agent's write names its ids; only other writers change a line without naming it.
     if message.actor() != "human" && message.actor() != "restore" {
         return Ok(false);
     }
@@ -202,7 +199,7 @@ mod tests {
             let touches = paths.is_empty() || !matches!(named(&message, |note| within(note, &paths)), Named::No);
             let is_meant = is_by(message.actor(), &filter) && touches;
             let may = may_match(format!("\n{text}").as_bytes(), &filter, &paths);
-            // What stands in quotes is left to the full look.
+            // A quoted name is left to the full comparison.
             prop_assert!(may || !is_meant, "{text}");
             prop_assert!(!may || is_meant || text.contains('"'), "{text}");
         }

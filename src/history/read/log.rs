@@ -1,8 +1,8 @@
-//! The log: commits filtered by note, by reminder, by actor, by words, newest first.
+//! Reads the log: commits filtered by note, reminder, actor or words, newest first.
 //!
-//! Commits are read newest first, one after the other; their messages carry the names of the notes that
-//! they touched, so that most questions need no tree. The life of one reminder over fifty thousand
-//! commits takes well under a second, without an index that could be wrong.
+//! Commit messages name the notes that they touched, so most queries read no tree. The log of one reminder over fifty
+//! thousand
+//! commits takes well under a second, without an index.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
@@ -30,7 +30,7 @@ pub struct Record {
 }
 
 impl History {
-    /// Shows `take` the commits that `filter` means, newest first, until it breaks.
+    /// Passes the commits that match `filter` to `take`, newest first, until it breaks.
     ///
     /// # Errors
     /// The history can't be read.
@@ -68,11 +68,11 @@ impl History {
         let (mut skip, mut left) = (filter.skip, filter.limit.unwrap_or(usize::MAX));
         let grep = filter.grep.as_ref().map(|words| words.to_lowercase());
         while left > 0 {
-            // What a commit changed is worked out where it is shown, or may tell of a rename.
+            // A commit's changes are computed only where they are shown, or may show a rename.
             let mut none = 0;
             let passed_over = if paths.is_empty() { &mut skip } else { &mut none };
             let wanted = Wanted { filter, paths: &paths, grep: grep.as_deref(), end };
-            let Some(commit) = self.next_meant(next, &wanted, passed_over)? else { break };
+            let Some(commit) = self.next_match(next, &wanted, passed_over)? else { break };
             next = commit.parent;
             let record = self.with_changes(commit)?;
             if !paths.is_empty() {
@@ -153,8 +153,8 @@ impl History {
     }
 
     /// The first commit that is meant, from `next` back, after `skip` that are passed over. The store is held by one lock for
-    /// all of them, and is free again when one is found: whoever takes it may ask the store for more.
-    fn next_meant(
+    /// all of them, and is free again when one is found: the caller may ask the store for more.
+    fn next_match(
         &self,
         mut next: Option<Oid>,
         wanted: &Wanted<'_>,
@@ -162,13 +162,13 @@ impl History {
     ) -> Result<Option<Commit>> {
         let store = self.store();
         while let Some(id) = next.filter(|next| Some(*next) != wanted.end) {
-            if let Some(parent) = store.skip_unless(id, |message| wanted.may_mean(message))? {
+            if let Some(parent) = store.skip_unless(id, |message| wanted.may_match_message(message))? {
                 next = parent;
                 continue;
             }
             let commit = store.commit(id)?;
             next = commit.parent;
-            if !wanted.means(&store, &commit, self.own_notes())? {
+            if !wanted.matches_commit(&store, &commit, self.own_notes())? {
                 continue;
             }
             if *skip == 0 {

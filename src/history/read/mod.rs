@@ -1,10 +1,10 @@
-//! Reading the history: no commit is made here, and no note opened.
+//! Reads the history. No commit is made here, and no note is opened.
 //!
-//! - [`point`]: a snapshot's id, a time, or a step back from the newest;
-//! - [`log`]: the life of a note, of a reminder, of one actor; [`filter`]: which commits of it are meant;
-//! - [`entry`]: a snapshot as programs read it;
-//! - [`blame`]: where each line of a note comes from;
-//! - [`diff`]: differences between two states of a note, as people read them; [`lines`]: what they are made of.
+//! - [`point`]: resolves a snapshot's id, a time, or a step back from the newest;
+//! - [`log`]: the commits of a note, a reminder or an actor; [`filter`]: the conditions;
+//! - [`entry`]: a snapshot as JSON;
+//! - [`blame`]: the origin of each line of a note;
+//! - [`diff`]: differences between two states of a note, for people; [`lines`]: splitting into lines.
 
 mod blame;
 mod diff;

@@ -1,4 +1,4 @@
-//! Points in the history: a snapshot's id, a time, or a step back from the newest.
+//! Resolves points in the history: a snapshot's id, a time, or a step back from the newest.
 
 use git2::Oid;
 use jiff::civil;

@@ -1,4 +1,4 @@
-//! The snapshot that a restore takes by default: the last one before a note was deleted or spoilt.
+//! Chooses the snapshot of a restore without `--at`: the last one before a note was deleted or damaged.
 
 use super::plan::Plan;
 use crate::history::error::{HistoryError, Result};

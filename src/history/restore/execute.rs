@@ -1,9 +1,10 @@
 //! Carries out a restore of a file, a folder or the whole vault.
 //!
-//! First a [plan](super::plan), which is pure: the target snapshot against the present. Then the present is a snapshot
-//! of its own, so that the restore can be undone; then every file is written through the editing engine
-//! with the content it is expected to have, so that a person's edit meanwhile wins; then one commit
-//! says what was restored. A restore that is killed has left a note, and the next one finishes it.
+//! A [plan](super::plan) compares the target snapshot with the present. The present is recorded as a snapshot, so that the
+//! restore
+//! can be undone. Then each file is written through the editing engine with the content it is expected to have, so that a
+//! person's
+//! edit meanwhile wins, and one commit records the result. A killed restore leaves a journal, which the next one finishes.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::ControlFlow;
@@ -109,7 +110,7 @@ impl History {
     ) -> Result<Vec<Rename>> {
         let (gone, come) = (only_in(target, present), only_in(present, target));
         let text = |path: &str, id| {
-            // What no snapshot holds yet is read from the vault.
+            // Files that are in no snapshot yet are read from the vault.
             self.content(id).or_else(|_| {
                 Ok(NotePath::new(path)
                     .ok()
@@ -165,7 +166,7 @@ impl History {
         }
     }
 
-    /// Does what `plan_restore` says for `scopes`, after a snapshot of the present.
+    /// Carries out the plan of `plan_restore` for `scopes`, after a snapshot of the present.
     ///
     /// # Errors
     /// The present can't be kept, or the history can't be written. Files that can't be written are no
@@ -181,7 +182,7 @@ impl History {
         self.finish_under_way(editor, Interrupted::Finish)?;
         let mut present = self.present()?;
         if !present.is_empty() {
-            // Asking for a restore is the person's word about what is gone: the present is what it is.
+            // A restore is a person's request, so missing files are taken as deleted.
             // An empty folder, as on a new machine, has nothing that could be lost.
             self.snapshot_all(Deletions::Accept)?;
             let store = self.store();
@@ -249,7 +250,7 @@ impl History {
         Ok(Some(report))
     }
 
-    /// Writes the files, commits the result, and clears the note.
+    /// Writes the files, commits the result, and removes the journal.
     fn carry_out(
         &self,
         editor: &Editor,
@@ -276,7 +277,7 @@ impl History {
         Ok(())
     }
 
-    /// Writes the files, none of them a commit of its own. Whether it was stopped: no further file could be written.
+    /// Writes the files without commits. True where it stopped because no further file could be written.
     pub(super) fn write_steps(
         &self,
         editor: &Editor,

@@ -6,7 +6,7 @@
 use super::section::{section, sections};
 use crate::history::read::{body, lines};
 
-/// Which part of the older text is meant.
+/// The part of the older text to restore.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LineTarget {
     /// The line with the field `id=…`.
@@ -19,7 +19,7 @@ pub enum LineTarget {
 
 /// `current` with the line or section of `source` back in it; `None` where `source` has no such, or where more than one
 /// section has that heading. Where it stands already, `current` itself.
-pub fn put_line_back(current: &[u8], source: &[u8], target: &LineTarget) -> Option<Vec<u8>> {
+pub fn restore_line(current: &[u8], source: &[u8], target: &LineTarget) -> Option<Vec<u8>> {
     let old = lines(source);
     let (at, heading) = match target {
         LineTarget::Section(heading) => (section(source, heading)?.lines.start, Some(heading)),
@@ -60,7 +60,7 @@ pub fn put_line_back(current: &[u8], source: &[u8], target: &LineTarget) -> Opti
     if stands {
         return Some(current.to_vec());
     }
-    let place = beside_neighbours(&text, &old, at, end).unwrap_or(text.len());
+    let place = position_by_neighbours(&text, &old, at, end).unwrap_or(text.len());
     if place == text.len()
         && let Some(last) = text.last_mut()
         && !last.ends_with(b"\n")
@@ -71,8 +71,8 @@ pub fn put_line_back(current: &[u8], source: &[u8], target: &LineTarget) -> Opti
     Some(text.concat())
 }
 
-/// After the nearest line above that still stands exactly once, else before the nearest below.
-fn beside_neighbours(text: &[Vec<u8>], old: &[&[u8]], at: usize, end: usize) -> Option<usize> {
+/// The position after the nearest line above that is still there exactly once, else before the nearest below.
+fn position_by_neighbours(text: &[Vec<u8>], old: &[&[u8]], at: usize, end: usize) -> Option<usize> {
     let find = |line: &[u8]| {
         let mut places =
             (0..text.len()).filter(|place| !body(line).is_empty() && body(&text[*place]) == body(line));
@@ -83,7 +83,7 @@ fn beside_neighbours(text: &[Vec<u8>], old: &[&[u8]], at: usize, end: usize) -> 
     above.or_else(|| old[end..].iter().find_map(|line| find(line)))
 }
 
-/// How many indented lines belong to a bullet.
+/// The number of indented lines that belong to a bullet.
 fn continuation(first: &[u8], rest: &[&[u8]]) -> usize {
     if !first.starts_with(b"- ") && !first.starts_with(b"* ") {
         return 0;
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     fn back(current: &str, source: &str, target: &LineTarget) -> Option<String> {
-        put_line_back(current.as_bytes(), source.as_bytes(), target).map(|b| String::from_utf8(b).unwrap())
+        restore_line(current.as_bytes(), source.as_bytes(), target).map(|b| String::from_utf8(b).unwrap())
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use std::ops::ControlFlow;
 
 use super::execute::RestoreReport;
-use super::line::{LineTarget, put_line_back};
+use super::line::{LineTarget, restore_line};
 use crate::history::error::{HistoryError, Result};
 use crate::history::read::{FileDiff, Filter, Point};
 use crate::history::store::{Mode, RESTORED_FROM};
@@ -32,7 +32,7 @@ pub struct PartPlan {
 
 impl PartPlan {
     /// Whether the part is there already.
-    pub fn is_there(&self) -> bool {
+    pub fn is_unchanged(&self) -> bool {
         self.now == self.after
     }
 
@@ -64,7 +64,7 @@ impl History {
             }
             None => self.newest_with(path, target, &now)?,
         };
-        let after = put_line_back(&now, &source, target).ok_or_else(|| {
+        let after = restore_line(&now, &source, target).ok_or_else(|| {
             let at = point.short();
             HistoryError::NoPart(match target {
                 LineTarget::Id(id) => format!("`{path}` has never had a line with the id `{id}`"),
@@ -79,7 +79,7 @@ impl History {
 
     fn newest_with(&self, path: &NotePath, target: &LineTarget, now: &[u8]) -> Result<(Point, Vec<u8>)> {
         let newest = self.newest()?;
-        let gains = |source: &[u8]| put_line_back(now, source, target).is_some_and(|after| after != now);
+        let gains = |source: &[u8]| restore_line(now, source, target).is_some_and(|after| after != now);
         let held = self.read_at(&newest.commit, path.as_str())?;
         if let Some(source) = held.as_ref().filter(|source| gains(source)) {
             return Ok((newest, source.clone()));
@@ -122,7 +122,7 @@ impl History {
             why = why.trailer("Reminder", id.clone());
         }
         let again = |bytes: &[u8]| {
-            let after = put_line_back(bytes, &plan.source, &plan.target);
+            let after = restore_line(bytes, &plan.source, &plan.target);
             EditPlan::Bytes(after.unwrap_or_else(|| bytes.to_vec()))
         };
         editor

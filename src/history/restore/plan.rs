@@ -67,7 +67,7 @@ pub fn plan(
         if before == Some(*after) {
             continue;
         }
-        if let Some(reason) = in_the_way(path, present, &stays) {
+        if let Some(reason) = blocking_path(path, present, &stays) {
             plan.blocked.push(Skip { path: path.clone(), reason });
             continue;
         }
@@ -101,7 +101,7 @@ pub(crate) fn plan_renamed(
 }
 
 /// A file where a folder must be, or the other way round.
-fn in_the_way(
+fn blocking_path(
     path: &str,
     present: &BTreeMap<String, FileState>,
     stays: &impl Fn(&str) -> bool,

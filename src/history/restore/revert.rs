@@ -12,11 +12,11 @@ use crate::format::changes::changes;
 use crate::history::read::{body, lines};
 
 /// `current` without what turned `before` into `after`; `None` where that isn't certain.
-pub fn take_back(before: &[u8], after: &[u8], current: &[u8]) -> Option<Vec<u8>> {
+pub fn revert_change(before: &[u8], after: &[u8], current: &[u8]) -> Option<Vec<u8>> {
     if current == after {
         return Some(before.to_vec());
     }
-    if is_taken_back(before, after, current) {
+    if is_already_reverted(before, after, current) {
         return Some(current.to_vec());
     }
     if let Ok(merged) = diffy::merge_bytes(after, current, before)
@@ -29,7 +29,7 @@ pub fn take_back(before: &[u8], after: &[u8], current: &[u8]) -> Option<Vec<u8>>
 
 /// Whether `current` has each line that was added or removed on the way from `before` to `after` as often as `before` has:
 /// a person has put back what was removed, and written elsewhere. Lines that were only moved or added don't say.
-fn is_taken_back(before: &[u8], after: &[u8], current: &[u8]) -> bool {
+fn is_already_reverted(before: &[u8], after: &[u8], current: &[u8]) -> bool {
     let (old, new, now) = (counts(before), counts(after), counts(current));
     let of = |counts: &BTreeMap<&[u8], i64>, line: &[u8]| counts.get(line).copied().unwrap_or_default();
     let all: BTreeSet<&[u8]> = old.keys().chain(new.keys()).copied().collect();
@@ -130,7 +130,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn back(before: &str, after: &str, now: &str) -> Option<String> {
-        take_back(before.as_bytes(), after.as_bytes(), now.as_bytes()).map(|b| String::from_utf8(b).unwrap())
+        revert_change(before.as_bytes(), after.as_bytes(), now.as_bytes())
+            .map(|b| String::from_utf8(b).unwrap())
     }
 
     #[test]

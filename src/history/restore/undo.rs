@@ -1,9 +1,9 @@
-//! Carries out an [`UndoPlan`]: every note, then one commit; or nothing.
+//! Carries out an [`UndoPlan`]: all notes, then one commit; or nothing.
 //!
-//! The writes are saved before the first of them, so that the next command finishes an undo that was killed
-//! ([`History::finish_pending`]), and so that a snapshot which comes between takes nothing of it for a person's. A note that
-//! a person changes at this very moment wins: the notes that the undo wrote go back, and it is worked out anew
-//! from what stands there then.
+//! The writes are journaled before the first of them, so that the next command finishes a killed undo
+//! ([`History::finish_pending`]), and so that a snapshot in between attributes none of them to a person. Where a person
+//! changes a
+//! note at the same moment, the notes that the undo wrote go back, and the plan is made anew from the present notes.
 
 use std::collections::HashSet;
 
@@ -20,8 +20,8 @@ use crate::history::take::pending::{self, PendingRestore, PendingStep, Undoing};
 use crate::history::take::{Deletions, History};
 use crate::vault::{Actor, BOOKKEEPING, Editor, NotePath, Why};
 
-/// So often an undo is worked out anew where a person is just typing.
-const ATTEMPTS: usize = 3;
+/// The most plans of an undo while a person is typing.
+const MAX_ATTEMPTS: usize = 3;
 
 /// The result of an undo.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -39,7 +39,7 @@ pub struct UndoReport {
 }
 
 impl History {
-    /// Does what `plan` says, as one commit. Where a note can't be written none is, and the report says why.
+    /// Carries out `plan` as one commit. Where a note can't be written none is, and the report says why.
     ///
     /// # Errors
     /// Another process restores or undoes; the history can't be written.
@@ -53,15 +53,15 @@ impl History {
 
     fn carry_out_undo(&self, editor: &Editor, mut plan: UndoPlan) -> Result<UndoReport> {
         let mut report = UndoReport::default();
-        for _ in 0..ATTEMPTS {
+        for _ in 0..MAX_ATTEMPTS {
             report = UndoReport { conflicts: plan.conflicts.clone(), ..UndoReport::default() };
             if plan.writes.is_empty() {
                 break;
             }
-            let noted = self.note_undo(&plan)?;
+            let noted = self.journal_undo(&plan)?;
             report.skipped = self.write_undo(editor, &noted);
             if report.skipped.is_empty() {
-                report.snapshot = Some(self.end_undo(editor, &noted)?);
+                report.snapshot = Some(self.commit_undo_result(editor, &noted)?);
                 report.undone = plan.writes.iter().map(|write| write.commit.id.to_string()).collect();
                 report.notes = plan.notes.keys().cloned().collect();
                 break;
@@ -74,10 +74,10 @@ impl History {
         Ok(report)
     }
 
-    /// Notes what the undo is about to write, with every text that it needs kept in the history.
-    fn note_undo(&self, plan: &UndoPlan) -> Result<PendingRestore> {
+    /// Journals the writes of the undo, and keeps every text that it needs in the history.
+    fn journal_undo(&self, plan: &UndoPlan) -> Result<PendingRestore> {
         let paths = plan.notes.keys().filter_map(|path| NotePath::new(path).ok()).collect();
-        // What people changed meanwhile is a snapshot of its own.
+        // Changes of people in the meantime are a snapshot of their own.
         self.snapshot_paths(&paths, Deletions::Hold)?;
         let store = self.store();
         let lock = store.lock()?;
@@ -121,17 +121,17 @@ impl History {
         report.skipped
     }
 
-    /// Puts back what an undo had written, where it was not changed since.
+    /// Takes back the writes of an undo, where they were not changed since.
     fn roll_undo_back(&self, editor: &Editor, noted: &PendingRestore) -> Result<()> {
         let back = noted.reversed();
         pending::begin(self.dir(), &back)?;
         failpoint("history::undo-rolls-back");
         self.write_undo(editor, &back);
-        self.end_undo(editor, &back).map(drop)
+        self.commit_undo_result(editor, &back).map(drop)
     }
 
-    /// Finishes what a killed undo began; or takes it back, where that is wanted or had begun. Where a person has changed one
-    /// of its notes since, it is worked out anew.
+    /// Finishes a killed undo; or takes it back, where that is requested or had begun. Where a person has changed one of its
+    /// notes since, the plan is made anew.
     pub(super) fn finish_undo(
         &self,
         editor: &Editor,
@@ -146,9 +146,9 @@ impl History {
         };
         pending::begin(self.dir(), &noted)?;
         let skipped = self.write_undo(editor, &noted);
-        if !skipped.is_empty() && !noted.goes_back() {
+        if !skipped.is_empty() && !noted.is_rolling_back() {
             self.roll_undo_back(editor, &noted)?;
-            let writes = self.writes_of(|commit| undoes.contains(&commit.id.to_string()), undoes.len())?;
+            let writes = self.writes_where(|commit| undoes.contains(&commit.id.to_string()), undoes.len())?;
             let done = self.carry_out_undo(editor, self.plan_of(writes)?)?;
             let conflicts = done.conflicts.into_iter().map(|it| Skip { path: it.path, reason: it.reason });
             return Ok(RestoreReport {
@@ -158,14 +158,14 @@ impl History {
                 ..RestoreReport::default()
             });
         }
-        let snapshot = self.end_undo(editor, &noted)?;
+        let snapshot = self.commit_undo_result(editor, &noted)?;
         let is_done = |path: &&PendingStep| !skipped.iter().any(|skip| skip.path == path.path);
         let restored = noted.steps.iter().filter(is_done).map(|step| step.path.clone()).collect();
         Ok(RestoreReport { snapshot_after: Some(snapshot), restored, skipped, ..RestoreReport::default() })
     }
 
-    /// One commit of what the undo wrote, once; then it is over. Returns the newest snapshot.
-    fn end_undo(&self, editor: &Editor, noted: &PendingRestore) -> Result<String> {
+    /// Commits the undo's result once and removes the journal. Returns the newest snapshot.
+    fn commit_undo_result(&self, editor: &Editor, noted: &PendingRestore) -> Result<String> {
         let store = self.store();
         let lock = store.lock()?;
         let (head, base) = store.head_tree()?;
@@ -180,15 +180,15 @@ impl History {
                 }),
                 None => !self.vault().exists(&path),
             };
-            // What a snapshot holds of another hand is left to it.
+            // A snapshot's changes by other actors are left to it.
             if self.keeps(&path) && stands && known != step.after && known == step.before {
                 changes.push((step.path, step.after));
             }
         }
         let message = noted.message_at_end();
         let mut newest = head;
-        let is_said = self.was_said_since(&store, head, &message, noted.began)?;
-        if !is_said && (!noted.goes_back() || !changes.is_empty()) {
+        let is_said = self.is_committed_since(&store, head, &message, noted.began)?;
+        if !is_said && (!noted.is_rolling_back() || !changes.is_empty()) {
             self.commit_undo(&store, &lock, (head, base), &changes, &message)?;
             newest = store.head()?;
         }
@@ -222,12 +222,12 @@ impl PendingRestore {
         self.steps.iter().map(step).collect()
     }
 
-    /// Whether it is an undo that could not be done, on its way back.
-    fn goes_back(&self) -> bool {
+    /// Whether this is a failed undo that is rolling back.
+    fn is_rolling_back(&self) -> bool {
         self.undoing.as_ref().is_some_and(|undoing| undoing.undoes.is_empty())
     }
 
-    /// The way back.
+    /// The journal with states swapped.
     fn reversed(&self) -> Self {
         let back = |step: &PendingStep| PendingStep {
             path: step.path.clone(),

@@ -1,23 +1,25 @@
-//! The plan of an undo, made without writing anything, so that it can be shown before it is carried out.
+//! Plans an undo without writing anything, so that it can be shown first.
 //!
-//! The log is read from the newest snapshot back; writes that share an [`OPERATION`] are one. Each write is taken back from
-//! the note as it is now ([`revert`](super::revert)). An operation of which one write can't be taken back stays as a whole: a person has
-//! changed the same lines since, or one of its notes is in no snapshot.
+//! The log is read from the newest snapshot back; writes with the same [`OPERATION`] are one. Each write is reverted in the
+//! note's
+//! present text ([`revert`](super::revert)). An operation is undone as a whole or not at all: it stays if a person has
+//! changed the
+//! same lines since, or if one of its notes is in no snapshot.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::ControlFlow;
 
 use serde::Serialize;
 
-use super::revert::take_back;
+use super::revert::revert_change;
 use crate::history::error::{HistoryError, Result};
 use crate::history::read::{DiffStyle, FileDiff, render};
 use crate::history::read::{Filter, Record};
 use crate::history::store::{Commit, LEFT_OUT, Message, Mode, UNDOES, short_id};
-use crate::history::take::{History, is_passed_over};
+use crate::history::take::{History, is_skipped_by_undo};
 use crate::vault::{NotePath, OPERATION, VaultError};
 
-/// An operation's first write is looked for among so many that came before the last one found.
+/// The number of earlier writes among which further writes of an operation are searched.
 const OPERATION_REACH: usize = 64;
 
 /// The writes to be taken back.
@@ -150,7 +152,7 @@ fn is_of_turn(message: &Message, turn: &str) -> bool {
 }
 
 impl History {
-    /// Works out how to take back what is meant: the agent's last operations, one operation, or a turn. Undone writes,
+    /// Plans the undo of the agent's last operations, of one operation, or of a turn. Undone writes,
     /// undos, transcripts, summaries, the template and bookkeeping don't count among the last; an undo that is named by
     /// its snapshot is taken back like any other write.
     ///
@@ -161,7 +163,8 @@ impl History {
             UndoSelection::Last(count) => self.last_writes(count)?,
             UndoSelection::Snapshot(id) => self.writes_with(&id)?,
             UndoSelection::Turn(turn) => {
-                let writes = self.writes_of(|commit| is_of_turn(&commit.message, turn.trim()), usize::MAX)?;
+                let writes =
+                    self.writes_where(|commit| is_of_turn(&commit.message, turn.trim()), usize::MAX)?;
                 if writes.is_empty() {
                     return Err(HistoryError::NothingOfTurn(turn));
                 }
@@ -177,9 +180,9 @@ impl History {
         if count == 0 {
             return Ok(writes);
         }
-        // What an operation wrote stands close together, but others may have written in between.
+        // The writes of an operation are close together, but other writes may lie between.
         let mut beyond = 0;
-        self.standing(|record, is_undo| {
+        self.each_write_not_undone(|record, is_undo| {
             let operation = record.commit.message.trailer(OPERATION).map(str::to_owned);
             let known = operation.as_ref().is_some_and(|operation| operations.contains(operation));
             if known || begun < count && !is_undo {
@@ -201,23 +204,27 @@ impl History {
         let point = self.point(id)?;
         let (commit, short) = (&point.commit, point.short());
         let message = &commit.message;
-        if message.actor() == "human" || is_passed_over(message) {
+        if message.actor() == "human" || is_skipped_by_undo(message) {
             return Err(HistoryError::NotUndoable { id: short, subject: message.subject.clone() });
         }
         let operation = message.trailer(OPERATION);
         let is_same = |other: &Commit| operation.is_some() && other.message.trailer(OPERATION) == operation;
-        let writes = self.writes_of(|other| other.id == commit.id || is_same(other), OPERATION_REACH)?;
+        let writes = self.writes_where(|other| other.id == commit.id || is_same(other), OPERATION_REACH)?;
         if writes.iter().any(|write| write.commit.id == commit.id) {
             return Ok(writes);
         }
         Err(HistoryError::UndoneAlready { id: short, subject: message.subject.clone() })
     }
 
-    /// The writes that stand and that are meant, and those of the same operations; after the last of them `reach` more are
-    /// looked at.
-    pub(super) fn writes_of(&self, is_meant: impl Fn(&Commit) -> bool, reach: usize) -> Result<Vec<Record>> {
+    /// The writes that were not undone and match `is_meant`, and those of the same operations; the search ends `reach` writes
+    /// after the last match.
+    pub(super) fn writes_where(
+        &self,
+        is_meant: impl Fn(&Commit) -> bool,
+        reach: usize,
+    ) -> Result<Vec<Record>> {
         let (mut operations, mut writes, mut beyond) = (HashSet::new(), Vec::new(), 0);
-        self.standing(|record, _| {
+        self.each_write_not_undone(|record, _| {
             let operation = record.commit.message.trailer(OPERATION).map(str::to_owned);
             let known = operation.as_ref().is_some_and(|operation| operations.contains(operation));
             if known || is_meant(&record.commit) {
@@ -233,12 +240,15 @@ impl History {
     }
 
     /// Shows `take` the agent's writes that were not undone, newest first, and of each whether it is itself an undo.
-    fn standing(&self, mut take: impl FnMut(Record, bool) -> Result<ControlFlow<()>>) -> Result<()> {
+    fn each_write_not_undone(
+        &self,
+        mut take: impl FnMut(Record, bool) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
         let mut undone: HashSet<String> = HashSet::new();
         let agent = Filter { actor: Some("agent".into()), ..Filter::default() };
         self.log(&agent, |record| {
             let message = &record.commit.message;
-            if is_passed_over(message) || undone.contains(&record.commit.id.to_string()) {
+            if is_skipped_by_undo(message) || undone.contains(&record.commit.id.to_string()) {
                 return Ok(ControlFlow::Continue(()));
             }
             let is_undo = message.trailer(UNDOES).is_some();
@@ -247,14 +257,14 @@ impl History {
         })
     }
 
-    /// How to take these writes back, newest first: an operation as a whole or not at all.
+    /// The plan that reverts these writes, newest first: an operation as a whole or not at all.
     pub(super) fn plan_of(&self, mut writes: Vec<Record>) -> Result<UndoPlan> {
         let mut conflicts = Vec::new();
         loop {
             let mut plan = UndoPlan::default();
             let mut refused = None;
             for write in &writes {
-                // What comes after a refused write rests on what it left: it is worked out anew, without that one.
+                // Later writes rest on a refused one: the plan is made anew without it.
                 if refused.as_ref().is_none_or(|refused| *refused == unit(write)) {
                     let known = plan.conflicts.len();
                     self.plan_write(write, &mut plan)?;
@@ -302,15 +312,15 @@ impl History {
                 _ if now == after => Ok(before.clone()),
                 _ if now == before => Ok(before.clone()),
                 // Created by the agent and changed since: what people wrote in it stays.
-                (None, Some(after), Some(now)) => match take_back(b"", after, now) {
+                (None, Some(after), Some(now)) => match revert_change(b"", after, now) {
                     Some(left) => Ok(Some(left)),
                     None => Err("it has been changed where the agent wrote"),
                 },
                 (_, Some(_), None) => Err("the note has been removed since"),
                 (Some(_), None, Some(_)) => Err("there is a new note of that name"),
-                (Some(before), Some(after), Some(now)) => {
-                    take_back(before, after, now).map(Some).ok_or("it has been changed where the agent wrote")
-                }
+                (Some(before), Some(after), Some(now)) => revert_change(before, after, now)
+                    .map(Some)
+                    .ok_or("it has been changed where the agent wrote"),
                 (None | Some(_), None, None) => Ok(before.clone()),
                 (None, None, Some(_)) => Ok(now.clone()),
             };

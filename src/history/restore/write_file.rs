@@ -102,11 +102,11 @@ impl History {
     }
 }
 
-/// Why a step was not done.
+/// The reason why a step was not done.
 pub(super) enum StepError {
     /// This file alone.
     Skip(String),
-    /// No other will go better: the disk is full or can't be written.
+    /// All files: the disk is full or can't be written.
     Stop(String),
 }
 

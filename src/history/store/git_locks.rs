@@ -1,10 +1,12 @@
-//! Removal of git's lock files that a killed process left behind.
+//! Removes git's lock files that a killed process left behind.
 //!
-//! A program that writes `NAME` in a git repository first makes `NAME.lock`. If it is killed there, the file
-//! stays, and no program can write `NAME` again. Our own processes write under the repository's lock alone,
-//! which the kernel takes back when its holder ends: who holds that one and finds a `.lock` knows that none
-//! of ours is at work. A person's own git may be. Its lock stays as long as a process has it open, or as
-//! long as it is young and a git that works in this repository lives.
+//! A program that writes `NAME` in a git repository makes `NAME.lock` first. If it is killed there, the file stays, and no
+//! program
+//! can write `NAME` again. Our own processes write under the repository's own lock, which the kernel releases with its
+//! process; so
+//! a process that holds that lock and finds a `.lock` knows that none of ours made it. A person's own git may have: its
+//! lock stays
+//! as long as a process has it open, or while it is young and a git process works in this repository.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -24,15 +26,15 @@ impl Lock {
     }
 }
 
-/// Some gits close a lock before they are done with it, but none of them for longer.
+/// Some versions of git close a lock before they are done with it, but not for longer than this.
 #[cfg(target_os = "linux")]
 const GRACE: Duration = Duration::from_secs(60);
 /// On systems that can't list open files, an older lock counts as left behind.
 #[cfg(not(target_os = "linux"))]
 const GRACE: Duration = Duration::from_secs(3);
 
-/// Removes every lock of git's in the repository `dir` that no living process holds, and names one that a
-/// process does hold. Our own lock must be held.
+/// Removes all of git's locks in the repository `dir` that no living process holds, and returns one that a process
+/// does hold. Our own lock must be held.
 pub(in crate::history) fn clear(dir: &Path) -> Option<PathBuf> {
     let mut held = None;
     for lock in find(dir) {

@@ -1,9 +1,10 @@
 //! The list of snapshots that is kept outside the repository.
 //!
-//! `history.log` beside `history.git` gets a line for each snapshot and never loses one:
-//! `TIME WORD ID`. A commit's id is a hash of everything before it, so as long as the branch ends where
-//! the list ends, nothing before was rewritten. Where it doesn't, and no interruption of ours explains it,
-//! the list says so from then on. It holds no note and no name of one.
+//! `history.log` beside `history.git` has a line `TIME WORD ID` for each snapshot and never loses one. A commit's id is a
+//! hash of
+//! everything before it: while the branch ends where the list ends, nothing was rewritten. Where it doesn't, and no
+//! interruption of
+//! ours explains that, the list records it. It holds no note and no name of one.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -224,7 +225,7 @@ mod tests {
             known.add(LineKind::Kept, &[id("3")]).unwrap();
             assert_eq!(LedgerState::of(&known.lines().unwrap()).ids, [id("1"), id("3")], "cut at {cut}");
         }
-        // What a power cut makes of the end of a file.
+        // The end of a file as a power cut may leave it.
         fs::write(&known.0, [&whole[..], &[0; 600]].concat()).unwrap();
         assert_eq!(known.expected().unwrap(), Expected::At(id("2")));
         known.add(LineKind::Anew, &[id("2")]).unwrap();

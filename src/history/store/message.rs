@@ -5,13 +5,13 @@
 
 use crate::vault::Why;
 
-/// The trailer that says who wrote.
+/// The trailer with the writer.
 pub const ACTOR: &str = "Actor";
 /// The trailer that names a note that the commit touched; once a note, at most [`NAMED`] times.
 pub const NOTE: &str = "Note";
 /// The trailer that stands for all notes where there are too many to name, with their number.
 pub const ALL_NOTES: &str = "Notes";
-/// As many notes are named.
+/// The most notes that a message names.
 pub const NAMED: usize = 50;
 /// The trailer that marks many deletions at once, with their number.
 pub const BULK_DELETION: &str = "Bulk-Deletion";
@@ -19,7 +19,7 @@ pub const BULK_DELETION: &str = "Bulk-Deletion";
 pub const UNDOES: &str = "Undoes";
 /// The trailer that names a note which the agent wrote and no snapshot holds: too large, or excluded.
 pub const LEFT_OUT: &str = "Left-Out";
-/// The trailer that marks what was said, not written: how many events the bot added to its logs.
+/// The trailer that marks a transcript, with the number of events added to logs.
 pub const TRANSCRIPT: &str = "Transcript";
 /// The trailer that marks the template that `init` wrote, with the program's version.
 pub const TEMPLATE: &str = "Template";

@@ -1,9 +1,10 @@
-//! Reconciliation: the process that takes the repository's lock repairs the traces of a killed one first.
+//! Repairs the traces of a killed process: done by each process that takes the repository's lock, before its own work.
 //!
-//! Two things are looked at each time, for a few microseconds: git's own locks, which a killed process
-//! leaves behind ([`locks`]), and whether the branch still ends where our list of snapshots ends
-//! ([`ledger`](crate::history::store::ledger)). What an interruption of ours explains is mended; what nothing explains is
-//! written down, said, and left as it is.
+//! Two checks, a few microseconds together: git's own locks ([`locks`]), and whether the branch ends where our list of
+//! snapshots
+//! ends ([`ledger`](crate::history::store::ledger)). A difference that an interruption of ours explains is repaired; any
+//! other is
+//! recorded, reported, and left as it is.
 
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -21,9 +22,9 @@ use super::repository::{BRANCH, Store};
 use super::wal;
 use crate::history::error::{HistoryError, Result};
 
-/// Its lock is held during a restore or an undo. (A name that ends in `.lock` is git's.)
+/// The file that is locked during a restore or an undo. (Names that end in `.lock` are git's.)
 const UNDER_WAY: &str = "under-way";
-/// How long another process is waited for.
+/// The longest wait for another process.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(30);
 
 impl Store {
@@ -45,7 +46,7 @@ impl Store {
             return Err(HistoryError::Busy { dir: self.dir().to_owned(), seconds });
         }
         while let Some(lock) = locks::clear(self.dir()) {
-            if !waiting.goes_on() {
+            if !waiting.wait_a_step() {
                 return Err(HistoryError::Locked { lock, seconds });
             }
         }
@@ -56,7 +57,7 @@ impl Store {
     /// difference down where nothing does.
     pub(super) fn reconcile(&self, lock: &Lock) -> Result<()> {
         if self.branch_is_torn() {
-            self.mend_branch()?;
+            self.rewrite_branch()?;
         }
         let (expected, head) = (self.ledger.expected()?, self.head()?);
         match (expected, head) {
@@ -77,7 +78,7 @@ impl Store {
             }
             (Expected::At(_) | Expected::Nothing, Some(head)) => {
                 let end = if let Expected::At(end) = expected { Some(end) } else { None };
-                if let Some(ours) = self.ours_since(end, head) {
+                if let Some(ours) = self.own_snapshots_since(end, head) {
                     return self.ledger.add(LineKind::Kept, &ours);
                 }
                 self.say(format!(
@@ -92,7 +93,7 @@ impl Store {
 
     /// Writes the branch's file anew: the newest snapshot is the last one in the write-ahead log that follows the end of the
     /// list, else the end of the list. Where neither is known, the file is left to a person.
-    fn mend_branch(&self) -> Result<()> {
+    fn rewrite_branch(&self) -> Result<()> {
         let listed = match self.ledger.expected()? {
             Expected::At(end) if self.commit(end).is_ok() => Some(end),
             _ => None,
@@ -110,7 +111,8 @@ impl Store {
             short_id(end)
         ));
         if listed != Some(end) {
-            self.ledger.add(LineKind::Kept, &self.ours_since(listed, end).unwrap_or_else(|| vec![end]))?;
+            self.ledger
+                .add(LineKind::Kept, &self.own_snapshots_since(listed, end).unwrap_or_else(|| vec![end]))?;
         }
         self.ledger.add(LineKind::Mended, &[end])
     }
@@ -129,7 +131,7 @@ impl Store {
         self.ledger.add(LineKind::Adopted, &found)
     }
 
-    /// Takes the history as it is: from now on it is what counts.
+    /// Accepts the present history as the expected one.
     pub(in crate::history) fn accept(&self, _lock: &Lock) -> Result<()> {
         let head = self.head()?;
         let mut found = Vec::new();
@@ -160,7 +162,7 @@ impl Store {
 
     /// The snapshots between the end of the list and `head`, oldest first, if each of them is ours: we were
     /// killed before it was listed. The write-ahead log knows; where there is none, it can only be the last.
-    fn ours_since(&self, end: Option<Oid>, head: Oid) -> Option<Vec<Oid>> {
+    fn own_snapshots_since(&self, end: Option<Oid>, head: Oid) -> Option<Vec<Oid>> {
         let logged: Option<HashSet<Oid>> = wal::is_supported().then(|| {
             let records = self.wal.records().unwrap_or_default();
             records.into_iter().map(|record| record.head).collect()
@@ -209,7 +211,7 @@ impl Store {
 fn locked(file: &File, path: &Path, waiting: &mut LockBackoff) -> Result<bool> {
     while let Err(error) = file.try_lock() {
         match error {
-            TryLockError::WouldBlock if waiting.goes_on() => {}
+            TryLockError::WouldBlock if waiting.wait_a_step() => {}
             TryLockError::WouldBlock => return Ok(false),
             TryLockError::Error(error) => return Err(HistoryError::io("lock", path)(error)),
         }
@@ -217,7 +219,7 @@ fn locked(file: &File, path: &Path, waiting: &mut LockBackoff) -> Result<bool> {
     Ok(true)
 }
 
-/// The turn to restore or to undo in the repository `dir`, until it is dropped.
+/// The lock of restores and undos in the repository `dir`, until it is dropped.
 pub(in crate::history) fn operation_lock(dir: &Path) -> Result<File> {
     let path = dir.join(UNDER_WAY);
     let file = File::options().create(true).truncate(false).write(true).open(&path);
@@ -231,8 +233,8 @@ pub(in crate::history) fn operation_lock(dir: &Path) -> Result<File> {
 struct LockBackoff(Duration, Duration);
 
 impl LockBackoff {
-    /// Waits a step; false where it has been long enough.
-    fn goes_on(&mut self) -> bool {
+    /// Waits one step; false after the longest wait.
+    fn wait_a_step(&mut self) -> bool {
         let Self(step, waited) = self;
         if *waited >= LOCK_TIMEOUT {
             return false;

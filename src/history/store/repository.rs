@@ -48,10 +48,10 @@ fn identity(dir: &Path) -> Option<Identity> {
 impl Store {
     /// Opens the repository at `dir`, making it where there is none.
     pub(crate) fn open(dir: &Path) -> Result<Self> {
-        leave_user_settings_alone();
+        isolate_libgit2();
         // Missing, or emptied by a power cut.
         if fs::metadata(dir.join("HEAD")).map_or(true, |head| head.len() == 0) {
-            Self::make_whole(dir)?;
+            Self::create_or_complete(dir)?;
         }
         let repo = Repository::open_bare(dir).map_err(|source| HistoryError::Git {
             doing: "open the history".into(),
@@ -136,7 +136,7 @@ impl Store {
     }
 
     /// Makes a repository, or what is missing of one whose objects are there.
-    fn make_whole(dir: &Path) -> Result<()> {
+    fn create_or_complete(dir: &Path) -> Result<()> {
         if !dir.join("objects").is_dir() {
             if dir.exists() {
                 // The rest of one that was deleted.
@@ -165,7 +165,7 @@ impl Store {
         options.description("vault-agent: snapshots of a vault");
         let repo = Repository::init_opts(&new, &options).map_err(git)?;
         let set = |key, value| repo.config().and_then(|mut config| config.set_str(key, value)).map_err(git);
-        // Where there is a log, it is what makes objects durable, with one sync for all of them.
+        // With a log, its one sync makes all objects durable.
         set("core.fsyncObjectFiles", if wal::is_supported() { "false" } else { "true" })?;
         // Bounds on packing, so that a large vault is packed in little memory.
         set("pack.windowMemory", "4m")?;
@@ -356,7 +356,7 @@ impl Store {
 }
 
 /// Makes libgit2 find no configuration but the repository's own, and bounds its memory.
-fn leave_user_settings_alone() {
+fn isolate_libgit2() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         #[expect(unsafe_code, reason = "libgit2's options are global and have no safe setter")]

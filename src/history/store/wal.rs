@@ -1,14 +1,17 @@
 //! The write-ahead log for loose objects and the branch: one sync for each snapshot.
 //!
-//! Git's own way is to sync each loose object, its folder and the branch: ten waits for the disk for one
-//! changed note. Here objects and branch are written without waiting, and the same bytes go into one
-//! record of this log, which is synced once. After a power cut the next start finds another boot id in
-//! the log's head and writes every object and the branch anew from the records. While the same kernel
-//! runs nothing can be lost by a kill, so nothing is replayed. Now and then, when the log has grown,
-//! everything is synced in one go and the log starts over. A snapshot of one changed note takes 9 ms with the log and
-//! 52 ms without it (ext4 on a virtual disk, `cargo bench --bench history`).
+//! Git syncs each loose object, its folder and the branch: ten waits for the disk for one changed note. Here objects and
+//! branch
+//! are written without waiting, and the same bytes go into one record of this log, which is synced once. After a power cut
+//! the next
+//! start finds another boot id in the log's head and writes all objects and the branch again from the records. While the
+//! same
+//! kernel runs a kill loses nothing, so nothing is replayed. A log that has grown is checkpointed: everything is synced,
+//! and the
+//! log starts over. A snapshot of one changed note takes 9 ms with the log and 52 ms without it (ext4 on a virtual disk,
+//! `cargo bench --bench history`).
 //!
-//! Only Linux has a boot id to tell the two apart; elsewhere libgit2 syncs each object.
+//! Only Linux has a boot id; on other systems libgit2 syncs each object.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Read;
@@ -23,9 +26,9 @@ const MAGIC: &[u8; 8] = b"vawal001";
 /// The magic, the boot id (RFC 9562 text), and eight bytes that earlier versions used.
 const HEAD: usize = 8 + 36 + 8;
 /// The length of a record and the hash of what follows.
-const RECORD_HEAD: usize = 4 + 32;
+const RECORD_HEAD_LEN: usize = 4 + 32;
 /// The log starts over beyond this, in bytes: it is read as a whole before a record is added.
-const FULL: u64 = 1 << 20;
+const MAX_LOG_BYTES: u64 = 1 << 20;
 
 /// An object as it goes into a record.
 pub(crate) type Object = (ObjectType, Vec<u8>);
@@ -91,7 +94,7 @@ impl Wal {
 
     /// Whether it is time to start over.
     pub(crate) fn is_full(&self) -> bool {
-        fs::metadata(&self.0).is_ok_and(|metadata| metadata.len() > FULL)
+        fs::metadata(&self.0).is_ok_and(|metadata| metadata.len() > MAX_LOG_BYTES)
     }
 
     /// Starts over. Everything that the records hold must be durable by now.
@@ -149,7 +152,7 @@ fn encode(head: Oid, objects: &[Object]) -> Vec<u8> {
         payload.extend(u32::try_from(bytes.len()).unwrap_or(u32::MAX).to_le_bytes());
         payload.extend(bytes);
     }
-    let mut out = Vec::with_capacity(payload.len() + RECORD_HEAD);
+    let mut out = Vec::with_capacity(payload.len() + RECORD_HEAD_LEN);
     out.extend(u32::try_from(payload.len()).unwrap_or(u32::MAX).to_le_bytes());
     out.extend(blake3::hash(&payload).as_bytes());
     out.extend(payload);
@@ -159,8 +162,8 @@ fn encode(head: Oid, objects: &[Object]) -> Vec<u8> {
 /// The record at the beginning of `bytes`, with its length.
 fn decode(bytes: &[u8]) -> Option<(Record, usize)> {
     let length = u32::from_le_bytes(bytes.get(..4)?.try_into().ok()?) as usize;
-    let hash = bytes.get(4..RECORD_HEAD)?;
-    let payload = bytes.get(RECORD_HEAD..)?.get(..length)?;
+    let hash = bytes.get(4..RECORD_HEAD_LEN)?;
+    let payload = bytes.get(RECORD_HEAD_LEN..)?.get(..length)?;
     if blake3::hash(payload).as_bytes() != hash {
         return None;
     }
@@ -178,7 +181,7 @@ fn decode(bytes: &[u8]) -> Option<(Record, usize)> {
         objects.push((kind, content.to_vec()));
         rest = &after[4 + size..];
     }
-    Some((Record { head, objects }, RECORD_HEAD + length))
+    Some((Record { head, objects }, RECORD_HEAD_LEN + length))
 }
 
 #[cfg(test)]

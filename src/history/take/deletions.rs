@@ -1,7 +1,6 @@
-//! Detects bulk deletions: many files that vanish at once, and no rename explains them.
+//! Detects bulk deletions: many files that are gone at once and were not renamed.
 //!
-//! More than twenty and more than a tenth of the known files, or all of them, wait for a person's word.
-//! A file that only has another path is none of them.
+//! More than twenty that are more than a tenth of the known files, or all of them, are held until a person confirms.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -54,7 +53,7 @@ impl History {
                 come.extend(state.map(|state| (path.as_str(), state)));
             }
         }
-        // What was just written into a pack isn't readable yet.
+        // An object that was just written into a pack isn't readable yet.
         pairs(&gone, &come, |_, id| Ok(store.blob(id).unwrap_or_default()))
     }
 
@@ -82,7 +81,7 @@ impl History {
         let everything = gone.len() == known && !added;
         let many = |gone: usize| gone > BULK && gone * 10 > known;
         if !everything && many(gone.len()) {
-            self.drop_copied(store, base, scan, &mut gone)?;
+            self.drop_files_found_elsewhere(store, base, scan, &mut gone)?;
         }
         if !everything && !many(gone.len()) {
             return Ok(None);
@@ -93,7 +92,13 @@ impl History {
 
     /// Leaves out of `gone` what stands elsewhere under the same name: a folder that was copied first and
     /// deleted later.
-    fn drop_copied(&self, store: &Store, base: Oid, scan: &Scan, gone: &mut Vec<&String>) -> Result<()> {
+    fn drop_files_found_elsewhere(
+        &self,
+        store: &Store,
+        base: Oid,
+        scan: &Scan,
+        gone: &mut Vec<&String>,
+    ) -> Result<()> {
         let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
         let files = store.files(base)?;
         let deleted: HashSet<&String> = scan.deleted.iter().collect();

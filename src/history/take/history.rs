@@ -1,6 +1,6 @@
-//! The history of one vault: its repository, the vault, and what the settings say of both.
+//! [`History`]: the history of one vault, with its repository, the vault and the settings of both.
 //!
-//! The other files of this room add what it can do: snapshots, records of writes, questions, restores.
+//! Its methods are spread over the files of this room: snapshots, records of writes, queries, restores.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};

@@ -19,13 +19,13 @@ pub(in crate::history) fn read(dir: &Path) -> Result<Vec<LeftOut>> {
     Ok(read_json(&dir.join(NAME))?.unwrap_or_default())
 }
 
-/// After a look at everything.
+/// Replaces the list, after a scan of everything.
 pub(in crate::history) fn all(dir: &Path, left: &[LeftOut]) -> Result<()> {
     write_json(&dir.join(NAME), &left)
 }
 
-/// After a look at `paths`: the rest is as it was.
-pub(super) fn looked_at(dir: &Path, paths: &BTreeSet<NotePath>, left: &[LeftOut]) -> Result<()> {
+/// Updates the list for `paths`; the rest stays.
+pub(super) fn update_paths(dir: &Path, paths: &BTreeSet<NotePath>, left: &[LeftOut]) -> Result<()> {
     let mut list = read(dir)?;
     let before = list.clone();
     let looked = |path: &str| {

@@ -1,14 +1,14 @@
-//! Taking snapshots: from the vault's files to commits.
+//! Takes snapshots: from the vault's files to commits.
 //!
-//! Paths that may have changed, or a write that the editor tells of, come in; a [`Snapshot`] goes out. What a person
-//! deleted in bulk is held until they say so; no file is read that the last snapshot has already seen as it is.
-//! - [`history`]: [`History`], what all parts of the room work on;
-//! - [`select`]: which files are kept, and which folders and files never are; [`left_out`]: the list of those that the last
-//!   look had to leave out; [`entries`], [`scan`]: what was seen of each file, and what changed;
-//! - [`renames`], [`deletions`]: files that are gone; [`pending`]: what a restore or an undo is about to write;
-//! - [`subjects`]: the words of a commit of what people changed; those of the agent's writes come with each
-//!   [`Why`](crate::vault::Why);
-//! - [`snapshot`], [`record`], [`transcript`]: commits of what people changed, of one write of the agent, of logs.
+//! Paths that may have changed, or the editor's report of a write, come in; a [`Snapshot`] goes out. Bulk deletions by a
+//! person are
+//! held until they confirm; a file that the last snapshot has seen as it is isn't read again.
+//! - [`history`]: [`History`], the state that all parts of the room share;
+//! - [`select`]: the files that are kept; [`left_out`]: the list of files that the last scan had to leave out; [`entries`],
+//!   [`scan`]: cached file stats, and changes;
+//! - [`renames`], [`deletions`]: files that are gone; [`pending`]: the journal of a restore or an undo;
+//! - [`subjects`]: commit messages for changes of people; a write of the agent brings its own [`Why`](crate::vault::Why);
+//! - [`snapshot`], [`record`], [`transcript`]: commits of people's changes, of one write of the agent, of logs.
 
 mod deletions;
 mod entries;
@@ -29,7 +29,7 @@ pub use entries::RACY_NS;
 pub use history::History;
 pub use left_out::left_out_in;
 pub use pending::PendingRestore;
-pub(super) use record::is_passed_over;
+pub(super) use record::is_skipped_by_undo;
 pub use renames::Rename;
 pub(super) use renames::{file_name, pairs};
 pub use scan::LeftOut;

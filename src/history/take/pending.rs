@@ -1,8 +1,10 @@
-//! The journal of a restore or an undo: the writes that it is about to make, saved before the first of them.
+//! The journal of a restore or an undo: its writes, saved before the first of them.
 //!
-//! While the note exists, a snapshot that finds a file in the state which the restore gives it knows
-//! that it was the restore and not a person (what an undo wrote it leaves to its end, which is one commit); and after a
-//! crash the next `restore` or `undo`, or the daemon, can finish the rest or take it back.
+//! While the journal exists, a snapshot attributes a file in its target state to the restore and not to a person (an undo's
+//! files
+//! are left to the one commit at its end). After a crash the next `restore` or `undo`, or the daemon, finishes the rest or
+//! takes
+//! it back.
 
 use std::collections::HashMap;
 use std::fs::{self, File};

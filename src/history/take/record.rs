@@ -1,4 +1,4 @@
-//! Commits of the agent's writes: one for each write that the editing engine reports.
+//! Commits each write that the editing engine reports.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
@@ -22,7 +22,7 @@ use crate::vault::{Actor, BOOKKEEPING, ChangeObserver, NotePath, OPERATION, Obse
 
 impl History {
     /// Commits one write of the agent; what a person had changed before it is a commit of its own first.
-    /// Bears being told the same write again after a crash.
+    /// Idempotent: the same write may be reported again after a crash.
     ///
     /// # Errors
     /// The history can't be written, or another process holds it too long.
@@ -40,7 +40,7 @@ impl History {
             tracing::warn!(note = %path, size, "larger than `[history] max_file_bytes`; not kept in history");
             let left = LeftOut { path: path.to_string(), reason: self.selection().too_large(size) };
             self.record_left_out(&path, change.why)?;
-            return left_out::looked_at(self.dir(), &[path].into(), &[left]);
+            return left_out::update_paths(self.dir(), &[path].into(), &[left]);
         }
         if let Some(paths) = self.grouped().as_mut() {
             paths.insert(path);
@@ -61,7 +61,7 @@ impl History {
             Ok::<_, HistoryError>(blob.map(|id| FileState { id, mode }))
         };
         let (before, after) = (state(change.before)?, state(change.after)?);
-        if known == after && self.is_told_again(&store, head, &message)? {
+        if known == after && self.is_reported_again(&store, head, &message)? {
             return Ok(());
         }
         let mut at = SnapshotProgress { head, tree: base, objects: Some(objects) };
@@ -70,21 +70,21 @@ impl History {
             && known != before
             && self.was_overtaken(&store, head, path.as_str(), before, after)?
         {
-            // A snapshot came between the write and this word about it, and took the write for a
-            // person's. The content is kept already; who it was, and why, is said now.
+            // A snapshot between the write and this report took the write for a person's. The content is kept; the actor and
+            // the reason are committed now.
             return self.commit_always(&store, &lock, &mut at, &message, &mut snapshot);
         }
         if known != before {
             let changes = vec![(path.to_string(), before)];
-            self.commit_theirs(&store, &lock, &mut at, changes, &mut snapshot)?;
+            self.commit_changes_of_people(&store, &lock, &mut at, changes, &mut snapshot)?;
         }
         self.commit(&store, &lock, &mut at, &[(path.to_string(), after)], &message, &mut snapshot)
     }
 
-    /// Says that the agent wrote a note that no snapshot holds, in a snapshot that changes nothing: else `undo` would take
-    /// back half of an operation, or the write before it. Of what the note or the write says, nothing is kept.
+    /// Records in an empty snapshot that the agent wrote a note that no snapshot holds: else `undo` would take back half of an
+    /// operation, or the write before it. No content is kept.
     fn record_left_out(&self, path: &NotePath, why: &Why) -> Result<()> {
-        if is_passed_over(&Message::new(why, [])) {
+        if is_skipped_by_undo(&Message::new(why, [])) {
             return Ok(());
         }
         let store = self.store();
@@ -95,7 +95,7 @@ impl History {
         let trailers = why.trailers.iter().filter(of_unit).cloned().collect();
         let why = Why { trailers, ..Why::new(why.actor, subject) }.trailer(LEFT_OUT, path.as_str());
         let message = Message::new(&why, []);
-        if head.is_none() || self.is_told_again(&store, head, &message)? {
+        if head.is_none() || self.is_reported_again(&store, head, &message)? {
             return Ok(());
         }
         let mut at = SnapshotProgress { head, tree, objects: None };
@@ -132,8 +132,8 @@ impl History {
         self.grouped.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a recent commit that another run made says the same: the write was told before a crash.
-    fn is_told_again(&self, store: &Store, head: Option<Oid>, message: &Message) -> Result<bool> {
+    /// Whether another run has committed the same write recently: it was reported before a crash.
+    fn is_reported_again(&self, store: &Store, head: Option<Oid>, message: &Message) -> Result<bool> {
         let mine = self.mine.lock().unwrap_or_else(PoisonError::into_inner);
         let mut next = head;
         for _ in 0..64 {
@@ -147,8 +147,8 @@ impl History {
         Ok(false)
     }
 
-    /// Whether a commit since then says the same already.
-    pub(in crate::history) fn was_said_since(
+    /// Whether a commit since then has the same message.
+    pub(in crate::history) fn is_committed_since(
         &self,
         store: &Store,
         head: Option<Oid>,
@@ -216,9 +216,9 @@ impl History {
     }
 }
 
-/// Whether `undo` passes over a write: what was said can't be unsaid, a vault isn't unmade, a summary comes back by itself,
-/// and bookkeeping only makes ready what another write does.
-pub(in crate::history) fn is_passed_over(message: &Message) -> bool {
+/// Whether `undo` skips a write: transcripts and the template can't be undone, a summary comes back by itself, and bookkeeping
+/// only prepares another write.
+pub(in crate::history) fn is_skipped_by_undo(message: &Message) -> bool {
     [TRANSCRIPT, TEMPLATE, BOOKKEEPING, summary::TRAILER].iter().any(|key| message.trailer(key).is_some())
 }
 

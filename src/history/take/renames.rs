@@ -1,4 +1,4 @@
-//! Rename detection: a file that is gone was renamed if the same text, or nearly, stands at another path.
+//! Rename detection: a file that is removed was renamed if the same text, or nearly, stands at another path.
 //!
 //! Pure but for looking at texts. A file is paired once: with a file of the same content, of the same name
 //! first; else with a file of the same name whose lines are mostly the same, as after a folder was renamed
@@ -14,7 +14,7 @@ use crate::history::error::Result;
 use crate::history::store::FileState;
 
 /// Larger texts are only compared as a whole, in bytes.
-const COMPARED: usize = 256 << 10;
+const MAX_COMPARED_BYTES: usize = 256 << 10;
 
 /// A file that was renamed.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -25,21 +25,21 @@ pub struct Rename {
     pub to: String,
 }
 
-/// At most so many files of one name are compared with one that is gone.
-const CANDIDATES: usize = 20;
+/// At most so many files of one name are compared with one that is removed.
+const MAX_CANDIDATES: usize = 20;
 
-/// The renames that lead from `gone` to `come`. `text` reads the content of a path.
+/// The renames that lead from `removed` to `added`. `text` reads the content of a path.
 pub(crate) fn pairs(
-    gone: &BTreeMap<&str, FileState>,
-    come: &BTreeMap<&str, FileState>,
+    removed: &BTreeMap<&str, FileState>,
+    added: &BTreeMap<&str, FileState>,
     text: impl Fn(&str, Oid) -> Result<Vec<u8>>,
 ) -> Result<Vec<Rename>> {
     let mut out = Vec::new();
     let mut free: BTreeMap<(Oid, &str), BTreeSet<&str>> = BTreeMap::new();
-    for (path, state) in come {
+    for (path, state) in added {
         free.entry((state.id, file_name(path))).or_default().insert(path);
     }
-    let mut left: Vec<(&str, Oid)> = gone.iter().map(|(path, state)| (*path, state.id)).collect();
+    let mut left: Vec<(&str, Oid)> = removed.iter().map(|(path, state)| (*path, state.id)).collect();
     // The same text under the same name, then the same text.
     left.retain(|(from, id)| {
         let to = free.get_mut(&(*id, file_name(from))).and_then(|paths| nearest(from, paths));
@@ -61,8 +61,8 @@ pub(crate) fn pairs(
             continue;
         };
         let old = text(from, id)?;
-        for to in candidates.iter().copied().take(CANDIDATES).collect::<Vec<_>>() {
-            if is_alike(&old, &text(to, come[to].id)?) {
+        for to in candidates.iter().copied().take(MAX_CANDIDATES).collect::<Vec<_>>() {
+            if is_alike(&old, &text(to, added[to].id)?) {
                 candidates.remove(to);
                 out.push(Rename { from: from.to_owned(), to: to.to_owned() });
                 break;
@@ -88,7 +88,7 @@ pub(crate) fn file_name(path: &str) -> &str {
 
 /// Whether at least half of the lines are the same.
 fn is_alike(old: &[u8], new: &[u8]) -> bool {
-    if old.is_empty() || new.is_empty() || old.len().max(new.len()) > COMPARED {
+    if old.is_empty() || new.is_empty() || old.len().max(new.len()) > MAX_COMPARED_BYTES {
         return false;
     }
     let lines = |bytes: &[u8]| bytes.split(|byte| *byte == b'\n').count();
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
     use crate::history::Mode;
 
-    fn found(gone: &[(&str, &str)], come: &[(&str, &str)]) -> Vec<String> {
+    fn found(removed: &[(&str, &str)], added: &[(&str, &str)]) -> Vec<String> {
         let id = |text: &str| Oid::hash_object(git2::ObjectType::Blob, text.as_bytes()).unwrap();
         let state = |text: &str| FileState { id: id(text), mode: Mode::File };
         let map = |list: &[(&'static str, &'static str)]| -> BTreeMap<&'static str, FileState> {
@@ -114,12 +114,12 @@ mod tests {
         let leak = |list: &[(&str, &str)]| -> Vec<(&'static str, &'static str)> {
             list.iter().map(|(a, b)| (&*a.to_string().leak(), &*b.to_string().leak())).collect()
         };
-        let (gone, come) = (leak(gone), leak(come));
-        let all: Vec<_> = gone.iter().chain(&come).copied().collect();
+        let (removed, added) = (leak(removed), leak(added));
+        let all: Vec<_> = removed.iter().chain(&added).copied().collect();
         let text = |_: &str, wanted: Oid| {
             Ok(all.iter().find(|(_, text)| id(text) == wanted).unwrap().1.as_bytes().to_vec())
         };
-        let found = pairs(&map(&gone), &map(&come), text).unwrap();
+        let found = pairs(&map(&removed), &map(&added), text).unwrap();
         found.iter().map(|rename| format!("{} -> {}", rename.from, rename.to)).collect()
     }
 

@@ -54,7 +54,7 @@ impl History {
         let done = self.commit_scan(&store, &lock, head, base, scan, objects, deletions)?;
         left_out::all(&self.dir, &done.snapshot.left_out)?;
         if entries.tree != Some(done.tree) || !seen.is_empty() {
-            self.learn(&store, &mut entries, seen, &done)?;
+            self.entries_after_scan(&store, &mut entries, seen, &done)?;
             file.rewrite(&entries);
         }
         Ok(done.snapshot)
@@ -74,12 +74,12 @@ impl History {
         let scanner = Scanner { store: &store, vault: &self.vault, selection: &self.selection, base };
         let (scan, objects) = scanner.some(paths)?;
         let done = self.commit_scan(&store, &lock, head, base, scan, objects, deletions)?;
-        left_out::looked_at(&self.dir, paths, &done.snapshot.left_out)?;
+        left_out::update_paths(&self.dir, paths, &done.snapshot.left_out)?;
         Ok(done.snapshot)
     }
 
     /// The entries after a full scan: exactly the files of the new tree.
-    fn learn(
+    fn entries_after_scan(
         &self,
         store: &Store,
         entries: &mut Entries,
@@ -142,13 +142,13 @@ impl History {
             None => {}
         }
         let (gone, kept): (Vec<_>, Vec<_>) = theirs.into_iter().partition(|(_, state)| state.is_none());
-        // What a sync tool deleted in one sweep stands alone, so that it can be brought back alone.
+        // A mass deletion is a commit of its own, so that it can be restored alone.
         let (gone, moved): (Vec<_>, Vec<_>) =
             gone.into_iter().partition(|(path, _)| !renamed.contains(path.as_str()));
         let (together, alone) =
             if gone.len() >= BULK { (moved, gone) } else { ([moved, gone].concat(), Vec::new()) };
         let together = kept.into_iter().chain(together).collect();
-        self.commit_theirs(store, lock, &mut at, together, &mut snapshot)?;
+        self.commit_changes_of_people(store, lock, &mut at, together, &mut snapshot)?;
         self.commit(store, lock, &mut at, &alone, &bulk(&alone), &mut snapshot)?;
         if head.is_none() && snapshot.commits.is_empty() {
             // Even an empty vault has a first snapshot, for restores to begin from.
@@ -159,8 +159,8 @@ impl History {
         Ok(Done { snapshot, base, tree: at.tree, held: waits })
     }
 
-    /// Commits what changed without the agent's editor: what the bot logged first, the rest as people's.
-    pub(super) fn commit_theirs<'s>(
+    /// Commits changes that the editor didn't report: transcripts first, the rest as people's.
+    pub(super) fn commit_changes_of_people<'s>(
         &self,
         store: &'s Store,
         lock: &Lock,

@@ -1,10 +1,11 @@
-//! Commits of logs: text that the bot, the hooks and the assistant appended, separated from changes by people.
+//! Commits logs: text that the bot, the hooks and the assistant appended, separated from changes by people.
 //!
-//! The bot (and, of coding agents' sessions, a hook) appends what is said without a word to history (a commit a message would cost more than the
-//! message), and the next snapshot finds it. The logs themselves say what it was: whole events, byte for
-//! byte as this program writes them, with ids that the last snapshot didn't have. So it doesn't matter
-//! which process takes the snapshot, whether the bot was killed before it, or what a person changed in
-//! the same log meanwhile: the events are one commit by `discord`, `hook` or `assistant`, the rest is people's.
+//! Appends are not reported one by one (a commit a message would cost more than the message); the next snapshot finds them.
+//! The logs
+//! themselves prove their origin: whole events, byte for byte as this program writes them, with ids that the last snapshot
+//! lacks.
+//! So any process may take the snapshot, also after the bot was killed or a person changed the same log: the events are one
+//! commit by `discord`, `hook` or `assistant`, the rest is people's.
 
 use std::collections::HashSet;
 

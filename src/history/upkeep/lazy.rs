@@ -1,7 +1,6 @@
-//! The history of an opened vault, itself opened at its first use.
+//! The history of an opened vault, opened at its first use: the first edit, or the first query.
 //!
-//! Most commands read a note and end; opening a repository would cost them more than their work. The
-//! first edit, or the first question, opens it.
+//! Most commands read a note and end; opening a repository would cost more than their work.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,8 +1,8 @@
-//! Packing the repository now and then, so that ten years of snapshots stay small and quick.
+//! Packs the repository now and then, so that ten years of snapshots stay small and quick.
 //!
-//! Loose objects become a pack once there are many; small packs become one once there are many of those.
-//! New packs are synced before what they replace goes, and an object is only removed when the new pack
-//! holds it, so a kill leaves duplicates at worst.
+//! Many loose objects become a pack; many small packs become one. A new pack is synced before the objects that it replaces
+//! are
+//! removed, so a kill leaves duplicates at worst.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,7 +1,8 @@
-//! The history off the machine: pushed and fetched with the user's own git.
+//! Pushes and fetches the history with the user's own git.
 //!
-//! Their keys, helpers and settings do the talking; we only start `git` with no terminal to ask at, in a
-//! thread of its own, and come back later where it fails. Without a git nothing else suffers.
+//! The user's keys, helpers and settings apply. `git` is started without a terminal, in a thread of its own; a failed push
+//! is tried
+//! again later. Without git nothing else fails.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -1,9 +1,10 @@
 //! Schedules and takes the daemon's snapshots.
 //!
-//! [`Batch`] is the policy, pure: what people change is committed once it has been quiet for two
-//! seconds, and at least every five minutes under steady typing; the whole vault is compared at start
-//! and hourly, and when the watcher lost count. [`Snapshotter`] carries it out, packs now and then, and
-//! pushes in the background. Nothing here sleeps: the daemon asks when to come back.
+//! [`Batch`] is the policy, pure: changes of people are committed after two quiet seconds, and at least every five minutes
+//! under
+//! steady typing; the whole vault is compared at start, hourly, and when the watcher lost events. [`Snapshotter`] carries
+//! it out,
+//! packs now and then, and pushes in the background. It never sleeps: the daemon asks when to call it next.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,15 +18,15 @@ use crate::history::take::History;
 use crate::history::take::Snapshot;
 use crate::vault::NotePath;
 
-/// So long must it be quiet.
-const QUIET: SignedDuration = SignedDuration::from_secs(2);
+/// The time without changes before a snapshot.
+const QUIET_PERIOD: SignedDuration = SignedDuration::from_secs(2);
 /// The longest time between two snapshots while a person types.
-const AT_LEAST: SignedDuration = SignedDuration::from_mins(5);
-/// The whole vault is compared so often.
-const SWEEP: SignedDuration = SignedDuration::from_hours(1);
+const MAX_INTERVAL: SignedDuration = SignedDuration::from_mins(5);
+/// The interval of full scans.
+const FULL_SCAN_INTERVAL: SignedDuration = SignedDuration::from_hours(1);
 
 /// The time until a failed snapshot is tried again.
-const RETRY: SignedDuration = SignedDuration::from_secs(30);
+const RETRY_DELAY: SignedDuration = SignedDuration::from_secs(30);
 
 /// The work that is due now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,9 +70,9 @@ impl Batch {
 
     /// When there is something to do next; in the past where it is due.
     pub fn next(&self) -> Timestamp {
-        let sweep = self.swept.map_or(Timestamp::MIN, |at| later(at, SWEEP));
+        let sweep = self.swept.map_or(Timestamp::MIN, |at| later(at, FULL_SCAN_INTERVAL));
         let next = match (self.first, self.last) {
-            (Some(first), Some(last)) => later(last, QUIET).min(later(first, AT_LEAST)).min(sweep),
+            (Some(first), Some(last)) => later(last, QUIET_PERIOD).min(later(first, MAX_INTERVAL)).min(sweep),
             _ => sweep,
         };
         self.retry.map_or(next, |(_, again)| next.max(again))
@@ -81,11 +82,11 @@ impl Batch {
     pub fn take(&mut self, now: Timestamp) -> Option<Work> {
         let failed = self.retry.map(|(failed, _)| failed);
         let backwards =
-            [self.first, self.swept, failed].into_iter().flatten().any(|at| at > later(now, QUIET));
+            [self.first, self.swept, failed].into_iter().flatten().any(|at| at > later(now, QUIET_PERIOD));
         if self.next() > now && !backwards {
             return None;
         }
-        let sweep = backwards || self.swept.is_none_or(|at| later(at, SWEEP) <= now);
+        let sweep = backwards || self.swept.is_none_or(|at| later(at, FULL_SCAN_INTERVAL) <= now);
         let dirty = std::mem::take(&mut self.dirty);
         let all = std::mem::take(&mut self.all) || sweep;
         (self.first, self.last, self.retry) = (None, None, None);
@@ -105,7 +106,7 @@ impl Batch {
         self.first.get_or_insert(now);
         self.last.get_or_insert(now);
         self.swept.get_or_insert(now);
-        self.retry = Some((now, later(now, RETRY)));
+        self.retry = Some((now, later(now, RETRY_DELAY)));
     }
 
     /// Whether something waits that no snapshot holds yet.
@@ -133,13 +134,13 @@ impl Snapshotter {
         Self { history, batch: Batch::default(), pusher }
     }
 
-    /// The watcher saw these change.
+    /// Adds paths that the watcher reported.
     pub fn dirty(&mut self, paths: impl IntoIterator<Item = NotePath>, now: Timestamp) {
         let kept: Vec<NotePath> = paths.into_iter().collect();
         self.batch.dirty(kept, now);
     }
 
-    /// The watcher lost count.
+    /// Marks everything as possibly changed: the watcher lost events.
     pub fn rescan(&mut self, now: Timestamp) {
         self.batch.rescan(now);
     }
@@ -149,7 +150,7 @@ impl Snapshotter {
         self.batch.next()
     }
 
-    /// Does what is due at `now`: call it from a thread that may block for a moment.
+    /// Does the work that is due at `now`: call it from a thread that may block for a moment.
     ///
     /// # Errors
     /// The snapshot could not be taken; it is tried again half a minute later.

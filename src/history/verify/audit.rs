@@ -1,8 +1,10 @@
-//! The audit: checks of the agent's promises against the history, commit by commit.
+//! Checks the agent's promises against the history, commit by commit.
 //!
-//! Logs were only ever appended to; each write of the agent touched only what its trailers say; every
-//! one-off reminder that the scheduler removed has a delivery; ids never changed. Each breach is named
-//! with its commit, file and line. Restores are a person's word and may put anything back.
+//! Logs only grow; each write of the agent touches only the lines that its trailers name; every one-off reminder that the
+//! scheduler
+//! removed has a delivery; ids never change. A violation is reported with its commit, file and line. A restore is a
+//! person's
+//! decision and may bring back anything.
 
 use std::collections::BTreeMap;
 
@@ -99,7 +101,7 @@ pub fn audit(history: &History, paths: &Paths, delivered: Delivered<'_>) -> Resu
         // The first snapshot has nothing to compare with.
         if record.commit.parent.is_some() {
             judge.scope();
-            for change in record.changes.iter().filter(|change| judge_worthy(&change.path, paths)) {
+            for change in record.changes.iter().filter(|change| is_audited(&change.path, paths)) {
                 if change.old.is_some() {
                     judge.file(&history.file_diff(change)?);
                 }
@@ -112,7 +114,7 @@ pub fn audit(history: &History, paths: &Paths, delivered: Delivered<'_>) -> Resu
     Ok(report)
 }
 
-fn judge_worthy(path: &str, paths: &Paths) -> bool {
+fn is_audited(path: &str, paths: &Paths) -> bool {
     path == paths.reminders || is_log(path, paths)
 }
 

@@ -1,11 +1,13 @@
 //! Checks that the history is complete and was not rewritten.
 //!
-//! Three looks, each deeper than the one before. All compare the branch with the list of snapshots that is
-//! kept outside the repository ([`ledger`](crate::history::store::ledger)) and find what makes plain git show another history
-//! than ours. Then the objects: that those of the newest snapshot and of the last thousand are there
-//! ([`CheckDepth::Recent`]); that all are there ([`CheckDepth::Present`]); that all are there, can be read, and are what
-//! their ids say ([`CheckDepth::Whole`]). Nothing is changed, but for what the next snapshot would set right
-//! anyway.
+//! Each of three depths compares the branch with the list of snapshots outside the repository
+//! ([`ledger`](crate::history::store::ledger)) and finds what makes plain git show another history than ours. Then the
+//! objects:
+//! those of the newest snapshot and of the last thousand exist ([`CheckDepth::Recent`]); all exist
+//! ([`CheckDepth::Present`]); all
+//! exist, can be read, and match their ids ([`CheckDepth::Whole`]). Nothing is changed, but for what the next snapshot
+//! would
+//! repair anyway.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -22,10 +24,10 @@ use crate::history::store::{BRANCH, Store};
 use crate::history::take::History;
 use crate::history::take::plural;
 
-/// How many of the last snapshots [`CheckDepth::Recent`] looks at.
-const RECENT: usize = 1_000;
-/// As many of a kind are named one by one.
-const NAMED: usize = 50;
+/// The number of snapshots that [`CheckDepth::Recent`] checks.
+const RECENT_SNAPSHOTS: usize = 1_000;
+/// The most faults of a kind that are named.
+const MAX_NAMED: usize = 50;
 
 /// How deep a look goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,7 +67,7 @@ pub struct Verification {
 }
 
 impl History {
-    /// Looks whether the history is whole and still the one that was written.
+    /// Checks that the history is complete and still the one that was written.
     ///
     /// # Errors
     /// The repository can't be opened or locked. What is damaged in it is no error but a flaw.
@@ -98,7 +100,7 @@ impl History {
         Ok(walk.found)
     }
 
-    /// Takes the history as it is now: what was changed before counts no more.
+    /// Accepts the history as it is now: earlier changes are no longer reported.
     ///
     /// # Errors
     /// The repository can't be locked, or the list can't be written.
@@ -211,7 +213,7 @@ impl Walk<'_> {
 
     fn snapshots(&mut self, head: Oid) {
         let mut commits = Vec::new();
-        let limit = if self.look == CheckDepth::Recent { RECENT } else { usize::MAX };
+        let limit = if self.look == CheckDepth::Recent { RECENT_SNAPSHOTS } else { usize::MAX };
         self.store.ancestry(head, |id| {
             commits.push(id);
             if commits.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
@@ -287,7 +289,7 @@ impl Walk<'_> {
         let listed: HashSet<Oid> = account.ids.iter().copied().collect();
         let gone: Vec<Oid> = account.ids.iter().copied().filter(|id| !reached.contains(id)).collect();
         let strange: Vec<Oid> = self.reached.iter().copied().filter(|id| !listed.contains(id)).collect();
-        for id in gone.iter().take(NAMED) {
+        for id in gone.iter().take(MAX_NAMED) {
             let detail = match self.store.commit(*id) {
                 Ok(commit) => format!(
                     "the snapshot {} (\"{}\") was taken out of the history; it is still in the repository",
@@ -298,13 +300,13 @@ impl Walk<'_> {
             };
             self.flaw("rewritten", Some(*id), None, detail);
         }
-        for id in strange.iter().take(NAMED) {
+        for id in strange.iter().take(MAX_NAMED) {
             let subject = self.store.commit(*id).map(|commit| commit.message.subject).unwrap_or_default();
             let detail =
                 format!("the snapshot {} (\"{subject}\") was not made by vault-agent", short_id(*id));
             self.flaw("rewritten", Some(*id), None, detail);
         }
-        let more = gone.len().saturating_sub(NAMED) + strange.len().saturating_sub(NAMED);
+        let more = gone.len().saturating_sub(MAX_NAMED) + strange.len().saturating_sub(MAX_NAMED);
         if more > 0 {
             self.flaw("rewritten", head, None, format!("and {more} more {}", plural(more, "snapshot")));
         }

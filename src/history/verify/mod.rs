@@ -1,7 +1,7 @@
-//! Proofs: whether the history is whole and still the one that was written, and what each commit shows.
+//! Verifies that the history is complete and unchanged, and audits each commit.
 //!
 //! - [`integrity`]: objects, trees and the list of snapshots against each other;
-//! - [`audit`]: what the history says of each write and each delivery.
+//! - [`audit`]: each write and each delivery against the promises.
 //!
 //! Nothing is repaired here.
 

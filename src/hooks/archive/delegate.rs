@@ -142,7 +142,7 @@ pub fn beside(vault: &Path, request: &Request) {
     }
     command.arg("--").arg(&request.transcript);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    // What ends the host's hook must not end this.
+    // A signal that ends the host's hook must not end this process.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     if let Err(error) = command.spawn() {

@@ -53,7 +53,7 @@ impl LineReader {
     /// Reading fails.
     pub fn next(&mut self) -> io::Result<Option<Line<'_>>> {
         self.line.clear();
-        // What one long line took is given back.
+        // The memory of one long line is released.
         self.line.shrink_to(1 << 20);
         let start = self.at;
         let mut read = (&mut self.file).take(MAX_LINE_BYTES).read_until(b'\n', &mut self.line)? as u64;

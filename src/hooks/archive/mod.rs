@@ -194,7 +194,7 @@ fn read_on(
         }
     };
     let reached = pass.run(transcript, known.offset, &go_on, &mut |offset| save(offset, 0))?;
-    // What the host wrote while it was read is for the next time.
+    // Lines that the host writes meanwhile are read the next time.
     save(reached.offset, if reached.is_all { meta.len() } else { 0 });
     report.is_left |= !reached.is_all;
     report.logs.extend(pass.added().map(|(path, count)| (path.to_string(), count)));
@@ -209,7 +209,7 @@ fn sub_agents(request: &Request, states: &ReadStates) -> Vec<(String, PathBuf)> 
     let since = std::fs::metadata(&request.transcript).and_then(|meta| meta.created()).ok();
     let beside = request.transcript.parent().map(transcripts).unwrap_or_default();
     found.extend(beside.into_iter().filter(|path| {
-        // Whose one beside it is, its first line says.
+        // The first line of a transcript names its session.
         let is_young = || std::fs::metadata(path).and_then(|meta| meta.modified()).ok() >= since;
         is_sub_agent(path)
             && (states.load(path).session == request.session || is_young() && is_of(path, &request.session))

@@ -21,7 +21,7 @@ const CHECKED: u64 = 256;
 pub struct ReadState {
     /// The transcript.
     pub transcript: PathBuf,
-    /// Whose it is.
+    /// The session.
     pub session: String,
     /// The offset at which reading goes on, in bytes.
     pub offset: u64,

@@ -82,7 +82,7 @@ fn is_dense_claim(sentence: &str, words: &[&str]) -> bool {
     !words.contains(&CODE)
         && !WORK_DENSE.iter().any(|word| text.contains(word))
         && DENSE.iter().any(|phrase| {
-            // What denies must stand outside of the claim's own words.
+            // A denial counts only outside of the claim's own words.
             in_order(&text, phrase) && {
                 let rest = text.replace(phrase, " ");
                 !NO_DENSE.iter().any(|word| holds(&rest, word))

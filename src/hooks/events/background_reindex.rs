@@ -25,7 +25,7 @@ pub(crate) fn bring_up(vault: &Path) {
     let mut command = Command::new(program);
     command.arg("--vault").arg(vault).args(["recall", "index"]);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    // What ends the host's hook must not end this.
+    // A signal that ends the host's hook must not end this process.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     if let Err(error) = command.spawn() {

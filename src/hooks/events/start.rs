@@ -59,7 +59,7 @@ fn lost(workspace: &Workspace, input: &Input) -> Option<String> {
     }
     #[cfg(feature = "assistant")]
     {
-        // What the hook before the compaction had no time for, or was killed at, is read first.
+        // First read on where the hook before the compaction ran out of time or was killed.
         let until = Some(Instant::now() + READ_ON);
         if let Some(request) = crate::hooks::archive::delegate::request(HostEvent::SessionStart, input)
             && let Err(error) = crate::hooks::archive::archive(workspace, &request, until)

@@ -105,7 +105,7 @@ fn kept(workspace: &Workspace) -> Vec<String> {
         let day = now.saturating_sub(SignedDuration::from_hours(24 * back)).unwrap_or(now);
         let date = workspace.zone.tz().to_datetime(day).date();
         for day in notes.list_daily(Some(date), None).unwrap_or_default() {
-            // What a hook itself wrote about a session is no save.
+            // A hook's own write about a session is no save.
             let said =
                 day.memories.into_iter().filter(|memory| !memory.text.contains(super::end::SESSION_MARK));
             out.extend(said.map(|memory| memory.text));

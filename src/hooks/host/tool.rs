@@ -35,7 +35,7 @@ pub fn message(given: &Map<String, Value>) -> Option<(HostEvent, Vec<u8>)> {
     let mut message = Map::new();
     for (name, value) in given.iter().filter(|(name, _)| *name != "event") {
         let value = match value.as_str() {
-            // What the message lacks comes as an empty text.
+            // A field that the message lacks arrives as an empty text.
             Some("") => continue,
             Some(text) if name == "stop_hook_active" => Value::from(text == "true"),
             _ => value.clone(),

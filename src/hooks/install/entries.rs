@@ -84,7 +84,7 @@ pub fn install(text: &str, caller: &Caller) -> Result<String, SettingsError> {
     let style = Style::of(body);
     let mut body = if body.trim().is_empty() { format!("{{}}{}", style.newline) } else { body.to_owned() };
     for event in HostEvent::ALL {
-        // What names another program or vault is brought up to date where it stands; a second one goes.
+        // An entry for another program or vault is updated in place; a second one is removed.
         let mut kept = false;
         while let Some(edit) = next_update(&body, event, caller, &mut kept)? {
             body.replace_range(edit.0, &edit.1);

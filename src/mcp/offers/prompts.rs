@@ -1,7 +1,7 @@
-//! Prompts that a person picks in their host: a review of the morning, a review of the week.
+//! The prompts that a person picks in their host: a review of the morning, a review of the week.
 //!
-//! What to do stands in a message of its own; what the notes say stands in another, marked as untrusted
-//! context, so that no note can pass for the instruction. Reading is at the rim, the words are pure.
+//! A prompt is two messages: the instruction, and the text of the notes, marked as untrusted context, so that no note can
+//! pass for the instruction. Only the outer functions read files.
 
 use std::fmt::Write as _;
 

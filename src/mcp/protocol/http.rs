@@ -26,7 +26,7 @@ use crate::mcp::shared_state::SharedState;
 /// The path of the endpoint.
 const ENDPOINT: &str = "/mcp";
 
-/// Where and for whom to listen.
+/// The address to listen on, and the accepted hosts and origins.
 #[derive(Debug, Clone)]
 pub struct HttpOptions {
     /// The address; port 0 takes a free one.

@@ -92,7 +92,7 @@ async fn write_lines(mut write: impl AsyncWrite + Unpin, mut orders: mpsc::Unbou
             write.write_all(&line).await?;
             write.flush().await
         };
-        // Who has gone doesn't ask.
+        // The client is gone.
         let _ = done.send(written.await);
     }
 }

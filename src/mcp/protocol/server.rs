@@ -39,7 +39,7 @@ const SERVED: [&str; 10] = [
     "completion/complete",
 ];
 
-/// Where clients say in `_meta` which conversation a call belongs to.
+/// The key in `_meta` by which a client names the conversation of a call.
 const CONVERSATION_KEYS: [&str; 6] =
     ["vault-agent/conversation", "conversation_id", "conversationId", "session_id", "sessionId", "threadId"];
 /// The session of streamable HTTP.

@@ -162,7 +162,7 @@ impl Session {
         Self { hub, id }
     }
 
-    /// Where its subscriptions are.
+    /// The registry of its subscriptions.
     pub fn hub(&self) -> &Arc<Subscriptions> {
         &self.hub
     }

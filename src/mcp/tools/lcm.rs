@@ -91,7 +91,7 @@ pub fn expand(call: &Call<'_>) -> ToolOutcome {
     let arguments = &call.arguments;
     let number = |name: &str| arguments.whole(name).and_then(|number| u64::try_from(number).ok());
     let depth = number("max_depth").and_then(|depth| depth.try_into().ok()).unwrap_or(DEPTH);
-    // What stands around the blocks counts too.
+    // The text around the blocks counts too.
     let mut left = number("token_cap").unwrap_or(MOST_TOKENS).min(MOST_TOKENS - AROUND);
     let mut expansion = Expansion { blocks: Vec::new(), truncated: false, untrusted: true };
     let (summaries, mut problems) = (Summaries::of(&call.workspace), String::new());

@@ -88,7 +88,7 @@ impl<'a> Events<'a> {
         self.out.line("END", "VEVENT");
     }
 
-    /// Where the clocks skip the time of a recurring reminder, and a calendar may show another.
+    /// The dates at which clocks skip the time of a recurring reminder, so that a calendar may show another time.
     fn where_it_differs(&self, reminder: &Reminder) -> Option<String> {
         if reminder.recur == Recur::None {
             return None;

@@ -42,7 +42,7 @@ pub(super) fn write(zone: &Zone, first_year: i16, last_year: i16, out: &mut Writ
     out.line("END", "VTIMEZONE");
 }
 
-/// What is observed at the beginning of the span and after each change, with the local times (by the
+/// The observances at the beginning of the span and after each change, with the local times (by the
 /// offset before) at which it begins.
 fn observances(zone: &Zone, first_year: i16, last_year: i16) -> Vec<(Observance, Vec<civil::DateTime>)> {
     let year = |year: i16| Date::new(year.clamp(1, 9998), 1, 1).expect("every year has a first of January");

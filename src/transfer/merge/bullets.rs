@@ -206,7 +206,7 @@ fn insert(before: &[u8], title: &str, file: &MemoryFile, groups: &[Group]) -> Ve
     after
 }
 
-/// Where a group goes in a range of lines: behind its last line that isn't blank. `apart` sets it off
+/// The position of a group in a range of lines: behind its last line that isn't blank. `apart` sets it off
 /// from what isn't a bullet.
 fn splice(before: &[u8], file: &MemoryFile, range: Range<usize>, text: &str, apart: bool) -> (usize, String) {
     let is_blank = |line: &Line<'_>| line.text.trim_ascii().is_empty();

@@ -116,7 +116,7 @@ fn day(date: Date, before: &[u8], items: &[&ImportItem]) -> Merged {
         }
         return merged;
     }
-    // What the note has as a paragraph counts as there, too.
+    // A paragraph with the same words counts as there, too.
     let there: std::collections::HashSet<String> =
         chunks::chunks(&String::from_utf8_lossy(before)).into_iter().map(|chunk| chunk.text).collect();
     let (new, known): (Vec<Wanted>, Vec<Wanted>) = wanted(items).into_iter().partition(|wanted| {

@@ -292,7 +292,7 @@ fn planned(visit: &Visit<'_>, planned: &Planned, now: &[u8]) -> Markup {
             (point, "note", lines.collect::<Vec<_>>(), diffs.clone())
         }
         Planned::Part(part, plan) => {
-            let lines = if plan.is_there() { Vec::new() } else { vec![format!("{} changes", plan.path)] };
+            let lines = if plan.is_unchanged() { Vec::new() } else { vec![format!("{} changes", plan.path)] };
             (&plan.point, part.as_str(), lines, vec![plan.diff()])
         }
     };

@@ -1,9 +1,9 @@
-//! What `ask` promises, case by case.
+//! Tests of `ask`.
 
 use super::*;
 use crate::brain::Usage;
 use crate::cli::assistant::schema::bare_json;
-use crate::cli::assistant::terminal::put;
+use crate::cli::assistant::terminal::write_tamed;
 
 fn call(brain: &str, class: Option<FailureClass>, ms: u64) -> CallRow {
     CallRow { brain: brain.into(), model: "m".into(), class, error: None, ms, usage: Usage::default() }
@@ -20,7 +20,7 @@ fn rounds_of_tools_are_one_attempt() {
 fn an_answer_that_comes_in_parts_does_not_speak_to_the_terminal() {
     let mut out = Vec::new();
     for part in ["**Hi**\n\u{1b}]0;mine", "\u{7} there\u{1b}", "[2J\u{1b}[1mbold\u{1b}[0m"] {
-        put(&mut out, part).unwrap();
+        write_tamed(&mut out, part).unwrap();
     }
     let shown = "**Hi**\n\u{fffd}]0;mine\u{fffd} there\u{fffd}[2J\u{1b}[1mbold\u{1b}[0m";
     assert_eq!(String::from_utf8(out).unwrap(), shown);

@@ -30,7 +30,7 @@ pub struct Discord {
     pub log_others: bool,
     /// A bound thread that was silent for so many days is let go.
     pub thread_idle_days: u32,
-    /// What is said in a bound thread without a word to the bot is answered for so many minutes; after an absence
+    /// Messages in a bound thread that don't name the bot are answered for so many minutes; after an absence
     /// longer ago it is only logged. Who speaks to the bot is always answered.
     pub act_within_minutes: u32,
     /// The handling of files on messages.
