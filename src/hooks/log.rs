@@ -1,7 +1,7 @@
 //! The log of failed hooks: one line a failure, with its cause.
 //!
 //! It is `hooks.log` of the state directory, and stays small. It holds no prompt, no memory and no secret: causes are
-//! in our own words.
+//! worded here.
 
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -13,19 +13,18 @@ use super::host::HostEvent;
 /// The file's name.
 pub const NAME: &str = "hooks.log";
 /// Beyond this the older half goes.
-const MOST_BYTES: u64 = 64 << 10;
+const MAX_BYTES: u64 = 64 << 10;
 /// A cause is one line and not longer than this.
-const MOST_CHARS: usize = 300;
+const MAX_CHARS: usize = 300;
 
-/// Adds a line. A log that can't be written is no reason to hold the host up.
+/// Adds a line; a write error is ignored.
 pub fn note(dir: &Path, now: Timestamp, event: HostEvent, cause: &str) {
     let _ = append(&dir.join(NAME), &line(now, event, cause));
 }
 
 fn line(now: Timestamp, event: HostEvent, cause: &str) -> String {
     let second = Timestamp::from_second(now.as_second()).unwrap_or(now);
-    let cause: String =
-        cause.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MOST_CHARS).collect();
+    let cause: String = cause.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MAX_CHARS).collect();
     format!("{second} {}: {}\n", event.as_str(), cause.trim())
 }
 
@@ -33,7 +32,7 @@ fn append(path: &Path, line: &str) -> std::io::Result<()> {
     if let Some(dir) = path.parent() {
         std::fs::create_dir_all(dir)?;
     }
-    if std::fs::metadata(path).is_ok_and(|meta| meta.len() > MOST_BYTES) {
+    if std::fs::metadata(path).is_ok_and(|meta| meta.len() > MAX_BYTES) {
         halve(path)?;
     }
     // One write, so that lines of two hooks don't mix.
@@ -42,9 +41,9 @@ fn append(path: &Path, line: &str) -> std::io::Result<()> {
 
 fn halve(path: &Path) -> std::io::Result<()> {
     let mut file = std::fs::File::open(path)?;
-    file.seek(SeekFrom::End(-(i64::try_from(MOST_BYTES / 2).unwrap_or(0))))?;
+    file.seek(SeekFrom::End(-(i64::try_from(MAX_BYTES / 2).unwrap_or(0))))?;
     let mut bytes = Vec::new();
-    file.take(MOST_BYTES / 2).read_to_end(&mut bytes)?;
+    file.take(MAX_BYTES / 2).read_to_end(&mut bytes)?;
     let start = memchr::memchr(b'\n', &bytes).map_or(bytes.len(), |at| at + 1);
     let new = path.with_extension("log.new");
     std::fs::write(&new, &bytes[start..])?;
@@ -63,7 +62,7 @@ mod tests {
             note(temp.path(), now, HostEvent::Stop, &format!("cause {n}\n{}", "x".repeat(500)));
         }
         let text = std::fs::read_to_string(temp.path().join(NAME)).unwrap();
-        assert!(text.len() as u64 <= MOST_BYTES + 1000, "{}", text.len());
+        assert!(text.len() as u64 <= MAX_BYTES + 1000, "{}", text.len());
         assert!(text.lines().all(|line| line.starts_with("2026-12-01T09:30:00Z stop: cause ")), "{text}");
         assert!(text.lines().last().unwrap().contains("cause 1999 xxx"));
     }

@@ -1,15 +1,15 @@
 //! Hooks of coding agents: a host's events and our answers.
 //!
 //! `vault-agent hook EVENT` is one short process an event. The host's message comes in; one line in the host's format goes
-//! out, or nothing. **Whatever goes wrong, the host goes on**: the cause is a line in a log, the exit code is 0. What
-//! comes from memory is untrusted context and says so; what a hook gives is never logged as conversation and never indexed.
-//! In the order in which it happens:
+//! out, or nothing. **Whatever goes wrong, the host goes on**: the cause is a line in a log, the exit code is 0. Text from
+//! memory is
+//! untrusted context and is marked so; what a hook gives is never logged as conversation and never indexed. In the order of
+//! a call:
 //! - [`respond`](respond()): the message is read on a thread that is left behind after 300 ms;
 //! - [`host`]: the host's events, messages, transcripts and the format of answers, and the timeout;
 //! - [`events`]: one file an event;
-//! - [`decide`]: decisions about words. Pure; the words themselves stand in [`word_lists`];
-//! - [`archive`]: with `[hooks] archive = true`, what was said and done as a log, after the answer and with what is left of
-//!   the time;
+//! - [`decide`]: decisions about words. Pure; the words themselves are in [`word_lists`];
+//! - [`archive`]: with `[hooks] archive = true`, the session as a log, after the answer, in the time that is left;
 //! - [`mod@install`]: our entries in the host's settings file;
 //! - [`context`], [`error`], [`log`]: the session's vault and scopes, errors, and the file that they are written to.
 

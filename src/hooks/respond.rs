@@ -1,7 +1,8 @@
 //! Answers the host's message with one line, within the timeout.
 //!
-//! [`respond`] reads the message on a thread that is left behind when the time is up, hands it to the file of its event,
-//! and keeps the session's log afterwards. It never fails: what goes wrong is a line in the hooks' log.
+//! [`respond`] reads the message on a thread that is left behind after the timeout, calls the handler of its event, and
+//! archives the
+//! session afterwards. It never fails: an error is a line in the hooks' log.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -24,8 +25,8 @@ use super::{archive, log};
 use crate::config::{Dirs, Settings};
 use crate::workspace::Workspace;
 
-/// So long the keeping of a session has, however long the answer took.
-const AT_LEAST: Duration = Duration::from_millis(20);
+/// The least time for archiving a session, however long the answer took.
+const MIN_ARCHIVE_TIME: Duration = Duration::from_millis(20);
 
 /// The line that answers the host's message on `stdin`, empty where there is nothing to say; never an error,
 /// and hardly later than the patience.
@@ -41,41 +42,41 @@ pub fn respond(event: HostEvent, place: &HookContext, stdin: impl Read + Send + 
     let line = match answered.map_err(HookError::from).and_then(|answer| answer) {
         Ok(answer) => answer.to_line(event),
         Err(error) => {
-            note(event, place, &error);
+            log_failure(event, place, &error);
             if let (HookError::NoAnswer(NoAnswer::Late(_)), Ok(vault)) = (&error, &place.vault) {
-                background_reindex::bring_up(vault);
+                background_reindex::start_if_due(vault);
             }
             String::new()
         }
     };
     if let Some(input) = heard.get() {
-        keep(event, place, input, patience.saturating_sub(begun.elapsed()).max(AT_LEAST));
+        archive_session(event, place, input, patience.saturating_sub(begun.elapsed()).max(MIN_ARCHIVE_TIME));
     }
     line
 }
 
-/// Keeps the session, where the settings want that. What isn't done in time is done by a process beside this one.
-fn keep(event: HostEvent, place: &HookContext, input: &Input, time: Duration) {
+/// Archives the session, where the settings say so. A detached process does what isn't done in time.
+fn archive_session(event: HostEvent, place: &HookContext, input: &Input, time: Duration) {
     // Settings that can't be read are the answer's to report, where it needs any.
     let Ok(vault) = &place.vault else { return };
     if !Settings::load(vault).is_ok_and(|settings| settings.hooks.archive) {
         return;
     }
     let (at, said) = (place.clone(), input.clone());
-    let kept = within(time, move || archive::delegate::archive_within(event, &at, &said, time));
+    let kept = within(time, move || archive::delegate::archive_with_timeout(event, &at, &said, time));
     match kept.map_err(HookError::from).and_then(|kept| kept) {
         Ok(()) => {}
         Err(HookError::NoAnswer(NoAnswer::Late(_))) => {
             if let Some(request) = archive::delegate::request(event, input) {
-                archive::delegate::beside(vault, &request);
+                archive::delegate::start_detached(vault, &request);
             }
         }
-        Err(error) => note(event, place, &error),
+        Err(error) => log_failure(event, place, &error),
     }
 }
 
 /// A line in the log.
-fn note(event: HostEvent, place: &HookContext, error: &HookError) {
+fn log_failure(event: HostEvent, place: &HookContext, error: &HookError) {
     if let Some(dir) = log_dir(place.vault.as_deref().ok()) {
         log::note(&dir, place.clock.now(), event, &error.to_string());
     }
@@ -83,7 +84,7 @@ fn note(event: HostEvent, place: &HookContext, error: &HookError) {
 
 /// Answers one message.
 fn answer(event: HostEvent, place: &HookContext, input: &Input) -> Result<Answer, HookError> {
-    // Small talk is most of what comes: nothing is opened for it.
+    // Most prompts are small talk: nothing is opened for it.
     if event == HostEvent::UserPromptSubmit
         && gate(input.prompt.as_deref().unwrap_or_default()) != RecallDecision::Open
         || event == HostEvent::Stop && input.stop_hook_active == Some(true)

@@ -192,7 +192,7 @@ impl Asker {
         if lease.as_ref().map_or(0, |lease| lease.epoch) >= self.highest {
             return Ok(());
         }
-        let given_back = Lease {
+        let restored_summary = Lease {
             by: None,
             machine: self.machine.clone(),
             epoch: self.highest,
@@ -203,7 +203,7 @@ impl Asker {
             at: self.now.as_second(),
             rest: lease.map(|lease| lease.rest).unwrap_or_default(),
         };
-        let value = Some(given_back.write());
+        let value = Some(restored_summary.write());
         let mut changes = vec![Change { key: LEASE.to_owned(), expected: standing.cloned(), value }];
         changes.extend(self.format_change(entries).filter(|change| change.expected.is_none()));
         match engine.swap(&changes).await? {

@@ -90,7 +90,7 @@ pub fn check<'a>(
     }
     for argument in arguments {
         match given.get(argument.name).filter(|value| !value.is_null()) {
-            Some(value) => fits(argument, value)?,
+            Some(value) => check_value(argument, value)?,
             None if argument.required => {
                 return Err(Failure::new(
                     "missing_argument",
@@ -126,7 +126,7 @@ fn all_required(arguments: &[Argument]) -> String {
     required.join(" and ")
 }
 
-fn fits(argument: &Argument, value: &Value) -> Result<(), Failure> {
+fn check_value(argument: &Argument, value: &Value) -> Result<(), Failure> {
     let wrong = |kind: &'static str, message: String| {
         Failure::new(kind, message).of(argument.name).hint(hint(argument))
     };
@@ -200,7 +200,7 @@ fn type_of(value: &Value) -> &'static str {
 
 /// The JSON schema of a tool's arguments, as short as a model needs it: every request of a conversation carries all of them.
 ///
-/// Lengths, ranges and unknown arguments are left to [`check`], whose refusals name what would be right.
+/// Lengths, ranges and unknown arguments are left to [`check`], whose errors name valid values.
 pub fn schema(arguments: &[Argument]) -> JsonObject {
     let mut properties = JsonObject::new();
     for argument in arguments {

@@ -1,8 +1,8 @@
-//! An error that tells a model what to do: what is wrong, with which argument, and what to try instead.
+//! The error of a tool, for a model: the fault, the argument, and what to try instead.
 //!
-//! A wrong argument or a refused edit is the tool's own answer (`isError`, its type in `_meta`), because a
-//! model reads that and can mend it. Protocol errors are for what no model can mend: an unknown tool,
-//! a request that is none.
+//! A wrong argument or a refused edit is the tool's own answer (`isError`, its type in `_meta`), because a model can read
+//! and repair
+//! it. Protocol errors are for what no model can repair: an unknown tool, a malformed request.
 
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject};
 use serde_json::json;

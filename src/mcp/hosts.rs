@@ -1,8 +1,10 @@
 //! Writes the configuration for each host, as small as its purpose allows. Pure.
 //!
-//! A host that starts the server with the tools of one purpose starts sooner and offers a model less to
-//! get wrong. Claude Code can be told besides to read no other configuration and to make no calls of its
-//! own at start; those words belong to its command line and environment, so they are given as a command.
+//! A host that starts the server with the tools of one purpose starts sooner, and its model has fewer tools to misuse.
+//! Claude Code
+//! can also be told to read no other configuration and to make no calls at start; those options belong to its command line
+//! and
+//! environment, so they are given as a command.
 
 use std::path::Path;
 
@@ -31,7 +33,7 @@ pub enum Host {
 pub enum ServerPurpose {
     /// Reading memory.
     Recall,
-    /// Memory, and what makes the user be told something.
+    /// Memory, and tools that notify the user.
     Deliver,
     /// Everything.
     Full,

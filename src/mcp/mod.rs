@@ -1,18 +1,20 @@
 //! The MCP server: the vault as an assistant's memory, through a typed contract.
 //!
-//! A client's requests come in; answers that tell a model what stands in the notes afterwards go out. [`serve_stdio`] and
-//! [`serve_http`] are the ways in. In the order in which a call takes:
-//! - [`protocol`]: sessions, transports, subscriptions. It translates, and leaves the work to the rooms;
-//! - [`catalog`]: every tool as data; schemas, checks and `--tools` come from the same table. [`arguments`] are checked
-//!   against it, and [`ToolSet`] says which tools a server exposes;
-//! - [`tools`]: what the tools do, by calling the rooms; [`outputs`]: what they answer, as structures;
+//! A client's requests come in; answers go out, with the lines that the notes have after a change. [`serve_stdio`] and
+//! [`serve_http`] are the entry points. In the order of a call:
+//! - [`protocol`]: sessions, transports, subscriptions. It translates, and calls the rooms;
+//! - [`catalog`]: every tool as data, from which schemas, checks and `--tools` come. [`arguments`] are checked against it,
+//!   and
+//!   [`ToolSet`] lists the tools that a server exposes;
+//! - [`tools`]: what the tools do, by calling the rooms; [`outputs`]: their answers, as structures;
 //! - [`SharedState`]: the state that all sessions of one process share, each part opened at its first use;
 //! - [`offers`]: resources, prompts and completion;
-//! - [`failure`], [`untrusted`]: an error that tells a model what to do, and the mark that everything from memory bears;
-//! - [`hosts`]: the configuration that each host wants, for `mcp-config`; `toolbox`: the catalog for our own assistant.
+//! - [`failure`], [`untrusted`]: an error for a model, and the mark on all text from memory;
+//! - [`hosts`]: the configuration of each host, for `mcp-config`; `toolbox`: the catalog for our own assistant.
 //!
-//! Never here: what a reminder or a memory is. Nothing is written to standard output but the protocol, and nothing blocks
-//! the protocol's own tasks: what waits for a disk runs on a thread of its own.
+//! Never here: what a reminder or a memory is. Nothing but the protocol is written to standard output, and nothing blocks
+//! the
+//! protocol's own tasks: what waits for a disk runs on a thread of its own.
 
 mod arguments;
 mod catalog;

@@ -17,7 +17,7 @@ use crate::search::Progress;
 use crate::workspace::Workspace;
 
 /// The longest time for unsent confirmations when the client leaves; the rest waits for the next pass.
-const FAREWELL: Duration = Duration::from_secs(5);
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The scopes of a server's memories, by the folder and the environment that it runs in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl std::fmt::Debug for SharedState {
 impl SharedState {
     /// On an opened vault, in a place; nothing else is opened.
     pub fn new(workspace: Workspace, tools: ToolSet, place: ServerScopes) -> Self {
-        // A model writes because a person asked it to: the notes are as that person wants them.
+        // A model writes because a person asked it to, so no save of theirs is pending.
         workspace.editor.count_as_settled(true);
         Self {
             workspace: RwLock::new(Arc::new(workspace)),
@@ -173,7 +173,7 @@ impl SharedState {
     /// Waits until what was to be sent is sent, within bounds.
     pub async fn farewell(&self) {
         self.sending.close();
-        if tokio::time::timeout(FAREWELL, self.sending.wait()).await.is_err() {
+        if tokio::time::timeout(FLUSH_TIMEOUT, self.sending.wait()).await.is_err() {
             tracing::warn!("a confirmation is still being sent; it waits for the next pass");
         }
     }

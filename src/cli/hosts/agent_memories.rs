@@ -72,7 +72,7 @@ pub(in crate::cli) fn install(
         "Claude Code keeps memories of its own of {}. Keep them in the vault, as notes in {inside}?",
         project.display()
     );
-    match memories::set_in(file.text()).map_err(wrong)? {
+    match memories::configured_folder(file.text()).map_err(wrong)? {
         Some(set) if set == shown => {}
         Some(set) if choice != MemoriesChoice::Yes => {
             context.ui.note(format!("Claude Code's memories of this project are in `{set}`, and stay there"));
@@ -81,14 +81,14 @@ pub(in crate::cli) fn install(
         _ if choice == MemoriesChoice::Ask && !context.ui.confirm(&question) => return Ok(None),
         _ => {}
     }
-    let after = memories::with(file.text(), shown).map_err(wrong)?;
+    let after = memories::with_folder(file.text(), shown).map_err(wrong)?;
     super::host_file::show_change(context, &path, file.text(), &after);
     let mut kept =
         MemoriesReport { settings: path.clone(), folder: folder.clone(), copied: 0, written: false };
     if dry_run {
         return Ok(Some(kept));
     }
-    if let Some(from) = memories::usual(config, project).filter(|from| from.is_dir()) {
+    if let Some(from) = memories::default_folder(config, project).filter(|from| from.is_dir()) {
         kept.copied = copy(context, &from, &inside)?;
     }
     std::fs::create_dir_all(&folder)?;
@@ -181,11 +181,11 @@ pub(in crate::cli) fn uninstall(context: &Context, dry_run: bool) -> Result<(), 
     let here = std::env::current_dir()?;
     let path = settings_of(memories::project(&here));
     let Ok(file) = SettingsFile::read(&path) else { return Ok(()) };
-    let Ok(Some(folder)) = memories::set_in(file.text()) else { return Ok(()) };
+    let Ok(Some(folder)) = memories::configured_folder(file.text()) else { return Ok(()) };
     if !folder.contains(&format!("/{}/", memories::FOLDER)) {
         return Ok(());
     }
-    let after = memories::without(file.text())
+    let after = memories::without_folder(file.text())
         .map_err(|error| CommandError::problem(format!("`{}`: {error}", path.display())))?;
     super::host_file::show_change(context, &path, file.text(), &after);
     if dry_run {

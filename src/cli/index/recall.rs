@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::cli::memories::expand_here;
 use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::hooks::recall_gate::is_worth_a_look;
+use crate::hooks::recall_gate::needs_recall;
 use crate::search::{Asker, Freshness, Hit, RecallError};
 
 /// Gives the memories that help with a question or a prompt: two or three lines, or `NONE`.
@@ -47,7 +47,7 @@ struct Answer<'a> {
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let asker = Asker::new(Arc::new(context.workspace_or_last()?));
     let query = args.query.join(" ");
-    if !is_worth_a_look(&query) {
+    if !needs_recall(&query) {
         context.ui.json(&Answer { digest: None, hits: &[], injected: None, freshness: None, notes: &[] });
         if !args.inject {
             context.ui.line("NONE");

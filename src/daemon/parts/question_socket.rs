@@ -110,7 +110,7 @@ async fn converse(stream: UnixStream, workspace: Arc<Workspace>, recall: Arc<Rec
         if let Ok(ArchiveMessage { archive }) = serde_json::from_str(&line) {
             // Taken is enough for a hook; its thread goes on after the answer.
             tokio::task::spawn_blocking(move || {
-                if let Err(error) = delegate::keep(&workspace, &archive) {
+                if let Err(error) = delegate::archive_and_sweep(&workspace, &archive) {
                     tracing::warn!("a coding agent's session is not kept: {error}");
                 }
             });

@@ -1,4 +1,4 @@
-//! Attachments of a log: results that are too large for it, or no text, as files beside it, named by their SHA-256.
+//! Writes attachments of a log: results that are too large for it, or no text, as files beside it, named by their SHA-256.
 
 use sha2::{Digest, Sha256};
 
@@ -7,11 +7,11 @@ use crate::hooks::error::ArchiveError;
 use crate::vault::Editor;
 
 /// A longer text has a file of its own, in bytes.
-pub const MOST_INLINE: usize = 16 << 10;
-/// So much of its beginning stands in the log all the same, and half of it of its end.
+pub const MAX_INLINE_BYTES: usize = 16 << 10;
+/// The bytes of its beginning that are in the log all the same; of its end half as many.
 const SHOWN: usize = 2048;
 
-/// A file to be kept.
+/// An attachment.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Attachment {
     bytes: Vec<u8>,
@@ -41,11 +41,11 @@ impl Attachment {
     }
 }
 
-/// Keeps a file, once; the link to it, with its size and hash.
+/// Writes a file once, and returns the link to it with its size and hash.
 ///
 /// # Errors
 /// It can't be written.
-pub fn keep(
+pub fn store(
     editor: &Editor,
     log_paths: &LogPaths,
     project: &str,
@@ -61,7 +61,7 @@ pub fn keep(
 
 /// The beginning and the end of a text that is too long for a log.
 pub fn shortened(text: &str) -> Option<String> {
-    if text.len() <= MOST_INLINE {
+    if text.len() <= MAX_INLINE_BYTES {
         return None;
     }
     let (mut head, mut tail) = (SHOWN, text.len() - SHOWN / 2);
@@ -80,8 +80,8 @@ mod tests {
 
     #[test]
     fn only_long_texts_are_shortened() {
-        assert_eq!(shortened(&"x".repeat(MOST_INLINE)), None);
-        let text = format!("begin {} end", "é".repeat(MOST_INLINE));
+        assert_eq!(shortened(&"x".repeat(MAX_INLINE_BYTES)), None);
+        let text = format!("begin {} end", "é".repeat(MAX_INLINE_BYTES));
         let short = shortened(&text).unwrap();
         assert!(
             short.starts_with("begin é") && short.ends_with("é end") && short.len() < 2 * SHOWN,

@@ -1,5 +1,6 @@
-//! Chooses the process that archives a session: the daemon if one runs; else the hook itself, as far as its time
-//! goes; and for what is left, a process beside it that the hook does not wait for.
+//! Chooses the process that archives a session: the daemon if one runs; else the hook itself, while its time lasts; the
+//! rest
+//! is done by a process that the hook starts and doesn't wait for.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -43,11 +44,11 @@ pub fn request(event: HostEvent, input: &Input) -> Option<Request> {
     })
 }
 
-/// Sees to it that a session is kept, within `time`.
+/// Archives a session, or has it archived, within `time`.
 ///
 /// # Errors
 /// The vault or the transcript can't be used. Being late is none.
-pub fn archive_within(
+pub fn archive_with_timeout(
     event: HostEvent,
     place: &HookContext,
     input: &Input,
@@ -76,25 +77,24 @@ pub fn archive_within(
     match done {
         Ok(report) if !report.is_left => Ok(()),
         Ok(_) | Err(ArchiveError::Busy) => {
-            beside(&dir, &request);
+            start_detached(&dir, &request);
             Ok(())
         }
         Err(error) => Err(error.into()),
     }
 }
 
-/// Keeps a session and looks after the others, however long it takes: the daemon's side, and that of the process
-/// beside a hook.
+/// Archives a session and the other known ones, without a time limit: in the daemon, and in the detached process.
 ///
 /// # Errors
 /// As [`archive`].
-pub fn keep(workspace: &Workspace, request: &Request) -> Result<Report, ArchiveError> {
+pub fn archive_and_sweep(workspace: &Workspace, request: &Request) -> Result<Report, ArchiveError> {
     let mut report = archive(workspace, request, None)?;
     report.logs.extend(sweep(workspace, Some(&request.transcript), None).logs);
     Ok(report)
 }
 
-/// Makes the summaries that a session needs before its host compacts it; whether that was all.
+/// Writes the summaries that a session needs before its host compacts it; true where all were written.
 pub fn condense(workspace: &Workspace, request: &Request, until: Option<Instant>) -> bool {
     #[cfg(feature = "assistant")]
     if workspace.settings.summary.enabled
@@ -107,7 +107,7 @@ pub fn condense(workspace: &Workspace, request: &Request, until: Option<Instant>
     until.is_none_or(|until| Instant::now() < until)
 }
 
-/// Asks the daemon; whether it has taken it.
+/// Sends the request to the daemon; true where it accepted.
 #[cfg(unix)]
 fn send_to_daemon(workspace: &Workspace, request: &Request, time: Duration) -> bool {
     use crate::search::give::ask;
@@ -122,8 +122,8 @@ fn send_to_daemon(_: &Workspace, _: &Request, _: Duration) -> bool {
     false
 }
 
-/// Starts a process of its own for what is left. The hook does not wait for it.
-pub fn beside(vault: &Path, request: &Request) {
+/// Starts a detached process for the rest. The hook does not wait for it.
+pub fn start_detached(vault: &Path, request: &Request) {
     let Ok(program) = std::env::current_exe() else { return };
     let mut command = Command::new(program);
     command.arg("--vault").arg(vault).args(["hook", "archive", "--session", &request.session]);

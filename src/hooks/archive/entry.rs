@@ -160,7 +160,7 @@ impl Pieces {
         self.found.push(Piece { name: u128::from_be_bytes(bytes), what });
     }
 
-    fn say(&mut self, kind: EventKind, author: &str, parts: Vec<Part>) {
+    fn add_spoken(&mut self, kind: EventKind, author: &str, parts: Vec<Part>) {
         if parts.iter().any(|part| !part.raw().trim().is_empty()) {
             self.add(PieceKind::Said { kind, author: author.to_owned(), parts });
         }
@@ -214,7 +214,7 @@ fn is_injected(part: &Part) -> bool {
         || (text.contains(INJECTED) && HOST_MARKS.iter().any(|mark| begin.starts_with(mark)))
 }
 
-fn is_the_hosts(part: &Part) -> bool {
+fn is_host_text(part: &Part) -> bool {
     matches!(part, Part::Text(text) if HOST_MARKS.iter().any(|mark| text.trim_start().starts_with(mark)))
 }
 
@@ -227,16 +227,16 @@ fn user(entry: &Value, pieces: &mut Pieces) {
     said.retain(|part| !is_injected(part));
     if entry["isCompactSummary"] == true {
         said.insert(0, Part::Text("The host's summary of what was said before:".to_owned()));
-        return pieces.say(EventKind::System, "host", said);
+        return pieces.add_spoken(EventKind::System, "host", said);
     }
     if entry["isMeta"] == true {
         let is_memory = |part: &Part| matches!(part, Part::Text(text) if text.contains(INJECTED));
         said.retain(|part| !is_memory(part));
-        return pieces.say(EventKind::System, "host", said);
+        return pieces.add_spoken(EventKind::System, "host", said);
     }
-    let (host, own): (Vec<Part>, Vec<Part>) = said.into_iter().partition(is_the_hosts);
-    pieces.say(EventKind::System, "host", host);
-    pieces.say(EventKind::User, if entry["isSidechain"] == true { "agent" } else { "" }, own);
+    let (host, own): (Vec<Part>, Vec<Part>) = said.into_iter().partition(is_host_text);
+    pieces.add_spoken(EventKind::System, "host", host);
+    pieces.add_spoken(EventKind::User, if entry["isSidechain"] == true { "agent" } else { "" }, own);
 }
 
 fn result(block: &Value, pieces: &mut Pieces) {
@@ -258,7 +258,7 @@ fn assistant(entry: &Value, pieces: &mut Pieces) {
         false => (EventKind::Agent, model),
     };
     if let Value::String(text) = &message["content"] {
-        return pieces.say(kind, author, vec![Part::Text(text.clone())]);
+        return pieces.add_spoken(kind, author, vec![Part::Text(text.clone())]);
     }
     for block in message["content"].as_array().into_iter().flatten() {
         let name = |key: &str| block[key].as_str().unwrap_or_default().to_owned();
@@ -269,7 +269,7 @@ fn assistant(entry: &Value, pieces: &mut Pieces) {
                 arguments: block["input"].clone(),
             }),
             kind if kind.ends_with("tool_result") => result(block, pieces),
-            _ => pieces.say(kind, author, Part::of(block).into_iter().collect()),
+            _ => pieces.add_spoken(kind, author, Part::of(block).into_iter().collect()),
         }
     }
 }
@@ -289,16 +289,16 @@ fn system(entry: &Value, pieces: &mut Pieces) {
         },
         _ => return,
     };
-    pieces.say(EventKind::System, "host", vec![Part::Text(text)]);
+    pieces.add_spoken(EventKind::System, "host", vec![Part::Text(text)]);
 }
 
 /// A prompt that the user typed while the assistant was at work.
 fn queued(attachment: &Value, pieces: &mut Pieces) {
     if attachment["type"] == "queued_command" {
         let (host, own): (Vec<Part>, Vec<Part>) =
-            parts(&attachment["prompt"]).into_iter().partition(is_the_hosts);
-        pieces.say(EventKind::System, "host", host);
-        pieces.say(EventKind::User, "", own);
+            parts(&attachment["prompt"]).into_iter().partition(is_host_text);
+        pieces.add_spoken(EventKind::System, "host", host);
+        pieces.add_spoken(EventKind::User, "", own);
     }
 }
 

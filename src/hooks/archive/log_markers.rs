@@ -1,4 +1,4 @@
-//! Markers in a session's log: the names of its pieces, and a link to the log that it continues.
+//! Reads the markers of a session's log: the names of its pieces, and the link to the log that it continues.
 
 use std::io::{BufRead, BufReader};
 
@@ -8,7 +8,7 @@ use crate::hooks::error::ArchiveError;
 use crate::vault::{NotePath, Vault};
 
 /// How the event begins that says which log a session goes on from.
-pub(super) const GOES_ON: &str = "Goes on from [[";
+pub(super) const CONTINUES: &str = "Goes on from [[";
 /// The bits of a name.
 const NAME: u128 = (1 << 80) - 1;
 
@@ -16,7 +16,7 @@ const NAME: u128 = (1 << 80) - 1;
 pub(super) fn first(vault: &Vault, path: &NotePath) -> Option<u128> {
     let (mut found, mut is_link) = (None, false);
     let read = each_line(vault, path, |line| {
-        is_link |= goes_on_from(line).is_some();
+        is_link |= continued_log(line).is_some();
         if let Some(name) = name_in(line) {
             found = Some(name).filter(|_| !std::mem::take(&mut is_link));
         }
@@ -33,8 +33,8 @@ pub(super) fn name_in(line: &[u8]) -> Option<u128> {
 }
 
 /// The log that an event says its session goes on from.
-pub(super) fn goes_on_from(line: &[u8]) -> Option<String> {
-    let rest = line.strip_prefix(b"> ")?.strip_prefix(GOES_ON.as_bytes())?;
+pub(super) fn continued_log(line: &[u8]) -> Option<String> {
+    let rest = line.strip_prefix(b"> ")?.strip_prefix(CONTINUES.as_bytes())?;
     let rest = std::str::from_utf8(rest).ok()?;
     Some(rest.split_once("]]")?.0.to_owned())
 }

@@ -16,7 +16,7 @@ use crate::workspace::Workspace;
 /// Longer names are cut, with a hash of the whole.
 const MAX_NAME_CHARS: usize = 80;
 /// So many logs of a project are looked at for the one that a session goes on from, the newest.
-const MOST_HEADS: usize = 1000;
+const MAX_SCANNED_LOGS: usize = 1000;
 
 /// The folder of one surface's logs.
 #[derive(Debug, Clone)]
@@ -80,7 +80,7 @@ impl LogPaths {
             })
             .collect();
         logs.sort_by_key(|(modified, _)| std::cmp::Reverse(*modified));
-        logs.truncate(MOST_HEADS);
+        logs.truncate(MAX_SCANNED_LOGS);
         let head = |path: NotePath| Some((log_markers::first(&self.vault, &path)?, path));
         logs.into_iter().rev().filter_map(|(_, path)| head(path)).collect()
     }
@@ -89,23 +89,23 @@ impl LogPaths {
 /// The name of a session's log; of a sub-agent's, where one is named.
 pub fn log_name(session: &str, agent: Option<&str>) -> String {
     match agent {
-        None => word(session),
-        Some("") => format!("{}_agents", word(session)),
-        Some(agent) => format!("{}_agent-{}", word(session), word(agent)),
+        None => path_part(session),
+        Some("") => format!("{}_agents", path_part(session)),
+        Some(agent) => format!("{}_agent-{}", path_part(session), path_part(agent)),
     }
 }
 
 /// The name of the project that a session in the folder `cwd` belongs to.
 pub fn project_of(cwd: &Path) -> String {
     match derive(cwd, |name| std::env::var(name).ok()) {
-        Scope::Project(id) => word(&id),
-        _ => word(&cwd.file_name().map(PathBuf::from).unwrap_or_default().to_string_lossy()),
+        Scope::Project(id) => path_part(&id),
+        _ => path_part(&cwd.file_name().map(PathBuf::from).unwrap_or_default().to_string_lossy()),
     }
 }
 
 /// A text as a part of a path: what is no plain letter, digit, `-` or `_` is a `-`, and a hash tells texts apart that
 /// would look the same.
-fn word(text: &str) -> String {
+fn path_part(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     if !text.is_empty() && text.len() <= MAX_NAME_CHARS && text.chars().all(is_plain) {
         return text.to_owned();
@@ -126,10 +126,10 @@ mod tests {
         assert_eq!(log_name("s", Some("a1")), "s_agent-a1");
         assert_eq!(log_name("s", Some("")), "s_agents");
         for odd in ["../../etc/passwd", "", "a b", "..", "é", &"x".repeat(300)] {
-            let name = word(odd);
+            let name = path_part(odd);
             assert!(NotePath::new(&name).is_ok() && name.len() < 100, "{odd}: {name}");
             assert!(name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte)), "{name}");
-            assert_ne!(name, word(&format!("{odd}!")));
+            assert_ne!(name, path_part(&format!("{odd}!")));
         }
     }
 }

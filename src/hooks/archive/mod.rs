@@ -1,15 +1,18 @@
-//! Coding agents' sessions as logs: what was said and done in them, whole, so that nothing is lost when the host
-//! compacts a conversation or forgets it.
+//! Archives coding agents' sessions as logs, whole, so that nothing is lost when the host compacts or forgets a
+//! conversation.
 //!
-//! The host writes a transcript; a hook says that there is more of it, and a [`pass`] reads on from where the last one
-//! left off and appends what is new to `logs/claude-code/PROJECT/SESSION.md` ([`session_log`], [`log_paths`]). Results over 16 KB
-//! stand in [`attachments`] beside the log, secrets are [masked](crate::redact). One line of the transcript is held at a time.
+//! The host writes a transcript and calls a hook when it grew. A [`pass`] reads on from where the last one ended and
+//! appends what is
+//! new to `logs/claude-code/PROJECT/SESSION.md` ([`session_log`], [`log_paths`]). Results over 16 KB become [`attachments`]
+//! beside
+//! the log, secrets are [masked](crate::redact). One line of the transcript is in memory at a time.
 //!
-//! The logs themselves say what they hold, so everything may be killed at any time, done twice, or at once by two.
-//! The next event finishes the work of a killed hook: an event of the same session, or of another ([`sweep`]).
+//! The log itself shows what it holds, so a pass may be killed at any time, repeated, or run twice at once. The next event
+//! of the
+//! same session, or of another ([`sweep`]), finishes the work of a killed hook.
 //!
-//! - `entry`: what one line of a transcript becomes in the log; `line_reader`: the lines of a file that grows;
-//! - `read_state`: how far each transcript was read; `log_markers`: what a log says of itself;
+//! - `entry`: what one line of a transcript becomes in the log; `line_reader`: the lines of a growing file;
+//! - `read_state`: how far each transcript was read; `log_markers`: the markers in a log;
 //! - `summaries`: summaries before a compaction; `delegate`: the process that archives a session.
 
 mod attachments;

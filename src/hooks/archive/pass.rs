@@ -1,8 +1,10 @@
-//! Reads a transcript once: from its lines to the logs of the session and of its sub-agents.
+//! Reads a transcript once, and writes its lines to the logs of the session and of its sub-agents.
 //!
-//! A tool's call waits for its result, and the two are one event. Reading goes on at the first call that has none yet,
-//! so nothing is forgotten between two readings; a call that never gets one is logged when the next prompt comes, or
-//! the session ends. What was read before and is read again is known by its name.
+//! A tool call and its result are one event. A pass ends before the first call without a result, so that the next pass
+//! finds both; a
+//! call that never gets a result is logged at the next prompt, or when the session ends. Lines that are read twice are
+//! recognized by
+//! their names.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,7 +13,7 @@ use jiff::Timestamp;
 
 use crate::format::log::{EventKind, tool_content_with};
 use crate::hooks::archive::Request;
-use crate::hooks::archive::attachments::{Attachment, keep};
+use crate::hooks::archive::attachments::{Attachment, store};
 use crate::hooks::archive::entry;
 use crate::hooks::archive::entry::{Entry, Part, Piece, PieceKind};
 use crate::hooks::archive::line_reader::LineReader;
@@ -99,8 +101,8 @@ impl<'w> Pass<'w> {
             count += 1;
             let (start, end, is_ended) = (line.start, line.end, line.is_ended);
             match entry::read(line.bytes) {
-                None if is_ended && line.is_long => self.pass_over(transcript, start, end)?,
-                Some(entry) => self.take(entry, start)?,
+                None if is_ended && line.is_long => self.log_skipped_line(transcript, start, end)?,
+                Some(entry) => self.take_entry(entry, start)?,
                 // The host is still writing it.
                 None if !is_ended => break,
                 None => {}
@@ -133,7 +135,7 @@ impl<'w> Pass<'w> {
     }
 
     /// Says in the log that a line of the transcript was too long to be kept: an event of its own, named by its place.
-    fn pass_over(&mut self, transcript: &Path, start: u64, end: u64) -> Result<(), ArchiveError> {
+    fn log_skipped_line(&mut self, transcript: &Path, start: u64, end: u64) -> Result<(), ArchiveError> {
         let (agent, at, megabytes) = (self.agent.clone(), self.last, (end - start) >> 20);
         let what = format!(
             "A line of {megabytes} MB of the transcript is not kept here: at byte {start} of `{}`.",
@@ -153,7 +155,7 @@ impl<'w> Pass<'w> {
         self.logs.values_mut().try_for_each(|log| log.flush(&self.workspace.editor))
     }
 
-    fn take(&mut self, entry: Entry, line: u64) -> Result<(), ArchiveError> {
+    fn take_entry(&mut self, entry: Entry, line: u64) -> Result<(), ArchiveError> {
         if self.project.is_none()
             && let Some(cwd) = entry.cwd.as_ref()
         {
@@ -168,7 +170,7 @@ impl<'w> Pass<'w> {
         for Piece { name, what } in entry.pieces {
             match what {
                 PieceKind::Said { kind, author, parts } => {
-                    self.say(&agent, &SpokenKind { name, at, kind, author }, &parts)?;
+                    self.log_spoken(&agent, &SpokenKind { name, at, kind, author }, &parts)?;
                 }
                 PieceKind::Call { id, tool, arguments } => {
                     if !self.open.iter().any(|call| call.name == name) {
@@ -178,14 +180,19 @@ impl<'w> Pass<'w> {
                 PieceKind::Result { call, parts, failed } => {
                     let open = self.open.iter().position(|open| open.id == call && open.agent == agent);
                     let open = open.map(|place| self.open.remove(place));
-                    self.answer(&agent, name, at, open, &parts, failed)?;
+                    self.log_result(&agent, name, at, open, &parts, failed)?;
                 }
             }
         }
         Ok(())
     }
 
-    fn say(&mut self, agent: &Option<String>, said: &SpokenKind, parts: &[Part]) -> Result<(), ArchiveError> {
+    fn log_spoken(
+        &mut self,
+        agent: &Option<String>,
+        said: &SpokenKind,
+        parts: &[Part],
+    ) -> Result<(), ArchiveError> {
         if self.is_known(agent, said.name, said.at)? {
             return Ok(());
         }
@@ -193,19 +200,19 @@ impl<'w> Pass<'w> {
         for part in parts {
             lines.push(match part {
                 Part::Text(text) => self.mask.apply(text).into_owned(),
-                Part::Data { media, base64 } => self.keep(agent, &Attachment::decode(media, base64))?,
+                Part::Data { media, base64 } => self.store(agent, &Attachment::decode(media, base64))?,
             });
         }
         let content = lines.join("\n");
         let log = self.log_of(agent)?;
         if said.kind == EventKind::User {
-            log.call(|| crate::capture::sentences::one_line(&content, TITLE));
+            log.set_title(|| crate::capture::sentences::one_line(&content, TITLE));
         }
         log.add(said.name, said.kind, said.at, &said.author, content);
         Ok(())
     }
 
-    fn answer(
+    fn log_result(
         &mut self,
         agent: &Option<String>,
         name: u128,
@@ -225,7 +232,7 @@ impl<'w> Pass<'w> {
             match part {
                 Part::Text(text) => texts.push(self.mask.apply(text)),
                 Part::Data { media, base64 } => {
-                    let link = self.keep(agent, &Attachment::decode(media, base64))?;
+                    let link = self.store(agent, &Attachment::decode(media, base64))?;
                     notes.push(format!("a part of the result is {link}"));
                 }
             }
@@ -276,14 +283,14 @@ impl<'w> Pass<'w> {
         notes: &mut Vec<String>,
     ) -> Result<String, ArchiveError> {
         let Some(short) = crate::hooks::archive::attachments::shortened(&text) else { return Ok(text) };
-        let link = self.keep(agent, &Attachment::text(text))?;
+        let link = self.store(agent, &Attachment::text(text))?;
         notes.push(format!("the whole {what}: {link}"));
         Ok(short)
     }
 
-    fn keep(&mut self, agent: &Option<String>, file: &Attachment) -> Result<String, ArchiveError> {
+    fn store(&mut self, agent: &Option<String>, file: &Attachment) -> Result<String, ArchiveError> {
         let project = self.log_of(agent)?.project().to_owned();
-        keep(&self.workspace.editor, &self.log_paths, &project, file)
+        store(&self.workspace.editor, &self.log_paths, &project, file)
     }
 
     fn log_of(&mut self, agent: &Option<String>) -> Result<&mut SessionLog, ArchiveError> {
@@ -302,10 +309,10 @@ impl<'w> Pass<'w> {
     /// Whether a piece is in the log, or in one that the session goes on from.
     fn is_known(&mut self, agent: &Option<String>, name: u128, at: Timestamp) -> Result<bool, ArchiveError> {
         let log = self.log_of(agent)?;
-        if log.knows(name) {
+        if log.contains(name) {
             return Ok(true);
         }
-        if !log.may_go_on() {
+        if !log.may_continue() {
             return Ok(false);
         }
         let project = log.project().to_owned();
@@ -316,8 +323,8 @@ impl<'w> Pass<'w> {
         if other == *log.path() {
             return Ok(false);
         }
-        log.go_on_from(&log_paths, &other, at)?;
-        Ok(log.knows(name))
+        log.continue_from(&log_paths, &other, at)?;
+        Ok(log.contains(name))
     }
 }
 

@@ -1,7 +1,8 @@
-//! Progress of each transcript: the byte up to which it was read, one small file each in the state directory.
+//! The progress of each transcript: the byte up to which it was read, one small file each in the state directory.
 //!
-//! Disposable: without it a transcript is read from its beginning, and the log says what it holds already. It also
-//! lists the known transcripts, so that the next session of a project finishes one whose own hooks were killed.
+//! Disposable: without it a transcript is read from its beginning, and the log shows what it holds already. The files also
+//! list the
+//! known transcripts, so that the next session of a project finishes one whose own hooks were killed.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -47,7 +48,7 @@ impl ReadStates {
     pub fn load(&self, transcript: &Path) -> ReadState {
         let known = json_file::load(&self.path(transcript)).filter(|known: &ReadState| {
             known.transcript == transcript
-                && check(transcript, known.offset).is_ok_and(|check| check == known.check)
+                && prefix_hash(transcript, known.offset).is_ok_and(|check| check == known.check)
         });
         known.unwrap_or_else(|| ReadState { transcript: transcript.to_owned(), ..ReadState::default() })
     }
@@ -61,7 +62,7 @@ impl ReadStates {
             transcript: transcript.to_owned(),
             session: session.to_owned(),
             offset,
-            check: check(transcript, offset)?,
+            check: prefix_hash(transcript, offset)?,
             length,
         };
         json_file::save(&self.path(transcript), &known)
@@ -96,7 +97,7 @@ impl ReadStates {
 }
 
 /// Hash of the bytes before `offset`.
-fn check(transcript: &Path, offset: u64) -> io::Result<String> {
+fn prefix_hash(transcript: &Path, offset: u64) -> io::Result<String> {
     let mut file = File::open(transcript)?;
     let from = offset.saturating_sub(CHECKED);
     file.seek(SeekFrom::Start(from))?;

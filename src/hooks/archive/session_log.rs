@@ -1,8 +1,10 @@
 //! A session's log, opened for appending: knows the pieces that it holds, and adds the others.
 //!
-//! An event's block id holds its piece's name ([`crate::hooks::archive::entry`]), so the log alone says what is there, and nothing is
-//! added twice, whatever is killed and whatever is read again. A process that is killed within a write leaves the
-//! beginning of an event behind; the next one finds that what it has to write begins so, and writes the rest.
+//! An event's block id is its piece's name ([`crate::hooks::archive::entry`]), so the log alone shows what it holds, and
+//! nothing is
+//! added twice, whatever is killed or read again. A process killed within a write leaves the beginning of an event; the
+//! next one
+//! recognizes that beginning and writes the rest.
 
 use std::collections::HashSet;
 
@@ -10,13 +12,13 @@ use jiff::Timestamp;
 use ulid::Ulid;
 
 use crate::format::log::{self, EventKind, LogEvent, LogHeader};
-use crate::hooks::archive::log_markers::{GOES_ON, each_line, goes_on_from, name_in};
+use crate::hooks::archive::log_markers::{CONTINUES, continued_log, each_line, name_in};
 use crate::hooks::archive::log_paths::LogPaths;
 use crate::hooks::error::ArchiveError;
 use crate::vault::{Editor, NotePath, Vault};
 
-/// A longer beginning of an event is none: a person has written it. In bytes.
-const MOST_TORN: usize = 32 << 20;
+/// A longer torn end was written by a person. In bytes.
+const MAX_TORN_BYTES: usize = 32 << 20;
 
 /// A log being written.
 #[derive(Debug)]
@@ -28,7 +30,7 @@ pub struct SessionLog {
     /// The bytes behind its last whole event.
     torn: Vec<u8>,
     /// Whether it is new, or goes on from another.
-    may_go_on: bool,
+    may_continue: bool,
     header: LogHeader,
     text: String,
     added: usize,
@@ -56,17 +58,17 @@ impl SessionLog {
             project,
             known: HashSet::new(),
             torn: Vec::new(),
-            may_go_on: !is_there,
+            may_continue: !is_there,
             header,
             text: String::new(),
             added: 0,
         };
         if is_there {
             let held = LogContents::of(log_paths.vault(), &log.path)?;
-            (log.known, log.torn, log.may_go_on) = (held.names, held.torn, !held.from.is_empty());
+            (log.known, log.torn, log.may_continue) = (held.names, held.torn, !held.from.is_empty());
             for target in held.from {
                 if let Some(path) = log_paths.linked(&target) {
-                    log.learn(log_paths, &path)?;
+                    log.learn_pieces_of(log_paths, &path)?;
                 }
             }
         }
@@ -88,13 +90,13 @@ impl SessionLog {
         self.added
     }
 
-    /// Whether it may turn out that it goes on from another log.
-    pub fn may_go_on(&self) -> bool {
-        self.may_go_on
+    /// Whether it may be a continuation of another log.
+    pub fn may_continue(&self) -> bool {
+        self.may_continue
     }
 
     /// Whether it holds a piece.
-    pub fn knows(&self, name: u128) -> bool {
+    pub fn contains(&self, name: u128) -> bool {
         self.known.contains(&name)
     }
 
@@ -103,8 +105,8 @@ impl SessionLog {
         self.text.len()
     }
 
-    /// Gives it a title: its first message.
-    pub fn call(&mut self, title: impl FnOnce() -> String) {
+    /// Sets its title: its first message.
+    pub fn set_title(&mut self, title: impl FnOnce() -> String) {
         if self.header.title.is_none() {
             self.header.title = Some(title()).filter(|title| !title.is_empty());
         }
@@ -122,29 +124,29 @@ impl SessionLog {
         self.added += 1;
     }
 
-    /// Says that it goes on from another log: what that holds comes here no more.
+    /// Marks it as the continuation of another log, whose pieces are not added again.
     ///
     /// # Errors
     /// That log can't be read.
-    pub fn go_on_from(
+    pub fn continue_from(
         &mut self,
         log_paths: &LogPaths,
         other: &NotePath,
         at: Timestamp,
     ) -> Result<(), ArchiveError> {
-        self.learn(log_paths, other)?;
+        self.learn_pieces_of(log_paths, other)?;
         let target = other.as_str().trim_end_matches(".md");
         let mut bytes = [0; 16];
         bytes[6..]
             .copy_from_slice(&blake3::hash(format!("{} {target}", self.path).as_bytes()).as_bytes()[..10]);
         let name = u128::from_be_bytes(bytes);
-        if !self.knows(name) {
-            self.add(name, EventKind::System, at, "", format!("{GOES_ON}{target}]]."));
+        if !self.contains(name) {
+            self.add(name, EventKind::System, at, "", format!("{CONTINUES}{target}]]."));
         }
         Ok(())
     }
 
-    fn learn(&mut self, log_paths: &LogPaths, other: &NotePath) -> Result<(), ArchiveError> {
+    fn learn_pieces_of(&mut self, log_paths: &LogPaths, other: &NotePath) -> Result<(), ArchiveError> {
         if *other != self.path && log_paths.vault().exists(other) {
             self.known.extend(LogContents::of(log_paths.vault(), other)?.names);
         }
@@ -193,10 +195,10 @@ impl LogContents {
                 is_person = false;
                 return true;
             }
-            if let Some(target) = goes_on_from(line) {
+            if let Some(target) = continued_log(line) {
                 held.from.push(target);
             }
-            is_person |= held.torn.len() + line.len() > MOST_TORN;
+            is_person |= held.torn.len() + line.len() > MAX_TORN_BYTES;
             if is_person {
                 held.torn = Vec::new();
             } else {

@@ -1,8 +1,8 @@
-//! Summaries of a session: made before the host compacts it, where no daemon is there to make them, and given back when
-//! the session starts again.
+//! Summarises a session before the host compacts it, and gives the summary back when the session starts again.
 //!
-//! They are extracts, which need no model and can't fail; a daemon's brains write better ones ([`crate::summary`]).
-//! Text that no summary covers yet comes as an extract that is made on the spot.
+//! These are extracts, which need no model and can't fail; a running daemon's brains write better ones
+//! ([`crate::summary`]). Text
+//! that no summary covers yet is extracted on the spot.
 
 use std::time::Instant;
 
@@ -13,14 +13,14 @@ use crate::summary::extract::extract;
 use crate::summary::{CondensedLog, DueScope, LogName, Summaries, SummaryError, Text};
 use crate::workspace::Workspace;
 
-/// Of a longer log the end is read, in bytes: the start of a session waits for nothing.
-const MOST_READ: usize = 8 << 20;
-/// The share of what a start may give that these may have.
+/// Only the end of a longer log is read, in bytes.
+const MAX_READ_BYTES: usize = 8 << 20;
+/// The share of the context that summaries may take.
 const SHARE: (usize, usize) = (3, 5);
-/// Less of a summary isn't worth its place, in characters.
+/// A shorter part of a summary is dropped, in characters.
 const LEAST: usize = 400;
-/// Of what no summary covers the newest so many tokens are looked through.
-const MOST_TOKENS: u64 = 20_000;
+/// The newest tokens that are extracted from text without a summary.
+const MAX_TOKENS: u64 = 20_000;
 
 /// Writes the summaries of a session that are due, until `until`; how many those were.
 ///
@@ -47,7 +47,7 @@ pub fn condense(workspace: &Workspace, session: &str, until: Option<Instant>) ->
 }
 
 /// A short form of a session that goes on after a compaction; none where it isn't archived.
-pub fn given_back(workspace: &Workspace, session: &str) -> Option<String> {
+pub fn restored_summary(workspace: &Workspace, session: &str) -> Option<String> {
     let summaries = Summaries::of(workspace);
     let name = name_of(workspace, &summaries, session)?;
     let CondensedLog { roots, rest } = material(workspace, &summaries, &name)?;
@@ -83,7 +83,7 @@ pub fn given_back(workspace: &Workspace, session: &str) -> Option<String> {
     ))
 }
 
-/// The whole lines of a text's first `most` characters; none where that is next to nothing.
+/// The whole lines of a text's first `most` characters; none where that is too little.
 fn beginning(text: &str, most: usize) -> Option<String> {
     let most = most.checked_sub(4).filter(|most| *most >= LEAST)?;
     let end = text.char_indices().nth(most).map_or(text.len(), |(at, _)| at);
@@ -100,12 +100,12 @@ fn name_of(workspace: &Workspace, summaries: &Summaries<'_>, session: &str) -> O
 fn material(workspace: &Workspace, summaries: &Summaries<'_>, name: &LogName) -> Option<CondensedLog> {
     let path = summaries.log_path(name).ok()?;
     let mut bytes = workspace.vault.read(&path).ok()?;
-    if bytes.len() > MOST_READ {
-        let from = bytes.len() - MOST_READ;
+    if bytes.len() > MAX_READ_BYTES {
+        let from = bytes.len() - MAX_READ_BYTES;
         let first = memchr::memmem::find(&bytes[from..], b"\n\n> [!").map_or(from, |at| from + at + 1);
         bytes.drain(..first);
     }
-    summaries.material(&path, log::parse(&bytes).blocks, workspace.zone.tz(), MOST_TOKENS).ok()
+    summaries.material(&path, log::parse(&bytes).blocks, workspace.zone.tz(), MAX_TOKENS).ok()
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
-//! Evidence for an assistant's claim in its turn: a write of our own tools or commands, or one to a note
-//! of the vault. A file elsewhere is no memory, whatever its name.
+//! Finds evidence for an assistant's claim in its turn: a call of our own writing tools or commands, or a write to a note
+//! of the
+//! vault. A file elsewhere is no memory, whatever its name.
 
 use std::path::{Component, Path};
 
@@ -23,7 +24,7 @@ const TOOLS: &[&str] = &[
     "reminder_update",
     "reminder_delete",
 ];
-/// Those of their arguments that say what is kept.
+/// Their arguments with the saved text.
 const TEXTS: &[&str] = &["text", "content", "message"];
 /// Our commands that write.
 #[rustfmt::skip]
@@ -36,7 +37,7 @@ const COMMANDS: &[[&str; 2]] = &[
 const LOOKING: &[&str] = &[
     "Read", "Grep", "Glob", "LS", "WebFetch", "WebSearch", "TodoWrite", "TodoRead", "ToolSearch", "NotebookRead",
 ];
-/// Words of a user who wants something kept. `…` stands for any words in between.
+/// Phrases of a user who asks to save something. `…` stands for any words in between.
 #[rustfmt::skip]
 const WANTED: &[&str] = &[
     "remember", "memorize", "memorise", "remind me", "reminder", "keep in mind", "keep that in mind", "don't forget",
@@ -51,8 +52,8 @@ const WANTED: &[&str] = &[
     "メモして", "リマインド", "忘れないで", "기억해", "메모해", "알려줘", "จำไว้", "เตือน",
 ];
 
-/// The subject of a turn, as far as it bears on short answers.
-pub(in crate::hooks) fn about(turn: &Turn) -> AnswerSubject {
+/// The subject of a turn, for short answers.
+pub(in crate::hooks) fn answer_subject(turn: &Turn) -> AnswerSubject {
     let prompt = normalize_words(&turn.prompt.to_lowercase());
     if WANTED.iter().any(|phrase| in_order(&prompt, phrase)) {
         AnswerSubject::Keeping
@@ -70,7 +71,7 @@ fn is_ours(call: &Call) -> bool {
 
 /// Whether a tool call wrote what was claimed: one of ours whose words are in the vault, or a write to one of
 /// the vault's notes. `cwd` is where the assistant works.
-pub(in crate::hooks) fn backs<'k>(
+pub(in crate::hooks) fn is_evidence<'k>(
     workspace: &Workspace,
     cwd: Option<&Path>,
     call: &Call,
@@ -115,7 +116,7 @@ fn is_note(root: &Path, cwd: Option<&Path>, path: &str) -> bool {
 
 /// Whether a shell's command line runs one of our commands that write.
 fn runs_ours(command: &str) -> bool {
-    let words = words(command);
+    let words = shell_words(command);
     let is_first = |at: usize| {
         at == 0 || {
             let before = words[at - 1].as_str();
@@ -137,7 +138,7 @@ fn runs_ours(command: &str) -> bool {
 
 /// Whether a shell's command line writes to a note of the vault.
 fn writes_note(root: &Path, cwd: Option<&Path>, command: &str) -> bool {
-    let words = words(&command.replace(">>", ">").replace('>', " > "));
+    let words = shell_words(&command.replace(">>", ">").replace('>', " > "));
     let changes = ["tee", "cp", "mv", "ed", "perl", "sed"];
     words.iter().enumerate().any(|(at, word)| {
         let before = words[..at].last().map(String::as_str);
@@ -147,13 +148,13 @@ fn writes_note(root: &Path, cwd: Option<&Path>, command: &str) -> bool {
     })
 }
 
-fn words(command: &str) -> Vec<String> {
+fn shell_words(command: &str) -> Vec<String> {
     let lines = command.replace('\n', " ; ");
     install::words(&lines).unwrap_or_else(|| lines.split_whitespace().map(str::to_owned).collect())
 }
 
-/// Whether an assistant or a command wrote into the agent's notes since the prompt. What the bot writes down
-/// of other conversations is none of this one's.
+/// Whether an assistant or a command wrote into the agent's notes since the prompt. Transcripts of other conversations don't
+/// count.
 pub(in crate::hooks) fn was_written(workspace: &Workspace, since: Option<Timestamp>) -> bool {
     use std::ops::ControlFlow;
     let Some(since) = since else { return false };
@@ -229,7 +230,7 @@ mod tests {
             };
             let lines: String = tools.iter().map(call).collect();
             let prompt = format!("{{\"type\":\"user\",\"message\":{{\"content\":\"{prompt}\"}}}}\n");
-            about(&crate::hooks::host::parse(format!("{prompt}{lines}").as_bytes()).turns[0])
+            answer_subject(&crate::hooks::host::parse(format!("{prompt}{lines}").as_bytes()).turns[0])
         };
         assert_eq!(turn("Remember that I like tea", &["Edit"]), AnswerSubject::Keeping);
         assert_eq!(turn("我喜欢茶，请记住", &[]), AnswerSubject::Keeping);

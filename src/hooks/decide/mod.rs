@@ -3,7 +3,7 @@
 //! - [`recall_gate`]: whether a prompt is worth a look into memory;
 //! - [`save_claims`], [`claim_patterns`]: what an assistant says it has saved;
 //! - [`evidence`]: what a turn did that bears such a claim out;
-//! - [`summary`]: what a conversation was about, extracted and not invented.
+//! - [`summary`]: what a conversation was answer_subject, extracted and not invented.
 //!
 //! [`crate::capture::offers`] decides whether something is worth saving.
 
@@ -13,5 +13,5 @@ pub mod recall_gate;
 pub mod save_claims;
 mod summary;
 
-pub(super) use evidence::{about, backs, was_written};
+pub(super) use evidence::{answer_subject, is_evidence, was_written};
 pub(super) use summary::{topic, working};

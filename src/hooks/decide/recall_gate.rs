@@ -1,8 +1,9 @@
 //! Decides from a prompt's words alone whether memory is searched for it, before any file is opened.
 //!
-//! After the retrieval gate of memory-lancedb-pro (notes on memory systems, §5.1): words about memory force
-//! a look; greetings, commands, confirmations, signs without words and very short texts that ask nothing get
-//! none. `recall` and the MCP tool `memory_recall` ask it too ([`is_worth_a_look`]). The words stand in [`crate::hooks::word_lists`], by language.
+//! After the retrieval gate of memory-lancedb-pro (notes on memory systems, §5.1): words about memory force a search;
+//! greetings,
+//! commands, confirmations, signs without words and very short texts that ask nothing get none. `recall` and the MCP tool
+//! `memory_recall` use it too ([`needs_recall`]). The words are in [`crate::hooks::word_lists`], by language.
 
 use crate::capture::phrase_match::{holds, is_dense, normalize_words};
 
@@ -13,9 +14,9 @@ use crate::hooks::word_lists::{
 /// A text that asks nothing and is shorter than this says nothing to look for.
 const MIN_CHARS: usize = 15;
 /// The same for scripts whose characters are words.
-const SHORT_IDEOGRAPHS: usize = 6;
+const MIN_IDEOGRAPHS: usize = 6;
 /// Small talk isn't longer than this.
-const LONGEST_TALK: usize = 120;
+const MAX_SMALL_TALK_CHARS: usize = 120;
 
 /// The gate's verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +60,7 @@ pub fn gate(prompt: &str) -> RecallDecision {
     if FORCING.iter().any(|phrase| holds(&words, phrase)) {
         return RecallDecision::Open;
     }
-    if words.chars().count() <= LONGEST_TALK && is_talk(&words) {
+    if words.chars().count() <= MAX_SMALL_TALK_CHARS && is_small_talk(&words) {
         return RecallDecision::Shut(NoRecallReason::SmallTalk);
     }
     let is_question = text.contains(['?', '？', '؟', '\u{37e}', '՞']);
@@ -71,12 +72,12 @@ pub fn gate(prompt: &str) -> RecallDecision {
 
 /// Whether a text that is handed over to be recalled for is worth a look: one that is too short for a hook may be
 /// just the word that is meant.
-pub fn is_worth_a_look(text: &str) -> bool {
+pub fn needs_recall(text: &str) -> bool {
     matches!(gate(text), RecallDecision::Open | RecallDecision::Shut(NoRecallReason::Short))
 }
 
 /// Whether the words are nothing but greetings and confirmations, one after the other.
-fn is_talk(words: &str) -> bool {
+fn is_small_talk(words: &str) -> bool {
     let mut reached = vec![false; words.len() + 1];
     reached[0] = true;
     for at in 0..words.len() {
@@ -101,7 +102,7 @@ fn is_talk(words: &str) -> bool {
 fn is_short(text: &str) -> bool {
     let count = text.chars().count();
     let ideographs = text.chars().filter(|c| is_dense(*c)).count();
-    count < if ideographs * 2 >= count { SHORT_IDEOGRAPHS } else { MIN_CHARS }
+    count < if ideographs * 2 >= count { MIN_IDEOGRAPHS } else { MIN_CHARS }
 }
 
 /// Whether the host or its shell is spoken to, or the host itself speaks.

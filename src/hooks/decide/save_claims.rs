@@ -1,11 +1,11 @@
-//! Claims of an assistant to have saved something, found in its answers.
+//! Finds claims of an assistant to have saved something, in its answers.
 //!
-//! "Saved it" with nothing saved is what users of agent memories complain of. A claim is a sentence in the
-//! assistant's own words (no code, no quotation, no question, no offer, no denial) that says that something
-//! about the user was kept, or promises to remember it or to remind of it. In programs, too, things are
-//! "stored in memory" and "a reminder is created": what goes into files, tables and variables is work. The
-//! patterns and words are data ([`crate::hooks::decide::claim_patterns`]); this reads them. Pure; whether a claim is true is for
-//! the vault to say.
+//! A claim is a sentence in the assistant's own words (no code, quotation, question, offer or denial) that says that
+//! something about
+//! the user was kept, or that promises to remember it or to remind of it. Programs, too, have things "stored in memory" and
+//! "a
+//! reminder created": what goes into files, tables and variables is work, no claim. The patterns and words are data
+//! ([`crate::hooks::decide::claim_patterns`]). Pure; whether a claim is true is decided against the vault.
 
 use std::collections::HashSet;
 
@@ -50,17 +50,17 @@ pub fn claims(answer: &str, about: AnswerSubject) -> Vec<String> {
 }
 
 fn is_claim(sentence: &str, about: AnswerSubject, rules: &[Rule<'_>]) -> bool {
-    let words = words(sentence);
+    let words = claim_words(sentence);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    if words.len() > MAX_SENTENCE_CHARS || (0..words.len()).any(|at| any(OFFER, &words, at)) {
+    if words.len() > MAX_SENTENCE_CHARS || (0..words.len()).any(|at| begins_phrase(OFFER, &words, at)) {
         return false;
     }
     if sentence.chars().any(is_dense) && is_dense_claim(sentence, &words) {
         return true;
     }
-    let is_work = || (0..words.len()).any(|at| words[at] == CODE || any(WORK, &words, at));
+    let is_work = || (0..words.len()).any(|at| words[at] == CODE || begins_phrase(WORK, &words, at));
     let is_timed = || (0..words.len()).any(|at| is_time(&words, at));
-    let is_placed = || (0..words.len()).any(|at| goes_to_work(&words, at));
+    let is_placed = || (0..words.len()).any(|at| is_about_work(&words, at));
     let known: HashSet<&str> = words.iter().copied().collect();
     rules.iter().any(|rule| {
         let may = || match rule.care {
@@ -71,7 +71,7 @@ fn is_claim(sentence: &str, about: AnswerSubject, rules: &[Rule<'_>]) -> bool {
             CodeSigns::Alone => about >= AnswerSubject::Talk && !is_work(),
             CodeSigns::Asked => about == AnswerSubject::Keeping && !is_work(),
         };
-        let fits = |at| fits(&rule.pattern, &words, at).is_some_and(|end| !is_denied(&words, at, end));
+        let fits = |at| match_end(&rule.pattern, &words, at).is_some_and(|end| !is_denied(&words, at, end));
         rule.may_fit(&known) && (0..words.len()).any(fits) && may()
     })
 }
@@ -94,9 +94,9 @@ fn is_dense_claim(sentence: &str, words: &[&str]) -> bool {
 fn is_denied(words: &[&str], start: usize, end: usize) -> bool {
     let clause = words[..start].iter().rposition(|word| *word == BREAK).map_or(0, |at| at + 1);
     let ends = words[end..].iter().position(|word| *word == BREAK).map_or(words.len(), |at| end + at);
-    (0..start).any(|at| any(IF, words, at))
-        || (clause..start).any(|at| any(NO, words, at))
-        || (clause..ends).any(|at| any(NO_AFTER, words, at))
+    (0..start).any(|at| begins_phrase(IF, words, at))
+        || (clause..start).any(|at| begins_phrase(NO, words, at))
+        || (clause..ends).any(|at| begins_phrase(NO_AFTER, words, at))
 }
 
 /// A break between clauses.
@@ -131,7 +131,7 @@ struct Rule<'p> {
 impl<'p> Rule<'p> {
     fn new(care: CodeSigns, pattern: &'p str) -> Self {
         const COMMON: &[&str] = &["i", "have", "will", "is", "that", "to", "in", "your", BREAK];
-        let pattern = parsed(pattern);
+        let pattern = parse_pattern(pattern);
         let first = |phrase: &&'p str| phrase.split('_').next().unwrap_or_default();
         let needs = pattern
             .iter()
@@ -150,7 +150,7 @@ impl<'p> Rule<'p> {
     }
 }
 
-fn parsed(pattern: &str) -> Vec<Element<'_>> {
+fn parse_pattern(pattern: &str) -> Vec<Element<'_>> {
     pattern
         .split(' ')
         .map(|element| {
@@ -180,18 +180,20 @@ fn parsed(pattern: &str) -> Vec<Element<'_>> {
 }
 
 /// The end of the pattern that begins at `at`, if it fits there.
-fn fits(pattern: &[Element<'_>], words: &[&str], at: usize) -> Option<usize> {
+fn match_end(pattern: &[Element<'_>], words: &[&str], at: usize) -> Option<usize> {
     let Some((element, rest)) = pattern.split_first() else { return Some(at) };
-    let here = || fits(rest, words, at);
+    let here = || match_end(rest, words, at);
     let is_end = at == words.len() || words[at] == BREAK;
     let found = match &element.is {
         Is::Begin => (at == 0 || words[at - 1] == BREAK).then(here).flatten(),
         Is::End => is_end.then(here).flatten(),
-        Is::NounEnd => (is_end || any(AFTER_NOUN, words, at)).then(here).flatten(),
+        Is::NounEnd => (is_end || begins_phrase(AFTER_NOUN, words, at)).then(here).flatten(),
         Is::Gap => (at..=words.len().min(at + GAP))
             .take_while(|to| !(at..*to).any(|at| words[at] == BREAK || denies(words, at)))
-            .find_map(|to| fits(rest, words, to)),
-        Is::OneOf(some) => some.iter().find_map(|one| fits(rest, words, at + length(one, words, at)?)),
+            .find_map(|to| match_end(rest, words, to)),
+        Is::OneOf(some) => {
+            some.iter().find_map(|one| match_end(rest, words, at + phrase_length(one, words, at)?))
+        }
     };
     found.or_else(|| element.is_optional.then(here).flatten())
 }
@@ -200,16 +202,16 @@ fn fits(pattern: &[Element<'_>], words: &[&str], at: usize) -> Option<usize> {
 fn denies(words: &[&str], at: usize) -> bool {
     let is_users =
         words[at.saturating_sub(2)..at].iter().any(|word| ["you", "he", "she", "they"].contains(word));
-    !is_users && (any(NO, words, at) || any(IF, words, at))
+    !is_users && (begins_phrase(NO, words, at) || begins_phrase(IF, words, at))
 }
 
 /// Whether one of the phrases begins at `at`.
-fn any(phrases: &[&str], words: &[&str], at: usize) -> bool {
-    phrases.iter().any(|phrase| length(phrase, words, at).is_some())
+fn begins_phrase(phrases: &[&str], words: &[&str], at: usize) -> bool {
+    phrases.iter().any(|phrase| phrase_length(phrase, words, at).is_some())
 }
 
 /// How many words a phrase has, if it stands at `at`.
-fn length(phrase: &str, words: &[&str], at: usize) -> Option<usize> {
+fn phrase_length(phrase: &str, words: &[&str], at: usize) -> Option<usize> {
     let mut count = 0;
     for part in phrase.split('_') {
         let word = words.get(at + count)?;
@@ -234,11 +236,11 @@ fn is_time(words: &[&str], at: usize) -> bool {
     let is_number = digits.is_empty()
         && at > 0
         && ["at", "on", "for", "um", "à", "las", "alle", "às", "om", "в", "by"].contains(&words[at - 1]);
-    is_clock || is_number || any(TIMES, words, at)
+    is_clock || is_number || begins_phrase(TIMES, words, at)
 }
 
 /// Whether something is said to go into a file, a table or another place of work.
-fn goes_to_work(words: &[&str], at: usize) -> bool {
+fn is_about_work(words: &[&str], at: usize) -> bool {
     const TO: &[&str] = &[
         "to", "in", "into", "as", "under", "on", "inside", "via", "above", "of", "by", "auf", "unter", "im",
         "dans", "sur", "en", "nel", "nella", "op", "aan", "w", "в", "на", "over",
@@ -246,11 +248,11 @@ fn goes_to_work(words: &[&str], at: usize) -> bool {
     TO.contains(&words[at])
         && (at + 1..words.len().min(at + 5))
             .take_while(|at| words[*at] != BREAK)
-            .any(|at| words[at] == CODE || any(WORK, words, at))
+            .any(|at| words[at] == CODE || begins_phrase(WORK, words, at))
 }
 
 /// The words of a sentence as patterns know them.
-fn words(sentence: &str) -> Vec<String> {
+fn claim_words(sentence: &str) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     for raw in sentence.replace(['—', '–', '(', ')', '✅', '📝'], " | ").split_whitespace() {
         let token = raw.trim_matches([',', ';', ':', '.', '!', '?', '…', '¡', '¿', '*']);
@@ -297,7 +299,7 @@ fn without_fillers(words: &[String]) -> Vec<String> {
     let mut out = Vec::with_capacity(refs.len());
     let mut at = 0;
     while at < refs.len() {
-        match FILLERS.iter().filter_map(|filler| length(filler, &refs, at)).max() {
+        match FILLERS.iter().filter_map(|filler| phrase_length(filler, &refs, at)).max() {
             // All that is said isn't filled up.
             Some(count) if refs.len() > count => at += count,
             _ => {
@@ -344,7 +346,7 @@ mod tests {
 
     #[test]
     fn a_sentence_is_words_breaks_and_code() {
-        let shown = |text: &str| words(text).join(" ");
+        let shown = |text: &str| claim_words(text).join(" ");
         assert_eq!(shown("I've also saved it (in `x`), won't I?"), "i have saved it | in § | will not i");
         assert_eq!(
             shown("Saved to MEMORY.md — see src/main.rs and saveNote."),
@@ -357,7 +359,7 @@ mod tests {
     fn patterns_fit_where_they_say() {
         let at = |pattern: &str, text: &str| {
             let words: Vec<&str> = text.split(' ').collect();
-            (0..words.len()).find_map(|at| fits(&parsed(pattern), &words, at))
+            (0..words.len()).find_map(|at| match_end(&parse_pattern(pattern), &words, at))
         };
         assert_eq!(at("a|b … d $", "x b c d for e"), Some(4));
         assert_eq!(at("a … d $", "a c d e"), None, "the noun goes on");

@@ -1,7 +1,8 @@
-//! Summaries of a conversation by extraction: for working memory, and for the day's note.
+//! Summarises a conversation by extraction: for working memory, and for the day's note.
 //!
-//! The second source document wants what was worked on, decisions, preferences, open threads and files, with
-//! values verbatim. There is no model here, so sentences and paths are taken as they were said. Pure.
+//! The summary lists what was worked on, decisions, preferences, open threads and files, with values verbatim. There is no
+//! model
+//! here: sentences and paths are taken as they were said. Pure.
 
 use std::path::Path;
 

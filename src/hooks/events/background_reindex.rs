@@ -1,7 +1,8 @@
 //! Starts a process that updates an index which is too far behind for a hook's 300 ms.
 //!
-//! Without a daemon nothing else would do it, and every prompt would be late. The process runs one `recall`, which
-//! brings index and ranking up to date and ends; at most one is started in ten minutes, and none beside a daemon.
+//! Without a daemon nothing else would update it, and every prompt would be late. The process runs one `recall`, which
+//! updates index
+//! and ranking and ends; at most one is started in ten minutes, and none beside a daemon.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -13,7 +14,7 @@ use crate::search::follow::live;
 const MIN_INTERVAL: Duration = Duration::from_secs(600);
 
 /// Starts it, unless it was started just now or a daemon is at work. The hook does not wait for it.
-pub(crate) fn bring_up(vault: &Path) {
+pub(crate) fn start_if_due(vault: &Path) {
     let Ok(dirs) = Dirs::for_vault(vault) else { return };
     let mark = dirs.cache.join("hooks-behind");
     let age = std::fs::metadata(&mark).and_then(|meta| meta.modified()).ok();

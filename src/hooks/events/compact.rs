@@ -1,5 +1,6 @@
-//! The event before a compaction: a summary of the conversation goes into working memory, where the user has
-//! turned that on. Hosts take no text after a compaction, so it comes back when the session starts again.
+//! Handles a coming compaction: writes a summary of the conversation into working memory, where the user has turned that
+//! on.
+//! Hosts take no text after a compaction, so the summary is given back when the session starts again.
 
 use crate::hooks::context::{home, origin};
 use crate::hooks::decide::working;

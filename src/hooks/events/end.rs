@@ -1,4 +1,4 @@
-//! The event at a session's end: one line in the day's note with its topic and the memories that served in it.
+//! Handles a session's end: writes one line into the day's note, with the topic and the memories that were used.
 
 use super::session::Sessions;
 use crate::format::invisible;
@@ -16,7 +16,7 @@ pub(super) const SESSION_MARK: &str = "Claude Code session ";
 /// The longest topic.
 const TOPIC: usize = 120;
 /// More links than this make no line.
-const MOST_LINKS: usize = 12;
+const MAX_LINKS: usize = 12;
 
 /// Answers the end of a session, which there is nothing to say about.
 pub(in crate::hooks) fn run(workspace: &Workspace, input: &Input) -> Result<Answer, HookError> {
@@ -74,7 +74,7 @@ fn line(
     let mut line = format!("{}{topic} ({prompts})", mark(session));
     if !links.is_empty() {
         line.push_str("; recalled ");
-        line.push_str(&links[..links.len().min(MOST_LINKS)].join(", "));
+        line.push_str(&links[..links.len().min(MAX_LINKS)].join(", "));
     }
     Some(line)
 }

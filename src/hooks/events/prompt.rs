@@ -1,8 +1,8 @@
-//! The event of a prompt: the few memories that bear on it, if any do.
+//! Handles a prompt: gives the few memories that bear on it, if any do.
 
 use std::sync::Arc;
 
-use super::injection::{given, link};
+use super::injection::{format_memories, link};
 use super::session::Sessions;
 use crate::hooks::error::HookError;
 use crate::hooks::host::Answer;
@@ -25,7 +25,7 @@ pub(in crate::hooks) fn run(workspace: &Arc<Workspace>, input: &Input) -> Result
     let hits: Vec<&Hit> =
         found.iter().filter(|hit| is_visible(&hit.tags, &scopes) && session.may_give(&name(hit))).collect();
     let memories: Vec<Memory> = hits.iter().map(|hit| memory(hit)).collect();
-    let (text, count) = given(HostEvent::UserPromptSubmit, None, &memories, &workspace.settings);
+    let (text, count) = format_memories(HostEvent::UserPromptSubmit, None, &memories, &workspace.settings);
     for hit in &hits[..count] {
         let link = link(&hit.path, hit.line, hit.block_id.as_deref());
         session.give(&name(hit), Some(&link));

@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::json_file;
 
-/// A memory is not given again for so many turns.
-pub const TURNS_APART: u64 = 8;
+/// The number of turns before a memory is given again.
+pub const MIN_TURNS_BETWEEN: u64 = 8;
 /// More files than this are swept, the oldest first.
 const MOST_FILES: usize = 200;
 /// The longest lists that are kept.
-const MOST_LINKS: usize = 40;
-const MOST_HASHES: usize = 256;
+const MAX_LINKS: usize = 40;
+const MAX_HASHES: usize = 256;
 
 /// The state of one conversation.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,29 +39,30 @@ impl Session {
     pub fn may_give(&self, memory: &str) -> bool {
         let hash = hash(memory);
         let last = self.given.iter().rev().find(|(known, _)| *known == hash);
-        last.is_none_or(|(_, turn)| self.turn.saturating_sub(*turn) > TURNS_APART)
+        last.is_none_or(|(_, turn)| self.turn.saturating_sub(*turn) > MIN_TURNS_BETWEEN)
     }
 
     /// Notes that a memory was given in the present turn; `link` where that counts as a use of it.
     pub fn give(&mut self, memory: &str, link: Option<&str>) {
         let hash = hash(memory);
-        self.given.retain(|(known, turn)| *known != hash && self.turn.saturating_sub(*turn) <= TURNS_APART);
+        self.given
+            .retain(|(known, turn)| *known != hash && self.turn.saturating_sub(*turn) <= MIN_TURNS_BETWEEN);
         self.given.push((hash, self.turn));
         trim(&mut self.given);
         if let Some(link) = link
             && !self.links.iter().any(|known| known == link)
-            && self.links.len() < MOST_LINKS
+            && self.links.len() < MAX_LINKS
         {
             self.links.push(link.to_owned());
         }
     }
 
-    /// Whether something was not offered yet; from now on it was.
+    /// Records an offer; true where it is new.
     pub fn offer(&mut self, text: &str) -> bool {
         first_time(&mut self.offered, text)
     }
 
-    /// Whether the assistant was not asked about a claim yet; from now on it was.
+    /// Records a claim that the assistant was asked about; true where it is new.
     pub fn ask(&mut self, claim: &str) -> bool {
         first_time(&mut self.asked, claim)
     }
@@ -83,7 +84,7 @@ fn first_time(known: &mut Vec<String>, text: &str) -> bool {
 }
 
 fn trim<T>(list: &mut Vec<T>) {
-    let over = list.len().saturating_sub(MOST_HASHES);
+    let over = list.len().saturating_sub(MAX_HASHES);
     list.drain(..over);
 }
 

@@ -1,10 +1,11 @@
-//! The event at a session's start, or after a compaction: the context that the model gets (the user's profile, working
-//! memory, memories of the project).
+//! Handles a session's start, also after a compaction: gives the model the user's profile, working memory and memories of
+//! the
+//! project.
 
 #[cfg(feature = "assistant")]
 use std::time::{Duration, Instant};
 
-use super::injection::given;
+use super::injection::format_memories;
 use super::session::Sessions;
 use crate::format::invisible;
 use crate::format::pinned::Target;
@@ -18,10 +19,10 @@ use crate::search::give::choose::Memory;
 use crate::vault::NotePath;
 use crate::workspace::Workspace;
 
-/// So many memories of a project are enough to begin with; the others come when a prompt needs them.
+/// The most memories at a start; the others come when a prompt needs them.
 const MAX_MEMORIES: usize = 16;
 
-/// So long a session's log is brought up to date before its end is given back.
+/// The time for updating a session's log before its end is given back.
 #[cfg(feature = "assistant")]
 const READ_ON: Duration = Duration::from_millis(100);
 
@@ -34,15 +35,17 @@ pub(in crate::hooks) fn run(workspace: &Workspace, input: &Input) -> Result<Answ
         session.forget_given();
     }
     let now = workspace.clock.now();
-    let mut before = session_context(&workspace.vault, &workspace.settings, now).map(|text| unframed(&text));
-    if let Some(text) = lost(workspace, input) {
-        let text = unframed(&invisible::strip(&text));
+    let mut before =
+        session_context(&workspace.vault, &workspace.settings, now).map(|text| escape_frames(&text));
+    if let Some(text) = compacted_conversation(workspace, input) {
+        let text = escape_frames(&invisible::strip(&text));
         before = Some(before.map_or_else(|| text.clone(), |before| format!("{before}\n\n{text}")));
     }
-    let memories = top(workspace, &crate::hooks::context::scopes(input))?;
-    let (text, count) = given(HostEvent::SessionStart, before.as_deref(), &memories, &workspace.settings);
+    let memories = top_memories(workspace, &crate::hooks::context::scopes(input))?;
+    let (text, count) =
+        format_memories(HostEvent::SessionStart, before.as_deref(), &memories, &workspace.settings);
     for memory in &memories[..count] {
-        // Every session is given these: that is no use of any of them.
+        // Every session gets these: that is no use of a memory.
         session.give(&memory_name(&memory.path, &memory.text), None);
     }
     sessions.sweep();
@@ -53,7 +56,7 @@ pub(in crate::hooks) fn run(workspace: &Workspace, input: &Input) -> Result<Answ
 }
 
 /// A short form of the conversation before a compaction, of a session that is archived.
-fn lost(workspace: &Workspace, input: &Input) -> Option<String> {
+fn compacted_conversation(workspace: &Workspace, input: &Input) -> Option<String> {
     if input.source.as_deref() != Some("compact") || !workspace.settings.hooks.archive {
         return None;
     }
@@ -66,7 +69,7 @@ fn lost(workspace: &Workspace, input: &Input) -> Option<String> {
         {
             tracing::debug!(%error, "a session comes back as its log is");
         }
-        crate::hooks::archive::summaries::given_back(workspace, input.session())
+        crate::hooks::archive::summaries::restored_summary(workspace, input.session())
     }
     #[cfg(not(feature = "assistant"))]
     {
@@ -75,13 +78,13 @@ fn lost(workspace: &Workspace, input: &Input) -> Option<String> {
 }
 
 /// A text that can't close or open a frame of the host's.
-fn unframed(text: &str) -> String {
+fn escape_frames(text: &str) -> String {
     text.replace("</", "<\u{200b}/").replace("<system", "<\u{200b}system")
 }
 
 /// The top memories of these scopes: what is pinned, then the project's, the agent's own, and what is
 /// everybody's; the newest first.
-fn top(workspace: &Workspace, scopes: &[Scope]) -> Result<Vec<Memory>, HookError> {
+fn top_memories(workspace: &Workspace, scopes: &[Scope]) -> Result<Vec<Memory>, HookError> {
     let notes = workspace.memory();
     let pinned_path = notes.pinned_path();
     let visible = |text: &str| {

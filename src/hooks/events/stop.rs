@@ -1,5 +1,4 @@
-//! The event after an answer: claims to have saved something are checked against the vault, and facts worth saving are
-//! offered.
+//! Handles the end of an answer: checks claims to have saved something against the vault, and offers to save facts.
 
 use jiff::SignedDuration;
 
@@ -9,14 +8,14 @@ use crate::capture::sentences::{content, is_kept};
 use crate::format::{commitment, reminder};
 use crate::hooks::context::home;
 use crate::hooks::decide::save_claims::claims;
-use crate::hooks::decide::{about, backs, was_written};
+use crate::hooks::decide::{answer_subject, is_evidence, was_written};
 use crate::hooks::error::HookError;
 use crate::hooks::host::Answer;
 use crate::hooks::host::input::Input;
 use crate::hooks::host::{Transcript, Turn, read_tail};
 use crate::workspace::Workspace;
 
-/// The days' notes that are looked at, counted back from today.
+/// The number of days' notes that are read, counted back from today.
 const DAYS: i64 = 2;
 
 /// Answers the end of a turn.
@@ -34,17 +33,17 @@ pub(in crate::hooks) fn run(workspace: &Workspace, input: &Input) -> Result<Answ
     {
         said = format!("{said}\n\n{last}");
     }
-    let (claims, offers) = (claims(&said, about(&turn)), offers(&turn.prompt));
+    let (claims, offers) = (claims(&said, answer_subject(&turn)), offers(&turn.prompt));
     if claims.is_empty() && offers.is_empty() {
         return Ok(Answer::nothing());
     }
-    let kept = kept(workspace);
-    let kept = || kept.iter().map(String::as_str);
+    let saved = saved_texts(workspace);
+    let texts = || saved.iter().map(String::as_str);
     let sessions = Sessions::new(&workspace.dirs.cache);
     let mut session = sessions.load(input.session());
     let lost = claims.iter().find(|claim| {
-        !is_true(claim, &turn, kept())
-            && !turn.calls.iter().any(|call| backs(workspace, input.cwd.as_deref(), call, kept()))
+        !is_saved(claim, &turn, texts())
+            && !turn.calls.iter().any(|call| is_evidence(workspace, input.cwd.as_deref(), call, texts()))
             && !was_written(workspace, turn.time)
     });
     let mut answer = Answer::nothing();
@@ -54,7 +53,7 @@ pub(in crate::hooks) fn run(workspace: &Workspace, input: &Input) -> Result<Answ
         answer.block = Some(reason(workspace, claim));
     } else {
         let new: Vec<&String> =
-            offers.iter().filter(|offer| !is_kept(offer, kept()) && session.offer(offer)).collect();
+            offers.iter().filter(|offer| !is_kept(offer, texts()) && session.offer(offer)).collect();
         if !new.is_empty() {
             let list: Vec<String> = new.iter().map(|offer| format!("“{offer}”")).collect();
             answer.message = Some(format!(
@@ -74,7 +73,7 @@ pub(in crate::hooks) fn run(workspace: &Workspace, input: &Input) -> Result<Answ
 }
 
 /// Whether a claim, in its own words or in those of the prompt that it answers, is in the notes.
-fn is_true<'k>(claim: &str, turn: &Turn, kept: impl Iterator<Item = &'k str> + Clone) -> bool {
+fn is_saved<'k>(claim: &str, turn: &Turn, kept: impl Iterator<Item = &'k str> + Clone) -> bool {
     let own_words = content(claim).len() >= 2 && is_kept(claim, kept.clone());
     own_words || is_kept(&format!("{claim} {}", turn.prompt), kept)
 }
@@ -91,7 +90,7 @@ since the prompt. Save it now: call the tool `memory_save` (`scope` is `long`, `
 }
 
 /// The texts of all that the agent keeps: facts, recent days, follow-ups, reminders, pins.
-fn kept(workspace: &Workspace) -> Vec<String> {
+fn saved_texts(workspace: &Workspace) -> Vec<String> {
     let notes = workspace.memory();
     let paths = &workspace.settings.paths;
     let read = |path: &str| workspace.vault.read(&workspace.note(path)).unwrap_or_default();

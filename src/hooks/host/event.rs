@@ -1,4 +1,4 @@
-//! The events of a session, by our names and the host's.
+//! The events of a session, with our names and the host's.
 
 /// An event of the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -1,7 +1,8 @@
-//! The host's message on standard input when something happens.
+//! Parses the host's message on standard input.
 //!
-//! Claude Code writes one JSON object. Every field may be missing or null, and fields that are not known
-//! here are passed over: a newer host must not be stopped by an older program.
+//! Claude Code writes one JSON object. Every field may be missing or null, and unknown fields are ignored, so that a newer
+//! host works
+//! with an older program.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 /// A person types no more than this; a longer input is no prompt.
-const MOST_BYTES: u64 = 8 << 20;
+const MAX_BYTES: u64 = 8 << 20;
 
 /// One message of the host.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -44,7 +45,7 @@ pub enum InputError {
     #[error("standard input can't be read: {0}")]
     Read(#[from] std::io::Error),
     /// It is longer than any message is.
-    #[error("standard input has more than {} MiB", MOST_BYTES >> 20)]
+    #[error("standard input has more than {} MiB", MAX_BYTES >> 20)]
     TooLong,
     /// It is no JSON object of the kind that hosts send.
     #[error("standard input is no message of a host ({what} at line {line}, column {column})")]
@@ -65,8 +66,8 @@ impl Input {
     /// Reading fails, it is too long, or it is no message.
     pub fn read(from: impl Read) -> Result<Self, InputError> {
         let mut bytes = Vec::new();
-        from.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > MOST_BYTES {
+        from.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > MAX_BYTES {
             return Err(InputError::TooLong);
         }
         Self::parse(&bytes)

@@ -1,4 +1,4 @@
-//! A hook's answer, in the host's format.
+//! Formats a hook's answer for the host.
 //!
 //! An answer is one line of JSON on standard output with exit code 0, or nothing at all. Claude Code cuts what hooks
 //! add at 10,000 characters, so the whole line stays below that, counted as the host counts (UTF-16 units): a memory

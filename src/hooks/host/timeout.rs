@@ -1,19 +1,20 @@
 //! Runs a hook's work with a timeout, since the host waits for it.
 //!
-//! The work runs on a thread of its own; the caller gets its answer, or learns that it failed or is late,
-//! and goes on. A late thread is left behind and ends with the process.
+//! The work runs on a thread of its own; the caller gets its answer, or an error if it failed or is late. A late thread is
+//! left
+//! behind and ends with the process.
 
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-/// A hook that has not answered by then says nothing.
+/// The time after which a hook answers nothing.
 pub const PATIENCE: Duration = Duration::from_millis(300);
 /// Another patience than [`PATIENCE`], in milliseconds: for slow disks, and for tests on busy machines.
-pub const PATIENCE_VARIABLE: &str = "VAULT_AGENT_HOOK_PATIENCE_MS";
+pub const TIMEOUT_VARIABLE: &str = "VAULT_AGENT_HOOK_PATIENCE_MS";
 
 /// The patience of this process.
 pub fn from_env() -> Duration {
-    let named = std::env::var(PATIENCE_VARIABLE).ok().and_then(|text| text.parse().ok());
+    let named = std::env::var(TIMEOUT_VARIABLE).ok().and_then(|text| text.parse().ok());
     named.map_or(PATIENCE, Duration::from_millis)
 }
 

@@ -1,8 +1,9 @@
 //! Adds, updates and removes our entries in the text of a host's settings file.
 //!
-//! Pure: text in, text out. Only the bytes of our own entries (and of lists that they alone were in) are
-//! ever added or removed; whatever else stands in the file, and how it is laid out, stays byte for byte.
-//! An entry is ours if its command runs `vault-agent … hook EVENT` or `ANY --vault DIR hook EVENT`, or if it calls our tool ([`tool`]).
+//! Pure: text in, text out. Only the bytes of our own entries (and of lists that only they were in) are added or removed;
+//! everything
+//! else in the file stays byte for byte. An entry is ours if its command runs `vault-agent … hook EVENT` or
+//! `ANY --vault DIR hook EVENT`, or if it calls our tool ([`tool`]).
 
 use std::ops::Range;
 
@@ -13,7 +14,7 @@ use super::layout::Style;
 use crate::hooks::host::HostEvent;
 use crate::hooks::host::tool;
 
-/// The host ends a hook that takes longer, in seconds; ours give up long before.
+/// The host's timeout of a hook, in seconds; ours end long before.
 const TIMEOUT: u32 = 5;
 
 /// Settings that our entries can't be put into.
@@ -114,8 +115,8 @@ pub fn uninstall(text: &str, before: Option<&str>) -> Result<String, SettingsErr
     if body.trim().is_empty() {
         return Ok(text.to_owned());
     }
-    while let Some(entry) = entries(&shaped(&body)?).into_iter().next() {
-        let root = shaped(&body)?;
+    while let Some(entry) = entries(&parse_settings(&body)?).into_iter().next() {
+        let root = parse_settings(&body)?;
         let range = removal(&root, &entry);
         body.replace_range(range, "");
     }
@@ -142,7 +143,7 @@ pub fn installed(text: &str) -> Result<Vec<(HostEvent, String)>, SettingsError> 
     if body.trim().is_empty() {
         return Ok(Vec::new());
     }
-    let root = shaped(body)?;
+    let root = parse_settings(body)?;
     Ok(entries(&root).into_iter().map(|entry| (entry.event, entry.does.words())).collect())
 }
 
@@ -152,7 +153,7 @@ fn caller(text: &str) -> Result<Option<Caller>, SettingsError> {
     if body.trim().is_empty() {
         return Ok(None);
     }
-    let all = entries(&shaped(body)?);
+    let all = entries(&parse_settings(body)?);
     let server = all.iter().find_map(|entry| match &entry.does {
         EntryAction::Call(server) => Some(server.clone()),
         EntryAction::Run(..) => None,
@@ -200,7 +201,7 @@ impl EntryAction {
 }
 
 /// The text as a tree of the host's shape, as far as our entries are concerned.
-pub(super) fn shaped(text: &str) -> Result<Node, SettingsError> {
+pub(super) fn parse_settings(text: &str) -> Result<Node, SettingsError> {
     let root = json::parse(text)?;
     let wrong = |node: &Node, what: &str, wanted| {
         let before = &text[..node.span.start];
@@ -235,7 +236,7 @@ fn entries(root: &Node) -> Vec<Entry> {
     for (list, member) in hooks.members().iter().enumerate() {
         for (group, node) in member.value.items().iter().enumerate() {
             for (place, hook) in node.get("hooks").map(Node::items).unwrap_or_default().iter().enumerate() {
-                if let Some((event, does)) = does(hook) {
+                if let Some((event, does)) = action_of(hook) {
                     found.push(Entry { event, list, group, place, span: hook.span.clone(), does });
                 }
             }
@@ -245,7 +246,7 @@ fn entries(root: &Node) -> Vec<Entry> {
 }
 
 /// The action of a hook, if it is ours.
-fn does(hook: &Node) -> Option<(HostEvent, EntryAction)> {
+fn action_of(hook: &Node) -> Option<(HostEvent, EntryAction)> {
     let text = |name: &str| hook.get(name).and_then(Node::text);
     if text("tool") == Some(tool::TOOL) {
         let event = hook.get("input")?.get("event").and_then(Node::text)?;
@@ -253,11 +254,11 @@ fn does(hook: &Node) -> Option<(HostEvent, EntryAction)> {
     }
     let command = hook.get("command")?;
     let line = command.text()?;
-    Some((ours(line)?, EntryAction::Run(line.to_owned(), command.span.clone())))
+    Some((event_of_command(line)?, EntryAction::Run(line.to_owned(), command.span.clone())))
 }
 
 /// The event that a command of ours is for.
-fn ours(command: &str) -> Option<HostEvent> {
+fn event_of_command(command: &str) -> Option<HostEvent> {
     let words = words(command)?;
     let program = words.first()?.rsplit(['/', '\\']).next()?;
     let has_our_name = program == "vault-agent" || program == "vault-agent.exe";
@@ -312,7 +313,7 @@ fn next_update(
     caller: &Caller,
     kept: &mut bool,
 ) -> Result<Option<(Range<usize>, String)>, SettingsError> {
-    let root = shaped(body)?;
+    let root = parse_settings(body)?;
     let hooks = root.get("hooks");
     let in_own_list = |entry: &&Entry| {
         hooks.and_then(|hooks| hooks.members().get(entry.list)).is_some_and(|m| m.key == event.host_name())
@@ -339,7 +340,7 @@ fn addition(
     caller: &Caller,
     style: &Style,
 ) -> Result<(Range<usize>, String), SettingsError> {
-    let root = shaped(body)?;
+    let root = parse_settings(body)?;
     let group = json!({ "hooks": [caller.hook(event)] });
     let name = event.host_name();
     Ok(match root.get("hooks") {

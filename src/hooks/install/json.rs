@@ -1,5 +1,6 @@
-//! JSON with byte ranges: finds each value's place in a text, so that one can be added or removed and all other bytes
-//! stay. `serde_json` says whether a text is JSON, `jsonc-parser` where its values stand.
+//! Parses JSON with byte ranges: each value's place in the text, so that one can be added or removed and all other bytes
+//! stay.
+//! `serde_json` checks the text, `jsonc-parser` finds the ranges.
 
 use std::ops::Range;
 

@@ -1,14 +1,16 @@
 //! Claude Code's own memories: their folder, and the setting that moves it into the vault.
 //!
-//! The host has one folder of Markdown a project, and a setting that names another ([`KEY`]). It is believed in the
-//! person's own settings of the project (`.claude/settings.local.json`), not in those that are shared; it has to be an
-//! absolute path. Pure: texts and paths in, texts and paths out.
+//! The host has one folder of Markdown files a project, and a setting that names another ([`KEY`]). The host reads that
+//! setting only
+//! from the person's own settings of the project (`.claude/settings.local.json`), not from shared ones; it has to be an
+//! absolute
+//! path. Pure: texts and paths in, texts and paths out.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::entries::{SettingsError, cut, shaped, split_bom};
+use super::entries::{SettingsError, cut, parse_settings, split_bom};
 use super::layout::Style;
 use crate::memory::Scope;
 
@@ -23,12 +25,12 @@ const MAX_NAME_CHARS: usize = 200;
 ///
 /// # Errors
 /// The text is no JSON, or not of the host's shape.
-pub fn set_in(text: &str) -> Result<Option<String>, SettingsError> {
+pub fn configured_folder(text: &str) -> Result<Option<String>, SettingsError> {
     let body = split_bom(text).1;
     if body.trim().is_empty() {
         return Ok(None);
     }
-    let root = shaped(body)?;
+    let root = parse_settings(body)?;
     Ok(root.get(KEY).and_then(|node| node.text()).map(str::to_owned))
 }
 
@@ -36,11 +38,11 @@ pub fn set_in(text: &str) -> Result<Option<String>, SettingsError> {
 ///
 /// # Errors
 /// As [`set_in`].
-pub fn with(text: &str, folder: &str) -> Result<String, SettingsError> {
+pub fn with_folder(text: &str, folder: &str) -> Result<String, SettingsError> {
     let (bom, body) = split_bom(text);
     let style = Style::of(body);
     let mut body = if body.trim().is_empty() { format!("{{}}{}", style.newline) } else { body.to_owned() };
-    let root = shaped(&body)?;
+    let root = parse_settings(&body)?;
     let value = Value::from(folder).to_string();
     let (range, new) = match root.get(KEY) {
         Some(node) => (node.span.clone(), value),
@@ -57,13 +59,13 @@ pub fn with(text: &str, folder: &str) -> Result<String, SettingsError> {
 ///
 /// # Errors
 /// As [`set_in`].
-pub fn without(text: &str) -> Result<String, SettingsError> {
+pub fn without_folder(text: &str) -> Result<String, SettingsError> {
     let (bom, body) = split_bom(text);
     if body.trim().is_empty() {
         return Ok(text.to_owned());
     }
     let mut body = body.to_owned();
-    let root = shaped(&body)?;
+    let root = parse_settings(&body)?;
     if let Some(at) = root.members().iter().position(|member| member.key == KEY) {
         let spans: Vec<_> = root.members().iter().map(|member| member.span.clone()).collect();
         body.replace_range(cut(&spans, at).unwrap_or(root.span.start + 1..root.span.end - 1), "");
@@ -91,7 +93,7 @@ pub fn name(scope: &Scope, project: &Path) -> String {
 }
 
 /// The host's own folder of a project's memories; none where it hashes the name.
-pub fn usual(config: &Path, project: &Path) -> Option<PathBuf> {
+pub fn default_folder(config: &Path, project: &Path) -> Option<PathBuf> {
     let text = project.to_str()?;
     let name: String = text
         .chars()
@@ -113,22 +115,22 @@ mod tests {
         for before in
             ["{\n  \"model\": \"x\"\n}\n", "{\"a\":1,\"b\":[ ]}", "\u{feff}{\r\n\t\"a\": 1\r\n}", "{}"]
         {
-            let once = with(before, "/v/memory/claude/app").unwrap();
-            assert_eq!(set_in(&once).unwrap().as_deref(), Some("/v/memory/claude/app"), "{once}");
-            let moved = with(&once, "/w \"x\"").unwrap();
+            let once = with_folder(before, "/v/memory/claude/app").unwrap();
+            assert_eq!(configured_folder(&once).unwrap().as_deref(), Some("/v/memory/claude/app"), "{once}");
+            let moved = with_folder(&once, "/w \"x\"").unwrap();
             assert_eq!(moved, once.replace("/v/memory/claude/app", "/w \\\"x\\\""));
-            assert_eq!(without(&moved).unwrap(), before);
+            assert_eq!(without_folder(&moved).unwrap(), before);
         }
-        assert_eq!(with("", "/v").unwrap(), "{\n  \"autoMemoryDirectory\": \"/v\"\n}\n");
-        assert_eq!(set_in("").unwrap(), None);
-        assert!(with("[1]", "/v").is_err() && with("{,}", "/v").is_err());
+        assert_eq!(with_folder("", "/v").unwrap(), "{\n  \"autoMemoryDirectory\": \"/v\"\n}\n");
+        assert_eq!(configured_folder("").unwrap(), None);
+        assert!(with_folder("[1]", "/v").is_err() && with_folder("{,}", "/v").is_err());
     }
 
     #[test]
     fn the_host_names_its_folders_after_the_path() {
-        let dir = usual(Path::new("/h/.claude"), Path::new("/home/me/my_app.rs/ü")).unwrap();
+        let dir = default_folder(Path::new("/h/.claude"), Path::new("/home/me/my_app.rs/ü")).unwrap();
         assert_eq!(dir, Path::new("/h/.claude/projects/-home-me-my-app-rs--/memory"));
-        assert_eq!(usual(Path::new("/h"), Path::new(&format!("/{}", "a".repeat(200)))), None);
+        assert_eq!(default_folder(Path::new("/h"), Path::new(&format!("/{}", "a".repeat(200)))), None);
     }
 
     #[test]

@@ -1,10 +1,9 @@
 //! Installs our entries in a host's settings file, updates and removes them.
 //!
 //! The file's text comes in; a new text goes out, and every byte that isn't ours stays as it was.
-//! - [`entries`]: adding and removing. Pure; [`json`] and [`layout`] say where a value stands and how the file is laid
-//!   out;
+//! - [`entries`]: adding and removing entries. Pure; [`json`] finds a value's place, [`layout`] the file's indentation;
 //! - [`settings_file`]: the file on disk;
-//! - [`memories`]: the setting that moves what the host remembers by itself into the vault.
+//! - [`memories`]: the setting that moves the host's own memories into the vault.
 
 pub(super) mod entries;
 mod json;

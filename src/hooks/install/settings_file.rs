@@ -1,8 +1,9 @@
-//! A host's settings file on disk: read whole, written whole, with what it was kept beside it.
+//! A host's settings file on disk: read whole, replaced whole, with a backup of the original beside it.
 //!
-//! The new text goes to a file of its own in the same folder and takes the old one's place in one step, so
-//! the host never reads half of it. A link stays a link; a read-only file, and a link to nothing, are refused.
-//! The file as it was before our entries came is kept as `<name>.before-vault-agent`, with its rights.
+//! The new text is written to a file of its own in the same folder and renamed over the old one, so that the host never
+//! reads half of
+//! it. A link stays a link; a read-only file, and a link to nothing, are refused. The file before our entries is kept as
+//! `<name>.before-vault-agent`, with its permissions.
 
 use std::fs::Permissions;
 use std::io::{self, Write};
@@ -83,10 +84,10 @@ impl SettingsFile {
         std::fs::create_dir_all(dir)?;
         let is_clean = install::installed(self.text()).is_ok_and(|entries| entries.is_empty());
         if let Some(text) = self.text.as_ref().filter(|_| is_clean) {
-            put(&self.backup(), text.as_bytes(), permissions.as_ref())?;
+            replace_file(&self.backup(), text.as_bytes(), permissions.as_ref())?;
         }
         self.unchanged()?;
-        put(&self.path, after.as_bytes(), permissions.as_ref())
+        replace_file(&self.path, after.as_bytes(), permissions.as_ref())
     }
 
     /// Removes the file.
@@ -128,7 +129,7 @@ impl SettingsFile {
 
 /// Writes a file in one step, with the permissions of the one that it replaces or keeps. Until it has them
 /// only its owner reads it.
-fn put(path: &Path, bytes: &[u8], permissions: Option<&Permissions>) -> io::Result<()> {
+fn replace_file(path: &Path, bytes: &[u8], permissions: Option<&Permissions>) -> io::Result<()> {
     let mut name = std::ffi::OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
     name.push(format!(".{}", std::process::id()));

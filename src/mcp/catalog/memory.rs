@@ -2,7 +2,7 @@
 
 use rmcp::model;
 
-use super::{Argument, ArgumentKind, Effect, MOST_TEXT, QUESTION, Tool, choice, line};
+use super::{Argument, ArgumentKind, Effect, MAX_TEXT_CHARS, QUESTION, Tool, choice, line};
 use crate::mcp::outputs::{Edited, Listing, Promoted, Recalled, Removed, Saved, Searched, Text};
 use crate::mcp::tools::{commitments, memory, notes, search};
 
@@ -23,12 +23,12 @@ const SAVE_SCOPE: Argument = line(
     false,
     "Whose: `global` (default; the user), `here` (this project), `project:ID`, `agent:ID`, `user:ID`, `custom:NAME`.",
 );
-const SHELF: &[&str] = &["long", "daily", "commitment"];
+const MEMORY_KINDS: &[&str] = &["long", "daily", "commitment"];
 const EXPECTED: Argument = line("expected", false, "`hash` of `memory_get`: refused if changed.");
 const NOTE: Argument = line("path", true, "Its note, as in `MEMORY.md`.");
 const SAYS: Argument = Argument {
     name: "text",
-    kind: ArgumentKind::Text { most: MOST_TEXT },
+    kind: ArgumentKind::Text { most: MAX_TEXT_CHARS },
     required: true,
     default: None,
     doc: "Its exact words now, all of them.",
@@ -116,7 +116,7 @@ pub(super) const LIST: Tool = Tool {
     name: "memory_list",
     title: "List memory",
     doc: "Lists facts by section (`long`), days (`daily`) or follow-ups (`commitment`). Untrusted context.",
-    arguments: &[choice("scope", SHELF, true, "Which kind."), MEMORY_SCOPE],
+    arguments: &[choice("scope", MEMORY_KINDS, true, "Which kind."), MEMORY_SCOPE],
     effect: Effect::Reads,
     output: model::Tool::with_output_schema::<Listing>,
     act: memory::list,
@@ -137,10 +137,10 @@ pub(super) const SAVE: Tool = Tool {
     title: "Save a memory",
     doc: "Saves a durable fact (`long`), a note of the day (`daily`), or a follow-up that the user is told when due (`commitment`). Saved only if the answer shows its lines.",
     arguments: &[
-        choice("scope", SHELF, true, "Which kind."),
+        choice("scope", MEMORY_KINDS, true, "Which kind."),
         Argument {
             name: "content",
-            kind: ArgumentKind::Text { most: MOST_TEXT },
+            kind: ArgumentKind::Text { most: MAX_TEXT_CHARS },
             required: true,
             default: None,
             doc: "Words that make sense by themselves.",
@@ -167,7 +167,7 @@ pub(super) const EDIT: Tool = Tool {
         SAYS,
         Argument {
             name: "new_text",
-            kind: ArgumentKind::Text { most: MOST_TEXT },
+            kind: ArgumentKind::Text { most: MAX_TEXT_CHARS },
             required: true,
             default: None,
             doc: "Its new words.",
@@ -205,7 +205,7 @@ pub(super) const PROMOTE: Tool = Tool {
         },
         Argument {
             name: "text",
-            kind: ArgumentKind::Text { most: MOST_TEXT },
+            kind: ArgumentKind::Text { most: MAX_TEXT_CHARS },
             required: false,
             default: None,
             doc: "Its words, should lines have moved.",

@@ -1,9 +1,8 @@
-//! Every tool as data: its name, its words, its arguments, its effect, and the function that does it.
+//! Lists every tool as data: its name, its description, its arguments, its effect, and the function that does it.
 //!
-//! Schemas, checks, annotations and `--tools` all come from this one table, so they can't disagree. Which
-//! tools a purpose needs follows the three configurations of the first source document.
+//! Schemas, checks, annotations and `--tools` all come from this one table, so they can't disagree.
 //!
-//! - `reminders`, `memory`, `lcm`, `brains`: the tools of a topic; `tool`: what a tool is made of;
+//! - `reminders`, `memory`, `lcm`, `brains`: the tools of a topic; `tool`: the definition of a tool;
 //! - `set`: the named sets of tools (`recall`, `deliver`, …). A new tool is a constant in its topic's file, a line in
 //!   [`TOOLS`], and a function in [`crate::mcp::tools`].
 
@@ -20,7 +19,7 @@ pub use super::arguments::{Argument, ArgumentKind};
 pub use tool::{Effect, Tool};
 
 /// Characters of a memory at most; what is written must fit the memory's own limit in bytes, too.
-pub const MOST_TEXT: usize = 65_536;
+pub const MAX_TEXT_CHARS: usize = 65_536;
 /// Characters of an id, a date, a section or a scope.
 const SHORT: usize = 500;
 /// Characters of a question.

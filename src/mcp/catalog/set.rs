@@ -8,7 +8,7 @@ use crate::mcp::tool_set::ToolSet;
 /// The read-only tools of memory.
 const RECALL: &[&str] =
     &["memory_search", "memory_recall", "memory_get", "memory_list", "memory_commitment_due"];
-/// Memory, and what makes the user be told something.
+/// Memory, and tools that notify the user.
 const DELIVER: &[&str] = &[
     "memory_search",
     "memory_recall",

@@ -52,7 +52,7 @@ impl fmt::Debug for Tool {
 }
 
 impl Tool {
-    /// As a client is told of it.
+    /// Its description for clients.
     pub fn describe(&self) -> model::Tool {
         let reads = self.effect == Effect::Reads;
         let destructive = matches!(self.effect, Effect::Changes | Effect::ChangesEach | Effect::Removes);
@@ -73,7 +73,7 @@ impl Tool {
     }
 }
 
-/// Takes out how wide a number is: clients' checkers know no `uint32` or `double`, and some refuse the whole schema.
+/// Removes number formats: clients' validators know no `uint32` or `double`, and some refuse the whole schema.
 fn without_formats(schema: &mut Value) {
     match schema {
         Value::Object(fields) => {

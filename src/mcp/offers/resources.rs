@@ -45,7 +45,7 @@ pub fn path_of(uri: &str) -> Result<NotePath, ErrorData> {
         .strip_prefix(SCHEME)
         .ok_or_else(|| bad(format!("{shown:?} is no `vault://` URI; resources/list gives all")))?;
     let rest = rest.strip_prefix('/').unwrap_or(rest);
-    let text = decoded(rest).ok_or_else(|| bad(format!("{shown:?} is not percent-encoded UTF-8")))?;
+    let text = percent_decode(rest).ok_or_else(|| bad(format!("{shown:?} is not percent-encoded UTF-8")))?;
     let path = NotePath::new(&text).map_err(|error| bad(error.to_string()))?;
     if !WalkOptions::default().takes(&path) {
         return Err(bad(format!("`{path}` is no note; notes end in `.md` and no part begins with a dot")));
@@ -53,7 +53,7 @@ pub fn path_of(uri: &str) -> Result<NotePath, ErrorData> {
     Ok(path)
 }
 
-fn decoded(text: &str) -> Option<String> {
+fn percent_decode(text: &str) -> Option<String> {
     let mut out = Vec::with_capacity(text.len());
     let mut bytes = text.bytes();
     while let Some(byte) = bytes.next() {

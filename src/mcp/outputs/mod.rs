@@ -1,6 +1,6 @@
 //! Outputs of the tools as structures, whose JSON schemas are the tools' output schemas.
 //!
-//! The doc comments stand in those schemas and are read by models.
+//! The doc comments become part of those schemas, for models.
 
 #[cfg(feature = "assistant")]
 mod lcm;
@@ -78,18 +78,18 @@ impl From<search::Hit> for Hit {
             line: hit.line,
             end_line: hit.end_line,
             kind: hit.kind.to_owned(),
-            section: hit.section.as_deref().map(seen),
+            section: hit.section.as_deref().map(visible),
             timestamp: hit.timestamp.map(|at| at.to_string()),
-            author: hit.author.as_deref().map(seen),
+            author: hit.author.as_deref().map(visible),
             score: hit.score,
-            snippet: seen(&hit.snippet),
+            snippet: visible(&hit.snippet),
             alike: hit.alike,
         }
     }
 }
 
 /// A text without invisible characters.
-fn seen(text: &str) -> String {
+fn visible(text: &str) -> String {
     invisible::strip(text).into_owned()
 }
 

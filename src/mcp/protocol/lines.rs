@@ -1,9 +1,10 @@
 //! The transport over standard input and output: one JSON message a line.
 //!
-//! A line that is no JSON, or no message, is answered with an error whose id is null (or the message's own) and the next
-//! one is read; the specification of JSON-RPC has it so. What is written goes through one task, so that a message whose
-//! sender was given up is never cut in the middle. Reading bears being dropped at any await: what was read of a line
-//! stays in the buffer.
+//! A line that is no JSON, or no message, is answered with an error whose id is null (or the message's own), as JSON-RPC
+//! specifies,
+//! and the next line is read. One task does all writing, so that a message is never cut when its sender is dropped. Reading
+//! may be
+//! dropped at any await: a partly read line stays in the buffer.
 
 use std::io::{Error, ErrorKind};
 

@@ -12,8 +12,8 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::search::Progress;
 
-/// No two words are nearer to each other than this.
-const PAUSE: Duration = Duration::from_millis(100);
+/// The shortest time between two reports.
+const MIN_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The end that the working thread has.
 #[derive(Debug)]
@@ -24,10 +24,10 @@ pub struct Reporter {
 
 impl Reporter {
     /// Reports the progress of the work, if the client asked for it and not too often.
-    pub fn tell(&self, progress: Progress) {
+    pub fn report(&self, progress: Progress) {
         let Some(sender) = &self.sender else { return };
         let mut last = self.last.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if last.is_none_or(|last| last.elapsed() >= PAUSE) || progress.done == progress.total {
+        if last.is_none_or(|last| last.elapsed() >= MIN_INTERVAL) || progress.done == progress.total {
             *last = Some(Instant::now());
             // No receiver is left: the call was cancelled.
             let _ = sender.send(progress);
@@ -43,7 +43,7 @@ pub struct Progresses {
     told: f64,
 }
 
-/// Both ends; nothing is ever told without a token.
+/// Both ends of a channel; without a token nothing is reported.
 pub fn channel(token: Option<ProgressToken>) -> (Reporter, Progresses) {
     let (sender, receiver) = unbounded_channel();
     let sender = token.is_some().then_some(sender);
@@ -51,7 +51,7 @@ pub fn channel(token: Option<ProgressToken>) -> (Reporter, Progresses) {
 }
 
 impl Progresses {
-    /// Passes words on to the client until there are no more.
+    /// Forwards reports to the client until the sender is gone.
     pub async fn forward(mut self, peer: Peer<RoleServer>) {
         let Some(token) = self.token.take() else { return };
         while let Some(Progress { done, total }) = self.receiver.recv().await {

@@ -183,7 +183,7 @@ impl ServerHandler for Server {
         let cancel = context.ct.clone();
         let work = tokio::task::spawn_blocking(move || {
             let arguments = arguments::check(tool.name, tool.arguments, &given)?;
-            let (workspace, progress) = (shared.workspace(), |done| reporter.tell(done));
+            let (workspace, progress) = (shared.workspace(), |done| reporter.report(done));
             let call = Call {
                 shared: &shared,
                 workspace,

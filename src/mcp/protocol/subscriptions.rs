@@ -17,7 +17,7 @@ use crate::mcp::offers::resources;
 use crate::mcp::shared_state::SharedState;
 use crate::vault::{NotePath, Stat, WatchEvent, Watcher};
 
-/// One way to a client.
+/// A connection to a client.
 #[derive(Debug, Clone)]
 pub enum Listener {
     /// A session that said `resources/subscribe`.
@@ -27,7 +27,7 @@ pub enum Listener {
 }
 
 impl Listener {
-    /// Whether it could be told.
+    /// Notifies the client; false where it is gone.
     async fn tell(&self, uri: &str) -> bool {
         match self {
             Self::Peer(peer) => {
@@ -83,11 +83,11 @@ impl Subscriptions {
         let mut state = self.lock();
         if state.watcher.is_none() {
             let (hub, runtime) = (Arc::downgrade(self), Handle::current());
-            let watcher = Watcher::start(&vault, move |event| heard(&hub, &runtime, &event));
+            let watcher = Watcher::start(&vault, move |event| on_watch_event(&hub, &runtime, &event));
             let watcher = watcher.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
             state.watcher = Some(watcher);
         }
-        // Looked at after the watcher has begun: what changes from here on has an event.
+        // Read after the watcher has begun: every later change has an event.
         let seen = vault.stat(&path).ok().flatten();
         let watched = state.notes.entry(path).or_insert_with(|| Watched { seen, listeners: Vec::new() });
         watched.listeners.retain(|one| one.session != session || one.uri != uri);
@@ -132,7 +132,7 @@ impl Subscriptions {
 }
 
 /// Handles an event on the watcher's thread.
-fn heard(hub: &Weak<Subscriptions>, runtime: &Handle, event: &WatchEvent) {
+fn on_watch_event(hub: &Weak<Subscriptions>, runtime: &Handle, event: &WatchEvent) {
     let Some(hub) = hub.upgrade() else { return };
     let tell = hub.changed(event);
     if tell.is_empty() {
@@ -167,7 +167,7 @@ impl Session {
         &self.hub
     }
 
-    /// Wants to know when the note changes; a second time changes nothing.
+    /// Subscribes to a note; idempotent.
     ///
     /// # Errors
     /// The URI names no note, or the vault can't be watched.
@@ -175,7 +175,7 @@ impl Session {
         self.hub.subscribe(self.id, uri, listener)
     }
 
-    /// Doesn't want to know any more.
+    /// Ends a subscription.
     ///
     /// # Errors
     /// The URI names no note.

@@ -1,7 +1,6 @@
 //! Finds memories near in meaning to a saved one, so that a model sees repetitions and contradictions.
 //!
-//! Only `MEMORY.md` is looked at, as it stands, with the vectors that are in the binary; no index is opened. Pure but for
-//! the one note.
+//! It reads `MEMORY.md` alone and uses the vectors that are in the binary; no index is opened.
 
 use super::{Call, one_line};
 use crate::embed::Embedder;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::{Call, ToolAnswer, ToolOutcome, one_line};
-use crate::hooks::recall_gate::is_worth_a_look;
+use crate::hooks::recall_gate::needs_recall;
 use crate::mcp::failure::Failure;
 use crate::mcp::outputs::{Recalled, Searched};
 use crate::memory::Scope;
@@ -45,7 +45,7 @@ pub fn recall(call: &Call<'_>) -> ToolOutcome {
     let most = usize::try_from(arguments.whole("max_chars").unwrap_or(400)).unwrap_or(400);
     let query = arguments.text("query").unwrap_or_default();
     let visible = call.visible_scopes()?;
-    if !is_worth_a_look(query) {
+    if !needs_recall(query) {
         return Ok(ToolAnswer::new("NONE", &Recalled { digest: None, hits: Vec::new(), untrusted: true }));
     }
     let found = warm(call)?.recall(query, Some(&within(None, &visible)), most, false)?;

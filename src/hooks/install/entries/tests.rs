@@ -1,4 +1,4 @@
-//! Tests of the entries of a settings file, case by case.
+//! Tests of the entries of a settings file.
 
 use super::*;
 
