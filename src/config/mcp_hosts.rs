@@ -21,7 +21,7 @@ pub fn variables(server: &McpServer) -> impl Iterator<Item = &str> {
 
 /// The server and the tool of these that `mcp__SERVER__TOOL` means, as such programs write them: other signs than
 /// letters, digits, `-` and `_` are `_` there.
-pub fn spelled<'a>(servers: &'a [McpServer], name: &'a str) -> Option<(&'a str, &'a str)> {
+pub fn resolve_tool_name<'a>(servers: &'a [McpServer], name: &'a str) -> Option<(&'a str, &'a str)> {
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
     let said = |server: &'a McpServer| {
         let tool = name.strip_prefix("mcp__")?.strip_prefix(server.name.as_str())?.strip_prefix("__")?;
@@ -90,7 +90,7 @@ impl McpServer {
     }
 
     /// The tools that Claude Code may use without asking, as `--allowedTools` takes them; any other is asked about.
-    pub fn free_for_claude(&self) -> Vec<String> {
+    pub fn allowed_tools(&self) -> Vec<String> {
         let free = self.tools.iter().filter(|tool| !self.asks(tool));
         free.map(|tool| format!("mcp__{}__{tool}", self.name)).collect()
     }
@@ -172,7 +172,7 @@ key_file = "~/key"
                 (&Value::Null, &Value::Null),
             ]
         );
-        assert_eq!(servers[0].free_for_claude(), ["mcp__web__browser_navigate"]);
+        assert_eq!(servers[0].allowed_tools(), ["mcp__web__browser_navigate"]);
         insta::assert_snapshot!(servers[0].for_codex(), @r#"
         args = ["-y", "@playwright/mcp"]
         command = "npx"
@@ -190,7 +190,7 @@ key_file = "~/key"
             ("mcp__webs__browser_click", None),
             ("browser_click", None),
         ] {
-            assert_eq!(spelled(&servers, name), meant, "{name}");
+            assert_eq!(resolve_tool_name(&servers, name), meant, "{name}");
         }
         assert_eq!(servers.iter().flat_map(variables).collect::<Vec<_>>(), ["DISPLAY", "FAR_KEY"]);
     }

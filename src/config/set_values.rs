@@ -21,25 +21,25 @@ const EITHER: [(&str, &str); 2] =
 /// # Errors
 /// A sentence on why the text can't be changed; the person changes it by hand then.
 pub fn with_values(text: &str, values: &[(&str, Value)]) -> Result<String, String> {
-    let (bom, body) = split(text);
-    let mut expected = read(body)?;
+    let (bom, body) = split_bom(text);
+    let mut expected = parse_table(body)?;
     let mut after = body.to_owned();
     for (path, value) in values {
         let (table, key) = split_path(path);
-        let other = other(path).map(|other| split_path(other).1);
+        let other = equivalent_key(path).map(|other| split_path(other).1);
         after = put(&after, table, key, other, &value.to_string());
         let mut inner = Some(&mut expected);
         for name in table.into_iter().flat_map(|table| table.split('.')) {
             inner = inner
                 .and_then(|at| at.entry(name).or_insert_with(|| Value::Table(Table::new())).as_table_mut());
         }
-        let inner = inner.ok_or_else(|| cannot(path))?;
+        let inner = inner.ok_or_else(|| not_editable(path))?;
         if let Some(other) = other {
             inner.remove(other);
         }
         inner.insert(key.to_owned(), value.clone());
     }
-    finished(bom, &after, &expected, values.iter().map(|(path, _)| *path))
+    verify(bom, &after, &expected, values.iter().map(|(path, _)| *path))
 }
 
 /// The text of a settings file with one more `[[brain]]` at its end.
@@ -47,16 +47,16 @@ pub fn with_values(text: &str, values: &[(&str, Value)]) -> Result<String, Strin
 /// # Errors
 /// As [`with_values`].
 pub fn with_brain(text: &str, brain: &Table) -> Result<String, String> {
-    let (bom, body) = split(text);
-    let mut expected = read(body)?;
+    let (bom, body) = split_bom(text);
+    let mut expected = parse_table(body)?;
     let known = expected.entry("brain").or_insert_with(|| Value::Array(Vec::new()));
-    known.as_array_mut().ok_or_else(|| cannot("brain"))?.push(Value::Table(brain.clone()));
+    known.as_array_mut().ok_or_else(|| not_editable("brain"))?.push(Value::Table(brain.clone()));
     let end = line_end(body);
     let gap = if body.is_empty() || body.ends_with("\n\n") { "" } else { end };
     let open = if body.is_empty() || body.ends_with('\n') { "" } else { end };
     let lines: String = brain.iter().map(|(key, value)| format!("{key} = {value}{end}")).collect();
     let after = format!("{body}{open}{gap}[[brain]]{end}{lines}");
-    finished(bom, &after, &expected, ["brain"].into_iter())
+    verify(bom, &after, &expected, ["brain"].into_iter())
 }
 
 /// The text of a settings file in which keys that stand before the first table are commented out; those that don't stand
@@ -65,40 +65,40 @@ pub fn with_brain(text: &str, brain: &Table) -> Result<String, String> {
 /// # Errors
 /// As [`with_values`].
 pub fn without(text: &str, keys: &[&str]) -> Result<String, String> {
-    let (bom, body) = split(text);
-    let mut expected = read(body)?;
+    let (bom, body) = split_bom(text);
+    let mut expected = parse_table(body)?;
     let mut after = body.to_owned();
     for key in keys {
         expected.remove(*key);
-        if let Some((name, _)) = standing(&after, None, key) {
+        if let Some((name, _)) = find_key(&after, None, key) {
             after.insert(name.start, '#');
         }
     }
-    finished(bom, &after, &expected, keys.iter().copied())
+    verify(bom, &after, &expected, keys.iter().copied())
 }
 
-fn finished<'a>(
+fn verify<'a>(
     bom: &str,
     after: &str,
     expected: &Table,
     paths: impl Iterator<Item = &'a str>,
 ) -> Result<String, String> {
-    if read(after).as_ref() != Ok(expected) {
-        return Err(cannot(&paths.collect::<Vec<_>>().join("`, `")));
+    if parse_table(after).as_ref() != Ok(expected) {
+        return Err(not_editable(&paths.collect::<Vec<_>>().join("`, `")));
     }
     Settings::parse(after).map_err(|error| error.to_string())?;
     Ok(format!("{bom}{after}"))
 }
 
-fn cannot(paths: &str) -> String {
+fn not_editable(paths: &str) -> String {
     format!("`{FILE_NAME}` is written in a way that can't be added to: set `{paths}` there yourself")
 }
 
-fn split(text: &str) -> (&str, &str) {
+fn split_bom(text: &str) -> (&str, &str) {
     text.strip_prefix('\u{feff}').map_or(("", text), |body| ("\u{feff}", body))
 }
 
-fn read(text: &str) -> Result<Table, String> {
+fn parse_table(text: &str) -> Result<Table, String> {
     text.parse().map_err(|error| format!("`{FILE_NAME}` can't be read: {error}"))
 }
 
@@ -112,7 +112,7 @@ fn split_path(path: &str) -> (Option<&str>, &str) {
 }
 
 /// The key that says the same in another way.
-fn other(path: &str) -> Option<&'static str> {
+fn equivalent_key(path: &str) -> Option<&'static str> {
     EITHER.into_iter().find_map(|(a, b)| match path {
         _ if path == a => Some(b),
         _ if path == b => Some(a),
@@ -123,10 +123,10 @@ fn other(path: &str) -> Option<&'static str> {
 /// Puts a value where its key stands, where `other` stands in its place, or where it belongs.
 pub(super) fn put(text: &str, table: Option<&str>, key: &str, other: Option<&str>, value: &str) -> String {
     let end = line_end(text);
-    if let Some((_, span)) = standing(text, table, key) {
+    if let Some((_, span)) = find_key(text, table, key) {
         return format!("{}{value}{}", &text[..span.start], &text[span.end..]);
     }
-    if let Some((name, span)) = other.and_then(|other| standing(text, table, other)) {
+    if let Some((name, span)) = other.and_then(|other| find_key(text, table, other)) {
         let (before, between, after) = (&text[..name.start], &text[name.end..span.start], &text[span.end..]);
         return format!("{before}{key}{between}{value}{after}");
     }
@@ -150,7 +150,7 @@ pub(super) fn put(text: &str, table: Option<&str>, key: &str, other: Option<&str
 }
 
 /// The positions of a key and its value.
-fn standing(text: &str, table: Option<&str>, key: &str) -> Option<(Range<usize>, Range<usize>)> {
+fn find_key(text: &str, table: Option<&str>, key: &str) -> Option<(Range<usize>, Range<usize>)> {
     let root = DeTable::parse(text).ok()?;
     let mut at = root.get_ref();
     for name in table.into_iter().flat_map(|table| table.split('.')) {

@@ -1,4 +1,4 @@
-//! Finds keys of a settings file under a commented-out header, which so count for the table above it. Pure.
+//! Finds keys of a settings file below a commented-out header, which TOML counts to the table above. Pure.
 
 use toml::de::{DeTable, DeValue};
 

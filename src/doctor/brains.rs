@@ -29,7 +29,7 @@ pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
     for (listed, brain) in brains::listed(workspace).into_iter().zip(&prepared) {
         let name = &listed.name;
         let program = brain.settings.command().into_iter().next();
-        if let Some(program) = program.filter(|program| !is_there(program)) {
+        if let Some(program) = program.filter(|program| !is_executable(program)) {
             checks.push(Check::fail(
                 "brain",
                 format!("{name}: the program `{program}` is not there"),
@@ -58,7 +58,7 @@ pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
                 "ask it with `vault-agent brain test {name}`; `vault-agent brain reset {name}` forgets the failure"
             );
             let check = Check::warn("brain", format!("{name}: {}", listed.state(now)), fix);
-            checks.push(check.mended_by(Mend::ForgetFailure(name.clone())));
+            checks.push(check.fixed_by(Mend::ForgetFailure(name.clone())));
         } else if listed.fails() {
             let fix = format!("see what it answers: `vault-agent brain test {name}`");
             let detail = format!("{name}: {}", listed.state(now));
@@ -74,7 +74,11 @@ pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
             checks.push(Check::ok("brain", detail));
         }
         let in_usd = workspace.settings.assistant.day_usd.or(brain.settings.day_usd).is_some();
-        if in_usd && brain.price.is_none() && says_no_cost(brain.settings.kind) && !is_here(&listed.url) {
+        if in_usd
+            && brain.price.is_none()
+            && reports_no_cost(brain.settings.kind)
+            && !is_private_address(&listed.url)
+        {
             let detail = format!("{name}: `day_usd` bounds what is spent, and this brain has no `price`");
             checks.push(Check::warn("brain", detail, "add `price = { input = …, output = … }` to it"));
         }
@@ -83,12 +87,12 @@ pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
 }
 
 /// Whether the cost of its calls is unknown without a price.
-fn says_no_cost(kind: BrainKind) -> bool {
+fn reports_no_cost(kind: BrainKind) -> bool {
     kind != BrainKind::ClaudeCode
 }
 
 /// Whether a program can be run: by its path, or by its name along `PATH`.
-pub(super) fn is_there(program: &str) -> bool {
+pub(super) fn is_executable(program: &str) -> bool {
     use std::os::unix::fs::PermissionsExt;
     let runs = |path: &std::path::Path| {
         path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
@@ -117,11 +121,11 @@ fn address(url: &str) -> Option<String> {
 
 /// Whether it lies in the open between here and a server elsewhere.
 pub(super) fn is_open(url: &str) -> bool {
-    url.starts_with("http://") && !is_here(url)
+    url.starts_with("http://") && !is_private_address(url)
 }
 
 /// Whether the server is on this machine or in a private network.
-fn is_here(url: &str) -> bool {
+fn is_private_address(url: &str) -> bool {
     let Ok(url) = reqwest::Url::parse(url) else { return false };
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
     match host.parse() {

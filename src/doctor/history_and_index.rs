@@ -21,7 +21,7 @@ pub(super) fn history(workspace: &crate::workspace::Workspace, look: super::Look
             "history",
             format!("{} of {} files are gone since {}, too many to believe", held.deleted.len(), held.known, held.since),
             "bring them back with `vault-agent restore`, or say that it is meant with `vault-agent history --accept-deletions`",
-        ).mended_by(Mend::Gone)),
+        ).fixed_by(Mend::Gone)),
         Ok(None) => {}
         Err(error) => checks.push(Check::warn("history", error.to_string(), "the next full snapshot writes it anew")),
     }
@@ -34,7 +34,7 @@ pub(super) fn history(workspace: &crate::workspace::Workspace, look: super::Look
                 detail,
                 "finish it with `vault-agent restore`, or take it back with `--roll-back`",
             )
-            .mended_by(Mend::Interrupted),
+            .fixed_by(Mend::Interrupted),
         );
     }
     let left_out = history.left_out().unwrap_or_default();
@@ -72,7 +72,7 @@ fn probe(history: &crate::history::History, look: super::Look) -> Vec<Check> {
         .flaws
         .iter()
         .take(SHOWN)
-        .map(|flaw| Check::fail("history", flaw.detail.clone(), fix).mended_by(Mend::Verify))
+        .map(|flaw| Check::fail("history", flaw.detail.clone(), fix).fixed_by(Mend::Verify))
         .collect();
     if found.flaws.len() > SHOWN {
         checks.push(Check::fail("history", format!("{} more flaws", found.flaws.len() - SHOWN), fix));
@@ -89,7 +89,7 @@ pub(super) fn index(workspace: &crate::workspace::Workspace, look: super::Look) 
         Ok(index) => index,
         Err(error) => {
             return vec![
-                Check::fail("index", error.to_string(), "run `vault-agent reindex`").mended_by(Mend::Reindex),
+                Check::fail("index", error.to_string(), "run `vault-agent reindex`").fixed_by(Mend::Reindex),
             ];
         }
     };

@@ -13,14 +13,14 @@ use crate::workspace::Workspace;
 
 /// The folder that holds a folder an agent, and in it one a project.
 const FOLDER: &str = crate::transfer::follow::FOLDER;
-/// So many notes at once are no tidying up.
-const MANY: usize = 3;
-/// Deletions this close together count as one.
-const ONE_GO: SignedDuration = SignedDuration::from_mins(5);
+/// Fewer deletions at once are no loss.
+const MIN_NOTES: usize = 3;
+/// Deletions this close group_deletions count as one.
+const MAX_GAP: SignedDuration = SignedDuration::from_mins(5);
 /// Older losses are not reported.
-const NEWS: SignedDuration = SignedDuration::from_hours(7 * 24);
-/// At most so many snapshots are looked at.
-const SNAPSHOTS: usize = 100;
+const MAX_AGE: SignedDuration = SignedDuration::from_hours(7 * 24);
+/// The most snapshots that are read.
+const MAX_SNAPSHOTS: usize = 100;
 
 /// Notes of one folder that went at once, and aren't back.
 #[derive(Debug, Serialize)]
@@ -65,11 +65,13 @@ pub fn recent(workspace: &Workspace) -> Vec<Loss> {
     if !workspace.dirs.state.join("history.git").exists() {
         return Vec::new();
     }
-    let since = workspace.clock.now().saturating_sub(NEWS).ok();
-    let filter = Filter { path: Some(FOLDER.to_owned()), since, limit: Some(SNAPSHOTS), ..Filter::default() };
+    let since = workspace.clock.now().saturating_sub(MAX_AGE).ok();
+    let filter =
+        Filter { path: Some(FOLDER.to_owned()), since, limit: Some(MAX_SNAPSHOTS), ..Filter::default() };
     let followed = |name: &str| workspace.settings.follow.contains_key(name);
-    let one =
-        |at, path: String, before| Some(DeletedNote { folder: kept(&path, followed)?, at, path, before });
+    let one = |at, path: String, before| {
+        Some(DeletedNote { folder: agent_folder(&path, followed)?, at, path, before })
+    };
     let mut gone: Vec<DeletedNote> = Vec::new();
     // A held bulk deletion is in no snapshot yet.
     if let Ok(Some(held)) = history.held() {
@@ -94,12 +96,12 @@ pub fn recent(workspace: &Workspace) -> Vec<Loss> {
         let at = ShownInstant::new(instant, workspace.zone.tz());
         Some(Loss { folder, notes: group.len(), at, instant, before })
     };
-    together(gone).into_iter().filter(|group| group.len() >= MANY).filter_map(shown).collect()
+    group_deletions(gone).into_iter().filter(|group| group.len() >= MIN_NOTES).filter_map(shown).collect()
 }
 
 /// The mass deletions of each folder, newest first, from notes that come newest first: a deletion may come as several
 /// snapshots. A note that went more than once counts where it went last.
-fn together(mut gone: Vec<DeletedNote>) -> Vec<Vec<DeletedNote>> {
+fn group_deletions(mut gone: Vec<DeletedNote>) -> Vec<Vec<DeletedNote>> {
     let mut seen = HashSet::new();
     gone.retain(|gone| seen.insert(gone.path.clone()));
     // Snapshots of the same second keep their order.
@@ -107,7 +109,7 @@ fn together(mut gone: Vec<DeletedNote>) -> Vec<Vec<DeletedNote>> {
     let mut groups: Vec<Vec<DeletedNote>> = Vec::new();
     for gone in gone {
         let is_near =
-            |last: &DeletedNote| last.folder == gone.folder && gone.at.duration_until(last.at) <= ONE_GO;
+            |last: &DeletedNote| last.folder == gone.folder && gone.at.duration_until(last.at) <= MAX_GAP;
         match groups.last_mut() {
             Some(group) if group.last().is_some_and(is_near) => group.push(gone),
             _ => groups.push(vec![gone]),
@@ -118,7 +120,7 @@ fn together(mut gone: Vec<DeletedNote>) -> Vec<Vec<DeletedNote>> {
 }
 
 /// The folder of an agent that a path lies in: `memory/claude/PROJECT`, or `memory/NAME` of one that is followed.
-fn kept(path: &str, is_followed: impl Fn(&str) -> bool) -> Option<String> {
+fn agent_folder(path: &str, is_followed: impl Fn(&str) -> bool) -> Option<String> {
     let parts: Vec<&str> = path.split('/').collect();
     match parts.as_slice() {
         [FOLDER, "claude", _, _, ..] => Some(parts[..3].join("/")),
@@ -142,7 +144,7 @@ mod tests {
         };
         // Newest first; `a/2` went twice.
         let all = [("a/1", 30), ("a/2", 7), ("b/1", 4), ("a/3", 3), ("a/2", 1), ("a/4", 0)].map(gone);
-        let groups = together(all.to_vec());
+        let groups = group_deletions(all.to_vec());
         let shown: Vec<Vec<&str>> =
             groups.iter().map(|group| group.iter().map(|gone| gone.path.as_str()).collect()).collect();
         assert_eq!(shown, [vec!["a/1"], vec!["a/2", "a/3", "a/4"], vec!["b/1"]]);
@@ -151,12 +153,12 @@ mod tests {
 
     #[test]
     fn only_what_an_agent_keeps_counts() {
-        let kept = |path: &str| kept(path, |name| name == "codex");
-        assert_eq!(kept("memory/claude/app/MEMORY.md").as_deref(), Some("memory/claude/app"));
-        assert_eq!(kept("memory/claude/app/deep/x.md").as_deref(), Some("memory/claude/app"));
-        assert_eq!(kept("memory/codex/deep/x.md").as_deref(), Some("memory/codex"));
+        let agent_folder = |path: &str| agent_folder(path, |name| name == "codex");
+        assert_eq!(agent_folder("memory/claude/app/MEMORY.md").as_deref(), Some("memory/claude/app"));
+        assert_eq!(agent_folder("memory/claude/app/deep/x.md").as_deref(), Some("memory/claude/app"));
+        assert_eq!(agent_folder("memory/codex/deep/x.md").as_deref(), Some("memory/codex"));
         for other in ["memory/x.md", "memory/claude/x.md", "memory/mine/a/x.md", "notes/claude/app/x.md"] {
-            assert_eq!(kept(other), None, "{other}");
+            assert_eq!(agent_folder(other), None, "{other}");
         }
     }
 }

@@ -149,7 +149,7 @@ fn firing(workspace: &Workspace) -> Option<Check> {
         return Some(Check::warn("firing", reason, "that is as set; change `[schedule] host` to fire here"));
     }
     let reason = workspace.at_rest().filter(|_| workspace.is_paused())?;
-    Some(Check::warn("pause", reason, "that is as set; `vault-agent resume` ends it").mended_by(Mend::Resume))
+    Some(Check::warn("pause", reason, "that is as set; `vault-agent resume` ends it").fixed_by(Mend::Resume))
 }
 
 fn secrets(workspace: &Workspace) -> Option<Check> {

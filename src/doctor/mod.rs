@@ -104,7 +104,7 @@ impl Check {
 
     /// With what mends it.
     #[must_use]
-    pub fn mended_by(self, mend: Mend) -> Self {
+    pub fn fixed_by(self, mend: Mend) -> Self {
         Self { mend: Some(mend), ..self }
     }
 }

@@ -1,7 +1,7 @@
 //! Checks of other MCP servers (`[[mcp]]`), starting and calling none of them: programs, variables, keys.
 
 use super::Check;
-use super::brains::{is_open, is_there};
+use super::brains::{is_executable, is_open};
 use crate::config::{McpServer, secret};
 use crate::workspace::Workspace;
 
@@ -11,7 +11,7 @@ pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
 
 fn check(workspace: &Workspace, server: &McpServer) -> Check {
     let name = &server.name;
-    if let Some(program) = server.command.first().filter(|program| !is_there(program)) {
+    if let Some(program) = server.command.first().filter(|program| !is_executable(program)) {
         return Check::fail(
             "mcp",
             format!("{name}: the program `{program}` is not there"),

@@ -141,7 +141,7 @@ pub fn config(
             let command = format!(
                 "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 claude --mcp-config {file} --strict-mcp-config --disable-slash-commands"
             );
-            let free: Vec<String> = others.iter().flat_map(|other| other.free_for_claude()).collect();
+            let free: Vec<String> = others.iter().flat_map(|other| other.allowed_tools()).collect();
             let command = if free.is_empty() {
                 command
             } else {

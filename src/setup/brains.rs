@@ -127,7 +127,7 @@ pub(super) struct ChosenBrain {
 
 impl ChosenBrain {
     /// Takes its key, and where that is kept.
-    pub(super) fn hold(&mut self, held: HeldSecret) {
+    pub(super) fn set_key(&mut self, held: HeldSecret) {
         (self.key_env, self.key_file) = match held.kept {
             Some(SecretSource::Variable(name)) => (Some(name.to_owned()), None),
             Some(SecretSource::File(file)) => (None, Some(file)),

@@ -103,10 +103,11 @@ impl Dialogue {
         if let Some(look) = &self.looking {
             return Next::Check(look.clone());
         }
-        let open = QuestionKey::ALL.into_iter().find(|step| !self.done.contains(step) && self.applies(*step));
+        let open =
+            QuestionKey::ALL.into_iter().find(|step| !self.done.contains(step) && self.is_applicable(*step));
         let before = |last: QuestionKey| open.is_none_or(|step| step > last);
-        if let Some(kind) = self.untold() {
-            return Next::Check(self.test_of(kind));
+        if let Some(kind) = self.next_untested() {
+            return Next::Check(self.test_message(kind));
         }
         if !self.brain_tried
             && before(QuestionKey::BrainKey)
@@ -121,7 +122,7 @@ impl Dialogue {
         }
     }
 
-    pub(super) fn applies(&self, step: QuestionKey) -> bool {
+    pub(super) fn is_applicable(&self, step: QuestionKey) -> bool {
         if step.way().is_some_and(|kind| !self.asked.contains(&kind)) {
             return false;
         }
@@ -155,7 +156,7 @@ impl Dialogue {
         let taken = match text {
             "skip" => self.skip(step),
             "anyway" if problem.is_some_and(|problem| problem.may_keep) => {
-                self.keep(step);
+                self.keep_unchecked(step);
                 Ok(())
             }
             text => self.take(step, text),
@@ -184,13 +185,13 @@ impl Dialogue {
             }
             QuestionKey::Machines => self.remote = None,
             QuestionKey::Service => self.service = false,
-            step => step.way().into_iter().for_each(|kind| self.leave_out(kind)),
+            step => step.way().into_iter().for_each(|kind| self.disable(kind)),
         }
         Ok(())
     }
 
     /// Keeps an answer that couldn't be checked.
-    fn keep(&mut self, step: QuestionKey) {
+    fn keep_unchecked(&mut self, step: QuestionKey) {
         match step {
             QuestionKey::Notify => drop(self.told.insert(NotifyKind::Desktop)),
             // The answers after it are still asked.
@@ -268,7 +269,7 @@ impl Dialogue {
             QuestionKey::BrainModel => self.chosen.model = typed,
             QuestionKey::BrainKey => self.take_brain_key(&typed)?,
             QuestionKey::Machines => self.take_remote(typed)?,
-            QuestionKey::Service => self.service = yes(&typed)?,
+            QuestionKey::Service => self.service = parse_yes_no(&typed)?,
         }
         Ok(())
     }
@@ -311,10 +312,11 @@ impl Dialogue {
     /// Takes what was found where [`Dialogue::next`] wanted something looked at.
     pub fn checked(&mut self, found: Result<CheckResult, String>) {
         let look = self.looking.take();
-        let open = QuestionKey::ALL.into_iter().find(|step| !self.done.contains(step) && self.applies(*step));
+        let open =
+            QuestionKey::ALL.into_iter().find(|step| !self.done.contains(step) && self.is_applicable(*step));
         let found = match found {
             Ok(found) => found,
-            Err(words) => return self.not_well(look.as_ref(), open, words),
+            Err(words) => return self.check_failed(look.as_ref(), open, words),
         };
         match (found, look) {
             (CheckResult::VaultFolder(folder), _) => {
@@ -338,7 +340,7 @@ impl Dialogue {
                 }
             }
             // A check without a question is a test message, or else the brain.
-            _ => match self.untold() {
+            _ => match self.next_untested() {
                 Some(kind) => drop(self.told.insert(kind)),
                 None => self.brain_tried = true,
             },
@@ -346,7 +348,7 @@ impl Dialogue {
     }
 
     /// A check failed: the question comes again, with the reason.
-    fn not_well(&mut self, look: Option<&Check>, open: Option<QuestionKey>, words: String) {
+    fn check_failed(&mut self, look: Option<&Check>, open: Option<QuestionKey>, words: String) {
         let (step, may_keep) = match look {
             Some(Check::Channels(..)) => {
                 // The channel's id can be typed.
@@ -355,8 +357,8 @@ impl Dialogue {
             }
             Some(Check::Bot(..)) => (QuestionKey::DiscordToken, false),
             Some(_) => (open.unwrap_or(QuestionKey::Vault), false),
-            None => match self.untold() {
-                Some(kind) => return self.not_told(kind, words),
+            None => match self.next_untested() {
+                Some(kind) => return self.test_failed(kind, words),
                 None => (QuestionKey::Brain, true),
             },
         };
@@ -373,7 +375,7 @@ impl Dialogue {
     }
 }
 
-fn yes(text: &str) -> Result<bool, String> {
+fn parse_yes_no(text: &str) -> Result<bool, String> {
     match text.to_lowercase().as_str() {
         "y" | "yes" => Ok(true),
         "n" | "no" => Ok(false),

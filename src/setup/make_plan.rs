@@ -75,11 +75,11 @@ impl Dialogue {
         values: &mut Vec<(&'static str, Value)>,
         secrets: &mut Vec<SecretFile>,
     ) {
-        for (step, held) in self.held() {
-            if step.way() != Some(kind) || !self.applies(step) {
+        for (step, held) in self.held_secrets() {
+            if step.way() != Some(kind) || !self.is_applicable(step) {
                 continue;
             }
-            let (Some(held), Some((key, name, set))) = (held, place_of(step, set)) else { continue };
+            let (Some(held), Some((key, name, set))) = (held, secret_place(step, set)) else { continue };
             let file = match (&held.kept, &held.value) {
                 (Some(SecretSource::File(file)), _) => file.clone(),
                 (None, Some(value)) => self.secret_file(name, set, value.clone(), secrets),
@@ -92,7 +92,7 @@ impl Dialogue {
     }
 
     /// The secrets of the ways to be told, by their questions.
-    fn held(&self) -> [(QuestionKey, Option<&HeldSecret>); 6] {
+    fn held_secrets(&self) -> [(QuestionKey, Option<&HeldSecret>); 6] {
         [
             (QuestionKey::DiscordToken, self.token.as_ref()),
             (QuestionKey::DiscordWebhook, self.webhook.as_ref()),
@@ -145,7 +145,7 @@ impl Dialogue {
 
     /// The variables of the shell that what was answered needs.
     pub(super) fn variables_used(&self) -> Vec<String> {
-        let held = self.held().into_iter().filter(|(step, _)| self.applies(*step));
+        let held = self.held_secrets().into_iter().filter(|(step, _)| self.is_applicable(*step));
         let named = held.filter_map(|(_, held)| match held?.kept.as_ref()? {
             SecretSource::Variable(name) => Some((*name).to_owned()),
             SecretSource::File(_) | SecretSource::Settings => None,
@@ -194,7 +194,7 @@ impl Dialogue {
 }
 
 /// The place of a question's secret: the key that names its file, the file's usual name, and the file that is set.
-fn place_of(step: QuestionKey, set: &Settings) -> Option<(&'static str, &'static str, Option<&String>)> {
+fn secret_place(step: QuestionKey, set: &Settings) -> Option<(&'static str, &'static str, Option<&String>)> {
     let (discord, notify) = (&set.discord, &set.notify);
     let (key, name, file) = match step {
         QuestionKey::DiscordToken => ("discord.token_file", "discord-token", &discord.token_file),

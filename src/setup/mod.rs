@@ -1,13 +1,13 @@
-//! `setup`, the pure half: questions, the meaning of answers, and the plan that they lead to.
+//! The pure half of `setup`: questions, the parsing of answers, and the plan that follows from them.
 //!
-//! A [`Dialogue`] is a state machine. It names the next [`Question`], takes a text for an answer, and may ask for a
-//! check ([`Check`]) first: whether Discord knows the token, whether the model answers. The caller (a terminal, a file)
-//! makes the check and reports the [`CheckResult`]. At the end stands a [`Plan`]: all that will be written, shown first.
+//! A [`Dialogue`] is a state machine. It returns the next [`Question`], takes a text as the answer, and may ask for a
+//! check ([`Check`]) first: whether Discord accepts the token, whether the model answers. The caller (a terminal, a file)
+//! makes the check and reports the [`CheckResult`]. The end is a [`Plan`]: all that will be written, shown first.
 //! Nothing here reads a file, a clock or a socket.
 //!
-//! - `question`, `question_texts`: one question, and the words of each; `answers`: a file of answers, for machines;
+//! - `question`, `question_texts`: a question's key, and its words; `answers`: a file of answers, for machines;
 //! - `dialogue`: the order of questions, and an answer's effect; `choices`: the answers so far;
-//! - one file a part of the questions: `vault_folder`, `notifiers`, `discord`, `email`, `ntfy`, `signed_webhook`, `secrets`, `brains`;
+//! - one file a topic: `vault_folder`, `notifiers`, `discord`, `email`, `ntfy`, `signed_webhook`, `secrets`, `brains`;
 //! - `plan`, `make_plan`: all that will be written, and how it follows from the answers.
 
 mod answers;

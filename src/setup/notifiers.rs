@@ -70,7 +70,7 @@ impl Dialogue {
     }
 
     /// Leaves one way out: as it is set it stays, else it isn't told.
-    pub(super) fn leave_out(&mut self, kind: NotifyKind) {
+    pub(super) fn disable(&mut self, kind: NotifyKind) {
         self.asked.remove(&kind);
         let set = self.set().notify.by_default();
         if !set.contains(&kind) {
@@ -82,9 +82,9 @@ impl Dialogue {
     }
 
     /// The first way whose questions are answered and that wasn't tried yet.
-    pub(super) fn untold(&self) -> Option<NotifyKind> {
+    pub(super) fn next_untested(&self) -> Option<NotifyKind> {
         let is_answered = |kind: &NotifyKind| {
-            QuestionKey::about(*kind).all(|step| self.done.contains(&step) || !self.applies(step))
+            QuestionKey::about(*kind).all(|step| self.done.contains(&step) || !self.is_applicable(step))
         };
         let open = |kind: &NotifyKind| *kind != NotifyKind::Console && !self.told.contains(kind);
         let mut waiting = self.asked.iter().copied().filter(open);
@@ -92,7 +92,7 @@ impl Dialogue {
     }
 
     /// A test message didn't arrive: the questions that it depends on come again, with the reason.
-    pub(super) fn not_told(&mut self, kind: NotifyKind, words: String) {
+    pub(super) fn test_failed(&mut self, kind: NotifyKind, words: String) {
         let step = match kind {
             NotifyKind::Console | NotifyKind::Desktop => QuestionKey::Notify,
             NotifyKind::Discord if self.by_webhook => QuestionKey::DiscordWebhook,
@@ -111,7 +111,7 @@ impl Dialogue {
     }
 
     /// The test message of a way.
-    pub(super) fn test_of(&self, kind: NotifyKind) -> Check {
+    pub(super) fn test_message(&self, kind: NotifyKind) -> Check {
         let of =
             |held: &Option<super::choices::HeldSecret>| held.as_ref().and_then(|held| held.value.clone());
         let set = self.set();

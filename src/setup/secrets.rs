@@ -36,7 +36,7 @@ impl Dialogue {
         let held = HeldSecret { value, kept };
         match self.place(step) {
             Some(place) => *place = Some(held),
-            None => self.chosen.hold(held),
+            None => self.chosen.set_key(held),
         }
         Ok(())
     }

@@ -1,7 +1,8 @@
-//! Reading other programs' files, which lie outside the vault: bounded, and through no link.
+//! Reads other programs' files, which lie outside the vault: with bounds, and without following links.
 //!
-//! A workspace may come from anywhere. A link to a person's keys, an endless pipe or a file of a gigabyte costs a line
-//! in the report and nothing else.
+//! A source may come from anywhere: a link to a person's keys, an endless pipe or a file of a gigabyte becomes one line in
+//! the
+//! report.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read};

@@ -1,11 +1,11 @@
-//! An OpenClaw workspace: what it remembers, how its agent speaks, what it does by itself, and its skills.
+//! Reads an OpenClaw workspace: its memories, persona, profile, heartbeat and skills.
 //!
 //! - `MEMORY.md` is free Markdown there; each of its items and paragraphs becomes a memory, in the section that its
-//!   headings name. A day's note comes as it is, where the vault has none of that day. Other notes of `memory/` are kept
+//!   headings name. A day's note is taken as it is, where the vault has none of that day. Other notes of `memory/` are kept
 //!   whole in the folder of imports.
 //! - `IDENTITY.md` and `SOUL.md` become the persona, `USER.md` the profile: where the vault's own is still the template's.
-//! - `HEARTBEAT.md` becomes the routine `heartbeat`, switched off. `skills/` comes by its notes.
-//! - All else (`AGENTS.md`, `TOOLS.md`, scripts) is about that program: it is named and stays where it is.
+//! - `HEARTBEAT.md` becomes the routine `heartbeat`, switched off. `skills/` is taken by its notes.
+//! - Other files (`AGENTS.md`, `TOOLS.md`, scripts) are about that program: they are reported and stay where they are.
 
 use std::path::Path;
 

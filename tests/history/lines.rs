@@ -87,7 +87,7 @@ fn a_section_comes_back_and_what_stands_beside_it_stays() {
     room.snapshot();
     let target = LineTarget::Section("A".to_owned());
     let plan = room.history.plan_part(&note("a.md"), &target, None).unwrap();
-    assert!(!plan.is_there());
+    assert!(!plan.is_unchanged());
     // Somebody types between the plan and its carrying out.
     room.write("a.md", "# N\nnew\n## A\nspoilt\n## B\nthree, and more\nand more\n");
     let report = room.history.restore_part(&room.editor, &plan).unwrap();

@@ -348,7 +348,7 @@ fn server_and_tool<'a>(call: &'a Value, others: &'a [McpServer]) -> Option<(&'a 
     {
         return Some((server, tool)).filter(|_| known(server));
     }
-    mcp_hosts::spelled(others, answer_text)
+    mcp_hosts::resolve_tool_name(others, answer_text)
 }
 
 /// A call's name and arguments, and whether these are known.

@@ -308,7 +308,7 @@ impl MessagesSoFar<'_> {
             return known.clone();
         }
         let ours = name.strip_prefix("mcp__").and_then(|name| name.strip_prefix(SERVER)?.strip_prefix("__"));
-        let (name, arguments) = match (ours, mcp_hosts::spelled(self.servers, name)) {
+        let (name, arguments) = match (ours, mcp_hosts::resolve_tool_name(self.servers, name)) {
             (None, Some((server, tool))) => (FOREIGN, foreign(server, tool, input)),
             (ours, _) => (ours.unwrap_or(name), input.clone()),
         };

@@ -12,9 +12,9 @@ use crate::config::{ConfigError, git_address};
 /// Holds the name of this machine, in the place of its host name.
 const NAME_VARIABLE: &str = "VAULT_AGENT_MACHINE";
 /// The most machines in `prefer`, and the most endpoints.
-const MOST: usize = 32;
+const MAX_ENDPOINTS: usize = 32;
 /// The longest name, prefix or vault's id, in bytes.
-const LONGEST: usize = 64;
+const MAX_NAME_BYTES: usize = 64;
 
 /// The store through which several machines agree on the voice.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -89,7 +89,7 @@ fn prefix() -> String {
 /// Whether a text can be the name of a machine: letters, digits, `-`, `_` and `.`, not first a dot.
 fn is_name(text: &str) -> bool {
     let fine = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
-    (1..=LONGEST).contains(&text.len()) && !text.starts_with('.') && text.bytes().all(fine)
+    (1..=MAX_NAME_BYTES).contains(&text.len()) && !text.starts_with('.') && text.bytes().all(fine)
 }
 
 /// The name of this machine: `VAULT_AGENT_MACHINE`, or the host name.
@@ -103,9 +103,9 @@ pub fn machine_name() -> Result<String, ConfigError> {
     if is_name(&name) {
         return Ok(name);
     }
-    let shown: String = name.chars().filter(|c| !c.is_control()).take(LONGEST).collect();
+    let shown: String = name.chars().filter(|c| !c.is_control()).take(MAX_NAME_BYTES).collect();
     Err(ConfigError::new(format!("this machine's name `{shown}` is none that machines can share"))
-        .suggest(format!("set `{NAME_VARIABLE}` to 1 to {LONGEST} letters, digits, `-`, `_` and `.`")))
+        .suggest(format!("set `{NAME_VARIABLE}` to 1 to {MAX_NAME_BYTES} letters, digits, `-`, `_` and `.`")))
 }
 
 impl Machines {
@@ -120,10 +120,10 @@ impl Machines {
             MachinesEngine::Git => self.validate_git()?,
             MachinesEngine::Etcd => self.validate_etcd()?,
         }
-        if self.prefer.len() > MOST {
+        if self.prefer.len() > MAX_ENDPOINTS {
             return wrong(
                 "prefer",
-                format!("`machines.prefer` names more than {MOST} machines"),
+                format!("`machines.prefer` names more than {MAX_ENDPOINTS} machines"),
                 "name fewer",
             );
         }
@@ -160,15 +160,16 @@ impl Machines {
 
     fn validate_etcd(&self) -> Result<(), (String, ConfigError)> {
         let form = "write them as in `endpoints = [\"https://10.0.0.1:2379\"]`";
-        if self.endpoints.is_empty() || self.endpoints.len() > MOST {
-            let message = format!("`machines.engine` is `etcd`, which wants 1 to {MOST} `endpoints`");
+        if self.endpoints.is_empty() || self.endpoints.len() > MAX_ENDPOINTS {
+            let message =
+                format!("`machines.engine` is `etcd`, which wants 1 to {MAX_ENDPOINTS} `endpoints`");
             return wrong("engine", message, form);
         }
         if let Some(endpoint) = self.endpoints.iter().find(|endpoint| !is_endpoint(endpoint)) {
             let message = format!("`machines.endpoints` holds `{}`, which is no endpoint", shown(endpoint));
             return wrong("endpoints", message, form);
         }
-        if !self.prefix.split('/').all(is_name) || self.prefix.len() > LONGEST {
+        if !self.prefix.split('/').all(is_name) || self.prefix.len() > MAX_NAME_BYTES {
             let message = format!("`machines.prefix` is `{}`, which is no prefix", shown(&self.prefix));
             return wrong("prefix", message, "use letters, digits, `-`, `_` and `.`, as in `vaults/home`");
         }

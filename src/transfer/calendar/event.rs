@@ -11,7 +11,7 @@ use crate::format::reminder::{DateText, Recur, Reminder, ReminderLine, TimeText}
 use crate::schedule::{self, Series, Zone};
 
 /// Of a daily reminder, so many occurrences are looked at for clock changes: four years of them.
-const LOOKED_AT: usize = 4 * 366;
+const MAX_OCCURRENCES: usize = 4 * 366;
 
 /// Writes events.
 pub(super) struct Events<'a> {
@@ -50,7 +50,7 @@ impl<'a> Events<'a> {
         if let Some(rule) = rule(reminder) {
             self.out.line("RRULE", &rule);
         }
-        let note = self.where_it_differs(reminder);
+        let note = self.first_differing_date(reminder);
         self.end(&reminder.msg, note.as_deref(), "Reminder");
     }
 
@@ -89,7 +89,7 @@ impl<'a> Events<'a> {
     }
 
     /// The dates at which clocks skip the time of a recurring reminder, so that a calendar may show another time.
-    fn where_it_differs(&self, reminder: &Reminder) -> Option<String> {
+    fn first_differing_date(&self, reminder: &Reminder) -> Option<String> {
         if reminder.recur == Recur::None {
             return None;
         }
@@ -97,7 +97,7 @@ impl<'a> Events<'a> {
             let told = self.zone.tz().to_datetime(occurrence.at);
             (told != occurrence.local).then_some((occurrence.local, told))
         };
-        let near = schedule::occurrences(self.zone, reminder).take(LOOKED_AT);
+        let near = schedule::occurrences(self.zone, reminder).take(MAX_OCCURRENCES);
         let mut near = near.take_while(|occurrence| occurrence.local.year() <= self.last_year);
         let (said, told) = near.find_map(|occurrence| differs(&occurrence))?;
         let day = |at: civil::DateTime| format!("{} {}", DateText(at.date()), TimeText(at.time()));

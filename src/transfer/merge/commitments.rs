@@ -11,18 +11,18 @@ use crate::vault::{Operation, apply};
 
 pub(super) fn merge(before: &[u8], items: &[&ImportItem]) -> Merged {
     let mut file = commitment::parse(before);
-    let mut said: HashSet<_> = file.blocks.iter().map(|block| what(&block.commitment)).collect();
+    let mut said: HashSet<_> = file.blocks.iter().map(|block| content_of(&block.commitment)).collect();
     let mut ids: HashSet<String> = file.blocks.iter().map(|block| block.commitment.id.clone()).collect();
     ids.extend(file.other_ids.iter().cloned());
     let mut merged = Merged { after: before.to_vec(), ..Merged::default() };
     let mut wanted: Vec<(usize, Commitment)> = Vec::new();
     for (place, item) in items.iter().enumerate() {
         let ImportItem::Commitment(new) = item else { continue };
-        let Some(safe) = as_it_reads(new) else {
+        let Some(safe) = reparsed(new) else {
             merged.refused.push((place, "it would not read back as it is".to_owned()));
             continue;
         };
-        if !said.insert(what(&safe)) {
+        if !said.insert(content_of(&safe)) {
             merged.duplicates += 1;
             continue;
         }
@@ -60,12 +60,12 @@ pub(super) fn merge(before: &[u8], items: &[&ImportItem]) -> Merged {
 }
 
 /// The follow-up as its own block reads back.
-fn as_it_reads(new: &Commitment) -> Option<Commitment> {
+fn reparsed(new: &Commitment) -> Option<Commitment> {
     let file = commitment::parse(format!("\n{}", new.to_block()).as_bytes());
     file.find(&new.id).map(|block| block.commitment.clone())
 }
 
 /// A follow-up's content, without its id and its state.
-fn what(commitment: &Commitment) -> (String, Option<Timestamp>, Option<String>) {
+fn content_of(commitment: &Commitment) -> (String, Option<Timestamp>, Option<String>) {
     (commitment.text.clone(), commitment.due, commitment.scope.clone())
 }

@@ -68,12 +68,12 @@ pub fn merge(kind: NoteKind, before: &[u8], items: &[&ImportItem]) -> Merged {
         NoteKind::Pinned => bullets::merge(before, "# Pinned\n", &wanted(items)),
         NoteKind::Reminders => reminders::merge(before, items),
         NoteKind::Commitments => commitments::merge(before, items),
-        NoteKind::Profile | NoteKind::Persona | NoteKind::Other => whole(before, items),
+        NoteKind::Profile | NoteKind::Persona | NoteKind::Other => create_note(before, items),
     }
 }
 
 /// A note that is kept whole where there is none.
-fn whole(before: &[u8], items: &[&ImportItem]) -> Merged {
+fn create_note(before: &[u8], items: &[&ImportItem]) -> Merged {
     let mut merged = Merged { after: before.to_vec(), ..Merged::default() };
     for (place, item) in items.iter().enumerate() {
         let (ImportItem::Note { text, .. }
@@ -102,7 +102,7 @@ fn whole(before: &[u8], items: &[&ImportItem]) -> Merged {
 fn day(date: Date, before: &[u8], items: &[&ImportItem]) -> Merged {
     let first = items.iter().position(|item| matches!(item, ImportItem::Day { .. }));
     if let Some(first) = first.filter(|_| before.is_empty()) {
-        let mut merged = whole(before, &items[first..=first]);
+        let mut merged = create_note(before, &items[first..=first]);
         let rest: Vec<&ImportItem> =
             items.iter().enumerate().filter(|(at, _)| *at != first).map(|(_, item)| *item).collect();
         if !rest.is_empty() {

@@ -10,14 +10,14 @@ use crate::vault::{Operation, apply};
 pub(super) fn merge(before: &[u8], items: &[&ImportItem]) -> Merged {
     let file = reminder::parse(before);
     let mut ids: HashSet<_> = file.reminders.iter().filter_map(|line| line.reminder.id).collect();
-    let said: HashSet<_> = file.reminders.iter().map(|line| what(&line.reminder)).collect();
+    let said: HashSet<_> = file.reminders.iter().map(|line| content_of(&line.reminder)).collect();
     let mut merged = Merged { after: before.to_vec(), ..Merged::default() };
     let mut wanted: Vec<(usize, String)> = Vec::new();
     for (place, item) in items.iter().enumerate() {
         let ImportItem::Reminder(new) = item else { continue };
         let known = match new.id {
             Some(id) => ids.contains(&id),
-            None => said.contains(&what(new)),
+            None => said.contains(&content_of(new)),
         };
         if known {
             merged.duplicates += 1;
@@ -52,6 +52,6 @@ pub(super) fn merge(before: &[u8], items: &[&ImportItem]) -> Merged {
 }
 
 /// A reminder's content, without its id.
-fn what(reminder: &Reminder) -> (jiff::civil::DateTime, reminder::Recur, &str) {
+fn content_of(reminder: &Reminder) -> (jiff::civil::DateTime, reminder::Recur, &str) {
     (reminder.date.to_datetime(reminder.time), reminder.recur, &reminder.msg)
 }
