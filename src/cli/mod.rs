@@ -1,10 +1,8 @@
 //! Runs the command line: parses arguments, opens what the command needs, prints its result or its error.
 //!
 //! Arguments come in; results on standard output, notes on standard error and an exit code go out. [`run`] may be called
-//! more
-//! than once in one process. A command is one file with a doc comment (its help), an `Args` struct (its options) and a
-//! `run`
-//! function that returns a [`CommandResult`]; the file has the command's name and lies in the folder of its topic:
+//! more than once in one process. A command is one file with a doc comment (its help), an `Args` struct (its options) and a
+//! `run` function that returns a [`CommandResult`]; the file has the command's name and lies in the folder of its topic:
 //! - [`setup`], [`init`], [`doctor`]: setting a vault up, and checking it;
 //! - [`reminders`]: `remind`, `commitment`, `check`; [`memories`]: `memory`, `inbox`;
 //! - [`index`]: `search`, `recall`, `reindex`, `stats`;
@@ -15,8 +13,7 @@
 //! - [`completions`], [`man`]: `completions`, `man`.
 //!
 //! Shared by all: [`commands`] lists the commands, [`context`] holds what each is given, [`assistant_commands`] lists what
-//! the
-//! assistant may call from its shell, [`error`] is an error with its exit code, [`logging`] the log on standard error,
+//! the assistant may call from its shell, [`error`] is an error with its exit code, [`logging`] the log on standard error,
 //! [`instant_option`] parses instants, [`zone`] finds this machine's time zone.
 //!
 //! Never here: a rule about notes, reminders or memories. What another front door could need lies in a room.

@@ -2,9 +2,8 @@
 //!
 //! `vault-agent hook EVENT` is one short process an event. The host's message comes in; one line in the host's format goes
 //! out, or nothing. **Whatever goes wrong, the host goes on**: the cause is a line in a log, the exit code is 0. Text from
-//! memory is
-//! untrusted context and is marked so; what a hook gives is never logged as conversation and never indexed. In the order of
-//! a call:
+//! memory is untrusted context and is marked so; what a hook gives is never logged as conversation and never indexed. In
+//! the order of a call:
 //! - [`respond`](respond()): the message is read on a thread that is left behind after 300 ms;
 //! - [`host`]: the host's events, messages, transcripts and the format of answers, and the timeout;
 //! - [`events`]: one file an event;

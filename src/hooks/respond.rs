@@ -1,8 +1,7 @@
 //! Answers the host's message with one line, within the timeout.
 //!
 //! [`respond`] reads the message on a thread that is left behind after the timeout, calls the handler of its event, and
-//! archives the
-//! session afterwards. It never fails: an error is a line in the hooks' log.
+//! archives the session afterwards. It never fails: an error is a line in the hooks' log.
 
 use std::io::Read;
 use std::path::PathBuf;

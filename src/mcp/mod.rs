@@ -4,8 +4,7 @@
 //! [`serve_http`] are the entry points. In the order of a call:
 //! - [`protocol`]: sessions, transports, subscriptions. It translates, and calls the rooms;
 //! - [`catalog`]: every tool as data, from which schemas, checks and `--tools` come. [`arguments`] are checked against it,
-//!   and
-//!   [`ToolSet`] lists the tools that a server exposes;
+//!   and [`ToolSet`] lists the tools that a server exposes;
 //! - [`tools`]: what the tools do, by calling the rooms; [`outputs`]: their answers, as structures;
 //! - [`SharedState`]: the state that all sessions of one process share, each part opened at its first use;
 //! - [`offers`]: resources, prompts and completion;
@@ -13,8 +12,7 @@
 //! - [`hosts`]: the configuration of each host, for `mcp-config`; `toolbox`: the catalog for our own assistant.
 //!
 //! Never here: what a reminder or a memory is. Nothing but the protocol is written to standard output, and nothing blocks
-//! the
-//! protocol's own tasks: what waits for a disk runs on a thread of its own.
+//! the protocol's own tasks: what waits for a disk runs on a thread of its own.
 
 mod arguments;
 mod catalog;

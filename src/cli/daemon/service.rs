@@ -1,8 +1,7 @@
 //! `service`: installs the daemon as a systemd user unit, or as a launchd agent on macOS.
 //!
 //! It writes one file and calls the platform's own tool (`systemctl --user`, `launchctl`). Where that tool isn't there, the
-//! file
-//! stays and a note says which command to run.
+//! file stays and a note says which command to run.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,8 +1,7 @@
 //! Moves Claude Code's own memories into the vault (`hook install`), and out of it again (`hook uninstall`).
 //!
 //! The host itself writes the notes, into the folder that its settings name ([`memories`]). Existing ones are copied once,
-//! as one
-//! write that can be undone; the originals stay.
+//! as one write that can be undone; the originals stay.
 
 use std::path::{Path, PathBuf};
 

@@ -1,8 +1,7 @@
 //! The commands over memory: `memory`, and `inbox` for candidates.
 //!
 //! - [`memory`], [`inbox`]: one file a command; [`saving`] is `memory save`; [`arguments`] parses arguments. What an
-//!   operation
-//!   does is decided in [`crate::memory`].
+//!   operation does is decided in [`crate::memory`].
 
 mod arguments;
 pub(super) mod inbox;

@@ -1,8 +1,7 @@
 //! Finds the id of the reminder or task that a person names by its words, as a notification shows them.
 //!
 //! Words that are a whole message are preferred to words that are part of one. Words that several messages have are refused
-//! with
-//! a list of them; nothing is guessed.
+//! with a list of them; nothing is guessed.
 
 use jiff::ToSpan;
 

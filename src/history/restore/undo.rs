@@ -2,8 +2,8 @@
 //!
 //! The writes are journaled before the first of them, so that the next command finishes a killed undo
 //! ([`History::finish_pending`]), and so that a snapshot in between attributes none of them to a person. Where a person
-//! changes a
-//! note at the same moment, the notes that the undo wrote go back, and the plan is made anew from the present notes.
+//! changes a note at the same moment, the notes that the undo wrote go back, and the plan is made anew from the present
+//! notes.
 
 use std::collections::HashSet;
 

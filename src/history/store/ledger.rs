@@ -1,10 +1,8 @@
 //! The list of snapshots that is kept outside the repository.
 //!
 //! `history.log` beside `history.git` has a line `TIME WORD ID` for each snapshot and never loses one. A commit's id is a
-//! hash of
-//! everything before it: while the branch ends where the list ends, nothing was rewritten. Where it doesn't, and no
-//! interruption of
-//! ours explains that, the list records it. It holds no note and no name of one.
+//! hash of everything before it: while the branch ends where the list ends, nothing was rewritten. Where it doesn't, and no
+//! interruption of ours explains that, the list records it. It holds no note and no name of one.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};

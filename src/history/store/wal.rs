@@ -1,15 +1,11 @@
 //! The write-ahead log for loose objects and the branch: one sync for each snapshot.
 //!
 //! Git syncs each loose object, its folder and the branch: ten waits for the disk for one changed note. Here objects and
-//! branch
-//! are written without waiting, and the same bytes go into one record of this log, which is synced once. After a power cut
-//! the next
-//! start finds another boot id in the log's head and writes all objects and the branch again from the records. While the
-//! same
-//! kernel runs a kill loses nothing, so nothing is replayed. A log that has grown is checkpointed: everything is synced,
-//! and the
-//! log starts over. A snapshot of one changed note takes 9 ms with the log and 52 ms without it (ext4 on a virtual disk,
-//! `cargo bench --bench history`).
+//! branch are written without waiting, and the same bytes go into one record of this log, which is synced once. After a
+//! power cut the next start finds another boot id in the log's head and writes all objects and the branch again from the
+//! records. While the same kernel runs a kill loses nothing, so nothing is replayed. A log that has grown is checkpointed:
+//! everything is synced, and the log starts over. A snapshot of one changed note takes 9 ms with the log and 52 ms without
+//! it (ext4 on a virtual disk, `cargo bench --bench history`).
 //!
 //! Only Linux has a boot id; on other systems libgit2 syncs each object.
 

@@ -1,8 +1,7 @@
 //! Takes snapshots: from the vault's files to commits.
 //!
 //! Paths that may have changed, or the editor's report of a write, come in; a [`Snapshot`] goes out. Bulk deletions by a
-//! person are
-//! held until they confirm; a file that the last snapshot has seen as it is isn't read again.
+//! person are held until they confirm; a file that the last snapshot has seen as it is isn't read again.
 //! - [`history`]: [`History`], the state that all parts of the room share;
 //! - [`select`]: the files that are kept; [`left_out`]: the list of files that the last scan had to leave out; [`entries`],
 //!   [`scan`]: cached file stats, and changes;

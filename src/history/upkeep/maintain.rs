@@ -1,8 +1,7 @@
 //! Packs the repository now and then, so that ten years of snapshots stay small and quick.
 //!
 //! Many loose objects become a pack; many small packs become one. A new pack is synced before the objects that it replaces
-//! are
-//! removed, so a kill leaves duplicates at worst.
+//! are removed, so a kill leaves duplicates at worst.
 
 use std::collections::BTreeSet;
 use std::fs;

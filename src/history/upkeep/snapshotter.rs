@@ -1,10 +1,8 @@
 //! Schedules and takes the daemon's snapshots.
 //!
 //! [`Batch`] is the policy, pure: changes of people are committed after two quiet seconds, and at least every five minutes
-//! under
-//! steady typing; the whole vault is compared at start, hourly, and when the watcher lost events. [`Snapshotter`] carries
-//! it out,
-//! packs now and then, and pushes in the background. It never sleeps: the daemon asks when to call it next.
+//! under steady typing; the whole vault is compared at start, hourly, and when the watcher lost events. [`Snapshotter`]
+//! carries it out, packs now and then, and pushes in the background. It never sleeps: the daemon asks when to call it next.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,10 +1,8 @@
 //! Checks the agent's promises against the history, commit by commit.
 //!
 //! Logs only grow; each write of the agent touches only the lines that its trailers name; every one-off reminder that the
-//! scheduler
-//! removed has a delivery; ids never change. A violation is reported with its commit, file and line. A restore is a
-//! person's
-//! decision and may bring back anything.
+//! scheduler removed has a delivery; ids never change. A violation is reported with its commit, file and line. A restore is
+//! a person's decision and may bring back anything.
 
 use std::collections::BTreeMap;
 

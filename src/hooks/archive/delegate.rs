@@ -1,6 +1,5 @@
 //! Chooses the process that archives a session: the daemon if one runs; else the hook itself, while its time lasts; the
-//! rest
-//! is done by a process that the hook starts and doesn't wait for.
+//! rest is done by a process that the hook starts and doesn't wait for.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -1,6 +1,5 @@
 //! Finds evidence for an assistant's claim in its turn: a call of our own writing tools or commands, or a write to a note
-//! of the
-//! vault. A file elsewhere is no memory, whatever its name.
+//! of the vault. A file elsewhere is no memory, whatever its name.
 
 use std::path::{Component, Path};
 

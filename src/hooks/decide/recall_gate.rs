@@ -1,9 +1,8 @@
 //! Decides from a prompt's words alone whether memory is searched for it, before any file is opened.
 //!
 //! After the retrieval gate of memory-lancedb-pro (notes on memory systems, §5.1): words about memory force a search;
-//! greetings,
-//! commands, confirmations, signs without words and very short texts that ask nothing get none. `recall` and the MCP tool
-//! `memory_recall` use it too ([`needs_recall`]). The words are in [`crate::hooks::word_lists`], by language.
+//! greetings, commands, confirmations, signs without words and very short texts that ask nothing get none. `recall` and the
+//! MCP tool `memory_recall` use it too ([`needs_recall`]). The words are in [`crate::hooks::word_lists`], by language.
 
 use crate::capture::phrase_match::{holds, is_dense, normalize_words};
 

@@ -1,8 +1,7 @@
 //! Summarises a conversation by extraction: for working memory, and for the day's note.
 //!
 //! The summary lists what was worked on, decisions, preferences, open threads and files, with values verbatim. There is no
-//! model
-//! here: sentences and paths are taken as they were said. Pure.
+//! model here: sentences and paths are taken as they were said. Pure.
 
 use std::path::Path;
 

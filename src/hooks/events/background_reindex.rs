@@ -1,8 +1,7 @@
 //! Starts a process that updates an index which is too far behind for a hook's 300 ms.
 //!
 //! Without a daemon nothing else would update it, and every prompt would be late. The process runs one `recall`, which
-//! updates index
-//! and ranking and ends; at most one is started in ten minutes, and none beside a daemon.
+//! updates index and ranking and ends; at most one is started in ten minutes, and none beside a daemon.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

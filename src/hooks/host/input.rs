@@ -1,8 +1,7 @@
 //! Parses the host's message on standard input.
 //!
 //! Claude Code writes one JSON object. Every field may be missing or null, and unknown fields are ignored, so that a newer
-//! host works
-//! with an older program.
+//! host works with an older program.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};

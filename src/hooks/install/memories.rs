@@ -1,10 +1,8 @@
 //! Claude Code's own memories: their folder, and the setting that moves it into the vault.
 //!
 //! The host has one folder of Markdown files a project, and a setting that names another ([`KEY`]). The host reads that
-//! setting only
-//! from the person's own settings of the project (`.claude/settings.local.json`), not from shared ones; it has to be an
-//! absolute
-//! path. Pure: texts and paths in, texts and paths out.
+//! setting only from the person's own settings of the project (`.claude/settings.local.json`), not from shared ones; it has
+//! to be an absolute path. Pure: texts and paths in, texts and paths out.
 
 use std::path::{Path, PathBuf};
 

@@ -1,8 +1,7 @@
 //! Writes a zone's rules as a `VTIMEZONE`: each change of the clocks in a span of years, by its date.
 //!
 //! Dates and not rules: a zone whose changes follow the moon (Morocco) or a government has no rule, and the dates are
-//! exactly those
-//! of the scheduler. Calendars that know the zone by its name use their own rules anyway.
+//! exactly those of the scheduler. Calendars that know the zone by its name use their own rules anyway.
 
 use std::fmt::Write;
 
