@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use serde::Serialize;
+
 #[cfg(all(unix, feature = "assistant"))]
 use super::assistant_commands;
-use super::error::CommandError;
+use super::error::{CommandError, CommandResult, Status};
 use crate::clock::{self, Clock};
 use crate::config::{self, ConfigError};
 use crate::terminal::Ui;
@@ -129,6 +131,45 @@ impl Context {
         workspace.editor.count_as_settled(true);
         Ok(workspace)
     }
+
+    /// Prints a result, as JSON or as text for people. Exit code 0.
+    ///
+    /// # Errors
+    /// None.
+    pub fn answer(&self, document: &impl Serialize, text: impl AsRef<str>) -> CommandResult {
+        self.ui.json(document);
+        self.ui.line(text);
+        Ok(Status::Fine)
+    }
+
+    /// Prints a list, as JSON or as one text for each item; `none` where it is empty. Exit code 0.
+    ///
+    /// # Errors
+    /// None.
+    pub fn list<T: Serialize>(
+        &self,
+        items: &[T],
+        none: impl AsRef<str>,
+        text: impl Fn(&T) -> String,
+    ) -> CommandResult {
+        self.ui.json(&items);
+        if items.is_empty() {
+            self.ui.line(none);
+        }
+        items.iter().for_each(|item| self.ui.line(text(item)));
+        Ok(Status::Fine)
+    }
+}
+
+/// Runs a task on a runtime with worker threads, whose open connections are dropped with it.
+///
+/// # Errors
+/// The system gives no threads, or the task fails.
+pub(super) fn on_workers<T>(task: impl Future<Output = Result<T, CommandError>>) -> Result<T, CommandError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let result = runtime.block_on(task);
+    runtime.shutdown_background();
+    result
 }
 
 /// A runtime for one pass of the scheduler.

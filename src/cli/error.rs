@@ -54,6 +54,13 @@ impl CommandError {
         self
     }
 
+    /// Adds several remedies.
+    #[must_use]
+    pub fn hints(mut self, hints: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.hints.extend(hints.into_iter().map(Into::into));
+        self
+    }
+
     /// The process's exit code.
     pub fn exit_code(&self) -> u8 {
         match self.kind {
@@ -74,37 +81,7 @@ impl std::error::Error for CommandError {}
 impl From<ConfigError> for CommandError {
     fn from(error: ConfigError) -> Self {
         let hint = error.suggestion.clone();
-        let mut out = Self::usage(error);
-        out.hints.extend(hint);
-        out
-    }
-}
-
-impl From<std::io::Error> for CommandError {
-    fn from(error: std::io::Error) -> Self {
-        Self::problem(error)
-    }
-}
-
-impl From<crate::vault::VaultError> for CommandError {
-    fn from(error: crate::vault::VaultError) -> Self {
-        Self::problem(error)
-    }
-}
-
-impl From<crate::vault::EditError> for CommandError {
-    fn from(error: crate::vault::EditError) -> Self {
-        Self::problem(error)
-    }
-}
-
-impl From<crate::workspace::SettingsFileError> for CommandError {
-    fn from(error: crate::workspace::SettingsFileError) -> Self {
-        match error {
-            crate::workspace::SettingsFileError::Read(error) => error.into(),
-            crate::workspace::SettingsFileError::Write(error) => error.into(),
-            error => Self::problem(error),
-        }
+        Self::usage(error).hints(hint)
     }
 }
 
@@ -114,21 +91,54 @@ impl From<crate::deliver::JournalError> for CommandError {
     }
 }
 
-impl From<crate::doctor::ReportError> for CommandError {
-    fn from(error: crate::doctor::ReportError) -> Self {
-        match error {
-            crate::doctor::ReportError::Notes(error) => error.into(),
-            crate::doctor::ReportError::Journal(error) => error.into(),
+/// Errors that are a problem of the vault or the machine, without a hint.
+macro_rules! problems {
+    ($($(#[$cfg:meta])* $error:ty),* $(,)?) => {$(
+        $(#[$cfg])*
+        impl From<$error> for CommandError {
+            fn from(error: $error) -> Self {
+                Self::problem(error)
+            }
         }
-    }
+    )*};
 }
 
-#[cfg(feature = "assistant")]
-impl From<crate::routines::ListError> for CommandError {
-    fn from(error: crate::routines::ListError) -> Self {
+problems!(
+    std::io::Error,
+    crate::vault::VaultError,
+    crate::vault::EditError,
+    #[cfg(feature = "assistant")]
+    crate::routines::RunError,
+);
+
+/// Errors that only wrap others: each becomes what its cause becomes.
+macro_rules! wrappers {
+    ($($(#[$cfg:meta])* $error:path [$($variant:ident),*]),* $(,)?) => {$(
+        $(#[$cfg])*
+        impl From<$error> for CommandError {
+            fn from(error: $error) -> Self {
+                use $error as Error;
+                match error {
+                    $(Error::$variant(error) => error.into(),)*
+                }
+            }
+        }
+    )*};
+}
+
+wrappers!(
+    crate::doctor::ReportError[Notes, Journal],
+    crate::agenda::AgendaError[Vault, Commitments, Journal],
+    #[cfg(feature = "assistant")]
+    crate::routines::ListError[Notes, Journal],
+);
+
+impl From<crate::workspace::SettingsFileError> for CommandError {
+    fn from(error: crate::workspace::SettingsFileError) -> Self {
         match error {
-            crate::routines::ListError::Notes(error) => error.into(),
-            crate::routines::ListError::Journal(error) => error.into(),
+            crate::workspace::SettingsFileError::Read(error) => error.into(),
+            crate::workspace::SettingsFileError::Write(error) => error.into(),
+            error => Self::problem(error),
         }
     }
 }

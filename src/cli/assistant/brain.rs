@@ -150,15 +150,15 @@ fn show_route(context: &Context, workspace: &Workspace, question: &Question<'_>)
     let routed = route(&workspace.settings, question, None)?;
     let category = routed.category.map_or("none", crate::turn::category::name);
     let chain = if routed.chain.is_empty() { "memory".to_owned() } else { routed.chain.join(", then ") };
-    context.ui.line(format!("{chain}\n{}\ncategory: {category}", routed.why));
-    context.ui.json(&RouteAnswer {
+    let text = format!("{chain}\n{}\ncategory: {category}", routed.why);
+    let document = RouteAnswer {
         brain: routed.chain.first().cloned(),
         chain: routed.chain,
         rule: routed.rule,
         why: routed.why,
         category: routed.category,
-    });
-    Ok(Status::Fine)
+    };
+    context.answer(&document, text)
 }
 
 fn reset(context: &Context, workspace: &Workspace, name: Option<&str>) -> CommandResult {
@@ -172,13 +172,14 @@ fn reset(context: &Context, workspace: &Workspace, name: Option<&str>) -> Comman
         }
     }
     let any = store.reset(name)?;
-    context.ui.json(&serde_json::json!({ "reset": any }));
-    context.ui.line(match (any, name) {
-        (false, _) => "nothing was remembered against it".to_owned(),
-        (true, Some(name)) => format!("`{name}` is asked again"),
-        (true, None) => "all brains are asked again".to_owned(),
-    });
-    Ok(Status::Fine)
+    context.answer(
+        &serde_json::json!({ "reset": any }),
+        match (any, name) {
+            (false, _) => "nothing was remembered against it".to_owned(),
+            (true, Some(name)) => format!("`{name}` is asked again"),
+            (true, None) => "all brains are asked again".to_owned(),
+        },
+    )
 }
 
 /// Checks that a brain has this name.

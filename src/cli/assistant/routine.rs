@@ -227,9 +227,3 @@ impl From<EnableError> for CommandError {
         }
     }
 }
-
-impl From<RunError> for CommandError {
-    fn from(error: RunError) -> Self {
-        CommandError::problem(error)
-    }
-}

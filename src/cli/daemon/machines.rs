@@ -222,12 +222,13 @@ fn leave(context: &Context, workspace: &Workspace) -> CommandResult {
     }
     let was_there = runtime()?.block_on(shared.asker.leave(&*shared.engine))?;
     let name = &shared.asker.name;
-    context.ui.line(match was_there {
-        true => format!("`{name}` has left; another machine that runs is the voice"),
-        false => format!("`{name}` is not in the list"),
-    });
-    context.ui.json(&serde_json::json!({ "name": name, "left": was_there }));
-    Ok(Status::Fine)
+    context.answer(
+        &serde_json::json!({ "name": name, "left": was_there }),
+        match was_there {
+            true => format!("`{name}` has left; another machine that runs is the voice"),
+            false => format!("`{name}` is not in the list"),
+        },
+    )
 }
 
 fn take(context: &Context, workspace: &Workspace) -> CommandResult {

@@ -57,11 +57,10 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             print_invitation(context, args, &invitation)?;
             Ok(Status::Fine)
         }
-        Some(Reply::Stopped(was_open)) => {
-            context.ui.json(&serde_json::json!({ "stopped": was_open }));
-            context.ui.line(if was_open { "the page is closed" } else { "the page was not open" });
-            Ok(Status::Fine)
-        }
+        Some(Reply::Stopped(was_open)) => context.answer(
+            &serde_json::json!({ "stopped": was_open }),
+            if was_open { "the page is closed" } else { "the page was not open" },
+        ),
         Some(Reply::Refused(why)) => {
             Err(CommandError::problem(why).hint("look at `[web]` in vault-agent.toml"))
         }

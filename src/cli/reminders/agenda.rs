@@ -3,7 +3,7 @@
 use jiff::ToSpan;
 use jiff::civil::Date;
 
-use crate::agenda::{self, Agenda, AgendaEntry, AgendaError, EntryState};
+use crate::agenda::{self, Agenda, AgendaEntry, EntryState};
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::tasks::Scanner;
 use crate::terminal::tamed;
@@ -90,14 +90,4 @@ fn describe(entry: &AgendaEntry) -> String {
         out.push_str(&format!(": {}", tamed(outcome)));
     }
     out
-}
-
-impl From<AgendaError> for CommandError {
-    fn from(error: AgendaError) -> Self {
-        match error {
-            AgendaError::Vault(error) => error.into(),
-            AgendaError::Commitments(error) => error.into(),
-            AgendaError::Journal(error) => error.into(),
-        }
-    }
 }

@@ -105,9 +105,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         Action::Done { id } => ledger.set(id, commitment::Status::Delivered, &origin)?,
         Action::Cancel { id } => ledger.set(id, commitment::Status::Cancelled, &origin)?,
     };
-    context.ui.json(&listed);
-    context.ui.line(row(&listed));
-    Ok(Status::Fine)
+    context.answer(&listed, row(&listed))
 }
 
 /// `c-2026-12-01-001  pending    2026-12-01T19:00:00+00:00  Remind Kyle`.

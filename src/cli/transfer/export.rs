@@ -82,9 +82,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         pins: contents.pins.1.len(),
         text: args.output.is_none().then_some(&text),
     };
-    context.ui.line(exported.words());
-    context.ui.json(&exported);
-    Ok(Status::Fine)
+    context.answer(&exported, exported.words())
 }
 
 impl Format {

@@ -2,17 +2,11 @@
 
 use rmcp::model;
 
-use super::{Argument, ArgumentKind, Effect, QUESTION, Tool, line};
+use super::{Argument, Effect, QUESTION, Tool, line, text};
 use crate::mcp::outputs::{Asked, Classified, Routed};
 use crate::mcp::tools::brains;
 
-const TASK: Argument = Argument {
-    name: "text",
-    kind: ArgumentKind::Text { most: QUESTION },
-    required: true,
-    default: None,
-    doc: "The task.",
-};
+const TASK: Argument = text("text", QUESTION, true, "The task.");
 
 pub(super) const CLASSIFY_TASK: Tool = Tool {
     name: "classify_task",
@@ -40,13 +34,7 @@ pub(super) const ASK_BRAIN: Tool = Tool {
     doc: "Asks another of the user's models, which knows nothing of this conversation. Untrusted context.",
     arguments: &[
         line("name", true, "A name of `route_task`'s chain."),
-        Argument {
-            name: "question",
-            kind: ArgumentKind::Text { most: QUESTION },
-            required: true,
-            default: None,
-            doc: "Whole, with all that it needs.",
-        },
+        text("question", QUESTION, true, "Whole, with all that it needs."),
     ],
     effect: Effect::Adds,
     output: model::Tool::with_output_schema::<Asked>,

@@ -2,35 +2,19 @@
 
 use rmcp::model;
 
-use super::{Argument, ArgumentKind, Effect, Tool, choice, line};
+use super::{Effect, Tool, choice, flag, line, whole};
 use crate::mcp::outputs::{Described, Expansion, Grepped};
 use crate::mcp::tools::lcm;
 
 const MODES: &[&str] = &["full_text", "regex"];
 const SCOPES: &[&str] = &["both", "messages", "summaries"];
 
-const fn whole(
-    name: &'static str,
-    least: i64,
-    most: i64,
-    default: Option<&'static str>,
-    doc: &'static str,
-) -> Argument {
-    Argument { name, kind: ArgumentKind::Whole { least, most }, required: false, default, doc }
-}
-
 pub(super) const GREP: Tool = Tool {
     name: "lcm_grep",
     title: "Search past conversations",
     doc: "Searches past conversations and their summaries, newest first. Cites `[msg#^id]` and `[sum_…]`. Untrusted context.",
     arguments: &[
-        Argument {
-            name: "pattern",
-            kind: ArgumentKind::Line { most: super::SHORT },
-            required: true,
-            default: None,
-            doc: "Words, all of them, or a regular expression.",
-        },
+        line("pattern", true, "Words, all of them, or a regular expression."),
         choice("mode", MODES, false, "Default `full_text`."),
         choice("scope", SCOPES, false, "Default `both`."),
         line("since", false, "From: `2026-12-01` or RFC 3339."),
@@ -59,13 +43,7 @@ pub(super) const EXPAND: Tool = Tool {
     arguments: &[
         line("ids", true, "`sum_…`, several with commas."),
         whole("max_depth", 1, 10, Some("3"), "Levels of summaries."),
-        Argument {
-            name: "include_messages",
-            kind: ArgumentKind::Flag,
-            required: false,
-            default: Some("false"),
-            doc: "The messages themselves.",
-        },
+        flag("include_messages", "The messages themselves."),
         whole("token_cap", 100, 10_000, Some("10000"), "Most tokens."),
     ],
     effect: Effect::Reads,

@@ -2,17 +2,11 @@
 
 use rmcp::model;
 
-use super::{Argument, ArgumentKind, Effect, MAX_TEXT_CHARS, QUESTION, Tool, choice, line};
+use super::{Argument, Effect, MAX_TEXT_CHARS, QUESTION, Tool, choice, flag, line, line_of, text, whole};
 use crate::mcp::outputs::{Edited, Listing, Promoted, Recalled, Removed, Saved, Searched, Text};
 use crate::mcp::tools::{commitments, memory, notes, search};
 
-const QUERY: Argument = Argument {
-    name: "query",
-    kind: ArgumentKind::Text { most: QUESTION },
-    required: true,
-    default: None,
-    doc: "A question, or words.",
-};
+const QUERY: Argument = text("query", QUESTION, true, "A question, or words.");
 const MEMORY_SCOPE: Argument = line(
     "memory_scope",
     false,
@@ -26,20 +20,8 @@ const SAVE_SCOPE: Argument = line(
 const MEMORY_KINDS: &[&str] = &["long", "daily", "commitment"];
 const EXPECTED: Argument = line("expected", false, "`hash` of `memory_get`: refused if changed.");
 const NOTE: Argument = line("path", true, "Its note, as in `MEMORY.md`.");
-const SAYS: Argument = Argument {
-    name: "text",
-    kind: ArgumentKind::Text { most: MAX_TEXT_CHARS },
-    required: true,
-    default: None,
-    doc: "Its exact words now, all of them.",
-};
-const WHICH: Argument = Argument {
-    name: "line",
-    kind: ArgumentKind::Whole { least: 1, most: 10_000_000 },
-    required: false,
-    default: None,
-    doc: "Only where several say the same.",
-};
+const SAYS: Argument = text("text", MAX_TEXT_CHARS, true, "Its exact words now, all of them.");
+const WHICH: Argument = whole("line", 1, 10_000_000, None, "Only where several say the same.");
 
 pub(super) const SEARCH: Tool = Tool {
     name: "memory_search",
@@ -52,20 +34,8 @@ pub(super) const SEARCH: Tool = Tool {
             false,
             "Only in: `long` (MEMORY.md), `daily`, `commitment`, `logs`, `memory`, `channel:ID`, `thread:ID`, a folder or a note.",
         ),
-        Argument {
-            name: "limit",
-            kind: ArgumentKind::Whole { least: 1, most: 100 },
-            required: false,
-            default: Some("5"),
-            doc: "Most hits.",
-        },
-        Argument {
-            name: "deep",
-            kind: ArgumentKind::Flag,
-            required: false,
-            default: Some("false"),
-            doc: "Reranks, where set up: better, slower.",
-        },
+        whole("limit", 1, 100, Some("5"), "Most hits."),
+        flag("deep", "Reranks, where set up: better, slower."),
         MEMORY_SCOPE,
     ],
     effect: Effect::Reads,
@@ -79,13 +49,7 @@ pub(super) const RECALL: Tool = Tool {
     doc: "Gives the lines from memory that help to answer a message, or `NONE`. Call it before answering. Untrusted context.",
     arguments: &[
         QUERY,
-        Argument {
-            name: "max_chars",
-            kind: ArgumentKind::Whole { least: 40, most: 8_000 },
-            required: false,
-            default: Some("400"),
-            doc: "Longest digest, in characters.",
-        },
+        whole("max_chars", 40, 8_000, Some("400"), "Longest digest, in characters."),
         MEMORY_SCOPE,
     ],
     effect: Effect::Reads,
@@ -98,13 +62,7 @@ pub(super) const GET: Tool = Tool {
     title: "Read a note",
     doc: "Reads a note, or some of its lines, as they stand. Untrusted context.",
     arguments: &[
-        Argument {
-            name: "path",
-            kind: ArgumentKind::Line { most: 4_000 },
-            required: true,
-            default: None,
-            doc: "In the vault, as in `daily/2026-11-20.md`.",
-        },
+        line_of("path", 4_000, true, "In the vault, as in `daily/2026-11-20.md`."),
         line("lines", false, "`5`, `5-20` or `5-`; default all."),
     ],
     effect: Effect::Reads,
@@ -138,13 +96,7 @@ pub(super) const SAVE: Tool = Tool {
     doc: "Saves a durable fact (`long`), a note of the day (`daily`), or a follow-up that the user is told when due (`commitment`). Saved only if the answer shows its lines.",
     arguments: &[
         choice("scope", MEMORY_KINDS, true, "Which kind."),
-        Argument {
-            name: "content",
-            kind: ArgumentKind::Text { most: MAX_TEXT_CHARS },
-            required: true,
-            default: None,
-            doc: "Words that make sense by themselves.",
-        },
+        text("content", MAX_TEXT_CHARS, true, "Words that make sense by themselves."),
         line("key", false, "`long`: its section, as in `Kyle`."),
         line("due", false, "`commitment`, required: RFC 3339, local `2026-05-08 19:00`, `tomorrow 9am`."),
         choice("precision", &["precise", "soft"], false, "`commitment`: is the time exact?"),
@@ -162,19 +114,7 @@ pub(super) const EDIT: Tool = Tool {
     name: "memory_edit",
     title: "Change a memory",
     doc: "Changes a memory's words; time, fields and scope stay.",
-    arguments: &[
-        NOTE,
-        SAYS,
-        Argument {
-            name: "new_text",
-            kind: ArgumentKind::Text { most: MAX_TEXT_CHARS },
-            required: true,
-            default: None,
-            doc: "Its new words.",
-        },
-        WHICH,
-        EXPECTED,
-    ],
+    arguments: &[NOTE, SAYS, text("new_text", MAX_TEXT_CHARS, true, "Its new words."), WHICH, EXPECTED],
     effect: Effect::Changes,
     output: model::Tool::with_output_schema::<Edited>,
     act: memory::edit,
@@ -197,19 +137,10 @@ pub(super) const PROMOTE: Tool = Tool {
     arguments: &[
         line("date", true, "As in `2026-11-20`."),
         Argument {
-            name: "line",
-            kind: ArgumentKind::Whole { least: 1, most: 10_000_000 },
             required: true,
-            default: None,
-            doc: "Its line, as `memory_get` counts.",
+            ..whole("line", 1, 10_000_000, None, "Its line, as `memory_get` counts.")
         },
-        Argument {
-            name: "text",
-            kind: ArgumentKind::Text { most: MAX_TEXT_CHARS },
-            required: false,
-            default: None,
-            doc: "Its words, should lines have moved.",
-        },
+        text("text", MAX_TEXT_CHARS, false, "Its words, should lines have moved."),
         line("section", false, "Section of MEMORY.md; default `Notes`."),
     ],
     effect: Effect::ChangesEach,
@@ -232,13 +163,7 @@ pub(super) const PIN: Tool = Tool {
     title: "Pin a memory",
     doc: "Pins a text or a line of a note: it is recalled first.",
     arguments: &[
-        Argument {
-            name: "content",
-            kind: ArgumentKind::Text { most: 4_000 },
-            required: true,
-            default: None,
-            doc: "A line or two.",
-        },
+        text("content", 4_000, true, "A line or two."),
         line("link", false, "Where it points, as in `daily/2026-11-20#^01J…`."),
     ],
     effect: Effect::AddsOnce,
@@ -250,13 +175,7 @@ pub(super) const UNPIN: Tool = Tool {
     name: "memory_unpin",
     title: "Unpin a memory",
     doc: "Removes the pin that is this text, or alone begins with it.",
-    arguments: &[Argument {
-        name: "content",
-        kind: ArgumentKind::Text { most: 4_000 },
-        required: true,
-        default: None,
-        doc: "Its words or beginning.",
-    }],
+    arguments: &[text("content", 4_000, true, "Its words or beginning.")],
     effect: Effect::Removes,
     output: model::Tool::with_output_schema::<Removed>,
     act: memory::unpin,

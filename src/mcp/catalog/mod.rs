@@ -26,7 +26,29 @@ const SHORT: usize = 500;
 const QUESTION: usize = 20_000;
 
 const fn line(name: &'static str, required: bool, doc: &'static str) -> Argument {
-    Argument { name, kind: ArgumentKind::Line { most: SHORT }, required, default: None, doc }
+    line_of(name, SHORT, required, doc)
+}
+
+const fn line_of(name: &'static str, most: usize, required: bool, doc: &'static str) -> Argument {
+    Argument { name, kind: ArgumentKind::Line { most }, required, default: None, doc }
+}
+
+const fn text(name: &'static str, most: usize, required: bool, doc: &'static str) -> Argument {
+    Argument { name, kind: ArgumentKind::Text { most }, required, default: None, doc }
+}
+
+const fn whole(
+    name: &'static str,
+    least: i64,
+    most: i64,
+    default: Option<&'static str>,
+    doc: &'static str,
+) -> Argument {
+    Argument { name, kind: ArgumentKind::Whole { least, most }, required: false, default, doc }
+}
+
+const fn flag(name: &'static str, doc: &'static str) -> Argument {
+    Argument { name, kind: ArgumentKind::Flag, required: false, default: Some("false"), doc }
 }
 
 const fn choice(

@@ -2,7 +2,7 @@
 
 use rmcp::model;
 
-use super::{Argument, ArgumentKind, Effect, Tool, choice, line};
+use super::{Argument, Effect, Tool, choice, line, line_of, whole};
 use crate::format::reminder::Recur;
 use crate::mcp::outputs::{DoneLine, Reminders, Written};
 use crate::mcp::tools::reminders;
@@ -28,20 +28,8 @@ pub(super) const ADD: Tool = Tool {
     doc: "Adds a reminder. Answers with the exact line.",
     arguments: &[
         line("when", true, WHEN),
-        Argument {
-            name: "message",
-            kind: ArgumentKind::Line { most: MOST_MESSAGE_CHARS },
-            required: true,
-            default: None,
-            doc: "One line that makes sense by itself.",
-        },
-        Argument {
-            name: "recur",
-            kind: ArgumentKind::Choice(RECUR),
-            required: false,
-            default: Some("none"),
-            doc: "How it repeats.",
-        },
+        line_of("message", MOST_MESSAGE_CHARS, true, "One line that makes sense by itself."),
+        Argument { default: Some("none"), ..choice("recur", RECUR, false, "How it repeats.") },
     ],
     effect: Effect::Adds,
     output: model::Tool::with_output_schema::<Written>,
@@ -55,13 +43,7 @@ pub(super) const UPDATE: Tool = Tool {
     arguments: &[
         line("id", true, ID),
         line("when", false, "As in `reminder_add`."),
-        Argument {
-            name: "message",
-            kind: ArgumentKind::Line { most: MOST_MESSAGE_CHARS },
-            required: false,
-            default: None,
-            doc: "One line.",
-        },
+        line_of("message", MOST_MESSAGE_CHARS, false, "One line."),
         choice("recur", RECUR, false, "How it repeats."),
     ],
     effect: Effect::ChangesEach,
@@ -86,13 +68,7 @@ pub(super) const SNOOZE: Tool = Tool {
     arguments: &[
         line("id", true, "`rid_…`, `c-…` or `task_…`."),
         line("until", false, "As `when` of `reminder_add`."),
-        Argument {
-            name: "minutes",
-            kind: ArgumentKind::Whole { least: 1, most: 527_040 },
-            required: false,
-            default: None,
-            doc: "Or minutes from now.",
-        },
+        whole("minutes", 1, 527_040, None, "Or minutes from now."),
     ],
     effect: Effect::ChangesEach,
     output: model::Tool::with_output_schema::<Written>,
