@@ -47,6 +47,11 @@ impl CommandError {
         Self { kind: Kind::Usage, message: message.to_string(), hints: Vec::new() }
     }
 
+    /// An error of the usage, or a problem.
+    pub fn of(message: impl fmt::Display, is_usage: bool) -> Self {
+        if is_usage { Self::usage(message) } else { Self::problem(message) }
+    }
+
     /// Adds what to do.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {

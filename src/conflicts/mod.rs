@@ -14,6 +14,8 @@ mod finder;
 
 use std::ops::ControlFlow;
 
+use serde::Serialize;
+
 use crate::history::{Filter, History, HistoryError};
 use crate::vault::{
     EditError, Editor, MERGES, NotePath, OPERATION, OpOutcome, Operation, Origin, Overlap, Vault, VaultError,
@@ -25,14 +27,15 @@ pub use self::finder::Finder;
 /// So many states of a note are looked at for the one that a copy came of.
 const MOST_STATES: usize = 200;
 
-/// A conflict copy.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A conflict copy, as `conflicts list --json` shows it, too.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Copy {
     /// The copy.
     pub copy: NotePath,
     /// The note that it is a copy of.
     pub note: NotePath,
     /// Whether the name says so; a number at its end (`Reminders 2.md`) may be a person's own.
+    #[serde(rename = "certain")]
     pub is_certain: bool,
     /// Whether the note is there.
     pub has_note: bool,

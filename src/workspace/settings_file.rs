@@ -22,6 +22,19 @@ pub enum SettingsFileError {
 }
 
 impl Workspace {
+    /// The text of the settings on disk; empty where there is no file.
+    ///
+    /// # Errors
+    /// The file can't be read, or is not UTF-8.
+    pub fn settings_text(&self) -> Result<String, SettingsFileError> {
+        match self.vault.read(&self.note(FILE_NAME)) {
+            Ok(bytes) => String::from_utf8(bytes)
+                .map_err(|_| SettingsFileError::Text(format!("`{FILE_NAME}` is not UTF-8 text"))),
+            Err(VaultError::NotFound(_)) => Ok(String::new()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// Changes the settings on disk. Returns whether there was anything to change.
     ///
     /// # Errors
@@ -34,22 +47,14 @@ impl Workspace {
     ) -> Result<bool, SettingsFileError> {
         let path = self.note(FILE_NAME);
         let why = origin.why(subject);
-        let before = match self.vault.read(&path) {
-            Ok(bytes) => String::from_utf8(bytes)
-                .map_err(|_| SettingsFileError::Text(format!("`{FILE_NAME}` is not UTF-8 text")))?,
-            Err(VaultError::NotFound(_)) => {
-                let text = edit("").map_err(SettingsFileError::Text)?;
-                if text.is_empty() {
-                    return Ok(false);
-                }
-                self.editor.create(&path, text.as_bytes(), &why)?;
-                return Ok(true);
-            }
-            Err(error) => return Err(error.into()),
-        };
+        let before = self.settings_text()?;
         let after = edit(&before).map_err(SettingsFileError::Text)?;
         if after == before {
             return Ok(false);
+        }
+        if before.is_empty() && !self.vault.exists(&path) {
+            self.editor.create(&path, after.as_bytes(), &why)?;
+            return Ok(true);
         }
         let with = Operation::ReplaceAll { expect: Some(before.into()), with: after.into() };
         match self.editor.edit(&path, &[with], &why)?.all_done() {

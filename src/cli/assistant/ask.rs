@@ -16,6 +16,7 @@ use crate::brain::failover::{self, BrainId};
 use crate::brain::health::HealthStore;
 use crate::brain::wire::Watch;
 use crate::brain::{FailureClass, Part};
+use crate::cli::context::on_workers;
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::config::MEMORY;
 use crate::daemon;
@@ -108,12 +109,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         let asked = route(&workspace.settings, &route::Question::default(), Some(name));
         asked.map_err(|error| CommandError::usage(error.to_string()))?;
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let session = Session { context, args, workspace, files, schema };
-    let result = runtime.block_on(session.ask(question));
-    // Open connections to brains are dropped.
-    runtime.shutdown_background();
-    result
+    on_workers(Session { context, args, workspace, files, schema }.ask(question))
 }
 
 struct Session<'a> {

@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::usage::parse_since;
 use crate::agent::Scribe;
 use crate::brain::wire::Watch;
+use crate::cli::context::on_workers;
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::reminders::rfc3339;
 use crate::summary::expand::{DEPTH, Options};
@@ -214,18 +215,19 @@ fn update(context: &Context, workspace: Workspace, extract: bool) -> CommandResu
         made.map_err(CommandError::problem)?
     };
     let logs = Summaries::of(&workspace).logs()?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let (mut written, mut failed) = (Vec::new(), false);
-    for (name, _) in logs {
-        match runtime.block_on(scribe.work(&name, DueScope::All, &CancellationToken::new())) {
-            Ok(done) => written.extend(done.written),
-            Err(error) => {
-                failed = true;
-                context.ui.note(format!("{name}: {error}"));
+    let (written, failed) = on_workers(async {
+        let (mut written, mut failed) = (Vec::new(), false);
+        for (name, _) in logs {
+            match scribe.work(&name, DueScope::All, &CancellationToken::new()).await {
+                Ok(done) => written.extend(done.written),
+                Err(error) => {
+                    failed = true;
+                    context.ui.note(format!("{name}: {error}"));
+                }
             }
         }
-    }
-    runtime.shutdown_background();
+        Ok((written, failed))
+    })?;
     context.ui.json(&serde_json::json!({ "written": written }));
     context.ui.line(match written.len() {
         0 => "no summary is due".to_owned(),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use crate::cli::context::on_workers;
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::config::MEMORY;
 use crate::daemon;
@@ -183,13 +184,11 @@ fn run_now(context: &Context, workspace: &Arc<Workspace>, name: &str) -> Command
     let approvals = Arc::new(crate::agent::VaultApprovals::not_waiting(workspace));
     let runner = toolbox::runner_with(workspace, turns, Arc::default(), approvals, outlets)?;
     let key = routines::claim_now(workspace, runner.journal(), runner.turns(), &note)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let driven = runtime.block_on(async {
+    let driven = on_workers(async {
         let stop = daemon::stop_on_signals()?;
-        Ok::<_, CommandError>(runner.drive(&key, &stop).await?)
-    });
-    runtime.shutdown_background();
-    let (outcome, done) = match driven? {
+        Ok(runner.drive(&key, &stop).await?)
+    })?;
+    let (outcome, done) = match driven {
         RunProgress::Done(outcome) => (outcome, true),
         RunProgress::Busy => ("the daemon has taken it over".to_owned(), true),
         RunProgress::Later(why) => (format!("it goes on later: {why}"), false),

@@ -2,11 +2,12 @@
 //!
 //! - [`run`], [`status`], [`service`]: one file a command; each part of the daemon words its own line of `status`
 //!   ([`crate::daemon::parts`]); [`upcoming`]: the next occurrences, for `status`;
-//! - [`pause`]: `pause` and `resume`; [`machines`]: several machines with one vault;
+//! - [`pause`], [`resume`]: stopping what runs unasked; [`machines`]: several machines with one vault;
 //! - [`tick`], [`tick_routines`]: one pass of the scheduler, and the routines that are due in it.
 
 pub(super) mod machines;
 pub(super) mod pause;
+pub(super) mod resume;
 pub(super) mod run;
 pub(super) mod service;
 pub(super) mod status;

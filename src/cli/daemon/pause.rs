@@ -1,4 +1,4 @@
-//! `pause` and `resume`: stops everything that runs unasked, until a time or until `resume`.
+//! `pause`: stops everything that runs unasked, until a time or until `resume`.
 
 use crate::cli::{CommandResult, Context, Status};
 use crate::pause::{self, Paused};
@@ -19,10 +19,6 @@ pub struct Args {
     reminders: bool,
 }
 
-/// Ends a pause.
-#[derive(Debug, clap::Args)]
-pub struct ResumeArgs {}
-
 /// Runs `pause`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = context.workspace()?;
@@ -33,17 +29,8 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     print_state(context)
 }
 
-/// Runs `resume`.
-pub fn resume(context: &Context, _: &ResumeArgs) -> CommandResult {
-    let workspace = context.workspace()?;
-    if !pause::resume(&workspace, &context.origin())? {
-        context.ui.note("nothing was paused");
-    }
-    print_state(context)
-}
-
 /// Prints whether the vault is paused, as the settings now say.
-fn print_state(context: &Context) -> CommandResult {
+pub(super) fn print_state(context: &Context) -> CommandResult {
     let workspace = context.workspace()?;
     context.ui.json(&Paused::of(&workspace));
     match workspace.pause().filter(|_| workspace.is_paused()) {

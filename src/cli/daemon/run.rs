@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::cli::context::on_workers;
 use crate::cli::{CommandError, CommandResult, Context, Status, init};
 use crate::daemon::{self, DaemonError};
 use crate::instance::{LockError, ONE_STATE};
@@ -22,13 +23,11 @@ pub fn run(context: &Context, _: &Args) -> CommandResult {
     let workspace = Arc::new(open_or_create(context, &dir)?.joined()?);
     // A note that shrinks while the daemon runs may be a failed save or sync.
     workspace.editor.count_as_settled(false);
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let served = runtime.block_on(async {
+    on_workers(async {
         let stop = daemon::stop_on_signals()?;
-        daemon::serve(workspace, context.ui, stop).await.map_err(CommandError::from)
-    });
-    runtime.shutdown_background();
-    served.map(|()| Status::Fine)
+        daemon::serve(workspace, context.ui, stop).await?;
+        Ok(Status::Fine)
+    })
 }
 
 /// The vault, or a new one where the folder is missing or holds nothing but an Obsidian configuration.
@@ -58,8 +57,6 @@ impl From<DaemonError> for CommandError {
             DaemonError::Lock(LockError::Elsewhere(_)) => Some(ONE_STATE),
             _ => None,
         };
-        let mut out = Self::problem(error);
-        out.hints.extend(hint.map(str::to_owned));
-        out
+        Self::problem(error).hints(hint)
     }
 }

@@ -13,7 +13,7 @@ use crate::hooks::memories;
 use crate::hooks::settings_file::SettingsFile;
 use crate::memory::derive;
 use crate::transfer::follow::{self, SourceFolder};
-use crate::vault::{Actor, EditError, NotePath, Operation, VaultError, Why};
+use crate::vault::{Actor, EditError, NotePath, Origin, Why};
 
 /// The options `--memories` and `--no-memories`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -144,30 +144,15 @@ pub(super) fn follow_codex(context: &Context, dry_run: bool) -> Result<(), Comma
     let workspace = context.workspace()?;
     let home = std::env::var("CODEX_HOME").ok().filter(|home| home.starts_with('/'));
     let folder = home.map_or_else(|| "~/.codex/memories".to_owned(), |home| format!("{home}/memories"));
-    let path = workspace.note(FILE_NAME);
-    let before = match workspace.vault.read(&path) {
-        Ok(bytes) => String::from_utf8(bytes)
-            .map_err(|_| CommandError::problem(format!("`{FILE_NAME}` is not UTF-8 text")))?,
-        Err(VaultError::NotFound(_)) => String::new(),
-        Err(error) => return Err(error.into()),
-    };
-    let after = config::with_values(&before, &[("follow.codex", folder.clone().into())])
-        .map_err(CommandError::problem)?;
+    let before = workspace.settings_text()?;
+    let with_folder = |text: &str| config::with_values(text, &[("follow.codex", folder.clone().into())]);
+    let after = with_folder(&before).map_err(CommandError::problem)?;
     super::host_file::show_change(context, Path::new(FILE_NAME), &before, &after);
     if dry_run || after == before {
         return Ok(());
     }
-    let why = Why::new(Actor::Cli, "hook install: follow Codex's memories");
-    if before.is_empty() {
-        workspace.editor.create(&path, after.as_bytes(), &why)?;
-    } else {
-        let with = Operation::ReplaceAll { expect: Some(before.into()), with: after.into() };
-        if !workspace.editor.edit(&path, &[with], &why)?.all_done() {
-            return Err(CommandError::problem(format!(
-                "`{FILE_NAME}` was changed by someone just now; run it again"
-            )));
-        }
-    }
+    let origin = Origin::new(Actor::Cli);
+    workspace.change_settings(&origin, "hook install: follow Codex's memories", with_folder)?;
     context.ui.note(format!("the daemon follows `{folder}` into memory/codex from now on"));
     Ok(())
 }

@@ -3,6 +3,7 @@
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
+use crate::cli::context::on_workers;
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::daemon::{assistant, stop_on_signals};
 use crate::instance::DaemonLock;
@@ -76,8 +77,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 /// Serves until Ctrl-C.
 fn serve(context: &Context, args: &Args, workspace: Workspace) -> CommandResult {
     let workspace = Arc::new(workspace);
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let served = runtime.block_on(async {
+    on_workers(async {
         let stop = stop_on_signals()?;
         let live = Live::default();
         let changes = live.clone();
@@ -92,10 +92,8 @@ fn serve(context: &Context, args: &Args, workspace: Workspace) -> CommandResult 
             "no daemon runs: the page is served until Ctrl-C, and nothing that is due is told meanwhile",
         );
         stop.cancelled().await;
-        Ok::<_, CommandError>(())
-    });
-    runtime.shutdown_background();
-    served.map(|()| Status::Fine)
+        Ok(Status::Fine)
+    })
 }
 
 fn forward_change(live: &Live, event: WatchEvent) {
@@ -167,13 +165,9 @@ fn sessions(context: &Context, workspace: &Workspace, end: Option<&str>) -> Comm
 
 impl From<WebError> for CommandError {
     fn from(error: WebError) -> Self {
-        let is_address = matches!(error, WebError::Listen { .. });
-        let out = Self::problem(error);
-        if is_address {
-            out.hint("another program has it: change `[web] listen`; port 0 takes a free one")
-        } else {
-            out
-        }
+        let hint = matches!(error, WebError::Listen { .. })
+            .then_some("another program has it: change `[web] listen`; port 0 takes a free one");
+        Self::problem(error).hints(hint)
     }
 }
 

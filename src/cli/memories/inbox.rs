@@ -147,10 +147,7 @@ impl From<InboxError> for CommandError {
             InboxError::Read(error) => error.into(),
             other => Self::problem(other),
         };
-        match hint {
-            Some(hint) => error.hint(hint),
-            None => error,
-        }
+        error.hints(hint)
     }
 }
 

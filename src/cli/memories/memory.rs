@@ -295,7 +295,7 @@ impl From<MemoryError> for CommandError {
         let near =
             error.near().iter().map(|one| format!("line {}: {}", one.line, crate::format::quote(&one.text)));
         let hints: Vec<String> = error.hint().map(str::to_owned).into_iter().chain(near).collect();
-        let out = if error.is_usage() { Self::usage(error) } else { Self::problem(error) };
-        hints.into_iter().fold(out, Self::hint)
+        let is_usage = error.is_usage();
+        Self::of(error, is_usage).hints(hints)
     }
 }

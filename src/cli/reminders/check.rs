@@ -53,8 +53,8 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     }
     for file in &args.files {
         let path = note_path(&workspace, file)?;
-        found.extend(check_note(&workspace, &path)?);
         let bytes = workspace.vault.read(&path)?;
+        found.extend(check_bytes(&workspace, &path, &bytes));
         found.extend(non_utf8_tasks(&workspace, &path, &bytes));
         found.extend(malformed_working_memory(&workspace, &path, &bytes));
         foreign.extend(foreign_tasks(&workspace, &path, &bytes, &delivered));
@@ -100,12 +100,8 @@ fn check_other_notes(
     for note in notes.iter().map(|entry| &entry.path) {
         // `check` doesn't report notes that can't be read or are gone.
         let Ok(bytes) = workspace.vault.read(note) else { continue };
-        if note.is_within(&logs) {
-            found.extend(unknown_kinds(note, &bytes));
-            continue;
-        }
-        if note.is_within(&summaries) {
-            found.extend(summary::parse(&bytes).1.iter().map(|finding| PlacedFinding::new(note, finding)));
+        if note.is_within(&logs) || note.is_within(&summaries) {
+            found.extend(check_bytes(workspace, note, &bytes));
             continue;
         }
         found.extend(non_utf8_tasks(workspace, note, &bytes));
@@ -114,30 +110,23 @@ fn check_other_notes(
         if note.as_str() == paths.reminders || note.as_str() == paths.commitments {
             continue;
         }
-        found.extend(reminder::parse(&bytes).reminders.iter().map(|line| PlacedFinding {
-            path: note.to_string(),
-            line: IdAt::line_of(&bytes, line.start),
-            column: 1,
-            reason: format!("this reminder is never delivered: only those in `{}` are", paths.reminders),
-            suggestion: format!(
-                "move the line to `{}`; `vault-agent import --from tasks` does it",
-                paths.reminders
-            ),
-        }));
+        let reason = format!("this reminder is never told: only those in `{}` are", paths.reminders);
+        let remedy =
+            format!("move the line to `{}`; `vault-agent import --from tasks` does it", paths.reminders);
+        let lines = reminder::parse(&bytes).reminders;
+        let lines = lines.iter().map(|line| IdAt::line_of(&bytes, line.start));
+        found.extend(lines.map(|line| finding(note, (line, 1), reason.as_str(), remedy.as_str())));
     }
     Ok(())
 }
 
 /// Blocks of a log that look like events of an unknown kind.
-fn unknown_kinds(path: &NotePath, bytes: &[u8]) -> impl Iterator<Item = PlacedFinding> {
-    let found = log::unknown_kinds(bytes).into_iter();
-    found.map(move |(line, column, kind)| PlacedFinding {
-        path: path.to_string(),
-        line,
-        column,
-        reason: format!("`{kind}` is no kind of event, so this block is no part of the conversation"),
-        suggestion: "the kinds are `user`, `agent`, `tool`, `system` and `recall`".to_owned(),
-    })
+fn unknown_kinds(path: &NotePath, bytes: &[u8]) -> Vec<PlacedFinding> {
+    let found = log::unknown_kinds(bytes).into_iter().map(|(line, column, kind)| {
+        let reason = format!("`{kind}` is no kind of event, so this block is no part of the conversation");
+        finding(path, (line, column), reason, "the kinds are `user`, `agent`, `tool`, `system` and `recall`")
+    });
+    found.collect()
 }
 
 /// Checks the heads of the routines' notes.
@@ -198,21 +187,13 @@ fn foreign_tasks(
     let delivered = delivered.get(path.as_str()).unwrap_or(&none);
     let mut dated = dated_tasks::dated(bytes);
     dated.retain(|task| !delivered.contains_key(&task.line));
-    let place = |line, column, reason, suggestion| PlacedFinding {
-        path: path.to_string(),
-        line,
-        column,
-        reason,
-        suggestion,
-    };
     let mut out = Vec::new();
     let mut impossible = dated_tasks::impossible(bytes);
     impossible.retain(|task| workspace.task_settings().is_some() && !delivered.contains_key(&task.line));
     for task in &impossible {
         dated.retain(|other| other.line != task.line);
         let reason = format!("`{}` is no date that there is, so this task is not told", task.mark);
-        let suggestion = "write a day that the month has".to_owned();
-        out.push(place(task.line, task.column, reason, suggestion));
+        out.push(finding(path, (task.line, task.column), reason, "write a day that the month has"));
     }
     if let Some(first) = dated.first() {
         let reason = match dated.len() {
@@ -226,7 +207,7 @@ fn foreign_tasks(
         let suggestion = format!(
             "turn their form on with `[reminders] also`, or make them lines of `{reminders}`: `vault-agent import --from tasks` shows what would become of them"
         );
-        out.push(place(first.line, first.column, reason, suggestion));
+        out.push(finding(path, (first.line, first.column), reason, suggestion));
     }
     let timeless: Vec<usize> =
         delivered.iter().filter(|(_, timed)| !**timed).map(|(line, _)| *line).collect();
@@ -238,8 +219,8 @@ fn foreign_tasks(
                 format!("{count} tasks that have a date and no time are told at {at}, from this line on")
             }
         };
-        let suggestion = "write the time behind the date, or set `[reminders] default_time`".to_owned();
-        out.push(place(*first, 1, reason, suggestion));
+        let suggestion = "write the time behind the date, or set `[reminders] default_time`";
+        out.push(finding(path, (*first, 1), reason, suggestion));
     }
     out
 }
@@ -256,29 +237,16 @@ fn non_utf8_tasks(workspace: &Workspace, path: &NotePath, bytes: &[u8]) -> Optio
             first.mark
         ),
     };
-    Some(PlacedFinding {
-        path: path.to_string(),
-        line: first.line,
-        column: first.column,
-        reason,
-        suggestion: "save the file as UTF-8".to_owned(),
-    })
+    Some(finding(path, (first.line, first.column), reason, "save the file as UTF-8"))
 }
 
 /// The finding for a working memory that can't be parsed.
 fn malformed_working_memory(workspace: &Workspace, path: &NotePath, bytes: &[u8]) -> Option<PlacedFinding> {
     let is_it = working_path(&workspace.settings).is_some_and(|working| working == *path);
     let (line, reason) = working::checked(bytes).err().filter(|_| is_it && !bytes.trim_ascii().is_empty())?;
-    Some(PlacedFinding {
-        path: path.to_string(),
-        line,
-        column: 1,
-        reason: format!("this working memory counts for nothing: {reason}"),
-        suggestion:
-            "it begins with `# Working Memory`, `Updated: <RFC 3339>`, `Expires: <RFC 3339>` and an empty \
-                     line; `vault-agent memory working --set` writes them"
-                .to_owned(),
-    })
+    let suggestion = "it begins with `# Working Memory`, `Updated: <RFC 3339>`, `Expires: <RFC 3339>` and an empty \
+                      line; `vault-agent memory working --set` writes them";
+    Some(finding(path, (line, 1), format!("this working memory counts for nothing: {reason}"), suggestion))
 }
 
 /// `Reminders.md:3:17: the reason; the suggestion`.
@@ -292,34 +260,42 @@ pub(in crate::cli) fn finding_line(finding: &PlacedFinding) -> String {
 }
 
 fn check_note(workspace: &Workspace, path: &NotePath) -> Result<Vec<PlacedFinding>, VaultError> {
-    let bytes = workspace.vault.read(path)?;
-    if path.is_within(&workspace.note(&workspace.settings.paths.routines)) {
-        let findings = crate::format::routine::parse(&bytes).1;
-        return Ok(findings.iter().map(|finding| PlacedFinding::new(path, finding)).collect());
+    Ok(check_bytes(workspace, path, &workspace.vault.read(path)?))
+}
+
+fn check_bytes(workspace: &Workspace, path: &NotePath, bytes: &[u8]) -> Vec<PlacedFinding> {
+    let paths = &workspace.settings.paths;
+    let is_in = |folder: &str| path.is_within(&workspace.note(folder));
+    let findings = match path.as_str() {
+        _ if is_in(&paths.logs) => return unknown_kinds(path, bytes),
+        _ if is_in(&paths.routines) => crate::format::routine::parse(bytes).1,
+        _ if is_in(&paths.summaries) => summary::parse(bytes).1,
+        note if note == paths.commitments => commitment::parse(bytes).findings,
+        note if note == paths.approvals => approval::parse(bytes).near_misses,
+        note if note == paths.inbox => candidate::parse(bytes).near_misses,
+        _ => {
+            let file = reminder::parse(bytes);
+            let ids = file.reminders.iter();
+            let ids = ids.filter_map(|line| line.reminder.id.map(|id| IdAt::new(id, bytes, line.start)));
+            return reminders::findings(path, &file.near_misses, ids);
+        }
+    };
+    findings.iter().map(|finding| PlacedFinding::new(path, finding)).collect()
+}
+
+fn finding(
+    path: &NotePath,
+    (line, column): (usize, usize),
+    reason: impl Into<String>,
+    suggestion: impl Into<String>,
+) -> PlacedFinding {
+    PlacedFinding {
+        path: path.to_string(),
+        line,
+        column,
+        reason: reason.into(),
+        suggestion: suggestion.into(),
     }
-    if path.is_within(&workspace.note(&workspace.settings.paths.summaries)) {
-        let findings = summary::parse(&bytes).1;
-        return Ok(findings.iter().map(|finding| PlacedFinding::new(path, finding)).collect());
-    }
-    if path.is_within(&workspace.note(&workspace.settings.paths.logs)) {
-        return Ok(unknown_kinds(path, &bytes).collect());
-    }
-    if path.as_str() == workspace.settings.paths.commitments {
-        let findings = commitment::parse(&bytes).findings;
-        return Ok(findings.iter().map(|finding| PlacedFinding::new(path, finding)).collect());
-    }
-    if path.as_str() == workspace.settings.paths.approvals {
-        let findings = approval::parse(&bytes).near_misses;
-        return Ok(findings.iter().map(|finding| PlacedFinding::new(path, finding)).collect());
-    }
-    if path.as_str() == workspace.settings.paths.inbox {
-        let findings = candidate::parse(&bytes).near_misses;
-        return Ok(findings.iter().map(|finding| PlacedFinding::new(path, finding)).collect());
-    }
-    let file = reminder::parse(&bytes);
-    let ids =
-        file.reminders.iter().filter_map(|line| line.reminder.id.map(|id| IdAt::new(id, &bytes, line.start)));
-    Ok(reminders::findings(path, &file.near_misses, ids))
 }
 
 /// A file as people name it, as a note of the vault: from the current folder if it is there, else from

@@ -1,6 +1,6 @@
 //! `commitment`: adds, lists and ends follow-ups.
 
-use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::cli::{CommandError, CommandResult, Context};
 use crate::deliver::Scope;
 use crate::format::commitment::{self, Precision};
 use crate::memory::commitments::{CommitmentError, Draft, ListedFollowUp};
@@ -83,13 +83,11 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             listed
         }
         Action::List { all } => {
-            let listed = ledger.list(*all)?;
-            context.ui.json(&listed);
-            if listed.is_empty() {
-                context.ui.line(format!("no follow-ups wait in `{}`", ledger.path));
-            }
-            listed.iter().for_each(|listed| context.ui.line(row(listed)));
-            return Ok(Status::Fine);
+            return context.list(
+                &ledger.list(*all)?,
+                format!("no follow-ups wait in `{}`", ledger.path),
+                row,
+            );
         }
         Action::Edit { id, when, text } => {
             let now = workspace.clock.now();
@@ -125,8 +123,8 @@ fn parse_precision(text: &str) -> Result<Precision, CommandError> {
 impl From<CommitmentError> for CommandError {
     fn from(error: CommitmentError) -> Self {
         let is_usage = matches!(error, CommitmentError::Words(_) | CommitmentError::Place(_));
-        let unknown = matches!(error, CommitmentError::NoSuchId { .. });
-        let out = if is_usage { Self::usage(error) } else { Self::problem(error) };
-        if unknown { out.hint("`vault-agent commitment list --all` shows all ids") } else { out }
+        let hint = matches!(error, CommitmentError::NoSuchId { .. })
+            .then_some("`vault-agent commitment list --all` shows all ids");
+        Self::of(error, is_usage).hints(hint)
     }
 }

@@ -13,9 +13,8 @@ use crate::when;
 impl Remind<'_> {
     pub(super) fn skip(&self, id: &str) -> CommandResult {
         if is_task_id(id) {
-            let settings = self.workspace.task_settings();
-            let tasks = self.workspace.vault_tasks(settings.as_ref());
-            return self.report_task_change("skipped", &tasks.skip(id, None, self.context.origin())?, None);
+            let written = self.with_tasks(|tasks| tasks.skip(id, None, self.context.origin()))?;
+            return self.report_task_change("skipped", &written, None);
         }
         let file = self.reminders().read()?;
         let line = reminders::find(&file, id, self.path)?;
@@ -78,9 +77,7 @@ impl Remind<'_> {
 
     /// Changes the time or the words of a task of another plugin.
     pub(super) fn rewrite(&self, what: &str, id: &str, rewrite: Rewrite<'_>) -> CommandResult {
-        let settings = self.workspace.task_settings();
-        let tasks = self.workspace.vault_tasks(settings.as_ref());
-        let written = tasks.rewrite(id, None, rewrite, self.context.origin())?;
+        let written = self.with_tasks(|tasks| tasks.rewrite(id, None, rewrite, self.context.origin()))?;
         self.report_task_change(
             what,
             &written,
@@ -90,9 +87,8 @@ impl Remind<'_> {
 
     /// The time of day of a task's next delivery; none where no task has the id.
     fn time_of_task(&self, id: &str) -> Result<Option<Time>, CommandError> {
-        let settings = self.workspace.task_settings();
-        let tasks = self.workspace.vault_tasks(settings.as_ref());
-        let (listed, _) = tasks.list(&mut Scanner::default(), self.workspace.clock.now())?;
+        let now = self.workspace.clock.now();
+        let (listed, _) = self.with_tasks(|tasks| tasks.list(&mut Scanner::default(), now))?;
         Ok(listed.into_iter().find(|one| one.id == id).and_then(|one| one.time.parse().ok()))
     }
 }

@@ -12,7 +12,7 @@ use crate::reminders::{
     self, Changes, Draft, ListedReminder, ReminderError, VaultReminders, WrittenReminder, check_message,
     local_after,
 };
-use crate::tasks::{self, Rewrite, TaskError, ToldLine, WrittenTask, is_task_id};
+use crate::tasks::{self, Rewrite, TaskError, ToldLine, VaultTasks, WrittenTask, is_task_id};
 use crate::vault::NotePath;
 use crate::when::{self, Meaning};
 use crate::workspace::Workspace;
@@ -158,6 +158,15 @@ impl Remind<'_> {
         }
     }
 
+    /// Changes a task of another plugin.
+    pub(super) fn with_tasks<T>(
+        &self,
+        change: impl FnOnce(&VaultTasks<'_>) -> Result<T, TaskError>,
+    ) -> Result<T, CommandError> {
+        let settings = self.workspace.task_settings();
+        Ok(change(&self.workspace.vault_tasks(settings.as_ref()))?)
+    }
+
     /// The id of the reminder or task that an id or words name.
     fn id(&self, text: &str, scope: WordsScope) -> Result<String, CommandError> {
         find_by_words::id_of(self.context, self.workspace, &self.reminders(), text, scope)
@@ -214,9 +223,8 @@ impl Remind<'_> {
 
     fn remove(&self, id: &str) -> CommandResult {
         if is_task_id(id) {
-            let settings = self.workspace.task_settings();
-            let tasks = self.workspace.vault_tasks(settings.as_ref());
-            return self.report_task_change("removed", &tasks.remove(id, None, self.context.origin())?, None);
+            let written = self.with_tasks(|tasks| tasks.remove(id, None, self.context.origin()))?;
+            return self.report_task_change("removed", &written, None);
         }
         let written = self.reminders().remove(id, self.context.origin())?;
         self.report_change("removed", &written, None)
@@ -229,9 +237,7 @@ impl Remind<'_> {
             None => local_after(now, SignedDuration::from_mins(i64::from(minutes.unwrap_or(10))), zone),
         };
         if is_task_id(id) {
-            let settings = self.workspace.task_settings();
-            let tasks = self.workspace.vault_tasks(settings.as_ref());
-            let written = tasks.snooze(id, None, local, self.context.origin())?;
+            let written = self.with_tasks(|tasks| tasks.snooze(id, None, local, self.context.origin()))?;
             return self.report_task_change(
                 "snoozed",
                 &written,
@@ -251,9 +257,7 @@ impl Remind<'_> {
     fn done(&self, id: &str) -> CommandResult {
         let now = self.workspace.clock.now();
         if is_task_id(id) {
-            let settings = self.workspace.task_settings();
-            let tasks = self.workspace.vault_tasks(settings.as_ref());
-            let written = tasks.done(id, None, now, self.context.origin())?;
+            let written = self.with_tasks(|tasks| tasks.done(id, None, now, self.context.origin()))?;
             return self.report_task_change("done", &written, None);
         }
         let file = self.reminders().read()?;
@@ -279,13 +283,8 @@ impl Remind<'_> {
         let settings = self.workspace.task_settings();
         let tasks = self.workspace.vault_tasks(settings.as_ref());
         let (all, problems) = tasks::all(&self.reminders(), &tasks, self.workspace.clock.now())?;
-        self.context.ui.json(&all);
-        if all.is_empty() {
-            self.context.ui.line(format!("no reminders in `{}`, and no tasks that are told", self.path));
-        }
-        for one in &all {
-            self.context.ui.line(task_row(one));
-        }
+        let none = format!("no reminders in `{}`, and no tasks that are told", self.path);
+        self.context.list(&all, none, task_row)?;
         if settings.is_none() {
             self.context.ui.note("tasks of other plugins are not told: `[reminders] also` names none");
         }
@@ -297,14 +296,7 @@ impl Remind<'_> {
 
     fn list(&self) -> CommandResult {
         let listed = self.reminders().list(self.workspace.clock.now())?;
-        self.context.ui.json(&listed);
-        if listed.is_empty() {
-            self.context.ui.line(format!("no reminders in `{}`", self.path));
-        }
-        for reminder in &listed {
-            self.context.ui.line(reminder_row(reminder));
-        }
-        Ok(Status::Fine)
+        self.context.list(&listed, format!("no reminders in `{}`", self.path), reminder_row)
     }
 
     /// Prints the changed line, and confirms the change through the other notifiers.
@@ -316,14 +308,8 @@ impl Remind<'_> {
     ) -> CommandResult {
         self.context.ui.json(written);
         self.context.ui.line(&written.line_text);
-        if let Some(when) = when {
-            self.context.ui.note(when);
-        }
-        if let Err(error) = self.confirm(what, &written.line_text) {
-            // The note is written; a confirmation that can't be sent doesn't undo that.
-            self.context.ui.note(format!("{what}, but not confirmed: {error}"));
-        }
-        Ok(Status::Fine)
+        when.iter().for_each(|when| self.context.ui.note(when));
+        self.confirm(what, &written.line_text)
     }
 
     /// As [`Self::report_change`], for a task: its lines, and where they are.
@@ -339,16 +325,19 @@ impl Remind<'_> {
             self.context.ui.line(&shown);
         }
         self.context.ui.note(format!("{what} in {}", written.place()));
-        for said in when.into_iter().chain(written.remark.as_deref()) {
-            self.context.ui.note(said);
-        }
-        if let Err(error) = self.confirm(what, &shown) {
+        when.into_iter().chain(written.remark.as_deref()).for_each(|text| self.context.ui.note(text));
+        self.confirm(what, &shown)
+    }
+
+    /// Confirms a change. The note is written; a confirmation that can't be sent doesn't undo that.
+    fn confirm(&self, what: &str, line: &str) -> CommandResult {
+        if let Err(error) = self.send_confirmation(what, line) {
             self.context.ui.note(format!("{what}, but not confirmed: {error}"));
         }
         Ok(Status::Fine)
     }
 
-    fn confirm(&self, what: &str, line: &str) -> Result<(), CommandError> {
+    fn send_confirmation(&self, what: &str, line: &str) -> Result<(), CommandError> {
         let workspace = self.workspace;
         let outlets = workspace.outlets(false);
         if outlets.primary.name() == "console" {
@@ -390,14 +379,14 @@ fn recurrence(text: &str) -> Result<Recur, CommandError> {
 impl From<TaskError> for CommandError {
     fn from(error: TaskError) -> Self {
         let hint = error.hint();
-        hint.into_iter().fold(Self::problem(error), Self::hint)
+        Self::problem(error).hints(hint)
     }
 }
 
 impl From<ReminderError> for CommandError {
     fn from(error: ReminderError) -> Self {
         let hint = error.hint();
-        let out = if error.is_usage() { Self::usage(error) } else { Self::problem(error) };
-        hint.into_iter().fold(out, Self::hint)
+        let is_usage = error.is_usage();
+        Self::of(error, is_usage).hints(hint)
     }
 }

@@ -4,12 +4,10 @@ use std::sync::Arc;
 
 use crate::clock::Clock;
 use crate::config::{self, NotifyKind};
-use crate::deliver::{Links, NotifyRules};
-use crate::deliver::{Notifier, send_test};
+use crate::deliver::{Email, Links, Notifier, NotifyRules, NtfyNotifier, SignedWebhook, send_test};
 #[cfg(feature = "assistant")]
 use crate::setup::Check;
-use crate::setup::CheckResult;
-use crate::setup::NotifierTrial;
+use crate::setup::{CheckResult, NotifierTrial};
 
 /// Sends a test message; `well` says where it is.
 pub(super) async fn send(notifier: &dyn Notifier, well: &str) -> Result<CheckResult, String> {
@@ -62,56 +60,22 @@ pub(super) async fn send_by(trial: &NotifierTrial, clock: &Arc<dyn Clock>) -> Re
         }
         None => None,
     };
-    let (notifier, well) = match trial.kind {
+    let (notify, secret, authority) = (&trial.notify, trial.secret.clone(), authority.as_deref());
+    let (notifier, well): (Box<dyn Notifier>, &str) = match trial.kind {
         NotifyKind::Ntfy => {
-            (ntfy(trial, authority.as_deref(), links, rules)?, "a test message is in the topic")
+            let made = NtfyNotifier::new(&notify.ntfy, secret, authority, links, rules);
+            (Box::new(made.map_err(|error| error.message)?), "a test message is in the topic")
         }
         NotifyKind::Webhook => {
-            (webhook(trial, authority.as_deref(), links, rules, clock)?, "the address took a test message")
+            let (address, secret) = (trial.address.clone().unwrap_or_default(), secret.unwrap_or_default());
+            let made = SignedWebhook::new(address, &secret, authority, links, rules, Arc::clone(clock));
+            (Box::new(made.map_err(|error| error.message)?), "the address took a test message")
         }
         NotifyKind::Email => {
-            (email(trial, authority.as_deref(), links, rules, clock)?, "the mail server took a test message")
+            let made = Email::new(&notify.email, secret, authority, links, rules, Arc::clone(clock));
+            (Box::new(made.map_err(|error| error.message)?), "the mail server took a test message")
         }
         _ => return Err("this build of vault-agent can't do that".to_owned()),
     };
     send(&*notifier, well).await
-}
-
-type TestResult = Result<Box<dyn Notifier>, String>;
-
-fn ntfy(
-    trial: &NotifierTrial,
-    authority: Option<&[u8]>,
-    links: Links,
-    rules: Arc<NotifyRules>,
-) -> TestResult {
-    let (settings, token) = (&trial.notify.ntfy, trial.secret.clone());
-    let made = crate::deliver::NtfyNotifier::new(settings, token, authority, links, rules);
-    made.map(|made| Box::new(made) as _).map_err(|error| error.message)
-}
-
-fn webhook(
-    trial: &NotifierTrial,
-    authority: Option<&[u8]>,
-    links: Links,
-    rules: Arc<NotifyRules>,
-    clock: &Arc<dyn Clock>,
-) -> TestResult {
-    let (address, secret) =
-        (trial.address.clone().unwrap_or_default(), trial.secret.clone().unwrap_or_default());
-    let clock = Arc::clone(clock);
-    let made = crate::deliver::SignedWebhook::new(address, &secret, authority, links, rules, clock);
-    made.map(|made| Box::new(made) as _).map_err(|error| error.message)
-}
-
-fn email(
-    trial: &NotifierTrial,
-    authority: Option<&[u8]>,
-    links: Links,
-    rules: Arc<NotifyRules>,
-    clock: &Arc<dyn Clock>,
-) -> TestResult {
-    let (settings, password, clock) = (&trial.notify.email, trial.secret.clone(), Arc::clone(clock));
-    let made = crate::deliver::Email::new(settings, password, authority, links, rules, clock);
-    made.map(|made| Box::new(made) as _).map_err(|error| error.message)
 }

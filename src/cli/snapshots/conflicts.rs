@@ -43,16 +43,6 @@ enum Action {
     },
 }
 
-/// A copy in the list.
-#[derive(Debug, Serialize)]
-struct ListedCopy {
-    copy: String,
-    note: String,
-    /// Whether the name says that it is a copy; else it only ends in a number.
-    certain: bool,
-    has_note: bool,
-}
-
 /// A merge, done or planned.
 #[derive(Debug, Serialize)]
 struct Merge<'a> {
@@ -104,25 +94,14 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 
 fn list(context: &Context, workspace: &Workspace) -> CommandResult {
     let copies = find(&workspace.vault)?;
-    for Copy { copy, note, is_certain, has_note } in &copies {
+    context.list(&copies, "no conflict copies", |Copy { copy, note, is_certain, has_note }| {
         let what = match (has_note, is_certain) {
             (false, _) => format!("a copy of `{note}`, which isn't there"),
             (true, true) => format!("a copy of `{note}`"),
             (true, false) => format!("perhaps a copy of `{note}`; else rename it"),
         };
-        context.ui.line(format!("{copy}: {what}"));
-    }
-    if copies.is_empty() {
-        context.ui.line("no conflict copies");
-    }
-    let listed = copies.iter().map(|copy| ListedCopy {
-        copy: copy.copy.to_string(),
-        note: copy.note.to_string(),
-        certain: copy.is_certain,
-        has_note: copy.has_note,
-    });
-    context.ui.json(&listed.collect::<Vec<_>>());
-    Ok(Status::Fine)
+        format!("{copy}: {what}")
+    })
 }
 
 /// The plan of a merge. What people wrote is in the history before.

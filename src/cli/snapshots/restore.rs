@@ -84,11 +84,8 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     }
     if let Some(section) = &args.section {
         let (path, heading) = parse_section_target(section)?;
-        return restore.restore_part(
-            &vault_path(&workspace, path)?,
-            &LineTarget::Section(heading.to_owned()),
-            remote,
-        );
+        let target = LineTarget::Section(heading.to_owned());
+        return restore.restore_part(&vault_path(&workspace, path)?, &target, remote);
     }
     restore.restore_files(remote)
 }
@@ -102,15 +99,11 @@ struct Restore<'a> {
 
 impl Restore<'_> {
     fn roll_back(&self) -> CommandResult {
-        match self.history.finish_pending(&self.workspace.editor, Interrupted::RollBack)? {
-            None => {
-                self.context.ui.note("no restore was interrupted");
-                let report = RestoreReport::default();
-                self.context.ui.json(&Document { report: &report, newer: &[], renamed: &[], dry_run: false });
-                Ok(Status::Fine)
-            }
-            Some(report) => self.print_report(&report, &[], &[]),
+        let report = self.history.finish_pending(&self.workspace.editor, Interrupted::RollBack)?;
+        if report.is_none() {
+            self.context.ui.note("no restore was interrupted");
         }
+        self.print_report(&report.unwrap_or_default(), &[], &[])
     }
 
     fn fetch_remote(&self, url: &str) -> Result<Point, CommandError> {

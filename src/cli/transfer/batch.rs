@@ -60,7 +60,7 @@ fn print_problems(context: &Context, problems: &[ImportProblem], lead: &str) {
 impl From<TransferError> for CommandError {
     fn from(error: TransferError) -> Self {
         let hint = error.hint();
-        let out = if error.is_usage() { Self::usage(error) } else { Self::problem(error) };
-        hint.into_iter().fold(out, Self::hint)
+        let is_usage = error.is_usage();
+        Self::of(error, is_usage).hints(hint)
     }
 }
