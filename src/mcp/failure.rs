@@ -130,35 +130,18 @@ fn sentence(hint: &str) -> String {
     letters.next().map_or_else(String::new, |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
 }
 
-impl From<PinError> for Failure {
-    fn from(error: PinError) -> Self {
-        MemoryError::from(error).into()
-    }
+/// Errors that fail as a [`MemoryError`] does.
+macro_rules! as_memory_errors {
+    ($($error:ident),*) => {$(
+        impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                MemoryError::from(error).into()
+            }
+        }
+    )*};
 }
 
-impl From<CommitmentError> for Failure {
-    fn from(error: CommitmentError) -> Self {
-        MemoryError::from(error).into()
-    }
-}
-
-impl From<PathError> for Failure {
-    fn from(error: PathError) -> Self {
-        MemoryError::from(error).into()
-    }
-}
-
-impl From<VaultError> for Failure {
-    fn from(error: VaultError) -> Self {
-        MemoryError::from(error).into()
-    }
-}
-
-impl From<EditError> for Failure {
-    fn from(error: EditError) -> Self {
-        MemoryError::from(error).into()
-    }
-}
+as_memory_errors!(PinError, CommitmentError, PathError, VaultError, EditError);
 
 impl From<ReminderError> for Failure {
     fn from(error: ReminderError) -> Self {

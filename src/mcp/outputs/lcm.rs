@@ -34,12 +34,12 @@ pub struct Grep {
 
 impl From<grep::Hits> for Grepped {
     fn from(found: grep::Hits) -> Self {
-        let hit = |hit: grep::Hit| Grep {
-            cite: hit.cite,
-            path: hit.path,
-            line: hit.line,
-            snippet: hit.snippet,
-            at: hit.at.to_string(),
+        let hit = |grep::Hit { cite, path, line, snippet, at, .. }: grep::Hit| Grep {
+            cite,
+            path,
+            line,
+            snippet,
+            at: at.to_string(),
         };
         Self { hits: found.hits.into_iter().map(hit).collect(), more: found.more, untrusted: true }
     }

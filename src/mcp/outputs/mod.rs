@@ -157,12 +157,8 @@ pub struct Memory {
 
 impl From<memory::ListedMemory> for Memory {
     fn from(listed: memory::ListedMemory) -> Self {
-        Self {
-            line: listed.line,
-            timestamp: listed.timestamp,
-            text: listed.text,
-            memory_scope: listed.scope.to_string(),
-        }
+        let memory::ListedMemory { line, timestamp, text, scope, .. } = listed;
+        Self { line, timestamp, text, memory_scope: scope.to_string() }
     }
 }
 
@@ -198,15 +194,8 @@ pub struct Commitment {
 
 impl From<commitments::ListedFollowUp> for Commitment {
     fn from(listed: commitments::ListedFollowUp) -> Self {
-        Self {
-            id: listed.id,
-            status: listed.status,
-            due: listed.due,
-            precision: listed.precision,
-            scope: listed.scope,
-            text: listed.text,
-            line: listed.line,
-        }
+        let commitments::ListedFollowUp { id, status, due, precision, scope, text, line, .. } = listed;
+        Self { id, status, due, precision, scope, text, line }
     }
 }
 

@@ -41,17 +41,8 @@ pub struct Reminder {
 
 impl From<ToldLine> for Reminder {
     fn from(listed: ToldLine) -> Self {
-        Self {
-            id: listed.id,
-            path: listed.path,
-            form: listed.format,
-            line: listed.line,
-            date: listed.date,
-            time: listed.time,
-            recur: listed.recur,
-            message: listed.msg,
-            next: listed.next,
-        }
+        let ToldLine { id, path, format: form, line, date, time, recur, msg: message, next, .. } = listed;
+        Self { id, path, form, line, date, time, recur, message, next }
     }
 }
 
@@ -88,12 +79,7 @@ pub struct DoneLine {
 
 impl From<WrittenTask> for DoneLine {
     fn from(written: WrittenTask) -> Self {
-        Self {
-            id: written.id,
-            line_text: written.line_text,
-            next_text: written.next_text,
-            path: written.path,
-            remark: written.remark,
-        }
+        let WrittenTask { id, line_text, next_text, path, remark, .. } = written;
+        Self { id, line_text, next_text, path, remark }
     }
 }
