@@ -17,119 +17,84 @@ use super::tables::{
     Brain, Capture, Discord, Hooks, Inbox, Machines, Paths, Reminders, Rerank, Summary, Web, follow, within,
 };
 use crate::config::FILE_NAME;
+use crate::config::table;
 
-/// All settings of a vault; `Settings::default()` is a vault without a settings file.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Settings {
-    /// The IANA name of the zone that dates and times of the vault are meant in.
-    pub timezone: String,
-    /// Until when nothing is done by itself; none while nothing is paused.
-    pub paused_until: Option<PausedUntil>,
-    /// Whether reminders and follow-ups wait too while it is paused.
-    pub pause_reminders: bool,
-    /// The paths of the agent's notes.
-    pub paths: Paths,
-    /// Notifiers.
-    pub notify: Notify,
-    /// Which task lines of other plugins are told too.
-    pub reminders: Reminders,
-    /// When and by whom reminders fire.
-    pub schedule: Schedule,
-    /// How notes are written.
-    pub edit: Edit,
-    /// The Discord bot or webhook.
-    pub discord: Discord,
-    /// Snapshots.
-    pub history: History,
-    /// Indexed files.
-    pub index: Index,
-    /// The source of vectors.
-    pub embed: Embed,
-    /// The reranker of deep searches.
-    pub rerank: Rerank,
-    /// The bounds of recall.
-    pub recall: Recall,
-    /// The memory of the person.
-    pub memory: Memory,
-    /// Hooks of assistants.
-    pub hooks: Hooks,
-    /// Summaries of long conversations.
-    pub summary: Summary,
-    /// Learning from conversations; the table alone turns it on.
-    pub capture: Option<Capture>,
-    /// How much is asked in the inbox.
-    pub inbox: Inbox,
-    /// Folders of other programs that are followed into `memory/NAME/`, by these names.
-    pub follow: BTreeMap<String, String>,
-    /// How the assistant answers.
-    pub assistant: Assistant,
-    /// The models that can be asked.
-    #[serde(rename = "brain")]
-    pub brains: Vec<Brain>,
-    /// Which brain answers what.
-    #[serde(rename = "route")]
-    pub routes: Vec<Route>,
-    /// Other MCP servers.
-    pub mcp: Vec<McpServer>,
-    /// The secrets of skills, by their names.
-    #[serde(rename = "skill")]
-    pub skills: BTreeMap<String, SkillSettings>,
-    /// The local web page.
-    pub web: Web,
-    /// The store through which several machines agree on the voice; one machine without it.
-    pub machines: Option<Machines>,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            timezone: "Europe/London".to_owned(),
-            paused_until: None,
-            pause_reminders: false,
-            paths: Paths::default(),
-            notify: Notify::default(),
-            reminders: Reminders::default(),
-            schedule: Schedule::default(),
-            edit: Edit::default(),
-            discord: Discord::default(),
-            history: History::default(),
-            index: Index::default(),
-            embed: Embed::default(),
-            rerank: Rerank::default(),
-            recall: Recall::default(),
-            summary: Summary::default(),
-            memory: Memory::default(),
-            hooks: Hooks::default(),
-            capture: None,
-            inbox: Inbox::default(),
-            follow: BTreeMap::new(),
-            assistant: Assistant::default(),
-            brains: Vec::new(),
-            routes: Vec::new(),
-            mcp: Vec::new(),
-            skills: BTreeMap::new(),
-            web: Web::default(),
-            machines: None,
-        }
+table! {
+    /// All settings of a vault; `Settings::default()` is a vault without a settings file.
+    #[derive(Debug, Clone, PartialEq, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct Settings {
+        /// The IANA name of the zone that dates and times of the vault are meant in.
+        pub timezone: String = "Europe/London".to_owned(),
+        /// Until when nothing is done by itself; none while nothing is paused.
+        pub paused_until: Option<PausedUntil>,
+        /// Whether reminders and follow-ups wait too while it is paused.
+        pub pause_reminders: bool,
+        /// The paths of the agent's notes.
+        pub paths: Paths,
+        /// Notifiers.
+        pub notify: Notify,
+        /// Which task lines of other plugins are told too.
+        pub reminders: Reminders,
+        /// When and by whom reminders fire.
+        pub schedule: Schedule,
+        /// How notes are written.
+        pub edit: Edit,
+        /// The Discord bot or webhook.
+        pub discord: Discord,
+        /// Snapshots.
+        pub history: History,
+        /// Indexed files.
+        pub index: Index,
+        /// The source of vectors.
+        pub embed: Embed,
+        /// The reranker of deep searches.
+        pub rerank: Rerank,
+        /// The bounds of recall.
+        pub recall: Recall,
+        /// The memory of the person.
+        pub memory: Memory,
+        /// Hooks of assistants.
+        pub hooks: Hooks,
+        /// Summaries of long conversations.
+        pub summary: Summary,
+        /// Learning from conversations; the table alone turns it on.
+        pub capture: Option<Capture>,
+        /// How much is asked in the inbox.
+        pub inbox: Inbox,
+        /// Folders of other programs that are followed into `memory/NAME/`, by these names.
+        pub follow: BTreeMap<String, String>,
+        /// How the assistant answers.
+        pub assistant: Assistant,
+        /// The models that can be asked.
+        #[serde(rename = "brain")]
+        pub brains: Vec<Brain>,
+        /// Which brain answers what.
+        #[serde(rename = "route")]
+        pub routes: Vec<Route>,
+        /// Other MCP servers.
+        pub mcp: Vec<McpServer>,
+        /// The secrets of skills, by their names.
+        #[serde(rename = "skill")]
+        pub skills: BTreeMap<String, SkillSettings>,
+        /// The local web page.
+        pub web: Web,
+        /// The store through which several machines agree on the voice; one machine without it.
+        pub machines: Option<Machines>,
     }
 }
 
-/// When and by whom reminders fire.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Schedule {
-    /// The host name of the one machine that fires, where the vault is on several.
-    pub host: Option<String>,
-    /// More missed reminders than this come together as one digest.
-    pub digest_over: usize,
-    /// A reminder that is later than this many hours comes in a digest.
-    pub digest_after_hours: u32,
-}
-
-impl Default for Schedule {
-    fn default() -> Self {
-        Self { host: None, digest_over: 3, digest_after_hours: 24 }
+table! {
+    /// When and by whom reminders fire.
+    #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct Schedule {
+        /// The host name of the one machine that fires, where the vault is on several.
+        pub host: Option<String>,
+        /// More missed reminders than this come together as one digest.
+        pub digest_over: usize = 3,
+        /// A reminder that is later than this many hours comes in a digest.
+        pub digest_after_hours: u32 = 24,
     }
 }
 
@@ -154,117 +119,85 @@ pub enum EditStrategyName {
     Swap,
 }
 
-/// Snapshots.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct History {
-    /// Whether snapshots are taken.
-    pub enabled: bool,
-    /// Glob patterns of further files to keep, beside notes, canvases, bases and settings.
-    pub include: Vec<String>,
-    /// Glob patterns of files to leave out.
-    pub exclude: Vec<String>,
-    /// Larger files are left out and listed.
-    pub max_file_bytes: u64,
-    /// Whether images and other attachments are kept too.
-    pub attachments: bool,
-    /// A git remote that snapshots are pushed to.
-    pub remote: Option<String>,
-}
-
-impl Default for History {
-    fn default() -> Self {
-        Self {
-            enabled: true,
-            include: Vec::new(),
-            exclude: Vec::new(),
-            max_file_bytes: 1 << 20,
-            attachments: false,
-            remote: None,
-        }
+table! {
+    /// Snapshots.
+    #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct History {
+        /// Whether snapshots are taken.
+        pub enabled: bool = true,
+        /// Glob patterns of further files to keep, beside notes, canvases, bases and settings.
+        pub include: Vec<String>,
+        /// Glob patterns of files to leave out.
+        pub exclude: Vec<String>,
+        /// Larger files are left out and listed.
+        pub max_file_bytes: u64 = 1 << 20,
+        /// Whether images and other attachments are kept too.
+        pub attachments: bool,
+        /// A git remote that snapshots are pushed to.
+        pub remote: Option<String>,
     }
 }
 
-/// Indexed files.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Index {
-    /// Glob patterns of further files to index, beside notes, canvases and bases.
-    pub include: Vec<String>,
-    /// Glob patterns of files to leave out.
-    pub exclude: Vec<String>,
-    /// Larger files are left out and listed.
-    pub max_file_bytes: u64,
-}
-
-impl Default for Index {
-    fn default() -> Self {
-        Self { include: Vec::new(), exclude: Vec::new(), max_file_bytes: 16 << 20 }
+table! {
+    /// Indexed files.
+    #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct Index {
+        /// Glob patterns of further files to index, beside notes, canvases and bases.
+        pub include: Vec<String>,
+        /// Glob patterns of files to leave out.
+        pub exclude: Vec<String>,
+        /// Larger files are left out and listed.
+        pub max_file_bytes: u64 = 16 << 20,
     }
 }
 
-/// The source of vectors.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Embed {
-    /// `builtin`, `none`, `local:<dir>`, `google`, `openai` or `ollama`.
-    pub provider: String,
-    /// The provider's model, where it has several.
-    pub model: Option<String>,
-    /// The endpoint, where it isn't the provider's own.
-    pub url: Option<String>,
-    /// A file with the provider's key, instead of its environment variable.
-    pub key_file: Option<String>,
-    /// A folder with a static model (model2vec's form) in the place of the one in the binary.
-    pub table: Option<String>,
-}
-
-impl Default for Embed {
-    fn default() -> Self {
-        Self { provider: "builtin".to_owned(), model: None, url: None, key_file: None, table: None }
+table! {
+    /// The source of vectors.
+    #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct Embed {
+        /// `builtin`, `none`, `local:<dir>`, `google`, `openai` or `ollama`.
+        pub provider: String = "builtin".to_owned(),
+        /// The provider's model, where it has several.
+        pub model: Option<String>,
+        /// The endpoint, where it isn't the provider's own.
+        pub url: Option<String>,
+        /// A file with the provider's key, instead of its environment variable.
+        pub key_file: Option<String>,
+        /// A folder with a static model (model2vec's form) in the place of the one in the binary.
+        pub table: Option<String>,
     }
 }
 
-/// The bounds of recall.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Recall {
-    /// The estimated tokens of an injection, at 4 characters each.
-    pub budget_tokens: usize,
-    /// The estimated tokens of one memory in it.
-    pub memory_tokens: usize,
-    /// A brain that chooses from what was found what helps with a question of the assistant's; none: all of it is given.
-    pub brain: Option<String>,
-}
-
-impl Default for Recall {
-    fn default() -> Self {
-        Self { budget_tokens: 1000, memory_tokens: 250, brain: None }
+table! {
+    /// The bounds of recall.
+    #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct Recall {
+        /// The estimated tokens of an injection, at 4 characters each.
+        pub budget_tokens: usize = 1000,
+        /// The estimated tokens of one memory in it.
+        pub memory_tokens: usize = 250,
+        /// A brain that chooses from what was found what helps with a question of the assistant's; none: all of it is given.
+        pub brain: Option<String>,
     }
 }
 
-/// The memory of the person.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Memory {
-    /// Turns on the shared identity and working memory; without it both are inert.
-    pub user_namespace: Option<String>,
-    /// How many days working memory stays valid, 1 to 365.
-    pub working_memory_ttl_days: u32,
-    /// The estimated tokens of working memory, 100 to 4000.
-    pub working_memory_max_tokens: u32,
-    /// Whether the assistant is asked to mention what was last worked on.
-    pub proactive_session_greeting: bool,
-}
-
-impl Default for Memory {
-    fn default() -> Self {
-        Self {
-            user_namespace: None,
-            working_memory_ttl_days: 14,
-            working_memory_max_tokens: 1000,
-            proactive_session_greeting: false,
-        }
+table! {
+    /// The memory of the person.
+    #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct Memory {
+        /// Turns on the shared identity and working memory; without it both are inert.
+        pub user_namespace: Option<String>,
+        /// How many days working memory stays valid, 1 to 365.
+        pub working_memory_ttl_days: u32 = 14,
+        /// The estimated tokens of working memory, 100 to 4000.
+        pub working_memory_max_tokens: u32 = 1000,
+        /// Whether the assistant is asked to mention what was last worked on.
+        pub proactive_session_greeting: bool,
     }
 }
 

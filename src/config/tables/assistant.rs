@@ -11,50 +11,35 @@ use serde::Deserialize;
 use super::brains::{Brain, BrainKind};
 use super::checks::is_web;
 use crate::config::ConfigError;
+use crate::config::table;
 
-/// How the assistant answers.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Assistant {
-    /// The brains to try, in this order; without it all brains, as they stand.
-    pub chain: Option<Vec<String>>,
-    /// The note that says how the assistant speaks.
-    pub persona: String,
-    /// The tools of the assistant.
-    pub tools: Vec<ToolGroup>,
-    /// When a shell command is asked about.
-    pub bash: BashMode,
-    /// The most rounds of tool calls in a turn. What is asked for after them isn't run, and ends the turn.
-    pub max_rounds: u32,
-    /// The longest that a turn takes, in minutes.
-    pub turn_minutes: u32,
-    /// The most tokens that one turn spends, in and out together.
-    pub turn_tokens: u64,
-    /// The most tokens of all turns of a day; none for no bound.
-    pub day_tokens: Option<u64>,
-    /// The most that the turns of a day cost, in USD, where prices are set.
-    pub day_usd: Option<f64>,
-    /// Calls that need no approval: `bash:GLOB`, `skill:NAME@HASH`, `mcp:SERVER.TOOL`. See [`super::allow`].
-    pub allow: Vec<String>,
-    /// Whether a brain puts what is due into words of its own, before its minute.
-    pub phrase: bool,
-}
-
-impl Default for Assistant {
-    fn default() -> Self {
-        Self {
-            chain: None,
-            persona: "Assistant.md".to_owned(),
-            tools: vec![ToolGroup::Vault],
-            bash: BashMode::default(),
-            max_rounds: 16,
-            turn_minutes: 10,
-            turn_tokens: 200_000,
-            day_tokens: None,
-            day_usd: None,
-            allow: Vec::new(),
-            phrase: false,
-        }
+table! {
+    /// How the assistant answers.
+    #[derive(Debug, Clone, PartialEq, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct Assistant {
+        /// The brains to try, in this order; without it all brains, as they stand.
+        pub chain: Option<Vec<String>>,
+        /// The note that says how the assistant speaks.
+        pub persona: String = "Assistant.md".to_owned(),
+        /// The tools of the assistant.
+        pub tools: Vec<ToolGroup> = vec![ToolGroup::Vault],
+        /// When a shell command is asked about.
+        pub bash: BashMode,
+        /// The most rounds of tool calls in a turn. What is asked for after them isn't run, and ends the turn.
+        pub max_rounds: u32 = 16,
+        /// The longest that a turn takes, in minutes.
+        pub turn_minutes: u32 = 10,
+        /// The most tokens that one turn spends, in and out together.
+        pub turn_tokens: u64 = 200_000,
+        /// The most tokens of all turns of a day; none for no bound.
+        pub day_tokens: Option<u64>,
+        /// The most that the turns of a day cost, in USD, where prices are set.
+        pub day_usd: Option<f64>,
+        /// Calls that need no approval: `bash:GLOB`, `skill:NAME@HASH`, `mcp:SERVER.TOOL`. See [`super::allow`].
+        pub allow: Vec<String>,
+        /// Whether a brain puts what is due into words of its own, before its minute.
+        pub phrase: bool,
     }
 }
 

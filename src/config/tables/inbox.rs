@@ -4,20 +4,17 @@ use serde::Deserialize;
 
 use super::checks::within;
 use crate::config::ConfigError;
+use crate::config::table;
 
-/// How much a person is asked; the best of what was found comes first, and the rest is not asked.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Inbox {
-    /// So many questions on one day at most, 0 to 1000.
-    pub per_day: usize,
-    /// The most unanswered questions, 0 to 10,000.
-    pub open: usize,
-}
-
-impl Default for Inbox {
-    fn default() -> Self {
-        Self { per_day: 5, open: 20 }
+table! {
+    /// How much a person is asked; the best of what was found comes first, and the rest is not asked.
+    #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct Inbox {
+        /// So many questions on one day at most, 0 to 1000.
+        pub per_day: usize = 5,
+        /// The most unanswered questions, 0 to 10,000.
+        pub open: usize = 20,
     }
 }
 

@@ -9,46 +9,33 @@ use jiff::civil::Time;
 use serde::{Deserialize, Deserializer};
 
 use crate::config::ConfigError;
+use crate::config::table;
 
-/// Notifiers, quiet hours and tags.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Notify {
-    /// The one notifier, in the place of a list with it alone.
-    pub kind: Option<NotifyKind>,
-    /// The notifiers: each is told, the first one is the one that counts.
-    pub kinds: Vec<NotifyKind>,
-    /// The hours in which nothing that is due is told.
-    pub quiet: Option<Quiet>,
-    /// The tag of reminders that are told in the quiet hours too.
-    #[serde(deserialize_with = "tag")]
-    pub urgent: String,
-    /// The notifiers of tagged reminders, in the place of `kinds`.
-    #[serde(deserialize_with = "tags")]
-    pub tags: BTreeMap<String, Vec<NotifyKind>>,
-    /// A file with certificates in PEM form that are trusted besides the public ones.
-    pub ca_file: Option<String>,
-    /// The ntfy server.
-    pub ntfy: Ntfy,
-    /// The mail server.
-    pub email: Email,
-    /// The address that signed JSON is sent to.
-    pub webhook: Webhook,
-}
-
-impl Default for Notify {
-    fn default() -> Self {
-        Self {
-            kind: None,
-            kinds: Vec::new(),
-            quiet: None,
-            urgent: "urgent".to_owned(),
-            tags: BTreeMap::new(),
-            ca_file: None,
-            ntfy: Ntfy::default(),
-            email: Email::default(),
-            webhook: Webhook::default(),
-        }
+table! {
+    /// Notifiers, quiet hours and tags.
+    #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct Notify {
+        /// The one notifier, in the place of a list with it alone.
+        pub kind: Option<NotifyKind>,
+        /// The notifiers: each is told, the first one is the one that counts.
+        pub kinds: Vec<NotifyKind>,
+        /// The hours in which nothing that is due is told.
+        pub quiet: Option<Quiet>,
+        /// The tag of reminders that are told in the quiet hours too.
+        #[serde(deserialize_with = "tag")]
+        pub urgent: String = "urgent".to_owned(),
+        /// The notifiers of tagged reminders, in the place of `kinds`.
+        #[serde(deserialize_with = "tags")]
+        pub tags: BTreeMap<String, Vec<NotifyKind>>,
+        /// A file with certificates in PEM form that are trusted besides the public ones.
+        pub ca_file: Option<String>,
+        /// The ntfy server.
+        pub ntfy: Ntfy,
+        /// The mail server.
+        pub email: Email,
+        /// The address that signed JSON is sent to.
+        pub webhook: Webhook,
     }
 }
 
@@ -166,55 +153,39 @@ fn bare(text: &str) -> Result<String, String> {
     Ok(tag)
 }
 
-/// An ntfy server: the public one, or one's own.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Ntfy {
-    /// The server.
-    pub url: String,
-    /// The topic that is published to. On a server without access control everyone who knows it may read it.
-    pub topic: Option<String>,
-    /// A file with the access token, instead of `VAULT_AGENT_NTFY_TOKEN`.
-    pub token_file: Option<String>,
-}
-
-impl Default for Ntfy {
-    fn default() -> Self {
-        Self { url: "https://ntfy.sh".to_owned(), topic: None, token_file: None }
+table! {
+    /// An ntfy server: the public one, or one's own.
+    #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct Ntfy {
+        /// The server.
+        pub url: String = "https://ntfy.sh".to_owned(),
+        /// The topic that is published to. On a server without access control everyone who knows it may read it.
+        pub topic: Option<String>,
+        /// A file with the access token, instead of `VAULT_AGENT_NTFY_TOKEN`.
+        pub token_file: Option<String>,
     }
 }
 
-/// A mail server that takes mail from this person.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Email {
-    /// Its name.
-    pub server: Option<String>,
-    /// Its port; without one, 587 for STARTTLS, 465 for TLS, 25 for neither.
-    pub port: Option<u16>,
-    /// How the connection is kept private.
-    pub security: MailSecurity,
-    /// The login; without it there is none.
-    pub user: Option<String>,
-    /// A file with the password, instead of `VAULT_AGENT_EMAIL_PASSWORD`.
-    pub password_file: Option<String>,
-    /// The sender; without it, `user`.
-    pub from: Option<String>,
-    /// The recipients; without them, the sender.
-    pub to: Vec<String>,
-}
-
-impl Default for Email {
-    fn default() -> Self {
-        Self {
-            server: None,
-            port: None,
-            security: MailSecurity::StartTls,
-            user: None,
-            password_file: None,
-            from: None,
-            to: Vec::new(),
-        }
+table! {
+    /// A mail server that takes mail from this person.
+    #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct Email {
+        /// Its name.
+        pub server: Option<String>,
+        /// Its port; without one, 587 for STARTTLS, 465 for TLS, 25 for neither.
+        pub port: Option<u16>,
+        /// How the connection is kept private.
+        pub security: MailSecurity = MailSecurity::StartTls,
+        /// The login; without it there is none.
+        pub user: Option<String>,
+        /// A file with the password, instead of `VAULT_AGENT_EMAIL_PASSWORD`.
+        pub password_file: Option<String>,
+        /// The sender; without it, `user`.
+        pub from: Option<String>,
+        /// The recipients; without them, the sender.
+        pub to: Vec<String>,
     }
 }
 

@@ -1,56 +1,39 @@
 //! `[paths]`: the paths of the agent's notes.
 
+use crate::config::table;
 use serde::Deserialize;
 
-/// Vault-relative paths of the agent's notes, with `/` between parts.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Paths {
-    /// One reminder a line.
-    pub reminders: String,
-    /// Follow-ups, one block each.
-    pub commitments: String,
-    /// Durable facts.
-    pub memory: String,
-    /// Pinned memories.
-    pub pinned: String,
-    /// The folder of the days' notes.
-    pub daily: String,
-    /// The user's profile.
-    pub profile: String,
-    /// Working memory, with an expiry.
-    pub working: String,
-    /// The folder of scheduled prompts.
-    pub routines: String,
-    /// The folder of transcripts.
-    pub logs: String,
-    /// The assistant's questions.
-    pub approvals: String,
-    /// The folder of skills.
-    pub skills: String,
-    /// The folder of summaries of transcripts.
-    pub summaries: String,
-    /// Candidates for memories, to be ticked.
-    pub inbox: String,
-}
-
-impl Default for Paths {
-    fn default() -> Self {
-        Self {
-            reminders: "Reminders.md".to_owned(),
-            commitments: "COMMITMENTS.md".to_owned(),
-            memory: "MEMORY.md".to_owned(),
-            pinned: "Pinned.md".to_owned(),
-            daily: "daily".to_owned(),
-            profile: "user/profile.md".to_owned(),
-            working: "user/working.md".to_owned(),
-            routines: "routines".to_owned(),
-            logs: "logs".to_owned(),
-            approvals: "Approvals.md".to_owned(),
-            skills: "skills".to_owned(),
-            summaries: "summaries".to_owned(),
-            inbox: "Inbox.md".to_owned(),
-        }
+table! {
+    /// Vault-relative paths of the agent's notes, with `/` between parts.
+    #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct Paths {
+        /// One reminder a line.
+        pub reminders: String = "Reminders.md".to_owned(),
+        /// Follow-ups, one block each.
+        pub commitments: String = "COMMITMENTS.md".to_owned(),
+        /// Durable facts.
+        pub memory: String = "MEMORY.md".to_owned(),
+        /// Pinned memories.
+        pub pinned: String = "Pinned.md".to_owned(),
+        /// The folder of the days' notes.
+        pub daily: String = "daily".to_owned(),
+        /// The user's profile.
+        pub profile: String = "user/profile.md".to_owned(),
+        /// Working memory, with an expiry.
+        pub working: String = "user/working.md".to_owned(),
+        /// The folder of scheduled prompts.
+        pub routines: String = "routines".to_owned(),
+        /// The folder of transcripts.
+        pub logs: String = "logs".to_owned(),
+        /// The assistant's questions.
+        pub approvals: String = "Approvals.md".to_owned(),
+        /// The folder of skills.
+        pub skills: String = "skills".to_owned(),
+        /// The folder of summaries of transcripts.
+        pub summaries: String = "summaries".to_owned(),
+        /// Candidates for memories, to be ticked.
+        pub inbox: String = "Inbox.md".to_owned(),
     }
 }
 

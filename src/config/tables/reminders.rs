@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use crate::config::ConfigError;
+use crate::config::table;
 
 /// The plugins whose task lines can be told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -33,21 +34,17 @@ impl TaskForm {
     }
 }
 
-/// Which task lines are told besides our own reminders.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Reminders {
-    /// The forms; none is on unless it is named.
-    pub also: Vec<TaskForm>,
-    /// The time of day, `HH:MM`, of a date without one.
-    pub default_time: String,
-    /// Glob patterns of the notes in which tasks are told; none means all notes.
-    pub from: Vec<String>,
-}
-
-impl Default for Reminders {
-    fn default() -> Self {
-        Self { also: Vec::new(), default_time: "09:00".to_owned(), from: Vec::new() }
+table! {
+    /// Which task lines are told besides our own reminders.
+    #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct Reminders {
+        /// The forms; none is on unless it is named.
+        pub also: Vec<TaskForm>,
+        /// The time of day, `HH:MM`, of a date without one.
+        pub default_time: String = "09:00".to_owned(),
+        /// Glob patterns of the notes in which tasks are told; none means all notes.
+        pub from: Vec<String>,
     }
 }
 

@@ -4,35 +4,25 @@ use serde::Deserialize;
 
 use super::checks::{is_web, within};
 use crate::config::ConfigError;
+use crate::config::table;
 
-/// The reranker of a deep search's first hits.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Rerank {
-    /// `none`, `endpoint` or `local:<dir>`.
-    pub provider: String,
-    /// The endpoint: what stands before `/rerank`.
-    pub url: Option<String>,
-    /// The endpoint's model, where it has several.
-    pub model: Option<String>,
-    /// A file with the endpoint's key, instead of `RERANK_API_KEY`.
-    pub key_file: Option<String>,
-    /// The languages that it knows (ISO 639-1, `en`); empty: any.
-    pub languages: Vec<String>,
-    /// How long a deep search waits for it, 1 to 60 seconds.
-    pub timeout_seconds: u32,
-}
-
-impl Default for Rerank {
-    fn default() -> Self {
-        Self {
-            provider: "none".to_owned(),
-            url: None,
-            model: None,
-            key_file: None,
-            languages: Vec::new(),
-            timeout_seconds: 10,
-        }
+table! {
+    /// The reranker of a deep search's first hits.
+    #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct Rerank {
+        /// `none`, `endpoint` or `local:<dir>`.
+        pub provider: String = "none".to_owned(),
+        /// The endpoint: what stands before `/rerank`.
+        pub url: Option<String>,
+        /// The endpoint's model, where it has several.
+        pub model: Option<String>,
+        /// A file with the endpoint's key, instead of `RERANK_API_KEY`.
+        pub key_file: Option<String>,
+        /// The languages that it knows (ISO 639-1, `en`); empty: any.
+        pub languages: Vec<String>,
+        /// How long a deep search waits for it, 1 to 60 seconds.
+        pub timeout_seconds: u32 = 10,
     }
 }
 

@@ -1,19 +1,16 @@
 //! `[summary]`: whether long conversations are summarised, and by which brain.
 
+use crate::config::table;
 use serde::Deserialize;
 
-/// Summaries of logs.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Summary {
-    /// Whether the daemon writes any.
-    pub enabled: bool,
-    /// The brain that writes them; none: those that would answer, in their order. Without any brain they are extracts.
-    pub brain: Option<String>,
-}
-
-impl Default for Summary {
-    fn default() -> Self {
-        Self { enabled: true, brain: None }
+table! {
+    /// Summaries of logs.
+    #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct Summary {
+        /// Whether the daemon writes any.
+        pub enabled: bool = true,
+        /// The brain that writes them; none: those that would answer, in their order. Without any brain they are extracts.
+        pub brain: Option<String>,
     }
 }

@@ -2,41 +2,44 @@
 
 use serde::Deserialize;
 
+use crate::config::table;
 use crate::config::tables::ids;
 
-/// The Discord bot or webhook.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Discord {
-    /// A file with the webhook's URL, instead of `VAULT_AGENT_DISCORD_WEBHOOK`.
-    pub webhook_url_file: Option<String>,
-    /// A file with the bot's token, instead of `DISCORD_TOKEN`.
-    pub token_file: Option<String>,
-    /// The bot's application.
-    #[serde(deserialize_with = "ids::one")]
-    pub application_id: Option<u64>,
-    /// The server whose commands are registered at once.
-    #[serde(deserialize_with = "ids::one")]
-    pub guild_id: Option<u64>,
-    /// The channel that is bound: notifications go there and its messages are logged.
-    #[serde(deserialize_with = "ids::one")]
-    pub channel_id: Option<u64>,
-    /// The people who may command and are answered.
-    #[serde(deserialize_with = "ids::several")]
-    pub owner_ids: Vec<u64>,
-    /// The REST base, for a test server on this machine.
-    pub api_base: Option<String>,
-    /// Whether messages of people who are no owners are logged too.
-    pub log_others: bool,
-    /// A bound thread that was silent for so many days is let go.
-    pub thread_idle_days: u32,
-    /// Messages in a bound thread that don't name the bot are answered for so many minutes; after an absence
-    /// longer ago it is only logged. Who speaks to the bot is always answered.
-    pub act_within_minutes: u32,
-    /// The handling of files on messages.
-    pub keep_attachments: KeepAttachments,
-    /// Larger files stay links.
-    pub max_attachment_bytes: u64,
+table! {
+    /// The Discord bot or webhook.
+    #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct Discord {
+        /// A file with the webhook's URL, instead of `VAULT_AGENT_DISCORD_WEBHOOK`.
+        pub webhook_url_file: Option<String>,
+        /// A file with the bot's token, instead of `DISCORD_TOKEN`.
+        pub token_file: Option<String>,
+        /// The bot's application.
+        #[serde(deserialize_with = "ids::one")]
+        pub application_id: Option<u64>,
+        /// The server whose commands are registered at once.
+        #[serde(deserialize_with = "ids::one")]
+        pub guild_id: Option<u64>,
+        /// The channel that is bound: notifications go there and its messages are logged.
+        #[serde(deserialize_with = "ids::one")]
+        pub channel_id: Option<u64>,
+        /// The people who may command and are answered.
+        #[serde(deserialize_with = "ids::several")]
+        pub owner_ids: Vec<u64>,
+        /// The REST base, for a test server on this machine.
+        pub api_base: Option<String>,
+        /// Whether messages of people who are no owners are logged too.
+        pub log_others: bool = true,
+        /// A bound thread that was silent for so many days is let go.
+        pub thread_idle_days: u32 = 7,
+        /// Messages in a bound thread that don't name the bot are answered for so many minutes; after an absence
+        /// longer ago it is only logged. Who speaks to the bot is always answered.
+        pub act_within_minutes: u32 = 15,
+        /// The handling of files on messages.
+        pub keep_attachments: KeepAttachments = KeepAttachments::Links,
+        /// Larger files stay links.
+        pub max_attachment_bytes: u64 = 10 << 20,
+    }
 }
 
 /// The handling of files on messages.
@@ -48,23 +51,4 @@ pub enum KeepAttachments {
     Links,
     /// The file is kept beside the log.
     Files,
-}
-
-impl Default for Discord {
-    fn default() -> Self {
-        Self {
-            webhook_url_file: None,
-            token_file: None,
-            application_id: None,
-            guild_id: None,
-            channel_id: None,
-            owner_ids: Vec::new(),
-            api_base: None,
-            log_others: true,
-            thread_idle_days: 7,
-            act_within_minutes: 15,
-            keep_attachments: KeepAttachments::Links,
-            max_attachment_bytes: 10 << 20,
-        }
-    }
 }

@@ -4,26 +4,23 @@ use regex_lite::Regex;
 use serde::Deserialize;
 
 use crate::config::ConfigError;
+use crate::config::table;
 use crate::config::tables::checks::within;
 use crate::redact::Redactor;
 
-/// The section.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Hooks {
-    /// The most characters that one hook adds to a conversation, up to 10,000.
-    pub max_chars: usize,
-    /// Whether sessions are kept as logs: prompts, answers, tool calls and results.
-    pub archive: bool,
-    /// Whether secrets are masked before text is kept: in sessions' logs, in those of turns, in the inbox.
-    pub mask_keys: bool,
-    /// Regular expressions; what they match is masked, too.
-    pub mask: Vec<String>,
-}
-
-impl Default for Hooks {
-    fn default() -> Self {
-        Self { max_chars: 8000, archive: false, mask_keys: true, mask: Vec::new() }
+table! {
+    /// The section.
+    #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct Hooks {
+        /// The most characters that one hook adds to a conversation, up to 10,000.
+        pub max_chars: usize = 8000,
+        /// Whether sessions are kept as logs: prompts, answers, tool calls and results.
+        pub archive: bool,
+        /// Whether secrets are masked before text is kept: in sessions' logs, in those of turns, in the inbox.
+        pub mask_keys: bool = true,
+        /// Regular expressions; what they match is masked, too.
+        pub mask: Vec<String>,
     }
 }
 

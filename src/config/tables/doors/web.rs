@@ -5,22 +5,19 @@ use std::net::SocketAddr;
 use serde::Deserialize;
 
 use crate::config::ConfigError;
+use crate::config::table;
 
-/// The local web page.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Web {
-    /// Whether the daemon listens from its start; else only when `vault-agent web` asks it to.
-    pub enabled: bool,
-    /// The address; port 0 takes a free one.
-    pub listen: SocketAddr,
-    /// Names that a proxy in front of the page is called by, with a port where it isn't the scheme's own.
-    pub trusted_hosts: Vec<String>,
-}
-
-impl Default for Web {
-    fn default() -> Self {
-        Self { enabled: false, listen: SocketAddr::from(([127, 0, 0, 1], 8790)), trusted_hosts: Vec::new() }
+table! {
+    /// The local web page.
+    #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct Web {
+        /// Whether the daemon listens from its start; else only when `vault-agent web` asks it to.
+        pub enabled: bool,
+        /// The address; port 0 takes a free one.
+        pub listen: SocketAddr = SocketAddr::from(([127, 0, 0, 1], 8790)),
+        /// Names that a proxy in front of the page is called by, with a port where it isn't the scheme's own.
+        pub trusted_hosts: Vec<String>,
     }
 }
 

@@ -1,0 +1,26 @@
+//! Declares a table of the settings with its defaults.
+
+/// Declares a struct whose fields may have a default, as in `pub open: u32 = 20`; the others have their type's.
+macro_rules! table {
+    (
+        $(#[$attribute:meta])*
+        pub struct $name:ident {
+            $($(#[$field_attribute:meta])* pub $field:ident: $type:ty $(= $default:expr)?,)*
+        }
+    ) => {
+        $(#[$attribute])*
+        pub struct $name {
+            $($(#[$field_attribute])* pub $field: $type,)*
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $($field: $crate::config::table!(@default $($default)?),)* }
+            }
+        }
+    };
+    (@default) => { Default::default() };
+    (@default $default:expr) => { $default };
+}
+
+pub(crate) use table;
