@@ -47,9 +47,8 @@ fn take(found: &mut BTreeMap<QuestionKey, String>, key: &str, value: &Value) -> 
         "notify.kinds" | "notify.kind" => "notify",
         key => key,
     };
-    let Some(step) = QuestionKey::ALL.into_iter().find(|step| step.key() == asked) else {
-        let near = QuestionKey::ALL
-            .into_iter()
+    let Some(step) = QuestionKey::all().find(|step| step.key() == asked) else {
+        let near = QuestionKey::all()
             .map(|step| (strsim::jaro_winkler(step.key(), key), step.key()))
             .max_by(|a, b| a.0.total_cmp(&b.0))
             .filter(|(score, _)| *score > 0.8);

@@ -36,76 +36,73 @@ pub(super) struct BrainOffer {
 }
 
 /// All that can be chosen.
+const OFFER: BrainOffer = BrainOffer {
+    name: "",
+    kind: BrainKind::Chat,
+    words: "",
+    url: None,
+    model: "",
+    key: None,
+    keys_at: "",
+    context: 200_000,
+};
+
 pub(super) const OFFERS: [BrainOffer; 7] = [
     BrainOffer {
         name: "claude",
         kind: BrainKind::Messages,
         words: "Anthropic's models, with a key",
-        url: None,
         model: "claude-sonnet-4-6",
         key: Some("ANTHROPIC_API_KEY"),
         keys_at: "https://console.anthropic.com/settings/keys",
-        context: 200_000,
+        ..OFFER
     },
     BrainOffer {
         name: "openai",
         kind: BrainKind::Responses,
         words: "OpenAI's models, with a key",
-        url: None,
         model: "gpt-5.5",
         key: Some("OPENAI_API_KEY"),
         keys_at: "https://platform.openai.com/api-keys",
-        context: 200_000,
+        ..OFFER
     },
     BrainOffer {
         name: "openrouter",
-        kind: BrainKind::Chat,
         words: "many providers behind one key",
         url: Some("https://openrouter.ai/api"),
-        model: "",
         key: Some("OPENROUTER_API_KEY"),
         keys_at: "https://openrouter.ai/keys",
         context: 32_000,
+        ..OFFER
     },
     BrainOffer {
         name: "ollama",
-        kind: BrainKind::Chat,
         words: "a model on this machine (https://ollama.com/download, then `ollama pull qwen3:8b`)",
         url: Some("http://127.0.0.1:11434"),
         model: "qwen3:8b",
-        key: None,
-        keys_at: "",
         context: 16_000,
+        ..OFFER
     },
     BrainOffer {
         name: "server",
-        kind: BrainKind::Chat,
         words: "another server that speaks Chat Completions: llama.cpp, vLLM, LM Studio",
         url: Some("http://127.0.0.1:8080"),
-        model: "",
-        key: None,
-        keys_at: "",
         context: 16_000,
+        ..OFFER
     },
     BrainOffer {
         name: "claude-code",
         kind: BrainKind::ClaudeCode,
         words: "Claude Code, with its own login",
-        url: None,
         model: "claude-sonnet-4-6",
-        key: None,
-        keys_at: "",
-        context: 200_000,
+        ..OFFER
     },
     BrainOffer {
         name: "codex",
         kind: BrainKind::Codex,
         words: "Codex, with its own login",
-        url: None,
         model: "gpt-5.5",
-        key: None,
-        keys_at: "",
-        context: 200_000,
+        ..OFFER
     },
 ];
 

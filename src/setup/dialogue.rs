@@ -24,7 +24,7 @@ pub enum Next {
 }
 
 /// A dialogue that is going on.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Dialogue {
     pub(super) machine: MachineFacts,
     /// Whether a file answers, in which no secret may stand.
@@ -69,33 +69,7 @@ pub(super) struct Problem {
 impl Dialogue {
     /// A dialogue on this machine; `from_file` where no person types.
     pub fn new(machine: MachineFacts, from_file: bool) -> Self {
-        Self {
-            machine,
-            from_file,
-            done: BTreeSet::new(),
-            problem: None,
-            looking: None,
-            folder: None,
-            zone: None,
-            kinds: vec![NotifyKind::default()],
-            asked: BTreeSet::new(),
-            told: BTreeSet::new(),
-            by_webhook: false,
-            token: None,
-            webhook: None,
-            bot: None,
-            invited: false,
-            channels: Vec::new(),
-            channel: None,
-            owners: Vec::new(),
-            ntfy: Ntfy::default(),
-            email: Email::default(),
-            signed: Signed::default(),
-            chosen: ChosenBrain::default(),
-            brain_tried: false,
-            remote: None,
-            service: false,
-        }
+        Self { machine, from_file, kinds: vec![NotifyKind::default()], ..Self::default() }
     }
 
     /// The next step.
@@ -103,8 +77,7 @@ impl Dialogue {
         if let Some(look) = &self.looking {
             return Next::Check(look.clone());
         }
-        let open =
-            QuestionKey::ALL.into_iter().find(|step| !self.done.contains(step) && self.is_applicable(*step));
+        let open = QuestionKey::all().find(|step| !self.done.contains(step) && self.is_applicable(*step));
         let before = |last: QuestionKey| open.is_none_or(|step| step > last);
         if let Some(kind) = self.next_untested() {
             return Next::Check(self.test_message(kind));
@@ -244,16 +217,6 @@ impl Dialogue {
                 };
                 self.owners = typed.split(',').map(|one| id(one.trim())).collect::<Result<_, _>>()?;
             }
-            QuestionKey::NtfyUrl | QuestionKey::NtfyTopic | QuestionKey::NtfyToken => {
-                self.take_ntfy(step, &typed)?;
-            }
-            QuestionKey::EmailServer
-            | QuestionKey::EmailSecurity
-            | QuestionKey::EmailUser
-            | QuestionKey::EmailPassword
-            | QuestionKey::EmailFrom
-            | QuestionKey::EmailTo => self.take_email(step, &typed)?,
-            QuestionKey::WebhookUrl | QuestionKey::WebhookSecret => self.take_signed(step, &typed)?,
             QuestionKey::Brain => self.take_brain(&typed)?,
             QuestionKey::BrainUrl => {
                 if !config::is_web(&typed) {
@@ -270,6 +233,11 @@ impl Dialogue {
             QuestionKey::BrainKey => self.take_brain_key(&typed)?,
             QuestionKey::Machines => self.take_remote(typed)?,
             QuestionKey::Service => self.service = parse_yes_no(&typed)?,
+            step => match step.way() {
+                Some(NotifyKind::Ntfy) => self.take_ntfy(step, &typed)?,
+                Some(NotifyKind::Email) => self.take_email(step, &typed)?,
+                _ => self.take_signed(step, &typed)?,
+            },
         }
         Ok(())
     }
@@ -312,8 +280,7 @@ impl Dialogue {
     /// Takes what was found where [`Dialogue::next`] wanted something looked at.
     pub fn checked(&mut self, found: Result<CheckResult, String>) {
         let look = self.looking.take();
-        let open =
-            QuestionKey::ALL.into_iter().find(|step| !self.done.contains(step) && self.is_applicable(*step));
+        let open = QuestionKey::all().find(|step| !self.done.contains(step) && self.is_applicable(*step));
         let found = match found {
             Ok(found) => found,
             Err(words) => return self.check_failed(look.as_ref(), open, words),

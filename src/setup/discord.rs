@@ -42,10 +42,8 @@ pub(super) fn token_lines(machine: &MachineFacts) -> Vec<String> {
         "2. Under `Bot`, switch on `Message Content Intent`, and save.".to_owned(),
         "3. Under `Bot`, click `Reset Token` and copy what it shows.".to_owned(),
     ];
-    lines.push(match machine.variables.contains(&DISCORD_TOKEN_VARIABLE) {
-        true => format!("Enter takes the one in `{DISCORD_TOKEN_VARIABLE}`, and leaves it there."),
-        false => "The path of a file that holds it is fine, too (mode 600, outside the vault).".to_owned(),
-    });
+    let file = || "The path of a file that holds it is fine, too (mode 600, outside the vault).".to_owned();
+    lines.push(machine.environment_line(DISCORD_TOKEN_VARIABLE).unwrap_or_else(file));
     lines
 }
 
@@ -54,9 +52,7 @@ pub(super) fn webhook_lines(machine: &MachineFacts) -> Vec<String> {
         "In Discord open the channel's settings, then `Integrations`, `Webhooks`, `New Webhook`,".to_owned(),
         "and `Copy Webhook URL`. Everyone who has it can post in that channel.".to_owned(),
     ];
-    if machine.variables.contains(&WEBHOOK_VARIABLE) {
-        lines.push(format!("Enter takes the one in `{WEBHOOK_VARIABLE}`, and leaves it there."));
-    }
+    lines.extend(machine.environment_line(WEBHOOK_VARIABLE));
     lines
 }
 

@@ -81,11 +81,7 @@ impl Dialogue {
     fn password_lines(&self) -> Vec<String> {
         let mut lines =
             vec!["Where you log in with two steps, the provider wants an app password: its account pages make one.".to_owned()];
-        if self.email.password.is_some() {
-            lines.push("Enter keeps the one from before.".to_owned());
-        } else if self.machine.variables.contains(&EMAIL_PASSWORD_VARIABLE) {
-            lines.push(format!("Enter takes the one in `{EMAIL_PASSWORD_VARIABLE}`, and leaves it there."));
-        }
+        lines.extend(self.enter_line(self.email.password.is_some(), EMAIL_PASSWORD_VARIABLE));
         lines
     }
 

@@ -43,7 +43,7 @@ pub use question::{Question, QuestionKey};
 pub use vault_folder::folder_path;
 
 /// Facts about the machine, gathered before the first question.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct MachineFacts {
     /// The person's home.
     pub home: PathBuf,

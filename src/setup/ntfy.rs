@@ -2,7 +2,6 @@
 
 use toml::Value;
 
-use super::MachineFacts;
 use super::dialogue::Dialogue;
 use super::question::QuestionKey;
 use crate::config::{self, NTFY_TOKEN_VARIABLE};
@@ -47,11 +46,9 @@ impl Dialogue {
             }
             _ => {
                 let file = set.token_file.filter(|_| self.ntfy.token.is_none());
-                (
-                    token_lines(&self.machine, self.ntfy.token.is_some()),
-                    "An access token, if the server wants one (it isn't shown)?",
-                    file,
-                )
+                let line = self.enter_line(self.ntfy.token.is_some(), NTFY_TOKEN_VARIABLE);
+                let line = line.unwrap_or_else(|| "The public server wants none: press Enter.".to_owned());
+                (vec![line], "An access token, if the server wants one (it isn't shown)?", file)
             }
         }
     }
@@ -73,13 +70,4 @@ fn topic_lines(url: &str, topic: &str) -> Vec<String> {
         format!("{server}/{topic} (also as a page in a browser)."),
         "On the public server everyone who knows a topic can read it: keep one that is hard to guess.".to_owned(),
     ]
-}
-
-fn token_lines(machine: &MachineFacts, is_held: bool) -> Vec<String> {
-    let line = match (is_held, machine.variables.contains(&NTFY_TOKEN_VARIABLE)) {
-        (true, _) => "Enter keeps the one from before.".to_owned(),
-        (_, true) => format!("Enter takes the one in `{NTFY_TOKEN_VARIABLE}`, and leaves it there."),
-        (_, false) => "The public server wants none: press Enter.".to_owned(),
-    };
-    vec![line]
 }

@@ -59,107 +59,66 @@ pub enum QuestionKey {
     Service,
 }
 
+/// Each question with its key in a file of answers, in their order.
+const KEYS: [(QuestionKey, &str); 26] = [
+    (QuestionKey::Vault, "vault"),
+    (QuestionKey::Timezone, "timezone"),
+    (QuestionKey::Notify, "notify"),
+    (QuestionKey::DiscordWay, "discord.way"),
+    (QuestionKey::DiscordToken, "discord.token_file"),
+    (QuestionKey::DiscordInvite, "discord.invited"),
+    (QuestionKey::DiscordChannel, "discord.channel_id"),
+    (QuestionKey::DiscordOwner, "discord.owner_id"),
+    (QuestionKey::DiscordWebhook, "discord.webhook_url_file"),
+    (QuestionKey::NtfyUrl, "ntfy.url"),
+    (QuestionKey::NtfyTopic, "ntfy.topic"),
+    (QuestionKey::NtfyToken, "ntfy.token_file"),
+    (QuestionKey::EmailServer, "email.server"),
+    (QuestionKey::EmailSecurity, "email.security"),
+    (QuestionKey::EmailUser, "email.user"),
+    (QuestionKey::EmailPassword, "email.password_file"),
+    (QuestionKey::EmailFrom, "email.from"),
+    (QuestionKey::EmailTo, "email.to"),
+    (QuestionKey::WebhookUrl, "webhook.url_file"),
+    (QuestionKey::WebhookSecret, "webhook.secret_file"),
+    (QuestionKey::Brain, "brain.kind"),
+    (QuestionKey::BrainUrl, "brain.url"),
+    (QuestionKey::BrainModel, "brain.model"),
+    (QuestionKey::BrainKey, "brain.key_file"),
+    (QuestionKey::Machines, "machines.remote"),
+    (QuestionKey::Service, "service"),
+];
+
 impl QuestionKey {
     /// All of them, in their order.
-    pub const ALL: [Self; 26] = [
-        Self::Vault,
-        Self::Timezone,
-        Self::Notify,
-        Self::DiscordWay,
-        Self::DiscordToken,
-        Self::DiscordInvite,
-        Self::DiscordChannel,
-        Self::DiscordOwner,
-        Self::DiscordWebhook,
-        Self::NtfyUrl,
-        Self::NtfyTopic,
-        Self::NtfyToken,
-        Self::EmailServer,
-        Self::EmailSecurity,
-        Self::EmailUser,
-        Self::EmailPassword,
-        Self::EmailFrom,
-        Self::EmailTo,
-        Self::WebhookUrl,
-        Self::WebhookSecret,
-        Self::Brain,
-        Self::BrainUrl,
-        Self::BrainModel,
-        Self::BrainKey,
-        Self::Machines,
-        Self::Service,
-    ];
+    pub fn all() -> impl Iterator<Item = Self> {
+        KEYS.into_iter().map(|(step, _)| step)
+    }
 
     /// Its key in a file of answers.
     pub fn key(self) -> &'static str {
-        match self {
-            Self::Vault => "vault",
-            Self::Timezone => "timezone",
-            Self::Notify => "notify",
-            Self::DiscordWay => "discord.way",
-            Self::DiscordToken => "discord.token_file",
-            Self::DiscordInvite => "discord.invited",
-            Self::DiscordChannel => "discord.channel_id",
-            Self::DiscordOwner => "discord.owner_id",
-            Self::DiscordWebhook => "discord.webhook_url_file",
-            Self::NtfyUrl => "ntfy.url",
-            Self::NtfyTopic => "ntfy.topic",
-            Self::NtfyToken => "ntfy.token_file",
-            Self::EmailServer => "email.server",
-            Self::EmailSecurity => "email.security",
-            Self::EmailUser => "email.user",
-            Self::EmailPassword => "email.password_file",
-            Self::EmailFrom => "email.from",
-            Self::EmailTo => "email.to",
-            Self::WebhookUrl => "webhook.url_file",
-            Self::WebhookSecret => "webhook.secret_file",
-            Self::Brain => "brain.kind",
-            Self::BrainUrl => "brain.url",
-            Self::BrainModel => "brain.model",
-            Self::BrainKey => "brain.key_file",
-            Self::Machines => "machines.remote",
-            Self::Service => "service",
-        }
+        KEYS[self as usize].1
     }
 
-    /// Whether the answer must not be seen while it is typed.
+    /// Whether the answer must not be seen while it is typed. In a file of answers it names the secret's file.
     pub fn is_secret(self) -> bool {
-        matches!(
-            self,
-            Self::DiscordToken
-                | Self::DiscordWebhook
-                | Self::NtfyToken
-                | Self::EmailPassword
-                | Self::WebhookUrl
-                | Self::WebhookSecret
-                | Self::BrainKey
-        )
+        self.key().ends_with("_file")
     }
 
-    /// The way to be told that a question is about.
+    /// The notifier that a question is about.
     pub(super) fn way(self) -> Option<NotifyKind> {
-        match self {
-            Self::DiscordWay
-            | Self::DiscordToken
-            | Self::DiscordInvite
-            | Self::DiscordChannel
-            | Self::DiscordOwner
-            | Self::DiscordWebhook => Some(NotifyKind::Discord),
-            Self::NtfyUrl | Self::NtfyTopic | Self::NtfyToken => Some(NotifyKind::Ntfy),
-            Self::EmailServer
-            | Self::EmailSecurity
-            | Self::EmailUser
-            | Self::EmailPassword
-            | Self::EmailFrom
-            | Self::EmailTo => Some(NotifyKind::Email),
-            Self::WebhookUrl | Self::WebhookSecret => Some(NotifyKind::Webhook),
+        match self.key().split_once('.')?.0 {
+            "discord" => Some(NotifyKind::Discord),
+            "ntfy" => Some(NotifyKind::Ntfy),
+            "email" => Some(NotifyKind::Email),
+            "webhook" => Some(NotifyKind::Webhook),
             _ => None,
         }
     }
 
-    /// The questions about a way to be told.
+    /// The questions about a notifier.
     pub(super) fn about(kind: NotifyKind) -> impl Iterator<Item = Self> {
-        Self::ALL.into_iter().filter(move |step| step.way() == Some(kind))
+        Self::all().filter(move |step| step.way() == Some(kind))
     }
 }
 
@@ -178,4 +137,30 @@ pub struct Question {
     pub problem: Option<String>,
     /// Whether the last answer can be kept although it couldn't be checked.
     pub may_keep: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_question_has_its_own_key_and_place() {
+        for (at, (step, _)) in KEYS.into_iter().enumerate() {
+            assert_eq!(step as usize, at, "{step:?}");
+        }
+        let secret: Vec<&str> =
+            QuestionKey::all().filter(|step| step.is_secret()).map(QuestionKey::key).collect();
+        assert_eq!(
+            secret,
+            [
+                "discord.token_file",
+                "discord.webhook_url_file",
+                "ntfy.token_file",
+                "email.password_file",
+                "webhook.url_file",
+                "webhook.secret_file",
+                "brain.key_file"
+            ]
+        );
+    }
 }

@@ -35,16 +35,11 @@ impl Dialogue {
                 (lines, "As a bot, or through a webhook?", Some("bot".to_owned()))
             }
             QuestionKey::DiscordToken => {
-                let file = self.folder.as_ref().and_then(|folder| folder.settings.discord.token_file.clone());
-                (
-                    discord::token_lines(&self.machine),
-                    "The bot's token (it isn't shown while you paste it)?",
-                    file,
-                )
+                let ask = "The bot's token (it isn't shown while you paste it)?";
+                (discord::token_lines(&self.machine), ask, self.set().discord.token_file)
             }
             QuestionKey::DiscordWebhook => {
-                let file =
-                    self.folder.as_ref().and_then(|folder| folder.settings.discord.webhook_url_file.clone());
+                let file = self.set().discord.webhook_url_file;
                 (discord::webhook_lines(&self.machine), "The webhook's URL (it isn't shown)?", file)
             }
             QuestionKey::DiscordInvite => (
@@ -53,21 +48,11 @@ impl Dialogue {
                 None,
             ),
             QuestionKey::DiscordChannel => {
-                let set = self.folder.as_ref().and_then(|folder| folder.settings.discord.channel_id);
-                let one = set
-                    .map(|id| id.to_string())
-                    .or_else(|| (self.channels.len() == 1).then(|| "1".to_owned()));
+                let set = self.set().discord.channel_id.map(|id| id.to_string());
+                let one = set.or_else(|| (self.channels.len() == 1).then(|| "1".to_owned()));
                 (discord::channel_lines(&self.channels), "Which channel is it told in?", one)
             }
             QuestionKey::DiscordOwner => self.ask_owner(),
-            QuestionKey::NtfyUrl | QuestionKey::NtfyTopic | QuestionKey::NtfyToken => self.ask_ntfy(step),
-            QuestionKey::EmailServer
-            | QuestionKey::EmailSecurity
-            | QuestionKey::EmailUser
-            | QuestionKey::EmailPassword
-            | QuestionKey::EmailFrom
-            | QuestionKey::EmailTo => self.ask_email(step),
-            QuestionKey::WebhookUrl | QuestionKey::WebhookSecret => self.ask_signed(step),
             QuestionKey::Brain => {
                 let default =
                     self.chosen.offer.map_or_else(|| brains::best(&self.machine), |offer| offer.name);
@@ -78,6 +63,11 @@ impl Dialogue {
             QuestionKey::BrainKey => self.ask_key(),
             QuestionKey::Machines => self.ask_machines(),
             QuestionKey::Service => self.ask_service(),
+            step => match step.way() {
+                Some(NotifyKind::Ntfy) => self.ask_ntfy(step),
+                Some(NotifyKind::Email) => self.ask_email(step),
+                _ => self.ask_signed(step),
+            },
         };
         let problem = self.problem.as_ref().filter(|problem| problem.step == step);
         Question {
@@ -110,7 +100,7 @@ impl Dialogue {
 
     fn ask_owner(&self) -> QuestionText {
         let known = self.bot.as_ref().and_then(|bot| bot.owner.as_ref());
-        let set = self.folder.as_ref().and_then(|folder| folder.settings.discord.owner_ids.first().copied());
+        let set = self.set().discord.owner_ids.first().copied();
         let mut lines = vec!["Only these people command the bot and are answered.".to_owned()];
         match known {
             Some((name, id)) => lines.push(format!("The bot was made by {name} ({id}).")),
@@ -137,11 +127,7 @@ impl Dialogue {
             return (Vec::new(), "Its key, if it wants one (it isn't shown)?", None);
         };
         let mut lines = vec![format!("A key is made at {}.", offer.keys_at)];
-        if self.chosen.key.is_some() {
-            lines.push("Enter keeps the one from before.".to_owned());
-        } else if self.machine.variables.contains(&variable) {
-            lines.push(format!("Enter takes the one in `{variable}`, and leaves it there."));
-        }
+        lines.extend(self.enter_line(self.chosen.key.is_some(), variable));
         (lines, "The key, or a file that holds it (it isn't shown)?", None)
     }
 

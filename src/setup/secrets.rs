@@ -5,9 +5,25 @@ use secrecy::SecretString;
 use super::choices::HeldSecret;
 use super::dialogue::Dialogue;
 use super::question::QuestionKey;
-use super::{Check, SecretSource};
+use super::{Check, MachineFacts, SecretSource};
+
+impl MachineFacts {
+    /// That Enter takes the secret in the environment, where it is set there.
+    pub(super) fn environment_line(&self, variable: &'static str) -> Option<String> {
+        let is_set = self.variables.contains(&variable);
+        is_set.then(|| format!("Enter takes the one in `{variable}`, and leaves it there."))
+    }
+}
 
 impl Dialogue {
+    /// What Enter takes: an earlier answer, or the secret in the environment.
+    pub(super) fn enter_line(&self, is_held: bool, variable: &'static str) -> Option<String> {
+        match is_held {
+            true => Some("Enter keeps the one from before.".to_owned()),
+            false => self.machine.environment_line(variable),
+        }
+    }
+
     /// A secret that is set, in a file, or typed; an answer that names a file is a path.
     pub(super) fn take_secret(
         &mut self,

@@ -35,30 +35,26 @@ impl Dialogue {
     /// Hints, the question, and the meaning of an empty answer.
     pub(super) fn ask_signed(&self, step: QuestionKey) -> (Vec<String>, &'static str, Option<String>) {
         let set = self.set().notify.webhook;
-        let has = |variable: &'static str| self.machine.variables.contains(&variable);
-        let from = |variable: &str| format!("Enter takes the one in `{variable}`, and leaves it there.");
-        let before = || "Enter keeps the one from before.".to_owned();
         if step == QuestionKey::WebhookUrl {
             let file = set.url_file.filter(|_| self.signed.address.is_none());
-            let lines = match file {
-                _ if self.signed.address.is_some() => vec![before()],
-                None if set.url.is_some() => vec!["Enter keeps the one in the settings.".to_owned()],
-                None if has(SIGNED_URL_VARIABLE) => vec![from(SIGNED_URL_VARIABLE)],
-                _ => vec![
-                    "It gets a POST of JSON, signed as https://www.standardwebhooks.com says.".to_owned(),
-                ],
+            let is_held = self.signed.address.is_some();
+            let line = match (&file, self.enter_line(is_held, SIGNED_URL_VARIABLE)) {
+                (_, Some(line)) if is_held => line,
+                (None, _) if set.url.is_some() => "Enter keeps the one in the settings.".to_owned(),
+                (None, Some(line)) => line,
+                _ => "It gets a POST of JSON, signed as https://www.standardwebhooks.com says.".to_owned(),
             };
-            return (lines, "The address, or a file that holds it (it isn't shown)?", file);
+            return (vec![line], "The address, or a file that holds it (it isn't shown)?", file);
         }
         let file = set.secret_file.filter(|_| self.signed.secret.is_none());
-        let lines = match file {
-            _ if self.signed.secret.is_some() => vec![before()],
-            None if has(SIGNED_SECRET_VARIABLE) => vec![from(SIGNED_SECRET_VARIABLE)],
-            None => vec![
+        let is_held = self.signed.secret.is_some();
+        let lines = match (&file, self.enter_line(is_held, SIGNED_SECRET_VARIABLE)) {
+            (file, Some(line)) if is_held || file.is_none() => vec![line],
+            (None, _) => vec![
                 "The receiver checks the signature with the same secret. Enter makes a new one, and keeps it in a file".to_owned(),
                 "that only you can read; a receiver that doesn't have it yet refuses the test message.".to_owned(),
             ],
-            Some(_) => Vec::new(),
+            (Some(_), _) => Vec::new(),
         };
         (lines, "The secret that signs, or a file that holds it (it isn't shown)?", file)
     }
