@@ -6,6 +6,8 @@ use crate::config::{BashMode, BrainKind, ToolGroup};
 use crate::workspace::Workspace;
 
 pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
+    let fail = |detail: String, fix: &str| Check::fail("brain", detail, fix);
+    let warn = |detail: String, fix: &str| Check::warn("brain", detail, fix);
     let prepared = brain_clients::prepare(&workspace.settings, workspace.vault.root());
     let now = workspace.clock.now();
     let mut checks = Vec::new();
@@ -23,52 +25,43 @@ pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
             } else {
                 "mend what is missing, or set `[assistant] bash = \"ask\"`"
             };
-            checks.push(Check::warn("brain", detail, fix));
+            checks.push(warn(detail, fix));
         }
     }
     for (listed, brain) in brains::listed(workspace).into_iter().zip(&prepared) {
         let name = &listed.name;
         let program = brain.settings.command().into_iter().next();
         if let Some(program) = program.filter(|program| !is_executable(program)) {
-            checks.push(Check::fail(
-                "brain",
+            checks.push(fail(
                 format!("{name}: the program `{program}` is not there"),
                 "install it, or say where it is: `command = [\"/path/to/it\"]`",
             ));
         } else if let Some(wrong) = address(&brain.url).filter(|_| !brain.url.is_empty()) {
-            checks.push(Check::fail(
-                "brain",
-                format!("{name}: {wrong}"),
-                "mend its `url` in vault-agent.toml",
-            ));
+            checks.push(fail(format!("{name}: {wrong}"), "mend its `url` in vault-agent.toml"));
         } else if let Some(problem) = &brain.problem {
             let detail = format!("{name}: {problem}");
             let fix = "set the key where the program runs, or a `key_file` that only you can read";
-            checks.push(if brain.lacks_key() {
-                Check::fail("brain", detail, fix)
-            } else {
-                Check::warn("brain", detail, fix)
-            });
+            checks.push(if brain.lacks_key() { fail(detail, fix) } else { warn(detail, fix) });
         } else if !listed.ok && listed.class.is_none() {
             let fix =
                 "it is asked again after midnight; raise its `day_tokens` or `day_usd` if that is too late";
-            checks.push(Check::warn("brain", format!("{name}: {}", listed.state(now)), fix));
+            checks.push(warn(format!("{name}: {}", listed.state(now)), fix));
         } else if !listed.ok {
             let fix = format!(
                 "ask it with `vault-agent brain test {name}`; `vault-agent brain reset {name}` forgets the failure"
             );
-            let check = Check::warn("brain", format!("{name}: {}", listed.state(now)), fix);
+            let check = warn(format!("{name}: {}", listed.state(now)), &fix);
             checks.push(check.fixed_by(Mend::ForgetFailure(name.clone())));
         } else if listed.fails() {
             let fix = format!("see what it answers: `vault-agent brain test {name}`");
             let detail = format!("{name}: {}", listed.state(now));
             checks.push(match listed.last_ok {
-                None => Check::fail("brain", detail, fix),
-                Some(_) => Check::warn("brain", detail, fix),
+                None => fail(detail, &fix),
+                Some(_) => warn(detail, &fix),
             });
         } else if is_open(&listed.url) {
             let detail = format!("{name}: questions and the key go to {} in the clear", listed.url);
-            checks.push(Check::warn("brain", detail, "use `https://`"));
+            checks.push(warn(detail, "use `https://`"));
         } else {
             let detail = format!("{name}: {} at {}, {}", listed.model, listed.url, listed.state(now));
             checks.push(Check::ok("brain", detail));
@@ -80,7 +73,7 @@ pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
             && !is_private_address(&listed.url)
         {
             let detail = format!("{name}: `day_usd` bounds what is spent, and this brain has no `price`");
-            checks.push(Check::warn("brain", detail, "add `price = { input = …, output = … }` to it"));
+            checks.push(warn(detail, "add `price = { input = …, output = … }` to it"));
         }
     }
     checks

@@ -7,9 +7,11 @@ const SHOWN: usize = 5;
 
 /// The history: what it left out, what waits for a person.
 pub(super) fn history(workspace: &crate::workspace::Workspace, look: super::Look) -> Vec<Check> {
+    let warn = |detail: String, fix: &str| Check::warn("history", detail, fix);
+    let ok = |detail: String| Check::ok("history", detail);
     let history = match workspace.history() {
         Ok(Some(history)) => history,
-        Ok(None) => return vec![Check::ok("history", "turned off in the settings")],
+        Ok(None) => return vec![ok("turned off in the settings".to_owned())],
         Err(error) => {
             let fix = "look at `history.git` in the state directory; moved away, a new history begins";
             return vec![Check::fail("history", error.to_string(), fix)];
@@ -17,37 +19,31 @@ pub(super) fn history(workspace: &crate::workspace::Workspace, look: super::Look
     };
     let mut checks = probe(&history, look);
     match history.held() {
-        Ok(Some(held)) => checks.push(Check::warn(
-            "history",
-            format!("{} of {} files are gone since {}, too many to believe", held.deleted.len(), held.known, held.since),
+        Ok(Some(held)) => checks.push(warn(format!("{} of {} files are gone since {}, too many to believe", held.deleted.len(), held.known, held.since),
             "bring them back with `vault-agent restore`, or say that it is meant with `vault-agent history --accept-deletions`",
         ).fixed_by(Mend::Gone)),
         Ok(None) => {}
-        Err(error) => checks.push(Check::warn("history", error.to_string(), "the next full snapshot writes it anew")),
+        Err(error) => checks.push(warn(error.to_string(), "the next full snapshot writes it anew")),
     }
     if let Ok(Some(pending)) = history.pending_restore() {
         let what = if pending.undoing.is_some() { "an undo" } else { "a restore" };
         let detail = format!("{what} was interrupted ({})", pending.subject);
         checks.push(
-            Check::warn(
-                "history",
-                detail,
-                "finish it with `vault-agent restore`, or take it back with `--roll-back`",
-            )
-            .fixed_by(Mend::Interrupted),
+            warn(detail, "finish it with `vault-agent restore`, or take it back with `--roll-back`")
+                .fixed_by(Mend::Interrupted),
         );
     }
     let left_out = history.left_out().unwrap_or_default();
     checks.extend(left_out.iter().take(SHOWN).map(|file| {
         let detail = format!("`{}` is not kept: {}", file.path, file.reason);
-        Check::warn("history", detail, "see `[history]` in vault-agent.toml, if it should be")
+        warn(detail, "see `[history]` in vault-agent.toml, if it should be")
     }));
     if left_out.len() > SHOWN {
         let more = format!("{} more files are not kept", left_out.len() - SHOWN);
-        checks.push(Check::warn("history", more, "see `[history]` in vault-agent.toml"));
+        checks.push(warn(more, "see `[history]` in vault-agent.toml"));
     }
     if checks.is_empty() {
-        checks.push(Check::ok("history", format!("in {}", history.dir().display())));
+        checks.push(ok(format!("in {}", history.dir().display())));
     }
     checks
 }

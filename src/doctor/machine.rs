@@ -27,33 +27,22 @@ pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
 }
 
 fn directories(workspace: &Workspace) -> Check {
+    let fail = |detail: String, fix: &str| Check::fail("directories", detail, fix);
     let root = workspace.vault.root();
     for dir in [&workspace.dirs.state, &workspace.dirs.cache] {
         if dir.canonicalize().is_ok_and(|dir| dir.starts_with(root)) {
             let detail =
                 format!("`{}` lies in the vault, where sync tools would carry databases", dir.display());
-            return Check::fail(
-                "directories",
-                detail,
-                "name another with VAULT_AGENT_STATE_DIR and VAULT_AGENT_CACHE_DIR",
-            );
+            return fail(detail, "name another with VAULT_AGENT_STATE_DIR and VAULT_AGENT_CACHE_DIR");
         }
         if let Err(error) = try_write(dir) {
             let detail = format!("can't write `{}`: {error}", dir.display());
-            return Check::fail(
-                "directories",
-                detail,
-                "free some space, or give yourself the right to write there",
-            );
+            return fail(detail, "free some space, or give yourself the right to write there");
         }
     }
     if rustix::fs::access(root, rustix::fs::Access::WRITE_OK).is_err() {
         let detail = format!("can't write in the vault `{}`", root.display());
-        return Check::fail(
-            "directories",
-            detail,
-            "give yourself the right to write there, or mount it writable",
-        );
+        return fail(detail, "give yourself the right to write there, or mount it writable");
     }
     Check::ok(
         "directories",
@@ -68,40 +57,36 @@ fn try_write(dir: &Path) -> std::io::Result<()> {
 }
 
 fn daemon(workspace: &Workspace) -> Check {
+    let fail = |detail: String, fix: &str| Check::fail("daemon", detail, fix);
+    let warn = |detail: String, fix: &str| Check::warn("daemon", detail, fix);
+    let ok = |detail: String| Check::ok("daemon", detail);
     if let Some(pid) = DaemonLock::elsewhere(&workspace.dirs.state, workspace.vault.root()) {
-        return Check::fail("daemon", LockError::Elsewhere(pid).to_string(), ONE_STATE);
+        return fail(LockError::Elsewhere(pid).to_string(), ONE_STATE);
     }
     let Some(pid) = DaemonLock::holder(&workspace.dirs.state) else {
-        return Check::warn(
-            "daemon",
-            "not running: nothing fires by itself",
+        return warn(
+            "not running: nothing fires by itself".to_owned(),
             "start `vault-agent run`, install it with `vault-agent service install`, or let cron call `vault-agent tick`",
         );
     };
     let Some(status) = DaemonStatus::read(&workspace.dirs.state) else {
-        return Check::ok("daemon", format!("process {pid} has just started"));
+        return ok(format!("process {pid} has just started"));
     };
     if let Some(error) = &status.settings_error {
-        return Check::warn(
-            "daemon",
+        return warn(
             format!("works with the old settings: {error}"),
             "mend vault-agent.toml; it is taken on at once",
         );
     }
     let now = workspace.clock.now();
     match status.last_pass {
-        Some(last) if is_stuck(last, now) => Check::fail(
-            "daemon",
+        Some(last) if is_stuck(last, now) => fail(
             format!("process {pid} made its last pass {}", told(last, now, workspace.zone.tz())),
             "look at its log, and restart it",
         ),
         _ => match &status.last_error {
-            Some(error) => Check::warn(
-                "daemon",
-                format!("process {pid}: {error}"),
-                "`vault-agent status` shows it whole",
-            ),
-            None => Check::ok("daemon", format!("process {pid}, {}", status.watcher)),
+            Some(error) => warn(format!("process {pid}: {error}"), "`vault-agent status` shows it whole"),
+            None => ok(format!("process {pid}, {}", status.watcher)),
         },
     }
 }

@@ -13,6 +13,7 @@ use crate::workspace::Workspace;
 const MACHINES: &str = "machines";
 
 pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
+    let warn = |detail: String, fix: &str| Check::warn(MACHINES, detail, fix);
     let state = &workspace.dirs.state;
     let Some(settings) = &workspace.settings.machines else {
         return Identity::is_kept(state).then(|| lost_table(state)).into_iter().collect();
@@ -23,16 +24,15 @@ pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
         checks.push(Check::fail(MACHINES, error.to_string(), fix));
     }
     if let Some(host) = &workspace.settings.schedule.host {
-        checks.push(Check::warn(
-            MACHINES,
+        checks.push(warn(
             format!("`[schedule] host` lets `{host}` alone tell, though several machines agree on it"),
             "take `host` out of `[schedule]`, or the table `[machines]`",
         ));
     }
     if settings.vault.is_none() {
-        checks.push(Check::warn(
-            MACHINES,
-            "`[machines]` has no id of the vault, so another vault's store would not be recognised",
+        checks.push(warn(
+            "`[machines]` has no id of the vault, so another vault's store would not be recognised"
+                .to_owned(),
             "run `vault-agent machines join` once",
         ));
     }

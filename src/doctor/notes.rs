@@ -20,14 +20,15 @@ pub(super) fn checks(workspace: &Workspace, look: Look) -> Vec<Check> {
 }
 
 fn near_misses(workspace: &Workspace) -> Vec<Check> {
+    let fail = |detail: String, fix: &str| Check::fail("notes", detail, fix);
+    let warn = |detail: String, fix: &str| Check::warn("notes", detail, fix);
     let mut checks = Vec::new();
     let mut read = |name: &str| {
         let path = workspace.note(name);
         match workspace.vault.read(&path) {
             Ok(bytes) => {
                 if let Some(line) = conflict::conflict_markers(&bytes) {
-                    checks.push(Check::fail(
-                        "notes",
+                    checks.push(fail(
                         format!("{path}:{line}: a merge conflict begins here, so the note is never written"),
                         "choose between its two sides and remove the markers",
                     ));
@@ -39,14 +40,13 @@ fn near_misses(workspace: &Workspace) -> Vec<Check> {
                 ) {
                     let detail = format!("`{path}` can't be written: {}", std::io::Error::from(error));
                     let fix = "make it writable: until then what was told stays in it, and nothing moves to its next date";
-                    checks.push(Check::fail("notes", detail, fix));
+                    checks.push(fail(detail, fix));
                 }
                 Some((path, bytes))
             }
             Err(VaultError::NotFound(_)) => None,
             Err(error) => {
-                checks.push(Check::fail(
-                    "notes",
+                checks.push(fail(
                     error.to_string(),
                     "bring the note back: nothing fires from a note that can't be read",
                 ));
@@ -72,11 +72,11 @@ fn near_misses(workspace: &Workspace) -> Vec<Check> {
     }
     for finding in found.iter().take(SHOWN) {
         let place = format!("{}:{}:{}", finding.path, finding.line, finding.column);
-        checks.push(Check::warn("notes", format!("{place}: {}", finding.reason), finding.suggestion.clone()));
+        checks.push(warn(format!("{place}: {}", finding.reason), &finding.suggestion));
     }
     if found.len() > SHOWN {
         let more = format!("{} more lines can't be understood", found.len() - SHOWN);
-        checks.push(Check::warn("notes", more, "`vault-agent check` shows them all"));
+        checks.push(warn(more, "`vault-agent check` shows them all"));
     }
     if checks.is_empty() {
         let count = |n: usize, word| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
@@ -88,6 +88,7 @@ fn near_misses(workspace: &Workspace) -> Vec<Check> {
 
 /// Tasks of other plugins: how many are told, and how many could be.
 fn tasks(workspace: &Workspace) -> Vec<Check> {
+    let ok = |detail: String| Check::ok("tasks", detail);
     let now = workspace.clock.now();
     let mut checks = Vec::new();
     if let Some(settings) = workspace.task_settings() {
@@ -97,7 +98,7 @@ fn tasks(workspace: &Workspace) -> Vec<Check> {
                 let names: Vec<&str> = settings.on.iter().map(|format| format.name()).collect();
                 let count = scanner.tasks().len();
                 let detail = format!("{count} open tasks of other plugins are told ({})", names.join(", "));
-                checks.push(Check::ok("tasks", detail));
+                checks.push(ok(detail));
             }
             Err(reason) => checks.push(Check::fail(
                 "tasks",
@@ -107,13 +108,14 @@ fn tasks(workspace: &Workspace) -> Vec<Check> {
         }
     }
     if let Ok(Some(offer)) = tasks::offer(&workspace.vault, &workspace.settings, &workspace.zone, now) {
-        checks.push(Check { fix: Some(offer.setting()), ..Check::ok("tasks", offer.seen()) });
+        checks.push(Check { fix: Some(offer.setting()), ..ok(offer.seen()) });
     }
     checks
 }
 
 /// Conflict copies of sync tools, and files that can't be listed.
 fn copies(workspace: &Workspace) -> Vec<Check> {
+    let warn = |detail: String, fix: &str| Check::warn("vault", detail, fix);
     let walk = match workspace.vault.walk(&WalkOptions::default()) {
         Ok(walk) => walk,
         Err(error) => {
@@ -130,8 +132,7 @@ fn copies(workspace: &Workspace) -> Vec<Check> {
         .iter()
         .take(SHOWN)
         .map(|path| {
-            Check::warn(
-                "vault",
+            warn(
                 format!("`{path}` is a sync tool's conflict copy, and is not read"),
                 "look at it with `vault-agent conflicts show`, and bring it in with `conflicts merge`",
             )
@@ -139,8 +140,7 @@ fn copies(workspace: &Workspace) -> Vec<Check> {
         .collect();
     let odd = walk.skipped.iter().filter(|skipped| skipped.reason != SkipReason::Link);
     checks.extend(odd.take(SHOWN).map(|skipped| {
-        Check::warn(
-            "vault",
+        warn(
             format!("`{}` is left out: {}", skipped.path.display(), skipped.reason),
             "rename or mend it, if it should be read",
         )

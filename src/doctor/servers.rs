@@ -10,42 +10,38 @@ pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
 }
 
 fn check(workspace: &Workspace, server: &McpServer) -> Check {
+    let fail = |detail: String, fix: &str| Check::fail("mcp", detail, fix);
+    let ok = |detail: String| Check::ok("mcp", detail);
     let name = &server.name;
     if let Some(program) = server.command.first().filter(|program| !is_executable(program)) {
-        return Check::fail(
-            "mcp",
+        return fail(
             format!("{name}: the program `{program}` is not there"),
             "install it, or say where it is: `command = [\"/path/to/it\"]`",
         );
     }
     let is_unset = |variable: &&String| std::env::var_os(variable.as_str()).is_none();
     if let Some(variable) = server.env.iter().find(is_unset) {
-        return Check::fail(
-            "mcp",
+        return fail(
             format!("{name}: the environment variable `{variable}` is not set"),
             "set it where the program runs, or take it out of `env`",
         );
     }
     // Its arguments and the path of an address aren't shown: a secret may stand there, against all advice.
     let Some(url) = &server.url else {
-        return Check::ok("mcp", format!("{name}: `{}`, {}", server.command[0], tools(server)));
+        return ok(format!("{name}: `{}`, {}", server.command[0], tools(server)));
     };
     if server.key_env.is_some() || server.key_file.is_some() {
         let variable = server.key_env.as_deref().unwrap_or_default();
         let fix = "set the key where the program runs, or a `key_file` that only you can read";
         match secret(variable, server.key_file.as_deref(), workspace.vault.root()) {
             Ok(Some(_)) => {}
-            Ok(None) => return Check::fail("mcp", format!("{name}: `{variable}` is not set"), fix),
-            Err(error) => return Check::fail("mcp", format!("{name}: {error}"), fix),
+            Ok(None) => return fail(format!("{name}: `{variable}` is not set"), fix),
+            Err(error) => return fail(format!("{name}: {error}"), fix),
         }
     }
     let host = reqwest::Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned));
     let Some(host) = host.filter(|host| !host.is_empty()) else {
-        return Check::fail(
-            "mcp",
-            format!("{name}: its `url` names no server"),
-            "mend it in vault-agent.toml",
-        );
+        return fail(format!("{name}: its `url` names no server"), "mend it in vault-agent.toml");
     };
     if is_open(url) {
         return Check::warn(
@@ -54,7 +50,7 @@ fn check(workspace: &Workspace, server: &McpServer) -> Check {
             "use `https://`",
         );
     }
-    Check::ok("mcp", format!("{name}: {host}, {}", tools(server)))
+    ok(format!("{name}: {host}, {}", tools(server)))
 }
 
 fn tools(server: &McpServer) -> String {
