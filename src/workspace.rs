@@ -16,11 +16,15 @@ use jiff::tz::TimeZone;
 
 use crate::clock::Clock;
 use crate::config::{Dirs, NotifyKind, PausedUntil, Settings};
-use crate::deliver::{self, Journal, JournalError, Links, NotifyRules, PassSettings, RestoredItem};
+use crate::deliver::pass::PassContext;
+use crate::deliver::{
+    self, DeliveryOrder, Journal, JournalError, Links, NotifyRules, PassSettings, RestoredItem,
+};
 use crate::format::commitment::Status;
 use crate::machines::Machines;
 use crate::memory::MemoryNotes;
 use crate::memory::commitments::CommitmentError;
+use crate::reminders::VaultReminders;
 use crate::schedule::{DigestRule, Pause, Zone, resolve};
 use crate::tasks::{TaskSettings, VaultTasks};
 use crate::vault::{Editor, NotePath, Origin, Vault, Why};
@@ -205,6 +209,23 @@ impl Workspace {
     pub fn memory(&self) -> MemoryNotes<'_> {
         let Self { vault, editor, settings, zone, .. } = self;
         MemoryNotes { vault, editor, settings, zone }
+    }
+
+    /// The reminders of the note `path`.
+    pub fn vault_reminders<'a>(&'a self, path: &'a NotePath) -> VaultReminders<'a> {
+        let Self { vault, editor, zone, .. } = self;
+        VaultReminders { vault, editor, path, zone }
+    }
+
+    /// A pass over this vault.
+    pub fn pass_context<'a>(
+        &'a self,
+        journal: &'a Journal,
+        outlets: &'a DeliveryOrder,
+        settings: &'a PassSettings,
+    ) -> PassContext<'a> {
+        let Self { vault, editor, clock, machines, .. } = self;
+        PassContext { vault, editor, journal, outlets, clock: &**clock, settings, machines }
     }
 
     /// The pause that the settings name, whether it is over or not.

@@ -9,7 +9,7 @@ use tokio_util::task::TaskTracker;
 
 use super::failure::Failure;
 use super::tool_set::ToolSet;
-use crate::deliver::pass::{PassContext, flush};
+use crate::deliver::pass::flush;
 use crate::deliver::{self, Console};
 use crate::memory::{self, Scope};
 use crate::search::Asker;
@@ -183,14 +183,7 @@ impl SharedState {
 fn send(workspace: &Workspace, runtime: &tokio::runtime::Handle) -> Result<(), String> {
     let journal = workspace.journal().map_err(|error| error.to_string())?;
     let console = Console::stderr(workspace.zone.tz().clone());
-    let pass = PassContext {
-        vault: &workspace.vault,
-        editor: &workspace.editor,
-        journal: &journal,
-        outlets: &workspace.outlets_with(Arc::new(console)),
-        clock: &*workspace.clock,
-        settings: &workspace.pass_settings(),
-        machines: &workspace.machines,
-    };
+    let (outlets, settings) = (workspace.outlets_with(Arc::new(console)), workspace.pass_settings());
+    let pass = workspace.pass_context(&journal, &outlets, &settings);
     runtime.block_on(flush(&pass)).map(|_| ()).map_err(|error| error.to_string())
 }

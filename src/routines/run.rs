@@ -20,9 +20,7 @@ use crate::agent::{Approvals, CallPermits, Engine, EngineParts, RunPurpose, Tool
 use crate::brain::wire::Watch;
 use crate::config::MEMORY;
 use crate::deliver::journal::{Run, RunState, run_claim};
-use crate::deliver::{
-    DeliveryOrder, Journal, JournalError, PassContext, PassError, PassSettings, Progress, send_run,
-};
+use crate::deliver::{DeliveryOrder, Journal, JournalError, PassError, PassSettings, Progress, send_run};
 use crate::format::routine::{self, Condition, Delivery, Routine};
 use crate::turn::{Halt, NewTurn, Responder, TurnAnswer, TurnJournal, TurnJournalError, TurnState};
 use crate::vault::{Actor, EditError, EditPlan, Operation, VaultError, Why};
@@ -379,16 +377,8 @@ impl Runner {
 
     /// Sends the rest of the run's message; the run's lock keeps others from it.
     async fn send(&self, run: &Run) -> Result<Progress, RunError> {
-        let workspace = &self.parts.workspace;
-        let context = PassContext {
-            vault: &workspace.vault,
-            editor: &workspace.editor,
-            journal: &self.journal,
-            outlets: &self.parts.outlets,
-            clock: &*workspace.clock,
-            settings: &self.settings,
-            machines: &workspace.machines,
-        };
+        let parts = &self.parts;
+        let context = parts.workspace.pass_context(&self.journal, &parts.outlets, &self.settings);
         let progress = send_run(&context, &run.key).await?;
         if progress == Progress::Sent {
             self.journal.prune_answers()?;

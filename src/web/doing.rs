@@ -33,13 +33,7 @@ impl<'v> Doing<'v> {
     }
 
     pub(super) fn book(&self) -> VaultReminders<'_> {
-        let workspace = self.visit.workspace;
-        VaultReminders {
-            vault: &workspace.vault,
-            editor: &workspace.editor,
-            path: &self.path,
-            zone: &workspace.zone,
-        }
+        self.visit.workspace.vault_reminders(&self.path)
     }
 
     /// Does what the form asks for; what was done, in a sentence. None where it asks for something else.

@@ -7,8 +7,8 @@ use crate::cli::context::runtime;
 use crate::cli::instant_option::instant;
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::clock::ManualClock;
-use crate::deliver::pass::{PassContext, pass};
-use crate::deliver::{DeliveryOrder, Journal, Memory, Mode, PassReport, PassSettings};
+use crate::deliver::pass::pass;
+use crate::deliver::{Memory, Mode, PassReport};
 use crate::instance::{DaemonLock, LockError, ONE_STATE};
 use crate::terminal::Ui;
 use crate::workspace::Workspace;
@@ -97,7 +97,7 @@ async fn one_pass(ui: Ui, workspace: &Workspace, mode: Mode) -> Result<PassRepor
     }
     let (journal, outlets, settings) =
         (workspace.journal()?, workspace.outlets_beside(ui.json), workspace.pass_settings());
-    let context = pass_context(workspace, &journal, &outlets, &settings);
+    let context = workspace.pass_context(&journal, &outlets, &settings);
     let mut memory = Memory::default();
     workspace.machines.catch_up().await;
     let report = pass(&context, &mut memory, mode).await.map_err(CommandError::problem)?;
@@ -111,16 +111,6 @@ async fn one_pass(ui: Ui, workspace: &Workspace, mode: Mode) -> Result<PassRepor
     second.fired.splice(0..0, report.fired);
     second.problems.extend(workspace.machines.problem());
     Ok(second)
-}
-
-fn pass_context<'a>(
-    workspace: &'a Workspace,
-    journal: &'a Journal,
-    outlets: &'a DeliveryOrder,
-    settings: &'a PassSettings,
-) -> PassContext<'a> {
-    let Workspace { vault, editor, clock, machines, .. } = workspace;
-    PassContext { vault, editor, journal, outlets, clock: &**clock, settings, machines }
 }
 
 /// Marks expired approvals and, where a routine `ran`, sends what it queued.
@@ -138,7 +128,7 @@ async fn flush_after_routines(
     }
     let (journal, outlets, settings) =
         (workspace.journal()?, workspace.outlets_beside(ui.json), workspace.pass_settings());
-    crate::deliver::pass::flush(&pass_context(workspace, &journal, &outlets, &settings))
+    crate::deliver::pass::flush(&workspace.pass_context(&journal, &outlets, &settings))
         .await
         .map_err(CommandError::problem)
 }

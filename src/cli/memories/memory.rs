@@ -134,8 +134,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             let day = parse_day(date, &workspace)?;
             let meant = text.clone().or_else(|| workspace.taken_from(&memory.daily_path(day), *line));
             let promoted = memory.promote(day, *line, meant.as_deref(), section.as_deref(), &origin)?;
-            context.ui.json(&promoted);
-            print_saved(context, &promoted.saved, "promoted to");
+            print_saved(context, &promoted, &promoted.saved, "promoted to")?;
             if promoted.removed {
                 return Ok(Status::Fine);
             }
@@ -154,14 +153,11 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
                     memory.pin(text.as_deref().unwrap_or_default(), target.as_ref(), &origin)?
                 }
             };
-            context.ui.json(&saved);
-            print_saved(context, &saved, "pinned in");
-            Ok(Status::Fine)
+            print_saved(context, &saved, &saved, "pinned in")
         }
         Action::Unpin { text } => {
             let gone = memory.unpin(text, workspace.unpinned_before(text), &origin)?;
-            context.ui.json(&gone);
-            context.ui.line(&gone.text);
+            context.answer(&gone, &gone.text)?;
             context.ui.note(format!("unpinned; it stood in `{}`, line {}", gone.path, gone.line));
             Ok(Status::Fine)
         }
@@ -170,17 +166,14 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
                 refuse_moved_line(&workspace, path, *line)?;
             }
             let gone = memory.forget(path, *line, text.as_deref(), &origin)?;
-            context.ui.json(&gone);
-            context.ui.line(&gone.text);
+            context.answer(&gone, &gone.text)?;
             context.ui.note(format!("removed from `{}`, line {}", gone.path, gone.line));
             Ok(Status::Fine)
         }
         Action::Edit { path, text, new, line, expected } => {
             let meant = MemoryRef { path, text, line: *line, expected: expected.as_deref() };
             let edited = memory.edit(&meant, &text_argument(new)?, &origin)?;
-            context.ui.json(&edited);
-            print_saved(context, &edited.saved, "changed in");
-            Ok(Status::Fine)
+            print_saved(context, &edited, &edited.saved, "changed in")
         }
         Action::Working { set, clear } => working_memory(context, &workspace, set.as_deref(), *clear),
     }

@@ -94,9 +94,7 @@ pub(super) fn save(context: &Context, workspace: &Workspace, args: &SaveArgs) ->
             saved
         }
     };
-    context.ui.json(&saved);
-    print_saved(context, &saved, "saved in");
-    Ok(Status::Fine)
+    print_saved(context, &saved, &saved, "saved in")
 }
 
 /// Refuses options that the kind ignores, and a follow-up without a time.
@@ -135,12 +133,18 @@ pub(super) fn check_options(args: &SaveArgs, kind: MemoryKind) -> Result<(), Com
     Ok(())
 }
 
-/// Prints the saved lines and their place.
-pub(super) fn print_saved(context: &Context, saved: &Saved, done: &str) {
-    context.ui.line(&saved.text);
+/// Prints the saved lines and their place; with `--json` the document.
+pub(super) fn print_saved(
+    context: &Context,
+    document: &impl serde::Serialize,
+    saved: &Saved,
+    done: &str,
+) -> CommandResult {
+    context.answer(document, &saved.text)?;
     let done = if saved.existing { "nothing written: it stands in" } else { done };
     context.ui.note(format!("{done} `{}`, line {}", saved.path, saved.line));
     saved.notes.iter().for_each(|note| context.ui.note(note));
+    Ok(Status::Fine)
 }
 
 pub(super) fn one_line(text: &str) -> String {

@@ -6,7 +6,7 @@ use jiff::civil::DateTime;
 use super::find_by_words::{self, WordsScope};
 use crate::cli::context::runtime;
 use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::deliver::pass::{PassContext, flush};
+use crate::deliver::pass::flush;
 use crate::format::reminder::Recur;
 use crate::reminders::{
     self, Changes, Draft, ListedReminder, ReminderError, VaultReminders, WrittenReminder, check_message,
@@ -149,13 +149,7 @@ pub(super) struct Remind<'a> {
 
 impl Remind<'_> {
     pub(super) fn reminders(&self) -> VaultReminders<'_> {
-        let workspace = self.workspace;
-        VaultReminders {
-            vault: &workspace.vault,
-            editor: &workspace.editor,
-            path: self.path,
-            zone: &workspace.zone,
-        }
+        self.workspace.vault_reminders(self.path)
     }
 
     /// Changes a task of another plugin.
@@ -345,15 +339,8 @@ impl Remind<'_> {
         }
         let journal = workspace.journal()?;
         deliver::confirm(&journal, what, line, workspace.clock.now())?;
-        let pass = PassContext {
-            vault: &workspace.vault,
-            editor: &workspace.editor,
-            journal: &journal,
-            outlets: &outlets,
-            clock: &*workspace.clock,
-            settings: &workspace.pass_settings(),
-            machines: &workspace.machines,
-        };
+        let settings = workspace.pass_settings();
+        let pass = workspace.pass_context(&journal, &outlets, &settings);
         runtime()?.block_on(flush(&pass)).map(|_| ()).map_err(CommandError::problem)
     }
 }

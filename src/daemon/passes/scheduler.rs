@@ -15,7 +15,7 @@ use super::stdout_reader::StdoutReader;
 use crate::config::FILE_NAME as SETTINGS_FILE;
 use crate::daemon::part::{Board, DaemonEvent};
 use crate::daemon::ticker::Ticker;
-use crate::deliver::{self, DeliveryOrder, Journal, Memory, Mode, PassContext, PassReport, PassSettings};
+use crate::deliver::{self, DeliveryOrder, Journal, Memory, Mode, PassReport, PassSettings};
 use crate::machines::News;
 use crate::schedule::{StepKind, step_kind};
 use crate::terminal::Ui;
@@ -165,15 +165,7 @@ impl Scheduler {
             self.journal = Some(self.workspace.journal()?);
         }
         let journal = self.journal.as_ref().ok_or_else(|| anyhow::anyhow!("no delivery journal"))?;
-        let context = PassContext {
-            vault: &self.workspace.vault,
-            editor: &self.workspace.editor,
-            journal,
-            outlets: &self.outlets,
-            clock: &*self.workspace.clock,
-            settings: &self.settings,
-            machines: &self.workspace.machines,
-        };
+        let context = self.workspace.pass_context(journal, &self.outlets, &self.settings);
         Ok(deliver::pass(&context, &mut self.memory, Mode::Daemon).await?)
     }
 

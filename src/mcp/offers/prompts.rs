@@ -12,7 +12,7 @@ use rmcp::model::{ErrorData, GetPromptResult, JsonObject, Prompt, PromptArgument
 use crate::format::invisible;
 use crate::mcp::untrusted;
 use crate::memory::{commitments, pins};
-use crate::reminders::{Previewed, VaultReminders};
+use crate::reminders::Previewed;
 use crate::vault::NotePath;
 use crate::workspace::Workspace;
 
@@ -98,7 +98,7 @@ fn gather(workspace: &Workspace, today: Date, back: i64, ahead: i64) -> Result<R
     let start = |day: Date| crate::schedule::resolve(zone, day.to_datetime(jiff::civil::Time::midnight()));
     let shift = |days: i64| today.checked_add(Span::new().days(days)).unwrap_or(today);
     let note = workspace.note(&paths.reminders);
-    let book = VaultReminders { vault: &workspace.vault, editor: &workspace.editor, path: &note, zone };
+    let book = workspace.vault_reminders(&note);
     let until = start(shift(ahead)).checked_sub(jiff::SignedDuration::from_secs(1)).unwrap_or(now);
     let mut reminders = book.preview(None, start(today), Some(until), OCCURRENCES).map_err(|e| words(&e))?;
     reminders.retain(|one| !one.occurrences.is_empty());

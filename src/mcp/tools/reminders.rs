@@ -142,13 +142,7 @@ fn with_book<T>(
 ) -> Result<T, Failure> {
     let workspace = &call.workspace;
     let path = workspace.note(&workspace.settings.paths.reminders);
-    let book = VaultReminders {
-        vault: &workspace.vault,
-        editor: &workspace.editor,
-        path: &path,
-        zone: &workspace.zone,
-    };
-    Ok(act(book)?)
+    Ok(act(workspace.vault_reminders(&path))?)
 }
 
 fn when(call: &Call<'_>, text: &str) -> Result<Meaning, Failure> {

@@ -10,7 +10,7 @@ use super::{Place, approvals};
 use crate::agenda::{self, AgendaEntry, EntryState};
 use crate::capture::Inbox;
 use crate::format::candidate;
-use crate::reminders::{Draft, ReminderError, VaultReminders, check_message};
+use crate::reminders::{Draft, ReminderError, check_message};
 use crate::routines::message_of;
 use crate::web::Question;
 use crate::web::answer::{Done, Problem, View};
@@ -256,12 +256,7 @@ fn add(visit: &Visit<'_>, when: &str, message: &str) -> Result<Done, Problem> {
     let meaning = when::read(when, visit.now, &workspace.zone).map_err(ReminderError::from)?;
     check_message(message)?;
     let path = workspace.note(&workspace.settings.paths.reminders);
-    let book = VaultReminders {
-        vault: &workspace.vault,
-        editor: &workspace.editor,
-        path: &path,
-        zone: &workspace.zone,
-    };
+    let book = workspace.vault_reminders(&path);
     let draft = Draft { local: meaning.local, recur: meaning.recur, msg: message.to_owned() };
     let written = book.add(&draft, visit.origin())?;
     Ok(Done::new("/", format!("Added: {}", in_words(visit, &written.line_text))))
