@@ -73,7 +73,7 @@ struct GlobalArgs {
     /// One JSON document on standard output, and nothing else.
     #[arg(long, global = true)]
     json: bool,
-    /// Says more on standard error; twice for all.
+    /// Logs more on standard error; given twice, all.
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     verbose: u8,
 }

@@ -151,6 +151,6 @@ pub enum CheckResult {
     Channels(Vec<Channel>),
     /// The secret.
     Secret(SecretString),
-    /// It is well, in words.
+    /// The check succeeded, in words.
     Well(String),
 }

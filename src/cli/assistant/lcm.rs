@@ -43,7 +43,7 @@ enum Action {
         /// Nothing from then on.
         #[arg(long, value_name = "T")]
         before: Option<String>,
-        /// So many hits at most; 200 are the most.
+        /// The most hits, up to 200.
         #[arg(long, short = 'n', default_value_t = LIMIT)]
         limit: usize,
     },
@@ -59,10 +59,10 @@ enum Action {
         /// Gives the summaries below it instead.
         #[arg(long)]
         summaries: bool,
-        /// So many levels of summaries.
+        /// The levels of summaries.
         #[arg(long, default_value_t = DEPTH, requires = "summaries")]
         depth: u32,
-        /// So many tokens at most (four characters each).
+        /// The most tokens (four characters each).
         #[arg(long, value_name = "N")]
         max_tokens: Option<u64>,
     },

@@ -15,7 +15,7 @@ pub struct Args {
     /// Prints the request, made again from the notes, and whether its hash is the stored one.
     #[arg(long, requires = "id")]
     request: bool,
-    /// So many turns at most.
+    /// The most turns.
     #[arg(long, default_value_t = 20, value_name = "N")]
     limit: usize,
 }

@@ -23,7 +23,7 @@ pub struct Args {
     /// Takes this for the present: `2026-12-01T09:30:00Z`, or a local `2026-12-01 09:30`.
     #[arg(long, value_name = "T")]
     now: Option<String>,
-    /// Says what would fire; sends and writes nothing.
+    /// Shows what would fire; sends and writes nothing.
     #[arg(long)]
     dry_run: bool,
 }

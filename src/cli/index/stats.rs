@@ -2,7 +2,7 @@
 
 use crate::cli::{CommandResult, Context, Status};
 
-/// Says what is indexed, what is left out and why, and how large it all is.
+/// Shows what is indexed, what is left out and why, and how large the index is.
 #[derive(Debug, clap::Args)]
 pub struct Args {}
 

@@ -6,6 +6,7 @@ use super::arguments::{
     parse_day, parse_line_range, parse_link, parse_note_line, parse_scope, previous_scope, text_argument,
 };
 use super::saving::{SaveArgs, one_line, print_saved, save};
+use crate::cli::reminders::commitment;
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::memory::{ListedDay, ListedSection, MemoryError, MemoryKind, MemoryRef, read_working, working};
 use crate::workspace::Workspace;
@@ -225,10 +226,7 @@ fn list(
         MemoryKind::Commitment => {
             let listed = memory.ledger().list(all).map_err(MemoryError::from)?;
             context.ui.json(&listed);
-            for it in &listed {
-                let due = it.due.as_deref().unwrap_or("no due time");
-                context.ui.line(format!("{}  {:<9}  {due}  {}", it.id, it.status, one_line(&it.text)));
-            }
+            listed.iter().for_each(|one| context.ui.line(commitment::row(one)));
         }
     }
     Ok(Status::Fine)

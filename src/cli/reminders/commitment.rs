@@ -107,7 +107,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 }
 
 /// `c-2026-12-01-001  pending    2026-12-01T19:00:00+00:00  Remind Kyle`.
-fn row(listed: &ListedFollowUp) -> String {
+pub(in crate::cli) fn row(listed: &ListedFollowUp) -> String {
     let due = listed.due.as_deref().unwrap_or("no due time");
     format!("{}  {:<9}  {due}  {}", listed.id, listed.status, listed.text.replace('\n', " "))
 }

@@ -63,7 +63,7 @@ enum Action {
         /// Its id, or its words.
         id: String,
     },
-    /// Says that a reminder or a task of another plugin is done, and prints the lines.
+    /// Marks a reminder or a task of another plugin as done, and prints the lines.
     ///
     /// A reminder that comes once is removed, one that comes again stays. A task's line becomes what its plugin would make of
     /// it: ticked, with the date, and with the line of its next time.

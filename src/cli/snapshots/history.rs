@@ -46,7 +46,7 @@ pub struct Args {
     /// Lists the files that no snapshot holds, with the reasons.
     #[arg(long, conflicts_with_all = ["accept_deletions", "path"])]
     left_out: bool,
-    /// Says that the many files that are gone were deleted on purpose.
+    /// Confirms that the many files that are gone were deleted on purpose.
     #[arg(long)]
     accept_deletions: bool,
 }

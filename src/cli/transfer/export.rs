@@ -3,6 +3,8 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
 use serde::Serialize;
 
 use crate::cli::{CommandError, CommandResult, Context, Status};
@@ -72,8 +74,9 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         None if !context.ui.json => return print(&text),
         None => {}
     }
+    let format = args.format.to_possible_value();
     let exported = Exported {
-        format: args.format.name(),
+        format: format.as_ref().map_or("", PossibleValue::get_name),
         file: args.output.as_deref(),
         memories: contents.memory.1.bullets.len(),
         daily: contents.days.iter().map(|day| day.file.bullets.len()).sum(),
@@ -83,17 +86,6 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         text: args.output.is_none().then_some(&text),
     };
     context.answer(&exported, exported.words())
-}
-
-impl Format {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Markdown => "markdown",
-            Self::Jsonl => "jsonl",
-            Self::Ics => "ics",
-            Self::Okf => "okf",
-        }
-    }
 }
 
 impl Exported<'_> {

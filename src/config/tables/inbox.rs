@@ -11,7 +11,7 @@ table! {
     #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields, default)]
     pub struct Inbox {
-        /// So many questions on one day at most, 0 to 1000.
+        /// The most questions on one day, 0 to 1000.
         pub per_day: usize = 5,
         /// The most unanswered questions, 0 to 10,000.
         pub open: usize = 20,

@@ -75,10 +75,10 @@ impl MachinesEngine {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OnPartition {
-    /// It is told when the store is back: late, and once.
+    /// Due items are delivered when the store is back: late, and once.
     #[default]
     Wait,
-    /// It is told now, and perhaps by another machine, too.
+    /// Due items are delivered now, and perhaps by another machine, too.
     Tell,
 }
 

@@ -284,7 +284,7 @@ struct Walk<'a> {
     path: String,
     origins: Vec<LineOrigin>,
     bound: BlameBound,
-    /// So many of the note's snapshots are kept.
+    /// The number of the note's snapshots that are kept.
     keep: usize,
     records: Vec<Record>,
 }

@@ -14,7 +14,7 @@ use super::scan::Scan;
 use crate::history::error::Result;
 use crate::history::store::Store;
 
-/// As many deletions at once are a commit of their own, flagged.
+/// More deletions at once are a commit of their own, flagged.
 pub(super) const BULK: usize = 20;
 
 /// The treatment of many deletions at once.

@@ -71,7 +71,7 @@ pub struct Selection {
 pub enum Treatment {
     /// It is kept.
     Keep,
-    /// It is none of history's business.
+    /// It is ignored.
     Ignore,
     /// It would be kept but for its name, which git reserves.
     Reserved,

@@ -15,7 +15,7 @@ use crate::workspace::Workspace;
 
 /// Longer names are cut, with a hash of the whole.
 const MAX_NAME_CHARS: usize = 80;
-/// So many logs of a project are looked at for the one that a session goes on from, the newest.
+/// The most logs of a project that are searched for the one that a session continues, the newest first.
 const MAX_SCANNED_LOGS: usize = 1000;
 
 /// The folder of one surface's logs.

@@ -22,7 +22,7 @@ use crate::redact::Redactor;
 use crate::vault::NotePath;
 use crate::workspace::Workspace;
 
-/// So much is written at once, in bytes.
+/// The bytes that are written at once.
 const BATCH: usize = 512 << 10;
 /// How many lines are read before the time is looked at.
 const LINES: usize = 128;
@@ -132,7 +132,7 @@ impl<'w> Pass<'w> {
         self.open.iter().map(|call| call.line).min().map_or(at, |first| first.min(at))
     }
 
-    /// Says in the log that a line of the transcript was too long to be kept: an event of its own, named by its place.
+    /// Logs that a line of the transcript was too long to be kept: an event of its own, named by its place.
     fn log_skipped_line(&mut self, transcript: &Path, start: u64, end: u64) -> Result<(), ArchiveError> {
         let (agent, at, megabytes) = (self.agent.clone(), self.last, (end - start) >> 20);
         let what = format!(

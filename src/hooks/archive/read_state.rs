@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::json_file;
 
-/// So many bytes before the place where reading left off tell that the file is still the same.
+/// The number of bytes before the last read position whose hash shows that the file is still the same.
 const CHECKED: u64 = 256;
 
 /// The read state of a transcript.

@@ -15,7 +15,7 @@ use super::claim_patterns::{
 use crate::capture::phrase_match::{holds, in_order, is_dense, normalize_words};
 use crate::capture::sentences::{is_our_note, is_question, one_line, sentences};
 
-/// More claims of one answer are not looked at.
+/// The most claims of one answer that are checked.
 const MAX_CLAIMS: usize = 3;
 /// Words that a `…` stands for at most.
 const GAP: usize = 10;

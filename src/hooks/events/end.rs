@@ -15,7 +15,7 @@ use crate::workspace::Workspace;
 pub(super) const SESSION_MARK: &str = "Claude Code session ";
 /// The longest topic.
 const TOPIC: usize = 120;
-/// More links than this make no line.
+/// The most links in a line.
 const MAX_LINKS: usize = 12;
 
 /// Answers the end of a session, which there is nothing to say about.

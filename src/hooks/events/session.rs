@@ -12,7 +12,7 @@ use crate::config::json_file;
 
 /// The number of turns before a memory is given again.
 pub const MIN_TURNS_BETWEEN: u64 = 8;
-/// More files than this are swept, the oldest first.
+/// The most files that are kept; the oldest are removed first.
 const MOST_FILES: usize = 200;
 /// The longest lists that are kept.
 const MAX_LINKS: usize = 40;

@@ -43,7 +43,7 @@ pub enum InputError {
     /// Standard input failed.
     #[error("standard input can't be read: {0}")]
     Read(#[from] std::io::Error),
-    /// It is longer than any message is.
+    /// It is longer than the longest message.
     #[error("standard input has more than {} MiB", MAX_BYTES >> 20)]
     TooLong,
     /// It is no JSON object of the kind that hosts send.

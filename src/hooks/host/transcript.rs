@@ -13,9 +13,9 @@ use serde_json::Value;
 
 use crate::hooks::word_lists::HOST_MARKS;
 
-/// So much is read from the end.
+/// The bytes that are read from the end.
 const TAIL: u64 = 1 << 20;
-/// So much is read from the beginning.
+/// The bytes that are read from the beginning.
 const HEAD: u64 = 256 << 10;
 
 /// One prompt and all that the assistant did about it.

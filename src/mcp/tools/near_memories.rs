@@ -7,7 +7,7 @@ use crate::embed::Embedder;
 use crate::mcp::outputs::NearMemory;
 use crate::memory::ListedMemory;
 
-/// So many are shown.
+/// The most memories that are shown.
 const MAX_SHOWN: usize = 3;
 /// How near a memory must be, as a cosine: below it two texts share a subject at most.
 const NEAR: f32 = 0.55;

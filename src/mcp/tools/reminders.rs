@@ -11,7 +11,7 @@ use crate::reminders::{self, Changes, Draft, ReminderError, VaultReminders, chec
 use crate::tasks::{self, ToldLine, WrittenTask, is_task_id};
 use crate::when::{self, Meaning};
 
-/// So many tasks of other plugins are listed at once.
+/// The most tasks of other plugins in one list.
 const MOST_TASKS: usize = 200;
 
 /// `reminder_list`.
