@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use serde_json::{Value, json};
 
-use super::json::{self, JsonError, Kind, Node};
+use super::json::{self, JsonError, Node, get, items, members, span};
 use super::layout::Style;
 use crate::hooks::host::HostEvent;
 use crate::hooks::host::tool;
@@ -200,10 +200,10 @@ impl EntryAction {
 }
 
 /// The text as a tree of the host's shape, as far as our entries are concerned.
-pub(super) fn parse_settings(text: &str) -> Result<Node, SettingsError> {
+pub(super) fn parse_settings(text: &str) -> Result<Node<'_>, SettingsError> {
     let root = json::parse(text)?;
-    let wrong = |node: &Node, what: &str, wanted| {
-        let before = &text[..node.span.start];
+    let wrong = |node: &Node<'_>, what: &str, wanted| {
+        let before = &text[..span(node).start];
         Err(SettingsError::Shape {
             what: what.to_owned(),
             wanted,
@@ -211,16 +211,16 @@ pub(super) fn parse_settings(text: &str) -> Result<Node, SettingsError> {
             column: before.chars().rev().take_while(|c| *c != '\n').count() + 1,
         })
     };
-    if !matches!(root.kind, Kind::Object(_)) {
+    if root.as_object().is_none() {
         return wrong(&root, "the file's value", "an object");
     }
-    let Some(hooks) = root.get("hooks") else { return Ok(root) };
-    if !matches!(hooks.kind, Kind::Object(_)) {
+    let Some(hooks) = get(&root, "hooks") else { return Ok(root) };
+    if hooks.as_object().is_none() {
         return wrong(hooks, "`hooks`", "an object");
     }
     for event in HostEvent::ALL {
-        if let Some(list) = hooks.get(event.host_name())
-            && !matches!(list.kind, Kind::Array(_))
+        if let Some(list) = get(hooks, event.host_name())
+            && list.as_array().is_none()
         {
             return wrong(list, &format!("`hooks.{}`", event.host_name()), "a list");
         }
@@ -229,14 +229,14 @@ pub(super) fn parse_settings(text: &str) -> Result<Node, SettingsError> {
 }
 
 /// Our entries in the order of the file, whichever event's list they stand in.
-fn entries(root: &Node) -> Vec<Entry> {
+fn entries(root: &Node<'_>) -> Vec<Entry> {
     let mut found = Vec::new();
-    let Some(hooks) = root.get("hooks") else { return found };
-    for (list, member) in hooks.members().iter().enumerate() {
-        for (group, node) in member.value.items().iter().enumerate() {
-            for (place, hook) in node.get("hooks").map(Node::items).unwrap_or_default().iter().enumerate() {
+    let Some(hooks) = get(root, "hooks") else { return found };
+    for (list, member) in members(hooks).iter().enumerate() {
+        for (group, node) in items(&member.value).iter().enumerate() {
+            for (place, hook) in get(node, "hooks").map(items).unwrap_or_default().iter().enumerate() {
                 if let Some((event, does)) = action_of(hook) {
-                    found.push(Entry { event, list, group, place, span: hook.span.clone(), does });
+                    found.push(Entry { event, list, group, place, span: span(hook), does });
                 }
             }
         }
@@ -245,15 +245,15 @@ fn entries(root: &Node) -> Vec<Entry> {
 }
 
 /// The action of a hook, if it is ours.
-fn action_of(hook: &Node) -> Option<(HostEvent, EntryAction)> {
-    let text = |name: &str| hook.get(name).and_then(Node::text);
+fn action_of(hook: &Node<'_>) -> Option<(HostEvent, EntryAction)> {
+    let text = |name: &str| get(hook, name).and_then(json::text);
     if text("tool") == Some(tool::TOOL) {
-        let event = hook.get("input")?.get("event").and_then(Node::text)?;
+        let event = get(get(hook, "input")?, "event").and_then(json::text)?;
         return Some((HostEvent::from_name(event)?, EntryAction::Call(text("server")?.to_owned())));
     }
-    let command = hook.get("command")?;
-    let line = command.text()?;
-    Some((event_of_command(line)?, EntryAction::Run(line.to_owned(), command.span.clone())))
+    let command = get(hook, "command")?;
+    let line = json::text(command)?;
+    Some((event_of_command(line)?, EntryAction::Run(line.to_owned(), span(command))))
 }
 
 /// The event that a command of ours is for.
@@ -313,9 +313,11 @@ fn next_update(
     kept: &mut bool,
 ) -> Result<Option<(Range<usize>, String)>, SettingsError> {
     let root = parse_settings(body)?;
-    let hooks = root.get("hooks");
+    let hooks = get(&root, "hooks");
     let in_own_list = |entry: &&Entry| {
-        hooks.and_then(|hooks| hooks.members().get(entry.list)).is_some_and(|m| m.key == event.host_name())
+        hooks
+            .and_then(|hooks| members(hooks).get(entry.list))
+            .is_some_and(|m| m.name.as_str() == event.host_name())
     };
     let all = entries(&root);
     let own: Vec<&Entry> = all.iter().filter(|entry| entry.event == event).filter(in_own_list).collect();
@@ -342,19 +344,19 @@ fn addition(
     let root = parse_settings(body)?;
     let group = json!({ "hooks": [caller.hook(event)] });
     let name = event.host_name();
-    Ok(match root.get("hooks") {
+    Ok(match get(&root, "hooks") {
         None => {
             let value = style.render(&json!({ name: [group] }), 1);
-            style.insert(&root, root.members().last().map(|m| m.span.end), 0, &format!("\"hooks\": {value}"))
+            style.insert(&root, members(&root).last().map(|m| span(m).end), 0, &format!("\"hooks\": {value}"))
         }
-        Some(hooks) => match hooks.get(name) {
+        Some(hooks) => match get(hooks, name) {
             None => {
                 let value = style.render(&json!([group]), 2);
-                let last = hooks.members().last().map(|member| member.span.end);
+                let last = members(hooks).last().map(|member| span(member).end);
                 style.insert(hooks, last, 1, &format!("\"{name}\": {value}"))
             }
             Some(list) => {
-                let last = list.items().last().map(|item| item.span.end);
+                let last = items(list).last().map(|item| span(item).end);
                 style.insert(list, last, 2, &style.render(&group, 3))
             }
         },
@@ -362,22 +364,20 @@ fn addition(
 }
 
 /// The bytes to cut for an entry, with the lists that hold nothing else.
-fn removal(root: &Node, entry: &Entry) -> Range<usize> {
-    let members = |node: &Node| node.members().iter().map(|m| m.span.clone()).collect::<Vec<_>>();
-    let items = |node: &Node| node.items().iter().map(|item| item.span.clone()).collect::<Vec<_>>();
-    let whole = || root.span.start + 1..root.span.end - 1;
-    let Some((hooks_at, hooks)) =
-        root.members().iter().enumerate().rev().find(|(_, m)| m.key == "hooks").map(|(n, m)| (n, &m.value))
-    else {
+fn removal(root: &Node<'_>, entry: &Entry) -> Range<usize> {
+    let member_spans = |node: &Node<'_>| members(node).iter().map(span).collect::<Vec<_>>();
+    let item_spans = |node: &Node<'_>| items(node).iter().map(span).collect::<Vec<_>>();
+    let whole = || span(root).start + 1..span(root).end - 1;
+    let Some(hooks_at) = members(root).iter().rposition(|member| member.name.as_str() == "hooks") else {
         return whole();
     };
-    let list = &hooks.members()[entry.list].value;
-    let group = &list.items()[entry.group];
-    let inner = group.get("hooks").map(items).unwrap_or_default();
+    let hooks = &members(root)[hooks_at].value;
+    let list = &members(hooks)[entry.list].value;
+    let inner = get(&items(list)[entry.group], "hooks").map(item_spans).unwrap_or_default();
     cut(&inner, entry.place)
-        .or_else(|| cut(&items(list), entry.group))
-        .or_else(|| cut(&members(hooks), entry.list))
-        .or_else(|| cut(&members(root), hooks_at))
+        .or_else(|| cut(&item_spans(list), entry.group))
+        .or_else(|| cut(&member_spans(hooks), entry.list))
+        .or_else(|| cut(&member_spans(root), hooks_at))
         .unwrap_or_else(whole)
 }
 

@@ -2,9 +2,11 @@
 
 use std::ops::Range;
 
+use serde::Serialize;
 use serde_json::Value;
+use serde_json::ser::{PrettyFormatter, Serializer};
 
-use super::json::Node;
+use super::json::{Node, span};
 
 /// How a file is laid out.
 pub(super) struct Style {
@@ -36,34 +38,22 @@ impl Style {
         }
     }
 
-    /// A value whose first line stands at `level`.
+    /// A value whose first line is at `level`.
     pub(super) fn render(&self, value: &Value, level: usize) -> String {
-        match (value, &self.indent) {
-            (Value::Array(items), Some(_)) => {
-                let items: Vec<String> = items
-                    .iter()
-                    .map(|item| format!("{}{}", self.line(level + 1), self.render(item, level + 1)))
-                    .collect();
-                format!("[{}{}]", items.join(","), self.line(level))
-            }
-            (Value::Object(members), Some(_)) => {
-                let members: Vec<String> = members
-                    .iter()
-                    .map(|(key, member)| {
-                        let key = Value::from(key.as_str());
-                        format!("{}{key}: {}", self.line(level + 1), self.render(member, level + 1))
-                    })
-                    .collect();
-                format!("{{{}{}}}", members.join(","), self.line(level))
-            }
-            _ => value.to_string(),
-        }
+        let Some(indent) = &self.indent else { return value.to_string() };
+        let mut bytes = Vec::new();
+        let formatter = PrettyFormatter::with_indent(indent.as_bytes());
+        let written = value.serialize(&mut Serializer::with_formatter(&mut bytes, formatter));
+        // Line breaks within texts are escaped.
+        let text =
+            written.map_or_else(|_| value.to_string(), |()| String::from_utf8_lossy(&bytes).into_owned());
+        text.replace('\n', &self.line(level))
     }
 
     /// The edit that puts `new` last into a container at `level`, after what ends at `last`.
     pub(super) fn insert(
         &self,
-        into: &Node,
+        into: &Node<'_>,
         last: Option<usize>,
         level: usize,
         new: &str,
@@ -72,7 +62,7 @@ impl Style {
         if let Some(end) = last {
             return (end..end, format!(",{line}{new}"));
         }
-        let inside = into.span.start + 1..into.span.end - 1;
+        let inside = span(into).start + 1..span(into).end - 1;
         let (open, close) = if self.indent.is_some() { (line, self.line(level)) } else { Default::default() };
         (inside, format!("{open}{new}{close}"))
     }

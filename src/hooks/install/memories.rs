@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::entries::{SettingsError, cut, parse_settings, split_bom};
+use super::json::{self, get, members, span};
 use super::layout::Style;
 use crate::memory::Scope;
 
@@ -29,7 +30,7 @@ pub fn configured_folder(text: &str) -> Result<Option<String>, SettingsError> {
         return Ok(None);
     }
     let root = parse_settings(body)?;
-    Ok(root.get(KEY).and_then(|node| node.text()).map(str::to_owned))
+    Ok(get(&root, KEY).and_then(json::text).map(str::to_owned))
 }
 
 /// The settings with this folder; all else stays byte for byte.
@@ -42,10 +43,10 @@ pub fn with_folder(text: &str, folder: &str) -> Result<String, SettingsError> {
     let mut body = if body.trim().is_empty() { format!("{{}}{}", style.newline) } else { body.to_owned() };
     let root = parse_settings(&body)?;
     let value = Value::from(folder).to_string();
-    let (range, new) = match root.get(KEY) {
-        Some(node) => (node.span.clone(), value),
+    let (range, new) = match get(&root, KEY) {
+        Some(node) => (span(node), value),
         None => {
-            let last = root.members().last().map(|member| member.span.end);
+            let last = members(&root).last().map(|member| span(member).end);
             style.insert(&root, last, 0, &format!("\"{KEY}\": {value}"))
         }
     };
@@ -64,9 +65,9 @@ pub fn without_folder(text: &str) -> Result<String, SettingsError> {
     }
     let mut body = body.to_owned();
     let root = parse_settings(&body)?;
-    if let Some(at) = root.members().iter().position(|member| member.key == KEY) {
-        let spans: Vec<_> = root.members().iter().map(|member| member.span.clone()).collect();
-        body.replace_range(cut(&spans, at).unwrap_or(root.span.start + 1..root.span.end - 1), "");
+    if let Some(at) = members(&root).iter().position(|member| member.name.as_str() == KEY) {
+        let spans: Vec<_> = members(&root).iter().map(span).collect();
+        body.replace_range(cut(&spans, at).unwrap_or(span(&root).start + 1..span(&root).end - 1), "");
     }
     Ok(format!("{bom}{body}"))
 }
