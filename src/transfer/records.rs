@@ -3,12 +3,12 @@
 //! Reading gives back what was written. A line that can't be used is skipped alone. Paths in a line only name the place that
 //! an item had; they are never opened, and a path outside the vault makes its line invalid.
 
-use jiff::{Timestamp, civil::Date};
+use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 use super::{Batch, Contents, ImportItem};
 use crate::format::ReminderId;
-use crate::format::commitment::{Commitment, Precision, Status};
+use crate::format::commitment::Commitment;
 use crate::format::lines::lines;
 use crate::format::reminder::{Recur, Reminder, TimeText};
 use crate::format::{daily, reminder};
@@ -85,22 +85,9 @@ pub enum ExportRecord {
         /// The place of the item.
         #[serde(flatten)]
         place: RecordPlace,
-        /// Its id.
-        id: String,
-        /// Its status.
-        status: Status,
-        /// How exactly its time is meant.
-        precision: Option<Precision>,
-        /// When it is due.
-        due: Option<Timestamp>,
-        /// The place of delivery.
-        scope: Option<String>,
-        /// When it was made.
-        created: Option<Timestamp>,
-        /// The turn that it came from.
-        source: Option<String>,
-        /// The promise.
-        text: String,
+        /// The follow-up.
+        #[serde(flatten)]
+        commitment: Commitment,
     },
     /// A pinned memory.
     Pin {
@@ -163,20 +150,9 @@ pub fn records(contents: &Contents) -> Vec<ExportRecord> {
         timezone: Some(contents.zone.name().to_owned()),
     }));
     let (path, file) = &contents.commitments;
-    all.extend(file.blocks.iter().map(|block| {
-        let Commitment { id, status, precision, due, scope, created, source, text } =
-            block.commitment.clone();
-        ExportRecord::Commitment {
-            place: at(path, block.line),
-            id,
-            status,
-            precision,
-            due,
-            scope,
-            created,
-            source,
-            text,
-        }
+    all.extend(file.blocks.iter().map(|block| ExportRecord::Commitment {
+        place: at(path, block.line),
+        commitment: block.commitment.clone(),
     }));
     let (path, pins) = &contents.pins;
     all.extend(pins.iter().map(|pin| ExportRecord::Pin {
@@ -245,9 +221,7 @@ fn item(record: ExportRecord) -> Result<ImportItem, String> {
             reminder::check_msg(&msg).map_err(|error| error.to_string())?;
             ImportItem::Reminder(Reminder { date, time: clock(&time)?, recur, day, msg, id, block_id })
         }
-        ExportRecord::Commitment { id, status, precision, due, scope, created, source, text, .. } => {
-            ImportItem::Commitment(Commitment { id, status, precision, due, scope, created, source, text })
-        }
+        ExportRecord::Commitment { commitment, .. } => ImportItem::Commitment(commitment),
         ExportRecord::Pin { text, .. } => ImportItem::Pin { text },
     })
 }

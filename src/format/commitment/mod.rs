@@ -121,7 +121,7 @@ impl fmt::Display for Precision {
 }
 
 /// A follow-up.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Commitment {
     /// Its id: one word, by this program `c-YYYY-MM-DD-NNN`.
     pub id: String,
