@@ -40,11 +40,7 @@ pub fn coming(
     scanner: &mut Scanner,
 ) -> Result<Vec<UpcomingItem>, VaultError> {
     let path = workspace.note(&workspace.settings.paths.reminders);
-    let bytes = match workspace.vault.read(&path) {
-        Ok(bytes) => bytes,
-        Err(VaultError::NotFound(_)) => Vec::new(),
-        Err(error) => return Err(error),
-    };
+    let bytes = workspace.vault.read_or_empty(&path)?;
     let now = workspace.clock.now();
     let moment = Moment::new(&workspace.zone, now);
     let mut coming: Vec<_> = reminder::parse(&bytes)

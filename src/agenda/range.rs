@@ -159,8 +159,5 @@ fn tasks(
 }
 
 fn read(workspace: &Workspace, path: &crate::vault::NotePath) -> Result<Vec<u8>, VaultError> {
-    match workspace.vault.read(path) {
-        Err(VaultError::NotFound(_)) => Ok(Vec::new()),
-        read => read,
-    }
+    workspace.vault.read_or_empty(path)
 }

@@ -170,11 +170,7 @@ pub fn report(workspace: &Workspace, count: usize, scanner: &mut Scanner) -> Res
 
 /// The questions of the note of approvals that can still be answered.
 fn asked(workspace: &Workspace) -> Result<Vec<WaitingQuestion>, VaultError> {
-    let bytes = match workspace.vault.read(&workspace.note(&workspace.settings.paths.approvals)) {
-        Ok(bytes) => bytes,
-        Err(VaultError::NotFound(_)) => return Ok(Vec::new()),
-        Err(error) => return Err(error),
-    };
+    let bytes = workspace.vault.read_or_empty(&workspace.note(&workspace.settings.paths.approvals))?;
     let now = workspace.clock.now();
     let lines = approval::parse(&bytes).lines.into_iter();
     let open = lines.filter(|line| {

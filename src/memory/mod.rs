@@ -145,10 +145,7 @@ impl MemoryNotes<'_> {
 
     /// A note's bytes; a missing note has none.
     fn bytes(&self, path: &NotePath) -> Result<Vec<u8>, VaultError> {
-        match self.vault.read(path) {
-            Err(VaultError::NotFound(_)) => Ok(Vec::new()),
-            bytes => bytes,
-        }
+        self.vault.read_or_empty(path)
     }
 }
 

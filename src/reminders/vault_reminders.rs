@@ -7,7 +7,7 @@ use super::{Changes, Draft, LinePlan, ReminderError, new_id, plan, rfc3339};
 use crate::format::id::ReminderId;
 use crate::format::reminder::{self, ReminderLine, RemindersFile};
 use crate::schedule::{self, Zone};
-use crate::vault::{self, DropReason, Editor, NotePath, OpOutcome, Origin, Vault, VaultError};
+use crate::vault::{self, DropReason, Editor, NotePath, OpOutcome, Origin, Vault};
 
 /// The reminders of a vault.
 #[derive(Debug, Clone, Copy)]
@@ -225,10 +225,7 @@ impl VaultReminders<'_> {
     }
 
     fn bytes(&self) -> Result<Vec<u8>, ReminderError> {
-        match self.vault.read(self.path) {
-            Err(VaultError::NotFound(_)) => Ok(Vec::new()),
-            other => Ok(other?),
-        }
+        Ok(self.vault.read_or_empty(self.path)?)
     }
 
     fn write(&self, plan: LinePlan, origin: &Origin, verb: &str) -> Result<WrittenReminder, ReminderError> {

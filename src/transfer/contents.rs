@@ -53,10 +53,7 @@ impl Contents {
         let paths = &settings.paths;
         let note =
             |path: &str| NotePath::new(path).expect("the settings' paths are validated when they are read");
-        let bytes = |path: &NotePath| match vault.read(path) {
-            Err(VaultError::NotFound(_)) => Ok(Vec::new()),
-            bytes => bytes,
-        };
+        let bytes = |path: &NotePath| vault.read_or_empty(path);
         let memory = note(&paths.memory);
         let reminders = note(&paths.reminders);
         let commitments = note(&paths.commitments);

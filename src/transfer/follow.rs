@@ -141,11 +141,7 @@ fn one(
         done.skipped.push(format!("{path}: a vault can't have a note of that name"));
         return Ok(());
     };
-    let here = match workspace.vault.read(&note) {
-        Ok(bytes) => Some(bytes),
-        Err(VaultError::NotFound(_)) => None,
-        Err(error) => return Err(error.into()),
-    };
+    let here = workspace.vault.read_if_there(&note)?;
     let hash = |bytes: &Vec<u8>| blake3::hash(bytes).to_hex().to_string();
     let (now_here, now_there) = (here.as_ref().map(hash), there.map(hash));
     let what = step(copied.get(path).map(String::as_str), now_here.as_deref(), now_there.as_deref());

@@ -27,12 +27,8 @@ impl Workspace {
     /// # Errors
     /// The file can't be read, or is not UTF-8.
     pub fn settings_text(&self) -> Result<String, SettingsFileError> {
-        match self.vault.read(&self.note(FILE_NAME)) {
-            Ok(bytes) => String::from_utf8(bytes)
-                .map_err(|_| SettingsFileError::Text(format!("`{FILE_NAME}` is not UTF-8 text"))),
-            Err(VaultError::NotFound(_)) => Ok(String::new()),
-            Err(error) => Err(error.into()),
-        }
+        String::from_utf8(self.vault.read_or_empty(&self.note(FILE_NAME))?)
+            .map_err(|_| SettingsFileError::Text(format!("`{FILE_NAME}` is not UTF-8 text")))
     }
 
     /// Changes the settings on disk. Returns whether there was anything to change.

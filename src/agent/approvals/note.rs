@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::agent::approval_request::{ApprovalSubject, OpenApproval};
 use crate::format::approval::{self, Approval, ApprovalLine, ApprovalState, Mark};
 use crate::format::lines::terminator_of;
-use crate::vault::{Actor, EditError, EditPlan, EditReport, Editor, NotePath, Operation, VaultError, Why};
+use crate::vault::{Actor, EditError, EditPlan, EditReport, Editor, NotePath, Operation, Why};
 
 /// The text above the note's lines.
 const HEADER: &str = "# Approvals
@@ -50,11 +50,7 @@ pub(super) enum NoteLookup {
 
 impl ApprovalsNote {
     pub fn read(&self) -> Result<Vec<u8>, String> {
-        match self.editor.vault().read(&self.path) {
-            Ok(bytes) => Ok(bytes),
-            Err(VaultError::NotFound(_)) => Ok(Vec::new()),
-            Err(error) => Err(error.to_string()),
-        }
+        self.editor.vault().read_or_empty(&self.path).map_err(|error| error.to_string())
     }
 
     /// The line for exactly this question, added if missing. It is on disk when this returns. It

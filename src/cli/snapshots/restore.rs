@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::shared::{ago, diff_style, diff_text, open_history, scopes, vault_path};
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::history::{History, HistoryError, Interrupted, LineTarget, Plan, Point, Rename, RestoreReport};
-use crate::vault::{NotePath, VaultError};
+use crate::vault::NotePath;
 use crate::workspace::Workspace;
 
 /// Brings back files, folders, everything, one line or one section as they were.
@@ -254,11 +254,8 @@ impl Restore<'_> {
     }
 
     fn current_bytes(&self, path: &str) -> Result<Vec<u8>, CommandError> {
-        match self.workspace.vault.read(&note_path(path)?) {
-            Ok(bytes) => Ok(bytes),
-            Err(VaultError::NotFound(_)) => Ok(Vec::new()),
-            Err(error) => Err(HistoryError::from(error).into()),
-        }
+        let bytes = self.workspace.vault.read_or_empty(&note_path(path)?);
+        bytes.map_err(|error| HistoryError::from(error).into())
     }
 
     fn restore_part(&self, path: &str, target: &LineTarget, remote: Option<Point>) -> CommandResult {

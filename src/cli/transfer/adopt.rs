@@ -18,7 +18,7 @@ use crate::memory::Origin;
 use crate::reminders::{AdoptedLine, UnadoptedLine, adopt};
 use crate::tasks::{self, TaskSettings};
 use crate::transfer::{Batch, FoundItem, ImportItem, ImportProblem};
-use crate::vault::{Actor, NotePath, OPERATION, OpOutcome, Operation, VaultError};
+use crate::vault::{Actor, NotePath, OPERATION, OpOutcome, Operation};
 use crate::workspace::Workspace;
 
 /// The most notes that are changed at once, so that `undo` finds them together.
@@ -98,11 +98,7 @@ pub(in crate::cli) fn run(
 
 /// Clears ids that another reminder has: the line would count as a duplicate, and be lost.
 fn clear_duplicate_ids(workspace: &Workspace, notes: &mut [NoteLines]) -> Result<(), CommandError> {
-    let bytes = match workspace.vault.read(&workspace.note(&workspace.settings.paths.reminders)) {
-        Ok(bytes) => bytes,
-        Err(VaultError::NotFound(_)) => Vec::new(),
-        Err(error) => return Err(error.into()),
-    };
+    let bytes = workspace.vault.read_or_empty(&workspace.note(&workspace.settings.paths.reminders))?;
     let there = reminder::parse(&bytes).reminders.into_iter().map(|line| line.reminder);
     let mut known: HashMap<ReminderId, Reminder> =
         there.filter_map(|reminder| Some((reminder.id?, reminder))).collect();

@@ -11,7 +11,7 @@ use crate::history::error::{HistoryError, Result};
 use crate::history::read::{FileDiff, Filter, Point};
 use crate::history::store::{Mode, RESTORED_FROM};
 use crate::history::take::{Deletions, History};
-use crate::vault::{Actor, EditPlan, Editor, NotePath, VaultError, Why};
+use crate::vault::{Actor, EditPlan, Editor, NotePath, Why};
 
 /// The plan of restoring a part of a note.
 #[derive(Debug, Clone)]
@@ -49,10 +49,7 @@ impl History {
     /// # Errors
     /// The note or the part was not there, or something can't be read.
     pub fn plan_part(&self, path: &NotePath, target: &LineTarget, at: Option<Point>) -> Result<PartPlan> {
-        let now = match self.vault().read(path) {
-            Err(VaultError::NotFound(_)) => Vec::new(),
-            read => read?,
-        };
+        let now = self.vault().read_or_empty(path)?;
         let (point, source) = match at {
             Some(point) => {
                 let source = self.read_at(&point.commit, path.as_str())?;

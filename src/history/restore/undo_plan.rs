@@ -15,7 +15,7 @@ use crate::history::read::{DiffStyle, FileDiff, render};
 use crate::history::read::{Filter, Record};
 use crate::history::store::{Commit, LEFT_OUT, Message, Mode, UNDOES, short_id};
 use crate::history::take::{History, is_skipped_by_undo};
-use crate::vault::{NotePath, OPERATION, VaultError};
+use crate::vault::{NotePath, OPERATION};
 
 /// The number of earlier writes among which further writes of an operation are searched.
 const OPERATION_REACH: usize = 64;
@@ -337,11 +337,7 @@ impl History {
 
     pub(super) fn read_now(&self, path: &str) -> Result<Option<Vec<u8>>> {
         let Ok(path) = NotePath::new(path) else { return Ok(None) };
-        match self.vault().read(&path) {
-            Ok(bytes) => Ok(Some(bytes)),
-            Err(VaultError::NotFound(_)) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
+        Ok(self.vault().read_if_there(&path)?)
     }
 }
 

@@ -102,12 +102,18 @@ impl Vault {
         self.read_open(path, &file, stat.size)
     }
 
-    /// The bytes of a note; empty if there is none.
-    pub fn read_or_empty(&self, path: &NotePath) -> Result<Vec<u8>, VaultError> {
+    /// The bytes of a note; none where there is no such file.
+    pub fn read_if_there(&self, path: &NotePath) -> Result<Option<Vec<u8>>, VaultError> {
         match self.read(path) {
-            Err(VaultError::NotFound(_)) => Ok(Vec::new()),
-            read => read,
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(VaultError::NotFound(_)) => Ok(None),
+            Err(error) => Err(error),
         }
+    }
+
+    /// The bytes of a note; empty where there is no such file.
+    pub fn read_or_empty(&self, path: &NotePath) -> Result<Vec<u8>, VaultError> {
+        Ok(self.read_if_there(path)?.unwrap_or_default())
     }
 
     /// Size, times and identity of a note, `None` where there is none.

@@ -8,7 +8,7 @@ use crate::agent::VaultApprovals;
 use crate::agent::approvals::{ApprovalDecision, digest_of};
 use crate::format::approval::{self, Approval, ApprovalLine, Mark, shown};
 use crate::reminders::rfc3339;
-use crate::vault::{Actor, VaultError};
+use crate::vault::Actor;
 use crate::web::answer::{Done, Problem, View};
 use crate::web::parts;
 use crate::web::visit::{Form, Visit};
@@ -44,10 +44,7 @@ impl Asked {
 pub(super) fn asked(visit: &Visit<'_>) -> Result<Vec<Asked>, Problem> {
     let workspace = visit.workspace;
     let path = workspace.note(&workspace.settings.paths.approvals);
-    let bytes = match workspace.vault.read(&path) {
-        Err(VaultError::NotFound(_)) => Vec::new(),
-        bytes => bytes?,
-    };
+    let bytes = workspace.vault.read_or_empty(&path)?;
     let of = |ApprovalLine { line, approval, .. }: ApprovalLine| Asked {
         id: approval.id.clone(),
         line,

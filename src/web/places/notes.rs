@@ -15,7 +15,7 @@ use crate::history::{
     Blame, BlameBound, BlamedLine, Deletions, Entry, FileDiff, Filter, History, LineOrigin, LineTarget,
     PartPlan, Plan, Point, Writer, sections,
 };
-use crate::vault::{NotePath, VaultError};
+use crate::vault::NotePath;
 use crate::web::answer::{Done, Problem, View};
 use crate::web::visit::{Form, LINES_PER_PAGE, Visit, note_address};
 use crate::web::{lookup, markdown, parts};
@@ -70,11 +70,7 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
         snapshots = records.iter().map(|record| history.entry(record, false)).collect::<Result<_, _>>()?;
     }
     let point = point(visit, history.as_deref(), &snapshots)?;
-    let now = match visit.workspace.vault.read(&path) {
-        Ok(bytes) => Some(bytes),
-        Err(VaultError::NotFound(_)) => None,
-        Err(error) => return Err(error.into()),
-    };
+    let now = visit.workspace.vault.read_if_there(&path)?;
     let missing = || Problem::not_found(format!("there is no note {}", crate::format::quote(path.as_str())));
     let then = match (&point, &history) {
         (Some(point), Some(history)) => history.read_at(&point.commit, path.as_str())?,
