@@ -36,7 +36,7 @@ pub fn configured_folder(text: &str) -> Result<Option<String>, SettingsError> {
 /// The settings with this folder; all else stays byte for byte.
 ///
 /// # Errors
-/// As [`set_in`].
+/// As [`configured_folder`].
 pub fn with_folder(text: &str, folder: &str) -> Result<String, SettingsError> {
     let (bom, body) = split_bom(text);
     let style = Style::of(body);
@@ -57,7 +57,7 @@ pub fn with_folder(text: &str, folder: &str) -> Result<String, SettingsError> {
 /// The settings without the folder.
 ///
 /// # Errors
-/// As [`set_in`].
+/// As [`configured_folder`].
 pub fn without_folder(text: &str) -> Result<String, SettingsError> {
     let (bom, body) = split_bom(text);
     if body.trim().is_empty() {
