@@ -125,10 +125,7 @@ impl MemoryNotes<'_> {
     pub fn days(&self) -> Result<Vec<(Date, NotePath)>, MemoryError> {
         let folder = crate::memory::note(&self.settings.paths.daily);
         let options = WalkOptions { under: Some(folder.clone()), ..WalkOptions::default() };
-        let walk = match self.vault.walk(&options) {
-            Err(VaultError::NotFound(_)) => return Ok(Vec::new()),
-            walk => walk?,
-        };
+        let walk = self.vault.walk_if_there(&options)?;
         let day = |path: &NotePath| {
             let is_here = path.parent().as_ref() == Some(&folder);
             is_here.then(|| daily::date_of(path.file_name())).flatten()

@@ -12,7 +12,7 @@ use crate::format::{
 use crate::memory::pins::{self, Pin};
 use crate::schedule::Zone;
 use crate::transfer::TransferError;
-use crate::vault::{NotePath, Vault, VaultError, WalkOptions};
+use crate::vault::{NotePath, Vault, WalkOptions};
 
 /// The note of a day.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,10 +73,7 @@ impl Contents {
 
 fn days(vault: &Vault, folder: &NotePath) -> Result<Vec<Day>, TransferError> {
     let options = WalkOptions { under: Some(folder.clone()), ..WalkOptions::default() };
-    let walk = match vault.walk(&options) {
-        Err(VaultError::NotFound(_)) => return Ok(Vec::new()),
-        walk => walk?,
-    };
+    let walk = vault.walk_if_there(&options)?;
     let notes = walk
         .entries
         .into_iter()

@@ -291,12 +291,8 @@ impl Skills {
             Some(name) => Some(self.folder(name)?),
             None => all.clone(),
         };
-        let walk =
-            match self.vault.walk(&WalkOptions { under, extensions: Vec::new(), ..WalkOptions::default() }) {
-                Ok(walk) => walk,
-                Err(VaultError::NotFound(_)) => return Ok(Vec::new()),
-                Err(error) => return Err(error),
-            };
+        let options = WalkOptions { under, extensions: Vec::new(), ..WalkOptions::default() };
+        let walk = self.vault.walk_if_there(&options)?;
         let root = format!("{}/", self.settings.paths.skills);
         let place = |path: &str| {
             let (name, inner) = path.strip_prefix(&root)?.split_once('/')?;

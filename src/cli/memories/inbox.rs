@@ -235,11 +235,8 @@ fn selected_logs(
 
     let folder = workspace.note(&workspace.settings.paths.logs);
     let options = WalkOptions { under: Some(folder.clone()), ..WalkOptions::default() };
-    let walked = match workspace.vault.walk(&options) {
-        Err(crate::vault::VaultError::NotFound(_)) => Vec::new(),
-        walked => walked?.entries,
-    };
-    let mut all: Vec<NotePath> = walked.into_iter().map(|entry| entry.path).collect();
+    let walked = workspace.vault.walk_if_there(&options)?;
+    let mut all: Vec<NotePath> = walked.entries.into_iter().map(|entry| entry.path).collect();
     all.sort();
     if logs.is_empty() {
         all.retain(|path| crate::capture::new_turns::is_talk(&workspace.settings.paths.logs, path.as_str()));

@@ -227,10 +227,7 @@ fn news(workspace: &Workspace, work: &PendingLooks) -> Result<(ReadPositions, Ve
     let mut logs: BTreeSet<NotePath> = work.logs.clone();
     if work.all || first {
         let options = WalkOptions { under: Some(folder), ..WalkOptions::default() };
-        let walked = match workspace.vault.walk(&options) {
-            Err(VaultError::NotFound(_)) => Vec::new(),
-            walked => walked.map_err(|error| error.to_string())?.entries,
-        };
+        let walked = workspace.vault.walk_if_there(&options).map_err(|error| error.to_string())?.entries;
         let grown = walked.into_iter().filter(|entry| {
             new_turns::is_talk(&workspace.settings.paths.logs, entry.path.as_str())
                 && !places.is_read(entry.path.as_str(), entry.stat.size)

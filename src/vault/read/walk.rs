@@ -154,9 +154,17 @@ impl Vault {
     /// # Errors
     /// The vault isn't there, or the folder can't be opened.
     pub fn notes_below(&self, folder: NotePath) -> Result<Vec<WalkEntry>, VaultError> {
-        match self.walk(&WalkOptions { under: Some(folder), ..WalkOptions::default() }) {
-            Err(VaultError::NotFound(_)) => Ok(Vec::new()),
-            walk => Ok(walk?.entries),
+        Ok(self.walk_if_there(&WalkOptions { under: Some(folder), ..WalkOptions::default() })?.entries)
+    }
+
+    /// As [`Vault::walk`]; empty where the folder to begin in is not there.
+    ///
+    /// # Errors
+    /// As there, but for a missing folder.
+    pub fn walk_if_there(&self, options: &WalkOptions) -> Result<Walk, VaultError> {
+        match self.walk(options) {
+            Err(VaultError::NotFound(_)) => Ok(Walk::default()),
+            walk => walk,
         }
     }
 
