@@ -81,7 +81,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("src", 850),
     ("summary", 1900),
     ("tasks", 1150),
-    ("transfer", 2350),
+    ("transfer", 2300),
     ("turn", 2700),
     ("vault", 4600),
     ("web", 5000),
