@@ -4,11 +4,12 @@
 //! answer teaches nothing more.
 
 use vault_agent::search::query::question::Question;
-use vault_agent::search::rank::signal::{FITTED, NAMES, SEVERAL, SIGNALS, Weights};
+use vault_agent::search::rank::signal::{SIGNALS, Signal, Weights};
 use vault_agent::search::rank::signals;
 use vault_agent::search::rank::signals::{Candidates, Prompt, Table, Vectors, Work};
 use vault_agent::search::store::corpus::blocks::{names_of, without_names};
 use vault_agent::search::store::corpus::matrix::{Matrix, Probe};
+use vault_agent::search::weights::TURNS;
 
 use crate::data::Conversation;
 use crate::metrics::{self, Metrics};
@@ -19,8 +20,16 @@ const HARDEST: usize = 150;
 pub const FOLDS: usize = 5;
 /// What a question of the logs counts in the fit: there are fewer of them.
 const LOG: f64 = 6.0;
+/// The signals that weigh something else where a question asks for several things.
+const SEVERAL: [Signal; 5] =
+    [Signal::Region, Signal::SessionTop, Signal::Vector, Signal::Speaker, Signal::VectorSession];
 /// What is fitted: a weight a signal, and what is added to some where a question asks for several things.
 const FREE: usize = SIGNALS + SEVERAL.len();
+
+/// The signal of what is fitted at this place.
+fn signal_of(at: usize) -> usize {
+    if at < SIGNALS { at } else { SEVERAL[at - SIGNALS] as usize }
+}
 
 /// Weights for all questions, and what is added to [`SEVERAL`]'s.
 #[derive(Clone, Copy)]
@@ -30,14 +39,14 @@ impl Model {
     /// As the program ranks.
     pub fn built_in() -> Self {
         Self(std::array::from_fn(|at| {
-            f64::from(if at < SIGNALS { FITTED[at] } else { SEVERAL[at - SIGNALS].1 })
+            f64::from(if at < SIGNALS { TURNS[at].1 } else { TURNS[signal_of(at)].2 })
         }))
     }
 
     fn weights(&self, row: &Row) -> Weights {
         let mut weights: Weights = std::array::from_fn(|at| self.0[at] as f32);
         if row.several {
-            for ((signal, _), more) in SEVERAL.iter().zip(&self.0[SIGNALS..]) {
+            for (signal, more) in SEVERAL.iter().zip(&self.0[SIGNALS..]) {
                 weights[*signal as usize] += *more as f32;
             }
         }
@@ -198,14 +207,13 @@ pub fn fit(rows: &[&Row], used: &[bool; SIGNALS], l2: f64) -> Model {
 
 /// Accelerated gradient descent over each row's `candidates`, on signals brought to one spread.
 fn descend(rows: &[&Row], candidates: &[Vec<usize>], used: &[bool; SIGNALS], l2: f64, steps: i32) -> Model {
-    let signal = |at: usize| if at < SIGNALS { at } else { SEVERAL[at - SIGNALS].0 as usize };
     let mut spread = [0.0_f64; FREE];
     let mut n = 0.0;
     for row in rows {
         for signals in &row.signals {
             n += 1.0;
             for (at, sum) in spread.iter_mut().enumerate().filter(|(at, _)| *at < SIGNALS || row.several) {
-                *sum += f64::from(signals[signal(at)]).powi(2);
+                *sum += f64::from(signals[signal_of(at)]).powi(2);
             }
         }
     }
@@ -218,11 +226,11 @@ fn descend(rows: &[&Row], candidates: &[Vec<usize>], used: &[bool; SIGNALS], l2:
         for (row, candidates) in rows.iter().zip(candidates) {
             let of_row = gradient_of(row, candidates, &model.weights(row));
             for (at, sum) in gradient.iter_mut().enumerate().filter(|(at, _)| *at < SIGNALS || row.several) {
-                *sum += row.counts() * f64::from(of_row[signal(at)]);
+                *sum += row.counts() * f64::from(of_row[signal_of(at)]);
             }
         }
         let rate = 0.05 * (1.0 - f64::from(step) / (f64::from(steps) * 1.05));
-        for k in (0..FREE).filter(|k| used[signal(*k)]) {
+        for k in (0..FREE).filter(|k| used[signal_of(*k)]) {
             let g = gradient[k] * scale[k] / count + 2.0 * l2 * w[k] / count;
             m[k] = 0.9 * m[k] + 0.1 * g;
             v[k] = 0.99 * v[k] + 0.01 * g * g;
@@ -314,7 +322,8 @@ pub fn report(rows: &[Row]) {
     };
     let l2 = std::env::var("L2").ok().and_then(|l2| l2.parse().ok()).unwrap_or(1.0);
     let all = [true; SIGNALS];
-    let without = |names: &[&str]| -> [bool; SIGNALS] { std::array::from_fn(|k| !names.contains(&NAMES[k])) };
+    let without =
+        |names: &[&str]| -> [bool; SIGNALS] { std::array::from_fn(|k| !names.contains(&TURNS[k].0)) };
     show("all", &unseen(rows, &all, l2));
     show("of the other kind", &foreign(rows, &all, l2));
     if let Ok(sets) = std::env::var("WITHOUT") {
@@ -324,19 +333,15 @@ pub fn report(rows: &[Row]) {
         }
     }
     if std::env::var_os("ABLATE").is_some() {
-        for name in NAMES {
+        for (name, ..) in TURNS {
             show(&format!("- {name}"), &unseen(rows, &without(&[name]), l2));
         }
     }
     let every: Vec<&Row> = rows.iter().collect();
     let model = fit(&every, &all, l2);
-    println!("pub const FITTED: Weights = [");
-    for (name, weight) in NAMES.iter().zip(model.0) {
-        println!("    {weight:.3}, // {name}");
+    for (at, (name, ..)) in TURNS.iter().enumerate() {
+        let several = SEVERAL.iter().position(|signal| *signal as usize == at);
+        let more = several.map_or(0.0, |several| model.0[SIGNALS + several]);
+        println!("    (\"{name}\", {:.3}, {more:.3}),", model.0[at]);
     }
-    println!("];\npub const SEVERAL: [(Signal, f32); {}] = [", SEVERAL.len());
-    for ((signal, _), weight) in SEVERAL.iter().zip(&model.0[SIGNALS..]) {
-        println!("    (Signal::{signal:?}, {weight:.3}),");
-    }
-    println!("];");
 }

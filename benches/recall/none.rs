@@ -2,11 +2,11 @@
 //!
 //! The gate's logistics, of each kind of place, are fitted here (`--none`).
 
-use vault_agent::search::rank::gate::{
-    FIRST, Logistic, MEASURES, Measured, NAMES, SURE_ENOUGH, as_built, sureness,
-};
+use vault_agent::search::rank::gate::{FIRST, Measured, NAMES, as_built, sureness};
+use vault_agent::search::weights::{Logistic, MEASURES, SURE_ENOUGH};
 
 use crate::data::{Conversation, Vault};
+use crate::fit::FOLDS;
 use crate::whole::Built;
 
 /// What nobody's memory helps with.
@@ -95,6 +95,8 @@ struct Sample {
     kind: usize,
     group: &'static str,
     answers: bool,
+    /// Where the prompt comes from and which memory is asked, by number: a fit that leaves a number out has seen neither.
+    of: [usize; 2],
     finds: Vec<Measured>,
 }
 
@@ -103,7 +105,6 @@ const KINDS: [&str; 3] = ["conversations of two", "logs of an assistant", "notes
 fn samples(conversations: &[Conversation], notes: &[Vault]) -> Vec<Sample> {
     let (talks, logs): (Vec<&Conversation>, Vec<&Conversation>) =
         conversations.iter().partition(|conversation| !conversation.is_log);
-    let logs: Vec<&Conversation> = logs.into_iter().step_by(3).collect();
     let mut out = Vec::new();
     let built = |of: &[&Conversation]| Built::of(of);
     let own: Vec<Built> = talks.iter().map(|talk| built(&[talk])).collect();
@@ -111,53 +112,64 @@ fn samples(conversations: &[Conversation], notes: &[Vault]) -> Vec<Sample> {
     let diaries: Vec<Built> = logs.iter().map(|log| built(&[log])).collect();
     let folders: Vec<Built> = notes.iter().map(|vault| Built::copy(&vault.folder)).collect();
     let mut n = 0_usize;
-    let mut ask = |built: &Built, kind: usize, group, answers, text: &str| {
+    let mut ask = |built: &Built, kind: usize, group, answers, of: [usize; 2], text: &str| {
         n += 1;
         let (before, behind) = DRESSES[n % DRESSES.len()];
         for dressed in [text.to_owned(), format!("{before}{text}{behind}")] {
             let finds = built.recall.measures(&dressed).unwrap();
-            out.push(Sample { kind, group, answers, finds });
+            out.push(Sample { kind, group, answers, of, finds });
         }
     };
     for (at, talk) in talks.iter().enumerate() {
         let asked = talk.questions.iter().filter(|asked| asked.category != 5);
         for (n, asked) in asked.enumerate().filter(|(n, _)| n % 3 == 0) {
-            ask(&own[at], 0, "own", true, &asked.text);
-            ask(&own[(at + 1) % own.len()], 0, "another's", false, &asked.text);
+            let other = (at + 1) % own.len();
+            ask(&own[at], 0, "own", true, [at, at], &asked.text);
+            ask(&own[other], 0, "another's", false, [at, other], &asked.text);
             if n % 2 == 0 {
-                ask(&all, 0, "in a large vault", true, &asked.text);
+                ask(&all, 0, "in a large vault", true, [at, at], &asked.text);
             }
             if n % 6 == 0 && !diaries.is_empty() {
-                ask(&diaries[n % diaries.len()], 1, "foreign", false, &asked.text);
+                let other = n % diaries.len();
+                ask(&diaries[other], 1, "foreign", false, [other, other], &asked.text);
             }
             if n % 6 == 3 && !folders.is_empty() {
-                ask(&folders[n % folders.len()], 2, "foreign", false, &asked.text);
+                let other = n % folders.len();
+                ask(&folders[other], 2, "foreign", false, [other, other], &asked.text);
             }
         }
     }
     for (at, log) in logs.iter().enumerate() {
-        ask(&diaries[at], 1, "own", true, &log.questions[0].text);
-        for other in [1, 2, 3] {
-            ask(&diaries[(at + other) % diaries.len()], 1, "another's", false, &log.questions[0].text);
+        ask(&diaries[at], 1, "own", true, [at, at], &log.questions[0].text);
+        for other in [1, 2, 3].map(|more| (at + more) % diaries.len()) {
+            ask(&diaries[other], 1, "another's", false, [at, other], &log.questions[0].text);
         }
-        ask(&all, 0, "foreign", false, &log.questions[0].text);
+        ask(&all, 0, "foreign", false, [at, at], &log.questions[0].text);
     }
     for (at, vault) in notes.iter().enumerate() {
         for (n, question) in vault.questions.iter().enumerate() {
             let answers = !question.notes.is_empty();
-            ask(&folders[at], 2, if answers { "own" } else { "no answer" }, answers, &question.text);
-            ask(&folders[(at + 1 + n % 3) % folders.len()], 2, "another's", false, &question.text);
+            let other = (at + 1 + n % 3) % folders.len();
+            ask(
+                &folders[at],
+                2,
+                if answers { "own" } else { "no answer" },
+                answers,
+                [at, at],
+                &question.text,
+            );
+            ask(&folders[other], 2, "another's", false, [at, other], &question.text);
             if n % 5 == 0 {
-                ask(&all, 0, "foreign", false, &question.text);
+                ask(&all, 0, "foreign", false, [n, n], &question.text);
             }
         }
     }
     for (n, text) in SMALL_TALK.iter().enumerate() {
-        ask(&own[n % own.len()], 0, "small talk", false, text);
-        ask(&all, 0, "small talk", false, text);
+        ask(&own[n % own.len()], 0, "small talk", false, [n % own.len(); 2], text);
+        ask(&all, 0, "small talk", false, [n, n], text);
         for (kind, built) in [(1, &diaries), (2, &folders)] {
             if !built.is_empty() {
-                ask(&built[n % built.len()], kind, "small talk", false, text);
+                ask(&built[n % built.len()], kind, "small talk", false, [n % built.len(); 2], text);
             }
         }
     }
@@ -304,6 +316,15 @@ pub fn report(conversations: &[Conversation], notes: &[Vault], fits: bool) {
         for measures in ["by_meaning", "by_words"] {
             let of: Vec<&Sample> = own.iter().collect();
             let weights = calibrated(&of);
+            let without = |fold: usize| {
+                let others = of.iter().filter(|sample| sample.of.iter().all(|of| of % FOLDS != fold));
+                calibrated(&others.copied().collect::<Vec<_>>())
+            };
+            let unseen: Vec<Logistic> = (0..FOLDS).map(without).collect();
+            let fold = |sample: &Sample| &unseen[sample.of[1] % FOLDS];
+            show(&format!("{measures}, unseen"), &of, |sample| {
+                sample.surest(|find| sureness(fold(sample), find)) >= SURE_ENOUGH
+            });
             show(measures, &of, |sample| sample.surest(|find| sureness(&weights, find)) >= SURE_ENOUGH);
             println!("{name}: {measures} {weights:.2?} of 1 and {NAMES:?}");
             own.iter_mut().flat_map(|sample| &mut sample.finds).for_each(|find| find.of[cosine] = 0.0);

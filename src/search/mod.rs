@@ -15,7 +15,7 @@
 //! | [`follow`] | the vault's changes | a cache that has them, or a view beside it; never older than what is on disk |
 //! | [`query`] | what was typed | words, filters, scopes, what kind of answer is wanted |
 //! | [`retrieve`] | words, vectors | candidates |
-//! | [`rank`] | candidates | scores: every signal, weight and threshold of ranking stands here; what a field weighs for words alone stands in [`retrieve::terms`] |
+//! | [`rank`] | candidates | scores: every signal and threshold of ranking stands here; the weights of all rooms stand in [`weights`] |
 //! | [`give`] | what ranks best | hits, excerpts, injections, or `NONE` |
 //!
 //! Two faces are used by the rest of the program. [`Index`] answers by words alone and keeps the cache. [`Recall`] stands
@@ -32,6 +32,7 @@ pub mod rank;
 pub mod read;
 pub mod retrieve;
 pub mod store;
+pub mod weights;
 
 mod answer;
 pub(crate) mod cores;

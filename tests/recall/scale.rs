@@ -5,12 +5,13 @@ use jiff::tz::TimeZone;
 use vault_agent::embed::Table;
 use vault_agent::search::analyze::days::About;
 use vault_agent::search::query::question::Question;
-use vault_agent::search::rank::signal::{NEAR, weights};
+use vault_agent::search::rank::signal::weights;
 use vault_agent::search::rank::signals;
 use vault_agent::search::rank::signals::{Candidates, Near, Prompt, Scores, Vectors, Work};
 use vault_agent::search::store::corpus::blocks::Corpus;
 use vault_agent::search::store::corpus::grow::Passage;
 use vault_agent::search::store::corpus::matrix::Probe;
+use vault_agent::search::weights::NEAR;
 
 const WORDS: [&str; 24] = [
     "garden", "kettle", "bicycle", "window", "letter", "pepper", "river", "engine", "mirror", "basket",

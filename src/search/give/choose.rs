@@ -16,6 +16,10 @@ pub const CHARS_PER_TOKEN: usize = 4;
 pub const MOST_MEMORIES: usize = 8;
 /// The lines of a digest.
 pub const DIGEST_LINES: usize = 3;
+/// Further ones may come behind these, up to so many lines in all, as far as there is room for lines of so many
+/// characters.
+const MOST_LINES: usize = 6;
+const LINE: usize = 130;
 
 /// A memory that may be given.
 #[derive(Debug, Clone, PartialEq)]
@@ -177,13 +181,14 @@ pub fn excerpt(text: &str, most: usize) -> (String, bool) {
     (format!("{}…", cut.trim_end()), true)
 }
 
-/// Two to three lines of at most `most` characters in all: when, who, what, and where it stands.
+/// A few lines of at most `most` characters in all: when, who, what, and where it stands.
 pub fn digest<'m>(
     memories: impl Iterator<Item = &'m Memory>,
     most: usize,
     zone: &jiff::tz::TimeZone,
 ) -> Option<String> {
-    let memories: Vec<&Memory> = memories.take(DIGEST_LINES).collect();
+    let lines = (most / LINE).clamp(DIGEST_LINES, MOST_LINES);
+    let memories: Vec<&Memory> = memories.take(lines).collect();
     let mut out = String::new();
     for (at, memory) in memories.iter().enumerate() {
         let used = out.chars().count() + usize::from(at > 0);
@@ -307,7 +312,7 @@ mod tests {
                 prop_assert_eq!(one.truncated, one.excerpt.ends_with('…') && !texts.iter().any(|text| invisible::strip(text).trim() == one.excerpt));
             }
             let digest = digest(memories.iter(), most, &jiff::tz::TimeZone::UTC).unwrap_or_default();
-            prop_assert!(digest.chars().count() <= most && digest.lines().count() <= DIGEST_LINES);
+            prop_assert!(digest.chars().count() <= most && digest.lines().count() <= MOST_LINES);
             let (short, cut) = excerpt(&texts.concat(), most);
             prop_assert!(short.chars().count() <= most.max(1));
             prop_assert!(cut || short == invisible::strip(&texts.concat()).trim());

@@ -15,12 +15,13 @@ use crate::search::query::syntax;
 use crate::search::query::syntax::Syntax;
 use crate::search::query::within::{MOST_HITS, Within};
 use crate::search::rank::formula::Standing;
-use crate::search::rank::gate::{Measured, SURE_ENOUGH};
+use crate::search::rank::gate::Measured;
 use crate::search::rank::uses::Uses;
 use crate::search::rank::worth::{Judge, Worth};
 use crate::search::recall::{Recall, RecallError, State};
 use crate::search::store::corpus::blocks::Corpus;
-use crate::search::{Block, Freshness, Hit, IndexError, Snapshot};
+use crate::search::weights::SURE_ENOUGH;
+use crate::search::{Block, Freshness, Hit, IndexError, Role, Snapshot};
 use crate::vault::NotePath;
 
 /// Of so many times as many, those are looked at that are no echo.
@@ -203,9 +204,8 @@ impl Recall {
         let budget = &self.settings.recall;
         let chosen = || order.iter().map(|at| &memories[*at]);
         let injection = Injection::new(chosen(), budget.budget_tokens, budget.memory_tokens);
-        // A digest is about the question: pins alone make none.
-        let relevant = chosen().filter(|memory| memory.similarity > 0.0);
-        let digest = if sure { choose::digest(relevant, most_chars, &self.zone) } else { None };
+        let digest =
+            if sure { choose::digest(told(&memories, &hits, &order), most_chars, &self.zone) } else { None };
         let mut by_place: Vec<Option<Hit>> = hits.into_iter().map(Some).collect();
         let hits = order.iter().filter_map(|at| by_place[*at].take()).collect();
         let notes = [syntax.notes, ranking.notes].concat();
@@ -308,6 +308,15 @@ impl Recall {
         }
         Ok(())
     }
+}
+
+/// What of the memories stands in a digest, in this order: the first ones, and further ones that no agent said. Pins alone
+/// make none.
+fn told<'m>(memories: &'m [Memory], hits: &[Hit], order: &[usize]) -> impl Iterator<Item = &'m Memory> {
+    let relevant = order.iter().filter(|at| memories[**at].similarity > 0.0).enumerate();
+    let is_agents = |at: usize| hits[at].role == Some(Role::Agent.as_str());
+    let told = relevant.filter(move |(place, at)| *place < choose::DIGEST_LINES || !is_agents(**at));
+    told.map(|(_, at)| &memories[*at])
 }
 
 /// The filters and exclusions of a text, and its words without them. A text of several lines is pasted or told, not typed

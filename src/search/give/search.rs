@@ -13,16 +13,16 @@ use roaring::RoaringBitmap;
 use crate::memory::working::expired;
 use crate::search::give::ranked::{Ranked, Ranking};
 use crate::search::give::{finder, past};
-use crate::search::query::dressed::undressed;
+use crate::search::query::dressed::{is_dress_alone, undressed};
 use crate::search::query::question::Question;
 use crate::search::query::syntax;
 use crate::search::query::syntax::{Item, Syntax};
 use crate::search::query::within::{MOST_HITS, Within};
 use crate::search::rank::notes::{Answering, Notes};
-use crate::search::rank::signal::{NEAR, NEAR_SPREADS, weights};
+use crate::search::rank::signal::weights;
 use crate::search::rank::signals::{Candidates, Near, Scores, Vectors};
 use crate::search::rank::sought::{Sought, sought};
-use crate::search::rank::{gate, note_weights, signals, sure};
+use crate::search::rank::{gate, signals, sure};
 use crate::search::recall::{QuestionVector, Recall, RecallError, State};
 use crate::search::retrieve::candidates::MANY;
 use crate::search::retrieve::mended::mended;
@@ -30,6 +30,7 @@ use crate::search::retrieve::nearest;
 use crate::search::retrieve::scope::Scope;
 use crate::search::retrieve::typed::typed;
 use crate::search::store::corpus::neighbours::is_said;
+use crate::search::weights::{NEAR, NEAR_SPREADS};
 use crate::search::{Answer, Block, Found, Hit, IndexError, Kind, Query, Snapshot};
 use crate::vault::NotePath;
 use merge::{in_one, merge, spread};
@@ -123,7 +124,7 @@ impl Recall {
         embedded.set(asked.embedded);
         let most = if is_filtered { usize::MAX } else { within.most(limit) };
         let notes = if candidates.has_notes {
-            let sought = sought(scope, &question, &note_weights::WEIGHTS, false);
+            let sought = sought(scope, &question, false);
             self.notes(state, candidates, &question, &asked, &sought, typed.first(), most)
         } else {
             Vec::new()
@@ -203,11 +204,11 @@ impl Recall {
         let scope = Scope { corpus: &state.corpus, candidates };
         let today = self.today();
         let question = mended(Question::new(text, today), scope, today);
-        if question.words.is_empty() || most == 0 || candidates.count == 0 {
+        if is_dress_alone(text) || question.words.is_empty() || most == 0 || candidates.count == 0 {
             return Ranking::default();
         }
         let asked = self.ask(&question.text, state, candidates);
-        let sought = sought(scope, &question, &note_weights::WEIGHTS, candidates.has_turns);
+        let sought = sought(scope, &question, candidates.has_turns);
         let mut best = self.told(state, candidates, &question, &asked, &sought, most);
         let slots: Vec<u32> = best.iter().map(|ranked| ranked.slot).collect();
         let made;

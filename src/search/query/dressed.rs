@@ -11,7 +11,8 @@ const WRAPPING: &str = "a again all am an and answer answers any anything apprec
     my need needed nice night no nothing of ok okay one only or out paragraph paragraphs please pls plz point points possible \
     question questions quick quickly really reply respond response rush say sentence sentences short shortly simple simply so \
     some sorry sure take tell than thank thanks that that's the then there this time to too two three ty thx under us very want \
-    we well with without word words would you you're your advance \
+    we well with without word words would you you're your advance awesome bye cool done fun funny glad goodbye haha happy \
+    later lol lovely luck makes news perfect see sense something soon talk talking welcome wonderful \
     antworte antworten auf bitte beste besten dank danke deutsch deine deiner dir du ein eine einem einen einer ganz gern gerne \
     grüße gruß gruss guten gute hallo hilfe im in ist kurz kurze kurzen knapp liebe lieber mit mir morgen moin nur satz sätzen \
     tag abend und viele vielen voraus wenigen worten schönen \
@@ -102,6 +103,11 @@ pub(in crate::search) fn undressed(text: &str) -> String {
     said.into_iter().map(without_opening).collect::<Vec<_>>().join(" ")
 }
 
+/// Whether a text is nothing but what others are dressed in: three words or more, for a word alone may be what is meant.
+pub(in crate::search) fn is_dress_alone(text: &str) -> bool {
+    words(text).nth(2).is_some() && sentences(text).all(is_wrapping)
+}
+
 /// The sentences of a text with their marks; a line is one, too.
 fn sentences(text: &str) -> impl Iterator<Item = &str> {
     let is_end = |(at, c): &(usize, char)| {
@@ -173,6 +179,21 @@ mod tests {
             format!("你好！{bare} 谢谢。"),
         ] {
             assert!(undressed(&dressed).eq_ignore_ascii_case(bare), "{dressed}: {}", undressed(&dressed));
+        }
+    }
+
+    #[test]
+    fn talk_without_a_word_that_tells_is_dress_alone() {
+        for (text, is) in [
+            ("I hope you are well. Please answer in one sentence.", true),
+            ("That makes sense, thank you for your help.", true),
+            ("Can you help me with something?", true),
+            ("What do I need?", false),
+            ("Can you help me with the shed?", false),
+            ("good morning", false),
+            ("🎉", false),
+        ] {
+            assert_eq!(is_dress_alone(text), is, "{text}");
         }
     }
 

@@ -106,7 +106,8 @@ impl Question {
 }
 
 impl Wants {
-    fn of(words: &[String]) -> Self {
+    /// From a question's words, lower case.
+    pub fn of(words: &[String]) -> Self {
         let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
         let pair = |first: &[&str], second: &[&str]| {
             words
@@ -131,6 +132,7 @@ impl Wants {
                 && what.is_some_and(|at| words[at + 1..].iter().take(3).any(|word| is_plural(word))),
             agent: pair(&["previous", "earlier", "last", "our", "past"], TALKS)
                 || pair(&["did", "have"], &["you"])
+                || pair(&["remind"], &["me"])
                 || words.windows(2).any(|pair| pair[0] == "you" && is_said(&pair[1])),
         }
     }
@@ -172,6 +174,7 @@ mod tests {
         assert!(wants("Tell me, how many weeks ago was it?").time && wants("And in which year?").time);
         assert!(!wants("How many cats?").time && wants("How many cats?").number);
         assert!(wants("What was the name that you suggested?").agent && !wants("Do you know it?").agent);
+        assert!(wants("Could you remind me of the restaurant's name?").agent);
         assert!(wants("Which city did he see?").place);
         assert!(wants("Which cities has she seen?").several && !wants("What does this mean?").several);
         assert_eq!(wants(""), Wants::default());

@@ -11,14 +11,12 @@ use crate::search::query::question::{QueryTerm, Question};
 use crate::search::rank::accumulator::{LayerScratch, Sink, Work};
 use crate::search::rank::signal::Signal;
 use crate::search::rank::term::Term;
-use crate::search::retrieve::around::{ALONE, NEAR, REGION, region_spread, spread};
+use crate::search::retrieve::around::{ALONE, REGION, region_spread, spread};
 use crate::search::retrieve::candidates::{Candidates, K1, MANY, bm25};
 use crate::search::retrieve::scope::{Scope, TermMatches, count};
 use crate::search::store::corpus::blocks::Corpus;
 use crate::search::store::corpus::neighbours::{is_turn, turn_beside};
-
-/// What the turn after one with a term counts for pairs of terms.
-const PAIRED_ANSWER: f32 = 0.6;
+use crate::search::weights::AROUND;
 
 /// Values of blocks, or of notes.
 type Values = Vec<(u32, f32)>;
@@ -71,7 +69,7 @@ pub(in crate::search) fn lexical(
         .collect();
     let sums = share(blocks, layers, |at| {
         work.with_scratch(corpus, |scratch| {
-            Layer { scope, scratch, sums: Sums::default(), last: None }.run(&terms, &found[at])
+            Layer { scope, scratch, sums: Sums::default() }.run(&terms, &found[at])
         })
     });
     let wholes = Wholes::new(&terms, &sums);
@@ -86,7 +84,6 @@ pub(in crate::search) fn lexical(
 #[derive(Default)]
 struct Sums {
     region: Values,
-    pairs: Values,
     /// BM25 of the blocks alone.
     own: Values,
     /// The same, and soft matches, each term by how much its word tells, too.
@@ -104,8 +101,6 @@ struct Layer<'a> {
     scope: Scope<'a>,
     scratch: &'a mut LayerScratch,
     sums: Sums,
-    /// Where the term before stands, or beside which turns, and its rarity.
-    last: Option<(Values, f32)>,
 }
 
 impl Layer<'_> {
@@ -118,7 +113,6 @@ impl Layer<'_> {
             if !term.is_name {
                 if term.blocks > 0 {
                     self.cover(term, found);
-                    self.pair(term, found);
                 }
                 self.soften(term, found);
             }
@@ -180,43 +174,13 @@ impl Layer<'_> {
         }
     }
 
-    /// Pairs: this term and the one before it in the question, in one block, or in one turn and its answer.
-    fn pair(&mut self, of: &Term, found: &TermMatches) {
-        let corpus = self.scope.corpus;
-        let term = &mut self.scratch.term;
-        for posting in found.turns() {
-            term.raise(posting.slot, 1.0);
-            if let Some(after) = turn_beside(corpus, posting.slot, 1) {
-                term.raise(after, PAIRED_ANSWER);
-            }
-        }
-        let mut here: Values = Vec::with_capacity(found.term.len());
-        term.drain(|slot, value| here.push((slot, value)));
-        here.extend(found.notes().map(|posting| (posting.slot, 1.0)));
-        // Two runs in order, as good as merged.
-        here.sort_by_key(|(slot, _)| *slot);
-        if let Some((before, before_rarity)) = &self.last {
-            let weight = of.rarity.min(*before_rarity);
-            let mut at = 0;
-            for (slot, value) in &here {
-                while before.get(at).is_some_and(|(other, _)| other < slot) {
-                    at += 1;
-                }
-                if let Some((_, other)) = before.get(at).filter(|(other, _)| other == slot) {
-                    self.sums.pairs.push((*slot, weight * value * other));
-                }
-            }
-        }
-        self.last = Some((here, of.rarity));
-    }
-
     /// The term and its near words: the best match in the block counts, and in the turns around.
     fn soften(&mut self, of: &Term, found: &TermMatches) {
         let corpus = self.scope.corpus;
         let telling = &mut self.sums.soft_telling;
         let term = &mut self.scratch.term;
         found.each_soft(&of.near, |slot, value| term.raise(slot, value));
-        let reach = if of.is_soft_alone { &ALONE[..] } else { &NEAR[..] };
+        let reach = if of.is_soft_alone { &ALONE[..] } else { &AROUND[..] };
         let mut turns = Values::new();
         term.drain(|slot, value| {
             if is_turn(corpus, slot) {
@@ -234,13 +198,12 @@ impl Layer<'_> {
     }
 }
 
-/// What the sums are shares of: the rarities of all terms; of those that are no speaker's name; of pairs; of all
+/// What the sums are shares of: the rarities of all terms; of those that are no speaker's name; of all
 /// terms, near ones and all; and the best window's and note's.
 #[derive(Default)]
 struct Wholes {
     all: f32,
     without_names: f32,
-    pairs: f32,
     own: f32,
     telling: f32,
     soft_telling: f32,
@@ -250,7 +213,6 @@ struct Wholes {
 impl Wholes {
     fn new(terms: &[Term], sums: &[Sums]) -> Self {
         let mut this = Self::default();
-        let mut last: Option<f32> = None;
         for term in terms {
             if term.blocks > 0 {
                 this.all += term.rarity;
@@ -260,8 +222,6 @@ impl Wholes {
             }
             if term.blocks > 0 {
                 this.without_names += term.rarity;
-                this.pairs += last.map_or(0.0, |last| term.rarity.min(last));
-                last = Some(term.rarity);
             }
             this.soft_telling += term.tells * term.soft_rarity;
         }
@@ -298,7 +258,6 @@ impl Sums {
             values.into_iter().for_each(|(slot, value)| sink.add(signal, slot, value / whole));
         };
         add(Signal::Region, self.region, wholes.without_names);
-        add(Signal::Pairs, self.pairs, wholes.pairs);
         add(Signal::OwnTop, self.own, wholes.own);
         add(Signal::TellingTop, self.telling, wholes.telling);
         add(Signal::SoftTelling, self.soft_telling, wholes.soft_telling.max(f32::MIN_POSITIVE));

@@ -6,7 +6,7 @@
 //! Of the file of memories, of pins and of a day's note each block is a document of its own. A word of the question
 //! stands for itself, for words that look like it ([`crate::search::retrieve::alike`]) and, less, for words that mean
 //! nearly the same. All statistics are those of the notes in scope, so they are the same however the corpus grew.
-//! The weights stand in `rank/note_weights.rs`.
+//! The weights stand in `search/weights.rs`.
 
 use std::ops::Range;
 
@@ -15,14 +15,13 @@ use roaring::RoaringBitmap;
 use crate::search::analyze::function_words;
 use crate::search::query::question::Question;
 use crate::search::rank::note_parts::{MeanCosine, Places, STEPS, Section, Unit, WHOLE, Weighted, sections};
-use crate::search::rank::note_weights::{NoteWeights, WEIGHTS};
-use crate::search::rank::signal::NEAR;
 use crate::search::rank::sought::{Match, Sought};
 use crate::search::retrieve::candidates::{K1, idf};
 use crate::search::retrieve::cosines::Vectors;
 use crate::search::retrieve::nearest::Nearest;
 use crate::search::retrieve::scope::{Scope, count};
 use crate::search::store::corpus::neighbours::is_said;
+use crate::search::weights::{NEAR, notes as weights};
 
 use crate::embed::fast::FastMap;
 use crate::search::cores::share;
@@ -209,9 +208,9 @@ impl Notes<'_> {
         let cosines = vectors.cosines(corpus, slots.filter(|slot| !is_said(corpus, *slot)));
         let meaning = |(slot, cosine): (u32, f32)| {
             let length = f32::from(corpus.meta(slot).length) + 1.0;
-            let says = (length / WEIGHTS.short).sqrt().min(1.0);
-            let beyond = (cosine * says - WEIGHTS.far).max(0.0);
-            Meaning { slot, cosine, score: WEIGHTS.meaning * known * beyond, is_near: cosine >= NEAR }
+            let says = (length / weights::SHORT).sqrt().min(1.0);
+            let beyond = (cosine * says - weights::FAR).max(0.0);
+            Meaning { slot, cosine, score: weights::MEANING * known * beyond, is_near: cosine >= NEAR }
         };
         cosines.into_iter().map(meaning).collect()
     }
@@ -302,7 +301,7 @@ impl Notes<'_> {
                 mean.add(corpus.meta(slot).length, meaning.map(|meaning| meaning.cosine));
                 nearest = nearest.max(near);
                 if block.has_word || meaning.is_some_and(|meaning| meaning.is_near) {
-                    own.push((slot, WEIGHTS.block * block.score / best_block + near));
+                    own.push((slot, weights::BLOCK * block.score / best_block + near));
                 }
             }
             let mut section = 0.0_f32;
@@ -319,9 +318,9 @@ impl Notes<'_> {
                     .then_with(|| corpus.meta(a.0).line.cmp(&corpus.meta(b.0).line))
             });
             let whole = units.get(&unit).copied().unwrap_or_default() / best_unit;
-            let score = WEIGHTS.note * whole
-                + WEIGHTS.section * section
-                + WEIGHTS.mean_meaning * known * mean.mean()
+            let score = weights::NOTE * whole
+                + weights::SECTION * section
+                + weights::MEAN_MEANING * known * mean.mean()
                 + nearest;
             out.push((unit, Answering { score, blocks: own }));
         }
@@ -345,6 +344,6 @@ fn rarity(sought: &Sought, steps: u64, all: f32) -> f32 {
 
 /// What BM25 makes of a count in a document of this length, where the mean is that.
 fn saturated(count: f32, length: f32, mean: f32) -> f32 {
-    let NoteWeights { length: b, .. } = WEIGHTS;
+    let b = weights::LENGTH;
     count * (K1 + 1.0) / (count + K1 * (1.0 - b + b * length / mean))
 }

@@ -120,9 +120,6 @@ fn shape(corpus: &Corpus, slot: u32, question: &Question, speakers: &Speakers, s
     if wants.past {
         sink.add(Signal::PastWanted, slot, shape.flag(Shape::PAST) + shape.flag(Shape::PAST_MORE));
     }
-    if wants.place {
-        sink.add(Signal::PlaceWanted, slot, shape.flag(Shape::PLACE));
-    }
 }
 
 /// The days that the question names against those on which something was said, and those that it is about.

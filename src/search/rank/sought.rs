@@ -8,12 +8,12 @@ use crate::search::analyze::function_words;
 use crate::search::cores::share;
 use crate::search::query::question::Question;
 use crate::search::rank::note_parts::Weighted;
-use crate::search::rank::note_weights::{LONG, NoteWeights};
 use crate::search::retrieve::alike::{Alike, Lookout};
 use crate::search::retrieve::candidates::COMMON;
 use crate::search::retrieve::scope::{Scope, count};
 use crate::search::store::corpus::neighbours::is_said;
 use crate::search::store::corpus::times::Times;
+use crate::search::weights::notes as weights;
 
 /// So many characters are looked for by themselves.
 const MOST_CHARS: usize = 32;
@@ -73,12 +73,7 @@ impl Sought {
 }
 
 /// What is looked for in a scope, in its notes alone or in conversations, too.
-pub(in crate::search) fn sought(
-    scope: Scope<'_>,
-    question: &Question,
-    weights: &NoteWeights,
-    in_turns: bool,
-) -> Vec<Sought> {
+pub(in crate::search) fn sought(scope: Scope<'_>, question: &Question, in_turns: bool) -> Vec<Sought> {
     let Question { words, asked, text, .. } = question;
     let corpus = scope.corpus;
     let skipped = function_words::of(words);
@@ -104,18 +99,19 @@ pub(in crate::search) fn sought(
         found
     };
     share(scope.candidates.count, alike.len(), |at| {
-        let mut sought = Sought { weight: weights.character, least: weights.least_word, ..Sought::default() };
+        let mut sought =
+            Sought { weight: weights::CHARACTER, least: weights::LEAST_WORD, ..Sought::default() };
         if let Some(asked) = asked.get(at) {
             sought.weight = 1.0;
             sought.word.clone_from(&asked.word);
-            if asked.term.len() >= LONG {
-                sought.least = weights.least_long_word;
+            if asked.term.len() >= weights::LONG {
+                sought.least = weights::LEAST_LONG_WORD;
             }
             sought.add(asked.term.clone(), 1.0, places(&asked.term));
             for (term, how) in &asked.near {
                 let found = places(term);
                 if !scope.is_common(found.len(), COMMON) {
-                    sought.add(term.clone(), how * weights.near_word, found);
+                    sought.add(term.clone(), how * weights::NEAR_WORD, found);
                 }
             }
         }

@@ -17,9 +17,8 @@ use crate::search::retrieve::candidates::idf;
 use crate::search::retrieve::cosines::Vectors;
 use crate::search::retrieve::scope::{Scope, count};
 use crate::search::store::corpus::neighbours::{beside, is_said};
+use crate::search::weights::{AGENT, BESIDE};
 
-/// What stands beside a find counts in part; of a note all blocks count.
-const BESIDE: [(i32, f32); 5] = [(-2, 0.4), (-1, 0.7), (0, 1.0), (1, 0.7), (2, 0.4)];
 /// A scope of so many blocks is small: its lines are facts of their own, and no line helps out for its neighbour.
 const SMALL: usize = 100;
 /// What has more words than this is told or pasted, not asked.
@@ -81,6 +80,9 @@ pub(in crate::search) fn measures(
         weights.push(rarity * table.weight(&sought.word));
         is_known.push(blocks >= 0.5);
     }
+    let mut heaviest: Vec<usize> = (0..weights.len()).collect();
+    heaviest.sort_by(|a, b| weights[*b].total_cmp(&weights[*a]));
+    heaviest.truncate(2);
     let all: f32 = weights.iter().sum::<f32>().max(1e-6);
     let unknown: f32 =
         weights.iter().zip(&is_known).filter(|(_, known)| !**known).map(|(weight, _)| weight).sum();
@@ -92,6 +94,7 @@ pub(in crate::search) fn measures(
     let of = |slot: &u32| {
         let mut matched = vec![0.0_f32; sought.len()];
         for (at, part) in near(*slot) {
+            let part = if is_agent(at) && !question.wants.agent { AGENT * part } else { part };
             for (matched, has) in matched.iter_mut().zip(&has[&at]) {
                 *matched = matched.max(part * has);
             }
@@ -99,6 +102,7 @@ pub(in crate::search) fn measures(
         if let Some(has) = in_notes.get(&note(*slot)).filter(|_| is_whole(*slot)) {
             matched.clone_from(has);
         }
+        let heaviest: Vec<f32> = heaviest.iter().map(|at| matched[*at]).collect();
         let mass: f32 = matched.iter().zip(&weights).map(|(matched, weight)| matched * weight).sum();
         let cosine = cosines.get(slot).copied().unwrap_or(0.0).max(0.0);
         let place = match is_said(corpus, *slot) {
@@ -117,6 +121,8 @@ pub(in crate::search) fn measures(
                 named,
                 (all - mass).max(0.0).ln_1p(),
                 f32::from(u8::from(is_amiss(question.wants, corpus.shape(*slot)))),
+                heaviest.iter().sum::<f32>() / count(heaviest.len().max(1)),
+                f32::from(u8::from(is_agent(*slot))),
             ],
             place,
             has_cosine: vectors.is_some(),

@@ -4,9 +4,8 @@ use crate::embed::Table;
 use crate::search::query::question::QueryTerm;
 use crate::search::retrieve::candidates::{COMMON, Candidates, RATHER_COMMON, idf};
 use crate::search::retrieve::scope::{Scope, TermMatches, count};
+use crate::search::weights::NEAR_WORD;
 
-/// What a near word counts beside the word itself.
-const NEAR_WORD: f32 = 0.8;
 /// A term that stands nowhere counts as rare as this, so that it doesn't drown the others.
 pub(in crate::search) const MOST_IDF: f32 = 5.5;
 /// Few blocks tell little of how rare a word is: they are joined by others that don't have it, up to so many.

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use crate::search::analyze::stems::Terms;
+use crate::search::query::question::Wants;
 use crate::search::read::shipped::is_shipped;
 use crate::search::{KindName, Role, RoleName};
 
@@ -16,7 +17,7 @@ use crate::search::{KindName, Role, RoleName};
 pub enum Worth {
     /// Somebody wrote it down, or a person said it.
     Fact,
-    /// The agent said it, or a person asked it: below all facts.
+    /// The agent said it, and isn't asked what it said; or a person asked it: below all facts.
     Said,
     /// It is not given.
     Nothing,
@@ -27,6 +28,7 @@ pub enum Worth {
 pub struct Judge {
     terms: HashSet<String>,
     words: String,
+    asks_agent: bool,
     skills: String,
     left_out: HashSet<String>,
 }
@@ -42,8 +44,9 @@ impl Judge {
     pub fn new(question: &str, skills: &str) -> Self {
         let question = without_mentions(question);
         let skills = format!("{skills}/");
-        let left_out = HashSet::new();
-        Self { terms: terms(&question), words: plain(&question), skills, left_out }
+        let words = plain(&question);
+        let asks_agent = Wants::of(&words.split(' ').map(str::to_owned).collect::<Vec<_>>()).agent;
+        Self { terms: terms(&question), words, asks_agent, skills, left_out: HashSet::new() }
     }
 
     /// The same, where these places are left out: notes, and blocks of notes, as links' targets (`logs/a`, `logs/a#^ID`).
@@ -84,7 +87,8 @@ impl Judge {
         if plain(text) == self.words || asks && terms(text).is_subset(&self.terms) {
             return Worth::Nothing;
         }
-        if asks || role == Some(Role::Agent.as_str()) { Worth::Said } else { Worth::Fact }
+        let is_agent = role == Some(Role::Agent.as_str());
+        if asks || is_agent && !self.asks_agent { Worth::Said } else { Worth::Fact }
     }
 }
 
@@ -176,6 +180,8 @@ mod tests {
         assert_eq!(turn("user", "Does Anna drink green tea?"), Worth::Said);
         assert_eq!(turn("user", "Tell me about Anna's tea"), Worth::Said);
         assert_eq!(turn("agent", "Anna drinks green tea."), Worth::Said);
+        let asked = Judge::new("Which tea did you name to me?", "skills");
+        assert_eq!(asked.worth("a.md", "turn", Some("agent"), "Anna drinks green tea."), Worth::Fact);
         assert_eq!(turn("tool", "green tea"), Worth::Nothing);
         assert_eq!(judge.worth("a.md", "memory", None, "Anna: what does she drink"), Worth::Fact);
         assert_eq!(judge.worth("a.md", "heading", None, "Anna"), Worth::Nothing);

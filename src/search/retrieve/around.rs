@@ -3,8 +3,6 @@
 use crate::search::store::corpus::blocks::Corpus;
 use crate::search::store::corpus::neighbours::turn_beside;
 
-/// How much a term in a neighbouring turn counts as covered.
-pub(in crate::search) const NEAR: [(i32, f32); 5] = [(-2, 0.3), (-1, 0.6), (0, 1.0), (1, 0.45), (2, 0.2)];
 /// The region fades linearly to zero at eight turns, and ends after six.
 pub(in crate::search) const REGION: i32 = 6;
 /// The block alone.

@@ -19,13 +19,12 @@ use crate::search::IndexError;
 use crate::search::cores::share;
 use crate::search::store::segment::schema::Fields;
 use crate::search::store::view::{DocRef, View};
+use crate::search::weights::COMMENT;
 
 /// How soon repeats of a term stop counting (Robertson; as Lucene has it).
 pub const K1: f64 = 1.2;
 /// How much a document's length counts.
 pub const B: f64 = 0.75;
-/// What a comment's words weigh beside others: a reader of the note doesn't see it.
-pub const COMMENT: f64 = 0.25;
 
 /// A term to look for.
 #[derive(Debug, Clone)]

@@ -14,9 +14,8 @@ use crate::search::query::syntax::Item;
 use crate::search::retrieve::bm25::{Clause, idf};
 use crate::search::store::segment::schema::Fields;
 use crate::search::store::view::View;
+use crate::search::weights::EXACT;
 
-/// What the exact form weighs beside the stem.
-pub const EXACT: f64 = 0.5;
 /// A prefix stands for at most so many words.
 const EXPANSIONS: usize = 32;
 /// Of a very long query so many terms are scored, the rarest.

@@ -9,8 +9,8 @@ use crate::search::give::finder::Find;
 use crate::search::give::ranked::Ranked;
 use crate::search::rank::notes::Answering;
 use crate::search::recall::State;
-use crate::search::retrieve::bm25::COMMENT;
 use crate::search::store::view::DocRef;
+use crate::search::weights::COMMENT;
 use crate::search::{Block, Found, IndexError, Kind, Snapshot};
 
 /// The blocks of notes that `takes`, at most `limit`, tier by tier. In a tier the best one of each note comes first, in the
