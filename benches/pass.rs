@@ -37,7 +37,7 @@ fn measure(lines: usize) {
     let editor = Editor::new(vault.clone(), state.path(), Arc::clone(&clock), EditOptions::default());
     let journal = Journal::open(state.path()).expect("a journal");
     let zone = Zone::get("Europe/London").expect("a zone");
-    let outlets = DeliveryOrder::only(Arc::new(Console::stderr(zone.tz().clone())));
+    let delivery_order = DeliveryOrder::only(Arc::new(Console::stderr(zone.tz().clone())));
     let settings = PassSettings {
         zone,
         reminders: NotePath::new("Reminders.md").expect("a path"),
@@ -47,14 +47,14 @@ fn measure(lines: usize) {
         pause: None,
         notifiers: String::new(),
         tasks: None,
-        telling: vault_agent::deliver::NotifyRules::default(),
+        notify_rules: vault_agent::deliver::NotifyRules::default(),
         phrase: false,
     };
     let context = PassContext {
         vault: &vault,
         editor: &editor,
         journal: &journal,
-        outlets: &outlets,
+        delivery_order: &delivery_order,
         clock: &*clock,
         settings: &settings,
         machines: &vault_agent::machines::Machines::alone(),

@@ -82,7 +82,7 @@ async fn wire() {
     let vault = Vault::open(&rig.vault()).unwrap();
     let editor = Editor::new(vault.clone(), &state, clock.clone(), EditOptions::default());
     let journal = Journal::open(&state).unwrap();
-    let outlets =
+    let delivery_order =
         DeliveryOrder::only(Arc::new(BotNotifier::new(rig.api(), Some(CHANNEL), Owners::new(&[ALICE]))));
     let settings = PassSettings {
         zone: Zone::get("Europe/London").unwrap(),
@@ -92,7 +92,7 @@ async fn wire() {
         read_only: None,
         tasks: None,
         notifiers: String::new(),
-        telling: NotifyRules::default(),
+        notify_rules: NotifyRules::default(),
         phrase: false,
         pause: None,
     };
@@ -100,7 +100,7 @@ async fn wire() {
         vault: &vault,
         editor: &editor,
         journal: &journal,
-        outlets: &outlets,
+        delivery_order: &delivery_order,
         clock: &*clock,
         settings: &settings,
         machines: &Machines::alone(),

@@ -19,13 +19,13 @@ pub trait Clock: Send + Sync + std::fmt::Debug {
     /// The current instant.
     fn now(&self) -> Timestamp;
 
-    /// A monotonic clock that goes on while the machine is suspended, from some start of its own. Where the system has
-    /// none, one that stands still meanwhile.
+    /// A monotonic clock that goes on while the machine is suspended, from some start of its own. On systems without
+    /// one, a clock that stops meanwhile.
     fn boot(&self) -> Duration {
         boot()
     }
 
-    /// How long to sleep until so much time has gone by on this clock.
+    /// The real time to sleep until this much time has passed on this clock.
     fn sleep(&self, duration: Duration) -> Duration {
         duration
     }
@@ -50,7 +50,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands still until it is told otherwise.
+/// A clock that stands still until it is set.
 #[derive(Debug)]
 pub struct ManualClock(Mutex<Timestamp>);
 
@@ -103,16 +103,16 @@ impl FastClock {
 }
 
 impl FastClock {
-    /// How much time has gone by on it.
-    fn gone(&self) -> SignedDuration {
-        let gone = boot().saturating_sub(self.since).saturating_mul(self.times);
-        SignedDuration::try_from(gone).unwrap_or(SignedDuration::MAX)
+    /// The time that has passed on it.
+    fn elapsed(&self) -> SignedDuration {
+        let elapsed = boot().saturating_sub(self.since).saturating_mul(self.times);
+        SignedDuration::try_from(elapsed).unwrap_or(SignedDuration::MAX)
     }
 }
 
 impl Clock for FastClock {
     fn now(&self) -> Timestamp {
-        self.start.saturating_add(self.gone()).unwrap_or(Timestamp::MAX)
+        self.start.saturating_add(self.elapsed()).unwrap_or(Timestamp::MAX)
     }
 
     /// Counts from 1970, as fast as the instant runs.

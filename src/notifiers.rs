@@ -12,25 +12,26 @@ use crate::deliver::{Console, DeliveryOrder, Desktop, Notifier, takes_links};
 use crate::workspace::Workspace;
 
 impl Workspace {
-    /// Who is told, by the settings; `json` makes the console's lines JSON objects.
-    pub fn outlets(&self, json: bool) -> DeliveryOrder {
+    /// The notifiers of the settings; `json` makes the console's lines JSON objects.
+    pub fn delivery_order(&self, json: bool) -> DeliveryOrder {
         let console = Console::stdout(json, self.zone.tz().clone());
         let console = if takes_links() { console.with_links(self.links()) } else { console };
-        self.outlets_with(Arc::new(console))
+        self.delivery_order_with(Arc::new(console))
     }
 
-    /// Who is told, by the settings; with `json` standard output is one document, and the console's lines go beside it.
-    pub fn outlets_beside(&self, json: bool) -> DeliveryOrder {
+    /// The notifiers of the settings; with `json` standard output is one document, and the console prints to standard
+    /// error.
+    pub fn delivery_order_off_stdout(&self, json: bool) -> DeliveryOrder {
         if json {
-            self.outlets_with(Arc::new(Console::stderr(self.zone.tz().clone())))
+            self.delivery_order_with(Arc::new(Console::stderr(self.zone.tz().clone())))
         } else {
-            self.outlets(false)
+            self.delivery_order(false)
         }
     }
 
-    /// Who is told, by the settings, with this console.
+    /// The notifiers of the settings, with this console.
     #[expect(clippy::needless_pass_by_value, reason = "the caller hands its console over")]
-    pub fn outlets_with(&self, console: Arc<dyn Notifier>) -> DeliveryOrder {
+    pub fn delivery_order_with(&self, console: Arc<dyn Notifier>) -> DeliveryOrder {
         let mut all = self.settings.notify.all().into_iter();
         let first = all.next().unwrap_or_default();
         let (primary, fallback) = match self.notifier(first, &console) {
@@ -49,7 +50,7 @@ impl Workspace {
     /// The notifier of one kind, by the settings.
     ///
     /// # Errors
-    /// What is set can't work: a secret that isn't there, an address that is none, a build without it.
+    /// The settings can't work: a missing secret, an invalid address, a build without it.
     pub fn notifier(
         &self,
         kind: NotifyKind,
@@ -65,10 +66,10 @@ impl Workspace {
         }
     }
 
-    /// The bot, for answers: they go where the question was asked, whichever notifier has the reminders; what is refused
-    /// there goes to the console.
+    /// The bot, for answers: they go to the channel of the question, whichever notifier has the reminders; refused ones
+    /// go to the console.
     #[cfg(feature = "assistant")]
-    pub fn bot_outlets(&self) -> DeliveryOrder {
+    pub fn bot_delivery_order(&self) -> DeliveryOrder {
         let console: Arc<dyn Notifier> = Arc::new(Console::stdout(false, self.zone.tz().clone()));
         match discord(self) {
             Ok(primary) => DeliveryOrder::with_fallback(primary, console),
@@ -109,9 +110,14 @@ fn ntfy(workspace: &Workspace) -> Result<Arc<dyn Notifier>, ConfigError> {
     let settings = &workspace.settings.notify.ntfy;
     let token = secret(crate::config::NTFY_TOKEN_VARIABLE, settings.token_file.as_deref(), workspace)?;
     let authority = authority(workspace)?;
-    let telling = Arc::new(workspace.telling());
-    let ntfy =
-        crate::deliver::NtfyNotifier::new(settings, token, authority.as_deref(), workspace.links(), telling)?;
+    let notify_rules = Arc::new(workspace.notify_rules());
+    let ntfy = crate::deliver::NtfyNotifier::new(
+        settings,
+        token,
+        authority.as_deref(),
+        workspace.links(),
+        notify_rules,
+    )?;
     Ok(Arc::new(ntfy))
 }
 
@@ -136,7 +142,7 @@ fn webhook(workspace: &Workspace) -> Result<Arc<dyn Notifier>, ConfigError> {
         &key,
         authority(workspace)?.as_deref(),
         workspace.links(),
-        Arc::new(workspace.telling()),
+        Arc::new(workspace.notify_rules()),
         Arc::clone(&workspace.clock),
     )?;
     Ok(Arc::new(webhook))
@@ -151,7 +157,7 @@ fn email(workspace: &Workspace) -> Result<Arc<dyn Notifier>, ConfigError> {
         password,
         authority(workspace)?.as_deref(),
         workspace.links(),
-        Arc::new(workspace.telling()),
+        Arc::new(workspace.notify_rules()),
         Arc::clone(&workspace.clock),
     )?;
     Ok(Arc::new(email))

@@ -14,10 +14,10 @@ use serde::Serialize;
 static HAS_JSON: AtomicBool = AtomicBool::new(false);
 /// Whether something of this run's results could not be written, as on a full disk.
 static HAS_LOST: AtomicBool = AtomicBool::new(false);
-/// Whether the reader of this run's results is gone.
+/// Whether the reader of this run's results has closed its end.
 static IS_CLOSED: AtomicBool = AtomicBool::new(false);
 
-/// Where a command's words go.
+/// The outputs of a command.
 #[derive(Debug, Clone, Copy)]
 pub struct Ui {
     /// Whether standard output is for programs.
@@ -45,7 +45,7 @@ impl Ui {
         HAS_LOST.load(Ordering::Relaxed)
     }
 
-    /// Whether the reader of the results is gone: endless output ends then.
+    /// Whether the reader of the results has closed its end, which ends endless output.
     pub fn is_closed(self) -> bool {
         IS_CLOSED.load(Ordering::Relaxed) || has_hung_up()
     }
@@ -72,14 +72,14 @@ impl Ui {
     /// One line of the result, for people; nothing with `--json`.
     pub fn line(self, text: impl AsRef<str>) {
         if !self.json {
-            result_line(&tamed(text.as_ref()));
+            result_line(&escape_control(text.as_ref()));
         }
     }
 
-    /// A word beside the result: progress, a warning, what happened. Always on standard error.
+    /// Prints a message beside the result: progress, a warning, an event. Always on standard error.
     pub fn note(self, text: impl AsRef<str>) {
         // A lost word can't be reported.
-        let _ = write_line(&mut anstream::stderr(), &tamed(text.as_ref()));
+        let _ = write_line(&mut anstream::stderr(), &escape_control(text.as_ref()));
     }
 
     /// The result as one JSON document on one line; nothing without `--json`.
@@ -116,9 +116,9 @@ impl Ui {
     }
 }
 
-/// A text for people without what would do more to a terminal than colours and links do: other people's words could fill
-/// the clipboard, name the window, or overwrite what stands above them.
-pub(crate) fn tamed(text: &str) -> Cow<'_, str> {
+/// Escapes control characters of a text for people, except for colours and links: text of others could fill the
+/// clipboard, name the window, or overwrite earlier lines.
+pub(crate) fn escape_control(text: &str) -> Cow<'_, str> {
     let is_wild = |c: char| c.is_control() && c != '\n' && c != '\t';
     if !text.contains(is_wild) {
         return Cow::Borrowed(text);
@@ -197,7 +197,7 @@ mod tests {
             "\u{1b}[1;31merror:\u{1b}[0m x",
             "\u{1b}]8;;obsidian://a\u{1b}\\a\u{1b}]8;;\u{1b}\\",
         ] {
-            assert_eq!(tamed(own), own);
+            assert_eq!(escape_control(own), own);
         }
         for (theirs, shown) in [
             ("\u{1b}]52;c;aGk=\u{7}", "\u{fffd}]52;c;aGk=\u{fffd}"),
@@ -207,7 +207,7 @@ mod tests {
             ("\u{9b}2J a\rb\u{8}\u{7f}", "\u{fffd}2J a\u{fffd}b\u{fffd}\u{fffd}"),
             ("one\r\ntwo\u{1b}", "one\ntwo\u{fffd}"),
         ] {
-            assert_eq!(tamed(theirs), shown);
+            assert_eq!(escape_control(theirs), shown);
         }
     }
 }

@@ -20,7 +20,7 @@ use crate::routines::{RunError, Runner, RunnerParts, ToolsOf};
 use crate::turn::TurnJournal;
 use crate::workspace::Workspace;
 
-/// What turns of the assistant may use, as the settings say: the vault's typed tools, over a workspace of their own, and
+/// The tools for turns of the assistant, by the settings: the vault's typed tools, over a workspace of their own, and
 /// other MCP servers. Brains may ask each other beside these turns.
 pub fn toolbox(
     workspace: &Workspace,
@@ -66,7 +66,7 @@ pub fn toolbox_for(
     Arc::new(CombinedToolbox(boxes))
 }
 
-/// What a brain is told of the tools of `purpose`, with these MCP servers.
+/// The descriptions of the tools of `purpose` for a brain, with these MCP servers.
 pub fn specs(workspace: &Workspace, purpose: &str, also: &[String]) -> Vec<ToolSpec> {
     toolbox_for(workspace, None, purpose, also, &[]).specs()
 }
@@ -79,7 +79,7 @@ fn again(workspace: &Workspace) -> Option<Workspace> {
     opened.inspect_err(|error| tracing::error!("the assistant lacks tools: {error}")).ok()
 }
 
-/// What each routine may call.
+/// The tools of each routine.
 fn tools(workspace: &Arc<Workspace>, turns: &Arc<TurnJournal>, permits: &Arc<CallPermits>) -> ToolsOf {
     let (workspace, turns, permits) = (Arc::clone(workspace), Arc::clone(turns), Arc::clone(permits));
     Arc::new(move |name, routine| {
@@ -88,7 +88,7 @@ fn tools(workspace: &Arc<Workspace>, turns: &Arc<TurnJournal>, permits: &Arc<Cal
     })
 }
 
-/// What the runs of a vault are made with, telling these.
+/// The parts of a vault's runs, with these notifiers.
 ///
 /// # Errors
 /// The delivery journal can't be used.
@@ -97,7 +97,7 @@ pub fn runner_with(
     turns: Arc<TurnJournal>,
     permits: Arc<CallPermits>,
     approvals: Arc<VaultApprovals>,
-    outlets: DeliveryOrder,
+    delivery_order: DeliveryOrder,
 ) -> Result<Runner, RunError> {
     Runner::new(RunnerParts {
         workspace: Arc::clone(workspace),
@@ -107,6 +107,6 @@ pub fn runner_with(
         memory: Arc::new(VaultMemory::new(Arc::clone(workspace))),
         permits,
         watch: Watch::default(),
-        outlets,
+        delivery_order,
     })
 }

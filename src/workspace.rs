@@ -42,7 +42,7 @@ pub struct Workspace {
     pub settings: Settings,
     /// The zone that its dates and times are meant in.
     pub zone: Zone,
-    /// Where its state and cache are.
+    /// The directories of its state and cache.
     pub dirs: Dirs,
     /// The time.
     pub clock: Arc<dyn Clock>,
@@ -81,7 +81,7 @@ impl Workspace {
     }
 
     /// Lets all that `write` does to notes be one commit of the history, for `why`.
-    pub fn together<T>(&self, why: &Why, write: impl FnOnce() -> T) -> T {
+    pub fn as_one_commit<T>(&self, why: &Why, write: impl FnOnce() -> T) -> T {
         match self.history() {
             Ok(Some(history)) => {
                 let (done, recorded) = history.together(why, write);
@@ -96,9 +96,9 @@ impl Workspace {
         write()
     }
 
-    /// What the memory said that the last write of this note took out of this line, if the note wasn't changed
-    /// since: who names the line again, as a client does that got no answer, means that one.
-    pub fn taken_from(&self, path: &NotePath, line: usize) -> Option<String> {
+    /// The memory that the last write of this note removed from this line, if the note wasn't changed since. A client
+    /// that got no answer names the same line again, and means that memory.
+    pub fn removed_line(&self, path: &NotePath, line: usize) -> Option<String> {
         use crate::{history::Filter, memory::TOOK_LINE};
         let history = self.history().ok()??;
         let last = Filter { path: Some(path.to_string()), limit: Some(1), ..Filter::default() };
@@ -131,9 +131,9 @@ impl Workspace {
         Journal::open(&self.dirs.state)
     }
 
-    /// What a notification of the last two months said, by the id of its reminder or follow-up; what a follow-up says
-    /// otherwise.
-    pub fn said_by(&self, id: &str) -> Option<String> {
+    /// The text of the last notification of the last two months, by the id of its reminder or follow-up; else the
+    /// follow-up's text.
+    pub fn last_message_of(&self, id: &str) -> Option<String> {
         let today = self.zone.tz().to_datetime(self.clock.now());
         let told = || {
             let journal = self.journal().ok()?;
@@ -148,13 +148,14 @@ impl Workspace {
         told().or_else(promised)
     }
 
-    /// Whether a reminder was told for a local time, or may have been; a journal that can't be read says so.
-    pub fn may_be_told(&self, id: &str, local: jiff::civil::DateTime) -> bool {
-        self.journal().and_then(|journal| journal.may_be_told(id, local)).unwrap_or(true)
+    /// Whether an occurrence of a reminder at a local time was sent, or may have been; also true if the journal can't
+    /// be read.
+    pub fn may_be_sent(&self, id: &str, local: jiff::civil::DateTime) -> bool {
+        self.journal().and_then(|journal| journal.may_be_sent(id, local)).unwrap_or(true)
     }
 
-    /// Notes what comes back in a note after its time, so that it doesn't fire, or does with `fire`: before `then` takes the
-    /// place of `now`. None where nothing of it is past.
+    /// Records what a note brings back after its time, so that it doesn't fire, or does with `fire`: before `then`
+    /// replaces `now`. `None` if nothing of it is past.
     ///
     /// # Errors
     /// The journal can't be written; then the note should not be restored.
@@ -177,8 +178,8 @@ impl Workspace {
         Ok((count > 0).then_some(RestoredItem { count, what, fire }))
     }
 
-    /// Moves a follow-up that waits, and that wasn't told yet, to a local time. Returns its block as it stands then;
-    /// `None` where there is no such follow-up.
+    /// Moves a pending follow-up that wasn't sent yet to a local time. Returns its new block; `None` if there is no
+    /// such follow-up.
     ///
     /// # Errors
     /// Its note can't be read or written.
@@ -194,7 +195,7 @@ impl Workspace {
         let waiting = file.find(id).filter(|block| block.commitment.status == Status::Pending);
         let Some(due) = waiting.and_then(|block| block.commitment.due) else { return Ok(None) };
         // Its key in the journal has the time in UTC.
-        if self.may_be_told(id, due.to_zoned(TimeZone::UTC).datetime()) {
+        if self.may_be_sent(id, due.to_zoned(TimeZone::UTC).datetime()) {
             return Ok(None);
         }
         ledger.postpone(id, (due, resolve(&self.zone, to)), origin).map(Some)
@@ -221,11 +222,11 @@ impl Workspace {
     pub fn pass_context<'a>(
         &'a self,
         journal: &'a Journal,
-        outlets: &'a DeliveryOrder,
+        delivery_order: &'a DeliveryOrder,
         settings: &'a PassSettings,
     ) -> PassContext<'a> {
         let Self { vault, editor, clock, machines, .. } = self;
-        PassContext { vault, editor, journal, outlets, clock: &**clock, settings, machines }
+        PassContext { vault, editor, journal, delivery_order, clock: &**clock, settings, machines }
     }
 
     /// The pause that the settings name, whether it is over or not.
@@ -242,11 +243,11 @@ impl Workspace {
     /// Why nothing is done by itself here and now: another machine does it, or it is paused.
     pub fn at_rest(&self) -> Option<String> {
         let paused = || self.pause().filter(|_| self.is_paused());
-        self.elsewhere().or_else(|| paused().map(|pause| pause.words(self.zone.tz())))
+        self.left_to_other_machine().or_else(|| paused().map(|pause| pause.words(self.zone.tz())))
     }
 
-    /// Why another machine does what is done without being asked for.
-    pub fn elsewhere(&self) -> Option<String> {
+    /// The reason why unasked work is left to another machine.
+    pub fn left_to_other_machine(&self) -> Option<String> {
         self.read_only().or_else(|| self.other_voice())
     }
 
@@ -260,7 +261,7 @@ impl Workspace {
         deliver::pass::read_only(self.settings.schedule.host.as_deref(), &here)
     }
 
-    /// What a pass of the scheduler must know of the settings.
+    /// The settings for a pass of the scheduler.
     pub fn pass_settings(&self) -> PassSettings {
         let schedule = &self.settings.schedule;
         PassSettings {
@@ -275,13 +276,13 @@ impl Workspace {
             read_only: self.read_only(),
             pause: self.pause(),
             notifiers: format!("{:?} {:?}", self.settings.notify, self.settings.discord),
-            telling: self.telling(),
+            notify_rules: self.notify_rules(),
             phrase: self.settings.assistant.phrase && !self.settings.brains.is_empty(),
         }
     }
 
-    /// Who is told of what, and when not, by the settings.
-    pub fn telling(&self) -> NotifyRules {
+    /// The rules of recipients and quiet hours, by the settings.
+    pub fn notify_rules(&self) -> NotifyRules {
         let notify = &self.settings.notify;
         let names = |kinds: &[NotifyKind]| kinds.iter().map(|kind| kind.as_str()).collect();
         NotifyRules {
@@ -304,7 +305,7 @@ impl Workspace {
         VaultTasks { vault: &self.vault, editor: &self.editor, settings, zone: &self.zone }
     }
 
-    /// Which task lines of other plugins are told; none where the settings name no form.
+    /// The task lines of other plugins that are notified; `None` if the settings name no form.
     pub fn task_settings(&self) -> Option<TaskSettings> {
         TaskSettings::of(&self.settings, &self.zone)
     }

@@ -10,7 +10,7 @@ use crate::tasks::Scanner;
 use crate::vault::VaultError;
 use crate::workspace::Workspace;
 
-/// A reminder or a task that will be told.
+/// A reminder or a task that will be notified.
 #[derive(Debug, Serialize)]
 pub struct UpcomingItem {
     /// Its id, once it has one.

@@ -11,7 +11,7 @@ use crate::memory::commitments::CommitmentError;
 use crate::reminders::rfc3339;
 use crate::vault::VaultError;
 
-/// How something was told.
+/// A past delivery.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct DeliveryDetail {
     /// When, in the vault's zone.
@@ -22,14 +22,14 @@ pub struct DeliveryDetail {
     pub missed: u32,
     /// By which ways: the one that counted first. Empty where the journal is older than this was noted.
     pub by: Vec<String>,
-    /// Why it was not told, or what became of a routine's run.
+    /// The reason why it was not sent, or the outcome of a routine's run.
     pub outcome: Option<String>,
 }
 
 /// The most entries of one answer; it says where there are more.
 pub const MOST_ENTRIES: usize = 5_000;
 
-/// What an entry is of.
+/// The kind of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EntryKind {
@@ -59,15 +59,15 @@ impl EntryKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EntryState {
-    /// It will be told, or run.
+    /// It will be sent, or run.
     Coming,
     /// A further time of another plugin's task: it comes once the time before it is done.
     IfDone,
-    /// Its time has come, and it is not told yet.
+    /// Its time has come, and it is not sent yet.
     Late,
-    /// It was told.
+    /// It was sent.
     Told,
-    /// It was not told, and won't be.
+    /// It was not sent, and won't be.
     NotTold,
     /// A routine ran, or runs.
     Ran,
@@ -90,11 +90,11 @@ impl EntryState {
 /// One time of one thing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AgendaEntry {
-    /// What it is.
+    /// Its kind.
     pub kind: EntryKind,
     /// Its id, once it has one; a routine's name.
     pub id: Option<String>,
-    /// What it says.
+    /// Its text.
     pub msg: String,
     /// Its note.
     pub path: String,
@@ -106,13 +106,13 @@ pub struct AgendaEntry {
     pub date: Date,
     /// The local time of that, `HH:MM`.
     pub time: String,
-    /// How it comes again; none for what comes once.
+    /// Its recurrence; `None` for a one-off.
     pub recur: Option<String>,
     /// How many times this stands for: of a routine that comes more than four times a day, all of the day.
     pub times: usize,
     /// How it stands.
     pub state: EntryState,
-    /// What became of it.
+    /// Its delivery.
     pub told: Option<DeliveryDetail>,
     /// When it is or was due, as an instant.
     #[serde(skip)]
@@ -153,11 +153,11 @@ pub struct Agenda {
     pub from: Date,
     /// The last day.
     pub to: Date,
-    /// What comes and came, in order of time.
+    /// Coming and past entries, in order of time.
     pub entries: Vec<AgendaEntry>,
-    /// Whether there are more than were looked for.
+    /// Whether there are more entries than the limit.
     pub more: bool,
-    /// What couldn't be read.
+    /// Notes that couldn't be read.
     pub problems: Vec<String>,
     /// The note of reminders, as it was read.
     #[serde(skip)]

@@ -10,7 +10,7 @@ use crate::reminders::rfc3339;
 use crate::tasks::is_task_id;
 use crate::workspace::Workspace;
 
-/// What the journal has of a window, and the keys of it, which are told by nothing else.
+/// The journal's deliveries in a window, and their keys, which no other source lists again.
 ///
 /// # Errors
 /// The journal can't be read.

@@ -20,10 +20,11 @@ use crate::workspace::Workspace;
 /// So far ahead the repeats of other plugins' tasks are worked out, one by one, as their plugins would write them.
 const TASKS_AHEAD_DAYS: i64 = 400;
 
-/// What comes and came on the days from `from` to `to`, both included. Who asks again keeps the scanner.
+/// The coming and past entries of the days from `from` to `to`, both included. A caller that asks again keeps the
+/// scanner.
 ///
 /// # Errors
-/// A note of ours or the delivery journal can't be read. Tasks of other plugins that can't be read are a problem that is named.
+/// A note of ours or the delivery journal can't be read. Unreadable tasks of other plugins are listed as a problem.
 pub fn range(
     workspace: &Workspace,
     from: Date,
@@ -126,7 +127,7 @@ fn tasks(
 ) {
     let settings = workspace.task_settings();
     let Some(settings) = &settings else { return };
-    match scanner.look(&workspace.vault, settings, window.now) {
+    match scanner.scan(&workspace.vault, settings, window.now) {
         Ok(problems) => agenda.problems.extend(problems),
         Err(error) => return agenda.problems.push(error.to_string()),
     }
@@ -141,9 +142,9 @@ fn tasks(
             state,
             ..AgendaEntry::new(EntryKind::Task, id, found.task.words.clone(), at, tz)
         };
-        for telling in &found.task.tellings {
-            let at = schedule::resolve(&workspace.zone, telling.at);
-            if !window.holds(at) || known.contains(&journal::key(&found.id, telling.at, None)) {
+        for notification_time in &found.task.notification_times {
+            let at = schedule::resolve(&workspace.zone, notification_time.at);
+            if !window.holds(at) || known.contains(&journal::key(&found.id, notification_time.at, None)) {
                 continue;
             }
             // A past one without a delivery was due before its form was turned on, or waits.

@@ -26,7 +26,7 @@ impl DaySpan {
         Self { from: midnight(from), to: after, now }
     }
 
-    /// Just before what may still come.
+    /// The instant just before the first coming entry.
     pub fn before_coming(&self) -> Timestamp {
         let just_before = self.from.saturating_sub(SignedDuration::from_nanos(1)).unwrap_or(self.from);
         just_before.max(self.now)

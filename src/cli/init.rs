@@ -80,8 +80,8 @@ pub fn write_template(
     let is_new = !workspace.vault.exists(&workspace.note(FILE_NAME));
     let zone = initial.zone.clone().filter(|_| is_new).or_else(|| is_new.then(zone_here).flatten());
     let zone = zone.unwrap_or_else(|| workspace.zone.clone());
-    let written =
-        workspace.together(&why, || write_missing(&workspace, &zone, initial.settings.as_deref(), &why))?;
+    let written = workspace
+        .as_one_commit(&why, || write_missing(&workspace, &zone, initial.settings.as_deref(), &why))?;
     let workspace = workspace.reload()?.unwrap_or(workspace);
     print_zone(context, &workspace, is_new);
     Ok((workspace, written))

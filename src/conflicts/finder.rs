@@ -7,10 +7,10 @@ use std::time::SystemTime;
 use super::{Copy, copy_of};
 use crate::vault::{NotePath, Vault, conflict};
 
-/// The deepest folder that is looked into.
+/// The deepest folder that is searched.
 const DEEPEST: usize = 64;
 
-/// What is known of the vault's folders between two looks.
+/// The state of the vault's folders between two searches.
 #[derive(Debug, Default)]
 pub struct Finder {
     folders: HashMap<String, SeenFolder>,
@@ -28,7 +28,7 @@ struct SeenFolder {
 
 impl Finder {
     /// All conflict copies of notes as the folders list them now, by their paths. A folder that can't be read has none.
-    pub fn look(&mut self, vault: &Vault) -> Vec<Copy> {
+    pub fn find_all(&mut self, vault: &Vault) -> Vec<Copy> {
         let mut found = Vec::new();
         let mut kept = HashMap::with_capacity(self.folders.len());
         let mut open = vec![(String::new(), 0)];
@@ -70,7 +70,7 @@ impl SeenFolder {
                 names.insert(name);
             }
         }
-        // A number at the end of a name without a namesake is a name: no file is looked at for it.
+        // A number at the end of a name without a namesake is a name: no file is read for it.
         let is_copy = |name: &&String| {
             let is_certain = || conflict::is_conflict_copy(name);
             conflict::original_of(name).is_some_and(|original| names.contains(&original) || is_certain())
@@ -100,7 +100,7 @@ mod tests {
         };
         let mut finder = Finder::default();
         let mut found =
-            || finder.look(&vault).into_iter().map(|copy| copy.copy.to_string()).collect::<Vec<_>>();
+            || finder.find_all(&vault).into_iter().map(|copy| copy.copy.to_string()).collect::<Vec<_>>();
         write("a/b/Plan.md");
         write(".trash/Plan.sync-conflict-20261201-093000-ABCDEFG.md");
         assert_eq!((found(), found(), found()), (vec![], vec![], vec![]));

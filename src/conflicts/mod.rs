@@ -24,7 +24,7 @@ use crate::vault::{
 
 pub use self::finder::Finder;
 
-/// So many states of a note are looked at for the one that a copy came of.
+/// The most states of a note that are searched for the base of a copy.
 const MOST_STATES: usize = 200;
 
 /// A conflict copy, as `conflicts list --json` shows it, too.
@@ -41,7 +41,7 @@ pub struct Copy {
     pub has_note: bool,
 }
 
-/// What becomes of a note and its copy.
+/// The planned merge of a note and its copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
     /// The copy and the note.
@@ -50,7 +50,7 @@ pub struct Plan {
     pub base: Option<jiff::Timestamp>,
     /// The note's bytes.
     pub note_before: Vec<u8>,
-    /// What it is to be.
+    /// The note's new bytes.
     pub note_after: Vec<u8>,
     /// The copy's bytes.
     pub copy_before: Vec<u8>,
@@ -72,7 +72,7 @@ pub enum ConflictError {
     NoText {
         /// Which.
         path: NotePath,
-        /// What is wrong with it.
+        /// The fault.
         reason: &'static str,
     },
     /// The note was changed meanwhile.
@@ -101,7 +101,7 @@ pub fn find(vault: &Vault) -> Result<Vec<Copy>, ConflictError> {
 }
 
 impl Copy {
-    /// Whether it is a copy, and not a name that looks like one.
+    /// Whether it is a copy, and not a note that is named like one.
     fn is_meant(&self) -> bool {
         self.is_certain || self.has_note
     }
@@ -118,10 +118,10 @@ pub fn copy_of(vault: &Vault, path: &NotePath) -> Option<Copy> {
     Some(Copy { copy: path.clone(), has_note: vault.exists(&note), note, is_certain })
 }
 
-/// What is to become of `copy` and its note; nothing is written.
+/// Plans the merge of `copy` into its note; nothing is written.
 ///
 /// # Errors
-/// One of the two isn't there, or is no text that can be merged by lines.
+/// One of the two is missing, or isn't text that can be merged by lines.
 pub fn plan(vault: &Vault, history: &History, copy: Copy) -> Result<Plan, ConflictError> {
     if !copy.has_note {
         return Err(ConflictError::NoNote(copy.note));

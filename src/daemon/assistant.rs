@@ -33,7 +33,7 @@ impl Assistant {
         Self { engine, journal, permits, approvals }
     }
 
-    /// Who asks the person.
+    /// The approvals that ask the person.
     pub fn approvals(&self) -> &Arc<VaultApprovals> {
         &self.approvals
     }
@@ -43,13 +43,13 @@ impl Assistant {
         &self.journal
     }
 
-    /// Who may call a brain now.
+    /// The permits for calling a brain.
     pub fn permits(&self) -> &Arc<CallPermits> {
         &self.permits
     }
 
-    /// What happened in the vault: where the note of approvals may have changed, whoever waits looks again.
-    pub async fn hear(&self, event: &DaemonEvent) {
+    /// Handles an event of the vault: if the note of approvals may have changed, waiting questions are checked again.
+    pub async fn on_event(&self, event: &DaemonEvent) {
         let may_differ = match event {
             DaemonEvent::Changed(paths) => paths.iter().any(|path| self.approvals.is_approvals_note(path)),
             DaemonEvent::Rescan(_) | DaemonEvent::VaultBack => true,
@@ -62,7 +62,7 @@ impl Assistant {
     }
 
     /// Takes on other settings for the turns that begin from now on.
-    pub fn take_on(&self, workspace: &Arc<Workspace>) {
+    pub fn apply_settings(&self, workspace: &Arc<Workspace>) {
         self.approvals.set_workspace(workspace);
         let engine = engine(workspace, &self.journal, &self.permits, &self.approvals);
         *self.engine.write().unwrap_or_else(PoisonError::into_inner) = engine;
@@ -91,8 +91,8 @@ fn engine(
     Engine::new(parts).map(Arc::new).map_err(|error| error.to_string())
 }
 
-/// Asks one question for the page. Nothing of it is logged; the turn journal keeps what was asked, called and spent. What
-/// has to be approved is left in the note.
+/// Asks one question for the page. Nothing of it is logged; the turn journal records the question, the calls and the
+/// cost. Approvals that it needs are left in the note.
 #[cfg(feature = "assistant")]
 pub(crate) fn questions(permits: Arc<CallPermits>) -> crate::web::Questions {
     Arc::new(move |workspace, question| Box::pin(ask_once(workspace, Arc::clone(&permits), question)))

@@ -30,10 +30,10 @@ use crate::terminal::Ui;
 use crate::vault::{WatchEvent, WatchTimes, Watcher};
 use crate::workspace::Workspace;
 
-pub use self::part::{Board, DaemonEvent, Part};
+pub use self::part::{DaemonEvent, Part, StatusBoard};
 pub use self::ticker::Ticker;
 
-/// How long a stop may take before what is still running is left behind.
+/// The longest time that a stop waits for running work.
 const PATIENCE: Duration = Duration::from_millis(900);
 
 /// Why the daemon can't start.
@@ -53,21 +53,21 @@ pub enum DaemonError {
 /// The lock is held, or the vault can't be watched.
 pub async fn serve(workspace: Arc<Workspace>, ui: Ui, stop: CancellationToken) -> Result<(), DaemonError> {
     let _lock = DaemonLock::acquire(&workspace.dirs.state, workspace.vault.root())?;
-    let board = Board::new(DaemonStatus::new(workspace.clock.now()), workspace.dirs.state.clone());
+    let board = StatusBoard::new(DaemonStatus::new(workspace.clock.now()), workspace.dirs.state.clone());
     recover(&workspace);
     let (sender, watched) = mpsc::unbounded_channel::<WatchEvent>();
     let (events, _) = broadcast::channel(256);
     let parts_hear = events.clone();
     let cookies = Some(crate::search::follow::live::cookies(&workspace.dirs.cache));
-    let hear = move |event| {
-        // The parts hear of everything in its order, and don't wait for a pass that the scheduler is at. Nobody may
-        // listen any more at the end.
+    let on_event = move |event| {
+        // The parts get every event in order, and don't wait for the scheduler's pass. At the end there may be no
+        // listener.
         let _ = DaemonEvent::of(&event).map(|event| parts_hear.send(event));
-        if !matches!(event, WatchEvent::Stirring(_) | WatchEvent::CaughtUp(_)) {
+        if !matches!(event, WatchEvent::FirstChange(_) | WatchEvent::CaughtUp(_)) {
             let _ = sender.send(event);
         }
     };
-    let watcher = Watcher::start_with(&workspace.vault, WatchTimes::default(), cookies.as_deref(), hear)
+    let watcher = Watcher::start_with(&workspace.vault, WatchTimes::default(), cookies.as_deref(), on_event)
         .map_err(|error| DaemonError::Watch(error.to_string()))?;
     board.update(|status| "watching".clone_into(&mut status.watcher));
     ui.note(format!("watching {} (stop with Ctrl-C)", workspace.vault.root().display()));
@@ -103,7 +103,7 @@ fn spawn(
     part: Box<dyn Part>,
     workspace: &Arc<Workspace>,
     events: &broadcast::Sender<DaemonEvent>,
-    board: &Board,
+    board: &StatusBoard,
     stop: &CancellationToken,
 ) -> tokio::task::JoinHandle<()> {
     let (workspace, events) = (Arc::clone(workspace), events.subscribe());
@@ -112,7 +112,7 @@ fn spawn(
         let name = part.name();
         if let Err(error) = part.run(workspace, events, board.clone(), stop).await {
             tracing::error!(part = name, "{error:#}");
-            board.say(name, format!("stopped: {error:#}"));
+            board.set_part(name, format!("stopped: {error:#}"));
         }
     })
 }

@@ -15,16 +15,16 @@ use crate::instance::DaemonStatus;
 use crate::vault::{NotePath, WatchEvent};
 use crate::workspace::Workspace;
 
-/// What happened in the vault.
+/// An event of the vault.
 #[derive(Debug, Clone)]
 pub enum DaemonEvent {
     /// These notes are changing; a [`DaemonEvent::Changed`] or [`DaemonEvent::Rescan`] follows.
-    Stirring(Arc<BTreeSet<NotePath>>),
+    FirstChange(Arc<BTreeSet<NotePath>>),
     /// These notes changed.
     Changed(Arc<BTreeSet<NotePath>>),
     /// Anything may have changed: events were lost, or much time went by. Says why.
     Rescan(String),
-    /// All that happened before these cookies were made was told.
+    /// All events before these cookies were reported.
     CaughtUp(Arc<BTreeSet<String>>),
     /// The vault's folder can't be reached.
     VaultGone,
@@ -39,17 +39,17 @@ pub enum DaemonEvent {
 }
 
 impl DaemonEvent {
-    /// What the parts hear of an event of the watcher, if they do.
+    /// The event for the parts, of an event of the watcher, if there is one.
     pub fn of(event: &WatchEvent) -> Option<Self> {
         Some(match event {
-            WatchEvent::Stirring(paths) => Self::Stirring(Arc::new(paths.clone())),
+            WatchEvent::FirstChange(paths) => Self::FirstChange(Arc::new(paths.clone())),
             WatchEvent::Dirty(paths) => Self::Changed(Arc::new(paths.clone())),
             WatchEvent::Rescan(why) => Self::Rescan(why.clone()),
             WatchEvent::CaughtUp(cookies) => Self::CaughtUp(Arc::new(cookies.clone())),
             WatchEvent::VaultGone => Self::VaultGone,
             WatchEvent::VaultBack => Self::VaultBack,
             WatchEvent::Error(why) => Self::Unwatched(why.clone()),
-            WatchEvent::Looked { .. } => return None,
+            WatchEvent::Polled { .. } => return None,
         })
     }
 }
@@ -65,19 +65,19 @@ pub trait Part: Send {
         self: Box<Self>,
         workspace: Arc<Workspace>,
         events: broadcast::Receiver<DaemonEvent>,
-        board: Board,
+        board: StatusBoard,
         stop: CancellationToken,
     ) -> anyhow::Result<()>;
 }
 
 /// The daemon's report, shared by its parts and written to the state directory.
 #[derive(Debug, Clone)]
-pub struct Board {
+pub struct StatusBoard {
     status: Arc<Mutex<DaemonStatus>>,
     state: Arc<PathBuf>,
 }
 
-impl Board {
+impl StatusBoard {
     /// A board over the report's file in `state`.
     pub fn new(status: DaemonStatus, state: PathBuf) -> Self {
         Self { status: Arc::new(Mutex::new(status)), state: Arc::new(state) }
@@ -92,8 +92,8 @@ impl Board {
         }
     }
 
-    /// Says what a part is doing, in a few words.
-    pub fn say(&self, part: &str, words: impl Into<String>) {
+    /// Sets a part's status, in a few words.
+    pub fn set_part(&self, part: &str, words: impl Into<String>) {
         let words = words.into();
         self.update(|status| {
             status.parts.insert(part.to_owned(), words);

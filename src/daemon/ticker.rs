@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-/// How long the daemon sleeps at most before it looks at the wall clock again.
+/// The longest sleep of the daemon before it reads the wall clock again.
 pub const LONGEST_SLEEP: Duration = Duration::from_secs(10);
 
 /// Remembers the minute of the last pass.

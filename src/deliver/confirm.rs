@@ -6,9 +6,8 @@ use super::journal::{Journal, JournalError, NewMessage, Recipient};
 use super::notifier::{MessageKind, Notifier, Outgoing, SendOutcome};
 use super::words::compose;
 
-/// Queues the confirmation of a reminder that was created or changed: `what` (`added`, `changed`,
-/// `removed`) and the exact line as it stands in the note. It is on disk when this returns; the next
-/// pass sends it, once.
+/// Queues the confirmation of a reminder that was created or changed: `what` (`added`, `changed`, `removed`) and the
+/// exact line of the note. It is on disk when this returns; the next pass sends it, once.
 ///
 /// A front door that prints the line itself (the console) needs none.
 ///
@@ -18,8 +17,8 @@ pub fn confirm(journal: &Journal, what: &str, line: &str, now: Timestamp) -> Res
     queue(journal, MessageKind::Confirmation, compose::confirmation(what, line), now)
 }
 
-/// Queues a notice that is said once: `name` says what it is about and for which day, and after it was queued once
-/// nothing of that name is again, whatever happens in between. Says whether it was queued.
+/// Queues a notice that is sent once: `name` holds its subject and its day, and a second notice of the same name is
+/// never queued, whatever happens in between. Returns whether it was queued.
 ///
 /// # Errors
 /// The journal can't be written.
@@ -28,10 +27,10 @@ pub fn notice_once(journal: &Journal, name: &str, text: &str, now: Timestamp) ->
     journal.queue_once(name, &message, crate::deliver::split::DEFAULT_LIMIT, now)
 }
 
-/// Sends a test message at once, past the journal: a person looks whether it comes.
+/// Sends a test message at once, without the journal. A person checks that it comes.
 ///
 /// # Errors
-/// It didn't arrive, or nobody knows; the reason.
+/// The message didn't arrive, or its arrival is unknown; the reason.
 pub async fn send_test(notifier: &dyn Notifier) -> Result<(), String> {
     let key = format!("test:{}", ulid::Ulid::generate());
     let text = "This is vault-agent: from now on you are told here what is due.";
@@ -49,5 +48,13 @@ fn queue(journal: &Journal, kind: MessageKind, body: String, now: Timestamp) -> 
 
 fn new(kind: MessageKind, body: String, now: Timestamp) -> NewMessage {
     let key = format!("{kind}:{}:{}", now.as_millisecond(), ulid::Ulid::generate());
-    NewMessage { key, kind, to: Recipient::Primary, scope: None, body, deliveries: Vec::new(), asks: None }
+    NewMessage {
+        key,
+        kind,
+        to: Recipient::Primary,
+        scope: None,
+        body,
+        deliveries: Vec::new(),
+        lookup_since: None,
+    }
 }

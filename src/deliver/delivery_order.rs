@@ -5,14 +5,14 @@ use std::sync::Arc;
 use super::journal::Recipient;
 use super::notifier::{Notifier, Scope};
 
-/// The configured notifiers, and the one that takes what the one that counts refuses for good.
+/// The configured notifiers, and the one that gets what the primary refuses for good.
 #[derive(Clone)]
 pub struct DeliveryOrder {
-    /// The notifier that counts: what it took is told.
+    /// The notifier that counts: a delivery is sent when it takes the message.
     pub primary: Arc<dyn Notifier>,
-    /// What takes over after a permanent refusal: the console, unless it is the primary itself.
+    /// The notifier that takes over after a permanent refusal: the console, unless it is the primary itself.
     pub fallback: Option<Arc<dyn Notifier>>,
-    /// Those that are told besides, or of what has their tag.
+    /// Further notifiers, for copies and for tagged items.
     pub others: Vec<Arc<dyn Notifier>>,
 }
 
@@ -51,7 +51,7 @@ impl DeliveryOrder {
         Self { primary, fallback: None, others: Vec::new() }
     }
 
-    /// One notifier with another that takes what it refuses for good.
+    /// One notifier, and another that takes over after a permanent refusal.
     pub fn with_fallback(primary: Arc<dyn Notifier>, fallback: Arc<dyn Notifier>) -> Self {
         Self { primary, fallback: Some(fallback), others: Vec::new() }
     }

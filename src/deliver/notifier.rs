@@ -10,10 +10,10 @@ use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp, civil};
 use serde::{Deserialize, Serialize};
 
-/// The longest nonce that Discord takes, in characters; other notifiers take what Discord takes.
+/// The longest nonce in characters: Discord's limit, which all notifiers accept.
 pub const MAX_NONCE: usize = 25;
 
-/// Something that can tell the user.
+/// Sends messages to the user at one place.
 #[async_trait]
 pub trait Notifier: Send + Sync {
     /// The name that the settings, `status`, `doctor` and the journal have for it: `console`, `discord`, `ntfy`.
@@ -49,13 +49,13 @@ pub struct Outgoing {
     pub chunk: usize,
     /// How many chunks the notification has, at least 1.
     pub chunks: usize,
-    /// What it is about.
+    /// Its kind.
     pub kind: MessageKind,
-    /// What the user reads.
+    /// The text for the user.
     pub text: String,
-    /// Where it should go; `None` is the notifier's own default place.
+    /// Its destination; `None` is the notifier's own default place.
     pub scope: Option<Scope>,
-    /// The reminders or follow-ups that it tells of: one, or several in a digest, oldest first.
+    /// The reminders or follow-ups in it: one, or several in a digest, oldest first.
     pub facts: Vec<Fact>,
     /// The message that it is a reply to.
     pub reply_to: Option<u64>,
@@ -79,8 +79,8 @@ impl Outgoing {
     }
 }
 
-/// What a message is about. A failure notice and the notification itself are different kinds, so
-/// that their nonces never coincide.
+/// The kind of a message. A failure notice and the notification itself are different kinds, so that their nonces never
+/// coincide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MessageKind {
@@ -96,11 +96,11 @@ pub enum MessageKind {
     Confirmation,
     /// Something that the user should know about the agent itself.
     Notice,
-    /// What the assistant answers to a message.
+    /// The assistant's answer to a message.
     Answer,
-    /// What the assistant asks before it does it.
+    /// The assistant's question for approval.
     Approval,
-    /// What a routine has to say.
+    /// A routine's text.
     Routine,
 }
 
@@ -127,7 +127,7 @@ impl fmt::Display for MessageKind {
     }
 }
 
-/// A reminder or follow-up as the message tells of it; what buttons and the console need.
+/// A reminder or follow-up in a message, for buttons and the console.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fact {
     /// [`MessageKind::Reminder`] or [`MessageKind::Commitment`].
@@ -148,12 +148,12 @@ pub struct Fact {
     pub recurring: bool,
     /// When it comes next, local; `None` for a one-off.
     pub next: Option<civil::DateTime>,
-    /// The note that a task stands in; `None` for what stands in its kind's own note.
+    /// The note of a task; `None` for a line in its kind's own note.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// What became of one attempt to send.
+/// The outcome of one attempt to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SendOutcome {
     /// It arrived.
@@ -163,24 +163,24 @@ pub enum SendOutcome {
     },
     /// It may have arrived: a time-out, a 5xx, an answer that can't be read.
     Unknown {
-        /// What happened.
+        /// The failure.
         reason: String,
     },
     /// It surely did not arrive, and may later: unreachable, rate-limited.
     Retry {
         /// How long the place asks us to wait.
         after: Option<Duration>,
-        /// What happened.
+        /// The failure.
         reason: String,
     },
     /// It did not arrive and never will with these settings: forbidden, unknown channel.
     Refused {
-        /// What happened, in words that say what to change.
+        /// The failure, in words that say what to change.
         reason: String,
     },
 }
 
-/// What [`Notifier::find`] found.
+/// The result of [`Notifier::find`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Lookup {
     /// The message is there.
@@ -196,12 +196,12 @@ pub enum Lookup {
     Later {
         /// How long the place asks us to wait.
         after: Option<Duration>,
-        /// What happened.
+        /// The failure.
         reason: String,
     },
 }
 
-/// Where a message goes, as `scope:` in `COMMITMENTS.md` writes it.
+/// The destination of a message, in the form of `scope:` in `COMMITMENTS.md`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Scope {
     /// A channel: `channel:ID`.

@@ -9,7 +9,7 @@ use rusqlite::params;
 
 use super::journal::{self, Journal, JournalError, LineHash, RESTORED};
 use super::notifier::{Fact, MessageKind};
-use super::pass::{commitment_fact, meaning, said};
+use super::pass::{commitment_fact, meaning, text_hash};
 use crate::format::commitment::{self, Commitment, Status};
 use crate::format::id::ReminderId;
 use crate::format::reminder::{self, Recur, Reminder};
@@ -62,23 +62,23 @@ pub fn restored(
         next: None,
         note: None,
     };
-    hold(journal, &id, local, if recurring { "done" } else { "failed" }, &line, &fact)?;
+    suppress(journal, &id, local, if recurring { "done" } else { "failed" }, &line, &fact)?;
     Ok(true)
 }
 
-/// What comes back in a note after its time.
+/// Items of a note that a restore brings back after their time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RestoredItem {
     /// How many, at least one.
     pub count: usize,
-    /// What they are: `reminder` or `follow-up`.
+    /// Their kind: `reminder` or `follow-up`.
     pub what: &'static str,
     /// Whether they fire all the same.
     pub fire: bool,
 }
 
 impl RestoredItem {
-    /// What a person should know of it.
+    /// A sentence about them for the person.
     pub fn words(&self) -> String {
         let Self { count, what, fire } = self;
         match (count, fire) {
@@ -141,7 +141,7 @@ fn hold_each<T: PartialEq>(
     then.iter().filter(|one| !now.contains(one)).try_fold(0, |past, one| Ok(past + usize::from(hold(one)?)))
 }
 
-/// The same for a follow-up: pending as it comes back, and not told of unless with `fire`.
+/// The same for a follow-up: it stays pending, and is not sent unless with `fire`.
 ///
 /// # Errors
 /// The journal can't be written; then the block should not be restored.
@@ -159,7 +159,7 @@ pub fn restored_commitment(
         forget(journal, &commitment.id, utc, utc)?;
     } else {
         let fact = commitment_fact(zone, commitment, due, due);
-        hold(journal, &commitment.id, utc, "failed", &said(commitment), &fact)?;
+        suppress(journal, &commitment.id, utc, "failed", &text_hash(commitment), &fact)?;
     }
     Ok(true)
 }
@@ -180,8 +180,8 @@ fn forget(
     Ok(())
 }
 
-/// Notes that what is due under `id` at `local` isn't told of.
-fn hold(
+/// Records that the occurrence of `id` at `local` isn't sent.
+fn suppress(
     journal: &Journal,
     id: &str,
     local: civil::DateTime,

@@ -18,7 +18,7 @@ use crate::vault::{Editor, Vault};
 /// Chunks of one answer may take so long in one go.
 const IN_ONE_GO: Duration = Duration::from_secs(60);
 
-/// What a question leaves free below it.
+/// The space that a question leaves free below it, in units.
 const ROOM_BELOW: usize = 100;
 
 /// How far an answer came.
@@ -32,7 +32,7 @@ pub enum Progress {
     Refused(String),
 }
 
-/// Sends what is left of the answer with this key, each chunk once.
+/// Sends the unsent chunks of the answer with this key, each once.
 ///
 /// # Errors
 /// The delivery journal can't be used.
@@ -40,7 +40,7 @@ pub async fn send_answer(context: &PassContext<'_>, key: &str) -> Result<Progres
     send(context, || context.journal.answer(key)).await
 }
 
-/// Sends what is left of what a routine's run says, each chunk once. Whoever calls this holds the run.
+/// Sends the unsent chunks of a routine's text, each once. The caller holds the run.
 ///
 /// # Errors
 /// The delivery journal can't be used.
@@ -75,19 +75,19 @@ async fn send(
     }
 }
 
-/// What is needed to send answers, for as long as the settings stay.
+/// Sends answers, with one state of the settings.
 pub struct Answers {
-    /// Knows what was fixed and sent.
+    /// The record of fixed texts and sent chunks.
     pub journal: Journal,
     /// Reads the notes.
     pub vault: Vault,
     /// Writes the notes.
     pub editor: Arc<Editor>,
     /// Sends.
-    pub outlets: DeliveryOrder,
+    pub delivery_order: DeliveryOrder,
     /// The time.
     pub clock: Arc<dyn Clock>,
-    /// What the user has set.
+    /// The user's settings.
     pub settings: PassSettings,
     /// Whether this machine may send, where there are several.
     pub machines: Machines,
@@ -100,7 +100,7 @@ impl std::fmt::Debug for Answers {
 }
 
 impl Answers {
-    /// Fixes the answer with this key, unless it is fixed already, and sends what is left of it.
+    /// Fixes the answer with this key, unless it is fixed already, and sends its unsent chunks.
     ///
     /// # Errors
     /// The delivery journal can't be used.
@@ -125,7 +125,7 @@ impl Answers {
         text: &str,
     ) -> Result<Progress, PassError> {
         let room = if kind == MessageKind::Approval { ROOM_BELOW } else { 0 };
-        let limit = self.outlets.primary.limit() - room;
+        let limit = self.delivery_order.primary.limit() - room;
         if self.journal.fix_answer(key, kind, Some(scope), text, limit)?.is_none() {
             return Ok(Progress::Refused("it could not be fixed in the delivery journal".to_owned()));
         }
@@ -136,7 +136,7 @@ impl Answers {
             vault: &self.vault,
             editor: &self.editor,
             journal: &self.journal,
-            outlets: &self.outlets,
+            delivery_order: &self.delivery_order,
             clock: &*self.clock,
             settings: &self.settings,
             machines: &self.machines,

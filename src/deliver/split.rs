@@ -115,7 +115,7 @@ fn info(after: &str) -> &str {
     if ends && !word.contains(char::is_whitespace) { word } else { "" }
 }
 
-/// Takes one chunk's worth off `rest`: the piece, what remains, and the fence open at the cut.
+/// Takes one chunk off `rest`: the piece, the remainder, and the fence that is open at the cut.
 fn take<'a>(rest: &'a str, room: usize, fence: Option<Fence<'a>>) -> (&'a str, &'a str, Option<Fence<'a>>) {
     let has_fence = fence.is_some() || rest.contains("```");
     let closing = if has_fence { LONGEST_FENCE + 1 } else { 0 };
@@ -151,7 +151,7 @@ fn prefix(text: &str, room: usize) -> &str {
     &text[..end]
 }
 
-/// Where to cut `window`, a prefix of `rest`, and how many bytes of white space to drop there.
+/// Finds the best cut of `window`, a prefix of `rest`, and the bytes of white space to drop there.
 fn best_cut(window: &str, rest: &str, fence: Option<Fence<'_>>) -> (usize, usize) {
     // The window may end exactly where a separator begins.
     let reach = |separator: &str| {

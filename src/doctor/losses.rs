@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use crate::deliver::instants::{ShownInstant, told};
+use crate::deliver::instants::{ShownInstant, format_instant};
 use crate::history::Filter;
 use crate::vault::NotePath;
 use crate::workspace::Workspace;
@@ -50,7 +50,7 @@ struct DeletedNote {
 impl Loss {
     /// The loss in words, with the command that undoes it.
     pub fn words(&self, workspace: &Workspace) -> String {
-        let when = told(self.instant, workspace.clock.now(), workspace.zone.tz());
+        let when = format_instant(self.instant, workspace.clock.now(), workspace.zone.tz());
         let folder = &self.folder;
         format!(
             "{} notes of {folder} went at {when}; `vault-agent restore {folder}` brings them back",

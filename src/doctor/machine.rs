@@ -6,9 +6,9 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{Check, Mend};
 use crate::config::{DISCORD_TOKEN_VARIABLE, NotifyKind, WEBHOOK_VARIABLE, secret};
-use crate::deliver::instants::told;
+use crate::deliver::instants::format_instant;
 use crate::instance::{DaemonLock, DaemonStatus, LockError, ONE_STATE};
-use crate::schedule::{self, second_opinion};
+use crate::schedule::{self, compare_zone_data};
 use crate::workspace::Workspace;
 
 /// A daemon whose last pass is older than this is stuck.
@@ -60,7 +60,7 @@ fn daemon(workspace: &Workspace) -> Check {
     let fail = |detail: String, fix: &str| Check::fail("daemon", detail, fix);
     let warn = |detail: String, fix: &str| Check::warn("daemon", detail, fix);
     let ok = |detail: String| Check::ok("daemon", detail);
-    if let Some(pid) = DaemonLock::elsewhere(&workspace.dirs.state, workspace.vault.root()) {
+    if let Some(pid) = DaemonLock::other_daemon(&workspace.dirs.state, workspace.vault.root()) {
         return fail(LockError::Elsewhere(pid).to_string(), ONE_STATE);
     }
     let Some(pid) = DaemonLock::holder(&workspace.dirs.state) else {
@@ -81,7 +81,7 @@ fn daemon(workspace: &Workspace) -> Check {
     let now = workspace.clock.now();
     match status.last_pass {
         Some(last) if is_stuck(last, now) => fail(
-            format!("process {pid} made its last pass {}", told(last, now, workspace.zone.tz())),
+            format!("process {pid} made its last pass {}", format_instant(last, now, workspace.zone.tz())),
             "look at its log, and restart it",
         ),
         _ => match &status.last_error {
@@ -169,12 +169,12 @@ fn secrets(workspace: &Workspace) -> Option<Check> {
 }
 
 fn time_zone(workspace: &Workspace) -> Check {
-    let differences = second_opinion(&workspace.zone, workspace.clock.now(), YEARS_AHEAD);
+    let differences = compare_zone_data(&workspace.zone, workspace.clock.now(), YEARS_AHEAD);
     let versions = format!(
         "{}, rules {} (second opinion {})",
         workspace.zone.name(),
         schedule::database_version(),
-        schedule::second_database_version()
+        schedule::other_database_version()
     );
     match differences.first() {
         None => Check::ok("time zone", versions),
@@ -182,7 +182,7 @@ fn time_zone(workspace: &Workspace) -> Check {
             "time zone",
             format!(
                 "{versions}: the two differ from {}; the first one counts",
-                told(first.from, workspace.clock.now(), workspace.zone.tz())
+                format_instant(first.from, workspace.clock.now(), workspace.zone.tz())
             ),
             "if other programs on this machine show another hour then, their rules are old",
         ),

@@ -93,7 +93,7 @@ fn tasks(workspace: &Workspace) -> Vec<Check> {
     let mut checks = Vec::new();
     if let Some(settings) = workspace.task_settings() {
         let mut scanner = Scanner::default();
-        match scanner.look(&workspace.vault, &settings, now) {
+        match scanner.scan(&workspace.vault, &settings, now) {
             Ok(_) => {
                 let names: Vec<&str> = settings.on.iter().map(|format| format.name()).collect();
                 let count = scanner.tasks().len();

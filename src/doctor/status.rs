@@ -162,7 +162,7 @@ pub fn report(workspace: &Workspace, count: usize, scanner: &mut Scanner) -> Res
         mcp: servers(workspace),
         #[cfg(feature = "assistant")]
         routines: crate::routines::list(workspace)?,
-        elsewhere: DaemonLock::elsewhere(&workspace.dirs.state, workspace.vault.root()),
+        elsewhere: DaemonLock::other_daemon(&workspace.dirs.state, workspace.vault.root()),
         left_out: crate::history::left_out_in(&workspace.dirs.state),
         lost: super::losses::recent(workspace),
     })

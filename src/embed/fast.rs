@@ -1,5 +1,5 @@
-//! A fast hash for tables of words: one multiplication for eight bytes, in place of a keyed hash. For our own tables
-//! alone, which no outside text can make large.
+//! Hashes words for tables: one multiplication for eight bytes, in place of a keyed hash. Only for our own tables,
+//! which no outside text can make large.
 
 use std::hash::{BuildHasherDefault, Hasher};
 

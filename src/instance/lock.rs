@@ -14,7 +14,7 @@ use rustix::fs::FlockOperation;
 /// The lock's file, in the state directory.
 pub const FILE_NAME: &str = "lock";
 
-/// What to do about two state directories for one vault.
+/// The advice about two state directories for one vault.
 pub const ONE_STATE: &str = "two would tell you everything twice: stop the other one, or use its state directory \
      (`VAULT_AGENT_STATE_DIR`, `XDG_STATE_HOME`)";
 
@@ -39,7 +39,7 @@ pub enum LockError {
     Io {
         /// The lock's file.
         path: String,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
 }
@@ -49,7 +49,7 @@ fn process(pid: u32) -> String {
 }
 
 impl DaemonLock {
-    /// Takes the locks in `state` and of the vault at `root`, or says who has them.
+    /// Takes the locks in `state` and of the vault at `root`, or names their holder.
     ///
     /// # Errors
     /// Another process holds one, or the file can't be opened.
@@ -69,7 +69,7 @@ impl DaemonLock {
 
     /// The process that serves the vault at `root` with another state directory than `state`, if one does;
     /// 0 where its number isn't known.
-    pub fn elsewhere(state: &Path, root: &Path) -> Option<u32> {
+    pub fn other_daemon(state: &Path, root: &Path) -> Option<u32> {
         if Self::holder(state).is_some() {
             return None;
         }
@@ -93,7 +93,7 @@ impl DaemonLock {
 /// The lock on the vault's folder; none where the file system has no such locks.
 fn lock_folder(root: &Path) -> Result<Option<File>, LockError> {
     let Ok(folder) = File::open(root) else { return Ok(None) };
-    // Who only asks holds it for an instant.
+    // A process that only checks the lock holds it for an instant.
     for _ in 0..20 {
         match rustix::fs::flock(&folder, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => return Ok(Some(folder)),
@@ -107,7 +107,7 @@ fn lock_folder(root: &Path) -> Result<Option<File>, LockError> {
     Err(LockError::Elsewhere(folder_holder(&folder).unwrap_or(0)))
 }
 
-/// Who has an exclusive lock on the folder, by what Linux tells of all locks.
+/// The process with an exclusive lock on the folder, by Linux's list of all locks.
 fn folder_holder(folder: &File) -> Option<u32> {
     use std::os::unix::fs::MetadataExt;
     let inode = format!(":{}", folder.metadata().ok()?.ino());
@@ -149,14 +149,14 @@ mod tests {
         );
         // Under another state directory.
         let other = tempfile::tempdir().unwrap();
-        assert_eq!(DaemonLock::elsewhere(state.path(), root.path()), None);
-        assert!(DaemonLock::elsewhere(other.path(), root.path()).is_some());
+        assert_eq!(DaemonLock::other_daemon(state.path(), root.path()), None);
+        assert!(DaemonLock::other_daemon(other.path(), root.path()).is_some());
         let refused = acquire(&other).unwrap_err().to_string();
         assert!(refused.contains("with another state directory"), "{refused}");
         assert_eq!(DaemonLock::holder(other.path()), None);
         drop(first);
         assert_eq!(DaemonLock::holder(state.path()), None);
-        assert_eq!(DaemonLock::elsewhere(other.path(), root.path()), None);
+        assert_eq!(DaemonLock::other_daemon(other.path(), root.path()), None);
         acquire(&other).unwrap();
     }
 }

@@ -12,7 +12,7 @@ use crate::machines::status::MachinesStatus;
 /// The report's file, in the state directory.
 pub const FILE_NAME: &str = "status.json";
 
-/// What the daemon last reported.
+/// The daemon's last report.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct DaemonStatus {
     /// The process.
@@ -27,24 +27,24 @@ pub struct DaemonStatus {
     pub took_ms: u64,
     /// How many passes took longer than two seconds.
     pub slow_passes: u64,
-    /// How many reminders and commitments were told since the start.
+    /// The number of reminders and commitments that were sent since the start.
     pub fired: u64,
-    /// What went wrong in the last pass, if something did.
+    /// A problem of the last pass, if there was one.
     pub last_error: Option<String>,
     /// Why the settings on disk are not in force, if they aren't.
     pub settings_error: Option<String>,
     /// How changes are noticed: `watching`, or why not.
     pub watcher: String,
-    /// When a look at every file last found nothing that the watcher had not told.
+    /// The last time at which a poll of every file found nothing that the watcher had missed.
     #[serde(default)]
     pub agreed: Option<Timestamp>,
-    /// How many changes such looks found since the start.
+    /// The number of missed changes that such polls found since the start.
     #[serde(default)]
     pub unseen: u64,
     /// The machines that share the vault, as this one last saw them.
     #[serde(default)]
     pub machines: Option<MachinesStatus>,
-    /// What the further parts say of themselves: history, index, Discord.
+    /// The status texts of the further parts: history, index, Discord.
     pub parts: std::collections::BTreeMap<String, String>,
 }
 

@@ -17,7 +17,7 @@ pub fn is_same(one: &str, other: &str) -> bool {
     blake3::hash(one.as_bytes()) == blake3::hash(other.as_bytes())
 }
 
-/// What is kept of a secret: its hash, from which it can't be had back.
+/// The stored form of a secret: its hash, which can't be reversed.
 pub fn hash(secret: &str) -> String {
     blake3::hash(secret.as_bytes()).to_hex().to_string()
 }

@@ -20,12 +20,12 @@ const SHORTEST: usize = 16;
 #[derive(Debug, Clone)]
 pub struct Token {
     secret: SecretString,
-    /// Where it is written; none where it came from the environment.
+    /// Its file; `None` if it came from the environment.
     pub file: Option<PathBuf>,
 }
 
 impl Token {
-    /// The token of the environment, else of the file in `state`, which is made where it is missing.
+    /// The token of the environment, else of the file in `state`, which is made if it is missing.
     ///
     /// # Errors
     /// The file can be read by others, can't be read or made, or the token is too short.

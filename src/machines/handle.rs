@@ -212,7 +212,7 @@ impl Machines {
     }
 
     /// Whether this process works beside the daemon.
-    pub fn is_beside(&self) -> bool {
+    pub fn is_internal(&self) -> bool {
         matches!(self.0, Form::Beside)
     }
 

@@ -120,7 +120,7 @@ fn shown(error: &MemoryError) -> Option<String> {
         return Some(newer.text.clone());
     }
     let lines: Vec<String> =
-        error.near().iter().map(|one| format!("line {}: {}", one.line, one.text)).collect();
+        error.nearest().iter().map(|one| format!("line {}: {}", one.line, one.text)).collect();
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 

@@ -183,7 +183,8 @@ impl SharedState {
 fn send(workspace: &Workspace, runtime: &tokio::runtime::Handle) -> Result<(), String> {
     let journal = workspace.journal().map_err(|error| error.to_string())?;
     let console = Console::stderr(workspace.zone.tz().clone());
-    let (outlets, settings) = (workspace.outlets_with(Arc::new(console)), workspace.pass_settings());
-    let pass = workspace.pass_context(&journal, &outlets, &settings);
+    let (delivery_order, settings) =
+        (workspace.delivery_order_with(Arc::new(console)), workspace.pass_settings());
+    let pass = workspace.pass_context(&journal, &delivery_order, &settings);
     runtime.block_on(flush(&pass)).map(|_| ()).map_err(|error| error.to_string())
 }

@@ -34,7 +34,7 @@ pub struct Draft {
     pub due: Option<Timestamp>,
     /// How exactly its time is meant: a hint for the wording.
     pub precision: Option<Precision>,
-    /// Where it is told: `channel:ID`, `thread:ID`, `user:ID`.
+    /// Its destination: `channel:ID`, `thread:ID`, `user:ID`.
     pub scope: Option<String>,
     /// The turn that it came from.
     pub source: Option<String>,
@@ -62,7 +62,7 @@ impl Draft {
     }
 
     /// The text of its block once it stands in a note, where a text can't begin or end a block.
-    fn standing(&self, now: Timestamp) -> String {
+    fn normal_text(&self, now: Timestamp) -> String {
         let block = self.commitment("c-1".to_owned(), now).to_block();
         let read = commitment::parse(block.as_bytes()).blocks.pop();
         wording::normal(read.as_ref().map_or(&self.text, |block| &block.commitment.text))
@@ -89,7 +89,7 @@ pub struct ListedFollowUp {
     pub due: Option<String>,
     /// `precise` or `soft`.
     pub precision: Option<String>,
-    /// Where it is told.
+    /// Its destination.
     pub scope: Option<String>,
     /// The turn that it came from.
     pub source: Option<String>,
@@ -119,7 +119,7 @@ pub enum CommitmentError {
         path: NotePath,
         /// The id.
         id: String,
-        /// Where the blocks begin.
+        /// The lines at which the blocks begin.
         lines: Vec<usize>,
     },
     /// It isn't waiting any more.
@@ -133,12 +133,12 @@ pub enum CommitmentError {
     /// The text can't be kept.
     #[error(transparent)]
     Words(#[from] WordsError),
-    /// It can't be told there.
+    /// It can't be sent there.
     #[error(
         "{0} is no place to tell a follow-up: write `channel:ID`, `thread:ID` or `user:ID` with the number that Discord shows"
     )]
     Place(String),
-    /// It is gone again.
+    /// It was deleted again.
     #[error(
         "the follow-up `{0}` was written, but was not there any more when the note was read again: someone has removed it"
     )]
@@ -166,8 +166,8 @@ pub enum CommitmentError {
 }
 
 impl ListedFollowUp {
-    /// What is told of it, and when: another where somebody changed that.
-    pub fn standing(&self) -> String {
+    /// A fingerprint of its text and time: another one if a person changed either.
+    pub fn fingerprint(&self) -> String {
         format!("{} {}", self.due.as_deref().unwrap_or("no due time"), self.text)
     }
 }
@@ -196,7 +196,7 @@ impl FollowUpNotes<'_> {
         }
         let expected = draft.expected.as_deref();
         check(&self.path, &self.bytes()?, expected)?;
-        let standing = draft.standing(now);
+        let standing = draft.normal_text(now);
         if let Some(listed) = self.waiting(&commitment::parse(&self.bytes()?), &draft, &standing) {
             return Ok(Added { listed, existing: true });
         }
@@ -204,7 +204,7 @@ impl FollowUpNotes<'_> {
         let planned = planned?;
         let subject = format!("promised: {}", wording::summary(&planned.text));
         let why = origin.why(subject).trailer("Commitment", planned.id.clone());
-        // Worked out again from the newest bytes, should they be others by now.
+        // Computed again from the newest bytes, in case they have changed.
         let mut written = Err(CommitmentError::Changed(planned.id));
         self.editor.edit_with(&self.path, &why, |bytes| {
             if let Err(newer) = check(&self.path, bytes, expected) {

@@ -68,7 +68,7 @@ pub enum MemoryError {
     /// There is no note of that day.
     #[error("there is no note of {0}")]
     NoSuchDay(Date),
-    /// No bullet says what is meant.
+    /// No bullet matches.
     #[error("no memory in `{path}` says {shown}")]
     Other {
         /// The note.
@@ -78,7 +78,7 @@ pub enum MemoryError {
         /// Near ones.
         near: Vec<NearMatch>,
     },
-    /// Several bullets say what is meant.
+    /// Several bullets match.
     #[error("{} memories in `{path}` say {shown}", there.len())]
     Several {
         /// The note.
@@ -106,10 +106,10 @@ pub enum MemoryError {
     Changed {
         /// The note.
         path: NotePath,
-        /// Where it stood.
+        /// Its line.
         line: usize,
     },
-    /// Where the text would stand it would be no memory.
+    /// At its place the text would not read back as a memory.
     #[error(
         "the memory would not read back from `{path}`: a code block or a comment is left open above its place"
     )]
@@ -117,7 +117,7 @@ pub enum MemoryError {
         /// The note.
         path: NotePath,
     },
-    /// It was written and is gone again.
+    /// It was written and deleted again.
     #[error(
         "`{path}` was written, but {shown} was not there any more when it was read again: someone has removed it"
     )]
@@ -189,7 +189,7 @@ impl MemoryError {
         }
     }
 
-    /// Whether what was asked for can't be done as it was asked, whatever the vault holds.
+    /// Whether the request itself is wrong, whatever the vault holds.
     pub fn is_usage(&self) -> bool {
         matches!(
             self,
@@ -203,8 +203,8 @@ impl MemoryError {
         )
     }
 
-    /// The memories that it is about, or that are near to what was asked for.
-    pub fn near(&self) -> &[NearMatch] {
+    /// The memories that it is about, or that are similar to the request.
+    pub fn nearest(&self) -> &[NearMatch] {
         match self {
             Self::Other { near, .. } | Self::Several { there: near, .. } => near,
             _ => &[],

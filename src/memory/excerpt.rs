@@ -24,7 +24,7 @@ pub struct Excerpt {
     pub end_line: usize,
     /// How many lines the note has.
     pub total_lines: usize,
-    /// The lines as they stand there; what isn't UTF-8 is shown as `�`.
+    /// The lines as they are in the note; bytes that aren't UTF-8 are shown as `�`.
     pub text: String,
     /// The hash of the whole note, which a change may give as `expected`.
     pub hash: String,

@@ -29,7 +29,7 @@ pub struct ListedMemory {
 /// A section of `MEMORY.md`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ListedSection {
-    /// Its heading; none for what stands above the first.
+    /// Its heading; `None` for the text above the first.
     pub section: Option<String>,
     /// The heading's line, from 1; none where there is no heading.
     pub line: Option<usize>,
@@ -54,8 +54,8 @@ fn date_text<S: Serializer>(date: &Date, serializer: S) -> Result<S::Ok, S::Erro
 }
 
 impl MemoryNotes<'_> {
-    /// The sections of `MEMORY.md` in order, with their memories; with `scopes`, only what belongs to one of them, and
-    /// no section without any.
+    /// The sections of `MEMORY.md` in order, with their memories; with `scopes`, only memories of one of them, and no
+    /// empty section.
     ///
     /// # Errors
     /// The note can't be read.

@@ -109,9 +109,9 @@ pub struct MemoryNotes<'a> {
     pub vault: &'a Vault,
     /// Writes the notes.
     pub editor: &'a Editor,
-    /// Where the notes are, and what working memory may hold.
+    /// The paths of the notes, and the limits of working memory.
     pub settings: &'a Settings,
-    /// The zone whose days the day's notes are.
+    /// The zone that decides about days.
     pub zone: &'a Zone,
 }
 

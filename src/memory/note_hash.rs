@@ -26,7 +26,7 @@ pub fn hash_of(bytes: &[u8]) -> String {
 /// Refuses bytes that aren't those of `expected`.
 ///
 /// # Errors
-/// They are others.
+/// They differ.
 pub(super) fn check(path: &NotePath, bytes: &[u8], expected: Option<&str>) -> Result<(), StaleRead> {
     let hash = hash_of(bytes);
     if expected.is_none_or(|expected| expected.trim().eq_ignore_ascii_case(&hash)) {

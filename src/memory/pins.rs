@@ -37,7 +37,7 @@ pub enum PinError {
     /// The pin was changed meanwhile.
     #[error("the pin `{0}` was changed by someone just now: look again")]
     Changed(String),
-    /// The pin is gone again.
+    /// The pin was deleted again.
     #[error(
         "the pin `{0}` was written, but was not there any more when the note was read again: someone has removed it"
     )]
@@ -98,7 +98,7 @@ pub fn parse(bytes: &[u8]) -> Vec<Pin> {
     pins.collect()
 }
 
-/// Adds a pin: words, a link to what is meant, or both. What is pinned already is not pinned twice.
+/// Adds a pin: words, a link to the pinned text, or both. A second pin of the same is not added.
 ///
 /// # Errors
 /// Both are empty, either can't be kept, or the note can't be written.

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 pub(super) struct Project {
     /// Its id, as in `website-3f9a2c`.
     pub id: String,
-    /// Its name before ids told projects of one name apart: the folder's name.
+    /// Its name before ids distinguished projects of one name: the folder's name.
     pub folder: String,
 }
 
@@ -39,7 +39,7 @@ fn name_of(folder: &Path) -> Option<String> {
 }
 
 fn id(name: &str, of: &str) -> String {
-    // An id has its bounds; the digits must not be what is cut.
+    // An id has its bounds; the digits must not be cut off.
     let name: String = name.chars().take(60).collect();
     format!("{name}-{}", &blake3::hash(of.as_bytes()).to_hex()[..6])
 }
@@ -52,7 +52,7 @@ fn main_worktree(root: &Path) -> Option<PathBuf> {
     git.parent().filter(|_| git.file_name().is_some_and(|name| name == ".git")).map(Path::to_owned)
 }
 
-/// Where a `.git` that is a file points to.
+/// The target of a `.git` that is a file.
 fn linked(root: &Path) -> Option<PathBuf> {
     let file = root.join(".git");
     let text = file.is_file().then(|| read_to_string(file).ok()).flatten()?;

@@ -29,7 +29,7 @@ const MAX_ID_CHARS: usize = 100;
 /// The scope of a memory. (A follow-up's place of delivery is another matter: `channel:ID` and the like.)
 #[derive(Debug, Clone)]
 pub enum Scope {
-    /// Everybody's: no mark.
+    /// Of every owner: no mark.
     Global,
     /// A project's, mostly a repository.
     Project(String),
@@ -215,7 +215,7 @@ pub fn is_visible(tags: &[String], accessible: &[Scope]) -> bool {
     belongs(&Scope::of_tags(tags.iter().map(String::as_str)), accessible)
 }
 
-/// Whether what is marked with `marks` belongs to one of the scopes.
+/// Whether a text with `marks` belongs to one of the scopes.
 pub(super) fn belongs(marks: &[Scope], accessible: &[Scope]) -> bool {
     match marks {
         [] => accessible.contains(&Scope::Global),
@@ -231,8 +231,8 @@ pub fn derive(cwd: &Path, env: impl Fn(&str) -> Option<String>) -> Scope {
     named(&env).or_else(|| Scope::of_parts("project", &project(cwd, env)?.id)).unwrap_or(Scope::Global)
 }
 
-/// What [`derive()`] called the project before ids told projects of one name apart: by the folder's name alone. Memories
-/// that bear it are still read there; none is written with it.
+/// The project name that [`derive()`] gave before ids distinguished projects of one name: the folder's name alone.
+/// Memories that bear it are still read there; none is written with it.
 pub fn derived_before(cwd: &Path, env: impl Fn(&str) -> Option<String>) -> Option<Scope> {
     match named(&env) {
         Some(_) => None,

@@ -37,7 +37,7 @@ pub fn working_path(settings: &Settings) -> Option<NotePath> {
     shared(settings, &settings.paths.working, &Paths::default().working)
 }
 
-/// The notes of which a turn is told by all this: profile and working memory; none where it is off.
+/// The notes that all this adds to a turn: profile and working memory; none if it is off.
 pub fn told_notes(settings: &Settings) -> impl Iterator<Item = NotePath> {
     let profile = &settings.paths.profile;
     let own = shared(settings, profile, &Paths::default().profile);
@@ -61,8 +61,8 @@ pub fn read_working(settings: &Settings, now: Timestamp, read: NoteReader<'_>) -
     Some(Working { text, ..found }).filter(|working| !working.text.is_empty())
 }
 
-/// The note of working memory and when it expired, where it has by `now`: what stands in it doesn't hold any more. Also
-/// where working memory is off, for the note says so itself.
+/// The note of working memory and its expiry, if it has expired by `now`. Also if working memory is off, because the
+/// note itself says so.
 pub fn expired(vault: &Vault, settings: &Settings, now: Timestamp) -> Option<(NotePath, Timestamp)> {
     let path = working_path(settings).or_else(|| NotePath::new(&settings.paths.working).ok())?;
     let expires = working::read(&vault.read(&path).ok()?)?.expires;
@@ -81,7 +81,7 @@ pub fn write_working(
     origin: &Origin,
 ) -> Result<Working, MemoryError> {
     let path = working_path(settings).ok_or(MemoryError::WorkingOff)?;
-    // A summary that a model wrote is worth more than the odd character in it.
+    // A summary that a model wrote is worth more than an odd character in it.
     let text = wording::checked(cut(invisible::strip(text).trim(), budget(settings)))?;
     let days = i64::from(settings.memory.working_memory_ttl_days);
     let updated = Timestamp::from_second(now.as_second()).unwrap_or(now);
@@ -112,8 +112,8 @@ pub fn clear_working(editor: &Editor, settings: &Settings, origin: &Origin) -> R
     if report.removed { Ok(true) } else { Err(MemoryError::Changed { path, line: 1 }) }
 }
 
-/// What a session is given at its start: who the user is, working memory that hasn't expired, and the wish for a
-/// greeting if the settings have it; none where there is nothing of it.
+/// The text for a session's start: the user's profile, working memory that hasn't expired, and the wish for a greeting
+/// if the settings have it; `None` without any of these.
 pub fn session_context(vault: &Vault, settings: &Settings, now: Timestamp) -> Option<String> {
     let mut parts = Vec::new();
     let read = reader(vault);
@@ -128,9 +128,9 @@ pub fn session_context(vault: &Vault, settings: &Settings, now: Timestamp) -> Op
     Some(parts.join("\n\n"))
 }
 
-/// What the user's profile says, without its frontmatter; none while it is as `init` wrote it. It is the note that the
-/// settings name, else `profile.md` in the shared folder; where there is none, the one that `init` wrote, for whoever named
-/// the folder otherwise didn't move it.
+/// The text of the user's profile, without its frontmatter; `None` while it is as `init` wrote it. It is the note that
+/// the settings name, else `profile.md` in the shared folder; without one, the one that `init` wrote, because a person
+/// who renamed the folder in the settings may not have moved it.
 pub fn read_profile(settings: &Settings, read: NoteReader<'_>) -> Option<String> {
     let usual = Paths::default().profile;
     let mut bytes = read(&shared(settings, &settings.paths.profile, &usual)?);

@@ -4,7 +4,7 @@ use regex_lite::Captures;
 
 use super::FoundSecret;
 use super::rule::Rule;
-use super::values::{is_password, is_placeholder, is_spoken};
+use super::values::{is_password, is_password_like, is_placeholder};
 
 #[rustfmt::skip]
 pub(super) const RULES: &[Rule] = &[
@@ -48,7 +48,7 @@ pub(super) const RULES: &[Rule] = &[
         &["password", "passwort", "kennwort", "passphrase", "passcode", "contraseña", "mot de passe", "wachtwoord",
             "senha", "passwd", "pw"],
         r#"(?i)\b(?:password|passwort|kennwort|passphrase|passcode|contraseña|mot de passe|wachtwoord|senha|passwd|pw)\b[^\n.:=;]{0,30}?\s(?:is|ist|lautet|est|es|was|war)(?:\s+now|\s+jetzt)?:?\s+["'`]?([^\s"'`]+)"#)
-        .near(2, 200).by(spoken),
+        .near(2, 200).by(prose_password),
 ];
 
 /// A command that is named first; the last group is the secret.
@@ -60,10 +60,10 @@ const fn other(keywords: &'static [&'static str], pattern: &'static str) -> Rule
     Rule::new("password", keywords, pattern).where_it(is_given)
 }
 
-fn spoken(_: &str, groups: &Captures<'_>, found: &mut Vec<FoundSecret>) {
+fn prose_password(_: &str, groups: &Captures<'_>, found: &mut Vec<FoundSecret>) {
     let Some(value) = groups.get(1) else { return };
     let said = value.as_str().trim_end_matches(['.', ',', ';', ')', '!', '?']);
-    if is_spoken(said) {
+    if is_password_like(said) {
         found.push(FoundSecret { range: value.start()..value.start() + said.len(), kind: "password" });
     }
 }

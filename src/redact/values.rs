@@ -141,7 +141,7 @@ pub(super) fn is_password(value: &str) -> bool {
 }
 
 /// Whether a word of plain speech is a password: letters and digits, and more than a name with a number.
-pub(super) fn is_spoken(value: &str) -> bool {
+pub(super) fn is_password_like(value: &str) -> bool {
     let has_sign = value.bytes().any(|byte| b"!#%^*~$@?+=".contains(&byte));
     let digits = value.bytes().filter(u8::is_ascii_digit).count();
     value.len() >= 6

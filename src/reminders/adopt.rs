@@ -70,9 +70,13 @@ pub fn adopt(
     (adopted, kept)
 }
 
-/// The reminders that say what a task does: one for each time at which it is told.
+/// The reminders for a task: one for each time of its notifications.
 fn reminders(task: &Task, now: Timestamp, zone: &Zone) -> Result<Vec<Reminder>, String> {
-    let main = task.tellings.iter().find(|telling| telling.lead == 0).or(task.tellings.first());
+    let main = task
+        .notification_times
+        .iter()
+        .find(|notification_time| notification_time.lead == 0)
+        .or(task.notification_times.first());
     let Some(main) = main else { return Err("it has no time".to_owned()) };
     let recur = match &task.repeat {
         None => Recur::None,
@@ -83,18 +87,18 @@ fn reminders(task: &Task, now: Timestamp, zone: &Zone) -> Result<Vec<Reminder>, 
         return Err("it has no words".to_owned());
     }
     let mut out: Vec<Reminder> = Vec::new();
-    for telling in &task.tellings {
-        let (date, time) = (telling.at.date(), telling.at.time());
+    for notification_time in &task.notification_times {
+        let (date, time) = (notification_time.at.date(), notification_time.at.time());
         let first = Reminder { date, time, recur, day: None, msg: msg.clone(), id: None, block_id: None };
-        let passed = schedule::resolve(zone, telling.at) < now;
+        let passed = schedule::resolve(zone, notification_time.at) < now;
         match schedule::next_occurrence(zone, &first, now).filter(|_| passed && recur != Recur::None) {
             Some(next) => out.push(Reminder { date: next.local.date(), day: next.day, ..first }),
             // A time before the task's own that has passed is of no use any more.
-            None if passed && telling.lead > 0 => {}
+            None if passed && notification_time.lead > 0 => {}
             None if passed => {
                 return Err(format!(
                     "it was due {}: give it a date that is to come, or tick it",
-                    shown(telling.at)
+                    shown(notification_time.at)
                 ));
             }
             None => out.push(first),
@@ -132,7 +136,7 @@ fn recurrence(text: &str, date: civil::Date) -> Result<Recur, String> {
     }
 }
 
-/// The line without the fields that say when it is told, and the blanks before them.
+/// The line without the fields of its notification times, and the blanks before them.
 fn without_times(line: &task::TaskLine<'_>) -> String {
     let (text, body) = (line.item.text, line.item.body);
     let about_time = |key: Key| {

@@ -84,7 +84,7 @@ impl ReminderError {
         }
     }
 
-    /// Whether what was asked for is wrong, rather than the vault.
+    /// Whether the request is wrong, rather than the vault.
     pub fn is_usage(&self) -> bool {
         matches!(self, Self::When(_) | Self::Message(_) | Self::NothingToChange)
     }

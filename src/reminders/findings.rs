@@ -8,7 +8,7 @@ use crate::format::Finding;
 use crate::format::id::ReminderId;
 use crate::vault::NotePath;
 
-/// A finding with the note that it is in: what `check` prints and a pass reports.
+/// A finding with its note, for `check` and a pass's report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PlacedFinding {
     /// The note.
@@ -110,7 +110,7 @@ fn shared_ids(ids: impl Iterator<Item = ReminderId>) -> HashSet<ReminderId> {
     ids.filter(|id| !seen.insert(*id)).collect()
 }
 
-/// Tells quickly that all ids of a large note surely differ: what a pass asks every minute.
+/// Shows quickly that all ids of a large note differ, for the pass of every minute.
 #[derive(Debug, Clone, Default)]
 pub struct IdHashes(Vec<u64>);
 
@@ -132,7 +132,7 @@ impl IdHashes {
     /// Whether an id may occur twice. Never wrong where one does; where none does, wrong as rarely as
     /// two hashes of 64 bits coincide.
     pub fn may_share(&self) -> bool {
-        // A bitmap tells the many that are surely alone; the few others are compared.
+        // A bitmap finds the many that are surely unique; the few others are compared.
         let bits = (self.0.len() * 16).next_power_of_two().max(64);
         let place = |hash: u64| (hash as usize) & (bits - 1);
         let mut seen = vec![0u64; bits / 64];

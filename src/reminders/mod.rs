@@ -59,7 +59,7 @@ pub fn id_of_line(note: &NotePath, reminder: &Reminder, taken: impl Fn(&Reminder
     id
 }
 
-/// A reminder as its line has it, without a block id: what it says, whatever the order of the fields in the note.
+/// The fields of a reminder's line, without a block id, independent of their order in the note.
 pub(crate) fn fields(reminder: &Reminder) -> String {
     Reminder { block_id: None, ..reminder.clone() }.to_line()
 }

@@ -8,8 +8,8 @@ use crate::format::invisible;
 use crate::format::reminder::{self, Parsed, Recur, Reminder, ReminderLine, RemindersFile};
 use crate::vault::{NotePath, Operation};
 
-/// The most characters of a message that is given to a command or a tool. A line that a person wrote may have more, and is
-/// told whole.
+/// The most characters of a message in a command or a tool. A line that a person wrote may have more, and is sent
+/// whole.
 pub const MOST_MESSAGE_CHARS: usize = 2_000;
 
 /// A reminder to add.
@@ -118,7 +118,7 @@ pub fn change(line: &ReminderLine, changes: &Changes) -> Result<LinePlan, Remind
     Ok(LinePlan { id, text, operation })
 }
 
-/// The line taken out; `id` is what it is known by, also where it has none yet.
+/// The plan that removes the line; `id` is its id, also if the line has none yet.
 pub fn remove(line: &ReminderLine, id: ReminderId) -> LinePlan {
     LinePlan { id, text: lossy(line), operation: Operation::DeleteLine { line: line.text.clone() } }
 }

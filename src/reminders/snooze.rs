@@ -12,11 +12,11 @@ use crate::schedule::{self, Zone};
 use crate::vault::Origin;
 
 impl VaultReminders<'_> {
-    /// Lets the reminder with the id come again at a local time. Where its line is gone, `said` is what it said; `is_told`
-    /// says of a local time of it whether it was told then, or may have been.
+    /// Lets the reminder with the id come again at a local time. If its line is deleted, `said` is its text; `is_told`
+    /// returns whether its occurrence at a local time was sent, or may have been.
     ///
     /// # Errors
-    /// It is not known, or the note can't be written.
+    /// The reminder is unknown, or the note can't be written.
     pub fn snooze(
         &self,
         id: &str,
@@ -63,8 +63,8 @@ impl VaultReminders<'_> {
     }
 }
 
-/// The local time so much later, on the whole minute after. Where the clocks go back, a local time that comes twice means
-/// its first coming; one in the second is then the first minute that is later beyond doubt.
+/// The local time so much later, on the whole minute after. Where the clocks go back, a local time that comes twice
+/// means its first coming; one in the second is then the first minute that is certainly later.
 pub fn local_after(now: Timestamp, by: SignedDuration, zone: &Zone) -> civil::DateTime {
     let at = now.saturating_add(by).unwrap_or(Timestamp::MAX);
     let local = zone.tz().to_datetime(at);

@@ -111,10 +111,10 @@ impl VaultReminders<'_> {
         self.remove_line(line, line.reminder.id.ok_or(ReminderError::NothingToChange)?, origin)
     }
 
-    /// Removes this line, which is known as `id`, also where it has no id yet.
+    /// Removes this line, whose id is `id`, also if it has none yet.
     ///
     /// # Errors
-    /// The line is gone, or the note can't be written.
+    /// The line is deleted, or the note can't be written.
     pub fn remove_line(
         &self,
         line: &ReminderLine,
@@ -139,10 +139,10 @@ impl VaultReminders<'_> {
         self.skip_next_of(line, line.reminder.id.ok_or(ReminderError::NothingToChange)?, now, origin)
     }
 
-    /// Moves this line, which is known as `id`, past its next occurrence after `now`, also where it has no id yet.
+    /// Moves this line, whose id is `id`, past its next occurrence after `now`, also if it has none yet.
     ///
     /// # Errors
-    /// It isn't recurring, the line is gone, or the note can't be written.
+    /// It isn't recurring, the line is deleted, or the note can't be written.
     pub fn skip_next_of(
         &self,
         line: &ReminderLine,

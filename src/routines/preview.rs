@@ -66,7 +66,7 @@ pub fn destination(workspace: &Workspace, routine: &Routine) -> String {
         (Delivery::Note, Err(problem)) => problem,
         _ => match routine.scope.as_deref().filter(|scope| *scope != "console") {
             Some(scope) => scope.to_owned(),
-            None => format!("where reminders go ({})", workspace.outlets(false).primary.name()),
+            None => format!("where reminders go ({})", workspace.delivery_order(false).primary.name()),
         },
     }
 }

@@ -91,7 +91,7 @@ pub struct RunnerParts {
     /// How long a brain may be silent.
     pub watch: Watch,
     /// The notifiers, in their order.
-    pub outlets: DeliveryOrder,
+    pub delivery_order: DeliveryOrder,
 }
 
 /// The tools that a routine of this name and head may call.
@@ -299,7 +299,7 @@ impl Runner {
                 ("sent", Some((run_texts::scope(routine), run_texts::message(run, &answer.text, tz))))
             }
         };
-        let limit = self.parts.outlets.primary.limit();
+        let limit = self.parts.delivery_order.primary.limit();
         fail::fail_point!("routines::before-fixed");
         let text = (answer.text.as_str(), answer.facts.render());
         self.journal.fix_run(&run.key, (text.0, &text.1), outcome, message, limit)?;
@@ -378,7 +378,7 @@ impl Runner {
     /// Sends the rest of the run's message; the run's lock keeps others from it.
     async fn send(&self, run: &Run) -> Result<Progress, RunError> {
         let parts = &self.parts;
-        let context = parts.workspace.pass_context(&self.journal, &parts.outlets, &self.settings);
+        let context = parts.workspace.pass_context(&self.journal, &parts.delivery_order, &self.settings);
         let progress = send_run(&context, &run.key).await?;
         if progress == Progress::Sent {
             self.journal.prune_answers()?;

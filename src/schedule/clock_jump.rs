@@ -15,16 +15,16 @@ pub const LATENESS: SignedDuration = SignedDuration::from_mins(5);
 /// Further forward than this (cron's limit too) is a machine that was off.
 pub const MISSED_AFTER: SignedDuration = SignedDuration::from_hours(3);
 
-/// How the wall clock moved against what was expected.
+/// The kind of the wall clock's step against the expectation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StepKind {
     /// It is where it should be.
     Steady,
-    /// Forward by up to [`LATENESS`]: what became due in between comes at once, as if on time.
+    /// Forward by up to [`LATENESS`]: items that became due in between come at once, as if on time.
     Late(SignedDuration),
     /// Forward by up to [`MISSED_AFTER`]: the same, each saying when it was due.
     Skipped(SignedDuration),
-    /// Forward by more: what became due in between was missed while the machine was off.
+    /// Forward by more: items that became due in between were missed while the machine was off.
     Missed(SignedDuration),
     /// Backward, by so much: times that come again have fired already and don't fire again.
     Backward(SignedDuration),

@@ -25,8 +25,8 @@ pub struct Due {
     pub occurrence: Occurrence,
     /// How many earlier ones are folded into it.
     pub missed: u32,
-    /// Where the line moves: the first occurrence after now. `None` for a one-off, whose line goes,
-    /// as does that of a reminder at the end of the calendar.
+    /// The line's next occurrence after now. `None` for a one-off, whose line is deleted, and for a reminder at the end
+    /// of the calendar.
     pub next: Option<Next>,
 }
 
@@ -57,8 +57,8 @@ impl<'z> Moment<'z> {
     /// The instant `now` in `zone`.
     pub fn new(zone: &'z Zone, now: Timestamp) -> Self {
         let local = zone.tz().to_datetime(now);
-        // Clocks were never put back by more than a day and an hour (the date line), so what is two
-        // days later on the clock is later.
+        // Clocks were never put back by more than a day and an hour (the date line), so a time two days later on the
+        // clock is later.
         let horizon = local.saturating_add(SignedDuration::from_hours(48));
         Self { zone, now, local, horizon }
     }
@@ -117,7 +117,7 @@ impl<'z> Moment<'z> {
     }
 }
 
-/// The greatest index whose occurrence is `past`, looked for around the local time `near`.
+/// The greatest index whose occurrence is `past`, searched around the local time `near`.
 fn index_at(series: &Series, past: impl Fn(civil::DateTime) -> bool, near: civil::DateTime) -> Option<u32> {
     let is_past = |index| series.step(index).is_some_and(|step| past(step.local));
     let mut index = series.index_near(near);

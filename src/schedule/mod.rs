@@ -43,7 +43,7 @@ pub use resolve::resolve;
 pub use series::{Series, Step};
 pub use timetable::Timetable;
 pub use zone::{Zone, ZoneError, database_version};
-pub use zone_data_check::{Difference, second_database_version, second_opinion};
+pub use zone_data_check::{Difference, compare_zone_data, other_database_version};
 
 use jiff::{Timestamp, civil};
 
@@ -70,8 +70,8 @@ pub fn due(zone: &Zone, reminder: &Reminder, now: Timestamp) -> Option<Due> {
 
 /// The due occurrence at `now` besides those up to and including the local time `sent`.
 ///
-/// This is for a line that was delivered but not yet rewritten (a crash, a file that isn't quiet):
-/// what the journal has as sent is neither due again nor counted as missed.
+/// This is for a line that was delivered but not yet rewritten (a crash, a file that isn't quiet): occurrences that the
+/// journal has as sent are neither due again nor counted as missed.
 pub fn due_after(zone: &Zone, reminder: &Reminder, sent: civil::DateTime, now: Timestamp) -> Option<Due> {
     Moment::new(zone, now).due_after(reminder, sent)
 }

@@ -18,7 +18,7 @@ impl Pause {
         self.until.is_none_or(|until| now < until)
     }
 
-    /// `paused until 2026-12-24 18:00`, with what goes on and how it is ended.
+    /// `paused until 2026-12-24 18:00`, with the work that goes on and the command that ends the pause.
     pub fn words(&self, tz: &TimeZone) -> String {
         let until = match self.until {
             Some(until) => tz.to_datetime(until).strftime("until %Y-%m-%d %H:%M").to_string(),

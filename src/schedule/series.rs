@@ -27,8 +27,8 @@ pub struct Step {
 impl Series {
     /// The series of those fields of a line.
     ///
-    /// `day` counts only for a monthly reminder whose date is the last day of its month and earlier
-    /// than `day`; otherwise it says nothing and is dropped.
+    /// `day` counts only for a monthly reminder whose date is the last day of its month and earlier than `day`;
+    /// otherwise it has no effect and is dropped.
     pub fn new(date: Date, time: Time, recur: Recur, day: Option<i8>) -> Self {
         let meant = day
             .filter(|&day| recur == Recur::Monthly && (29..=31).contains(&day))

@@ -50,7 +50,7 @@ fn next_hourly(repeat: &Repeat, start: Date, after: Date) -> Option<Date> {
     start.checked_add((hours / 24).days()).ok()
 }
 
-/// A rule with what its start fills in.
+/// A rule, completed from its start.
 struct Rule<'a> {
     repeat: &'a Repeat,
     start: Date,

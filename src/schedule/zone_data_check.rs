@@ -14,9 +14,9 @@ use super::Zone;
 /// A span of time over which the two databases give different offsets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Difference {
-    /// Its first instant, to the second; where it began earlier, the start of what was asked for.
+    /// Its first instant, to the second; if it began earlier, the start of the queried span.
     pub from: Timestamp,
-    /// The first instant after it; `None` where it lasts to the end of what was asked for.
+    /// The first instant after it; `None` if it lasts to the end of the queried span.
     pub until: Option<Timestamp>,
     /// The offset that reminders go by.
     pub ours: Offset,
@@ -25,25 +25,25 @@ pub struct Difference {
 }
 
 /// The release of the other database, such as `2025b`.
-pub fn second_database_version() -> &'static str {
+pub fn other_database_version() -> &'static str {
     chrono_tz::IANA_TZDB_VERSION
 }
 
 /// All spans in the `years` (of 365 days) after `from` over which chrono-tz gives `zone` another
 /// offset than ours; in order, without overlaps.
-pub fn second_opinion(zone: &Zone, from: Timestamp, years: u32) -> Vec<Difference> {
+pub fn compare_zone_data(zone: &Zone, from: Timestamp, years: u32) -> Vec<Difference> {
     let other = chrono_tz::Tz::from_str(zone.name()).ok();
     let end = from
         .saturating_add(SignedDuration::from_hours(24 * 365 * i64::from(years)))
         .unwrap_or(Timestamp::MAX)
         .as_second();
-    let opinions = |second| opinions(zone, other, second);
+    let both_offsets = |second| both_offsets(zone, other, second);
 
     let mut differences: Vec<Difference> = Vec::new();
     let mut begin = from.as_second();
     while begin < end {
-        let change = next_change(begin, end, &opinions);
-        let (ours, theirs) = opinions(begin);
+        let change = next_change(begin, end, &both_offsets);
+        let (ours, theirs) = both_offsets(begin);
         if theirs != Some(ours) {
             differences.push(Difference {
                 from: instant(begin),
@@ -57,9 +57,9 @@ pub fn second_opinion(zone: &Zone, from: Timestamp, years: u32) -> Vec<Differenc
     differences
 }
 
-type Opinions = (Offset, Option<Offset>);
+type BothOffsets = (Offset, Option<Offset>);
 
-fn opinions(zone: &Zone, other: Option<chrono_tz::Tz>, second: i64) -> Opinions {
+fn both_offsets(zone: &Zone, other: Option<chrono_tz::Tz>, second: i64) -> BothOffsets {
     let ours = zone.tz().to_offset(instant(second));
     let theirs = other.and_then(|tz| {
         let utc = DateTime::<Utc>::from_timestamp(second, 0)?.naive_utc();
@@ -70,14 +70,14 @@ fn opinions(zone: &Zone, other: Option<chrono_tz::Tz>, second: i64) -> Opinions 
 
 /// The first second after `begin` with other opinions than at `begin`, or `end`. Opinions that change
 /// and change back within six hours would be overlooked; no zone has done so.
-fn next_change(begin: i64, end: i64, opinions: &impl Fn(i64) -> Opinions) -> i64 {
+fn next_change(begin: i64, end: i64, both_offsets: &impl Fn(i64) -> BothOffsets) -> i64 {
     const STRIDE: i64 = 6 * 3600;
-    let at_begin = opinions(begin);
+    let at_begin = both_offsets(begin);
     let mut same = begin;
     loop {
         let probe = (same + STRIDE).min(end);
-        if opinions(probe) != at_begin {
-            return bisect(same, probe, |second| opinions(second) == at_begin);
+        if both_offsets(probe) != at_begin {
+            return bisect(same, probe, |second| both_offsets(second) == at_begin);
         }
         if probe == end {
             return end;

@@ -1,4 +1,4 @@
-//! What is asked of the search, and what comes back: a [`Query`], and an [`Answer`] of [`Hit`]s that says how fresh it is.
+//! Defines a search's input, [`Query`], and its output, an [`Answer`] of [`Hit`]s that says how fresh it is.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Work on parts of something large, shared out to the processor's cores.
+//! Splits large work into parts, one for each of the processor's cores.
 
 use rayon::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What can go wrong with the index, in a person's words.
+//! Defines the errors of the index, in words for people.
 
 use std::path::{Path, PathBuf};
 

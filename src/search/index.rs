@@ -1,7 +1,7 @@
-//! [`Index`]: the cache of a vault's words, opened once and asked often.
+//! [`Index`]: the cache of a vault's words, opened once and queried often.
 //!
-//! What enters is a vault and the folder of its cache; a missing, old or damaged cache is made anew. Its methods stand in
-//! the rooms that do the work: [`crate::search::follow`] brings it up to date, [`crate::search::give`] answers.
+//! A vault and the folder of its cache come in; a missing, old or damaged cache is made anew. Its methods are in the
+//! rooms that do the work: [`crate::search::follow`] updates it, [`crate::search::give`] answers.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};

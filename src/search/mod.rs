@@ -1,26 +1,26 @@
-//! Search: from the vault's notes to the few blocks that answer a question.
+//! Searches the vault's notes for the few blocks that answer a question.
 //!
-//! What enters: notes as bytes, and a question as somebody typed it. What leaves: an [`Answer`] of [`Hit`]s, best first,
-//! with how fresh it is, or what is given to a prompt without being asked for ([`Recalled`]). What never happens: it never
-//! writes to the vault, and nothing in its cache is the only copy of anything; delete the cache and every answer is the
-//! same, to the last digit of a score.
+//! Notes as bytes, and a question as it was typed, come in. An [`Answer`] of [`Hit`]s goes out, best first, with its
+//! freshness; or [`Recalled`], the memories that a prompt gets without asking. The vault is never written, and the
+//! cache never holds the only copy of anything: without the cache every answer is the same, to the last digit of a
+//! score.
 //!
 //! The rooms, in the order in which data passes them:
 //!
 //! | room | from | to |
 //! |---|---|---|
 //! | [`read`] | a file's bytes | [`Block`]s: paragraphs, items, turns |
-//! | [`analyze`] | text | terms, speakers, the shape of what is said |
-//! | [`store`] | blocks and terms | the cache: tantivy's segments, a SQLite catalog, what ranking knows of blocks |
-//! | [`follow`] | the vault's changes | a cache that has them, or a view beside it; never older than what is on disk |
-//! | [`query`] | what was typed | words, filters, scopes, what kind of answer is wanted |
+//! | [`analyze`] | text | terms, speakers, the shape of a sentence |
+//! | [`store`] | blocks and terms | the cache: tantivy's segments, a SQLite catalog, the ranking's data on blocks |
+//! | [`follow`] | the vault's changes | an updated cache, or a view beside it; never older than the files on disk |
+//! | [`query`] | the typed text | words, filters, scopes, the kind of answer that is wanted |
 //! | [`retrieve`] | words, vectors | candidates |
 //! | [`rank`] | candidates | scores: every signal and threshold of ranking stands here; the weights of all rooms stand in [`weights`] |
 //! | [`give`] | what ranks best | hits, excerpts, injections, or `NONE` |
 //!
-//! Two faces are used by the rest of the program. [`Index`] answers by words alone and keeps the cache. [`Recall`] stands
-//! on it and answers by words and meaning, for whoever asks ([`Recall::search`]) and for prompts ([`Recall::recall`]).
-//! [`Asker`] puts the same questions to a running daemon first, which has everything warm.
+//! The rest of the program uses three types. [`Index`] answers by words alone and keeps the cache. [`Recall`] is built
+//! on it and answers by words and meaning, for questions ([`Recall::search`]) and for prompts ([`Recall::recall`]).
+//! [`Asker`] puts the same questions to a running daemon first, which has everything in memory.
 //!
 //! Memory is untrusted text: it is quoted, marked and bounded here, and never an instruction.
 

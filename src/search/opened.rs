@@ -1,4 +1,4 @@
-//! The index of an opened vault.
+//! Opens the index of an opened vault.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
-//! [`Recall`]: search by words and meaning over one vault, opened once and asked often.
+//! [`Recall`]: search by words and meaning over one vault, opened once and queried often.
 //!
-//! It stands on an [`Index`] and sees the segments of its state as ranking does (the corpus); [`crate::search::follow`] brings
-//! it there, [`crate::search::give`] has the methods that answer.
+//! It is built on an [`Index`] and holds the ranking's view of its segments (the corpus). [`crate::search::follow`]
+//! updates it; [`crate::search::give`] has the methods that answer.
 
 use std::cell::OnceCell;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};

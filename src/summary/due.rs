@@ -275,7 +275,7 @@ fn event_texts_with<'b>(changes: &Changes<'b>, events: &'b [LogBlock], zone: &Ti
         let text = changes.text(block)?;
         let text = match event.kind {
             EventKind::User => history::strip_mentions(text).to_owned(),
-            EventKind::Agent => crate::format::log::said_and_facts(text).0.trim().to_owned(),
+            EventKind::Agent => crate::format::log::split_facts(text).0.trim().to_owned(),
             EventKind::Tool => history::shorten(text, TOOL_CHARS),
             EventKind::System | EventKind::Recall => return None,
         };

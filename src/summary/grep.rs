@@ -130,11 +130,8 @@ impl Query {
                 return None;
             }
             let text = changes.text(block)?;
-            let text = if event.kind == EventKind::Agent {
-                crate::format::log::said_and_facts(text).0
-            } else {
-                text
-            };
+            let text =
+                if event.kind == EventKind::Agent { crate::format::log::split_facts(text).0 } else { text };
             let at = self.find(text)?;
             let cite = event.id.as_ref().map_or_else(|| "[msg]".to_owned(), |id| format!("[msg#^{id}]"));
             let snippet = snippet(text, at);

@@ -87,7 +87,9 @@ pub fn snooze(
     let is_told = |changed: &ChangedNote| {
         let here = TaskRef { due: Some(to), ..*meant };
         let placed = here.find(&changed.bytes, rules);
-        placed.is_some_and(|placed| placed.task.tellings.iter().any(|telling| telling.at == to))
+        placed.is_some_and(|placed| {
+            placed.task.notification_times.iter().any(|notification_time| notification_time.at == to)
+        })
     };
     changed.filter(is_told).ok_or(TaskError::Unwritable(text))
 }
@@ -188,7 +190,7 @@ fn drift(step: Step, rule: &str) -> Option<String> {
 fn done_in_reminder(line: &TaskLine<'_>, rules: &Rules, now: DateTime) -> Result<ChangedText, TaskError> {
     let mut written = ChangedText::only(edit::ticked(line, Format::Reminder, None));
     let Some(rule) = line.field(Format::Reminder, Key::Repeat) else { return Ok(written) };
-    let Some(when) = line.telling_field(Format::Reminder).and_then(|field| field.when) else {
+    let Some(when) = line.notification_field(Format::Reminder).and_then(|field| field.when) else {
         return Ok(written);
     };
     let repeat = understood(line.value(rule))?;
@@ -215,7 +217,7 @@ fn next_alarm(repeat: &Repeat, when: When, now: DateTime) -> Option<When> {
 fn done_in_toast(line: &TaskLine<'_>, rules: &Rules, today: Date) -> Result<ChangedText, TaskError> {
     let ticked = ChangedText::only(edit::ticked(line, Format::Reminder, None));
     let Some(rule) = line.field(Format::Reminder, Key::Repeat) else { return Ok(ticked) };
-    let Some(when) = line.telling_field(Format::Reminder).and_then(|field| field.when) else {
+    let Some(when) = line.notification_field(Format::Reminder).and_then(|field| field.when) else {
         return Ok(ticked);
     };
     let refused = |error| TaskError::Repeat { rule: line.value(rule).trim().to_owned(), error };

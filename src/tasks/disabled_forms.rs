@@ -33,7 +33,7 @@ pub fn offer(
         return Ok(None);
     }
     let mut scanner = Scanner::default();
-    scanner.look(vault, &TaskSettings::with(off.clone(), settings, zone), now)?;
+    scanner.scan(vault, &TaskSettings::with(off.clone(), settings, zone), now)?;
     let tasks = scanner.tasks();
     let count = |format: Format| tasks.iter().filter(|(_, found)| found.task.format == format).count();
     let counts: Vec<(Format, usize)> =

@@ -26,10 +26,10 @@ pub(super) fn done(
     rules: &Rules,
     now: DateTime,
 ) -> Result<ChangedNote, TaskError> {
-    let says = note::says(bytes, rules).ok_or_else(|| TaskError::gone(meant))?;
+    let fields = note::fields(bytes, rules).ok_or_else(|| TaskError::gone(meant))?;
     let names = &rules.notes;
     let (mut changes, mut remark) = (Vec::new(), None);
-    match &says.recurrence {
+    match &fields.recurrence {
         None => {
             let status = names.done.first().map_or("done", String::as_str);
             changes.push(Change::Set(names.status.clone(), status.to_owned()));
@@ -38,12 +38,12 @@ pub(super) fn done(
         Some(text) => {
             let rule = rrule::read(text)
                 .map_err(|error| TaskError::Repeat { rule: text.trim().to_owned(), error })?;
-            let (moved, said) = next_time(&says, text, &rule, rules, now.date());
+            let (moved, said) = next_time(&fields, text, &rule, rules, now.date());
             changes.extend(moved);
             remark = Some(said);
         }
     }
-    if says.has_modified {
+    if fields.has_modified {
         let at = now.to_zoned(rules.zone.clone()).map(|at| at.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string());
         changes.extend(at.ok().map(|at| Change::Set(names.modified.clone(), at)));
     }
@@ -54,8 +54,8 @@ pub(super) fn done(
 /// The note on another day: the day that it is planned for, else the one that it is due on. `None` where it has neither, or a
 /// form that is none of TaskNotes'.
 pub(super) fn moved(bytes: &[u8], rules: &Rules, to: DateTime) -> Option<ChangedNote> {
-    let (says, names) = (note::says(bytes, rules)?, &rules.notes);
-    let (name, was) = match (says.scheduled, says.due) {
+    let (fields, names) = (note::fields(bytes, rules)?, &rules.notes);
+    let (name, was) = match (fields.scheduled, fields.due) {
         (Some(was), _) => (&names.scheduled, was),
         (None, Some(was)) => (&names.due, was),
         (None, None) => return None,
@@ -68,35 +68,35 @@ pub(super) fn moved(bytes: &[u8], rules: &Rules, to: DateTime) -> Option<Changed
 
 /// The changes that move a recurring one on, and when it comes again.
 fn next_time(
-    says: &TaskNoteFields,
+    fields: &TaskNoteFields,
     text: &str,
     rule: &Rrule,
     rules: &Rules,
     today: Date,
 ) -> (Vec<Change>, String) {
     let names = &rules.notes;
-    let planned = says.scheduled.filter(|_| !says.from_completion);
+    let planned = fields.scheduled.filter(|_| !fields.from_completion);
     let day = planned.map_or(today, |when| when.date);
     let mut changes = vec![Change::Push(names.instances.clone(), vec![day.to_string()])];
-    let start = if says.from_completion { Some(day) } else { rule.start };
-    let start = start.or(says.scheduled.map(|when| when.date)).or(says.created).unwrap_or(today);
-    if says.from_completion || rule.start.is_none() {
+    let start = if fields.from_completion { Some(day) } else { rule.start };
+    let start = start.or(fields.scheduled.map(|when| when.date)).or(fields.created).unwrap_or(today);
+    if fields.from_completion || rule.start.is_none() {
         changes.push(Change::Set(names.recurrence.clone(), rrule::starting(text, start)));
     }
-    let over: HashSet<String> = if says.from_completion {
-        says.skipped.iter().cloned().chain([day.to_string()]).collect()
+    let over: HashSet<String> = if fields.from_completion {
+        fields.skipped.iter().cloned().chain([day.to_string()]).collect()
     } else {
-        says.instances.iter().chain(&says.skipped).cloned().chain([day.to_string()]).collect()
+        fields.instances.iter().chain(&fields.skipped).cloned().chain([day.to_string()]).collect()
     };
     let Some(next) = next_open(rule, start, today, &over) else {
         return (changes, "it doesn't come again".to_owned());
     };
-    let kept = says.due.zip(says.scheduled).filter(|(due, _)| names.keep_offset || due.date < next);
+    let kept = fields.due.zip(fields.scheduled).filter(|(due, _)| names.keep_offset || due.date < next);
     if let Some((due, scheduled)) = kept {
         let due = When { date: next.saturating_add(due.date - scheduled.date), ..due };
         changes.push(Change::Set(names.due.clone(), written(due)));
     }
-    let scheduled = When { date: next, time: says.scheduled.and_then(|when| when.time) };
+    let scheduled = When { date: next, time: fields.scheduled.and_then(|when| when.time) };
     changes.push(Change::Set(names.scheduled.clone(), written(scheduled)));
     (changes, format!("it comes again on {next}"))
 }

@@ -12,20 +12,29 @@ const MOST: usize = 800;
 /// When the task is told again after what its note says now, before `until` and in order. `bytes` is its line, or the note
 /// that it is; nothing where its rule isn't understood.
 pub fn later(meant: TaskRef<'_>, task: &Task, bytes: &[u8], rules: &Rules, until: DateTime) -> Vec<DateTime> {
-    let (mut bytes, mut tellings) = (bytes.to_vec(), task.tellings.clone());
+    let (mut bytes, mut notification_times) = (bytes.to_vec(), task.notification_times.clone());
     let mut out = Vec::new();
     for _ in 0..MOST {
-        let (Some(first), Some(last)) = (tellings.first(), tellings.last()) else { break };
+        let (Some(first), Some(last)) = (notification_times.first(), notification_times.last()) else {
+            break;
+        };
         let this = TaskRef { due: Some(first.at), ..meant };
         let Ok(changed) = change::done(&bytes, &this, rules, last.at) else { break };
         let Some(next) = (TaskRef { due: None, ..meant }).find(&changed.bytes, rules) else { break };
-        let goes_on = next.task.tellings.first().is_some_and(|next| first.at < next.at && next.at < until);
+        let goes_on =
+            next.task.notification_times.first().is_some_and(|next| first.at < next.at && next.at < until);
         if !goes_on {
             break;
         }
-        out.extend(next.task.tellings.iter().map(|telling| telling.at).filter(|at| *at < until));
+        out.extend(
+            next.task
+                .notification_times
+                .iter()
+                .map(|notification_time| notification_time.at)
+                .filter(|at| *at < until),
+        );
         bytes = if next.text.is_empty() { changed.bytes } else { next.text };
-        tellings = next.task.tellings;
+        notification_times = next.task.notification_times;
     }
     out
 }

@@ -40,7 +40,7 @@ pub fn rewritten(
     if task.format == Format::TaskNotes {
         let to = rewrite.to.filter(|_| rewrite.words.is_none()).ok_or_else(unwritable)?;
         let changed = note::moved(bytes, rules, to).ok_or_else(unwritable)?;
-        return told_at(changed, meant, rules, to).ok_or_else(unwritable);
+        return is_notified_at(changed, meant, rules, to).ok_or_else(unwritable);
     }
     let mut line = text.clone();
     if let Some(words) = rewrite.words {
@@ -49,8 +49,8 @@ pub fn rewritten(
         let after = edit::reworded(&read, words).filter(|_| is_line).ok_or_else(unwritable)?;
         let says_so = task::read_line(&after, rules).is_some_and(|after| {
             after.words == words.split_whitespace().collect::<Vec<_>>().join(" ")
-                && (after.format, &after.tellings, &after.repeat)
-                    == (task.format, &task.tellings, &task.repeat)
+                && (after.format, &after.notification_times, &after.repeat)
+                    == (task.format, &task.notification_times, &task.repeat)
         });
         line = Some(after).filter(|_| says_so).ok_or_else(unwritable)?;
     }
@@ -60,14 +60,24 @@ pub fn rewritten(
     let words = task::read_line(&line, rules).map(|task| task.words).ok_or_else(unwritable)?;
     let id = task_id(meant.path, &words);
     let changed = put(bytes, &placed, task.format, ChangedText::only(line));
-    told_at(changed, &TaskRef { id: &id, ..*meant }, rules, to).ok_or_else(unwritable)
+    is_notified_at(changed, &TaskRef { id: &id, ..*meant }, rules, to).ok_or_else(unwritable)
 }
 
 /// A change, if the task is told at that time after it.
-fn told_at(changed: ChangedNote, meant: &TaskRef<'_>, rules: &Rules, to: DateTime) -> Option<ChangedNote> {
+fn is_notified_at(
+    changed: ChangedNote,
+    meant: &TaskRef<'_>,
+    rules: &Rules,
+    to: DateTime,
+) -> Option<ChangedNote> {
     let here = TaskRef { due: Some(to), ..*meant };
     let placed = here.find(&changed.bytes, rules)?;
-    placed.task.tellings.iter().any(|telling| telling.at == to).then_some(changed)
+    placed
+        .task
+        .notification_times
+        .iter()
+        .any(|notification_time| notification_time.at == to)
+        .then_some(changed)
 }
 
 /// The note without the task's line.
@@ -90,7 +100,7 @@ pub fn removed(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules) -> Result<Chang
 pub fn skipped(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules) -> Result<ChangedNote, TaskError> {
     let placed = meant.find(bytes, rules).ok_or_else(|| TaskError::gone(meant))?;
     let (task, text) = (&placed.task, &placed.text);
-    let last = task.tellings.last().map(|telling| telling.at);
+    let last = task.notification_times.last().map(|notification_time| notification_time.at);
     let until = last.map_or(DateTime::MAX, |last| last.saturating_add(AHEAD_DAYS.days()));
     let this = TaskRef { due: None, ..*meant };
     let later = repeats::later(this, task, if text.is_empty() { bytes } else { text }, rules, until);

@@ -29,8 +29,13 @@ pub struct ScannedTask {
 
 impl ScannedTask {
     /// A fingerprint of its words and times: another where a person, a plugin or a form changed them.
-    pub fn standing(&self) -> String {
-        let times: Vec<String> = self.task.tellings.iter().map(|telling| telling.at.to_string()).collect();
+    pub fn fingerprint(&self) -> String {
+        let times: Vec<String> = self
+            .task
+            .notification_times
+            .iter()
+            .map(|notification_time| notification_time.at.to_string())
+            .collect();
         let repeat = self.task.repeat.as_ref().map_or_else(String::new, |repeat| format!(" ({repeat})"));
         format!("{} {}{repeat}", times.join(", "), self.task.words)
     }
@@ -57,7 +62,7 @@ impl Scanner {
     ///
     /// # Errors
     /// The vault can't be listed, or what its plugins mean can't be found out: then nothing is known.
-    pub fn look(
+    pub fn scan(
         &mut self,
         vault: &Vault,
         settings: &TaskSettings,
@@ -96,7 +101,8 @@ impl Scanner {
     fn take(&mut self, path: &NotePath, stat: Stat, tasks: Vec<PlacedTask>, now: Timestamp) {
         let before = self.notes.get(path.as_str());
         let known = |id: &str, task: &Task| {
-            let same = |old: &&ScannedTask| old.id == id && old.task.tellings == task.tellings;
+            let same =
+                |old: &&ScannedTask| old.id == id && old.task.notification_times == task.notification_times;
             before.and_then(|seen| seen.tasks.iter().find(same))
         };
         let tasks = tasks
@@ -127,7 +133,11 @@ impl Scanner {
     /// The local times before `until` at which a task is told after those that its note says now, were each done on its day.
     pub fn later(&self, vault: &Vault, path: &str, found: &ScannedTask, until: DateTime) -> Vec<DateTime> {
         let comes_again = found.task.repeat.is_some()
-            && found.task.tellings.first().is_some_and(|telling| telling.at < until);
+            && found
+                .task
+                .notification_times
+                .first()
+                .is_some_and(|notification_time| notification_time.at < until);
         let (Some(rules), true) = (&self.rules, comes_again) else { return Vec::new() };
         let note = || vault.read(&NotePath::new(path).ok()?).ok();
         let bytes = if found.text.is_empty() { note() } else { Some(found.text.clone()) };

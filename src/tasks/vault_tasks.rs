@@ -106,13 +106,16 @@ impl VaultTasks<'_> {
         now: Timestamp,
     ) -> Result<(Vec<ListedTask>, Vec<String>), TaskError> {
         let Some(settings) = self.settings else { return Ok((Vec::new(), Vec::new())) };
-        let problems = scanner.look(self.vault, settings, now).map_err(TaskError::Plugins)?;
+        let problems = scanner.scan(self.vault, settings, now).map_err(TaskError::Plugins)?;
         let mut listed: Vec<ListedTask> = scanner
             .tasks()
             .into_iter()
             .filter_map(|(path, found)| {
-                let mut times =
-                    found.task.tellings.iter().map(|it| (it.at, schedule::resolve(self.zone, it.at)));
+                let mut times = found
+                    .task
+                    .notification_times
+                    .iter()
+                    .map(|it| (it.at, schedule::resolve(self.zone, it.at)));
                 let (local, at) = times.clone().find(|(_, at)| *at > now).or_else(|| times.next_back())?;
                 Some(ListedTask {
                     id: found.id.clone(),

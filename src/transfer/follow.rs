@@ -115,7 +115,7 @@ pub fn follow(workspace: &Workspace, name: &str, from: &Path) -> Result<Followed
     let ours: Vec<String> = copied.keys().filter(|path| path.starts_with(&prefix)).cloned().collect();
     let paths: std::collections::BTreeSet<String> = there.keys().cloned().chain(ours).collect();
     let why = Why::new(Actor::Hook, format!("followed {name}: its notes are those of its folder"));
-    workspace.together(&why, || -> Result<(), FollowError> {
+    workspace.as_one_commit(&why, || -> Result<(), FollowError> {
         for path in paths {
             one(workspace, &path, there.get(&path), &mut copied, &mut done, &why)?;
         }

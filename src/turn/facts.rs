@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::skills::Names;
 use crate::brain::FailureClass;
-use crate::format::log::said_and_facts;
+use crate::format::log::split_facts;
 
 /// The facts of an answer: brain, sources, usage and cost.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -110,7 +110,7 @@ impl Facts {
         if line.contains('\n') {
             return None;
         }
-        Self::of(&said_and_facts(line).1)
+        Self::of(&split_facts(line).1)
     }
 
     /// Builds the facts from keys and values; `None` if a value is invalid.
@@ -149,7 +149,7 @@ impl Facts {
 
 /// The text of an `[!agent]` block, and the facts that end it.
 pub fn split(content: &str) -> (&str, Option<Facts>) {
-    let (said, pairs) = said_and_facts(content);
+    let (said, pairs) = split_facts(content);
     match Facts::of(&pairs) {
         Some(facts) => (said, Some(facts)),
         None => (content, None),

@@ -10,7 +10,7 @@ pub enum VaultError {
     /// The vault's folder isn't there: unmounted, moved or never made.
     #[error("the vault `{}` is not there; is its disk mounted?", .0.display())]
     Gone(PathBuf),
-    /// What was given as a vault is no folder.
+    /// The given vault is no folder.
     #[error("`{}` is not a folder, so it can't be a vault", .0.display())]
     NotAFolder(PathBuf),
     /// No such note.
@@ -31,7 +31,7 @@ pub enum VaultError {
     NotAFile {
         /// Which note.
         path: NotePath,
-        /// What it is, with its article: `a folder`.
+        /// Its kind, with its article: `a folder`.
         what: &'static str,
     },
     /// A symbolic link on the way leads out of the vault.
@@ -48,7 +48,7 @@ pub enum VaultError {
     Io {
         /// Which note.
         path: NotePath,
-        /// What it said.
+        /// Its error.
         source: io::Error,
     },
     /// The operating system said no to the vault's folder itself.
@@ -56,7 +56,7 @@ pub enum VaultError {
     Root {
         /// The folder.
         root: PathBuf,
-        /// What it said.
+        /// Its error.
         source: io::Error,
     },
 }
@@ -79,7 +79,7 @@ impl VaultError {
     }
 }
 
-/// Why a note is left alone until a person has looked at it.
+/// The reason why a note is left alone until a person has checked it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The file is empty, and was not when it was last seen (or was never seen).
@@ -168,9 +168,9 @@ pub enum EditError {
     Write {
         /// Which note.
         path: NotePath,
-        /// What was being done.
+        /// The failed step.
         step: &'static str,
-        /// What the operating system said.
+        /// The operating system's error.
         source: io::Error,
     },
     /// The edit journal can't be used.
@@ -178,7 +178,7 @@ pub enum EditError {
     Journal {
         /// The file or folder.
         path: PathBuf,
-        /// What the operating system said.
+        /// The operating system's error.
         source: io::Error,
     },
 }

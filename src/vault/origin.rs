@@ -2,10 +2,10 @@
 
 use super::why::{Actor, Why};
 
-/// The longest value of a trailer, in characters: names and ids are short, and a client sends what it likes.
+/// The longest value of a trailer, in characters: names and ids are short, and a client may send any length.
 const MAX_TRAILER_CHARS: usize = 200;
 
-/// Who writes, for whom: becomes the snapshot's trailers `Actor:`, `Client:` and `Conversation:`.
+/// The author of a write and its context: becomes the snapshot's trailers `Actor:`, `Client:` and `Conversation:`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
     /// The front door that the change came through.
@@ -16,8 +16,8 @@ pub struct Origin {
     pub conversation: Option<String>,
 }
 
-/// In the environment of a program that works for a turn of the assistant: the brain, for the history of what is
-/// changed.
+/// The variable that names the brain in the environment of a program that works for a turn of the assistant; history
+/// records it with the program's changes.
 pub const BRAIN_VARIABLE: &str = "VAULT_AGENT_BRAIN";
 /// In the environment of a program that works for a turn of the assistant: the turn.
 pub const TURN_VARIABLE: &str = "VAULT_AGENT_TURN";

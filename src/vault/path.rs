@@ -37,7 +37,7 @@ pub enum PathError {
 }
 
 impl NotePath {
-    /// The path `text` stands for. Nothing is resolved or looked up.
+    /// The path of `text`. Nothing is resolved or looked up.
     pub fn new(text: &str) -> Result<Self, PathError> {
         let shown = || text.escape_debug().to_string();
         if text.is_empty() {
@@ -76,7 +76,7 @@ impl NotePath {
         self.0.rsplit('/').next().unwrap_or(&self.0)
     }
 
-    /// What follows the last dot of the last part, unless the dot is its first character.
+    /// The text after the last dot of the last part, unless the dot is its first character.
     pub fn extension(&self) -> Option<&str> {
         self.file_name().rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map(|(_, extension)| extension)
     }
@@ -122,7 +122,7 @@ impl NotePath {
         if !is_plain {
             return Self::new(&format!("{above}/{name}")).ok();
         }
-        // The folder's own path was looked at before.
+        // The folder's own path was checked before.
         let mut path = String::with_capacity(above.len() + 1 + name.len());
         path.push_str(above);
         path.push('/');

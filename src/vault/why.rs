@@ -8,12 +8,12 @@ use super::path::NotePath;
 
 /// The trailer that writes of several notes share which are one operation: `undo` takes all of them back, or none.
 pub const OPERATION: &str = "Operation";
-/// The trailer of a write that only makes ready what an operation does: `undo` passes over it.
+/// The trailer of a write that only prepares an operation: `undo` passes over it.
 pub const BOOKKEEPING: &str = "Bookkeeping";
 /// The trailer of a write that brings a sync tool's conflict copy into its note: the copy is no reason to refuse it.
 pub const MERGES: &str = "Merges";
 
-/// Who is behind a change.
+/// The author of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Actor {
@@ -63,9 +63,9 @@ impl std::fmt::Display for Actor {
 /// The reason for a change, in the words that history keeps.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Why {
-    /// Who.
+    /// The author.
     pub actor: Actor,
-    /// What, in one line: `fired: Call "Mum"`.
+    /// A description in one line: `fired: Call "Mum"`.
     pub subject: String,
     /// More words, if any.
     pub body: Option<String>,
@@ -87,7 +87,7 @@ impl Why {
     }
 }
 
-/// One change of one note, as it is told to a [`ChangeObserver`].
+/// One change of one note, for a [`ChangeObserver`].
 #[derive(Debug, Clone, Copy)]
 pub struct ObservedChange<'a> {
     /// Which note.
@@ -96,14 +96,14 @@ pub struct ObservedChange<'a> {
     pub before: Option<&'a [u8]>,
     /// Its bytes after, `None` where it was removed.
     pub after: Option<&'a [u8]>,
-    /// Who, and why.
+    /// The author, and the reason.
     pub why: &'a Why,
 }
 
-/// Someone who wants to know of each change that the editor makes; history is.
+/// An observer of every change that the editor makes, such as history.
 pub trait ChangeObserver: Send + Sync {
-    /// Called once the note has its new bytes and may be opened again, before the edit's journal
-    /// entry is cleared; after a crash in between it is called again on recovery, so it must bear
-    /// being told the same change twice. It must not call the editor.
+    /// Called once the note has its new bytes and may be opened again, before the edit's journal entry is cleared.
+    /// After a crash in between it is called again on recovery, so it must accept the same change twice. It must not
+    /// call the editor.
     fn changed(&self, change: &ObservedChange<'_>) -> Result<(), Box<dyn Error + Send + Sync>>;
 }

@@ -1,4 +1,4 @@
-//! What a place answers: a view, a change that is done, or a problem, each as HTML and as JSON.
+//! Defines a place's answer: a view, a finished change, or a problem, each as HTML and as JSON.
 
 use maud::Markup;
 
@@ -112,8 +112,10 @@ impl Problem {
 impl From<crate::memory::MemoryError> for Problem {
     fn from(error: crate::memory::MemoryError) -> Self {
         use crate::memory::MemoryError as Error;
-        let near =
-            error.near().iter().map(|one| format!("line {}: {}", one.line, crate::format::quote(&one.text)));
+        let near = error
+            .nearest()
+            .iter()
+            .map(|one| format!("line {}: {}", one.line, crate::format::quote(&one.text)));
         let hints: Vec<String> = error.hint().map(str::to_owned).into_iter().chain(near).collect();
         let status = match &error {
             Error::Changed { .. }

@@ -1,4 +1,5 @@
-//! The page's own files, which are in the binary. Each address names the file's hash, so it may be kept for ever.
+//! Serves the page's own files, which are in the binary. Each address contains the file's hash, so it may be cached for
+//! ever.
 
 use std::sync::LazyLock;
 

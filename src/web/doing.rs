@@ -1,7 +1,7 @@
-//! What a person does with something that is due: done, snoozed, skipped, moved, changed, removed.
+//! Does, snoozes, skips, moves, changes or removes a due item for a person.
 //!
-//! The same calls as `remind` makes. A form brings the line that it was made for (`was`); where another stands there by
-//! now, nothing is done, and the answer says what stands there.
+//! It makes the same calls as `remind`. A form brings the line that it was made for (`was`); if the line has changed
+//! since, nothing is done, and the answer shows the present line.
 
 use jiff::SignedDuration;
 use jiff::civil::DateTime;
@@ -127,10 +127,11 @@ impl<'v> Doing<'v> {
         let (workspace, was) = (self.visit.workspace, form.get("was"));
         let mut scanner = self.visit.tasks();
         if let Some(settings) = workspace.task_settings() {
-            scanner.look(&workspace.vault, &settings, self.visit.now).map_err(Problem::failed)?;
+            scanner.scan(&workspace.vault, &settings, self.visit.now).map_err(Problem::failed)?;
         }
         let all = scanner.tasks();
-        let mut standing = all.iter().filter(|(_, found)| found.id == id).map(|(_, found)| found.standing());
+        let mut standing =
+            all.iter().filter(|(_, found)| found.id == id).map(|(_, found)| found.fingerprint());
         match standing.next() {
             Some(now) if now != was && standing.all(|other| other != was) => {
                 Err(Problem::changed("the task was changed meanwhile").hint(format!("it is now: {now}")))
@@ -170,7 +171,7 @@ impl<'v> Doing<'v> {
     /// Refuses a form about a follow-up that says something else by now.
     fn unchanged_follow_up(&self, id: &str, form: &Form) -> Result<(), Problem> {
         let listed = self.visit.workspace.memory().ledger().list(false).map_err(MemoryError::from)?;
-        match listed.into_iter().find(|one| one.id == id).map(|one| one.standing()) {
+        match listed.into_iter().find(|one| one.id == id).map(|one| one.fingerprint()) {
             Some(now) if now != form.get("was") => {
                 Err(Problem::changed("the follow-up was changed meanwhile").hint(format!("it is now: {now}")))
             }
@@ -235,9 +236,9 @@ impl<'v> Doing<'v> {
             let (due, settings) = (self.task(id, form)?, workspace.task_settings());
             workspace.vault_tasks(settings.as_ref()).snooze(id, due, local, origin)?;
         } else if workspace.postponed(id, local, &origin).map_err(MemoryError::from)?.is_none() {
-            let is_told = |local| workspace.may_be_told(id, local);
+            let is_told = |local| workspace.may_be_sent(id, local);
             self.unchanged(id, form)?;
-            self.book().snooze(id, local, workspace.said_by(id).as_deref(), is_told, origin)?;
+            self.book().snooze(id, local, workspace.last_message_of(id).as_deref(), is_told, origin)?;
         }
         Ok(format!("Snoozed until {said}"))
     }

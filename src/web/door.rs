@@ -1,4 +1,5 @@
-//! How a command asks the daemon for the page: a Unix socket of the owner's in the state directory, a line in, a line out.
+//! Asks the daemon for the page, for a command: a Unix socket of the owner's in the state directory, a line in, a line
+//! out.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

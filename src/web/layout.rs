@@ -1,4 +1,4 @@
-//! The frame of every page: head, navigation, what was done, what was refused.
+//! Renders the frame of every page: head, navigation, and the result of the last change.
 
 use maud::{DOCTYPE, Markup, html};
 

@@ -1,7 +1,6 @@
-//! What changed, told to open pages as it happens (`GET /events`).
+//! Reports changes to open pages as they happen (`GET /events`).
 //!
-//! Notes are told of by the watcher; what the journals and the history say is told when their files have changed, which is
-//! looked at only while a page is open.
+//! The watcher reports notes. Journals and history are polled for changed files, only while a page is open.
 
 use std::convert::Infallible;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Finds the file that a link of Obsidian's means: by its name, wherever it stands in the vault.
+//! Finds the file that an Obsidian link means: by its name, anywhere in the vault.
 
 use std::collections::VecDeque;
 use std::path::Path;

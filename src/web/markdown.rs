@@ -1,7 +1,7 @@
-//! A note's Markdown as HTML that is safe to show.
+//! Renders a note's Markdown as HTML that is safe to show.
 //!
-//! The text is untrusted. Raw HTML in it is shown as text, links to anything but the web, mail, Obsidian and the page's
-//! own addresses are dead, pictures are those of the vault, and a sanitizer looks at the whole again.
+//! The text is untrusted. Raw HTML in it is shown as text, links are dead unless they lead to the web, mail, Obsidian
+//! or the page's own addresses, pictures are those of the vault, and a sanitizer checks the whole again.
 
 use std::borrow::Cow;
 use std::collections::HashSet;

@@ -1,12 +1,13 @@
-//! The page: one local web page over the vault, for people.
+//! Serves the page: one local web page over the vault, for people.
 //!
-//! A browser's request comes in; HTML, or JSON under the same address, goes out. It is a front door and owns no rule: each
-//! place calls the rooms that the command of its name calls. In the order in which a request takes:
-//! - [`server`]: the listener, and one-time addresses; [`door`]: how a command asks the daemon for it;
-//! - [`request`]: a request's way; [`shared`]: what all requests share; [`entry`]: host, origin, codes, sessions, form ids;
-//! - [`visit`], [`answer`]: what a place is given, and what it gives back; [`places`]: one file a place; [`doing`]: what is
-//!   done with something that is due; [`troubles`]: what doesn't work now;
-//! - [`layout`], [`parts`], [`markdown`], [`dates`], [`assets`]: how it looks; [`live`]: what changed, as it happens.
+//! A browser's request comes in; HTML, or JSON under the same address, goes out. It is a front door and owns no rule:
+//! each place calls the rooms that the command of its name calls. In the order of a request:
+//! - [`server`]: the listener, and one-time addresses; [`door`]: a command's request to the daemon for it;
+//! - [`request`]: a request's steps; [`shared`]: state that all requests share; [`entry`]: host, origin, codes,
+//!   sessions, form ids;
+//! - [`visit`], [`answer`]: a place's input and output; [`places`]: one file a place; [`doing`]: actions on a due item;
+//!   [`troubles`]: current faults;
+//! - [`layout`], [`parts`], [`markdown`], [`dates`], [`assets`]: rendering; [`live`]: changes as they happen.
 //!
 //! Never here: text of a note that isn't escaped or sanitized, a change without its form's claim on disk, a request to
 //! another host. Nothing blocks the listener: places run on threads of their own.

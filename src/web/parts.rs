@@ -1,4 +1,4 @@
-//! The pieces that places are made of: forms, buttons, tables, badges, plans, pages of long lists.
+//! Renders the pieces of places: forms, buttons, tables, badges, plans, pages of long lists.
 
 use maud::{Markup, html};
 use similar::{ChangeTag, TextDiff};

@@ -1,4 +1,4 @@
-//! A request's way: its name, its session, its place, its answer.
+//! Handles a request: its name, its session, its place, its answer.
 
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;

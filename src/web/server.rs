@@ -1,4 +1,4 @@
-//! The listener: it starts, hands out one-time addresses, and ends.
+//! Runs the listener: starts it, hands out one-time addresses, and ends it.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

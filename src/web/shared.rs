@@ -1,4 +1,4 @@
-//! What all requests of the page share.
+//! Holds the state that all requests of the page share.
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 

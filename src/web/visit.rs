@@ -1,4 +1,4 @@
-//! One request as a place sees it: the vault, the address, what was typed, and ways to answer.
+//! Holds one request for a place: the vault, the address, the typed values, and ways to answer.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -14,7 +14,7 @@ impl Workspace {
     /// # Errors
     /// The engine or the machine's name can't be used.
     pub fn joined(mut self) -> Result<Self, ConfigError> {
-        if !self.machines.is_beside() {
+        if !self.machines.is_internal() {
             return Ok(self);
         }
         let Some(settings) = &self.settings.machines else { return Ok(self) };
@@ -43,10 +43,10 @@ impl Workspace {
         Ok(self)
     }
 
-    /// Which machine speaks for the vault, in a sentence, where it isn't this one; none in a process beside the daemon, for what
-    /// a person does there.
+    /// Names the machine that speaks for the vault, in a sentence, if it isn't this one; `None` in a process beside the
+    /// daemon, where a person acts.
     pub(super) fn other_voice(&self) -> Option<String> {
-        if self.machines.is_beside() || self.machines.is_voice() {
+        if self.machines.is_internal() || self.machines.is_voice() {
             return None;
         }
         let here = self.machines.name();

@@ -33,11 +33,11 @@ impl Workspace {
         Self::open_with(vault, dirs, clock, read)
     }
 
-    /// Opens the vault at `dir`, with the settings that were understood last where those on disk are wrong: what is wrong
-    /// comes along.
+    /// Opens the vault at `dir`. If the settings on disk are wrong, the last valid ones are used, and the fault is
+    /// returned too.
     ///
     /// # Errors
-    /// As [`Workspace::open`]; the settings are wrong and were never understood.
+    /// As [`Workspace::open`]; the settings are wrong and were never valid.
     pub fn open_or_last(
         dir: &Path,
         clock: Arc<dyn Clock>,
@@ -71,15 +71,15 @@ impl Workspace {
         keep(&dirs.state, &text);
         let options = EditOptions { strategy: strategy(settings.edit.strategy), ..EditOptions::default() };
         let editor = Arc::new(Editor::new(vault.clone(), &dirs.state, Arc::clone(&clock), options));
-        let machines = beside(&settings);
+        let machines = initial_machines(&settings);
         Ok(Self::assemble(vault, editor, settings, zone, dirs, clock, machines))
     }
 
-    /// The same vault with the settings as they are on disk now; none where nothing changed.
+    /// The same vault with the present settings on disk; `None` if nothing changed.
     ///
     /// # Errors
-    /// The settings on disk are wrong, or suddenly gone or empty: that is half a save or a sync's, and without them what is
-    /// due would be told at other times and elsewhere.
+    /// The settings on disk are wrong, or suddenly missing or empty: that is a half-finished save or sync, and with the
+    /// defaults reminders would be sent at other times and elsewhere.
     pub fn reload(&self) -> Result<Option<Self>, ConfigError> {
         let file = self.vault.root().join(FILE_NAME);
         if self.settings != Settings::default()
@@ -96,14 +96,14 @@ impl Workspace {
         }
         let (vault, editor) = (self.vault.clone(), Arc::clone(&self.editor));
         let is_same = settings.machines == self.settings.machines;
-        let machines = if is_same { self.machines.clone() } else { beside(&settings) };
+        let machines = if is_same { self.machines.clone() } else { initial_machines(&settings) };
         let clock = Arc::clone(&self.clock);
         Ok(Some(Self::assemble(vault, editor, settings, zone, self.dirs.clone(), clock, machines)))
     }
 }
 
-/// What a process is before it takes part: alone, or beside the daemon of a vault that is on several machines.
-fn beside(settings: &Settings) -> Machines {
+/// The role of a process before it joins: alone, or beside the daemon of a vault that is on several machines.
+fn initial_machines(settings: &Settings) -> Machines {
     if settings.machines.is_some() { Machines::beside() } else { Machines::alone() }
 }
 

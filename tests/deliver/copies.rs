@@ -39,10 +39,10 @@ fn one_that_fails_is_tried_alone_until_it_takes_it() {
     assert_eq!((report.fired.len(), report.failed.len()), (1, 1));
     assert_eq!(world.read(), "", "the one that counts took it");
     assert_eq!(world.journal().open_copies().unwrap().len(), 1);
-    let mut again = report.again;
+    let mut again = report.next_pass;
     while let Some(at) = again.filter(|_| world.other().is_empty()) {
         world.clock.set(at);
-        again = world.tick().again;
+        again = world.tick().next_pass;
     }
     assert_eq!((world.place.texts().len(), world.other().len()), (1, 1));
     assert_eq!(*world.place.attempts.lock().unwrap(), 1);
@@ -89,11 +89,11 @@ fn what_waits_for_a_notifier_that_is_gone_from_the_settings_is_dropped() {
     world.others[0].fault(Fault::Unreachable(None));
     world.tick();
     world.others.clear();
-    world.settings.telling.kinds.truncate(1);
+    world.settings.notify_rules.kinds.truncate(1);
     let report = world.later(secs(600)).tick();
     assert!(report.failed.is_empty(), "{:?}", report.failed);
     assert!(world.journal().open_copies().unwrap().is_empty());
-    assert_eq!(world.later(secs(600)).tick().again, None);
+    assert_eq!(world.later(secs(600)).tick().next_pass, None);
 }
 
 #[test]
@@ -101,8 +101,8 @@ fn a_tag_leads_elsewhere() {
     let text = line("2026-12-01", "09:30", "none", "Call", &id('A'))
         + &line("2026-12-01", "09:30", "none", "Plan #work/office", &id('B'));
     let mut world = World::new(NOW, &text).with_other();
-    world.settings.telling.kinds.truncate(1);
-    world.settings.telling.tags.insert("work".to_owned(), vec!["other"]);
+    world.settings.notify_rules.kinds.truncate(1);
+    world.settings.notify_rules.tags.insert("work".to_owned(), vec!["other"]);
     assert_eq!(world.tick().fired.len(), 2);
     assert_eq!(world.place.texts(), ["Reminder: Call"]);
     assert_eq!(world.other(), ["Reminder: Plan #work/office"]);
@@ -131,7 +131,7 @@ fn turn(world: &mut World, kinds: &[&'static str]) {
     let first = world.place.clone();
     world.others = if kinds.contains(&"place") { vec![first] } else { Vec::new() };
     world.notifier = Some(other);
-    world.settings.telling.kinds = kinds.to_vec();
+    world.settings.notify_rules.kinds = kinds.to_vec();
     world.settings.notifiers = "settings 2".to_owned();
 }
 

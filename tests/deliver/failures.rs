@@ -24,7 +24,7 @@ fn a_lost_answer_is_sent_again_with_its_nonce_and_arrives_once() {
     let report = world.tick();
     assert_eq!((report.fired.len(), report.failed.len()), (0, 1));
     assert!(!world.read().is_empty(), "the line stays until it was delivered");
-    let again = report.again.unwrap();
+    let again = report.next_pass.unwrap();
     assert!(world.tick().fired.is_empty(), "not before its time");
     world.clock.set(again);
     assert_eq!(world.tick().fired.len(), 1);
@@ -97,7 +97,7 @@ fn an_unreachable_place_is_tried_less_and_less_often() {
         world.place.fault(Fault::Unreachable(None));
         let report = world.tick();
         assert_eq!(report.failed.len(), 1);
-        let again = report.again.unwrap();
+        let again = report.next_pass.unwrap();
         waits.push(world.clock_now().duration_until(again).as_secs());
         world.clock.set(again);
     }
@@ -142,7 +142,7 @@ fn a_new_message_that_arrives_lets_go_what_waits() {
     let mut world = one();
     for _ in 0..6 {
         world.place.fault(Fault::Unreachable(None));
-        let again = world.tick().again.unwrap();
+        let again = world.tick().next_pass.unwrap();
         world.clock.set(again);
     }
     world.place.fault(Fault::Unreachable(None));
@@ -161,13 +161,13 @@ fn a_place_that_asks_for_a_pause_gets_it_for_all() {
     world.place.fault(Fault::Unreachable(Some(Duration::from_secs(40))));
     let report = world.tick();
     assert_eq!(*world.place.attempts.lock().unwrap(), 1);
-    let again = report.again.unwrap();
+    let again = report.next_pass.unwrap();
     assert!(again >= world.clock_now() + secs(40));
     // What comes after the refused one waits for it, also in other passes and what is due by then.
     world.write(world.read() + &line("2026-12-01", "09:30", "none", "D", &id('D')));
     let report = world.later(secs(10)).tick();
     assert_eq!((report.fired.len(), *world.place.attempts.lock().unwrap()), (0, 1));
-    assert_eq!(report.again, Some(again));
+    assert_eq!(report.next_pass, Some(again));
     let report = world.later(secs(35)).tick();
     assert_eq!(report.fired.len(), 4);
     assert_eq!(world.place.texts(), ["Reminder: A", "Reminder: B", "Reminder: C", "Reminder: D"]);
@@ -189,7 +189,7 @@ fn under_a_rate_limit_the_order_of_the_file_is_kept() {
         world.place.fault(Fault::Unreachable(Some(Duration::from_millis(900))));
         // A pass comes for other reasons too: somebody saves the note.
         world.tick();
-        let again = world.tick().again;
+        let again = world.tick().next_pass;
         world.clock.set(again.unwrap_or(world.clock_now() + secs(1)));
         rounds += 1;
         assert!(rounds < 100, "{:?}", world.place.texts());

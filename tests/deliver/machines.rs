@@ -85,7 +85,7 @@ impl Several {
     }
 
     fn state(&self, at: usize, key: &str) -> Option<(DeliveryState, Option<String>)> {
-        self.all[at].journal().row(key).unwrap().map(|row| (row.state, row.teller))
+        self.all[at].journal().row(key).unwrap().map(|row| (row.state, row.sender_machine))
     }
 }
 

@@ -21,7 +21,7 @@ fn links() -> Links {
     Links { vault: "My Vault".into(), reminders: "Reminders.md".into(), commitments: "COMMITMENTS.md".into() }
 }
 
-fn telling() -> Arc<NotifyRules> {
+fn notify_rules() -> Arc<NotifyRules> {
     Arc::new(NotifyRules { urgent: "urgent".to_owned(), ..NotifyRules::default() })
 }
 
@@ -29,13 +29,13 @@ fn ntfy(url: &str) -> Arc<NtfyNotifier> {
     let settings =
         config::Ntfy { url: url.to_owned(), topic: Some("t".to_owned()), ..config::Ntfy::default() };
     let token = Some(SecretString::from("tk_secret"));
-    Arc::new(NtfyNotifier::new(&settings, token, None, links(), telling()).unwrap())
+    Arc::new(NtfyNotifier::new(&settings, token, None, links(), notify_rules()).unwrap())
 }
 
 fn webhook(url: &str, world: &World) -> Arc<SignedWebhook> {
     let key = SecretString::from("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
     let clock = Arc::clone(&world.clock) as _;
-    Arc::new(SignedWebhook::new(SecretString::from(url), &key, None, links(), telling(), clock).unwrap())
+    Arc::new(SignedWebhook::new(SecretString::from(url), &key, None, links(), notify_rules(), clock).unwrap())
 }
 
 fn email(port: u16, world: &World) -> Arc<Email> {
@@ -48,7 +48,7 @@ fn email(port: u16, world: &World) -> Arc<Email> {
         ..config::Email::default()
     };
     let (clock, password) = (Arc::clone(&world.clock) as _, Some(SecretString::from("passw0rd")));
-    Arc::new(Email::new(&settings, password, None, links(), telling(), clock).unwrap())
+    Arc::new(Email::new(&settings, password, None, links(), notify_rules(), clock).unwrap())
 }
 
 fn message(text: &str) -> Outgoing {
@@ -317,7 +317,7 @@ fn mail_never_travels_in_the_clear_to_another_machine() {
         ..config::Email::default()
     };
     let clock = Arc::clone(&world.clock) as _;
-    let error = Email::new(&settings, None, None, links(), telling(), clock).unwrap_err();
+    let error = Email::new(&settings, None, None, links(), notify_rules(), clock).unwrap_err();
     assert!(error.to_string().contains("in the clear"), "{error}");
     // A server that offers no STARTTLS is told no password.
     let server = MailServer::start();
@@ -328,7 +328,7 @@ fn mail_never_travels_in_the_clear_to_another_machine() {
         ..config::Email::default()
     };
     let (clock, password) = (Arc::clone(&world.clock) as _, Some(SecretString::from("passw0rd")));
-    let outcome = send(&Email::new(&settings, password, None, links(), telling(), clock).unwrap());
+    let outcome = send(&Email::new(&settings, password, None, links(), notify_rules(), clock).unwrap());
     let (kind, words) = shown(&outcome);
     assert!(kind == "refused" && words.contains("STARTTLS"), "{outcome:?}");
     assert!(!server.said.lock().unwrap().iter().any(|said| said.starts_with("AUTH")));
@@ -342,7 +342,7 @@ fn a_token_never_travels_in_the_clear_to_another_machine() {
         ..config::Ntfy::default()
     };
     let make = |url: &str, token: Option<&str>| {
-        NtfyNotifier::new(&settings(url), token.map(SecretString::from), None, links(), telling())
+        NtfyNotifier::new(&settings(url), token.map(SecretString::from), None, links(), notify_rules())
     };
     assert!(make("http://ntfy.example.org", Some("tk")).unwrap_err().to_string().contains("in the clear"));
     for url in ["http://ntfy.example.org", "ftp://x", "nonsense"] {

@@ -10,7 +10,7 @@ const NIGHT: &str = "2026-12-01T22:30:00Z";
 fn quiet(text: &str) -> World {
     let mut world = World::new(NIGHT, text);
     let hour = |hour| jiff::civil::time(hour, 0, 0, 0);
-    world.settings.telling.quiet = Some((hour(22), hour(7)));
+    world.settings.notify_rules.quiet = Some((hour(22), hour(7)));
     world
 }
 
@@ -24,7 +24,7 @@ fn what_is_due_waits_for_the_morning_and_says_so() {
     let report = world.tick();
     assert_eq!(world.place.texts(), ["Reminder: Wake up #urgent"]);
     assert_eq!((report.fired.len(), report.waiting, report.failed.len()), (1, 1, 0));
-    assert_eq!(report.again, Some("2026-12-02T07:00:00Z".parse().unwrap()));
+    assert_eq!(report.next_pass, Some("2026-12-02T07:00:00Z".parse().unwrap()));
     assert!(world.read().contains("Call") && !world.read().contains("Wake up"));
     world.at("2026-12-02T06:59:00Z").tick();
     assert_eq!(world.place.texts().len(), 1);
@@ -61,7 +61,7 @@ fn an_attempt_that_failed_in_the_evening_is_not_repeated_at_night() {
     world.tick();
     for _ in 0..5 {
         let report = world.later(SignedDuration::from_mins(20)).tick();
-        assert_eq!(report.again, Some("2026-12-02T07:00:00Z".parse().unwrap()));
+        assert_eq!(report.next_pass, Some("2026-12-02T07:00:00Z".parse().unwrap()));
     }
     assert_eq!((*world.place.attempts.lock().unwrap(), *world.others[0].attempts.lock().unwrap()), (1, 1));
     world.at("2026-12-02T07:00:00Z").tick();

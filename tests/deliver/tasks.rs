@@ -172,7 +172,7 @@ fn a_day_stays_that_day_whatever_time_the_settings_give_it() {
         if older {
             // Journals that were written before the day was kept hold no more than the words.
             let key = format!("{}@2026-12-01T09:00", vault_agent::tasks::task_id("Home.md", "Pay rent"));
-            world.journal().tasks_say(&[(&key, LineHash::of(b"Pay rent"))]).unwrap();
+            world.journal().set_task_lines(&[(&key, LineHash::of(b"Pay rent"))]).unwrap();
             world.later(SignedDuration::from_mins(1)).tick();
         }
         let at = |world: &mut World, hour: i8, now: &str| {
@@ -309,7 +309,7 @@ fn only_changed_notes_are_read_again() {
     let vault = vault_agent::vault::Vault::open(&world.dir.path().join("vault")).unwrap();
     let mut scanner = vault_agent::tasks::Scanner::default();
     let mut read = || {
-        assert_eq!(scanner.look(&vault, &settings, world.clock.now()), Ok(Vec::new()));
+        assert_eq!(scanner.scan(&vault, &settings, world.clock.now()), Ok(Vec::new()));
         (scanner.read, scanner.tasks().len())
     };
     // The reminders' note is one of those that are read.
@@ -331,7 +331,7 @@ fn a_hundred_thousand_task_lines() {
     let mut scanner = vault_agent::tasks::Scanner::default();
     for what in ["first", "again"] {
         let started = Instant::now();
-        scanner.look(&vault, &settings, world.clock.now()).unwrap();
+        scanner.scan(&vault, &settings, world.clock.now()).unwrap();
         println!("scan, {what}: {:?}, {} notes read", started.elapsed(), scanner.read);
     }
     for what in ["first", "again", "again, one note changed"] {

@@ -164,7 +164,7 @@ impl World {
             read_only: None,
             pause: None,
             notifiers: "settings 1".to_owned(),
-            telling: NotifyRules { urgent: "urgent".to_owned(), ..NotifyRules::default() },
+            notify_rules: NotifyRules { urgent: "urgent".to_owned(), ..NotifyRules::default() },
             phrase: false,
         };
         let place = Place::new("place", Arc::clone(&clock));
@@ -229,7 +229,7 @@ impl World {
         let editor = Editor::new(vault.clone(), &self.state(), clock, EditOptions::default());
         editor.recover().unwrap();
         let journal = self.journal();
-        let outlets = DeliveryOrder {
+        let delivery_order = DeliveryOrder {
             primary: self.notifier.clone().unwrap_or_else(|| Arc::clone(&self.place) as _),
             fallback: self.fallback.as_ref().map(|place| Arc::clone(place) as _),
             others: self.others.iter().map(|place| Arc::clone(place) as _).collect(),
@@ -238,7 +238,7 @@ impl World {
             vault: &vault,
             editor: &editor,
             journal: &journal,
-            outlets: &outlets,
+            delivery_order: &delivery_order,
             clock: &*self.clock,
             settings: &self.settings,
             machines: &self.machines,
@@ -267,7 +267,7 @@ impl World {
     /// Tells a second place too, of everything.
     pub fn with_other(mut self) -> Self {
         self.others.push(Place::new("other", Arc::clone(&self.clock)));
-        self.settings.telling.kinds = vec!["place", "other"];
+        self.settings.notify_rules.kinds = vec!["place", "other"];
         self
     }
 

@@ -52,7 +52,7 @@ async fn one_pass(rig: &Rig, now: Timestamp) -> Result<(), String> {
         let editor = Editor::new(vault.clone(), &dir.join("state"), clock.clone(), EditOptions::default());
         editor.recover().unwrap();
         let journal = Journal::open(&dir.join("state")).unwrap();
-        let outlets =
+        let delivery_order =
             DeliveryOrder::only(Arc::new(BotNotifier::new(api, Some(CHANNEL), Owners::new(&[ALICE]))));
         let settings = PassSettings {
             zone: Zone::get("Europe/London").unwrap(),
@@ -63,14 +63,14 @@ async fn one_pass(rig: &Rig, now: Timestamp) -> Result<(), String> {
             read_only: None,
             pause: None,
             notifiers: String::new(),
-            telling: NotifyRules::default(),
+            notify_rules: NotifyRules::default(),
             phrase: false,
         };
         let context = PassContext {
             vault: &vault,
             editor: &editor,
             journal: &journal,
-            outlets: &outlets,
+            delivery_order: &delivery_order,
             clock: &*clock,
             settings: &settings,
             machines: &Machines::alone(),

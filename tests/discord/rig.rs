@@ -270,7 +270,7 @@ impl Rig {
             journal: workspace.journal().unwrap(),
             vault: workspace.vault.clone(),
             editor: Arc::clone(&workspace.editor),
-            outlets: DeliveryOrder::only(Arc::new(notifier)),
+            delivery_order: DeliveryOrder::only(Arc::new(notifier)),
             clock: self.clock.clone(),
             settings: workspace.pass_settings(),
             machines: workspace.machines.clone(),

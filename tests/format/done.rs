@@ -312,7 +312,7 @@ fn a_note_that_is_a_task() {
         "---\ntags: [task]\nscheduled: 2026-12-15T09:30\ndue: 2026-12-16\nrecurrence: DTSTART:20261201;FREQ=WEEKLY;BYDAY=TU\ncomplete_instances:\n  - 2026-12-01\n---\n"
     );
     let again = task::scan(PATH, &changed.bytes, &Rules::default());
-    assert_eq!(again[0].task.tellings[0].at.to_string(), "2026-12-16T09:00:00");
+    assert_eq!(again[0].task.notification_times[0].at.to_string(), "2026-12-16T09:00:00");
     let note = "---\ntags: [task]\nscheduled: 2026-12-01\nrecurrence: FREQ=DAILY;INTERVAL=3\nrecurrence_anchor: completion\n---\n";
     let changed = done_with(note, "2026-12-10", &Rules::default()).unwrap();
     assert_eq!(

@@ -256,7 +256,7 @@ fn logs() {
                 .collect();
             assert_eq!(contents, written);
             for (block, facts) in file.blocks.iter().zip(facts) {
-                let found = log::said_and_facts(&block.event.content).1;
+                let found = log::split_facts(&block.event.content).1;
                 assert!(facts.is_empty() || found[0].0 == "brain", "{}", sentence.text);
             }
             assert!(file.blocks.is_empty() || file.end.offset == sentence.text.len());
@@ -464,7 +464,7 @@ fn task_lines() {
         assert_eq!(task.words, words.join(" "), "{}", sentence.text);
         // Of Tasks' fields the first of the weightiest kind says when.
         let told = form(sentence).2.split(' ').find_map(|rule| sentence.first(rule)).unwrap();
-        let own = task.tellings.iter().find(|telling| telling.lead == 0).unwrap();
+        let own = task.notification_times.iter().find(|time| time.lead == 0).unwrap();
         if task.format != Format::Dataview {
             assert!(told.contains(&own.at.date().to_string()), "{}: {}", sentence.text, own.at);
         }

@@ -52,7 +52,8 @@ fn rules(vector: &Value) -> Rules {
 }
 
 fn value(task: &Task) -> Value {
-    let at: Vec<String> = task.tellings.iter().map(|t| t.at.strftime("%Y-%m-%dT%H:%M").to_string()).collect();
+    let at: Vec<String> =
+        task.notification_times.iter().map(|t| t.at.strftime("%Y-%m-%dT%H:%M").to_string()).collect();
     let mut value = json!({"format": task.format.name(), "words": task.words, "at": at});
     if let Some(repeat) = &task.repeat {
         value["repeat"] = json!(repeat);
@@ -128,7 +129,7 @@ fn snooze_writes_the_reminder_where_every_plugin_still_reads_the_rest() {
         let written = edit::snoozed(&read, format, &rules, at("2026-12-01T10:30")).unwrap();
         assert_eq!(written, snoozed);
         let task = task::read_line(&written, &rules).unwrap();
-        assert!(task.tellings.iter().any(|telling| telling.at == at("2026-12-01T10:30")), "{written}");
+        assert!(task.notification_times.iter().any(|time| time.at == at("2026-12-01T10:30")), "{written}");
         assert_eq!(task.words, task::read_line(line, &rules).unwrap().words);
     }
 }
@@ -168,7 +169,7 @@ proptest! {
             prop_assert!(task::read_line(&ticked, &rules).is_none());
             if let Some(snoozed) = edit::snoozed(&line, format, &rules, at("2027-01-02T10:30")) {
                 let again = TaskLine::read(&snoozed, &rules).unwrap();
-                prop_assert!(again.telling_field(format).is_some(), "{} -> {}", text, snoozed);
+                prop_assert!(again.notification_field(format).is_some(), "{} -> {}", text, snoozed);
                 prop_assert_eq!(again.words(), words);
             }
         }

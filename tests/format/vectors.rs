@@ -256,7 +256,7 @@ fn events(file: &log::LogFile) -> Vec<Value> {
             "author": event.author, "content": event.content, "id": event.id,
         });
         if event.said() != event.content {
-            let (said, facts) = log::said_and_facts(&event.content);
+            let (said, facts) = log::split_facts(&event.content);
             value["said"] = json!(said);
             value["facts"] = facts.into_iter().map(|(key, fact)| (key.to_owned(), json!(fact))).collect();
         }

@@ -127,12 +127,12 @@ impl Daemon {
         let names =
             |paths: std::collections::BTreeSet<NotePath>| paths.into_iter().map(|path| path.to_string());
         let on = move |event| match event {
-            WatchEvent::Stirring(paths) => hears.stirring(names(paths)),
+            WatchEvent::FirstChange(paths) => hears.stirring(names(paths)),
             WatchEvent::Dirty(paths) => hears.changed(names(paths)),
             WatchEvent::Rescan(why) => hears.rescan(&why),
             WatchEvent::CaughtUp(cookies) => hears.caught_up(&cookies),
             // What a look found is told beside it.
-            WatchEvent::Looked { .. } => {}
+            WatchEvent::Polled { .. } => {}
             event => panic!("{event:?}"),
         };
         let cookies = live::cookies(index.cache());

@@ -72,7 +72,7 @@ fn a_run_waits_for_the_word_and_says_what_became_of_it() {
             memory: Arc::new(VaultMemory::new(Arc::clone(&workspace))),
             permits: Arc::default(),
             watch: Watch::default(),
-            outlets: DeliveryOrder::only(Arc::clone(&rig.place) as _),
+            delivery_order: DeliveryOrder::only(Arc::clone(&rig.place) as _),
         })
         .unwrap();
         let open = claim_due_runs(&workspace, runner.journal(), runner.turns(), false).unwrap().open;

@@ -165,7 +165,7 @@ impl Rig {
             memory: Arc::new(Blank),
             permits: Arc::default(),
             watch: Watch::default(),
-            outlets: DeliveryOrder::only(Arc::clone(&self.place) as _),
+            delivery_order: DeliveryOrder::only(Arc::clone(&self.place) as _),
         })
         .unwrap()
     }

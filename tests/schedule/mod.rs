@@ -1,12 +1,12 @@
 //! The schedule against tables, another library, and properties.
 
+mod compare_zone_data;
 mod daybreaks;
 mod due;
 mod london;
 mod oracle;
 mod properties;
 mod routines;
-mod second_opinion;
 mod when;
 
 use jiff::Timestamp;

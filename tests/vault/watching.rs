@@ -23,7 +23,7 @@ fn watch(room: &Room) -> Told {
 
 fn watch_with(room: &Room, times: WatchTimes) -> Told {
     // Looks come whenever it is time for one, and tell nothing here.
-    watch_all(room, times, |event| !matches!(event, WatchEvent::Looked { .. }))
+    watch_all(room, times, |event| !matches!(event, WatchEvent::Polled { .. }))
 }
 
 fn watch_all(room: &Room, times: WatchTimes, is_wanted: fn(&WatchEvent) -> bool) -> Told {
@@ -104,7 +104,7 @@ fn that_a_note_stirs_is_told_at_once_and_once() {
     for text in ["22", "333"] {
         room.write("a.md", text);
     }
-    let stirring = WatchEvent::Stirring(BTreeSet::from([note("a.md")]));
+    let stirring = WatchEvent::FirstChange(BTreeSet::from([note("a.md")]));
     told.until(|event| *event == stirring);
     room.write("a.md", "4444");
     assert_eq!(told.rest(), []);
@@ -181,18 +181,18 @@ fn a_write_through_a_hard_link_from_outside_is_found_by_the_next_look() {
     let often = Duration::from_millis(50);
     let times = WatchTimes { presence_every: often, look_every: often, ..WatchTimes::default() };
     let told = watch_all(&room, times, |_| true);
-    told.until(|event| *event == WatchEvent::Looked { unseen: 0 });
+    told.until(|event| *event == WatchEvent::Polled { unseen: 0 });
     fs::write(&outside, "two").unwrap();
     let mut found = 0;
     told.until(|event| {
-        if let WatchEvent::Looked { unseen } = event {
+        if let WatchEvent::Polled { unseen } = event {
             found += unseen;
         }
         matches!(event, WatchEvent::Dirty(paths) if *paths == BTreeSet::from([note("sub/b.md")]))
     });
     assert_eq!(found, 1);
     // Then they agree again.
-    told.until(|event| *event == WatchEvent::Looked { unseen: 0 });
+    told.until(|event| *event == WatchEvent::Polled { unseen: 0 });
 }
 
 #[test]
@@ -317,7 +317,7 @@ fn a_cookie_comes_after_all_that_was_before_it() {
                 (!has_come).then(|| events.recv_timeout(Duration::from_secs(3)).ok()).flatten()
             {
                 match event {
-                    WatchEvent::Stirring(paths) => {
+                    WatchEvent::FirstChange(paths) => {
                         told.extend(paths.clone());
                         stirring.extend(paths);
                     }

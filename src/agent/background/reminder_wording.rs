@@ -72,7 +72,9 @@ impl Phraser {
             return Ok(PhraseOutcome::NotAsked);
         }
         let reply = self.caller.ask(&names, &request(upcoming), left, &CancellationToken::new()).await;
-        let text = reply.map(|reply| reply.text).filter(|text| phrase_check::keeps(&upcoming.fact.msg, text));
+        let text = reply
+            .map(|reply| reply.text)
+            .filter(|text| phrase_check::says_the_same(&upcoming.fact.msg, text));
         let Some(text) = text else { return Ok(PhraseOutcome::Plain) };
         self.journal.set_phrase(key, line, &text).map_err(|error| error.to_string())?;
         Ok(PhraseOutcome::Kept)

@@ -123,7 +123,7 @@ fn show_next(context: &Context, workspace: &Workspace, name: Option<&str>, count
     }
     for coming in &all {
         context.ui.line(&coming.name);
-        coming.at.iter().for_each(|at| context.ui.line(format!("  {}", at.told(now))));
+        coming.at.iter().for_each(|at| context.ui.line(format!("  {}", at.for_people(now))));
     }
     Ok(Status::Fine)
 }
@@ -180,9 +180,9 @@ fn run_now(context: &Context, workspace: &Arc<Workspace>, name: &str) -> Command
     // This command prints the answer itself, so the console notifier prints nothing.
     let quiet = Arc::new(Console::new(Box::new(std::io::sink()), false, workspace.zone.tz().clone()));
     let turns = Arc::new(TurnJournal::open(&workspace.dirs.state).map_err(CommandError::problem)?);
-    let outlets = workspace.outlets_with(quiet);
+    let delivery_order = workspace.delivery_order_with(quiet);
     let approvals = Arc::new(crate::agent::VaultApprovals::not_waiting(workspace));
-    let runner = toolbox::runner_with(workspace, turns, Arc::default(), approvals, outlets)?;
+    let runner = toolbox::runner_with(workspace, turns, Arc::default(), approvals, delivery_order)?;
     let key = routines::claim_now(workspace, runner.journal(), runner.turns(), &note)?;
     let driven = on_workers(async {
         let stop = daemon::stop_on_signals()?;

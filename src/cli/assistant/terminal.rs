@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use async_trait::async_trait;
 
 use crate::format::approval;
-use crate::terminal::{Ui, tamed};
+use crate::terminal::{Ui, escape_control};
 use crate::turn::{ApprovalRequest, Conversation, TurnNote};
 
 /// A terminal that shows the answer as it comes.
@@ -58,5 +58,5 @@ pub(super) fn print_now(text: &str) {
 
 /// Writes a part of an answer without control characters. An escape sequence that is cut into two parts loses its effect.
 pub(super) fn write_tamed(out: &mut impl Write, text: &str) -> std::io::Result<()> {
-    out.write_all(tamed(text).as_bytes()).and_then(|()| out.flush())
+    out.write_all(escape_control(text).as_bytes()).and_then(|()| out.flush())
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::upcoming::next_lines;
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::config::{DISCORD_TOKEN_VARIABLE, MEMORY};
-use crate::deliver::instants::{retold, told};
+use crate::deliver::instants::{format_instant, format_instants_in};
 use crate::doctor::{Report, ago, report};
 use crate::format::approval;
 use crate::instance::{LockError, ONE_STATE};
@@ -95,7 +95,7 @@ fn lines(workspace: &Workspace, report: &Report) -> Vec<String> {
     }
     #[cfg(feature = "assistant")]
     for routine in &report.routines {
-        let next = routine.at.map(|at| told(at, now, workspace.zone.tz()));
+        let next = routine.at.map(|at| format_instant(at, now, workspace.zone.tz()));
         match (next, routine.problems.first()) {
             (Some(next), _) => out.push(format!("routine   {}: next {next}", routine.name)),
             (None, Some(problem)) => {
@@ -111,7 +111,7 @@ fn lines(workspace: &Workspace, report: &Report) -> Vec<String> {
             "waiting   {} {:?}, due {}: {error} ({} attempts)",
             open.fact.id,
             open.fact.msg,
-            told(open.fact.due, now, workspace.zone.tz()),
+            format_instant(open.fact.due, now, workspace.zone.tz()),
             open.attempts
         ));
     }
@@ -145,7 +145,7 @@ fn daemon_lines(out: &mut Vec<String>, workspace: &Workspace, report: &Report) {
     let now = workspace.clock.now();
     match (&report.daemon, report.running) {
         (Some(daemon), true) => {
-            out.push(format!("daemon    running, process {}, since {}", daemon.pid, told(daemon.started, now, workspace.zone.tz())));
+            out.push(format!("daemon    running, process {}, since {}", daemon.pid, format_instant(daemon.started, now, workspace.zone.tz())));
             if let Some(last) = daemon.last_pass {
                 out.push(format!("last pass {}, {} ms, {} fired since the start", ago(last, now), daemon.took_ms, daemon.fired));
             }
@@ -156,7 +156,7 @@ fn daemon_lines(out: &mut Vec<String>, workspace: &Workspace, report: &Report) {
             let unseen = (daemon.unseen > 0).then(|| format!("; {} changed without an event", daemon.unseen));
             out.push(format!("vault     {}{}{}", daemon.watcher, agreed.unwrap_or_default(), unseen.unwrap_or_default()));
             for (part, words) in &daemon.parts {
-                out.push(format!("{part:9} {}", retold(words, now, workspace.zone.tz())));
+                out.push(format!("{part:9} {}", format_instants_in(words, now, workspace.zone.tz())));
             }
             for wrong in daemon.settings_error.iter().chain(&daemon.last_error) {
                 out.push(format!("problem   {wrong}"));

@@ -41,7 +41,10 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     if !args.dry_run && DaemonLock::holder(&workspace.dirs.state).is_none() {
         workspace = workspace.joined()?;
     }
-    if context.ui.is_closed() && !context.ui.json && workspace.outlets(false).primary.name() == "console" {
+    if context.ui.is_closed()
+        && !context.ui.json
+        && workspace.delivery_order(false).primary.name() == "console"
+    {
         // The reader is gone: what is due stays due.
         return Ok(Status::Fine);
     }
@@ -90,14 +93,14 @@ struct Report<'a> {
 
 async fn one_pass(ui: Ui, workspace: &Workspace, mode: Mode) -> Result<PassReport, CommandError> {
     if mode == Mode::Tick {
-        if let Some(pid) = DaemonLock::elsewhere(&workspace.dirs.state, workspace.vault.root()) {
+        if let Some(pid) = DaemonLock::other_daemon(&workspace.dirs.state, workspace.vault.root()) {
             return Err(CommandError::problem(LockError::Elsewhere(pid)).hint(ONE_STATE));
         }
         workspace.editor.recover()?;
     }
-    let (journal, outlets, settings) =
-        (workspace.journal()?, workspace.outlets_beside(ui.json), workspace.pass_settings());
-    let context = workspace.pass_context(&journal, &outlets, &settings);
+    let (journal, delivery_order, settings) =
+        (workspace.journal()?, workspace.delivery_order_off_stdout(ui.json), workspace.pass_settings());
+    let context = workspace.pass_context(&journal, &delivery_order, &settings);
     let mut memory = Memory::default();
     workspace.machines.catch_up().await;
     let report = pass(&context, &mut memory, mode).await.map_err(CommandError::problem)?;
@@ -120,15 +123,15 @@ async fn flush_after_routines(
     workspace: &Arc<Workspace>,
     ran: bool,
 ) -> Result<PassReport, CommandError> {
-    if workspace.elsewhere().is_none() {
+    if workspace.left_to_other_machine().is_none() {
         crate::agent::VaultApprovals::suspending(workspace).tidy().await;
     }
     if !ran {
         return Ok(PassReport::default());
     }
-    let (journal, outlets, settings) =
-        (workspace.journal()?, workspace.outlets_beside(ui.json), workspace.pass_settings());
-    crate::deliver::pass::flush(&workspace.pass_context(&journal, &outlets, &settings))
+    let (journal, delivery_order, settings) =
+        (workspace.journal()?, workspace.delivery_order_off_stdout(ui.json), workspace.pass_settings());
+    crate::deliver::pass::flush(&workspace.pass_context(&journal, &delivery_order, &settings))
         .await
         .map_err(CommandError::problem)
 }
@@ -146,7 +149,7 @@ struct InboxTicks {
 
 /// Keeps the ticked candidates of the inbox and drops the declined ones.
 fn settle_inbox(workspace: &Workspace) -> InboxTicks {
-    if workspace.elsewhere().is_some() {
+    if workspace.left_to_other_machine().is_some() {
         return InboxTicks::default();
     }
     match Inbox::new(workspace.memory()).settle(workspace.clock.now()) {
@@ -180,7 +183,7 @@ impl InboxTicks {
 
 /// Prints the report, besides the notifications themselves.
 fn print_report(ui: Ui, workspace: &Workspace, report: &PassReport) {
-    let shown = report.dry_run || workspace.outlets(false).primary.name() != "console";
+    let shown = report.dry_run || workspace.delivery_order(false).primary.name() != "console";
     for fired in report.fired.iter().filter(|_| shown) {
         let verb = if report.dry_run { "would fire" } else { "sent" };
         ui.line(format!("{verb}: {} {} ({})", fired.due, fired.text.replace('\n', " "), fired.id));

@@ -64,9 +64,9 @@ pub fn run_due_routines(
     if looked.open.is_empty() {
         return Ok(ticked);
     }
-    let outlets = workspace.outlets_beside(ui.json);
+    let delivery_order = workspace.delivery_order_off_stdout(ui.json);
     let approvals = Arc::new(crate::agent::VaultApprovals::suspending(workspace));
-    let runner = toolbox::runner_with(workspace, turns, Arc::default(), approvals, outlets)?;
+    let runner = toolbox::runner_with(workspace, turns, Arc::default(), approvals, delivery_order)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     for key in looked.open {
         let driven = runtime.block_on(async {

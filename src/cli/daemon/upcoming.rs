@@ -3,7 +3,7 @@
 use comfy_table::{Table, presets};
 
 use crate::agenda::UpcomingItem;
-use crate::deliver::instants::told;
+use crate::deliver::instants::format_instant;
 use crate::terminal::printable;
 use crate::workspace::Workspace;
 
@@ -27,7 +27,7 @@ pub(super) fn next_lines(out: &mut Vec<String>, workspace: &Workspace, next: &[U
     let now = workspace.clock.now();
     for reminder in next {
         table.add_row([
-            told(reminder.instant, now, workspace.zone.tz()).as_str(),
+            format_instant(reminder.instant, now, workspace.zone.tz()).as_str(),
             &place(reminder),
             &printable(&reminder.msg),
         ]);

@@ -122,7 +122,7 @@ fn copy(context: &Context, from: &Path, inside: &str) -> Result<usize, CommandEr
     let why = Why::new(Actor::Cli, format!("hook install: copied Claude Code's memories to {inside}"));
     let SourceFolder { notes, skipped } = follow::notes(from).map_err(CommandError::problem)?;
     skipped.iter().for_each(|skipped| context.ui.note(format!("not copied: {skipped}")));
-    workspace.together(&why, || {
+    workspace.as_one_commit(&why, || {
         let mut copied = 0;
         for (name, bytes) in &notes {
             let note = NotePath::new(&format!("{inside}/{name}")).map_err(CommandError::problem)?;

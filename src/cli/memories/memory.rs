@@ -133,7 +133,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         }
         Action::Promote { date, line, text, section } => {
             let day = parse_day(date, &workspace)?;
-            let meant = text.clone().or_else(|| workspace.taken_from(&memory.daily_path(day), *line));
+            let meant = text.clone().or_else(|| workspace.removed_line(&memory.daily_path(day), *line));
             let promoted = memory.promote(day, *line, meant.as_deref(), section.as_deref(), &origin)?;
             print_saved(context, &promoted, &promoted.saved, "promoted to")?;
             if promoted.removed {
@@ -183,7 +183,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 /// Refuses a line number that was removed just now: the line that has this number now has moved up.
 fn refuse_moved_line(workspace: &Workspace, path: &str, line: usize) -> Result<(), CommandError> {
     let path = workspace.memory().note_named(path)?;
-    let Some(text) = workspace.taken_from(&path, line) else { return Ok(()) };
+    let Some(text) = workspace.removed_line(&path, line) else { return Ok(()) };
     let shown = crate::format::quote(text.lines().next().unwrap_or_default());
     Err(MemoryError::TakenBefore { path, line, shown }.into())
 }
@@ -283,8 +283,10 @@ fn working_memory(context: &Context, workspace: &Workspace, set: Option<&str>, c
 
 impl From<MemoryError> for CommandError {
     fn from(error: MemoryError) -> Self {
-        let near =
-            error.near().iter().map(|one| format!("line {}: {}", one.line, crate::format::quote(&one.text)));
+        let near = error
+            .nearest()
+            .iter()
+            .map(|one| format!("line {}: {}", one.line, crate::format::quote(&one.text)));
         let hints: Vec<String> = error.hint().map(str::to_owned).into_iter().chain(near).collect();
         let is_usage = error.is_usage();
         Self::of(error, is_usage).hints(hints)

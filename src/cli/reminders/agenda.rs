@@ -6,7 +6,7 @@ use jiff::civil::Date;
 use crate::agenda::{self, Agenda, AgendaEntry, EntryState};
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::tasks::Scanner;
-use crate::terminal::tamed;
+use crate::terminal::escape_control;
 
 /// Shows what comes on some days: reminders, follow-ups, tasks of other plugins and routines, repeats worked out.
 ///
@@ -67,7 +67,7 @@ fn show(context: &Context, agenda: &Agenda) {
 
 /// `Call Mum (weekly) told at 09:31 by discord, 1 min late`.
 fn describe(entry: &AgendaEntry) -> String {
-    let mut out = tamed(&entry.msg).into_owned();
+    let mut out = escape_control(&entry.msg).into_owned();
     match &entry.recur {
         Some(_) if entry.times > 1 => out.push_str(&format!(" ({} times)", entry.times)),
         Some(recur) => out.push_str(&format!(" ({recur})")),
@@ -87,7 +87,7 @@ fn describe(entry: &AgendaEntry) -> String {
         out.push_str(&format!(", {} min late", told.late_seconds / 60));
     }
     if let Some(outcome) = &told.outcome {
-        out.push_str(&format!(": {}", tamed(outcome)));
+        out.push_str(&format!(": {}", escape_control(outcome)));
     }
     out
 }

@@ -160,7 +160,7 @@ fn delivered_tasks(workspace: &Workspace, found: &mut Vec<PlacedFinding>) -> Del
     let mut delivered = DeliveredTasks::new();
     let Some(settings) = workspace.task_settings() else { return delivered };
     let mut scanner = Scanner::default();
-    if let Err(reason) = scanner.look(&workspace.vault, &settings, workspace.clock.now()) {
+    if let Err(reason) = scanner.scan(&workspace.vault, &settings, workspace.clock.now()) {
         found.push(PlacedFinding {
             path: ".obsidian/plugins".to_owned(),
             line: 1,
@@ -170,7 +170,7 @@ fn delivered_tasks(workspace: &Workspace, found: &mut Vec<PlacedFinding>) -> Del
         });
     }
     for (path, task) in scanner.tasks() {
-        let timed = task.task.tellings.iter().all(|telling| telling.timed);
+        let timed = task.task.notification_times.iter().all(|notification_time| notification_time.timed);
         delivered.entry(path.to_owned()).or_default().insert(task.line, timed);
     }
     delivered

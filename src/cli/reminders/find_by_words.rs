@@ -44,7 +44,7 @@ pub(in crate::cli) fn id_of(
     text: &str,
     scope: WordsScope,
 ) -> Result<String, CommandError> {
-    let follow_up = || scope == WordsScope::AllAndDelivered && workspace.said_by(text).is_some();
+    let follow_up = || scope == WordsScope::AllAndDelivered && workspace.last_message_of(text).is_some();
     if text.starts_with("rid_") || is_task_id(text) || follow_up() {
         return Ok(text.to_owned());
     }
@@ -71,7 +71,7 @@ pub(in crate::cli) fn id_of(
 fn recently_delivered(workspace: &Workspace) -> Result<Vec<NamedCandidate>, CommandError> {
     let now = workspace.zone.tz().to_datetime(workspace.clock.now());
     let journal = workspace.journal()?;
-    let facts = journal.told(now.saturating_sub(2.days()), now).map_err(CommandError::problem)?;
+    let facts = journal.notifications(now.saturating_sub(2.days()), now).map_err(CommandError::problem)?;
     let candidate = |fact: crate::deliver::Fact| NamedCandidate {
         shown: format!("{}  {}  {}", fact.id, fact.local.strftime("%Y-%m-%d %H:%M"), fact.msg),
         id: Some(fact.id),

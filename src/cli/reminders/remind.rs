@@ -242,8 +242,8 @@ impl Remind<'_> {
             let written = WrittenReminder { id: id.to_owned(), line_text };
             return self.report_change("snoozed", &written, self.confirmation(local, Recur::None));
         }
-        let said = self.workspace.said_by(id);
-        let is_told = |local| self.workspace.may_be_told(id, local);
+        let said = self.workspace.last_message_of(id);
+        let is_told = |local| self.workspace.may_be_sent(id, local);
         let written = self.reminders().snooze(id, local, said.as_deref(), is_told, self.context.origin())?;
         self.report_change("snoozed", &written, self.confirmation(local, Recur::None))
     }
@@ -333,14 +333,14 @@ impl Remind<'_> {
 
     fn send_confirmation(&self, what: &str, line: &str) -> Result<(), CommandError> {
         let workspace = self.workspace;
-        let outlets = workspace.outlets(false);
-        if outlets.primary.name() == "console" {
+        let delivery_order = workspace.delivery_order(false);
+        if delivery_order.primary.name() == "console" {
             return Ok(());
         }
         let journal = workspace.journal()?;
         deliver::confirm(&journal, what, line, workspace.clock.now())?;
         let settings = workspace.pass_settings();
-        let pass = workspace.pass_context(&journal, &outlets, &settings);
+        let pass = workspace.pass_context(&journal, &delivery_order, &settings);
         runtime()?.block_on(flush(&pass)).map(|_| ()).map_err(CommandError::problem)
     }
 }

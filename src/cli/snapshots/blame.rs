@@ -3,7 +3,7 @@
 use super::shared::{Pager, ago};
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::history::{BlameBound, History, HistoryError, Writer};
-use crate::terminal::tamed;
+use crate::terminal::escape_control;
 use crate::vault::NotePath;
 
 /// Shows the note, or prints it as one document.
@@ -36,7 +36,7 @@ pub(super) fn run(
         let who = origin.map_or("", |origin| origin.writer.as_str());
         let turn = origin.filter(|it| it.writer == Writer::Assistant).and_then(|it| it.turn.as_deref());
         let turn = turn.map(|turn| format!(" turn {turn}")).unwrap_or_default();
-        let text = tamed(&line.text);
+        let text = escape_control(&line.text);
         if !pager.line(&format!("{dim}{id:<10}  {when:<14}  {who:<9}{turn}{dim:#}  {:>4}  {text}", line.line))
         {
             break;

@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::cli::{CommandError, Context};
 use crate::history::{Deletions, DiffStyle, FileDiff, History, HistoryError, diff_stat, render_diff};
-use crate::terminal::tamed;
+use crate::terminal::escape_control;
 use crate::vault::NotePath;
 use crate::workspace::Workspace;
 
@@ -181,7 +181,7 @@ impl Pager {
 
     /// Prints one line; false once the reader is gone.
     pub(super) fn line(&mut self, text: &str) -> bool {
-        let text = if self.is_terminal { tamed(text) } else { text.into() };
+        let text = if self.is_terminal { escape_control(text) } else { text.into() };
         if !self.closed
             && let Err(error) = writeln!(self.out, "{text}")
         {

@@ -15,25 +15,25 @@ use tokio_util::sync::CancellationToken;
 
 use crate::capture::new_turns::{self, PersonTurn, ReadPosition, ReadPositions};
 use crate::capture::{Inbox, InboxOutcome, Learner, rules};
-use crate::daemon::part::{Board, DaemonEvent, Part};
+use crate::daemon::part::{DaemonEvent, Part, StatusBoard};
 use crate::format::candidate::CandidateState;
 use crate::vault::{NotePath, VaultError, WalkOptions};
 use crate::workspace::Workspace;
 
-/// A log or the inbox has been quiet for so long before it is looked at.
+/// The quiet time of a log or the inbox before it is read.
 const QUIET: Duration = Duration::from_secs(2);
 /// A brain that couldn't be asked is tried again after so long.
 const BRAIN_RETRY: Duration = Duration::from_secs(15 * 60);
 
-/// Learns from logs, and keeps what is ticked.
+/// Learns from logs, and keeps ticked candidates.
 #[derive(Debug)]
 pub struct CapturePart {
-    /// Who may call a brain now.
+    /// The permits for calling a brain.
     #[cfg(feature = "assistant")]
     pub permits: Arc<crate::agent::CallPermits>,
 }
 
-/// What is to be looked at.
+/// The pending work.
 #[derive(Debug, Default)]
 struct PendingLooks {
     logs: BTreeSet<NotePath>,
@@ -54,7 +54,7 @@ impl Part for CapturePart {
         self: Box<Self>,
         mut workspace: Arc<Workspace>,
         mut events: broadcast::Receiver<DaemonEvent>,
-        board: Board,
+        board: StatusBoard,
         stop: CancellationToken,
     ) -> anyhow::Result<()> {
         let mut work =
@@ -90,12 +90,12 @@ impl Part for CapturePart {
                     let now = std::mem::take(&mut work);
                     let done = tokio::select! {
                         () = stop.cancelled() => return Ok(()),
-                        done = self.look(&workspace, now) => done,
+                        done = self.check(&workspace, now) => done,
                     };
                     match done {
                         Ok(LookOutcome { words, left, all }) => {
                             if let Some(words) = words {
-                                board.say("inbox", words);
+                                board.set_part("inbox", words);
                             }
                             work.logs.extend(left);
                             work.all |= all;
@@ -105,7 +105,7 @@ impl Part for CapturePart {
                         }
                         Err(error) => {
                             tracing::warn!("the inbox could not be looked at: {error}");
-                            board.say("inbox", format!("can't be looked at: {error}"));
+                            board.set_part("inbox", format!("can't be looked at: {error}"));
                         }
                     }
                 }
@@ -132,7 +132,7 @@ impl PendingLooks {
     }
 }
 
-/// What a look came to.
+/// The outcome of a check.
 #[derive(Debug, Default)]
 struct LookOutcome {
     words: Option<String>,
@@ -150,9 +150,9 @@ struct NewTurns {
 }
 
 impl CapturePart {
-    /// Looks at what there is to do.
-    async fn look(&self, workspace: &Arc<Workspace>, work: PendingLooks) -> Result<LookOutcome, String> {
-        if workspace.elsewhere().is_some() {
+    /// Does the pending work.
+    async fn check(&self, workspace: &Arc<Workspace>, work: PendingLooks) -> Result<LookOutcome, String> {
+        if workspace.left_to_other_machine().is_some() {
             return Ok(LookOutcome::default());
         }
         let mut looked = LookOutcome::default();
@@ -187,7 +187,7 @@ impl CapturePart {
         Ok(looked)
     }
 
-    /// Asks about what is found in these turns: how many questions are new, or `None` if the brain can't be asked now.
+    /// Asks about the finds in these turns: the number of new questions, or `None` if the brain can't be asked now.
     async fn learn(
         &self,
         workspace: &Arc<Workspace>,
@@ -219,7 +219,7 @@ impl CapturePart {
     }
 }
 
-/// What is new in the logs that are meant.
+/// The new turns of the logs to read.
 fn news(workspace: &Workspace, work: &PendingLooks) -> Result<(ReadPositions, Vec<NewTurns>), String> {
     let folder = workspace.note(&workspace.settings.paths.logs);
     let mut places = ReadPositions::load(&workspace.dirs.state);
@@ -241,7 +241,7 @@ fn news(workspace: &Workspace, work: &PendingLooks) -> Result<(ReadPositions, Ve
             bytes => bytes.map_err(|error| error.to_string())?,
         };
         let (turns, place) = new_turns::turns(path.as_str(), &bytes, places.get(path.as_str()));
-        // What was said before anything was captured is for `inbox scan`.
+        // Turns from before the first capture are for `inbox scan`.
         let turns = if first { Vec::new() } else { turns };
         out.push(NewTurns { path, turns, place });
     }
@@ -251,7 +251,7 @@ fn news(workspace: &Workspace, work: &PendingLooks) -> Result<(ReadPositions, Ve
     Ok((places, out))
 }
 
-/// Carries out what the boxes of the inbox say; words for `status`, where there is an inbox.
+/// Carries out the ticks in the inbox; a text for `status`, if there is an inbox.
 async fn settle(workspace: &Arc<Workspace>) -> Result<Option<String>, String> {
     let shared = Arc::clone(workspace);
     blocking(move || {

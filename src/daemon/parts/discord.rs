@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agenda::coming;
 use crate::agent::{CallPermits, MemorySearch, VaultMemory};
 use crate::daemon::assistant::Assistant;
-use crate::daemon::part::{Board, DaemonEvent, Part};
+use crate::daemon::part::{DaemonEvent, Part, StatusBoard};
 use crate::deliver::{self, Answers, Fact, compose, journal};
 use crate::discord::{
     BotParts, ChannelLock, DaemonServices, GatewayStatus, Logbook, Pace, VaultOperations, setup,
@@ -29,7 +29,7 @@ use crate::workspace::Workspace;
 /// The bot, where there is a token.
 #[derive(Debug)]
 pub struct DiscordPart {
-    /// Who may call a brain now.
+    /// The permits for calling a brain.
     pub permits: Arc<CallPermits>,
 }
 
@@ -43,7 +43,7 @@ impl Part for DiscordPart {
         self: Box<Self>,
         mut workspace: Arc<Workspace>,
         mut events: broadcast::Receiver<DaemonEvent>,
-        board: Board,
+        board: StatusBoard,
         stop: CancellationToken,
     ) -> anyhow::Result<()> {
         let turns = Arc::new(TurnJournal::open(&workspace.dirs.state)?);
@@ -60,7 +60,7 @@ impl Part for DiscordPart {
                 tokio::spawn(serve(Arc::clone(&workspace), kept.clone(), board.clone(), shutdown.clone()))
             });
             if !is_voice && has_bot(&workspace) {
-                board.say("discord", "not connected here: another machine is the voice");
+                board.set_part("discord", "not connected here: another machine is the voice");
             }
             let changed = next_settings(&workspace, is_voice, &kept.assistant, &mut events, &stop).await;
             shutdown.cancel();
@@ -76,7 +76,7 @@ impl Part for DiscordPart {
     }
 }
 
-/// What stays while bots come and go with other settings.
+/// The state that stays while bots come and go with other settings.
 #[derive(Clone)]
 struct BotMemory {
     assistant: Arc<Assistant>,
@@ -108,12 +108,12 @@ async fn next_settings(
         };
         match event {
             Ok(DaemonEvent::Settings(changed)) => {
-                assistant.take_on(&changed);
+                assistant.apply_settings(&changed);
                 if !changed.settings.differ_for_assistant_alone(&workspace.settings) {
                     return Some(changed);
                 }
             }
-            Ok(event) => assistant.hear(&event).await,
+            Ok(event) => assistant.on_event(&event).await,
             Err(RecvError::Lagged(_)) => assistant.approvals().recheck(),
             Err(RecvError::Closed) => return None,
         }
@@ -121,18 +121,18 @@ async fn next_settings(
 }
 
 /// Runs the bot until `shutdown`, and says how it is.
-async fn serve(workspace: Arc<Workspace>, kept: BotMemory, board: Board, shutdown: CancellationToken) {
+async fn serve(workspace: Arc<Workspace>, kept: BotMemory, board: StatusBoard, shutdown: CancellationToken) {
     let api = match setup::api(&workspace.settings.discord, workspace.vault.root()) {
         Ok(Some(api)) => api,
         Ok(None) => return,
-        Err(error) => return board.say("discord", error.to_string()),
+        Err(error) => return board.set_part("discord", error.to_string()),
     };
     let (status, mut seen) = watch::channel(GatewayStatus::Connecting);
-    let said = board.clone();
+    let report = board.clone();
     let watching = tokio::spawn(async move {
         loop {
             let words = words(&seen.borrow_and_update());
-            said.say("discord", words);
+            report.set_part("discord", words);
             if seen.changed().await.is_err() {
                 return;
             }
@@ -140,13 +140,13 @@ async fn serve(workspace: Arc<Workspace>, kept: BotMemory, board: Board, shutdow
     });
     let parts = match parts(&workspace, &kept, api) {
         Ok(parts) => parts,
-        Err(error) => return board.say("discord", error.to_string()),
+        Err(error) => return board.set_part("discord", error.to_string()),
     };
     let result = crate::discord::run(parts, status, shutdown).await;
     let _ = watching.await;
     if let Err(error) = result {
         tracing::error!("Discord: {error}");
-        board.say("discord", error.to_string());
+        board.set_part("discord", error.to_string());
     }
 }
 
@@ -173,7 +173,7 @@ fn parts(
         journal: workspace.journal()?,
         vault: workspace.vault.clone(),
         editor: Arc::clone(&workspace.editor),
-        outlets: workspace.bot_outlets(),
+        delivery_order: workspace.bot_delivery_order(),
         clock: Arc::clone(&workspace.clock),
         settings: workspace.pass_settings(),
         machines: workspace.machines.clone(),
@@ -211,7 +211,7 @@ fn parts(
     })
 }
 
-/// What the bot asks the rest of the daemon for.
+/// The services that the bot asks the rest of the daemon for.
 struct LocalServices(Arc<Workspace>, Arc<Assistant>);
 
 #[async_trait]
@@ -256,7 +256,7 @@ impl DaemonServices for LocalServices {
     }
 }
 
-/// Runs what waits for files where nothing else waits for it.
+/// Runs work that waits for files on a thread of its own.
 async fn blocking<T: Send + 'static>(act: impl FnOnce() -> T + Send + 'static) -> Result<T, String> {
     tokio::task::spawn_blocking(act).await.map_err(|error| format!("it went wrong inside: {error}"))
 }

@@ -10,13 +10,13 @@ use tokio::sync::broadcast::{self, error::RecvError};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::daemon::part::{Board, DaemonEvent, Part};
+use crate::daemon::part::{DaemonEvent, Part, StatusBoard};
 use crate::transfer::follow::{self, Followed};
 use crate::workspace::Workspace;
 
 /// A program writes several files at once; they come together.
 const TOGETHER: Duration = Duration::from_millis(100);
-/// A folder that isn't there yet, or whose events were lost, is looked at this often.
+/// The interval at which a missing folder, or one with lost events, is read.
 const SWEEP: Duration = Duration::from_secs(60);
 
 /// Follows the folders of `[follow]`.
@@ -33,7 +33,7 @@ impl Part for FollowPart {
         self: Box<Self>,
         mut workspace: Arc<Workspace>,
         mut events: broadcast::Receiver<DaemonEvent>,
-        board: Board,
+        board: StatusBoard,
         stop: CancellationToken,
     ) -> anyhow::Result<()> {
         let mut said = String::new();
@@ -42,16 +42,16 @@ impl Part for FollowPart {
             let (sender, mut changed) = mpsc::channel::<()>(1);
             let _watchers: Vec<_> =
                 folders.iter().filter_map(|(_, folder)| watch(folder, sender.clone())).collect();
-            // What changed in a pause is looked at with the first sweep after it.
+            // Changes in a pause are read with the first sweep after it.
             if !workspace.is_paused() {
-                let words = tokio::task::block_in_place(|| look(&workspace, &folders));
+                let words = tokio::task::block_in_place(|| follow_all(&workspace, &folders));
                 if words != said {
-                    board.say("follow", words.as_str());
+                    board.set_part("follow", words.as_str());
                     said = words;
                 }
             }
-            // One event or one sweep, then all is looked at again: the watchers are made anew with it, so that a folder
-            // that was moved away and made again is watched too.
+            // After one event or one sweep all folders are read again: the watchers are made anew with it, so that a
+            // folder that was moved away and made again is watched too.
             let sweep = if folders.is_empty() { Duration::MAX } else { workspace.clock.sleep(SWEEP) };
             tokio::select! {
                 biased;
@@ -91,7 +91,7 @@ fn watch(folder: &std::path::Path, sender: mpsc::Sender<()>) -> Option<Recommend
 }
 
 /// Looks at all folders, and says how it is.
-fn look(workspace: &Workspace, folders: &[(String, PathBuf)]) -> String {
+fn follow_all(workspace: &Workspace, folders: &[(String, PathBuf)]) -> String {
     let one = |(name, folder): &(String, PathBuf)| match follow::follow(workspace, name, folder) {
         Ok(Followed { kept, skipped, .. }) if kept.is_empty() && skipped.is_empty() => name.clone(),
         Ok(Followed { kept, skipped, .. }) => {

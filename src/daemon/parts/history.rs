@@ -10,11 +10,11 @@ use async_trait::async_trait;
 use tokio::sync::broadcast::{self, error::RecvError};
 use tokio_util::sync::CancellationToken;
 
-use crate::daemon::part::{Board, DaemonEvent, Part};
+use crate::daemon::part::{DaemonEvent, Part, StatusBoard};
 use crate::history::{HistoryError, Interrupted, Snapshotter};
 use crate::workspace::Workspace;
 
-/// Takes snapshots of what people change.
+/// Takes snapshots of people's changes.
 #[derive(Debug)]
 pub struct HistoryPart;
 
@@ -28,7 +28,7 @@ impl Part for HistoryPart {
         self: Box<Self>,
         mut workspace: Arc<Workspace>,
         mut events: broadcast::Receiver<DaemonEvent>,
-        board: Board,
+        board: StatusBoard,
         stop: CancellationToken,
     ) -> anyhow::Result<()> {
         let mut snapshotter = open(&workspace)?;
@@ -54,7 +54,7 @@ impl Part for HistoryPart {
                 }
                 if let Some(words) = words {
                     let notice = notice.iter().map(|notice| format!("{notice}; "));
-                    board.say("history", format!("{}{words}", notice.collect::<String>()));
+                    board.set_part("history", format!("{}{words}", notice.collect::<String>()));
                 }
             }
             let wait = match snapshotter.as_ref().filter(|_| !gone) {
@@ -83,7 +83,7 @@ impl Part for HistoryPart {
                         snapshotter = open(&workspace)?;
                     }
                     (Err(RecvError::Closed), _) => break,
-                    (_, None) | (Ok(DaemonEvent::Stirring(_) | DaemonEvent::CaughtUp(_) | DaemonEvent::Voice), _) => {}
+                    (_, None) | (Ok(DaemonEvent::FirstChange(_) | DaemonEvent::CaughtUp(_) | DaemonEvent::Voice), _) => {}
                 },
                 () = tokio::time::sleep(wait) => {}
             }
@@ -95,7 +95,7 @@ impl Part for HistoryPart {
     }
 }
 
-/// Finishes an undo whose process was killed: an operation isn't taken back by half.
+/// Finishes an undo whose process was killed, so that no operation is half undone.
 fn finish(workspace: &Workspace) {
     let finish = || {
         let Some(history) = workspace.history()? else { return Ok(()) };

@@ -9,11 +9,11 @@ use async_trait::async_trait;
 use tokio::sync::broadcast::{self, error::RecvError};
 use tokio_util::sync::CancellationToken;
 
-use crate::daemon::part::{Board, DaemonEvent, Part};
+use crate::daemon::part::{DaemonEvent, Part, StatusBoard};
 use crate::search::follow::live::{Follower, Following};
 use crate::workspace::Workspace;
 
-/// How often `status` hears of the index, at most.
+/// The shortest interval of the index's reports to `status`.
 const REPORT: Duration = Duration::from_secs(5);
 
 /// Keeps the index up to date.
@@ -30,7 +30,7 @@ impl Part for IndexPart {
         self: Box<Self>,
         mut workspace: Arc<Workspace>,
         mut events: broadcast::Receiver<DaemonEvent>,
-        board: Board,
+        board: StatusBoard,
         stop: CancellationToken,
     ) -> anyhow::Result<()> {
         let mut follower = start(&workspace)?;
@@ -38,14 +38,14 @@ impl Part for IndexPart {
         loop {
             let words = describe(follower.following());
             if words != said {
-                board.say("index", &*words);
+                board.set_part("index", &*words);
                 said = words;
             }
             tokio::select! {
                 biased;
                 () = stop.cancelled() => break,
                 event = events.recv() => match event {
-                    Ok(DaemonEvent::Stirring(paths)) => follower.stirring(paths.iter().map(|path| path.as_str().to_owned())),
+                    Ok(DaemonEvent::FirstChange(paths)) => follower.stirring(paths.iter().map(|path| path.as_str().to_owned())),
                     Ok(DaemonEvent::Changed(paths)) => follower.changed(paths.iter().map(|path| path.as_str().to_owned())),
                     Ok(DaemonEvent::Rescan(why)) => follower.rescan(&why),
                     Ok(DaemonEvent::CaughtUp(cookies)) => follower.caught_up(&*cookies),

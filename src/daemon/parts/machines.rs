@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use tokio::sync::broadcast::{self, error::RecvError};
 use tokio_util::sync::CancellationToken;
 
-use crate::daemon::part::{Board, DaemonEvent, Part};
+use crate::daemon::part::{DaemonEvent, Part, StatusBoard};
 use crate::machines::identity::Identity;
 use crate::machines::status::MachinesStatus;
 use crate::workspace::Workspace;
@@ -46,10 +46,10 @@ impl Part for MachinesPart {
         self: Box<Self>,
         mut workspace: Arc<Workspace>,
         mut events: broadcast::Receiver<DaemonEvent>,
-        board: Board,
+        board: StatusBoard,
         stop: CancellationToken,
     ) -> anyhow::Result<()> {
-        let mut said = LastReport { is_voice: workspace.machines.is_alone(), ..LastReport::default() };
+        let mut last_status = LastReport { is_voice: workspace.machines.is_alone(), ..LastReport::default() };
         loop {
             let machines = workspace.machines.clone();
             let drive = stop.child_token();
@@ -57,7 +57,7 @@ impl Part for MachinesPart {
                 let (machines, drive) = (machines.clone(), drive.clone());
                 async move { machines.drive(drive).await }
             });
-            let changed = self.watch(&workspace, &mut said, &mut events, &board, &stop).await;
+            let changed = self.watch(&workspace, &mut last_status, &mut events, &board, &stop).await;
             drive.cancel();
             let _ = driver.await;
             match changed {
@@ -73,15 +73,15 @@ impl MachinesPart {
     async fn watch(
         &self,
         workspace: &Arc<Workspace>,
-        said: &mut LastReport,
+        last_status: &mut LastReport,
         events: &mut broadcast::Receiver<DaemonEvent>,
-        board: &Board,
+        board: &StatusBoard,
         stop: &CancellationToken,
     ) -> Option<Arc<Workspace>> {
         let machines = &workspace.machines;
         let mut news = machines.news();
         loop {
-            self.say(workspace, said, board);
+            self.report_status(workspace, last_status, board);
             let look = workspace.clock.sleep(LOOK);
             tokio::select! {
                 biased;
@@ -99,17 +99,17 @@ impl MachinesPart {
         }
     }
 
-    fn say(&self, workspace: &Workspace, said: &mut LastReport, board: &Board) {
+    fn report_status(&self, workspace: &Workspace, last_status: &mut LastReport, board: &StatusBoard) {
         let machines = &workspace.machines;
         let is_voice = machines.is_voice();
-        if std::mem::replace(&mut said.is_voice, is_voice) != is_voice {
+        if std::mem::replace(&mut last_status.is_voice, is_voice) != is_voice {
             tracing::info!(is_voice, "the voice turned");
             // Without other parts there is no listener, which is fine.
             let _ = self.events.send(DaemonEvent::Voice);
         }
         let status = machines.status();
         let words = words(workspace, is_voice);
-        if status == said.status && words == said.words {
+        if status == last_status.status && words == last_status.words {
             return;
         }
         board.update(|report| {
@@ -119,7 +119,7 @@ impl MachinesPart {
                 words => report.parts.insert("machines".to_owned(), words.to_owned()),
             };
         });
-        (said.status, said.words) = (status, words);
+        (last_status.status, last_status.words) = (status, words);
     }
 }
 

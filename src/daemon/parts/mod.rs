@@ -32,10 +32,10 @@ use tokio::sync::broadcast;
 
 use super::part::{DaemonEvent, Part};
 
-/// The parts of this build; each looks at the settings itself, which may change while it runs.
+/// The parts of this build; each reads the settings itself, which may change while it runs.
 #[cfg_attr(not(feature = "assistant"), expect(unused_variables, reason = "only routines print"))]
 pub(super) fn all(json: bool, events: &broadcast::Sender<DaemonEvent>) -> Vec<Box<dyn Part>> {
-    // One brain has one queue, whoever in this process asks it.
+    // One brain has one queue, for all callers of this process.
     #[cfg(feature = "assistant")]
     let permits = Arc::<crate::agent::CallPermits>::default();
     vec![

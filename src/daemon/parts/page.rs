@@ -13,18 +13,18 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::CallPermits;
 use crate::daemon::assistant;
-use crate::daemon::part::{Board, DaemonEvent, Part};
+use crate::daemon::part::{DaemonEvent, Part, StatusBoard};
 use crate::web::door::{self, Reply, Request};
 use crate::web::{Changed, Live, Page, Questions};
 use crate::workspace::Workspace;
 
-/// Whoever connects and says nothing is let go after this.
+/// A connection that sends nothing is closed after this.
 const SILENCE: Duration = Duration::from_secs(2);
 
 /// Serves the page.
 #[derive(Debug)]
 pub struct PagePart {
-    /// Who may call a brain now.
+    /// The permits for calling a brain.
     pub permits: Arc<CallPermits>,
 }
 
@@ -38,7 +38,7 @@ impl Part for PagePart {
         self: Box<Self>,
         mut workspace: Arc<Workspace>,
         mut events: broadcast::Receiver<DaemonEvent>,
-        board: Board,
+        board: StatusBoard,
         stop: CancellationToken,
     ) -> anyhow::Result<()> {
         let socket = door::socket(&workspace.dirs.state);
@@ -61,7 +61,7 @@ impl Part for PagePart {
                         page.settings(&workspace, &changed).await;
                         workspace = changed;
                     }
-                    Ok(event) => page.hear(&event),
+                    Ok(event) => page.on_event(&event),
                     Err(RecvError::Lagged(_)) => page.live.tell(Changed::Notes(Vec::new())),
                     Err(RecvError::Closed) => break,
                 },
@@ -81,7 +81,7 @@ impl Part for PagePart {
 struct Open {
     page: Option<Page>,
     live: Live,
-    board: Board,
+    board: StatusBoard,
     questions: Questions,
 }
 
@@ -93,8 +93,8 @@ impl Open {
                     .await;
             let page = page.map_err(|error| error.to_string());
             match &page {
-                Ok(page) => self.board.say("page", format!("listens on http://{}", page.address())),
-                Err(error) => self.board.say("page", error.clone()),
+                Ok(page) => self.board.set_part("page", format!("listens on http://{}", page.address())),
+                Err(error) => self.board.set_part("page", error.clone()),
             }
             self.page = Some(page?);
         }
@@ -110,12 +110,12 @@ impl Open {
     fn close(&mut self) -> bool {
         let was_open = self.page.take().is_some();
         if was_open {
-            self.board.say("page", "closed");
+            self.board.set_part("page", "closed");
         }
         was_open
     }
 
-    /// New settings: another address is listened on anew, the rest is told to the page.
+    /// Applies new settings: with another address the listener is replaced, all else is passed on to the page.
     async fn settings(&mut self, old: &Arc<Workspace>, new: &Arc<Workspace>) {
         let (before, after) = (&old.settings.web, &new.settings.web);
         let was_open = self.page.is_some();
@@ -134,7 +134,7 @@ impl Open {
         self.live.tell(Changed::Notes(Vec::new()));
     }
 
-    fn hear(&self, event: &DaemonEvent) {
+    fn on_event(&self, event: &DaemonEvent) {
         self.live.tell(match event {
             DaemonEvent::Changed(paths) => Changed::Notes(paths.iter().map(ToString::to_string).collect()),
             DaemonEvent::Rescan(_) => Changed::Notes(Vec::new()),
@@ -144,7 +144,7 @@ impl Open {
         });
     }
 
-    /// One question, one answer. The line is short, and whoever asks is this machine's owner.
+    /// Answers one question. The line is short, and the client is this machine's owner.
     async fn converse(&mut self, stream: UnixStream, workspace: &Arc<Workspace>) -> std::io::Result<()> {
         if stream.peer_cred()?.uid() != rustix::process::getuid().as_raw() {
             return Ok(());

@@ -24,10 +24,10 @@ use crate::workspace::Workspace;
 const AT_ONCE: usize = 8;
 /// After so long without a question the room that questions need is given back.
 const QUIET: Duration = Duration::from_secs(10);
-/// Whoever connects and says nothing is let go after this.
+/// A connection that sends nothing is closed after this.
 const SILENCE: Duration = Duration::from_secs(5);
 
-/// The open door; dropped, it is shut and the socket is gone.
+/// The open socket; dropping it closes and removes it.
 #[derive(Debug)]
 pub struct Answers {
     socket: PathBuf,
@@ -92,7 +92,7 @@ async fn listen(listener: UnixListener, workspace: Arc<Workspace>, recall: Arc<R
 
 /// Answers one asker, line by line, until it goes or falls silent.
 async fn converse(stream: UnixStream, workspace: Arc<Workspace>, recall: Arc<Recall>) -> std::io::Result<()> {
-    // The directory is private already; this is for one that somebody opened up.
+    // The directory is private already; this check is for one whose mode was changed.
     if stream.peer_cred()?.uid() != rustix::process::getuid().as_raw() {
         return Ok(());
     }

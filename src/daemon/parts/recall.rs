@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use tokio::sync::broadcast::{self, error::RecvError};
 use tokio_util::sync::CancellationToken;
 
-use crate::daemon::part::{Board, DaemonEvent, Part};
+use crate::daemon::part::{DaemonEvent, Part, StatusBoard};
 use crate::embed::retry::Backoff;
 use crate::search::Recall;
 use crate::workspace::Workspace;
@@ -31,7 +31,7 @@ impl Part for RecallPart {
         self: Box<Self>,
         mut workspace: Arc<Workspace>,
         mut events: broadcast::Receiver<DaemonEvent>,
-        board: Board,
+        board: StatusBoard,
         stop: CancellationToken,
     ) -> anyhow::Result<()> {
         let mut recall = Arc::new(Recall::of(&workspace)?.resident());
@@ -67,7 +67,7 @@ impl Part for RecallPart {
                         () = stop.cancelled() => return Ok(()),
                         pass = recall.reconcile() => pass,
                     };
-                    board.say("vectors", words(&pass));
+                    board.set_part("vectors", words(&pass));
                     let pass = pass.unwrap_or_default();
                     failures = if pass.error.is_some_and(|error| error.is_temporary()) { failures + 1 } else { 0 };
                     wait = pause(pass.again, failures);
@@ -88,25 +88,25 @@ fn pause(again: Option<i64>, failures: u32) -> Duration {
     due.max(down).min(EVERY)
 }
 
-/// Opens the door for questions; without one, whoever asks answers itself.
+/// Opens the socket for questions; without it, clients answer themselves.
 #[cfg(unix)]
 fn open(
     workspace: &Arc<Workspace>,
     recall: &Arc<Recall>,
-    board: &Board,
+    board: &StatusBoard,
 ) -> Option<super::question_socket::Answers> {
     match super::question_socket::Answers::open(Arc::clone(workspace), Arc::clone(recall)) {
         Ok(answers) => Some(answers),
         Err(error) => {
             tracing::warn!(%error, "other processes can't ask this daemon; they answer themselves");
-            board.say("answers", format!("nobody can ask: {error}"));
+            board.set_part("answers", format!("nobody can ask: {error}"));
             None
         }
     }
 }
 
 #[cfg(not(unix))]
-fn open(_: &Arc<Workspace>, _: &Arc<Recall>, _: &Board) {}
+fn open(_: &Arc<Workspace>, _: &Arc<Recall>, _: &StatusBoard) {}
 
 fn words(pass: &Result<crate::search::follow::reconcile::Reconciled, crate::search::RecallError>) -> String {
     match pass {
@@ -140,13 +140,13 @@ mod tests {
     }
 
     /// Lets the part work until its report is `wanted`; the runtime's clock jumps to whatever is waited for.
-    async fn until(board: &Board, wanted: &str) -> Duration {
+    async fn until(board: &StatusBoard, wanted: &str) -> Duration {
         let from = tokio::time::Instant::now();
         for _ in 0..10_000 {
             let mut said = None;
             board.update(|status| said = status.parts.get("vectors").cloned());
             if said.as_deref() == Some(wanted) {
-                board.say("vectors", "");
+                board.set_part("vectors", "");
                 return from.elapsed();
             }
             tokio::time::sleep(Duration::from_secs(1)).await;
@@ -180,14 +180,14 @@ mod tests {
         let vault = Vault::open(&temp.path().join("vault")).unwrap();
         let dirs = Dirs { state: temp.path().join("state"), cache: temp.path().join("cache") };
         let workspace = Arc::new(Workspace::open_in(vault, dirs, Arc::new(SystemClock)).unwrap());
-        let board = Board::new(DaemonStatus::new(workspace.clock.now()), temp.path().to_path_buf());
+        let board = StatusBoard::new(DaemonStatus::new(workspace.clock.now()), temp.path().to_path_buf());
         let (events, received) = broadcast::channel(8);
         let stop = CancellationToken::new();
         write(&["the kitten"]);
         let part = Box::new(RecallPart).run(workspace, received, board.clone(), stop.clone());
         let part = tokio::spawn(part);
         assert!(until(&board, "1 embedded, 0 pending, 0 failed").await >= SETTLE);
-        // Nobody says anything: the next look comes within the hour.
+        // There is no event: the next check comes within the hour.
         write(&["the kitten", "the vet"]);
         assert!(until(&board, "2 embedded, 0 pending, 0 failed").await >= EVERY - SETTLE);
         write(&["the kitten"]);

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::{CallPermits, VaultApprovals};
 #[cfg(feature = "assistant")]
 use crate::daemon::assistant::Assistant;
-use crate::daemon::part::{Board, DaemonEvent, Part};
+use crate::daemon::part::{DaemonEvent, Part, StatusBoard};
 use crate::daemon::ticker::Ticker;
 use crate::routines::{self, ClaimReport, RunError, RunProgress, Runner};
 use crate::turn::TurnJournal;
@@ -29,7 +29,7 @@ const AT_ONCE: usize = 4;
 pub struct RoutinesPart {
     /// Whether the console's lines are JSON objects.
     pub json: bool,
-    /// Who may call a brain now.
+    /// The permits for calling a brain.
     pub permits: Arc<CallPermits>,
 }
 
@@ -43,7 +43,7 @@ impl Part for RoutinesPart {
         self: Box<Self>,
         workspace: Arc<Workspace>,
         mut events: broadcast::Receiver<DaemonEvent>,
-        board: Board,
+        board: StatusBoard,
         stop: CancellationToken,
     ) -> anyhow::Result<()> {
         let turns = Arc::new(TurnJournal::open(&workspace.dirs.state)?);
@@ -59,14 +59,14 @@ impl Part for RoutinesPart {
             at_once: Arc::new(Semaphore::new(AT_ONCE)),
             runs: JoinSet::new(),
             running: HashSet::new(),
-            said: String::new(),
+            last_status: String::new(),
             stop: stop.child_token(),
         };
-        let (mut ticker, mut asked, mut gone) = (Ticker::default(), false, false);
+        let (mut ticker, mut asked, mut is_vault_gone) = (Ticker::default(), false, false);
         loop {
             let clock = Arc::clone(&service.runner.workspace().clock);
-            if (ticker.is_due(clock.now()) || std::mem::take(&mut asked)) && !gone {
-                service.look().await;
+            if (ticker.is_due(clock.now()) || std::mem::take(&mut asked)) && !is_vault_gone {
+                service.check().await;
             }
             tokio::select! {
                 biased;
@@ -87,10 +87,10 @@ impl Part for RoutinesPart {
                         Err(error) => tracing::error!("routines keep their old settings: {error}"),
                     },
                     Ok(DaemonEvent::Voice) => asked = service.turned(&stop),
-                    Ok(DaemonEvent::VaultGone) => gone = true,
+                    Ok(DaemonEvent::VaultGone) => is_vault_gone = true,
                     Ok(DaemonEvent::VaultBack) => {
                         approvals.recheck();
-                        (gone, asked) = (false, true);
+                        (is_vault_gone, asked) = (false, true);
                     }
                     Ok(DaemonEvent::Rescan(_)) | Err(RecvError::Lagged(_)) => {
                         approvals.recheck();
@@ -106,7 +106,7 @@ impl Part for RoutinesPart {
     }
 }
 
-/// What the runs of a vault are made with.
+/// The parts of a vault's runs.
 ///
 /// # Errors
 /// The delivery journal can't be used.
@@ -117,11 +117,11 @@ pub(crate) fn runner(
     approvals: Arc<VaultApprovals>,
     json: bool,
 ) -> Result<Runner, RunError> {
-    crate::toolbox::runner_with(workspace, turns, permits, approvals, workspace.outlets(json))
+    crate::toolbox::runner_with(workspace, turns, permits, approvals, workspace.delivery_order(json))
 }
 
-/// What `/routine` does: lists routines, runs one, turns one on or off. A run asks through `assistant`, which hears
-/// what a person says.
+/// Carries out `/routine`: lists routines, runs one, turns one on or off. A run asks through `assistant`, which gets
+/// the person's answers.
 ///
 /// # Errors
 /// A sentence on why not.
@@ -134,10 +134,10 @@ pub(crate) async fn command(
 ) -> Result<String, String> {
     let blocking =
         tokio::task::spawn_blocking(move || obey(&workspace, &assistant, &action, name.as_deref()));
-    let (said, run) = blocking.await.map_err(|error| format!("it went wrong inside: {error}"))??;
+    let (last_status, run) = blocking.await.map_err(|error| format!("it went wrong inside: {error}"))??;
     if let Some((runner, key)) = run {
         tokio::spawn(async move {
-            // What a stop cuts off is taken up by the next look.
+            // The next check continues a run that a stop cut off.
             match runner.drive(&key, &CancellationToken::new()).await {
                 Ok(RunProgress::Later(why)) => {
                     tracing::info!(run = key, "a routine's run goes on later: {why}");
@@ -147,7 +147,7 @@ pub(crate) async fn command(
             }
         });
     }
-    Ok(said)
+    Ok(last_status)
 }
 
 #[cfg(feature = "assistant")]
@@ -192,11 +192,11 @@ fn obey(
 
 struct Service {
     runner: Arc<Runner>,
-    board: Board,
+    board: StatusBoard,
     at_once: Arc<Semaphore>,
     runs: JoinSet<(String, Result<RunProgress, RunError>)>,
     running: HashSet<String>,
-    said: String,
+    last_status: String,
     stop: CancellationToken,
 }
 
@@ -206,8 +206,8 @@ impl Service {
         format!("{}/", self.runner.workspace().settings.paths.routines.trim_end_matches('/'))
     }
 
-    /// Another machine may be the voice now: it goes on with what runs here, and this one with what ran there. Whether to
-    /// look at once.
+    /// The voice may have moved to another machine: it continues the runs of this one, and this one those of the other.
+    /// Returns whether to check at once.
     fn turned(&mut self, stop: &CancellationToken) -> bool {
         let is_voice = self.runner.workspace().machines.is_voice();
         if !is_voice {
@@ -216,7 +216,7 @@ impl Service {
         is_voice
     }
 
-    async fn look(&mut self) {
+    async fn check(&mut self) {
         if self.runner.workspace().at_rest().is_some() {
             return;
         }
@@ -226,8 +226,8 @@ impl Service {
         });
         match looked.await {
             Ok(Ok(claimed)) => self.begin(claimed),
-            Ok(Err(error)) => self.say(format!("can't be looked at: {error}")),
-            Err(error) => self.say(format!("can't be looked at: {error}")),
+            Ok(Err(error)) => self.report_status(format!("can't be looked at: {error}")),
+            Err(error) => self.report_status(format!("can't be looked at: {error}")),
         }
     }
 
@@ -253,7 +253,7 @@ impl Service {
             (None, 1) => "1 is running".to_owned(),
             (None, count) => format!("{count} are running"),
         };
-        self.say(words);
+        self.report_status(words);
     }
 
     fn ended(&mut self, ended: Result<(String, Result<RunProgress, RunError>), tokio::task::JoinError>) {
@@ -268,7 +268,7 @@ impl Service {
                     Ok(RunProgress::Busy) => {}
                     Err(error) => {
                         tracing::warn!(run = key, "a routine's run can't go on: {error}");
-                        return self.say(format!("`{key}` can't go on: {error}"));
+                        return self.report_status(format!("`{key}` can't go on: {error}"));
                     }
                 }
             }
@@ -279,14 +279,14 @@ impl Service {
             }
         }
         if self.running.is_empty() {
-            self.say("waiting".to_owned());
+            self.report_status("waiting".to_owned());
         }
     }
 
-    fn say(&mut self, words: String) {
-        if words != self.said {
-            self.said.clone_from(&words);
-            self.board.say("routines", words);
+    fn report_status(&mut self, words: String) {
+        if words != self.last_status {
+            self.last_status.clone_from(&words);
+            self.board.set_part("routines", words);
         }
     }
 }

@@ -16,14 +16,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::{CallPermits, Scribe};
 use crate::brain::wire::Watch;
-use crate::daemon::part::{Board, DaemonEvent, Part};
+use crate::daemon::part::{DaemonEvent, Part, StatusBoard};
 use crate::summary::{DueScope, LogName, Summaries, plan};
 use crate::vault::{NotePath, Vault};
 use crate::workspace::Workspace;
 
-/// A log that is looked at in vain is looked at again after so many bytes at least.
+/// The growth of a log, in bytes, after which one that had nothing due is checked again.
 const STEP: u64 = 4_096;
-/// How often it is looked whether a pause is over.
+/// The interval at which the end of a pause is checked.
 const MINUTE: Duration = Duration::from_secs(60);
 /// A log of fewer bytes is never read: it can't hold enough.
 const LEAST: u64 = plan::LEAF_TARGET * 4;
@@ -31,14 +31,14 @@ const LEAST: u64 = plan::LEAF_TARGET * 4;
 /// The summaries.
 #[derive(Debug)]
 pub struct SummariesPart {
-    /// Who may call a brain now.
+    /// The permits for calling a brain.
     pub permits: Arc<CallPermits>,
 }
 
-/// What is known of a log.
+/// The state of a log.
 #[derive(Debug, Clone, Copy, Default)]
 struct LogStatus {
-    /// Its size when it was looked at last.
+    /// Its size at the last check.
     size: u64,
     /// Below this size nothing is due.
     quiet_below: u64,
@@ -55,45 +55,50 @@ impl Part for SummariesPart {
         self: Box<Self>,
         workspace: Arc<Workspace>,
         mut events: broadcast::Receiver<DaemonEvent>,
-        board: Board,
+        board: StatusBoard,
         stop: CancellationToken,
     ) -> anyhow::Result<()> {
         let make = |workspace: &Arc<Workspace>| {
             Scribe::new(Arc::clone(workspace), Watch::default(), Arc::clone(&self.permits))
         };
         let scribe = make(&workspace).map_err(anyhow::Error::msg)?;
-        let mut desk =
-            SummaryQueue { scribe, known: HashMap::new(), wanted: BTreeMap::new(), written: 0, gone: false };
-        desk.want_all();
+        let mut queue = SummaryQueue {
+            scribe,
+            known: HashMap::new(),
+            wanted: BTreeMap::new(),
+            written: 0,
+            is_vault_gone: false,
+        };
+        queue.want_all();
         let mut rests = false;
         loop {
-            if std::mem::replace(&mut rests, desk.scribe.workspace().at_rest().is_some()) && !rests {
-                desk.want_all();
+            if std::mem::replace(&mut rests, queue.scribe.workspace().at_rest().is_some()) && !rests {
+                queue.want_all();
             }
-            let is_idle = desk.wanted.is_empty() || desk.gone || rests;
-            let minute = desk.scribe.workspace().clock.sleep(MINUTE);
+            let is_idle = queue.wanted.is_empty() || queue.is_vault_gone || rests;
+            let minute = queue.scribe.workspace().clock.sleep(MINUTE);
             tokio::select! {
                 biased;
                 () = stop.cancelled() => return Ok(()),
                 event = events.recv() => match event {
-                    Ok(DaemonEvent::Changed(paths)) => paths.iter().for_each(|path| desk.hear(path)),
+                    Ok(DaemonEvent::Changed(paths)) => paths.iter().for_each(|path| queue.on_event(path)),
                     Ok(DaemonEvent::Settings(changed)) => match make(&changed) {
                         Ok(scribe) => {
-                            desk.scribe = scribe;
-                            desk.want_all();
+                            queue.scribe = scribe;
+                            queue.want_all();
                         }
                         Err(error) => tracing::error!("summaries keep their old settings: {error}"),
                     },
-                    Ok(DaemonEvent::VaultGone) => desk.gone = true,
+                    Ok(DaemonEvent::VaultGone) => queue.is_vault_gone = true,
                     Ok(DaemonEvent::VaultBack) => {
-                        desk.gone = false;
-                        desk.want_all();
+                        queue.is_vault_gone = false;
+                        queue.want_all();
                     }
-                    Ok(DaemonEvent::Rescan(_)) | Err(RecvError::Lagged(_)) => desk.want_all(),
+                    Ok(DaemonEvent::Rescan(_)) | Err(RecvError::Lagged(_)) => queue.want_all(),
                     Ok(_) => {}
                     Err(RecvError::Closed) => return Ok(()),
                 },
-                () = std::future::ready(()), if !is_idle => desk.next(&board, &stop).await,
+                () = std::future::ready(()), if !is_idle => queue.next(&board, &stop).await,
                 () = tokio::time::sleep(minute), if rests => {}
             }
         }
@@ -103,11 +108,11 @@ impl Part for SummariesPart {
 struct SummaryQueue {
     scribe: Scribe,
     known: HashMap<LogName, LogStatus>,
-    /// The logs that are to be looked at.
+    /// The logs to check.
     wanted: BTreeMap<LogName, DueScope>,
     /// Summaries that were written since the start.
     written: usize,
-    gone: bool,
+    is_vault_gone: bool,
 }
 
 impl SummaryQueue {
@@ -140,8 +145,8 @@ impl SummaryQueue {
         self.wanted.extend(summarised.into_iter().map(|name| (name, DueScope::All)));
     }
 
-    /// Whether a change is worth a look.
-    fn hear(&mut self, path: &NotePath) {
+    /// Adds the log of a changed path, if it may have a summary due.
+    fn on_event(&mut self, path: &NotePath) {
         if self.is_off() {
             return;
         }
@@ -169,9 +174,9 @@ impl SummaryQueue {
         }
     }
 
-    /// Whether what was appended says that a message was edited or deleted.
+    /// Whether the appended text says that a message was edited or deleted.
     fn is_changed(&self, path: &NotePath, from: u64) -> bool {
-        // A message into a log of years costs what the message is long.
+        // A message into a log of years costs only the message's length.
         let read = || {
             let (mut file, mut new) = (self.vault().open_note(path).ok()?, Vec::new());
             file.seek(SeekFrom::Start(from)).ok()?;
@@ -185,13 +190,13 @@ impl SummaryQueue {
     }
 
     /// Looks at the next log.
-    async fn next(&mut self, board: &Board, stop: &CancellationToken) {
+    async fn next(&mut self, board: &StatusBoard, stop: &CancellationToken) {
         let Some((name, look)) = self.wanted.pop_first() else { return };
         let done = match self.scribe.work(&name, look, stop).await {
             Ok(done) => done,
             Err(error) => {
                 tracing::warn!(log = %name, "no summary: {error}");
-                return board.say("summaries", format!("{name}: {error}"));
+                return board.set_part("summaries", format!("{name}: {error}"));
             }
         };
         self.written += done.written.len();
@@ -202,7 +207,7 @@ impl SummaryQueue {
         known.quiet_below = known.size + (4 * least.saturating_sub(done.uncovered)).max(STEP);
         if !done.written.is_empty() {
             let count = self.written;
-            board.say("summaries", format!("{count} written since the start"));
+            board.set_part("summaries", format!("{count} written since the start"));
         }
     }
 }

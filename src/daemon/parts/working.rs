@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::{CallPermits, WorkingMemoryWriter};
 use crate::brain::wire::Watch;
-use crate::daemon::part::{Board, DaemonEvent, Part};
+use crate::daemon::part::{DaemonEvent, Part, StatusBoard};
 use crate::format::log::SESSIONS;
 use crate::format::summary;
 use crate::memory::working::is_on;
@@ -22,20 +22,20 @@ use crate::summary::{LogName, Summaries};
 use crate::vault::NotePath;
 use crate::workspace::Workspace;
 
-/// So much of what is new in a log is looked at for a sign, in bytes.
+/// The most bytes at a log's end that are searched for a sign.
 const END: u64 = 256 << 10;
 /// So much of one that is seen for the first time.
 const LAST: u64 = 512;
 /// A summary that was made longer ago is none that was written just now.
 const JUST_NOW: SignedDuration = SignedDuration::from_mins(15);
-/// What the last events of a log say where a window ended, or a session was compacted.
+/// The texts in a log's last events that mark the end of a window, or a compaction.
 const SIGNS: [&[u8]; 2] =
     [b"> This window ended here: `/new`.\n", b"> The host compacted the conversation here"];
 
 /// Working memory.
 #[derive(Debug)]
 pub struct WorkingPart {
-    /// Who may call a brain now.
+    /// The permits for calling a brain.
     pub permits: Arc<CallPermits>,
 }
 
@@ -49,14 +49,14 @@ impl Part for WorkingPart {
         self: Box<Self>,
         workspace: Arc<Workspace>,
         mut events: broadcast::Receiver<DaemonEvent>,
-        board: Board,
+        board: StatusBoard,
         stop: CancellationToken,
     ) -> anyhow::Result<()> {
         let make = |workspace: &Arc<Workspace>| {
             WorkingMemoryWriter::new(Arc::clone(workspace), Watch::default(), Arc::clone(&self.permits))
         };
         let mut writer = make(&workspace).map_err(anyhow::Error::msg)?;
-        // How far each log was looked at, so that one sign counts once.
+        // The length of each log at its last check, so that one sign counts once.
         let mut seen: HashMap<NotePath, u64> = HashMap::new();
         loop {
             let event = tokio::select! {
@@ -80,11 +80,13 @@ impl Part for WorkingPart {
                 continue;
             }
             let logs: Vec<LogName> =
-                paths.iter().filter_map(|path| told(writer.workspace(), path, &mut seen)).collect();
+                paths.iter().filter_map(|path| log_to_note(writer.workspace(), path, &mut seen)).collect();
             // One text is kept: the last conversation's.
             let Some(log) = logs.last() else { continue };
             match writer.write(log, &stop).await {
-                Ok(Some(written)) => board.say("working memory", format!("written at {}", written.updated)),
+                Ok(Some(written)) => {
+                    board.set_part("working memory", format!("written at {}", written.updated))
+                }
                 Ok(None) => {}
                 Err(error) => tracing::warn!(%log, "no working memory: {error}"),
             }
@@ -93,17 +95,17 @@ impl Part for WorkingPart {
 }
 
 /// The log that a changed note gives reason to write about.
-fn told(workspace: &Workspace, path: &NotePath, seen: &mut HashMap<NotePath, u64>) -> Option<LogName> {
+fn log_to_note(workspace: &Workspace, path: &NotePath, seen: &mut HashMap<NotePath, u64>) -> Option<LogName> {
     let summaries = Summaries::of(workspace);
     let log = summaries.log_of(path)?;
-    // What brains and routines did by themselves is no conversation.
+    // Logs of brains and routines on their own are no conversation.
     if !["discord-", SESSIONS].iter().any(|surface| log.as_str().starts_with(surface)) {
         return None;
     }
     if summaries.log_path(&log).is_ok_and(|own| own != *path) {
         let note = summary::parse(&workspace.vault.read(path).ok()?).0?;
         let is_new = workspace.clock.now().duration_since(note.at) < JUST_NOW;
-        // Each once: whoever edits one later means the summary alone.
+        // Each once: a later edit of a summary means that summary alone.
         return (is_new && seen.insert(path.clone(), 0).is_none()).then_some(log);
     }
     let size = workspace.vault.stat(path).ok().flatten()?.size;

@@ -9,7 +9,7 @@ use crate::brain::wire::Watch;
 use crate::deliver::Upcoming;
 use crate::workspace::Workspace;
 
-/// So many of one minute get words; the others are told plainly.
+/// The most reminders of one minute that get a phrase; the others keep the plain text.
 const MAX_PHRASED: usize = 20;
 
 /// Looks for words while the scheduler does its work. Dropping it ends whoever is still asked.
@@ -21,8 +21,8 @@ pub struct Phrasing {
 }
 
 impl Phrasing {
-    /// Settings changed: the next words are looked for with those.
-    pub fn take_on(&mut self) {
+    /// Applies changed settings to the next phrases.
+    pub fn apply_settings(&mut self) {
         self.phraser = None;
     }
 

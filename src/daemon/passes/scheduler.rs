@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::stdout_reader::StdoutReader;
 use crate::config::FILE_NAME as SETTINGS_FILE;
-use crate::daemon::part::{Board, DaemonEvent};
+use crate::daemon::part::{DaemonEvent, StatusBoard};
 use crate::daemon::ticker::Ticker;
 use crate::deliver::{self, DeliveryOrder, Journal, Memory, Mode, PassReport, PassSettings};
 use crate::machines::News;
@@ -25,13 +25,13 @@ use crate::workspace::Workspace;
 /// Passes that changes ask for are at least this far apart: an editor may save with every keystroke.
 const BETWEEN_CHANGES: Duration = Duration::from_millis(250);
 
-/// Runs until `stop`, or until nobody reads the console that alone is told.
+/// Runs until `stop`, or until the console, as the only notifier, has lost its reader.
 pub async fn run(
     workspace: Arc<Workspace>,
     ui: Ui,
     mut watched: mpsc::UnboundedReceiver<WatchEvent>,
     events: broadcast::Sender<DaemonEvent>,
-    board: Board,
+    board: StatusBoard,
     stop: CancellationToken,
 ) {
     let mut scheduler = Scheduler::new(workspace, ui, events, board);
@@ -44,15 +44,15 @@ pub async fn run(
         tokio::select! {
             biased;
             () = stop.cancelled() => break,
-            () = reader.gone(), if scheduler.tells_the_console() => {
+            () = reader.closed(), if scheduler.prints_to_console() => {
                 stop.cancel();
                 break;
             }
             event = watched.recv() => match event {
                 Some(event) => {
-                    scheduler.hear(event);
+                    scheduler.on_event(event);
                     while let Ok(event) = watched.try_recv() {
-                        scheduler.hear(event);
+                        scheduler.on_event(event);
                     }
                 }
                 None => break,
@@ -67,30 +67,35 @@ struct Scheduler {
     workspace: Arc<Workspace>,
     ui: Ui,
     events: broadcast::Sender<DaemonEvent>,
-    board: Board,
+    board: StatusBoard,
     journal: Option<Journal>,
-    outlets: DeliveryOrder,
+    delivery_order: DeliveryOrder,
     settings: PassSettings,
     memory: Memory,
     ticker: Ticker,
     /// When the last pass asked for another one.
-    again: Option<Timestamp>,
+    next_pass: Option<Timestamp>,
     /// When a change asked for a pass, by the monotonic clock.
     changed: Option<Instant>,
     last_pass: Option<Instant>,
-    /// The wall clock when it was last looked at, and the monotonic one.
+    /// The last readings of the wall clock and of the monotonic one.
     seen: Option<(Timestamp, Instant)>,
-    gone: bool,
-    /// What other machines did.
+    is_vault_gone: bool,
+    /// Changes by other machines.
     news: News,
-    /// Words for what is about to be due.
+    /// Phrases for reminders that are soon due.
     #[cfg(feature = "assistant")]
     phrasing: super::phrasing::Phrasing,
 }
 
 impl Scheduler {
-    fn new(workspace: Arc<Workspace>, ui: Ui, events: broadcast::Sender<DaemonEvent>, board: Board) -> Self {
-        let outlets = workspace.outlets(ui.json);
+    fn new(
+        workspace: Arc<Workspace>,
+        ui: Ui,
+        events: broadcast::Sender<DaemonEvent>,
+        board: StatusBoard,
+    ) -> Self {
+        let delivery_order = workspace.delivery_order(ui.json);
         let settings = workspace.pass_settings();
         let news = workspace.machines.news();
         Self {
@@ -100,22 +105,22 @@ impl Scheduler {
             events,
             board,
             journal: None,
-            outlets,
+            delivery_order,
             settings,
             memory: Memory::default(),
             ticker: Ticker::default(),
-            again: None,
+            next_pass: None,
             changed: None,
             last_pass: None,
             seen: None,
-            gone: false,
+            is_vault_gone: false,
             #[cfg(feature = "assistant")]
             phrasing: super::phrasing::Phrasing::default(),
         }
     }
 
-    fn tells_the_console(&self) -> bool {
-        self.outlets.primary.name() == "console"
+    fn prints_to_console(&self) -> bool {
+        self.delivery_order.primary.name() == "console"
     }
 
     fn now(&self) -> Timestamp {
@@ -126,17 +131,17 @@ impl Scheduler {
         let now = self.now();
         self.look_at_the_clock(now);
         let minute = self.ticker.is_due(now);
-        let asked = self.again.is_some_and(|again| again <= now)
+        let asked = self.next_pass.is_some_and(|next_pass| next_pass <= now)
             || self.changed.is_some_and(|changed| changed <= Instant::now());
         let follow_up = self.workspace.editor.next_follow_up().is_some_and(|at| at <= now);
-        if self.gone || !(minute || asked || follow_up) {
+        if self.is_vault_gone || !(minute || asked || follow_up) {
             return;
         }
         if follow_up {
             // The pass reads the notes anyway, and the journal knows which lines must not be there.
             self.workspace.editor.follow_ups(now);
         }
-        self.again = None;
+        self.next_pass = None;
         self.changed = None;
         self.last_pass = Some(Instant::now());
         tokio::select! {
@@ -155,7 +160,7 @@ impl Scheduler {
                     });
                 }
             },
-            // What the journal has is enough for the next start: a pass may end at any point.
+            // The journal's state is enough for the next start: a pass may end at any point.
             () = stop.cancelled() => {}
         }
     }
@@ -165,12 +170,12 @@ impl Scheduler {
             self.journal = Some(self.workspace.journal()?);
         }
         let journal = self.journal.as_ref().ok_or_else(|| anyhow::anyhow!("no delivery journal"))?;
-        let context = self.workspace.pass_context(journal, &self.outlets, &self.settings);
+        let context = self.workspace.pass_context(journal, &self.delivery_order, &self.settings);
         Ok(deliver::pass(&context, &mut self.memory, Mode::Daemon).await?)
     }
 
     fn tell(&mut self, now: Timestamp, report: &PassReport) {
-        self.again = report.again;
+        self.next_pass = report.next_pass;
         for finding in &report.near_misses {
             self.ui.note(format!(
                 "{}:{}:{}: {}: {}",
@@ -194,7 +199,7 @@ impl Scheduler {
         });
     }
 
-    /// Says what the wall clock did, where it did anything but go on: suspend, a correction.
+    /// Reports a jump of the wall clock: a suspend, a correction.
     fn look_at_the_clock(&mut self, now: Timestamp) {
         let seen = self.seen.replace((now, Instant::now()));
         let Some((then, at)) = seen else { return };
@@ -214,18 +219,18 @@ impl Scheduler {
         let now = clock.now();
         let until =
             |at: Timestamp| clock.sleep(Duration::try_from(now.duration_until(at)).unwrap_or(Duration::ZERO));
-        let asked = self.again.into_iter().chain(self.workspace.editor.next_follow_up()).map(until).min();
+        let asked = self.next_pass.into_iter().chain(self.workspace.editor.next_follow_up()).map(until).min();
         let changed = self.changed.map(|at| at.saturating_duration_since(Instant::now()));
         let soonest = asked.into_iter().chain(changed).min().map(|wait| wait.max(Duration::from_millis(1)));
         let minute = clock.sleep(Ticker::sleep(now));
         soonest.map_or(minute, |soonest| soonest.min(minute))
     }
 
-    /// What the watcher tells, which the parts have heard already.
-    fn hear(&mut self, event: WatchEvent) {
+    /// Handles an event of the watcher, which the parts have got already.
+    fn on_event(&mut self, event: WatchEvent) {
         match event {
-            WatchEvent::Stirring(_) | WatchEvent::CaughtUp(_) => {}
-            WatchEvent::Looked { unseen } => {
+            WatchEvent::FirstChange(_) | WatchEvent::CaughtUp(_) => {}
+            WatchEvent::Polled { unseen } => {
                 let now = self.now();
                 self.board.update(|status| {
                     status.unseen += unseen as u64;
@@ -249,12 +254,12 @@ impl Scheduler {
             }
             WatchEvent::VaultGone => {
                 tracing::warn!("the vault's folder is gone: nothing fires until it is back");
-                self.gone = true;
+                self.is_vault_gone = true;
                 self.board.update(|status| "the vault's folder is gone".clone_into(&mut status.watcher));
             }
             WatchEvent::VaultBack => {
                 tracing::warn!("the vault's folder is back");
-                self.gone = false;
+                self.is_vault_gone = false;
                 self.board.update(|status| "watching".clone_into(&mut status.watcher));
                 self.ask_for_pass();
             }
@@ -289,12 +294,12 @@ impl Scheduler {
                 tracing::info!("the changed settings are in force");
                 self.workspace = Arc::new(workspace);
                 self.news = self.workspace.machines.news();
-                self.outlets = self.workspace.outlets(self.ui.json);
+                self.delivery_order = self.workspace.delivery_order(self.ui.json);
                 self.settings = self.workspace.pass_settings();
                 #[cfg(feature = "assistant")]
-                self.phrasing.take_on();
+                self.phrasing.apply_settings();
                 self.settings_are_well();
-                // Without parts nobody listens, which is fine.
+                // Without parts there is no listener, which is fine.
                 let _ = self.events.send(DaemonEvent::Settings(Arc::clone(&self.workspace)));
                 self.ask_for_pass();
             }

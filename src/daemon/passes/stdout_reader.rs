@@ -16,7 +16,7 @@ pub struct StdoutReader {
 }
 
 impl StdoutReader {
-    /// Whoever reads standard output.
+    /// The reader of standard output.
     pub fn of_stdout() -> Self {
         Self {
             #[cfg(unix)]
@@ -24,8 +24,8 @@ impl StdoutReader {
         }
     }
 
-    /// Ends when nobody reads any more; never where there is no pipe.
-    pub async fn gone(&self) {
+    /// Ends when the reader has closed the pipe; never if there is no pipe.
+    pub async fn closed(&self) {
         #[cfg(unix)]
         if let Some(pipe) = &self.pipe
             && pipe.ready(Interest::ERROR).await.is_ok()
@@ -42,6 +42,6 @@ fn stdout() -> Option<pipe::Sender> {
     let stat = rustix::fs::fstat(out.as_fd()).ok()?;
     let is_pipe = rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::Fifo;
     let own = is_pipe.then(|| out.as_fd().try_clone_to_owned().ok()).flatten()?;
-    // Nothing is written through it, so it stays blocking, as whoever shares it expects.
+    // Nothing is written through it, so it stays blocking, as other users of the pipe expect.
     pipe::Sender::from_owned_fd_unchecked(own).ok()
 }

@@ -22,7 +22,7 @@ pub struct PostedChunk {
     pub question: u64,
     /// Which chunk, from 0.
     pub chunk: usize,
-    /// What it says.
+    /// Its text.
     pub text: String,
     /// How many chunks the answer has.
     pub chunks: usize,
@@ -46,7 +46,7 @@ impl Journal {
             scope,
             body: text.to_owned(),
             deliveries: Vec::new(),
-            asks: None,
+            lookup_since: None,
         };
         self.claim(&[message], |_| limit)?;
         self.answer(key)
@@ -123,7 +123,7 @@ impl Journal {
         })
     }
 
-    /// Forgets the oldest answers, and what routines said, that were sent whole, where there are many.
+    /// Deletes the oldest of many answers and routine texts that were sent completely.
     pub fn prune_answers(&self) -> Result<(), JournalError> {
         self.write(|tx| {
             let old = "SELECT key FROM messages WHERE kind IN ('answer', 'approval', 'routine', 'routine')

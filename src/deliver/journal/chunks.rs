@@ -11,8 +11,8 @@ use crate::deliver::notifier::{self, Fact, MessageKind, Scope};
 use crate::deliver::split;
 
 impl Journal {
-    /// Where the notifier with this name took a copy of everything that a message carries: the message is sent. Says whether
-    /// that is so.
+    /// Marks a message as sent if the notifier with this name took a copy of all its deliveries. Returns whether it
+    /// did.
     pub fn sent_as_copies(&self, message: &str, name: &str) -> Result<bool, JournalError> {
         let all = "SELECT count(*) > 0 AND count(*) = count(copies.delivered) FROM deliveries
                    LEFT JOIN copies ON copies.key = deliveries.key AND outlet = ?2 AND copies.message IS NULL
@@ -34,9 +34,9 @@ impl Journal {
         })
     }
 
-    /// Claims messages with their deliveries in one transaction, each cut into chunks of at most as
-    /// many units as `limit` says for its notifier, and returns those that were claimed, in order. One whose deliveries are not all
-    /// free (another process was quicker, they are sent) is left out.
+    /// Claims messages with their deliveries in one transaction, each cut into chunks of at most `limit` units for its
+    /// notifier, and returns the claimed ones, in order. A message is left out if one of its deliveries isn't free
+    /// (another process was faster, or it is sent).
     pub fn claim(
         &self,
         messages: &[NewMessage],
@@ -57,14 +57,14 @@ impl Journal {
         })
     }
 
-    /// The messages that are on their way, oldest first; answers, questions and what routines say, which are sent by
-    /// those who wait for it, apart.
+    /// The messages that are on their way, oldest first; without answers, questions and routine texts, whose callers
+    /// send them.
     pub fn messages(&self) -> Result<Vec<Message>, JournalError> {
         self.read(|tx| read_messages(tx, "WHERE kind NOT IN ('answer', 'approval', 'routine')", &[]))
     }
 
-    /// Gives back the deliveries of messages of which surely nothing was sent, so that the next pass
-    /// looks at the file again. Confirmations stay.
+    /// Releases the deliveries of messages that were surely not sent in any part, so that the next pass reads the file
+    /// again. Confirmations stay.
     pub fn dissolve_unsent(&self) -> Result<(), JournalError> {
         if !self.read(|tx| tx.query_row("SELECT EXISTS (SELECT 1 FROM messages)", [], |row| row.get(0)))? {
             return Ok(());
@@ -85,8 +85,8 @@ impl Journal {
         self.write(|tx| mark_sending(tx, key, chunk, now))
     }
 
-    /// Notes that a chunk arrived at a place and, in the same transaction, that `next` is being sent. After its
-    /// last chunk the message is gone and its deliveries are `sent`: returns whether that is so.
+    /// Records that a chunk arrived at a place and, in the same transaction, that `next` is being sent. After the last
+    /// chunk the message is deleted and its deliveries are `sent`: returns whether that is so.
     pub fn sent(
         &self,
         key: &str,
@@ -128,8 +128,8 @@ impl Journal {
         })
     }
 
-    /// Notes that a chunk surely did not arrive at a place, and when to try again. Where no other chunk of the
-    /// message may have arrived, its deliveries are free again, and wait for that place.
+    /// Records that a chunk surely did not arrive at a place, and the time of the next attempt. If no other chunk of
+    /// the message may have arrived, its deliveries are free again, and wait for that place.
     pub fn not_sent(
         &self,
         key: &str,
@@ -177,13 +177,13 @@ impl Journal {
         })
     }
 
-    /// Notes that nobody knows whether the chunk that is being sent arrived, and when to look again.
+    /// Records that the arrival of the chunk that is being sent is unknown, and the time of the next lookup.
     pub fn unknown(&self, key: &str, retry: Timestamp, reason: &str) -> Result<(), JournalError> {
         self.write(|tx| put_off(tx, key, retry, reason))
     }
 
-    /// Turns a message to the next place, whose chunks hold at most `limit` units, after one refused
-    /// it. Returns the message as it is now.
+    /// Moves a refused message on to the next place, whose chunks hold at most `limit` units. Returns the changed
+    /// message.
     pub fn reroute(&self, key: &str, route: u8, limit: usize) -> Result<Option<Message>, JournalError> {
         self.write(|tx| {
             tx.execute(
@@ -208,7 +208,7 @@ impl Journal {
         })
     }
 
-    /// Drops a message that carries no delivery, such as a confirmation that nobody takes.
+    /// Deletes a message without deliveries, such as a confirmation that every place refuses.
     pub fn drop_message(&self, key: &str) -> Result<(), JournalError> {
         self.write(|tx| dissolve(tx, key))
     }
@@ -234,7 +234,7 @@ pub(super) fn claim_one(tx: &Transaction<'_>, message: &NewMessage, limit: usize
         return Ok(false);
     }
     insert_chunks(tx, message.kind, &message.key, 0, &message.body, limit)?;
-    if let Some(since) = message.asks {
+    if let Some(since) = message.lookup_since {
         tx.prepare_cached("UPDATE chunks SET state = 'sending', first_ms = ?2 WHERE message = ?1")?
             .execute(params![message.key, since.as_millisecond()])?;
     }
@@ -268,7 +268,7 @@ pub(super) fn claim_one(tx: &Transaction<'_>, message: &NewMessage, limit: usize
          WHERE key = ?1",
     )?
     .execute([&message.key])?;
-    if message.asks.is_some() {
+    if message.lookup_since.is_some() {
         tx.prepare_cached("UPDATE deliveries SET state = 'sending' WHERE message = ?1")?
             .execute([&message.key])?;
     }

@@ -21,7 +21,7 @@ pub enum Recipient {
     Primary,
     /// One that is named; the primary one, should the settings name it no more.
     Named(String),
-    /// A further one, besides the one that counts; nobody, should the settings name it no more.
+    /// A further notifier, besides the one that counts; none, if the settings don't name it any more.
     Copy(String),
 }
 
@@ -34,7 +34,7 @@ impl Recipient {
         }
     }
 
-    /// Whether somebody else counts.
+    /// Whether another notifier counts.
     pub fn is_copy(&self) -> bool {
         matches!(self, Self::Copy(_))
     }
@@ -48,7 +48,7 @@ impl Recipient {
     }
 }
 
-/// What became of a copy.
+/// The state of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CopyState {
     /// It is on its way.
@@ -58,7 +58,7 @@ pub enum CopyState {
 }
 
 impl Journal {
-    /// What became of the copy of a delivery for the notifier with this name; none where there is none, or it was refused or
+    /// The state of a delivery's copy for the notifier with this name; `None` if there is none, or if it was refused or
     /// dropped.
     pub fn copy(&self, key: &str, name: &str) -> Result<Option<CopyState>, JournalError> {
         self.read(|tx| {
@@ -94,7 +94,7 @@ impl Journal {
         })
     }
 
-    /// The copies that are on their way: one entry for each thing that they tell of.
+    /// The copies that are on their way: one entry for each item in them.
     pub fn open_copies(&self) -> Result<Vec<OpenDelivery>, JournalError> {
         let read = |row: &rusqlite::Row<'_>| -> rusqlite::Result<Vec<OpenDelivery>> {
             let name: String = row.get(0)?;

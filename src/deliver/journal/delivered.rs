@@ -9,10 +9,10 @@ use super::runs::{COLUMNS, run_of};
 use super::{Journal, JournalError, Run, instant, json};
 use crate::deliver::notifier::Fact;
 
-/// What became of a delivery.
+/// The state of a past delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PastDeliveryState {
-    /// It was told.
+    /// It was sent.
     Told,
     /// It is on its way, or waits for another attempt.
     Waiting,
@@ -20,20 +20,20 @@ pub enum PastDeliveryState {
     NotTold,
 }
 
-/// One delivery, looked back at.
+/// One past delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PastDelivery {
     /// Its key.
     pub key: String,
-    /// What was told.
+    /// The sent item.
     pub fact: Fact,
-    /// What became of it.
+    /// Its state.
     pub state: PastDeliveryState,
     /// When it was last tried.
     pub at: Option<Timestamp>,
     /// The places that took it, the one that counted first.
     pub places: Vec<String>,
-    /// Why it was not told.
+    /// The reason why it was not sent.
     pub error: Option<String>,
 }
 
@@ -65,7 +65,7 @@ fn past(row: &rusqlite::Row<'_>) -> rusqlite::Result<PastDelivery> {
 }
 
 impl Journal {
-    /// What was or is told of what was due from `from` on and before `to`, in order of its local time; at most `most`.
+    /// Deliveries that were due from `from` on and before `to`, in order of their local time; at most `most`.
     ///
     /// # Errors
     /// The journal can't be read.
@@ -93,7 +93,7 @@ impl Journal {
         Ok(rows.into_iter().filter(|row| from <= row.fact.due && row.fact.due < to).collect())
     }
 
-    /// The runs that were due from `from` on and before `to`, without what they began with; at most `most`, the latest.
+    /// Runs that were due from `from` on and before `to`, without their input; at most `most`, the latest.
     ///
     /// # Errors
     /// The journal can't be read.
@@ -116,7 +116,7 @@ impl Journal {
         })
     }
 
-    /// The latest runs of a routine, newest first, without what they began with; at most `most`.
+    /// The latest runs of a routine, newest first, without their input; at most `most`.
     ///
     /// # Errors
     /// The journal can't be read.

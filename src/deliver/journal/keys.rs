@@ -55,7 +55,7 @@ impl LineHash {
     }
 }
 
-/// The key of the answer to a message; a reply shows in the chat what it answers.
+/// The key of the answer to a message; a reply quotes the message in the chat.
 pub fn answer_key(question: u64, reply: bool) -> String {
     if reply { format!("reply:{question}") } else { format!("answer:{question}") }
 }
@@ -68,7 +68,7 @@ pub(super) fn replied_to(key: &str) -> Option<u64> {
     }
 }
 
-/// What a question's key says of it.
+/// The contents of a question's key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AskedIn {
     /// The message that it is a reply to.
@@ -86,7 +86,7 @@ pub fn approval_key(reply_to: Option<u64>, id: &str, digest: &str, always: bool)
     format!("approval:{}:{id}:{digest}:{}", reply_to.unwrap_or_default(), u8::from(always))
 }
 
-/// What a question's key says.
+/// Parses a question's key.
 pub fn asked_in(key: &str) -> Option<AskedIn> {
     let parts: Vec<&str> = key.strip_prefix("approval:")?.split(':').collect();
     let [reply_to, id, digest, always] = parts[..] else { return None };
@@ -94,10 +94,10 @@ pub fn asked_in(key: &str) -> Option<AskedIn> {
     Some(AskedIn { reply_to, id: id.to_owned(), digest: digest.to_owned(), always: always == "1" })
 }
 
-/// What stands before the key of a run in the key of its message.
+/// The prefix that makes a run's key the key of its message.
 pub(super) const RUN: &str = "routine:";
 
-/// What runs that a person asked for have in their keys.
+/// The part that marks the keys of runs that a person asked for.
 const ASKED_FOR: &str = "@run-";
 
 /// The claim for the turn of a message.
@@ -105,7 +105,7 @@ pub fn turn_claim(message: u64) -> String {
     claim_key(&format!("turn-{message}"), "answer")
 }
 
-/// The message whose turn a claim is for.
+/// The message of the turn that a claim is for.
 pub fn claimed_turn(claim: &str) -> Option<u64> {
     claim.strip_prefix("claim/turn-")?.strip_suffix("/answer")?.parse().ok()
 }

@@ -8,7 +8,7 @@ use super::{DeliveryRow, Journal, JournalError, LineHash, ROW, row_of};
 
 impl Journal {
     /// All deliveries that are sent, or may have been, and are not done, in the order of their claims.
-    pub fn underway(&self) -> Result<Vec<DeliveryRow>, JournalError> {
+    pub fn unfinished_deliveries(&self) -> Result<Vec<DeliveryRow>, JournalError> {
         self.read(|tx| {
             let sql =
                 format!("SELECT {ROW} FROM deliveries WHERE state IN ('sending', 'sent') ORDER BY number");
@@ -53,8 +53,8 @@ impl Journal {
         })
     }
 
-    /// Which of the `current` findings in a note the person was not told of yet. With `remember` they count as
-    /// told from now on, and those that are gone are forgotten: a mistake made again is told again.
+    /// The findings among `current` in a note that were not reported yet. With `remember` they count as reported from
+    /// now on, and those that are fixed are deleted: a mistake made again is reported again.
     pub fn new_findings(
         &self,
         note: &str,

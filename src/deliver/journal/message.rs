@@ -13,18 +13,18 @@ use crate::deliver::notifier::{Fact, MessageKind, Outgoing, Scope};
 pub struct NewMessage {
     /// The key: a delivery's own, or one made of several.
     pub key: String,
-    /// What it is about.
+    /// Its kind.
     pub kind: MessageKind,
     /// The notifier that it is for.
     pub to: Recipient,
-    /// Where it goes.
+    /// Its destination.
     pub scope: Option<Scope>,
     /// The whole text.
     pub body: String,
     /// The deliveries: key, hash of the line, fact.
     pub deliveries: Vec<(String, LineHash, Fact)>,
     /// It may have been sent since then, by another machine: the place is asked first.
-    pub asks: Option<Timestamp>,
+    pub lookup_since: Option<Timestamp>,
 }
 
 /// A message of the journal.
@@ -32,15 +32,15 @@ pub struct NewMessage {
 pub struct Message {
     /// Its key.
     pub key: String,
-    /// What it is about.
+    /// Its kind.
     pub kind: MessageKind,
     /// The notifier that it is for.
     pub to: Recipient,
-    /// Where it goes at route 0.
+    /// Its destination at route 0.
     pub scope: Option<Scope>,
     /// 0 for its own place, then each place that it falls back to.
     pub route: u8,
-    /// What it tells of.
+    /// The items in it.
     pub facts: Vec<Fact>,
     /// The whole text.
     pub body: String,
@@ -59,11 +59,11 @@ pub struct Message {
 pub struct Chunk {
     /// The same on every attempt.
     pub nonce: String,
-    /// What is sent.
+    /// Its text.
     pub text: String,
     /// How far it came.
     pub state: ChunkState,
-    /// The first attempt whose outcome isn't known.
+    /// The first attempt with an unknown outcome.
     pub first: Option<Timestamp>,
     /// A sent one: the message's id, where the place gives one.
     pub message_id: Option<String>,

@@ -61,12 +61,11 @@ pub use message::{Chunk, ChunkState, Message, NewMessage};
 pub use other_machines::OtherMachineDelivery;
 pub use problems::{OpenDelivery, Refusal};
 pub use runs::{NewRun, RoutineProgress, Run, RunState, run_key};
-pub use tasks::ToldTask;
+pub use tasks::NotifiedTask;
 
 use super::notifier::Fact;
 
-/// In the place of the settings that a delivery failed with: the line was restored after its time, and
-/// nobody asked for it to fire.
+/// Replaces the failed delivery's settings: the line was restored after its time, and was not asked to fire.
 pub const RESTORED: &str = "restored";
 
 /// The file's name in the state directory.
@@ -75,13 +74,13 @@ pub const FILE_NAME: &str = "deliveries.sqlite";
 /// The schema's version, in `PRAGMA user_version`.
 const VERSION: i64 = 8;
 
-/// What [`row_of`] reads.
+/// The columns that [`row_of`] reads.
 const ROW: &str = "state, line, attempts, attempted_ms, retry_ms, settings, fact, delivered, teller";
 
 /// When this many rows are done, the older half goes: far more than a stale buffer can bring back.
 const KEEP_DONE: i64 = 100_000;
 
-/// What went wrong with the journal.
+/// Errors of the journal.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     /// The database can't be used.
@@ -89,7 +88,7 @@ pub enum JournalError {
     Database {
         /// The file.
         path: PathBuf,
-        /// What SQLite says.
+        /// SQLite's error.
         source: rusqlite::Error,
     },
     /// A file of the state directory can't be used.
@@ -97,7 +96,7 @@ pub enum JournalError {
     File {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
     /// The database was written by a newer version of this program.
@@ -108,7 +107,7 @@ pub enum JournalError {
         /// Its version.
         found: i64,
     },
-    /// A value in it isn't what was written.
+    /// A stored value is damaged.
     #[error("the delivery journal `{}` holds a value that can't be read: {detail}", path.display())]
     Value {
         /// The file.
@@ -146,7 +145,7 @@ impl DeliveryState {
     }
 }
 
-/// What the journal knows of one delivery.
+/// The journal's row of one delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliveryRow {
     /// How far it came.
@@ -161,12 +160,12 @@ pub struct DeliveryRow {
     pub retry: Option<Timestamp>,
     /// A failed one: the settings that it failed with.
     pub settings: Option<String>,
-    /// What was, or will be, told.
+    /// The item.
     pub fact: Fact,
     /// A sent one: the message's id, else its nonce.
     pub delivered: Option<String>,
-    /// The other machine that told it, where one did.
-    pub teller: Option<String>,
+    /// The other machine that sent it, if one did.
+    pub sender_machine: Option<String>,
 }
 
 /// The delivery journal of one vault.
@@ -237,7 +236,7 @@ impl Journal {
         }
     }
 
-    /// What the journal knows of a key.
+    /// The row of a key.
     pub fn row(&self, key: &str) -> Result<Option<DeliveryRow>, JournalError> {
         self.read(|tx| {
             tx.query_row(&format!("SELECT {ROW} FROM deliveries WHERE key = ?1"), [key], row_of).optional()
@@ -263,8 +262,8 @@ impl Journal {
         Ok(text.and_then(|text| text.parse().ok()))
     }
 
-    /// Whether something with this id, also one of several lines that share it, was told for a local time, or may have been.
-    pub fn may_be_told(&self, id: &str, local: civil::DateTime) -> Result<bool, JournalError> {
+    /// Whether an occurrence of this id (or of several lines that share it) at a local time was sent, or may have been.
+    pub fn may_be_sent(&self, id: &str, local: civil::DateTime) -> Result<bool, JournalError> {
         self.read(|tx| {
             tx.query_row(
                 "SELECT EXISTS (SELECT 1 FROM deliveries
@@ -284,7 +283,7 @@ impl Journal {
         })
     }
 
-    /// Marks deliveries whose note now says that they were sent, and prunes what is long done.
+    /// Marks deliveries as written down in their notes, and deletes old ones.
     pub fn done<'k>(&self, keys: impl IntoIterator<Item = &'k str>) -> Result<(), JournalError> {
         self.write(|tx| {
             let mut statement =
@@ -305,7 +304,7 @@ impl Journal {
         })
     }
 
-    /// Forgets deliveries that are not on their way and whose line is gone.
+    /// Deletes deliveries that are not on their way and whose line is deleted.
     pub fn forget_unsent<'k>(&self, keys: impl IntoIterator<Item = &'k str>) -> Result<(), JournalError> {
         self.write(|tx| {
             let mut statement = tx.prepare_cached(
@@ -376,7 +375,7 @@ fn row_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<DeliveryRow> {
         settings: row.get(5)?,
         fact: json(row, 6)?,
         delivered: row.get(7)?,
-        teller: row.get(8)?,
+        sender_machine: row.get(8)?,
     })
 }
 

@@ -9,31 +9,31 @@ use super::keys::{LineHash, parts};
 use super::{Journal, JournalError, json};
 use crate::deliver::notifier::Fact;
 
-/// A delivery that this process didn't send, and that was told.
+/// A delivery that was made, and not by this process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OtherMachineDelivery {
     /// Its key.
     pub key: String,
-    /// The line here that it was told for.
+    /// Its line in this copy of the vault.
     pub line: LineHash,
-    /// What was told.
+    /// The sent item.
     pub fact: Fact,
     /// The notifier that took it.
     pub place: String,
-    /// The machine that told it; none where its line is this machine's to rewrite.
-    pub teller: Option<String>,
-    /// When it was told, by the teller's clock.
+    /// The machine that sent it; `None` if this machine rewrites the line.
+    pub sender_machine: Option<String>,
+    /// The time at which it was sent, by the sender's clock.
     pub at: Timestamp,
     /// The message's id, where the place was asked.
     pub delivered: Option<String>,
 }
 
 impl Journal {
-    /// Notes that a delivery was told by another machine, or was found to be told.
+    /// Records a delivery that another machine made, or that was found at its place.
     ///
     /// # Errors
     /// The journal can't be written.
-    pub fn told_elsewhere(&self, told: &OtherMachineDelivery) -> Result<(), JournalError> {
+    pub fn record_other_machine(&self, told: &OtherMachineDelivery) -> Result<(), JournalError> {
         let (subject, local) = parts(&told.key);
         self.write(|tx| {
             tx.prepare_cached(
@@ -50,7 +50,7 @@ impl Journal {
                 told.line.bytes(),
                 to_json(&told.fact),
                 told.place,
-                told.teller,
+                told.sender_machine,
                 told.at.as_millisecond(),
                 told.delivered
             ])?;
@@ -77,7 +77,7 @@ impl Journal {
         })
     }
 
-    /// The deliveries that a message tells of: key, hash of the line, fact.
+    /// The deliveries in a message: key, hash of the line, fact.
     ///
     /// # Errors
     /// The journal can't be read.
@@ -96,12 +96,12 @@ impl Journal {
         })
     }
 
-    /// What this machine told last, newest first: the key, the fact, and the notifier where it was a copy. At most a
-    /// thousand.
+    /// The last deliveries of this machine, newest first: the key, the fact, and the notifier if it was a copy. At most
+    /// a thousand.
     ///
     /// # Errors
     /// The journal can't be read.
-    pub fn told_here(&self) -> Result<Vec<(String, Fact, Option<String>)>, JournalError> {
+    pub fn sent_here(&self) -> Result<Vec<(String, Fact, Option<String>)>, JournalError> {
         self.read(|tx| {
             tx.prepare_cached(
                 "SELECT key, fact, NULL, number FROM deliveries WHERE state IN ('sent', 'done') AND teller IS NULL

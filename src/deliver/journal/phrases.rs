@@ -12,8 +12,8 @@ use super::{Journal, JournalError, LineHash, NewMessage};
 const KEEP_DAYS: i64 = 3;
 
 impl Journal {
-    /// Notes, before it happens, that a brain is asked for words for this occurrence; `plain` is what is said without
-    /// them. False where it was asked before, and the line is the same.
+    /// Records, in advance, that a brain is asked for a phrase for this occurrence; `plain` is the text without it.
+    /// Returns false if it was asked before, and the line is the same.
     ///
     /// # Errors
     /// The journal can't be written.

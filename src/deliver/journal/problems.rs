@@ -13,7 +13,7 @@ pub struct OpenDelivery {
     pub key: String,
     /// `due`, `sending` or `failed`.
     pub state: String,
-    /// What is to be told.
+    /// The item.
     pub fact: Fact,
     /// How often sending failed.
     pub attempts: u32,

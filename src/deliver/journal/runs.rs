@@ -17,7 +17,7 @@ use crate::deliver::notifier::{MessageKind, Scope};
 /// So many runs are kept that are done.
 const KEEP: i64 = 2_000;
 
-/// What is known of an enabled routine.
+/// The progress of an enabled routine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RoutineProgress {
     /// Occurrences after this instant count.
@@ -26,14 +26,14 @@ pub struct RoutineProgress {
     pub handled: Option<Timestamp>,
     /// When its last scheduled run began that had something to do.
     pub ran: Option<Timestamp>,
-    /// What its last run left for the next to compare with.
+    /// The state that its last run left for comparison.
     pub seen: Option<String>,
 }
 
 /// A run to claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewRun {
-    /// The routine's name and the local occurrence: what the run is known by.
+    /// The routine's name and the local occurrence: the run's key.
     pub key: String,
     /// The routine.
     pub routine: String,
@@ -47,9 +47,9 @@ pub struct NewRun {
     pub scheduled: bool,
     /// The routine's note as it stands.
     pub note: Vec<u8>,
-    /// What was found for it without asking anybody.
+    /// The input that was found without asking a brain.
     pub material: String,
-    /// What the next run compares with.
+    /// The state for the next run to compare with.
     pub seen: Option<String>,
 }
 
@@ -67,7 +67,7 @@ pub enum RunState {
 /// A run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
-    /// What it is known by.
+    /// Its key.
     pub key: String,
     /// The routine.
     pub routine: String,
@@ -81,19 +81,19 @@ pub struct Run {
     pub started: Timestamp,
     /// The routine's note as it was then.
     pub note: Vec<u8>,
-    /// What was found for it without asking anybody.
+    /// The input that was found without asking a brain.
     pub material: String,
     /// How far it came.
     pub state: RunState,
-    /// What was answered, once it is fixed.
+    /// The answer, once it is fixed.
     pub answer: Option<String>,
     /// The line of facts of the answer.
     pub facts: Option<String>,
-    /// What became of it, in a few words.
+    /// Its outcome, in a few words.
     pub outcome: Option<String>,
 }
 
-/// What [`run_of`] reads.
+/// The columns that [`run_of`] reads.
 pub(super) const COLUMNS: &str =
     "key, routine, local, due_ms, missed, started_ms, note, material, state, answer, facts, outcome";
 
@@ -129,8 +129,8 @@ pub(super) fn create(tx: &Transaction<'_>) -> rusqlite::Result<()> {
 }
 
 impl Journal {
-    /// What is known of an enabled routine. Where it wasn't known, or had another schedule, its occurrences count
-    /// from `since` on.
+    /// The progress of an enabled routine. If it is new, or had another schedule, its occurrences count from `since`
+    /// on.
     ///
     /// # Errors
     /// The journal can't be used.
@@ -154,7 +154,7 @@ impl Journal {
         Ok(self.known(name, schedule)?.unwrap_or(nothing))
     }
 
-    /// What is known of a routine with this schedule.
+    /// The progress of a routine with this schedule.
     ///
     /// # Errors
     /// The journal can't be read.
@@ -256,7 +256,7 @@ impl Journal {
         self.read(|tx| tx.prepare_cached(&sql)?.query_map([], run_of)?.collect())
     }
 
-    /// The keys of a routine's runs that began at this instant or later, whoever asked for them.
+    /// The keys of a routine's runs that began at this instant or later, scheduled or not.
     ///
     /// # Errors
     /// The journal can't be read.
@@ -268,7 +268,7 @@ impl Journal {
         })
     }
 
-    /// When a routine last ran, whoever asked for it.
+    /// The time of a routine's last run, scheduled or not.
     ///
     /// # Errors
     /// The journal can't be read.
@@ -284,8 +284,7 @@ impl Journal {
         Ok(instant(ms))
     }
 
-    /// Fixes what a run has to say, once, together with the message that carries it where one does. False where it
-    /// was fixed before.
+    /// Fixes a run's text, once, together with its message, if it has one. Returns false if it was fixed before.
     ///
     /// # Errors
     /// The journal can't be written.
@@ -312,7 +311,7 @@ impl Journal {
                     scope,
                     body,
                     deliveries: Vec::new(),
-                    asks: None,
+                    lookup_since: None,
                 };
                 claim_one(tx, &message, limit)?;
             }
@@ -339,7 +338,7 @@ impl Journal {
         })
     }
 
-    /// The message that carries what a run says, as long as some of it is on its way or remembered.
+    /// The message of a run's text, as long as a part of it is on its way or remembered.
     ///
     /// # Errors
     /// The journal can't be read.

@@ -11,23 +11,27 @@ use super::keys::{LineHash, local_text, parts};
 use super::{Journal, JournalError};
 use crate::deliver::notifier::Fact;
 
-/// A task that was told, or may have been.
+/// A task whose notification was sent, or may have been.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToldTask {
+pub struct NotifiedTask {
     /// Its key.
     pub key: String,
     /// Whether it surely was.
-    pub sure: bool,
-    /// What was told.
+    pub is_certain: bool,
+    /// The sent item.
     pub fact: Fact,
 }
 
-fn told(row: &rusqlite::Row<'_>) -> rusqlite::Result<ToldTask> {
-    Ok(ToldTask { key: row.get(0)?, sure: row.get::<_, String>(1)? != "sending", fact: super::json(row, 2)? })
+fn task_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<NotifiedTask> {
+    Ok(NotifiedTask {
+        key: row.get(0)?,
+        is_certain: row.get::<_, String>(1)? != "sending",
+        fact: super::json(row, 2)?,
+    })
 }
 
 impl Journal {
-    /// Since when each scope (a form, with its filter and the pattern of its notes) is told, of those that are known.
+    /// The instants since when each known scope (a form, with its filter and the pattern of its notes) is notified.
     ///
     /// # Errors
     /// The journal can't be read.
@@ -41,7 +45,7 @@ impl Journal {
         })
     }
 
-    /// Notes that exactly these scopes are told: new ones since `now`; one that is turned on again begins anew.
+    /// Records that exactly these scopes are notified: new ones since `now`; one that is turned on again begins anew.
     ///
     /// # Errors
     /// The journal can't be written.
@@ -61,11 +65,15 @@ impl Journal {
         })
     }
 
-    /// What was told for a local time between `from` and `to`, both included, the latest first; at most a thousand.
+    /// Notifications for local times between `from` and `to`, both included, the latest first; at most a thousand.
     ///
     /// # Errors
     /// The journal can't be read.
-    pub fn told(&self, from: civil::DateTime, to: civil::DateTime) -> Result<Vec<Fact>, JournalError> {
+    pub fn notifications(
+        &self,
+        from: civil::DateTime,
+        to: civil::DateTime,
+    ) -> Result<Vec<Fact>, JournalError> {
         let facts: Vec<String> = self.read(|tx| {
             tx.prepare_cached(
                 "SELECT fact FROM deliveries WHERE local BETWEEN ?1 AND ?2 AND state IN ('sent', 'done')
@@ -77,59 +85,59 @@ impl Journal {
         Ok(facts.iter().filter_map(|fact| serde_json::from_str(fact).ok()).collect())
     }
 
-    /// What was told, or is being told, of tasks with these words, in whichever note: at a local time, or for a line that
-    /// said the same day.
+    /// Notifications, sent or being sent, of tasks with these words in any note: at a local time, or for a line that
+    /// named the same day.
     ///
     /// # Errors
     /// The journal can't be read.
-    pub fn tasks_told(
+    pub fn notified_tasks(
         &self,
         words: &str,
         local: civil::DateTime,
         day: Option<&LineHash>,
-    ) -> Result<Vec<ToldTask>, JournalError> {
+    ) -> Result<Vec<NotifiedTask>, JournalError> {
         self.read(|tx| {
             tx.prepare_cached(
                 "SELECT key, state, fact FROM deliveries
                  WHERE subject > ?1 || '_' AND subject < ?1 || '`' AND (local = ?2 OR line = ?3)
                  AND state IN ('sending', 'sent', 'done') ORDER BY number",
             )?
-            .query_map(params![format!("task_{words}"), local_text(local), day.map(LineHash::bytes)], told)?
+            .query_map(
+                params![format!("task_{words}"), local_text(local), day.map(LineHash::bytes)],
+                task_of,
+            )?
             .collect()
         })
     }
 
-    /// What was told, or is being told, of all tasks at a local time.
+    /// Notifications, sent or being sent, of all tasks at a local time.
     ///
     /// # Errors
     /// The journal can't be read.
-    pub fn tasks_told_at(&self, local: civil::DateTime) -> Result<Vec<ToldTask>, JournalError> {
+    pub fn notified_tasks_at(&self, local: civil::DateTime) -> Result<Vec<NotifiedTask>, JournalError> {
         self.read(|tx| {
             tx.prepare_cached(
                 "SELECT key, state, fact FROM deliveries
                  WHERE subject > 'task_' AND subject < 'task`' AND local = ?1
                  AND state IN ('sending', 'sent', 'done') ORDER BY number",
             )?
-            .query_map([local_text(local)], told)?
+            .query_map([local_text(local)], task_of)?
             .collect()
         })
     }
 
-    /// Notes what the lines of these keys say.
+    /// Records the present lines of these keys.
     ///
     /// # Errors
     /// The journal can't be written.
-    pub fn tasks_say(&self, lines: &[(&str, LineHash)]) -> Result<(), JournalError> {
+    pub fn set_task_lines(&self, lines: &[(&str, LineHash)]) -> Result<(), JournalError> {
         self.write(|tx| {
             let mut statement = tx.prepare_cached("UPDATE deliveries SET line = ?2 WHERE key = ?1")?;
             lines.iter().try_for_each(|(key, line)| statement.execute(params![key, line.bytes()]).map(drop))
         })
     }
 
-    /// A task that was told under one key stands elsewhere now, or says more, so that its key is another.
-    ///
-    /// # Errors
-    /// The journal can't be written.
+    /// Gives a task that was notified under one key another key, because it moved or changed.
     pub fn task_moved(&self, from: &str, to: &str, line: &LineHash, fact: &Fact) -> Result<(), JournalError> {
         let (subject, local) = parts(to);
         let fact = to_json(fact);

@@ -37,7 +37,7 @@ fn message(id: &str, day: i8, body: &str) -> NewMessage {
         scope: Some("thread:7".parse().unwrap()),
         body: body.to_owned(),
         deliveries: vec![(key, LineHash::of(id.as_bytes()), fact(id, day))],
-        asks: None,
+        lookup_since: None,
     }
 }
 

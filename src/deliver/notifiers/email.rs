@@ -40,7 +40,7 @@ pub struct Email {
     from: Mailbox,
     to: Vec<Mailbox>,
     links: Links,
-    telling: Arc<NotifyRules>,
+    notify_rules: Arc<NotifyRules>,
     clock: Arc<dyn Clock>,
 }
 
@@ -60,7 +60,7 @@ impl Email {
         password: Option<SecretString>,
         authority: Option<&[u8]>,
         links: Links,
-        telling: Arc<NotifyRules>,
+        notify_rules: Arc<NotifyRules>,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, ConfigError> {
         let server = settings.server.clone().unwrap_or_default();
@@ -91,7 +91,7 @@ impl Email {
             MailSecurity::None => None,
             MailSecurity::StartTls | MailSecurity::Tls => Some(tls(&server, authority)?),
         };
-        Ok(Self { server, port, security, tls, login, from, to, links, telling, clock })
+        Ok(Self { server, port, security, tls, login, from, to, links, notify_rules, clock })
     }
 
     /// The mail as it goes over the wire.
@@ -108,7 +108,7 @@ impl Email {
         for to in &self.to {
             builder = builder.to(to.clone());
         }
-        if self.telling.is_urgent(&message.facts) {
+        if self.notify_rules.is_urgent(&message.facts) {
             builder = builder.raw_header(raw("Importance", "high")).raw_header(raw("X-Priority", "1"));
         }
         let link = self.links.of(message).map(|link| format!("\n\n{link}\n")).unwrap_or_default();
@@ -162,7 +162,7 @@ impl Email {
         connection.command(Data).await.map(drop).map_err(failed)
     }
 
-    /// What a step before the text came to.
+    /// The outcome of a failed step before the text.
     fn failed(&self, error: &lettre::transport::smtp::Error) -> SendOutcome {
         let reason = format!("the mail server `{}`: {}", self.server, words(error));
         match error.is_permanent() {

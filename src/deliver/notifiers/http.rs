@@ -14,9 +14,9 @@ use crate::deliver::notifier::SendOutcome;
 /// The longest that a server may take to answer, connecting included.
 const ANSWER: Duration = Duration::from_secs(15);
 const CONNECT: Duration = Duration::from_secs(5);
-/// Of an answer nobody reads more, in bytes.
+/// The most bytes that are read of an answer.
 const MAX_ANSWER_BYTES: usize = 4 << 20;
-/// Of an error's words nobody is shown more, in characters.
+/// The most characters that are shown of an error.
 const SHOWN: usize = 160;
 
 /// The client; with `authority`, certificates in PEM that are trusted besides the public ones.
@@ -37,7 +37,7 @@ pub(super) fn client(authority: Option<&[u8]>) -> Result<Client, ConfigError> {
     builder.build().map_err(|error| ConfigError::new(format!("there is no HTTP client: {error}")))
 }
 
-/// Sends a request: the body of a 2xx answer, else what the attempt came to. `who` is the place in an error's words.
+/// Sends a request: the body of a 2xx answer, else the outcome of the attempt. `who` names the place in an error.
 pub(super) async fn perform(who: &str, request: reqwest::RequestBuilder) -> Result<Vec<u8>, SendOutcome> {
     let response = request.send().await.map_err(|error| broken(who, error))?;
     let status = response.status();

@@ -30,7 +30,7 @@ pub struct NtfyNotifier {
     topic: String,
     token: Option<SecretString>,
     links: Links,
-    telling: Arc<NotifyRules>,
+    notify_rules: Arc<NotifyRules>,
 }
 
 impl std::fmt::Debug for NtfyNotifier {
@@ -49,7 +49,7 @@ impl NtfyNotifier {
         token: Option<SecretString>,
         authority: Option<&[u8]>,
         links: Links,
-        telling: Arc<NotifyRules>,
+        notify_rules: Arc<NotifyRules>,
     ) -> Result<Self, ConfigError> {
         let wrong = |why: &str| {
             ConfigError::new(format!("`[notify.ntfy] url` is `{}`, {why}", settings.url))
@@ -66,7 +66,7 @@ impl NtfyNotifier {
             .topic
             .clone()
             .ok_or_else(|| ConfigError::new("ntfy has no topic").suggest("set `topic` in `[notify.ntfy]`"))?;
-        Ok(Self { client: http::client(authority)?, base, topic, token, links, telling })
+        Ok(Self { client: http::client(authority)?, base, topic, token, links, notify_rules })
     }
 
     fn authorized(&self, request: RequestBuilder) -> RequestBuilder {
@@ -86,7 +86,7 @@ impl NtfyNotifier {
         if let Some(link) = self.links.of(message) {
             body["click"] = link.into();
         }
-        if self.telling.is_urgent(&message.facts) {
+        if self.notify_rules.is_urgent(&message.facts) {
             body["priority"] = URGENT.into();
         }
         body
@@ -139,7 +139,7 @@ impl Notifier for NtfyNotifier {
         MESSAGE_LIMIT
     }
 
-    /// The server doesn't tell a second copy from another message: it is asked at once.
+    /// The server doesn't drop a second copy, so it is asked at once.
     fn nonce_window(&self) -> SignedDuration {
         SignedDuration::ZERO
     }

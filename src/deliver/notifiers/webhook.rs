@@ -22,7 +22,7 @@ use crate::config::ConfigError;
 use crate::deliver::notifier::{Lookup, Notifier, Outgoing, SendOutcome};
 use crate::deliver::words::{Links, NotifyRules};
 
-/// What a signing secret begins with that is written in base64.
+/// The prefix of a signing secret in base64.
 const PREFIX: &str = "whsec_";
 /// The shortest secret, in bytes.
 const SHORTEST: usize = 16;
@@ -33,7 +33,7 @@ pub struct SignedWebhook {
     address: SecretString,
     key: SecretBox<Vec<u8>>,
     links: Links,
-    telling: Arc<NotifyRules>,
+    notify_rules: Arc<NotifyRules>,
     clock: Arc<dyn Clock>,
 }
 
@@ -53,7 +53,7 @@ impl SignedWebhook {
         secret: &SecretString,
         authority: Option<&[u8]>,
         links: Links,
-        telling: Arc<NotifyRules>,
+        notify_rules: Arc<NotifyRules>,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, ConfigError> {
         let is_web = Url::parse(address.expose_secret())
@@ -63,7 +63,7 @@ impl SignedWebhook {
                 .suggest("set `url` in `[notify.webhook]` to one that begins with `https://`"));
         }
         let key = key(secret.expose_secret())?;
-        Ok(Self { client: http::client(authority)?, address, key, links, telling, clock })
+        Ok(Self { client: http::client(authority)?, address, key, links, notify_rules, clock })
     }
 
     fn body(&self, message: &Outgoing) -> Value {
@@ -73,13 +73,13 @@ impl SignedWebhook {
             "vault": self.links.vault,
             "text": message.text,
             "link": self.links.of(message),
-            "urgent": self.telling.is_urgent(&message.facts),
+            "urgent": self.notify_rules.is_urgent(&message.facts),
             "facts": message.facts,
         })
     }
 }
 
-/// The bytes that sign: what `whsec_` stands before, decoded; else the text itself.
+/// The bytes of the signing key: the text behind `whsec_`, decoded; else the text itself.
 fn key(secret: &str) -> Result<SecretBox<Vec<u8>>, ConfigError> {
     let bytes = match secret.strip_prefix(PREFIX) {
         Some(encoded) => BASE64.decode(encoded.as_bytes()).map_err(|_| {

@@ -10,21 +10,21 @@ use jiff::{SignedDuration, Timestamp};
 use super::planned::Occurrence;
 use crate::vault::{NotePath, QuietTracker, SteadyLines};
 
-/// So long due lines wait, whoever goes on writing them.
+/// The longest wait of a due line that is being edited.
 const AT_MOST: SignedDuration = SignedDuration::from_secs(60);
 
-/// What one daemon remembers between passes.
+/// The memory of one daemon between passes.
 #[derive(Debug, Default)]
 pub struct Memory {
-    /// What the notes said of tasks when they were last read.
+    /// The tasks of the notes, as they were last read.
     pub(super) tasks: crate::tasks::Scanner,
     notes: QuietTracker,
     lines: SteadyLines,
-    /// Whether the lines were looked at before.
+    /// Whether the lines were read before.
     has_looked: bool,
     /// Since when due lines wait to be the same, without a break.
     waiting: Option<Timestamp>,
-    /// What was due within a day of the last pass, by its key, where there are several machines; none before the first.
+    /// Occurrences within a day of the last pass, by key, if there are several machines; `None` before the first.
     pub(super) near: Option<HashMap<String, Occurrence>>,
 }
 
@@ -35,8 +35,9 @@ impl Memory {
     }
 
     /// The reminders without an id, read at `now`: those that were just written, and until when each waits should it be
-    /// due. What the first look finds was written before: a daemon that is started again and again fires all the same.
-    pub(super) fn observe_nameless<'l>(
+    /// due. Lines of the first reading count as written before, so a daemon that is restarted again and again still
+    /// fires.
+    pub(super) fn observe_lines_without_id<'l>(
         &mut self,
         lines: Option<impl Iterator<Item = &'l [u8]> + Clone>,
         now: Timestamp,
@@ -55,7 +56,7 @@ impl Memory {
 
     /// Whether due lines wait, at `now`, to be the same. The minute counts from the first pass in which one does.
     pub(super) fn note_waiting(&mut self, is_waiting: bool, now: Timestamp) {
-        // A clock that was put back makes nobody wait longer.
+        // A clock that was put back makes no line wait longer.
         self.waiting = is_waiting.then(|| self.waiting.map_or(now, |since| since.min(now)));
     }
 

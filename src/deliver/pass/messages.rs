@@ -14,14 +14,14 @@ use crate::schedule;
 /// The name of the one notifier that a scope means something to.
 const SCOPED: &str = "discord";
 
-/// The messages that count, for what is due: what was missed in one digest a place where the rule says so, oldest
-/// first; everything else alone, by its instant and then in the order of the notes.
+/// Makes the messages that count, for due items: missed ones in one digest for each place if the rule says so, oldest
+/// first; all others alone, by their instant and then in the order of the notes.
 ///
-/// What the notifier that counts took already, when another one did, is a message alone that [`super::Sender`] finds to be
-/// sent; what is on its way to it as a copy waits for that.
+/// An item that the notifier already took, when another one counted, becomes a message of its own that
+/// [`super::Sender`] finds to be sent; an item that is on its way to it as a copy waits for that.
 ///
-/// `phrases` are words that a brain found, by key: they stand in the place of the plain ones where these would have been
-/// the message alone, on time, without a remark.
+/// `phrases` are a brain's phrases, by key. A phrase replaces the plain text of an item that is sent alone, on time and
+/// without a remark.
 pub(super) fn counting(
     context: &PassContext<'_>,
     fires: &[Fire],
@@ -32,7 +32,7 @@ pub(super) fn counting(
     let (mut untold, mut told) = (Vec::new(), Vec::new());
     for fire in fires {
         let to = recipient(settings, &fire.fact);
-        let copy = match context.outlets.name(&to) {
+        let copy = match context.delivery_order.name(&to) {
             Some(name) => context.journal.copy(&fire.key, name)?,
             None => None,
         };
@@ -48,7 +48,7 @@ pub(super) fn counting(
     Ok(messages)
 }
 
-/// Copies for the further notifiers, of what they were given none of yet.
+/// Makes the missing copies for the further notifiers.
 pub(super) fn copies(
     context: &PassContext<'_>,
     fires: &[Fire],
@@ -57,7 +57,7 @@ pub(super) fn copies(
 ) -> Result<Vec<NewMessage>, PassError> {
     let mut further: BTreeMap<&str, Vec<&Fire>> = BTreeMap::new();
     for fire in fires {
-        for kind in context.settings.telling.kinds(&fire.fact.msg).into_iter().skip(1) {
+        for kind in context.settings.notify_rules.kinds(&fire.fact.msg).into_iter().skip(1) {
             further.entry(kind).or_default().push(fire);
         }
     }
@@ -72,16 +72,16 @@ pub(super) fn copies(
     Ok(messages(context, parts.into_iter(), phrases, now))
 }
 
-/// Who is told what counts.
+/// The recipient that counts.
 pub(super) fn recipient(settings: &PassSettings, fact: &Fact) -> Recipient {
-    let first = settings.telling.kinds.first();
-    match settings.telling.kinds(&fact.msg).first() {
+    let first = settings.notify_rules.kinds.first();
+    match settings.notify_rules.kinds(&fact.msg).first() {
         Some(kind) if Some(kind) != first => Recipient::Named((*kind).to_owned()),
         _ => Recipient::Primary,
     }
 }
 
-/// The key of the message to `to` that tells of `deliveries` together.
+/// The key of the message to `to` with all of `deliveries`.
 pub(super) fn digest_key<'k>(keys: impl Iterator<Item = &'k str>, to: &Recipient) -> String {
     let mut keys: Vec<&str> = keys.collect();
     keys.sort_unstable();
@@ -89,13 +89,13 @@ pub(super) fn digest_key<'k>(keys: impl Iterator<Item = &'k str>, to: &Recipient
     for_recipient(format!("digest:{}", data_encoding::BASE32_NOPAD.encode(&hash.as_bytes()[..15])), to)
 }
 
-/// The key of a message to `to`, of the key of what it tells.
+/// The key of a message to `to`, from the key of its item.
 fn for_recipient(key: String, to: &Recipient) -> String {
     if to.is_copy() { format!("{key} for {}", to.name().unwrap_or_default()) } else { key }
 }
 
-/// What a message would tell of several things, as a message for each.
-pub(super) fn apart(message: &NewMessage, today: civil::Date) -> Vec<NewMessage> {
+/// Splits a message of several items into one message for each.
+pub(super) fn split_message(message: &NewMessage, today: civil::Date) -> Vec<NewMessage> {
     let one = |(key, line, fact): &(String, LineHash, Fact)| NewMessage {
         key: for_recipient(key.clone(), &message.to),
         kind: fact.kind,
@@ -106,8 +106,8 @@ pub(super) fn apart(message: &NewMessage, today: civil::Date) -> Vec<NewMessage>
     message.deliveries.iter().map(one).collect()
 }
 
-/// Parts of what would come together, in order: where other machines may have to ask for it, each fits one message of the
-/// place.
+/// Splits the items of one message, in order: if other machines may have to look for it, each part fits one message of
+/// the place.
 fn parts<'f>(
     context: &PassContext<'_>,
     together: Vec<&'f Fire>,
@@ -117,7 +117,7 @@ fn parts<'f>(
     if context.machines.is_alone() {
         return vec![together];
     }
-    let limit = context.outlets.limit(to);
+    let limit = context.delivery_order.limit(to);
     let mut parts: Vec<Vec<&Fire>> = Vec::new();
     for fire in together {
         let fits = |part: &Vec<&Fire>| {
@@ -161,12 +161,12 @@ fn messages<'f>(
                 [first, ..] => out.push((first.fact.due, digest(&part, &place, words))),
             }
         }
-        // Dates without a time are all told in one minute.
+        // Dates without a time are all due in one minute.
         let (tasks, alone): (Vec<&Fire>, Vec<&Fire>) =
             alone.into_iter().partition(|fire| fire.fact.kind == MessageKind::Task);
         for tasks in tasks.chunk_by(|a, b| a.fact.due == b.fact.due) {
             if tasks.len() > settings.digest.over {
-                let words = |facts: &[Fact]| compose::together(facts, today);
+                let words = |facts: &[Fact]| compose::task_list(facts, today);
                 let parts = parts(context, tasks.to_vec(), &place.0, words);
                 out.extend(parts.iter().map(|part| (part[0].fact.due, digest(part, &place, words))));
             } else {
@@ -191,7 +191,7 @@ fn single(
     phrases: &HashMap<String, String>,
 ) -> NewMessage {
     let phrase = phrases.get(&fire.key).filter(|phrase| {
-        compose::remark(&fire.fact, today).is_empty() && phrase_check::keeps(&fire.fact.msg, phrase)
+        compose::remark(&fire.fact, today).is_empty() && phrase_check::says_the_same(&fire.fact.msg, phrase)
     });
     NewMessage {
         key: for_recipient(fire.key.clone(), to),
@@ -200,7 +200,7 @@ fn single(
         scope: *scope,
         body: phrase.cloned().unwrap_or_else(|| compose::single(&fire.fact, today)),
         deliveries: vec![(fire.key.clone(), fire.line, fire.fact.clone())],
-        asks: None,
+        lookup_since: None,
     }
 }
 
@@ -217,6 +217,6 @@ fn digest(
         scope: *scope,
         body: words(&facts),
         deliveries: fires.iter().map(|fire| (fire.key.clone(), fire.line, fire.fact.clone())).collect(),
-        asks: None,
+        lookup_since: None,
     }
 }

@@ -51,7 +51,7 @@ use crate::tasks::TaskSettings;
 use crate::vault::{Editor, NotePath, Vault};
 
 pub use memory::Memory;
-pub(crate) use plan::{commitment_fact, said};
+pub(crate) use plan::{commitment_fact, text_hash};
 pub use planned::Upcoming;
 pub(crate) use reminders::meaning;
 pub use report::{Failed, Fired, PassReport};
@@ -59,7 +59,7 @@ pub use report::{Failed, Fired, PassReport};
 use notes::Notes;
 use planned::Changed;
 
-/// A pass that takes longer is an error worth telling.
+/// A pass that takes longer is reported as a problem.
 pub const BOUND: Duration = Duration::from_secs(2);
 
 /// A pass stops sending after this long and goes on in the next one, which reads the notes again.
@@ -75,19 +75,19 @@ pub struct PassContext<'a> {
     pub vault: &'a Vault,
     /// Writes the notes.
     pub editor: &'a Editor,
-    /// Knows what was sent.
+    /// The record of sent messages.
     pub journal: &'a Journal,
     /// Sends.
-    pub outlets: &'a DeliveryOrder,
+    pub delivery_order: &'a DeliveryOrder,
     /// The time.
     pub clock: &'a dyn Clock,
-    /// What the user has set.
+    /// The user's settings.
     pub settings: &'a PassSettings,
     /// Whether this machine may send, where there are several.
     pub machines: &'a Machines,
 }
 
-/// What the user has set.
+/// The user's settings.
 #[derive(Debug, Clone)]
 pub struct PassSettings {
     /// The zone of the reminders.
@@ -96,7 +96,7 @@ pub struct PassSettings {
     pub reminders: NotePath,
     /// The note of the follow-ups.
     pub commitments: NotePath,
-    /// Which task lines of other plugins are told too; `None` for none.
+    /// The task lines of other plugins that are notified; `None` for none.
     pub tasks: Option<TaskSettings>,
     /// When missed ones come together.
     pub digest: DigestRule,
@@ -104,17 +104,17 @@ pub struct PassSettings {
     pub read_only: Option<String>,
     /// The pause of the settings; only one that holds for reminders too keeps a pass from firing.
     pub pause: Option<Pause>,
-    /// Changes whenever the settings of the notifiers do; what was refused is then tried again.
+    /// Changes whenever the settings of the notifiers do; refused messages are then tried again.
     pub notifiers: String,
-    /// Who is told of what, and when not.
-    pub telling: NotifyRules,
-    /// Whether words that a brain found are used, and what will be due is told so that they are looked for.
+    /// The rules of recipients and quiet hours.
+    pub notify_rules: NotifyRules,
+    /// Whether a brain's phrases are used, and reminders that are soon due are reported so that one can be asked.
     pub phrase: bool,
 }
 
 impl PassSettings {
     /// Why nothing fires at an instant, if so.
-    pub fn silent(&self, now: Timestamp) -> Option<String> {
+    pub fn reason_for_silence(&self, now: Timestamp) -> Option<String> {
         let pause = || self.pause.filter(|pause| pause.reminders && pause.holds(now));
         self.read_only.clone().or_else(|| pause().map(|pause| pause.words(self.zone.tz())))
     }
@@ -127,7 +127,7 @@ pub enum Mode {
     Daemon,
     /// By `tick`: the notes count as still.
     Tick,
-    /// Says what a tick would fire; sends, writes and remembers nothing.
+    /// Reports what a tick would fire; sends, writes and remembers nothing.
     DryRun,
 }
 
@@ -155,7 +155,7 @@ pub fn read_only(host: Option<&str>, here: &str) -> Option<String> {
 
 /// Makes one pass at the clock's instant.
 ///
-/// Notes that can't be read or written are told in the report; the pass does what it can.
+/// Notes that can't be read or written are named in the report; the pass does the rest.
 ///
 /// # Errors
 /// The journal can't be used, or another process is in a pass.
@@ -171,12 +171,12 @@ pub async fn pass(
     let lock = if mode == Mode::DryRun { None } else { Some(lock(context.journal).await?) };
     let mut notes = Notes::read(context, now, &mut report)?;
     if let Some(note) = notes.reminders.as_mut().filter(|_| mode == Mode::Daemon) {
-        let lines = note.was_read.then(|| note.nameless.iter().map(|line| line.text.as_slice()));
-        note.young = memory.observe_nameless(lines, now);
+        let lines = note.was_read.then(|| note.without_id.iter().map(|line| line.text.as_slice()));
+        note.just_written = memory.observe_lines_without_id(lines, now);
     }
     notes.tasks = tasks::look(context, memory, mode, now, &mut report)?;
     machines::set_notes(context, &notes);
-    let changed = if let Some(reason) = context.settings.silent(now) {
+    let changed = if let Some(reason) = context.settings.reason_for_silence(now) {
         report.read_only = Some(reason);
         if mode != Mode::DryRun {
             // Confirmations of changes that were made here.
@@ -202,13 +202,13 @@ pub async fn pass(
         }
         plan.changed
     };
-    tell_findings(context, &notes, &changed, mode, &mut report)?;
+    report_findings(context, &notes, &changed, mode, &mut report)?;
     drop(lock);
     finish(started, &mut report);
     Ok(report)
 }
 
-/// Sends what is to be sent, and returns what then is to be written down.
+/// Sends the due messages, and returns the items to write down.
 async fn work(
     context: &PassContext<'_>,
     notes: &Notes,
@@ -228,7 +228,7 @@ async fn work(
         let mut messages = messages::counting(context, &plan.fires, &phrases, now)?;
         messages.extend(messages::copies(context, &plan.fires, &phrases, now)?);
         let messages = machines::allowed(context, messages, now, report).await?;
-        let claimed = context.journal.claim(&messages, |to| context.outlets.limit(to))?;
+        let claimed = context.journal.claim(&messages, |to| context.delivery_order.limit(to))?;
         fail::fail_point!("deliver::after-claim");
         // Copies are on disk too, and go out once the notes are written.
         let counting = claimed.into_iter().filter(|message| !message.to.is_copy()).collect();
@@ -245,15 +245,15 @@ async fn work(
     }
     machines::want(context, notes, Some(&plan), now)?;
     report.waiting = plan.waiting.len() + plan.fires.len();
-    plan.waiting.iter().for_each(|at| report.again_at(*at));
+    plan.waiting.iter().for_each(|at| report.request_pass(*at));
     if sender.out_of_time && !plan.fires.is_empty() {
-        report.again_at(now);
+        report.request_pass(now);
     }
     Ok(plan)
 }
 
-/// Sends what is queued (confirmations, and what was on its way) without a look at the notes. Where a
-/// pass is going on, that or the next one sends it.
+/// Sends queued messages (confirmations, and messages on their way) without reading the notes. If a pass is going on,
+/// that or the next one sends them.
 ///
 /// # Errors
 /// The journal can't be used.
@@ -281,8 +281,8 @@ async fn lock(journal: &Journal) -> Result<crate::deliver::journal::PassLock, Pa
     }
 }
 
-/// Tells of what looks meant and isn't understood, once.
-fn tell_findings(
+/// Reports near misses, once each.
+fn report_findings(
     context: &PassContext<'_>,
     notes: &Notes,
     changed: &[Changed],
@@ -309,7 +309,7 @@ fn note_clean(context: &PassContext<'_>, notes: &Notes, plan: &planned::Plan) ->
     let Some(note) = notes.reminders.as_ref().filter(|note| note.was_read) else { return Ok(()) };
     let idle = plan.settles.is_empty() && plan.open.is_empty() && plan.changed.is_empty();
     if let Some(stat) =
-        note.stat.as_deref().filter(|_| idle && note.nameless.iter().all(|line| !line.terminated))
+        note.stat.as_deref().filter(|_| idle && note.without_id.iter().all(|line| !line.terminated))
     {
         context.journal.set_clean(context.settings.reminders.as_str(), stat)?;
     }

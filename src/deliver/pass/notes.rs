@@ -19,7 +19,7 @@ use crate::format::reminder::{self, ReminderLine, Scanned};
 use crate::reminders::{self, IdAt, IdHashes, PlacedFinding};
 use crate::vault::{NotePath, VaultError};
 
-/// No zone's clock was ever put back by more: what is later on the clock than this is not due.
+/// The largest step by which a zone's clock was ever put back: a line that is further ahead on the clock is not due.
 const HORIZON: SignedDuration = SignedDuration::from_hours(48);
 
 /// `Reminders.md`.
@@ -31,17 +31,17 @@ pub(super) struct ReminderNote {
     /// Whether its lines were read; else nothing in it is due, and nothing in it is new.
     pub was_read: bool,
     /// The lines that may be due, in order.
-    pub soon: Vec<ReminderLine>,
+    pub may_be_due: Vec<ReminderLine>,
     /// The lines without an id, in order.
-    pub nameless: Vec<Nameless>,
+    pub without_id: Vec<LineWithoutId>,
     /// Those of them that were just written, and until when each waits should it be due.
-    pub young: HashMap<Vec<u8>, Timestamp>,
+    pub just_written: HashMap<Vec<u8>, Timestamp>,
     pub near_misses: Vec<Finding>,
     ids: IdHashes,
 }
 
-/// Whether a line of the note may be due, told from the dates in it alone: a due line says `date=` and
-/// a date that has come. May say yes where nothing is, never no where something is.
+/// Whether a line of the note may be due, judged by the dates in it alone: a due line holds `date=` and a date that has
+/// come. It may be wrong when it says yes, never when it says no.
 fn may_be_due(bytes: &[u8], local_now: civil::DateTime) -> bool {
     let horizon = local_now.saturating_add(HORIZON).date().to_string();
     memmem::find_iter(bytes, b"date=").any(|at| {
@@ -62,7 +62,7 @@ fn may_be_due(bytes: &[u8], local_now: civil::DateTime) -> bool {
 
 /// A reminder without an id.
 #[derive(Debug)]
-pub(super) struct Nameless {
+pub(super) struct LineWithoutId {
     pub text: Vec<u8>,
     pub terminated: bool,
 }
@@ -82,10 +82,10 @@ impl ReminderNote {
             let terminated = !line.terminator.is_empty();
             match found.id {
                 Some(id) => note.ids.push(id),
-                None => note.nameless.push(Nameless { text: line.text.to_vec(), terminated }),
+                None => note.without_id.push(LineWithoutId { text: line.text.to_vec(), terminated }),
             }
             if found.date.to_datetime(found.time) <= horizon {
-                note.soon.push(ReminderLine {
+                note.may_be_due.push(ReminderLine {
                     line: line.number,
                     start: line.start,
                     text: line.text.to_vec(),
@@ -118,14 +118,14 @@ pub(super) struct CommitmentNote {
 /// Both notes; `None` where one can't be read. A missing note is an empty one.
 #[derive(Debug)]
 pub(super) struct Notes {
-    /// The task lines of other plugins that are due; `None` where none are told, or it isn't known.
+    /// The due task lines of other plugins; `None` if none are notified, or if they are unknown.
     pub tasks: Option<super::tasks::Tasks>,
     pub reminders: Option<ReminderNote>,
     pub commitments: Option<CommitmentNote>,
 }
 
 impl Notes {
-    /// Reads both; what can't be read is told in the report.
+    /// Reads both; an unreadable note is named in the report.
     pub fn read(
         context: &PassContext<'_>,
         now: Timestamp,
@@ -159,7 +159,7 @@ impl Notes {
         Ok(Self { tasks: None, reminders, commitments })
     }
 
-    /// All that is to be said about each note whose lines were read.
+    /// All findings of each note whose lines were read.
     pub fn findings(&self, settings: &PassSettings) -> Vec<(NotePath, Vec<PlacedFinding>)> {
         let mut out = Vec::new();
         if let Some(note) = self.reminders.as_ref().filter(|note| note.was_read) {
@@ -174,8 +174,8 @@ impl Notes {
         out
     }
 
-    /// What makes each finding the same one a minute later: the note, the line's bytes and the
-    /// reason, but not the number of the line.
+    /// The keys by which findings are recognised a minute later: the note, the line's bytes and the reason, but not the
+    /// line number.
     pub fn finding_keys(&self, settings: &PassSettings, findings: &[PlacedFinding]) -> Vec<LineHash> {
         if findings.is_empty() {
             return Vec::new();

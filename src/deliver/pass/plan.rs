@@ -24,7 +24,7 @@ pub(super) fn plan(
     assign: bool,
 ) -> Result<Plan, PassError> {
     let mut plan = compare(context, notes, mode, now, assign)?;
-    hold(context, &mut plan, now);
+    postpone_quiet(context, &mut plan, now);
     Ok(plan)
 }
 
@@ -50,18 +50,18 @@ pub(super) fn compare(
     Ok(plan)
 }
 
-/// In the quiet hours only what is urgent is told; the rest waits until they end.
-fn hold(context: &PassContext<'_>, plan: &mut Plan, now: Timestamp) {
+/// Keeps all but urgent items until the quiet hours end.
+fn postpone_quiet(context: &PassContext<'_>, plan: &mut Plan, now: Timestamp) {
     let settings = context.settings;
-    let Some(until) = settings.telling.quiet_until(&settings.zone, now) else { return };
+    let Some(until) = settings.notify_rules.quiet_until(&settings.zone, now) else { return };
     let all = plan.fires.len();
-    plan.fires.retain(|fire| settings.telling.has_urgent_tag(&fire.fact.msg));
+    plan.fires.retain(|fire| settings.notify_rules.has_urgent_tag(&fire.fact.msg));
     plan.waiting.extend((plan.fires.len() < all).then_some(until));
 }
 
-/// What a follow-up that is due says, whatever stands between its words and the next block: copies that a merge left are
-/// one.
-pub(crate) fn said(commitment: &Commitment) -> LineHash {
+/// The hash of a due follow-up's text, whatever stands between its words and the next block: copies that a merge left
+/// are one.
+pub(crate) fn text_hash(commitment: &Commitment) -> LineHash {
     let due = commitment.due.map(|due| due.to_string()).unwrap_or_default();
     let scope = commitment.scope.as_deref().unwrap_or_default();
     LineHash::of([&commitment.id, &due, scope, commitment.text.trim()].join("\0").as_bytes())
@@ -83,7 +83,7 @@ fn commitments(
         else {
             continue;
         };
-        let hash = said(commitment);
+        let hash = text_hash(commitment);
         // The second is the one that journals of earlier versions know it by.
         let hashes = [hash, LineHash::of(&note.bytes[block.range.clone()])];
         let utc = due.to_zoned(TimeZone::UTC).datetime();
@@ -95,12 +95,12 @@ fn commitments(
                 plan.waiting.extend(at);
                 plan.open.insert(key);
             }
-            // What stands there now was told to nobody.
+            // The present words were not sent to anyone.
             Readiness::Sent(row) if row.fact.msg != commitment.text.trim() => plan.changed.push(Changed {
                 kind: MessageKind::Commitment,
                 line: block.line,
                 key,
-                nameless: false,
+                without_id: false,
             }),
             Readiness::Sent(row) => {
                 plan.delivered.push(Settle { key, row, target: hash });
@@ -116,7 +116,7 @@ fn commitments(
     Ok(())
 }
 
-/// What is told of a follow-up that was due at `due`.
+/// The fact of a follow-up that was due at `due`.
 pub(crate) fn commitment_fact(zone: &Zone, commitment: &Commitment, due: Timestamp, now: Timestamp) -> Fact {
     Fact {
         kind: MessageKind::Commitment,
@@ -132,11 +132,11 @@ pub(crate) fn commitment_fact(zone: &Zone, commitment: &Commitment, due: Timesta
     }
 }
 
-/// How far ahead words are looked for.
+/// How far ahead phrases are asked for.
 const AHEAD: SignedDuration = SignedDuration::from_secs(60);
 
-/// What will be due within a minute after `now` and is told once, by itself. What recurs, what is late and what comes
-/// in a digest is told in plain words.
+/// Lists items that are due within a minute after `now` and are sent once, alone. Recurring and late items, and those
+/// in a digest, keep the plain text.
 pub(super) fn upcoming(
     context: &PassContext<'_>,
     notes: &Notes,
@@ -147,7 +147,7 @@ pub(super) fn upcoming(
     let named: HashSet<String> = notes
         .reminders
         .iter()
-        .flat_map(|note| &note.soon)
+        .flat_map(|note| &note.may_be_due)
         .filter_map(|line| line.reminder.id.map(|id| id.to_string()))
         .collect();
     let may = |fire: &Fire| {
@@ -160,7 +160,7 @@ pub(super) fn upcoming(
     Ok(fires.into_iter().filter(may).map(upcoming).collect())
 }
 
-/// The words that were found in time for what is due now.
+/// The phrases that were ready in time for the items that are due now.
 pub(super) fn phrases(
     context: &PassContext<'_>,
     fires: &[Fire],

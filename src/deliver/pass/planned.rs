@@ -10,12 +10,12 @@ use crate::deliver::notifier::{Fact, MessageKind, Scope};
 use crate::format::id::ReminderId;
 use crate::schedule::Next;
 
-/// What a pass has to do.
+/// The work of one pass.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     /// To be sent, in the order of the notes.
     pub fires: Vec<Fire>,
-    /// Reminders that are sent, and whose lines are to be rewritten.
+    /// Sent reminders whose lines have to be rewritten.
     pub settles: Vec<Settle<Target>>,
     /// Follow-ups that are sent; the blocks that say this are to be marked delivered.
     pub delivered: Vec<Settle<LineHash>>,
@@ -23,13 +23,13 @@ pub(super) struct Plan {
     pub waiting: Vec<Timestamp>,
     /// The keys of all that is due and not sent.
     pub open: HashSet<String>,
-    /// One-offs whose words were changed after they were sent.
+    /// One-offs whose words changed after they were sent.
     pub changed: Vec<Changed>,
     /// Whether due lines wait because they were just written.
     pub has_young: bool,
 }
 
-/// A one-off or follow-up whose words were changed after it was sent: it stays, and waits for the person.
+/// A one-off or follow-up whose words changed after it was sent: it stays, and waits for the person.
 #[derive(Debug, Clone)]
 pub(super) struct Changed {
     pub kind: MessageKind,
@@ -37,7 +37,7 @@ pub(super) struct Changed {
     pub line: usize,
     pub key: String,
     /// Whether its line has no id, so that it is known by the journal alone.
-    pub nameless: bool,
+    pub without_id: bool,
 }
 
 /// One notification that is due and not sent.
@@ -49,16 +49,16 @@ pub(super) struct Fire {
     pub scope: Option<Scope>,
 }
 
-/// One that is sent and whose note doesn't say so.
+/// A sent item whose note isn't rewritten yet.
 #[derive(Debug, Clone)]
 pub(super) struct Settle<T> {
     pub key: String,
     pub row: Box<DeliveryRow>,
-    /// What is rewritten.
+    /// The target of the rewrite.
     pub target: T,
 }
 
-/// What becomes of a line.
+/// The rewrite of a line.
 #[derive(Debug, Clone)]
 pub(super) enum Target {
     /// The line goes.
@@ -67,7 +67,7 @@ pub(super) enum Target {
     Move { line: Vec<u8>, next: Next, id: Option<ReminderId> },
 }
 
-/// What the journal says of one that is due.
+/// The journal's verdict on a due item.
 pub(super) enum Readiness {
     Fire,
     Wait(Option<Timestamp>),
@@ -92,9 +92,9 @@ pub(super) fn readiness(row: Option<DeliveryRow>, now: Timestamp, notifiers: &st
     }
 }
 
-/// The hash that is part of the key, where lines that differ share the id. A line whose plain key was
-/// sent before the other one came keeps the plain key; one that is alone again keeps the key that it
-/// was claimed with. `hashes` are those under which the line may be known, the one that counts first.
+/// The hash that is part of the key, where differing lines share the id. A line whose plain key was sent before the
+/// other line came keeps the plain key; one that is alone again keeps the key of its claim. `hashes` are those under
+/// which the line may be known, the preferred one first.
 pub(super) fn marks(
     journal: &Journal,
     id: &str,
@@ -122,14 +122,15 @@ pub struct Upcoming {
     pub key: String,
     /// The hash of the line or block that it stands in.
     pub line: LineHash,
-    /// What will be told.
+    /// The item.
     pub fact: Fact,
 }
 
-/// Among several machines: a line that goes, or gets another time, this long before or after its occurrence is told by none.
+/// Among several machines: a line that vanishes or is rescheduled this long before or after its occurrence is sent by
+/// no machine.
 pub(super) const DAY: SignedDuration = SignedDuration::from_hours(24);
 
-/// An occurrence within a day of now that was not told yet.
+/// An occurrence within a day of now that was not sent yet.
 #[derive(Debug, Clone)]
 pub(super) struct Occurrence {
     pub kind: MessageKind,
@@ -137,7 +138,7 @@ pub(super) struct Occurrence {
     /// The keys of its claims, one for each notifier.
     pub claims: Vec<String>,
     /// Since when its line isn't in the note.
-    pub gone: Option<Timestamp>,
+    pub missing_since: Option<Timestamp>,
 }
 
 /// Whole seconds from `due` to `now`, never negative.

@@ -14,7 +14,7 @@ use crate::format::reminder::{self, Parsed, Recur, Reminder, ReminderLine};
 use crate::reminders::{IdAt, fields, id_of_line};
 use crate::schedule::{Due, Moment, Next};
 
-/// What a reminder says, whatever the order of its fields and the white space between them.
+/// The hash of a reminder's meaning, independent of the order of its fields and the white space between them.
 pub(crate) fn meaning(reminder: &Reminder) -> LineHash {
     LineHash::of(fields(reminder).as_bytes())
 }
@@ -34,7 +34,7 @@ struct Identity {
     elsewhere: bool,
 }
 
-/// What is to be done about one due line.
+/// The action for one due line.
 enum Verdict {
     Fire(Due, String),
     Settle(String, Box<DeliveryRow>),
@@ -43,9 +43,9 @@ enum Verdict {
 }
 
 impl Planner<'_> {
-    /// Adds what the note asks for to `plan`.
+    /// Adds the actions for the note to `plan`.
     pub(super) fn run(&self, assign: bool, plan: &mut Plan) -> Result<(), PassError> {
-        let lines = &self.note.soon;
+        let lines = &self.note.may_be_due;
         let due: Vec<(&ReminderLine, Due)> =
             lines.iter().filter_map(|line| self.moment.due(&line.reminder).map(|due| (line, due))).collect();
         if due.is_empty() {
@@ -57,10 +57,10 @@ impl Planner<'_> {
             let hash = meaning(&line.reminder);
             let namesakes = line.reminder.id.and_then(|id| disputed.get(&id));
             let is_disputed = namesakes.is_some();
-            identity.elsewhere |= namesakes.is_some_and(|all| self.goes_on(&line.reminder, all));
+            identity.elsewhere |= namesakes.is_some_and(|all| self.is_old_copy(&line.reminder, all));
             match self.verdict(&line.reminder, due, &identity, hash, is_disputed)? {
-                Verdict::Fire(_, key) if self.young_until(line).is_some() => {
-                    plan.waiting.extend(self.young_until(line));
+                Verdict::Fire(_, key) if self.wait_of_new(line).is_some() => {
+                    plan.waiting.extend(self.wait_of_new(line));
                     plan.has_young = true;
                     plan.open.insert(key);
                 }
@@ -86,7 +86,7 @@ impl Planner<'_> {
                     kind: MessageKind::Reminder,
                     line: line.line,
                     key,
-                    nameless: line.reminder.id.is_none(),
+                    without_id: line.reminder.id.is_none(),
                 }),
             }
         }
@@ -94,16 +94,16 @@ impl Planner<'_> {
     }
 
     /// Until when a line waits that was just written.
-    fn young_until(&self, line: &ReminderLine) -> Option<Timestamp> {
-        self.note.young.get(&line.text).copied().filter(|until| *until > self.now)
+    fn wait_of_new(&self, line: &ReminderLine) -> Option<Timestamp> {
+        self.note.just_written.get(&line.text).copied().filter(|until| *until > self.now)
     }
 
     /// The id of each due line: its own, else the one that was given to this very line before, else that of a line which
     /// this one was before its words were changed, else a new one.
     fn identities(&self, due: &[(&ReminderLine, Due)], assign: bool) -> Result<Vec<Identity>, PassError> {
-        let nameless = due.iter().any(|(line, _)| line.reminder.id.is_none());
+        let without_id = due.iter().any(|(line, _)| line.reminder.id.is_none());
         let mut taken: HashSet<ReminderId> =
-            if nameless { self.note.ids().iter().map(|at| at.id).collect() } else { HashSet::new() };
+            if without_id { self.note.ids().iter().map(|at| at.id).collect() } else { HashSet::new() };
         let journal = self.context.journal;
         let mut names: HashMap<LineHash, ReminderId> = HashMap::new();
         let mut lost: Option<Vec<DeliveryRow>> = None;
@@ -145,10 +145,10 @@ impl Planner<'_> {
         Ok(out)
     }
 
-    /// What was told, or may have been, and not written down yet, where no line of the note is known under its id.
+    /// Deliveries that were sent, or may have been, and are not written down yet, and whose id no line of the note has.
     fn lost(&self, taken: &HashSet<ReminderId>) -> Result<Vec<DeliveryRow>, PassError> {
         let journal = self.context.journal;
-        let mut lost = journal.underway()?;
+        let mut lost = journal.unfinished_deliveries()?;
         lost.retain(|row| {
             let id = row.fact.id.parse::<ReminderId>();
             row.fact.kind == MessageKind::Reminder && id.is_ok_and(|id| !taken.contains(&id))
@@ -157,7 +157,7 @@ impl Planner<'_> {
             return Ok(lost);
         }
         let mut here = HashSet::new();
-        for line in self.note.soon.iter().filter(|line| line.reminder.id.is_none()) {
+        for line in self.note.may_be_due.iter().filter(|line| line.reminder.id.is_none()) {
             here.extend(journal.name(&meaning(&line.reminder))?);
         }
         lost.retain(|row| !here.contains(&row.fact.id));
@@ -169,8 +169,8 @@ impl Planner<'_> {
         Ok(self.context.journal.latest_sent(id.as_str(), own, due.occurrence.local)?.is_some())
     }
 
-    /// Whether one of these is what the line becomes as it moves on, or will become it: the line is its own past.
-    fn goes_on(&self, reminder: &Reminder, namesakes: &[Reminder]) -> bool {
+    /// Whether one of these is this line after a recurrence step, or before it: the line is then an old copy of itself.
+    fn is_old_copy(&self, reminder: &Reminder, namesakes: &[Reminder]) -> bool {
         let next = |of: &Reminder| self.moment.next(of).map(|next| (next.local, next.day));
         let undated = |of: &Reminder| Reminder { date: Date::MIN, day: None, block_id: None, ..of.clone() };
         reminder.recur != Recur::None
@@ -249,8 +249,8 @@ impl Planner<'_> {
     }
 
     fn target(&self, line: &ReminderLine, identity: &Identity, row: &DeliveryRow) -> Target {
-        // As the machine that told it would have: by the time at which it did.
-        let told = row.attempted.filter(|_| row.teller.is_some());
+        // As the machine that sent it would have: by the time at which it did.
+        let told = row.attempted.filter(|_| row.sender_machine.is_some());
         let told = told.map(|at| Moment::new(&self.context.settings.zone, at));
         let moment = told.as_ref().unwrap_or(&self.moment);
         let next = if line.reminder.recur == Recur::None { None } else { moment.next(&line.reminder) };
@@ -289,8 +289,8 @@ fn reworded(lost: &mut Vec<DeliveryRow>, reminder: &Reminder, due: &Due) -> Opti
     lost.remove(at).fact.id.parse().ok()
 }
 
-/// Whether two texts begin and end alike, by half of the shorter one at least: what has little in common with what was
-/// told is another reminder, and is told too.
+/// Whether two texts share at least half of the shorter one at their beginning and end. A text that is less alike is
+/// another reminder, and is sent too.
 fn is_alike(a: &str, b: &str) -> bool {
     let shorter = a.chars().count().min(b.chars().count());
     let same = |(a, b): &(char, char)| a == b;
@@ -299,7 +299,7 @@ fn is_alike(a: &str, b: &str) -> bool {
     2 * (head + tail) >= shorter
 }
 
-/// Whether a line still says what was sent; an id that it got since is no change.
+/// Whether a line still has the words that were sent; an id added since is no change.
 fn same_words(row: &DeliveryRow, hash: LineHash, reminder: &Reminder) -> bool {
     row.line == Some(hash) || row.line == Some(meaning(&Reminder { id: None, ..reminder.clone() })) || {
         let id = row.fact.id.parse().ok();

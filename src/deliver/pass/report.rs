@@ -7,7 +7,7 @@ use super::planned::{Upcoming, late_seconds};
 use crate::deliver::notifier::{Fact, MessageKind};
 use crate::reminders::{PlacedFinding, rfc3339};
 
-/// What one pass did.
+/// The report of one pass.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct PassReport {
     /// The instant of the pass.
@@ -17,9 +17,9 @@ pub struct PassReport {
     pub fired: Vec<Fired>,
     /// The reminders that got an id.
     pub ids_added: Vec<String>,
-    /// What looks meant and isn't understood, and was not reported before.
+    /// Near misses that were not reported before.
     pub near_misses: Vec<PlacedFinding>,
-    /// What could not be delivered in this pass.
+    /// Deliveries that failed in this pass.
     pub failed: Vec<Failed>,
     /// How long the pass took, in milliseconds.
     pub took_ms: u64,
@@ -27,7 +27,7 @@ pub struct PassReport {
     pub waiting: usize,
     /// Lines that came back after they had fired, and were taken out again.
     pub removed_again: Vec<String>,
-    /// What is wrong with the notes themselves: can't be read, can't be written.
+    /// Problems with the notes themselves: unreadable, not writable.
     pub problems: Vec<String>,
     /// Why nothing fires here, where another machine does.
     pub read_only: Option<String>,
@@ -36,8 +36,8 @@ pub struct PassReport {
     /// When another pass has something to do before the next minute: an attempt, a rewrite that
     /// waits for the note to be still.
     #[serde(skip)]
-    pub again: Option<Timestamp>,
-    /// What will be due within a minute, where words are looked for.
+    pub next_pass: Option<Timestamp>,
+    /// Items that are due within a minute, if phrases are asked for.
     #[serde(skip)]
     pub upcoming: Vec<Upcoming>,
     /// Whether the pass took longer than it may.
@@ -77,7 +77,7 @@ pub struct Failed {
 const NAMED: usize = 3;
 
 impl PassReport {
-    /// What could not be delivered, one sentence a reason: a place that is down says the same of all that wait for it.
+    /// The failures, one sentence for each reason: a place that is down gives the same reason for all its messages.
     pub fn failures(&self) -> Vec<String> {
         let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
         for failed in &self.failed {
@@ -116,8 +116,8 @@ impl PassReport {
     }
 
     /// Asks for another pass at `at`, if none is asked for earlier.
-    pub(super) fn again_at(&mut self, at: Timestamp) {
-        self.again = Some(self.again.map_or(at, |again| again.min(at)));
+    pub(super) fn request_pass(&mut self, at: Timestamp) {
+        self.next_pass = Some(self.next_pass.map_or(at, |next_pass| next_pass.min(at)));
     }
 
     /// Whether a person has to look at something: exit code 1.

@@ -9,8 +9,8 @@ use crate::deliver::journal::Message;
 const BACKOFF_FIRST: SignedDuration = SignedDuration::from_secs(5);
 const BACKOFF_MOST: SignedDuration = SignedDuration::from_mins(10);
 
-/// When to try a chunk again, at `now`: what the place asks for, else exponential backoff; both with a jitter that is fixed
-/// by the nonce and the attempt, so that a pass is a function of its input.
+/// The time of the next attempt at a chunk, at `now`: the place's own wish, else exponential backoff; both with a
+/// jitter that is fixed by the nonce and the attempt, so that a pass is a function of its input.
 pub(super) fn retry_at(
     message: &Message,
     chunk: usize,

@@ -21,21 +21,21 @@ const FAILURES: u32 = 3;
 /// How long an answer waits that its place refuses: permissions are mended by people.
 const ANSWER_PAUSE: Duration = Duration::from_secs(5 * 60);
 
-/// What goes one way: messages to one notifier with one scope wait for each other.
+/// A queue: messages to one notifier with one scope wait for each other.
 type Lane = (Recipient, Option<Scope>);
 
 fn lane(message: &Message) -> Lane {
     (message.to.clone(), message.scope)
 }
 
-/// What [`Sender::resume`] takes on.
+/// The messages that [`Sender::resume`] continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Which {
-    /// What counts.
+    /// Those that count.
     Counting,
     /// Copies to further notifiers.
     Copies,
-    /// Both, what counts first.
+    /// Both, those that count first.
     All,
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct Sender<'c> {
     pub out_of_time: bool,
 }
 
-/// What becomes of a message that a place refused.
+/// The consequence of a refusal by a place.
 enum Refusal {
     Ended(Ended),
     /// It goes to another place, from its beginning.
@@ -84,17 +84,17 @@ impl<'c> Sender<'c> {
         }
     }
 
-    /// Leaves places alone that asked for a pause which still lasts: what they refused goes before all else.
+    /// Skips places with a running pause; messages that they refused come before all others.
     fn keep_pauses(&mut self, report: &mut PassReport) -> Result<(), PassError> {
         for (to, scope, until) in self.context.journal.pauses(self.now)? {
             self.failures.insert((to, scope), FAILURES);
-            report.again_at(until);
+            report.request_pass(until);
         }
         Ok(())
     }
 
-    /// Finishes what was on its way when the last pass ended, and confirmations. What tells of something that isn't
-    /// urgent waits for the end of the quiet hours.
+    /// Continues messages of the last pass, and confirmations. Items that aren't urgent wait for the end of the quiet
+    /// hours.
     pub async fn resume(&mut self, which: Which, report: &mut PassReport) -> Result<(), PassError> {
         self.keep_pauses(report)?;
         loop {
@@ -107,10 +107,10 @@ impl<'c> Sender<'c> {
         }
     }
 
-    /// What was on its way and may be tried now, what counts first.
+    /// The messages on their way that may be tried now, those that count first.
     fn ready(&self, which: Which, report: &mut PassReport) -> Result<Vec<Message>, PassError> {
         let settings = self.context.settings;
-        let quiet = settings.telling.quiet_until(&settings.zone, self.now);
+        let quiet = settings.notify_rules.quiet_until(&settings.zone, self.now);
         let mut ready = Vec::new();
         for message in self.context.journal.messages()? {
             let is_due = match which {
@@ -118,13 +118,13 @@ impl<'c> Sender<'c> {
                 Which::Counting => !message.to.is_copy(),
                 Which::Copies => message.to.is_copy(),
             };
-            let held =
-                quiet.filter(|_| !message.facts.is_empty() && !settings.telling.is_urgent(&message.facts));
+            let held = quiet
+                .filter(|_| !message.facts.is_empty() && !settings.notify_rules.is_urgent(&message.facts));
             match message.retry {
                 _ if !is_due => {}
-                _ if held.is_some() => held.into_iter().for_each(|until| report.again_at(until)),
+                _ if held.is_some() => held.into_iter().for_each(|until| report.request_pass(until)),
                 Some(at) if at > self.now && message.attempted.is_none_or(|then| then <= self.now) => {
-                    report.again_at(at);
+                    report.request_pass(at);
                 }
                 _ => ready.push(message),
             }
@@ -133,7 +133,7 @@ impl<'c> Sender<'c> {
         Ok(ready)
     }
 
-    /// A place took a message: what waits for it waits no longer, each for its own pause.
+    /// A place took a message: messages that wait for the place are tried again, each after its own pause.
     fn is_back(&mut self, message: &Message, place: &str) -> Result<(), PassError> {
         if self.back.insert(lane(message)) {
             self.has_released |= self.context.journal.release(place, &message.to, message.scope)?;
@@ -152,7 +152,7 @@ impl<'c> Sender<'c> {
         while let Some(message) = messages.next() {
             if !marked && Instant::now() >= self.deadline {
                 self.out_of_time = true;
-                report.again_at(self.now);
+                report.request_pass(self.now);
                 return Ok(());
             }
             if !marked && self.failures.get(&lane(&message)).is_some_and(|count| *count >= FAILURES) {
@@ -171,7 +171,7 @@ impl<'c> Sender<'c> {
                     next_marked
                 }
                 Ended::NotSent => {
-                    // One copy that waits for its answer is enough: nobody else is to wait for it.
+                    // One copy that waits for its answer is enough: no other message should wait for it.
                     *self.failures.entry(lane).or_default() += if is_copy { FAILURES } else { 1 };
                     false
                 }
@@ -191,8 +191,8 @@ impl<'c> Sender<'c> {
         let journal = self.context.journal;
         let rights = Rights::of(self.context, &message)?;
         if self.has_it(&message)? {
-            rights.told(self.context);
-            self.tell_fired(&message, report);
+            rights.mark_sent(self.context);
+            self.report_fired(&message, report);
             return Ok(Ended::Sent { next_marked: false });
         }
         if !matches!(rights.turn(self.context, &message).await?, Right::Yes(_)) {
@@ -204,7 +204,8 @@ impl<'c> Sender<'c> {
                 chunk += 1;
                 continue;
             }
-            let Some(place) = self.context.outlets.place(&message.to, message.route, message.scope) else {
+            let Some(place) = self.context.delivery_order.place(&message.to, message.route, message.scope)
+            else {
                 if message.to.is_copy() && message.route == 0 {
                     tracing::info!(
                         to = message.to.name(),
@@ -233,7 +234,7 @@ impl<'c> Sender<'c> {
                     fail::fail_point!("deliver::after-sent-row");
                     journal.accepted(&place.name())?;
                     if is_last {
-                        rights.told(self.context);
+                        rights.mark_sent(self.context);
                         self.is_back(&message, &place.name())?;
                     }
                     marked = following.is_some();
@@ -261,7 +262,7 @@ impl<'c> Sender<'c> {
                 }
             }
         }
-        self.tell_fired(&message, report);
+        self.report_fired(&message, report);
         Ok(Ended::Sent { next_marked: marked })
     }
 
@@ -270,11 +271,11 @@ impl<'c> Sender<'c> {
         if message.to.is_copy() || message.chunks.iter().any(|chunk| chunk.state == ChunkState::Sent) {
             return Ok(false);
         }
-        let Some(name) = self.context.outlets.name(&message.to) else { return Ok(false) };
+        let Some(name) = self.context.delivery_order.name(&message.to) else { return Ok(false) };
         Ok(self.context.journal.sent_as_copies(&message.key, name)?)
     }
 
-    fn tell_fired(&self, message: &Message, report: &mut PassReport) {
+    fn report_fired(&self, message: &Message, report: &mut PassReport) {
         for fact in message.facts.iter().filter(|_| !message.to.is_copy()) {
             report.fired(fact, self.now, self.context.settings.zone.tz());
         }
@@ -300,14 +301,15 @@ impl<'c> Sender<'c> {
             journal.not_sent(&message.key, chunk, retry, reason, place)?;
         }
         if after.is_some() {
-            // The place asks for a pause: the others for it wait too, in the passes to come as well.
+            // The place asks for a pause: its other messages wait too, also in later passes.
             self.failures.insert(lane(message), FAILURES);
             journal.pause(&message.to, message.scope, self.now, retry)?;
         }
         Ok(self.not_sent(message, retry, reason, report))
     }
 
-    /// A place refused a message for good: it goes to the next one, but for what belongs where its question stands.
+    /// Moves a message that a place refused for good to the next place, except for one that belongs beside its
+    /// question.
     fn refused(
         &mut self,
         message: &Message,
@@ -326,14 +328,14 @@ impl<'c> Sender<'c> {
             return Ok(Refusal::Ended(self.not_sent(message, retry, reason, report)));
         }
         let route = message.route + 1;
-        let Some(other) = self.context.outlets.place(&message.to, route, message.scope) else {
+        let Some(other) = self.context.delivery_order.place(&message.to, route, message.scope) else {
             return self.give_up(message, reason, report).map(Refusal::Ended);
         };
         let rerouted = journal.reroute(&message.key, route, other.notifier.limit())?;
         Ok(rerouted.map_or(Refusal::Ended(Ended::NotSent), |message| Refusal::Rerouted(Box::new(message))))
     }
 
-    /// One attempt at one chunk: looks for it first where an old attempt may have left it.
+    /// Makes one attempt at one chunk: looks for it first if an earlier attempt may have delivered it.
     async fn attempt(
         &self,
         message: &Message,
@@ -377,7 +379,7 @@ impl<'c> Sender<'c> {
 
     fn not_sent(&self, message: &Message, retry: Timestamp, reason: &str, report: &mut PassReport) -> Ended {
         report.failed(&message.facts, reason);
-        report.again_at(retry);
+        report.request_pass(retry);
         Ended::NotSent
     }
 

@@ -8,8 +8,8 @@ use std::collections::{HashMap, HashSet};
 use jiff::{SignedDuration, Timestamp};
 
 use super::machines::{PATIENCE, awaited, is_ours};
-use super::notes::{Nameless, Notes};
-use super::plan::said;
+use super::notes::{LineWithoutId, Notes};
+use super::plan::text_hash;
 use super::planned::{Plan, Settle, Target};
 use super::reminders::meaning;
 use super::{Memory, Mode, PassContext, PassError, PassReport};
@@ -21,7 +21,7 @@ use crate::format::reminder::{self, Parsed};
 use crate::reminders::{id_of_line, rfc3339};
 use crate::vault::{Actor, EditError, EditPlan as Change, EditReport, NotePath, OpOutcome, Operation, Why};
 
-/// A rewritten note is looked at again after this: an old buffer may have been saved over it.
+/// A rewritten note is checked again after this, because an old buffer may have been saved over it.
 const SECOND_LOOK: SignedDuration = SignedDuration::from_secs(5);
 
 /// Rewrites both notes, as far as they are still.
@@ -34,7 +34,7 @@ pub(super) fn settle(
     now: Timestamp,
     report: &mut PassReport,
 ) -> Result<(), PassError> {
-    forget_gone(context, notes, plan)?;
+    forget_deleted_lines(context, notes, plan)?;
     let awaited = awaited(context, plan, now);
     let mut writer = Writer { context, memory, mode, now, report };
     if let Some(note) = &notes.reminders {
@@ -43,7 +43,7 @@ pub(super) fn settle(
         }
         let ours = ours(context, &plan.settles, &awaited, now, writer.report);
         writer.write_settled(&context.settings.reminders, &ours)?;
-        writer.give_ids(&note.nameless, notes, &plan.settles)?;
+        writer.give_ids(&note.without_id, notes, &plan.settles)?;
     }
     if let Some(note) = &notes.commitments {
         writer.observe(&context.settings.commitments, &note.bytes);
@@ -53,7 +53,7 @@ pub(super) fn settle(
     Ok(())
 }
 
-/// Of what was told and stands in a note what this machine writes down now.
+/// The sent items of a note that this machine writes down now.
 fn ours<T: Clone>(
     context: &PassContext<'_>,
     all: &[Settle<T>],
@@ -69,16 +69,17 @@ fn ours<T: Clone>(
     let ours = || all.iter().filter(|settle| is_ours(context, &settle.row));
     let first: Vec<Settle<T>> = ours().filter(is_first).cloned().collect();
     if first.len() < ours().count() {
-        report.again_at(now.saturating_add(SECOND_LOOK).unwrap_or(now));
+        report.request_pass(now.saturating_add(SECOND_LOOK).unwrap_or(now));
     }
     first
 }
 
-/// Deliveries whose line is in the note no more (the person took it out, or an edit whose outcome was
-/// never noted did) are done; those that were never sent are forgotten.
-fn forget_gone(context: &PassContext<'_>, notes: &Notes, plan: &Plan) -> Result<(), PassError> {
-    // What has no id and was reworded since isn't lost sight of while somebody goes on writing it.
-    let reworded = plan.changed.iter().filter(|changed| changed.nameless).map(|changed| changed.key.as_str());
+/// Marks deliveries as done whose line is deleted (by the person, or by an edit whose outcome was never recorded), and
+/// deletes those that were never sent.
+fn forget_deleted_lines(context: &PassContext<'_>, notes: &Notes, plan: &Plan) -> Result<(), PassError> {
+    // A reworded line without an id is kept track of while it is being edited.
+    let reworded =
+        plan.changed.iter().filter(|changed| changed.without_id).map(|changed| changed.key.as_str());
     let lines = plan.settles.iter().map(|settle| settle.key.as_str());
     let blocks = plan.delivered.iter().map(|settle| settle.key.as_str());
     let open: HashSet<&str> = lines.chain(blocks).chain(reworded).collect();
@@ -125,13 +126,13 @@ impl Writer<'_> {
         match self.memory.may_write(path, self.now) {
             Ok(()) => true,
             Err(at) => {
-                self.report.again_at(at);
+                self.report.request_pass(at);
                 false
             }
         }
     }
 
-    /// Makes an edit; what went wrong is told in the report.
+    /// Makes an edit; a failure goes into the report.
     fn edit(&mut self, path: &NotePath, operations: &[Operation], why: &Why) -> Option<Vec<OpOutcome>> {
         let edited = self.context.editor.edit(path, operations, why);
         self.edited(path, edited)
@@ -143,13 +144,13 @@ impl Writer<'_> {
                 self.memory.wrote(path, &edited.after);
                 self.report.problems.extend(edited.warning);
                 if edited.changed && self.mode == Mode::Daemon {
-                    self.report.again_at(self.now.saturating_add(SECOND_LOOK).unwrap_or(self.now));
+                    self.report.request_pass(self.now.saturating_add(SECOND_LOOK).unwrap_or(self.now));
                 }
                 Some(edited.outcomes)
             }
             Err(error) if error.is_transient() && self.mode == Mode::Daemon => {
                 tracing::info!(%path, %error, "a note is rewritten later");
-                self.report.again_at(self.now.saturating_add(SECOND_LOOK).unwrap_or(self.now));
+                self.report.request_pass(self.now.saturating_add(SECOND_LOOK).unwrap_or(self.now));
                 None
             }
             Err(error) => {
@@ -190,7 +191,7 @@ impl Writer<'_> {
         self.written_down(&done)
     }
 
-    /// Marks every block that says what was sent; one whose words the person has changed since stays as they have it.
+    /// Marks every block with the sent text; one whose words the person has changed since is left alone.
     fn mark_delivered(&mut self, path: &NotePath, settles: &[Settle<LineHash>]) -> Result<(), PassError> {
         if settles.is_empty() || !self.may_write(path) {
             return Ok(());
@@ -201,9 +202,9 @@ impl Writer<'_> {
         let edited = self.context.editor.edit_with(path, &self.why(settles), |bytes| {
             marked.clear();
             let is_meant = |commitment: &Commitment| {
-                let said = said(commitment);
-                let is_meant = sent.contains(&said);
-                marked.extend(is_meant.then_some(said));
+                let hash = text_hash(commitment);
+                let is_meant = sent.contains(&hash);
+                marked.extend(is_meant.then_some(hash));
                 is_meant
             };
             Change::Bytes(commitment::set_each(bytes, Status::Pending, Status::Delivered, is_meant))
@@ -254,17 +255,17 @@ impl Writer<'_> {
     /// Gives an id to each line that has none, was the same five seconds ago and ends in a newline.
     fn give_ids(
         &mut self,
-        nameless: &[Nameless],
+        without_id: &[LineWithoutId],
         notes: &Notes,
         settled: &[Settle<Target>],
     ) -> Result<(), PassError> {
         let mut times: HashMap<&[u8], u32> = HashMap::new();
-        for line in nameless {
+        for line in without_id {
             *times.entry(&line.text).or_default() += 1;
         }
         let rewritten: HashSet<&[u8]> = settled.iter().map(|settle| operation_line(&settle.target)).collect();
         // Identical lines without an id can't be told apart; they fire as one.
-        let mut lines: Vec<&Nameless> = nameless
+        let mut lines: Vec<&LineWithoutId> = without_id
             .iter()
             .filter(|line| line.terminated && times[line.text.as_slice()] == 1)
             .filter(|line| !rewritten.contains(line.text.as_slice()))
@@ -273,7 +274,7 @@ impl Writer<'_> {
             let all = lines.len();
             lines.retain(|line| self.memory.is_steady(&line.text, self.now));
             if lines.len() < all {
-                self.report.again_at(self.now.saturating_add(SECOND_LOOK).unwrap_or(self.now));
+                self.report.request_pass(self.now.saturating_add(SECOND_LOOK).unwrap_or(self.now));
             }
         }
         let path = &self.context.settings.reminders;
@@ -304,7 +305,7 @@ impl Writer<'_> {
 
     /// An id for each line: the one that this line was given before, else a new one; on disk before
     /// it is written.
-    fn ids_for(&self, lines: &[&Nameless], notes: &Notes) -> Result<Vec<ReminderId>, PassError> {
+    fn ids_for(&self, lines: &[&LineWithoutId], notes: &Notes) -> Result<Vec<ReminderId>, PassError> {
         let note = notes.reminders.as_ref();
         let mut taken: HashSet<ReminderId> =
             note.into_iter().flat_map(super::notes::ReminderNote::ids).map(|at| at.id).collect();

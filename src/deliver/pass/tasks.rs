@@ -16,18 +16,18 @@ use super::{Memory, Mode, PassContext, PassError, PassReport};
 use crate::deliver::confirm::notice_once;
 use crate::deliver::journal::{self, LineHash};
 use crate::deliver::notifier::{Fact, MessageKind};
-use crate::format::task::{Format, TellTime};
+use crate::format::task::{Format, NotificationTime};
 use crate::schedule::resolve;
 use crate::tasks::TaskSettings;
 use moved::Moved;
 
 /// No zone's clock was ever put back by more.
 const HORIZON: SignedDuration = SignedDuration::from_hours(48);
-/// A line that was just written waits so long: somebody may be in the middle of its date.
+/// The wait of a line that was just written, because its date may be half typed.
 const STILL: SignedDuration = SignedDuration::from_secs(5);
 /// So many notes are named of those with overdue tasks.
 const NAMED: usize = 5;
-/// So many characters of a task are told.
+/// The most characters of a task in a notification.
 const TOLD: usize = 300;
 
 /// The occurrences that are due and that the forms' beginnings let through.
@@ -42,7 +42,7 @@ struct DueTask {
     id: String,
     path: String,
     words: String,
-    telling: TellTime,
+    notification_time: NotificationTime,
     own: civil::DateTime,
     at: Timestamp,
     recurring: bool,
@@ -50,25 +50,27 @@ struct DueTask {
 }
 
 impl DueTask {
-    /// What the line says, where it says a day without a time of day: what the settings make of it has no say.
+    /// The hash of the line with its date, if it names a day without a time of day: the time from the settings is left
+    /// out.
     fn day(&self) -> Option<LineHash> {
-        let own = self.telling.at.checked_add(i64::from(self.telling.lead).minutes()).ok()?;
-        let says = || format!("{}\0{}\0{}", self.words, own.date(), self.telling.lead);
-        (!self.telling.timed).then(|| LineHash::of(says().as_bytes()))
+        let own =
+            self.notification_time.at.checked_add(i64::from(self.notification_time.lead).minutes()).ok()?;
+        let says = || format!("{}\0{}\0{}", self.words, own.date(), self.notification_time.lead);
+        (!self.notification_time.timed).then(|| LineHash::of(says().as_bytes()))
     }
 
-    /// The line as it is told.
+    /// The line's text in a notification.
     fn said(&self) -> String {
         format!("{} · {}", shortened(&self.words), self.path)
     }
 
-    /// What the journal keeps of the line.
+    /// The hash of the line, for the journal.
     fn line(&self) -> LineHash {
         self.day().unwrap_or_else(|| LineHash::of(self.words.as_bytes()))
     }
 }
 
-/// Looks at the vault's tasks; `None` where none are told, or it can't be known what they are.
+/// Reads the vault's tasks; `None` if none are notified, or if they can't be read.
 pub(super) fn look(
     context: &PassContext<'_>,
     memory: &mut Memory,
@@ -78,7 +80,7 @@ pub(super) fn look(
 ) -> Result<Option<Tasks>, PassError> {
     let Some(settings) = &context.settings.tasks else { return Ok(None) };
     let scanner = &mut memory.tasks;
-    match scanner.look(context.vault, settings, now) {
+    match scanner.scan(context.vault, settings, now) {
         Ok(problems) => report.problems.extend(problems),
         Err(problem) => {
             report.problems.push(problem);
@@ -90,18 +92,24 @@ pub(super) fn look(
     let new: Vec<&String> = scopes.names.iter().filter(|name| !known.contains_key(*name)).collect();
     let zone = &context.settings.zone;
     let horizon = zone.tz().to_datetime(now).saturating_add(HORIZON);
-    // What other machines may have to know comes along.
+    // Tasks that other machines may have to know are included.
     let ahead = if context.machines.is_alone() { now } else { now.saturating_add(DAY).unwrap_or(now) };
     let mut tasks = Tasks::default();
     let mut overdue: BTreeMap<&str, usize> = BTreeMap::new();
     for (path, found) in scanner.tasks() {
-        let own = found.task.tellings.last().map_or(civil::DateTime::MIN, |telling| telling.at);
-        for telling in found.task.tellings.iter().filter(|telling| telling.at <= horizon) {
-            let at = resolve(zone, telling.at);
+        let own = found
+            .task
+            .notification_times
+            .last()
+            .map_or(civil::DateTime::MIN, |notification_time| notification_time.at);
+        for notification_time in
+            found.task.notification_times.iter().filter(|notification_time| notification_time.at <= horizon)
+        {
+            let at = resolve(zone, notification_time.at);
             if at > ahead {
                 continue;
             }
-            match scopes.since(telling.format, path, &known) {
+            match scopes.since(notification_time.format, path, &known) {
                 Some(since) if at >= since => {}
                 Some(_) => continue,
                 None if at > now => continue,
@@ -111,11 +119,11 @@ pub(super) fn look(
                 }
             }
             tasks.due.push(DueTask {
-                key: journal::key(&found.id, telling.at, None),
+                key: journal::key(&found.id, notification_time.at, None),
                 id: found.id.clone(),
                 path: path.to_owned(),
                 words: found.task.words.clone(),
-                telling: *telling,
+                notification_time: *notification_time,
                 own,
                 at,
                 recurring: found.task.repeat.is_some(),
@@ -129,7 +137,7 @@ pub(super) fn look(
             let mut about: Vec<&str> = new.iter().map(|name| name.as_str()).collect();
             about.sort_unstable();
             let name = format!("tasks-on:{}:{}", about.join(" "), now.as_second() / 86_400);
-            notice_once(context.journal, &name, &turned_on(&names, &overdue), now)?;
+            notice_once(context.journal, &name, &turned_on_notice(&names, &overdue), now)?;
         }
         if !new.is_empty() || known.len() != scopes.names.len() {
             context.journal.set_task_scopes(&scopes.names, now)?;
@@ -138,8 +146,8 @@ pub(super) fn look(
     Ok(Some(tasks))
 }
 
-/// What is said once, when forms are turned on.
-fn turned_on(forms: &str, overdue: &BTreeMap<&str, usize>) -> String {
+/// The notice that is sent once, when forms are turned on.
+fn turned_on_notice(forms: &str, overdue: &BTreeMap<&str, usize>) -> String {
     let all: usize = overdue.values().sum();
     if all == 0 {
         return format!("Tasks in your notes are told from now on ({forms}). None is overdue.");
@@ -159,7 +167,7 @@ fn turned_on(forms: &str, overdue: &BTreeMap<&str, usize>) -> String {
     )
 }
 
-/// A pattern of notes (`None` for all), and the forms that are told there, each with its scope's name.
+/// A pattern of notes (`None` for all), and the forms that are notified there, each with its scope's name.
 type Pattern = (Option<globset::GlobMatcher>, Vec<(Format, String)>);
 
 /// The scopes that the settings name: a form, its filter, a pattern of notes.
@@ -189,7 +197,7 @@ impl Scopes {
         scopes
     }
 
-    /// Since when a form is told in a note: by the oldest pattern that fits. `None` where it begins now.
+    /// The instant since when a form is notified in a note: by the oldest pattern that fits. `None` if it begins now.
     fn since(&self, format: Format, path: &str, known: &HashMap<String, Timestamp>) -> Option<Timestamp> {
         let fitting =
             self.patterns.iter().filter(|(glob, _)| glob.as_ref().is_none_or(|glob| glob.is_match(path)));
@@ -198,7 +206,7 @@ impl Scopes {
     }
 }
 
-/// What of it is to be told now.
+/// Plans the tasks that are notified now.
 pub(super) fn plan(
     context: &PassContext<'_>,
     tasks: &Tasks,
@@ -212,7 +220,7 @@ pub(super) fn plan(
         let row = context.journal.row(&due.key)?;
         let is_new = row.is_none();
         match readiness(row, now, &context.settings.notifiers) {
-            // We tell, and touch nothing. Older journals keep no more than the words.
+            // A task line is notified and never edited. Older journals keep no more than the words.
             Readiness::Sent(row) => {
                 let old = row.line == Some(LineHash::of(due.words.as_bytes()));
                 days.extend(due.day().filter(|_| old).map(|day| (due.key.as_str(), day)));
@@ -222,7 +230,7 @@ pub(super) fn plan(
                 plan.open.insert(due.key.clone());
             }
             Readiness::Fire => {
-                if plan.open.contains(&due.key) || is_new && moved.was_told(due)? {
+                if plan.open.contains(&due.key) || is_new && moved.was_sent(due)? {
                     continue;
                 }
                 let still = due.new.and_then(|new| new.checked_add(STILL).ok());
@@ -241,12 +249,12 @@ pub(super) fn plan(
         }
     }
     if mode != Mode::DryRun && !days.is_empty() {
-        context.journal.tasks_say(&days)?;
+        context.journal.set_task_lines(&days)?;
     }
     Ok(())
 }
 
-/// The words as they are told: a line may be as long as a note, and a notification is read at a glance.
+/// The words of a notification: a line may be as long as a note, and a notification is short.
 fn shortened(words: &str) -> String {
     match words.char_indices().nth(TOLD) {
         Some((end, _)) => format!("{}…", words[..end].trim_end()),
@@ -258,14 +266,14 @@ fn fact(due: &DueTask, now: Timestamp) -> Fact {
     Fact {
         kind: MessageKind::Task,
         id: due.id.clone(),
-        local: due.telling.at,
+        local: due.notification_time.at,
         due: due.at,
         late_seconds: late_seconds(due.at, now),
         missed: 0,
         msg: due.said(),
         recurring: due.recurring,
-        // Where nothing but times before its own is told, none of them is the next.
-        next: (due.telling.lead > 0 && due.own > due.telling.at).then_some(due.own),
+        // If only times before its own are notified, none of them is the next.
+        next: (due.notification_time.lead > 0 && due.own > due.notification_time.at).then_some(due.own),
         note: Some(due.path.clone()),
     }
 }

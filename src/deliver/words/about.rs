@@ -3,7 +3,7 @@
 use super::link::obsidian;
 use crate::deliver::notifier::{Fact, MessageKind, Outgoing};
 
-/// Which note a notification is about, as a link; what the notifiers are given of the vault.
+/// Links to the note that a notification is about; the notifiers' only access to the vault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Links {
     /// The name of the vault's folder.
@@ -15,7 +15,7 @@ pub struct Links {
 }
 
 impl Links {
-    /// The note that a message is about; none for what concerns no note, or tasks of several.
+    /// The note that a message is about; `None` for a message about no note, or about tasks of several.
     pub fn of(&self, message: &Outgoing) -> Option<String> {
         let mut notes = message.facts.iter().map(|fact| self.note(fact));
         let path = match notes.next() {

@@ -35,7 +35,7 @@ fn open(kind: MessageKind) -> &'static str {
 /// The most lines of tasks in a message about several; the rest is counted.
 const MAX_TASKS: usize = 100;
 
-/// What a message is about, in a word or two, for places that show a title; with its number where it is one of several
+/// The subject of a message in a word or two, for places that show a title; with its number if it is one of several
 /// chunks.
 pub fn title(message: &Outgoing) -> String {
     let title = match message.kind {
@@ -70,7 +70,7 @@ pub fn digest(facts: &[Fact], today: civil::Date) -> String {
 }
 
 /// The text for several tasks that are due in one minute.
-pub fn together(facts: &[Fact], today: civil::Date) -> String {
+pub fn task_list(facts: &[Fact], today: civil::Date) -> String {
     listed(format!("{} tasks are due:", facts.len()), facts, today)
 }
 

@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 use super::compose;
 use crate::reminders::rfc3339;
 
-/// An instant in the vault's zone: RFC 3339 for programs, [`told`] for people.
+/// An instant in the vault's zone: RFC 3339 for programs, [`format_instant`] for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShownInstant(Zoned);
 
@@ -24,9 +24,9 @@ impl ShownInstant {
         self.0.timestamp()
     }
 
-    /// As [`told`].
-    pub fn told(&self, now: Timestamp) -> String {
-        told(self.0.timestamp(), now, self.0.time_zone())
+    /// As [`format_instant`].
+    pub fn for_people(&self, now: Timestamp) -> String {
+        format_instant(self.0.timestamp(), now, self.0.time_zone())
     }
 }
 
@@ -37,19 +37,19 @@ impl Serialize for ShownInstant {
 }
 
 /// `09:30 (3 min ago)`, `Tue 8 Dec 09:30 (in 7 days)`: the day only where it isn't today.
-pub fn told(at: Timestamp, now: Timestamp, tz: &TimeZone) -> String {
+pub fn format_instant(at: Timestamp, now: Timestamp, tz: &TimeZone) -> String {
     let local = compose::moment(tz.to_datetime(at), tz.to_datetime(now).date());
     format!("{local} ({})", distance(at, now))
 }
 
-/// Words in which each instant of RFC 3339 is as [`told`]: what a part of the daemon says of itself, for people.
-pub fn retold(words: &str, now: Timestamp, tz: &TimeZone) -> String {
-    let told = |word: &str| {
+/// Rewrites each instant of RFC 3339 in a text as [`format_instant`]: a daemon part's own report, for people.
+pub fn format_instants_in(words: &str, now: Timestamp, tz: &TimeZone) -> String {
+    let shown = |word: &str| {
         let bare = word.trim_end_matches([';', ',', '.', ')']);
         let at: Timestamp = bare.parse().ok()?;
-        Some(format!("{}{}", told(at, now, tz), &word[bare.len()..]))
+        Some(format!("{}{}", format_instant(at, now, tz), &word[bare.len()..]))
     };
-    words.split(' ').map(|word| told(word).unwrap_or_else(|| word.to_owned())).collect::<Vec<_>>().join(" ")
+    words.split(' ').map(|word| shown(word).unwrap_or_else(|| word.to_owned())).collect::<Vec<_>>().join(" ")
 }
 
 /// `3 min ago`, `in 2 h`, `now`: in the largest whole unit.
@@ -94,7 +94,7 @@ mod tests {
         let words =
             "a new one begins; last snapshot 2026-12-01T11:59:50.123456789Z, 12 files at 12:00 (of 2026)";
         let said = "a new one begins; last snapshot 12:59 (9 s ago), 12 files at 12:00 (of 2026)";
-        assert_eq!(retold(words, now, &tz), said);
+        assert_eq!(format_instants_in(words, now, &tz), said);
     }
 
     #[test]
@@ -102,9 +102,9 @@ mod tests {
         let tz = TimeZone::get("Asia/Tokyo").unwrap();
         let now: Timestamp = "2026-12-01T12:00:00.123456789Z".parse().unwrap();
         let shown = ShownInstant::new("2026-12-01T11:57:00Z".parse().unwrap(), &tz);
-        assert_eq!(shown.told(now), "20:57 (3 min ago)");
+        assert_eq!(shown.for_people(now), "20:57 (3 min ago)");
         assert_eq!(serde_json::to_string(&shown).unwrap(), "\"2026-12-01T20:57:00+09:00\"");
         let shown = ShownInstant::new("2026-12-09T00:30:00Z".parse().unwrap(), &tz);
-        assert_eq!(shown.told(now), "Wed 9 Dec 09:30 (in 7 days)");
+        assert_eq!(shown.for_people(now), "Wed 9 Dec 09:30 (in 7 days)");
     }
 }

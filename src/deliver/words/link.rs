@@ -10,7 +10,7 @@ pub fn obsidian(vault: &str, path: &str) -> String {
 
 /// As [`obsidian`], at a place in the note: `^block`, or a heading with those above it (`A > B`).
 pub fn obsidian_at(vault: &str, path: &str, place: Option<&str>) -> String {
-    // Obsidian finds a note without its extension, unless what is left looks like another one's.
+    // Obsidian finds a note without its extension, unless the rest looks like another extension.
     let bare = path.strip_suffix(".md").filter(|bare| !bare.ends_with(".md")).unwrap_or(path);
     let mut file = bare.to_owned();
     match place {
@@ -21,7 +21,7 @@ pub fn obsidian_at(vault: &str, path: &str, place: Option<&str>) -> String {
     format!("obsidian://open?vault={}&file={}", encoded(vault), encoded(&file))
 }
 
-/// A heading as links name it: what has a meaning in a link is a space there.
+/// A heading for use in a link: characters with a meaning in a link become spaces.
 fn plain(heading: &str) -> String {
     let spaced: String = heading.chars().map(|c| if "#^|:%[]\\".contains(c) { ' ' } else { c }).collect();
     spaced.split_whitespace().collect::<Vec<_>>().join(" ")

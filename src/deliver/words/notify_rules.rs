@@ -12,21 +12,21 @@ use jiff::civil::Time;
 use crate::deliver::notifier::Fact;
 use crate::schedule::Zone;
 
-/// Who is told, by the names of the notifiers, and when not.
+/// The recipients of notifications, by the names of the notifiers, and the quiet hours.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NotifyRules {
-    /// Who is told of what has no tag, the one that counts first; nobody named is the primary notifier alone.
+    /// The recipients of untagged items, the one that counts first; an empty list means the primary notifier alone.
     pub kinds: Vec<&'static str>,
-    /// From the first of these minutes until the second nothing is told that isn't urgent.
+    /// From the first of these minutes until the second, only urgent items are sent.
     pub quiet: Option<(Time, Time)>,
-    /// The tag of what is urgent, without `#`, in lower case; none where it is empty.
+    /// The tag of urgent items, without `#`, in lower case; empty for none.
     pub urgent: String,
-    /// Who is told of what has a tag.
+    /// The recipients of tagged items.
     pub tags: BTreeMap<String, Vec<&'static str>>,
 }
 
 impl NotifyRules {
-    /// Who is told of this text, the one that counts first. Several tags that name somebody name them all.
+    /// The recipients of this text, the one that counts first. Several tags with recipients add up.
     pub fn kinds(&self, text: &str) -> Vec<&'static str> {
         let mut kinds = Vec::new();
         for tag in tags(text) {
@@ -51,7 +51,7 @@ impl NotifyRules {
         !self.urgent.is_empty() && tags(text).any(|tag| is_within(&tag, &self.urgent))
     }
 
-    /// Where `now` lies in the quiet hours: the instant at which they end.
+    /// The end of the quiet hours that `now` lies in, if it does.
     pub fn quiet_until(&self, zone: &Zone, now: Timestamp) -> Option<Timestamp> {
         let (from, to) = self.quiet?;
         let local = zone.tz().to_datetime(now);

@@ -12,7 +12,7 @@ use crate::format::invisible;
 /// Longer messages are sent as they are.
 pub const MOST_MESSAGE: usize = 300;
 
-/// Words that change what is meant, and may not be new.
+/// Words that change the meaning, and may not be added.
 const TURNING: [&str; 33] = [
     "no",
     "not",
@@ -49,7 +49,7 @@ const TURNING: [&str; 33] = [
     "thousand",
 ];
 
-/// Capitals that are nobody's name.
+/// Capitals that don't begin a name.
 const OWN: [&str; 6] = ["I", "I'm", "I'll", "I've", "I'd", "OK"];
 
 /// Signs that Markdown or Discord reads as something else than words.
@@ -62,7 +62,7 @@ pub fn fits(message: &str) -> bool {
 }
 
 /// Whether `phrase` may be said in the place of `message`.
-pub fn keeps(message: &str, phrase: &str) -> bool {
+pub fn says_the_same(message: &str, phrase: &str) -> bool {
     let length = |text: &str| text.chars().count();
     let whole = fits(message)
         && !phrase.trim().is_empty()
@@ -84,7 +84,8 @@ pub fn keeps(message: &str, phrase: &str) -> bool {
     if numbers(&own) != numbers(&said) {
         return false;
     }
-    let kept = own.iter().filter(|word| word.is_kept()).all(|word| said.iter().any(|new| word.is_in(new)));
+    let kept =
+        own.iter().filter(|word| word.is_required()).all(|word| said.iter().any(|new| word.is_in(new)));
     let quoted = quotes(&message).all(|quote| phrase.contains(quote));
     kept && quoted && said.iter().all(|word| !word.is_new(&own))
 }
@@ -128,7 +129,7 @@ impl Word<'_> {
     }
 
     /// Whether it has to be said.
-    fn is_kept(&self) -> bool {
+    fn is_required(&self) -> bool {
         self.first || self.has_digit() || self.has_capital() || self.is_special() || self.is_caseless()
     }
 
@@ -182,7 +183,7 @@ fn words(text: &str) -> Vec<Word<'_>> {
     words
 }
 
-/// What stands between quotes.
+/// The texts between quotes.
 fn quotes(text: &str) -> impl Iterator<Item = &str> {
     let between = |sign| text.split(sign).skip(1).step_by(2);
     between('"').chain(between('`')).filter(|quote| !quote.trim().is_empty())
@@ -207,7 +208,7 @@ mod tests {
             ("お母さんに電話", "お母さんに電話"),
             ("Zahnarzt um 9:30 anrufen", "Zahnarzt: bitte um 9:30 anrufen."),
         ] {
-            assert!(keeps(message, phrase), "{message} | {phrase}");
+            assert!(says_the_same(message, phrase), "{message} | {phrase}");
         }
     }
 
@@ -238,10 +239,10 @@ mod tests {
             ("お母さんに電話", "電話してください"),
             ("Feed the cat", "Don't feed the cat"),
         ] {
-            assert!(!keeps(message, phrase), "{message} | {phrase}");
+            assert!(!says_the_same(message, phrase), "{message} | {phrase}");
         }
-        assert!(!keeps("Call Mum", &format!("call Mum {}", "please ".repeat(40))));
-        assert!(!keeps(&"word ".repeat(100), &"word ".repeat(100)));
+        assert!(!says_the_same("Call Mum", &format!("call Mum {}", "please ".repeat(40))));
+        assert!(!says_the_same(&"word ".repeat(100), &"word ".repeat(100)));
         assert!(!fits("two\nlines") && !fits(""));
     }
 
@@ -251,15 +252,15 @@ mod tests {
             message in "[A-Z][a-z]{1,8}( [A-Za-z]{1,8}| [0-9]{1,4}| [0-9]{1,2}:[0-9]{2}){0,10}",
             number in 0u32..10_000,
         ) {
-            prop_assert!(keeps(&message, &message));
+            prop_assert!(says_the_same(&message, &message));
             let with = format!("{message} {number}");
-            prop_assert!(!keeps(&with, &message));
-            prop_assert!(!keeps(&message, &with));
+            prop_assert!(!says_the_same(&with, &message));
+            prop_assert!(!says_the_same(&message, &with));
         }
 
         #[test]
         fn no_text_panics(message in "(?s).{0,60}", phrase in "(?s).{0,60}") {
-            let _ = keeps(&message, &phrase);
+            let _ = says_the_same(&message, &phrase);
         }
     }
 }

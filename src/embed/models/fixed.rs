@@ -1,5 +1,5 @@
-//! [`Fixed`]: the static model that blocks are embedded with, the table in the binary or one from a folder; and
-//! [`Embedder`], which embeds many texts by it.
+//! [`Fixed`]: the static model that embeds blocks, the table in the binary or one from a folder; and [`Embedder`],
+//! which embeds many texts by it.
 
 use std::path::Path;
 use std::sync::Arc;

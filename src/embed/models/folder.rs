@@ -1,10 +1,10 @@
-//! A static model from a folder, in the form that model2vec saves: one vector a token, summed.
+//! Loads a static model from a folder, in the form that model2vec saves: one vector a token, summed.
 //!
 //! The folder holds `model.safetensors` with the tensor `embeddings` (floating point, or int8 with one scale for all;
-//! `weights` and `mapping` beside it count), and `tokenizer.json`. Rows are kept as the built-in table's are: at most
-//! [`DIMENSIONS`] numbers, int8 with a scale each; a text's vector is spread over all of them ([`spread`]). The files are
-//! read whole when the model is opened, and are bounded. Vectors of another version of the files are never compared: the
-//! model's name says which version it is, by the files' sizes and times.
+//! `weights` and `mapping` beside it count), and `tokenizer.json`. Rows are kept like the built-in table's: at most
+//! [`DIMENSIONS`] numbers, int8 with a scale each; a text's vector is spread over all of them ([`spread`]). The files
+//! are read whole when the model is opened, and are bounded. Vectors of different versions of the files are never
+//! compared: the model's name includes the version, by the files' sizes and times.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Models behind an endpoint: Google, anything that speaks OpenAI's embeddings API, Ollama.
+//! Embeds by a model behind an endpoint: Google, anything that speaks OpenAI's embeddings API, Ollama.
 //!
 //! One call embeds a batch; the response is checked first (JSON, count, dimension, finite numbers).
 //! [`crate::embed::retry`] decides about retries. Keys come from the environment or a file outside the vault and are

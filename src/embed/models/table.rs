@@ -1,9 +1,9 @@
-//! The built-in model: one vector a token, summed and brought to unit length.
+//! Embeds by the built-in model: one vector a token, summed and brought to unit length.
 //!
-//! The table is all-MiniLM-L6-v2 distilled (`tools/distill`, Apache-2.0): each token's vector carries its
-//! weight in its length, so that a text's vector is the plain sum over its tokens. Rows are int8 with a
-//! scale each. It lies in the program's read-only data and is used where it lies: nothing is loaded.
-//! The file also names each word's nearest words, which the ranking uses for soft matches.
+//! The table is all-MiniLM-L6-v2 distilled (`tools/distill`, Apache-2.0): each token's vector carries its weight in its
+//! length, so that a text's vector is the plain sum over its tokens. Rows are int8 with a scale each. The table is used
+//! in place in the program's read-only data: nothing is loaded. The file also lists each word's nearest words, which
+//! the ranking uses for soft matches.
 
 use crate::embed::tokens::wordpiece::{self, Vocabulary};
 use crate::embed::wide::wide;

@@ -1,8 +1,8 @@
-//! The tokenizer that a static model's `tokenizer.json` describes: text to token numbers.
+//! Tokenizes text as a static model's `tokenizer.json` describes: text to token numbers.
 //!
 //! Its steps: the text is normalised, cut into words, and each word is split by WordPiece or by Unigram. The steps are
-//! those that sentence models use; one that isn't known here is an error that names it, since a wrong tokenizer would
-//! silently find wrong vectors. Pure.
+//! those that sentence models use; an unknown step is an error that names it, since a wrong tokenizer would silently
+//! give wrong vectors. Pure.
 
 use serde::Deserialize;
 use serde_json::Value;

@@ -53,21 +53,21 @@ pub enum Parsed<T> {
 }
 
 /// Something wrong in a line, by its byte.
-pub(in crate::format) struct Wrong {
+pub(in crate::format) struct Fault {
     at: usize,
     reason: String,
     suggestion: String,
 }
 
-pub(in crate::format) fn wrong(at: usize, reason: impl Into<String>, suggestion: impl Into<String>) -> Wrong {
-    Wrong { at, reason: reason.into(), suggestion: suggestion.into() }
+pub(in crate::format) fn wrong(at: usize, reason: impl Into<String>, suggestion: impl Into<String>) -> Fault {
+    Fault { at, reason: reason.into(), suggestion: suggestion.into() }
 }
 
 /// Reads one line with `read`; what `read` refuses is a near miss where it `looks_meant`.
 pub(in crate::format) fn parse_line<T>(
     line: &[u8],
     looks_meant: fn(&str) -> bool,
-    read: impl Fn(&str) -> Result<T, Wrong>,
+    read: impl Fn(&str) -> Result<T, Fault>,
 ) -> Parsed<T> {
     let Ok(text) = std::str::from_utf8(line) else {
         let text = String::from_utf8_lossy(line);
@@ -81,7 +81,7 @@ pub(in crate::format) fn parse_line<T>(
     };
     match read(text) {
         Ok(read) => Parsed::Line(Box::new(read)),
-        Err(Wrong { at, reason, suggestion }) if looks_meant(text) => {
+        Err(Fault { at, reason, suggestion }) if looks_meant(text) => {
             let column = text.get(..at).unwrap_or(text).chars().count() + 1;
             Parsed::NearMiss { column, reason, suggestion }
         }
@@ -97,7 +97,7 @@ pub(in crate::format) fn task_body(text: &str) -> Option<&str> {
 }
 
 /// The meaning of the box; `ticking` says what a tick does.
-pub(in crate::format) fn mark(text: &str, ticking: &str) -> Result<Mark, Wrong> {
+pub(in crate::format) fn mark(text: &str, ticking: &str) -> Result<Mark, Fault> {
     match text.get(..HEAD) {
         Some("- [ ]") => Ok(Mark::Open),
         Some("- [x]" | "- [X]") => Ok(Mark::Ticked),
@@ -123,7 +123,7 @@ pub(in crate::format) struct Tail {
 impl Tail {
     /// Takes a date or a block id at `at`; returns where it ends, or `None` if a field stands there. A block id ends the
     /// line.
-    pub(in crate::format) fn take(&mut self, text: &str, at: usize) -> Result<Option<usize>, Wrong> {
+    pub(in crate::format) fn take(&mut self, text: &str, at: usize) -> Result<Option<usize>, Fault> {
         let rest = &text[at..];
         if let Some(length) = dated_tasks::end_date(rest).filter(|_| !self.is_dated) {
             self.is_dated = true;
@@ -161,7 +161,7 @@ pub(in crate::format) fn has_shape(text: &str, shape: &str) -> bool {
 }
 
 /// The place after one or more spaces, or the end; `how` says where a missing one belongs.
-pub(in crate::format) fn spaces(text: &str, at: usize, how: &str) -> Result<usize, Wrong> {
+pub(in crate::format) fn spaces(text: &str, at: usize, how: &str) -> Result<usize, Fault> {
     let rest = &text[at..];
     let blank = rest.len() - rest.trim_start_matches(' ').len();
     if blank == 0 && !rest.is_empty() {

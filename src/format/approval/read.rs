@@ -2,7 +2,7 @@
 
 use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
 
-use super::checkbox::{self, HEAD, Tail, Wrong, has_shape, is_name, wrong};
+use super::checkbox::{self, Fault, HEAD, Tail, has_shape, is_name, wrong};
 use super::{Approval, ApprovalState, PREFIX, Parsed, is_id, quote::unquote};
 use crate::format::{nearest, quote};
 
@@ -27,7 +27,7 @@ pub(super) fn end_of_fields(line: &[u8]) -> usize {
     read.map_or(line.len(), |(_, end)| end)
 }
 
-fn read(text: &str) -> Result<(Approval, usize), Wrong> {
+fn read(text: &str) -> Result<(Approval, usize), Fault> {
     let mark = checkbox::mark(text, "tick it")?;
     let mut at = checkbox::spaces(text, HEAD, "put one behind the box")?;
     let end = word_end(text, at);
@@ -85,7 +85,7 @@ struct Fields {
 
 impl Fields {
     /// Takes the field at `at`; returns where it ends.
-    fn take(&mut self, text: &str, at: usize) -> Result<usize, Wrong> {
+    fn take(&mut self, text: &str, at: usize) -> Result<usize, Fault> {
         let rest = &text[at..];
         let Some((key, _)) = rest.split_once('=').filter(|(key, _)| !key.contains([' ', '"'])) else {
             let word = &text[at..word_end(text, at)];
@@ -125,7 +125,7 @@ impl Fields {
         }
     }
 
-    fn word(&mut self, key: &str, value: &str, at: usize, from: usize) -> Result<(), Wrong> {
+    fn word(&mut self, key: &str, value: &str, at: usize, from: usize) -> Result<(), Fault> {
         let is_word = is_name(value);
         let bad = |what: &str, how: &str| wrong(from, format!("{} is no {what}", quote(value)), how);
         let first = match key {
@@ -161,7 +161,7 @@ impl Fields {
     }
 }
 
-fn once(first: bool, key: &str, at: usize) -> Result<(), Wrong> {
+fn once(first: bool, key: &str, at: usize) -> Result<(), Fault> {
     if first { Ok(()) } else { Err(wrong(at, format!("`{key}=` stands twice"), "delete one")) }
 }
 

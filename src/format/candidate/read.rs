@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::{Candidate, Category, FactChange, PREFIX, Parsed, Record, is_id};
-use crate::format::approval::checkbox::{self, HEAD, Tail, Wrong, has_shape, is_block_id, is_name, wrong};
+use crate::format::approval::checkbox::{self, Fault, HEAD, Tail, has_shape, is_block_id, is_name, wrong};
 use crate::format::approval::quote::unquote;
 use crate::format::{nearest, quote};
 
@@ -29,7 +29,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn candidate(mut self) -> Result<Candidate, Wrong> {
+    fn candidate(mut self) -> Result<Candidate, Fault> {
         let mark = checkbox::mark(self.text, "tick it to keep it")?;
         self.spaces()?;
         let category = self.category()?;
@@ -51,7 +51,7 @@ impl<'a> Reader<'a> {
         &self.text[self.at..]
     }
 
-    fn category(&mut self) -> Result<Category, Wrong> {
+    fn category(&mut self) -> Result<Category, Fault> {
         let names = Category::ALL.map(Category::name);
         let how = format!("known are: {}", names.join(", "));
         let inside = self.rest().strip_prefix('[').and_then(|rest| rest.split_once(']'));
@@ -68,7 +68,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The text up to a sign that no backslash stands before; behind it the reader goes on.
-    fn until(&mut self, sign: &str, what: &str, how: &str) -> Result<String, Wrong> {
+    fn until(&mut self, sign: &str, what: &str, how: &str) -> Result<String, Fault> {
         let (from, rest) = (self.at, self.rest());
         let mut escaped = false;
         let end = rest.char_indices().find(|(at, c)| {
@@ -92,7 +92,7 @@ impl<'a> Reader<'a> {
         Ok(value)
     }
 
-    fn quoted(&mut self) -> Result<String, Wrong> {
+    fn quoted(&mut self) -> Result<String, Fault> {
         let at = self.at;
         let how = "write what was said between double quotes, as it stood";
         let (value, length) =
@@ -104,7 +104,7 @@ impl<'a> Reader<'a> {
         Ok(value)
     }
 
-    fn link(&mut self) -> Result<(String, String), Wrong> {
+    fn link(&mut self) -> Result<(String, String), Fault> {
         let how = "write a link to the block where it was said, as in `[[logs/…#^id]]`";
         let inside = self.rest().strip_prefix("[[").and_then(|rest| rest.split_once("]]"));
         let parts = inside.and_then(|(link, _)| Some((link, link.split_once("#^")?)));
@@ -119,7 +119,7 @@ impl<'a> Reader<'a> {
         Ok((path.to_owned(), block.to_owned()))
     }
 
-    fn change(&mut self) -> Result<Option<FactChange>, Wrong> {
+    fn change(&mut self) -> Result<Option<FactChange>, Fault> {
         let replaces = self.rest().starts_with("replaces ");
         if !replaces && !self.rest().starts_with("joins ") {
             return Ok(None);
@@ -130,7 +130,7 @@ impl<'a> Reader<'a> {
         Ok(Some(if replaces { FactChange::Replaces(words) } else { FactChange::Joins(words) }))
     }
 
-    fn id(&mut self) -> Result<String, Wrong> {
+    fn id(&mut self) -> Result<String, Fault> {
         let id = self.word();
         if !is_id(id) {
             let reason = format!("{} is no id of a candidate", quote(id));
@@ -141,7 +141,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The part behind the id: the fields of a record, a block id.
-    fn tail(&mut self) -> Result<(Option<Record>, Option<String>), Wrong> {
+    fn tail(&mut self) -> Result<(Option<Record>, Option<String>), Fault> {
         let mut found: [Option<&str>; 4] = [None; 4];
         let mut tail = Tail::default();
         loop {
@@ -189,7 +189,7 @@ impl<'a> Reader<'a> {
     }
 
     /// One or more spaces, or the end of the line.
-    fn spaces(&mut self) -> Result<(), Wrong> {
+    fn spaces(&mut self) -> Result<(), Fault> {
         self.at = checkbox::spaces(self.text, self.at, "put one here")?;
         Ok(())
     }

@@ -12,7 +12,7 @@ pub const ANSWERED_WITH_HELP: &str = "Ask me about your notes, or use ";
 
 /// What was said, and the facts behind it as keys and values; none where the last line is no line of facts, whose first
 /// is `brain`.
-pub fn said_and_facts(content: &str) -> (&str, Vec<(&str, &str)>) {
+pub fn split_facts(content: &str) -> (&str, Vec<(&str, &str)>) {
     let (said, line) = content.rsplit_once('\n').unwrap_or(("", content));
     match facts(line) {
         Some(facts) => (said, facts),
@@ -49,7 +49,7 @@ fn facts(line: &str) -> Option<Vec<(&str, &str)>> {
 
 /// Whether an agent's content is made of memory alone, or of help.
 pub(super) fn is_made_of_recall(content: &str) -> bool {
-    let (said, facts) = said_and_facts(content);
+    let (said, facts) = split_facts(content);
     let said = said.trim();
     facts.contains(&("brain", "memory"))
         || said.starts_with(FOUND)
@@ -67,8 +67,8 @@ mod tests {
             with_facts("Green tea.\n50%% off", [("brain", "claude"), ("usd", "0.0 %%04"), ("ctx", "")]);
         assert_eq!(whole, "Green tea.\n50%% off\n%% brain=claude usd=0.004 ctx= %%");
         let facts = vec![("brain", "claude"), ("usd", "0.004"), ("ctx", "")];
-        assert_eq!(said_and_facts(&whole), ("Green tea.\n50%% off", facts));
-        assert_eq!(said_and_facts("%% brain=x %%"), ("", vec![("brain", "x")]));
+        assert_eq!(split_facts(&whole), ("Green tea.\n50%% off", facts));
+        assert_eq!(split_facts("%% brain=x %%"), ("", vec![("brain", "x")]));
         for none in [
             "Green tea.",
             "a\n%% model=x brain=y %%",
@@ -76,7 +76,7 @@ mod tests {
             "a %% brain=x %%",
             "a\n%% brain=x y %%",
         ] {
-            assert_eq!(said_and_facts(none), (none, Vec::new()));
+            assert_eq!(split_facts(none), (none, Vec::new()));
         }
     }
 

@@ -12,7 +12,7 @@
 //! ^01JGXYZ0000000000000000000
 //! ```
 //!
-//! An agent's event may end with a comment of facts on the answer ([`said_and_facts`]), which is no part of its text.
+//! An agent's event may end with a comment of facts on the answer ([`split_facts`]), which is no part of its text.
 //! Transcripts of other programs, with a heading a turn, are read too ([`parse_headings`]).
 //!
 //! - `path`, `read`, `write`, `facts`, `headings`: one file for each of these.
@@ -28,7 +28,7 @@ use std::ops::Range;
 
 use jiff::Timestamp;
 
-pub use facts::{ANSWERED_WITH_HELP, FOUND, FOUND_NOTHING, said_and_facts, with_facts};
+pub use facts::{ANSWERED_WITH_HELP, FOUND, FOUND_NOTHING, split_facts, with_facts};
 pub use headings::parse_headings;
 pub use path::{LogPath, LogPathError, ROUTINES, SESSIONS, SessionPath};
 pub use read::{parse, parse_from, unknown_kinds};
@@ -102,7 +102,7 @@ pub struct LogEvent {
 impl LogEvent {
     /// The words: the content, an agent's without its line of facts.
     pub fn said(&self) -> &str {
-        if self.kind == EventKind::Agent { said_and_facts(&self.content).0 } else { &self.content }
+        if self.kind == EventKind::Agent { split_facts(&self.content).0 } else { &self.content }
     }
 
     /// Whether this is nothing but memory: what was injected, a memory tool's result, or an answer that was made of what

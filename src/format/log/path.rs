@@ -63,7 +63,7 @@ impl LogPath {
 
     /// Whether it is a log of what the assistant does by itself: of a routine, or of what brains took beside the answers,
     /// whose context has its surface's name.
-    pub fn is_beside(&self) -> bool {
+    pub fn is_internal(&self) -> bool {
         self.surface == ROUTINES || self.surface == self.context_id
     }
 

@@ -137,12 +137,12 @@ pub fn snoozed(line: &TaskLine<'_>, format: Format, rules: &Rules, to: DateTime)
             }
         },
         Format::Reminder => {
-            let field = line.telling_field(format)?;
+            let field = line.notification_field(format)?;
             splices.put(field.value.clone(), reminder_value(line, field, rules, when)?);
         }
         Format::Kanban => {
             let kanban = &rules.kanban;
-            let date = line.telling_field(format)?;
+            let date = line.notification_field(format)?;
             splices.put(date.value.clone(), moment::write(when, &kanban.date_format)?);
             let time = moment::write(when, &kanban.time_format)?;
             match line.field(format, Key::Time) {
@@ -181,11 +181,11 @@ pub fn on_day(line: &TaskLine<'_>, format: Format, rules: &Rules, to: DateTime) 
             }
         }
         Format::Reminder => {
-            let field = line.telling_field(format)?;
+            let field = line.notification_field(format)?;
             splices.put(field.value.clone(), reminder_value(line, field, rules, when(field))?);
         }
         Format::Kanban if line.field(format, Key::Time).is_none() && to.time() == rules.default_time => {
-            let field = line.telling_field(format)?;
+            let field = line.notification_field(format)?;
             let day = When { date: to.date(), time: None };
             splices.put(field.value.clone(), moment::write(day, &rules.kanban.date_format)?);
         }
@@ -217,7 +217,7 @@ pub fn reworded(line: &TaskLine<'_>, words: &str) -> Option<String> {
 
 /// The date of a mark, moved, in the same form: for Reminder Toast, and where Reminder has no date that repeats.
 pub fn moved(line: &TaskLine<'_>, rules: &Rules, when: When) -> Option<String> {
-    let field = line.telling_field(Format::Reminder)?;
+    let field = line.notification_field(Format::Reminder)?;
     let mut splices = Splices::default();
     splices.put(field.value.clone(), reminder_value(line, field, rules, when)?);
     Some(splices.apply(line.item.text))
@@ -225,7 +225,7 @@ pub fn moved(line: &TaskLine<'_>, rules: &Rules, when: When) -> Option<String> {
 
 /// The line of the next time of a mark of Reminder's.
 pub fn next_mark(line: &TaskLine<'_>, rules: &Rules, when: When) -> Option<String> {
-    let field = line.telling_field(Format::Reminder)?;
+    let field = line.notification_field(Format::Reminder)?;
     let mut splices = Splices::default();
     put_box(line, ' ', &mut splices);
     splices.put(field.value.clone(), reminder_value(line, field, rules, when)?);
@@ -235,7 +235,7 @@ pub fn next_mark(line: &TaskLine<'_>, rules: &Rules, when: When) -> Option<Strin
 
 /// Whether a line's mark is Reminder Toast's.
 pub fn is_toast(line: &TaskLine<'_>) -> bool {
-    line.telling_field(Format::Reminder)
+    line.notification_field(Format::Reminder)
         .is_some_and(|field| !line.item.text[field.at.clone()].starts_with("(@"))
 }
 

@@ -76,7 +76,7 @@ impl std::fmt::Display for Format {
 
 /// One time at which a task is to be told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct TellTime {
+pub struct NotificationTime {
     /// The local time.
     pub at: DateTime,
     /// Whether the line says a time of day; else it is the default one.
@@ -95,7 +95,7 @@ pub struct Task {
     /// Its own words: the text without fields, box and block id, with single blanks.
     pub words: String,
     /// When it is to be told, in the order of time; never empty.
-    pub tellings: Vec<TellTime>,
+    pub notification_times: Vec<NotificationTime>,
     /// How it comes again, as it stands there.
     pub repeat: Option<String>,
 }
@@ -202,7 +202,7 @@ impl<'a> TaskLine<'a> {
     }
 
     /// The field whose date says when a form tells the line.
-    pub fn telling_field(&self, format: Format) -> Option<&Field> {
+    pub fn notification_field(&self, format: Format) -> Option<&Field> {
         [Key::Reminder, Key::Due, Key::Scheduled, Key::Start].into_iter().find_map(|key| {
             self.fields.iter().find(|f| f.format == format && f.key == key && f.when.is_some())
         })
@@ -210,32 +210,35 @@ impl<'a> TaskLine<'a> {
 
     /// The form that the line is said to be one of.
     pub fn format(&self, rules: &Rules) -> Option<Format> {
-        rules.on.iter().copied().find(|format| self.telling_field(*format).is_some())
+        rules.on.iter().copied().find(|format| self.notification_field(*format).is_some())
     }
 
     /// The line's task, if a form that is on tells it some time.
     pub fn task(&self, rules: &Rules) -> Option<Task> {
-        let mut tellings: Vec<TellTime> = Vec::new();
+        let mut notification_times: Vec<NotificationTime> = Vec::new();
         for format in rules.on.iter().copied().filter(|format| rules.keeps(*format, &self.item)) {
-            let Some(when) = self.telling_field(format).and_then(|field| field.when) else { continue };
-            tellings.extend(self.tellings(format, when, rules.default_time));
+            let Some(when) = self.notification_field(format).and_then(|field| field.when) else { continue };
+            notification_times.extend(self.notification_times(format, when, rules.default_time));
         }
-        tellings.sort_unstable_by_key(|telling| (telling.at, telling.lead, telling.format));
-        tellings.dedup_by_key(|telling| telling.at);
-        let format = rules.on.iter().copied().find(|format| tellings.iter().any(|t| t.format == *format))?;
+        notification_times.sort_unstable_by_key(|notification_time| {
+            (notification_time.at, notification_time.lead, notification_time.format)
+        });
+        notification_times.dedup_by_key(|notification_time| notification_time.at);
+        let format =
+            rules.on.iter().copied().find(|format| notification_times.iter().any(|t| t.format == *format))?;
         let repeat = self.field(format, Key::Repeat).map(|field| self.value(field).trim().to_owned());
-        Some(Task { format, words: self.words(), tellings, repeat })
+        Some(Task { format, words: self.words(), notification_times, repeat })
     }
 
     /// The time itself and what comes before it.
-    fn tellings(&self, format: Format, when: When, default_time: Time) -> Vec<TellTime> {
+    fn notification_times(&self, format: Format, when: When, default_time: Time) -> Vec<NotificationTime> {
         let at = when.at(default_time);
         let timed = when.time.is_some();
         let leads = self.field(format, Key::Before).map(|field| marker::leads(self.value(field)));
         let before = leads.into_iter().flatten().filter_map(|lead| {
             let at = at.checked_sub(jiff::Span::new().minutes(i64::from(lead))).ok()?;
-            Some(TellTime { at, timed, lead, format })
+            Some(NotificationTime { at, timed, lead, format })
         });
-        before.chain([TellTime { at, timed, lead: 0, format }]).collect()
+        before.chain([NotificationTime { at, timed, lead: 0, format }]).collect()
     }
 }

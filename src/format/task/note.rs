@@ -12,7 +12,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::super::lines;
-use super::{Format, Rules, Task, TellTime, When, field};
+use super::{Format, NotificationTime, Rules, Task, When, field};
 
 /// The task that a note is, if it is open and has a date.
 pub fn read(path: &str, bytes: &[u8], rules: &Rules) -> Option<Task> {
@@ -31,26 +31,32 @@ pub fn read(path: &str, bytes: &[u8], rules: &Rules) -> Option<Task> {
         return None;
     }
     let all = head.value(&names.reminders).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-    let mut tellings: Vec<TellTime> =
-        all.iter().filter_map(|one| telling(one, due, scheduled, rules)).collect();
+    let mut notification_times: Vec<NotificationTime> =
+        all.iter().filter_map(|one| notification_time(one, due, scheduled, rules)).collect();
     let is_snooze = |one: &Value| one.get("id").and_then(Value::as_str) == Some(edit::SNOOZE);
     if all.iter().all(is_snooze) {
-        tellings.extend(due.or(scheduled).map(|when| own(when.at(rules.default_time), when.time.is_some())));
+        notification_times
+            .extend(due.or(scheduled).map(|when| own(when.at(rules.default_time), when.time.is_some())));
     }
-    tellings.sort_unstable();
-    tellings.dedup_by_key(|telling| telling.at);
-    if tellings.is_empty() {
+    notification_times.sort_unstable();
+    notification_times.dedup_by_key(|notification_time| notification_time.at);
+    if notification_times.is_empty() {
         return None;
     }
-    Some(Task { format: Format::TaskNotes, words: head.title(path, rules), tellings, repeat })
+    Some(Task { format: Format::TaskNotes, words: head.title(path, rules), notification_times, repeat })
 }
 
-fn own(at: DateTime, timed: bool) -> TellTime {
-    TellTime { at, timed, lead: 0, format: Format::TaskNotes }
+fn own(at: DateTime, timed: bool) -> NotificationTime {
+    NotificationTime { at, timed, lead: 0, format: Format::TaskNotes }
 }
 
 /// When one entry of `reminders` tells the task.
-fn telling(entry: &Value, due: Option<When>, scheduled: Option<When>, rules: &Rules) -> Option<TellTime> {
+fn notification_time(
+    entry: &Value,
+    due: Option<When>,
+    scheduled: Option<When>,
+    rules: &Rules,
+) -> Option<NotificationTime> {
     let text = |key: &str| entry.get(key).and_then(Value::as_str);
     match text("type")? {
         "absolute" => {
@@ -66,7 +72,7 @@ fn telling(entry: &Value, due: Option<When>, scheduled: Option<When>, rules: &Ru
             let at = base.at(Time::midnight()).checked_add(offset(text("offset")?)?).ok()?;
             let lead = at.duration_until(base.at(Time::midnight())).as_mins();
             let lead = u32::try_from(lead).unwrap_or(0);
-            Some(TellTime { lead, ..own(at, true) })
+            Some(NotificationTime { lead, ..own(at, true) })
         }
         _ => None,
     }
@@ -233,7 +239,7 @@ pub struct TaskNoteFields {
 }
 
 /// Reads the frontmatter of a note; `None` where it has none that can be read.
-pub fn says(bytes: &[u8], rules: &Rules) -> Option<TaskNoteFields> {
+pub fn fields(bytes: &[u8], rules: &Rules) -> Option<TaskNoteFields> {
     let head = Head::read(bytes)?;
     let names = &rules.notes;
     Some(TaskNoteFields {

@@ -146,7 +146,7 @@ impl History {
     /// The log of ours that stands at `path`, if one may.
     fn own_log(&self, path: &str) -> Option<OwnLog> {
         if let Ok(place) = LogPath::parse(&self.logs, path)
-            && (place.is_discord() || place.is_beside())
+            && (place.is_discord() || place.is_internal())
         {
             let actor = if place.is_discord() { Actor::Discord } else { Actor::Assistant };
             return Some(OwnLog { actor, conversation: format!("{}/{}", place.surface, place.context_id) });

@@ -173,7 +173,7 @@ pub fn promote(call: &Call<'_>) -> ToolOutcome {
     let notes = call.workspace.memory();
     // A call that is made again, because its answer was lost, is about the same bullet.
     let meant = arguments.text("text").map(str::to_owned);
-    let meant = meant.or_else(|| call.workspace.taken_from(&notes.daily_path(date), line));
+    let meant = meant.or_else(|| call.workspace.removed_line(&notes.daily_path(date), line));
     let promoted = notes.promote(date, line, meant.as_deref(), arguments.text("section"), &call.origin)?;
     let left = if promoted.removed {
         format!("It is out of {}.", promoted.from)

@@ -122,8 +122,8 @@ pub fn snooze(call: &Call<'_>) -> ToolOutcome {
         let path = workspace.settings.paths.commitments.clone();
         return Ok(told_in(call, "snoozed", path, written, understood(call, local, Recur::None)));
     }
-    let said = workspace.said_by(id);
-    let is_told = |local| workspace.may_be_told(id, local);
+    let said = workspace.last_message_of(id);
+    let is_told = |local| workspace.may_be_sent(id, local);
     let written =
         with_book(call, |book| book.snooze(id, local, said.as_deref(), is_told, call.origin.clone()))?;
     Ok(told(call, "snoozed", written, understood(call, local, Recur::None)))

@@ -39,9 +39,9 @@ pub struct MemoryRef<'a> {
 pub struct Forgotten {
     /// The note.
     pub path: NotePath,
-    /// Where it stood, from 1.
+    /// Its line, from 1.
     pub line: usize,
-    /// The exact lines that are gone.
+    /// The exact lines that were removed.
     pub text: String,
 }
 
@@ -63,11 +63,11 @@ impl MemoryNotes<'_> {
     pub fn forget_by_words(&self, meant: &MemoryRef<'_>, origin: &Origin) -> Result<Forgotten, MemoryError> {
         let path = self.note_of_memories(meant.path)?;
         let bytes = self.vault.read(&path)?;
-        let item = self.said(&path, &bytes, meant)?;
+        let item = self.find_one(&path, &bytes, meant)?;
         let why = origin.why(format!("forgot: {}", wording::summary(&item.text)));
         let mut gone = Err(MemoryError::Changed { path: path.clone(), line: item.line });
         self.editor.edit_with(&path, &why, |now| {
-            let found = self.said(&path, now, meant);
+            let found = self.find_one(&path, now, meant);
             let kept =
                 found.as_ref().map(|item| without(now, item, &item.shown(now), self.is_day(&path))).ok();
             gone = found.map(|item| (item.shown(now), item.line));
@@ -85,11 +85,12 @@ impl MemoryNotes<'_> {
         let path = self.note_of_memories(meant.path)?;
         let new = wording::checked(new)?;
         let bytes = self.vault.read(&path)?;
-        let item = self.said(&path, &bytes, meant)?;
+        let item = self.find_one(&path, &bytes, meant)?;
         let why = origin.why(format!("edited: {}", wording::summary(&item.text)));
         let mut done = Err(MemoryError::Changed { path: path.clone(), line: item.line });
         self.editor.edit_with(&path, &why, |now| {
-            let changed = self.said(&path, now, meant).and_then(|item| self.changed(&path, now, &item, &new));
+            let changed =
+                self.find_one(&path, now, meant).and_then(|item| self.changed(&path, now, &item, &new));
             let plan = changed.as_ref().map(|(after, ..)| EditPlan::Bytes(after.clone()));
             let plan = plan.unwrap_or_else(|_| EditPlan::Operations(Vec::new()));
             done = changed.map(|(_, wanted, was)| (wanted, was));
@@ -121,7 +122,12 @@ impl MemoryNotes<'_> {
     }
 
     /// The one memory in these bytes that is meant.
-    fn said(&self, path: &NotePath, bytes: &[u8], meant: &MemoryRef<'_>) -> Result<MemoryItem, MemoryError> {
+    fn find_one(
+        &self,
+        path: &NotePath,
+        bytes: &[u8],
+        meant: &MemoryRef<'_>,
+    ) -> Result<MemoryItem, MemoryError> {
         check(path, bytes, meant.expected)?;
         let items = item::parse(bytes, self.is_day(path));
         let text = meant.text.trim();
@@ -140,7 +146,9 @@ impl MemoryNotes<'_> {
         }
         let shown = || crate::format::quote(&wording::summary(text));
         match found.as_slice() {
-            [] => Err(MemoryError::Other { path: path.clone(), shown: shown(), near: near(&items, &says) }),
+            [] => {
+                Err(MemoryError::Other { path: path.clone(), shown: shown(), near: nearest(&items, &says) })
+            }
             [first, rest @ ..] => {
                 let same = |other: &&MemoryItem| {
                     other.section == first.section && other.shown(bytes) == first.shown(bytes)
@@ -148,7 +156,7 @@ impl MemoryNotes<'_> {
                 if rest.iter().all(same) {
                     return Ok((*first).clone());
                 }
-                let there = found.iter().take(2 * MOST_NEAR).map(|item| as_near(item)).collect();
+                let there = found.iter().take(2 * MOST_NEAR).map(|item| near_match(item)).collect();
                 Err(MemoryError::Several { path: path.clone(), shown: shown(), there })
             }
         }
@@ -232,7 +240,7 @@ pub(super) fn without(now: &[u8], item: &MemoryItem, meant: &str, is_day: bool) 
 }
 
 /// The memories with the most words of `says`, best first.
-pub(in crate::memory) fn near(items: &[MemoryItem], says: &str) -> Vec<NearMatch> {
+pub(in crate::memory) fn nearest(items: &[MemoryItem], says: &str) -> Vec<NearMatch> {
     let wanted: Vec<String> = word_list(says);
     let share = |item: &&MemoryItem| {
         let there = word_list(&item.normal());
@@ -242,7 +250,7 @@ pub(in crate::memory) fn near(items: &[MemoryItem], says: &str) -> Vec<NearMatch
     let mut found: Vec<(usize, &MemoryItem)> =
         items.iter().map(|item| (share(&item), item)).filter(|(share, _)| *share > 0).collect();
     found.sort_by_key(|(share, item)| (std::cmp::Reverse(*share), item.line));
-    found.into_iter().take(MOST_NEAR).map(|(_, item)| as_near(item)).collect()
+    found.into_iter().take(MOST_NEAR).map(|(_, item)| near_match(item)).collect()
 }
 
 fn word_list(text: &str) -> Vec<String> {
@@ -257,7 +265,7 @@ fn word_list(text: &str) -> Vec<String> {
     words
 }
 
-fn as_near(item: &MemoryItem) -> NearMatch {
+fn near_match(item: &MemoryItem) -> NearMatch {
     let one_line = item.text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut text: String = one_line.chars().take(NEAR_CHARS).collect();
     if text.len() < one_line.len() {

@@ -77,7 +77,7 @@ impl FollowUpNotes<'_> {
                 Some(text) => commitment::set_text(&bytes, id, text),
                 None => Some(bytes),
             });
-            // What is written is read again: it has to be this follow-up, and all others as they were.
+            // The written text is read again: it has to be this follow-up, and all others as before.
             let is_read = |after: &Vec<u8>| {
                 let (old, new) = (commitment::parse(bytes), commitment::parse(after));
                 let others = |file: &CommitmentsFile| {

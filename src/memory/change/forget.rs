@@ -81,11 +81,10 @@ impl MemoryNotes<'_> {
         }
     }
 
-    /// Unpins what is pinned with these words, or (not if they must be the `whole` pin) the only one that begins with
-    /// them.
+    /// Removes the pin with these words, or (not if they must be the `whole` pin) the only one that begins with them.
     ///
     /// # Errors
-    /// No pin or several are meant, or the note can't be written.
+    /// No pin or several match, or the note can't be written.
     pub fn unpin(&self, text: &str, whole: bool, origin: &Origin) -> Result<Forgotten, MemoryError> {
         let path = self.pinned_path();
         let pin = pins::unpin(self.editor, &path, text, whole, origin)?;

@@ -31,7 +31,7 @@ pub struct KeptFact<'a> {
     pub text: &'a str,
     /// The section of `MEMORY.md`.
     pub section: &'a str,
-    /// Where it was said: `[[logs/…#^id]]`.
+    /// The link to its source: `[[logs/…#^id]]`.
     pub link: &'a str,
     /// The effect on a known fact; none where that isn't there any more.
     pub toward: FactEffect<'a>,
@@ -57,7 +57,7 @@ impl MemoryNotes<'_> {
         let bullet = wording::bullet(&format!("[{stamp}] "), &text, fact.link);
         let says = wording::normal(&bare(&text));
         let stands = |item: &MemoryItem| {
-            struck::parse(&item.text).is_none() && item.text.contains(fact.link) && holds(item, &says)
+            struck::parse(&item.text).is_none() && item.text.contains(fact.link) && says_fact(item, &says)
         };
         let mut existing = false;
         let mut readable = true;
@@ -67,7 +67,7 @@ impl MemoryNotes<'_> {
             if existing {
                 return EditPlan::Operations(Vec::new());
             }
-            let after = match known(&items, fact.toward) {
+            let after = match known_fact(&items, fact.toward) {
                 Some((FactEffect::Joins(_), old)) => with(bytes, old, &joined(&old.text, &text, fact.link)),
                 Some((_, old)) => {
                     let struck = struck::strike(&old.text, local.date(), fact.link);
@@ -104,12 +104,12 @@ impl MemoryNotes<'_> {
         }
         let says = wording::normal(&bare(text));
         let items = item::parse(&bytes, false);
-        Ok(items.iter().any(|item| item.text.contains(link) && holds(item, &says)))
+        Ok(items.iter().any(|item| item.text.contains(link) && says_fact(item, &says)))
     }
 }
 
-/// Whether a fact says this, alone or among what was put together; what is said may hold a semicolon itself.
-fn holds(item: &MemoryItem, says: &str) -> bool {
+/// Whether a fact says this, alone or among joined facts; the text may hold a semicolon itself.
+fn says_fact(item: &MemoryItem, says: &str) -> bool {
     let own = bare(&item.text);
     let parts: Vec<&str> = own.split("; ").collect();
     let count = says.matches("; ").count() + 1;
@@ -117,7 +117,7 @@ fn holds(item: &MemoryItem, says: &str) -> bool {
 }
 
 /// The known fact that is meant, if it holds.
-fn known<'i, 'f>(
+fn known_fact<'i, 'f>(
     items: &'i [MemoryItem],
     toward: FactEffect<'f>,
 ) -> Option<(FactEffect<'f>, &'i MemoryItem)> {
@@ -174,7 +174,7 @@ mod tests {
     fn words_with_a_semicolon_are_found_among_what_was_put_together() {
         let bytes = "## Anna\n- likes walks; likes tea; and Coffee; with honey [[logs/a#^X]]\n";
         let items = item::parse(bytes.as_bytes(), false);
-        let says = |text: &str| holds(&items[0], &wording::normal(&bare(text)));
+        let says = |text: &str| says_fact(&items[0], &wording::normal(&bare(text)));
         assert!(says("likes tea; and coffee") && says("likes walks") && says("with honey."));
         assert!(!says("likes walks; and coffee") && !says("tea"));
     }
@@ -184,12 +184,12 @@ mod tests {
         let bytes =
             b"## Anna\n- ~~lives in Graz~~ until 2026-01-01\n- [2026-02-01] lives in Graz [[logs/a#^X]]\n";
         let items = item::parse(bytes, false);
-        let found = known(&items, FactEffect::Replaces("Lives in Graz")).unwrap().1;
+        let found = known_fact(&items, FactEffect::Replaces("Lives in Graz")).unwrap().1;
         assert_eq!(found.line, 3);
         let text = struck::strike(&found.text, "2026-05-01".parse().unwrap(), "[[logs/b#^Y]]");
         let after = String::from_utf8(with(bytes, found, &text)).unwrap();
         let last = "- [2026-02-01] ~~lives in Graz [[logs/a#^X]]~~ until 2026-05-01 [[logs/b#^Y]]\n";
         assert!(after.ends_with(last), "{after}");
-        assert!(known(&items, FactEffect::Joins("lives in Wien")).is_none());
+        assert!(known_fact(&items, FactEffect::Joins("lives in Wien")).is_none());
     }
 }

@@ -121,7 +121,7 @@ impl MemoryNotes<'_> {
             Some(item) => Ok(item.clone()),
             None => {
                 let shown = crate::format::quote(&wording::summary(expect));
-                let near = super::edit::near(&items, &says);
+                let near = super::edit::nearest(&items, &says);
                 Err(MemoryError::Other { path: path.clone(), shown, near })
             }
         }

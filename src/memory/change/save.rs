@@ -11,7 +11,7 @@ use crate::memory::text::wording::{self, Fields};
 use crate::memory::{Draft, MemoryError, MemoryNotes, Origin, Scope};
 use crate::vault::{self, EditPlan, NotePath, Operation};
 
-/// The section of what is saved without one.
+/// The default section.
 pub const DEFAULT_SECTION: &str = "Notes";
 
 /// A memory to save.
@@ -64,12 +64,12 @@ pub struct Saved {
     pub scope: Scope,
     /// Whether it stood there before, and nothing was written.
     pub existing: bool,
-    /// In what it differs from what was given, in words.
+    /// Differences from the given text, in words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
-/// Where a bullet is added to a note.
+/// The place of a new bullet in a note.
 pub(in crate::memory) enum InsertAt<'a> {
     /// Under this section, or the one that is called so but for case; it is made where there is none.
     Section(&'a str),
@@ -100,8 +100,8 @@ enum AddOutcome {
 }
 
 impl MemoryNotes<'_> {
-    /// Saves a lasting fact under a section of `MEMORY.md`. What stands there already, in the same scope and section
-    /// (in any section, where none is given), is answered and not written again.
+    /// Saves a lasting fact under a section of `MEMORY.md`. If it exists already, in the same scope and section (in any
+    /// section, if none is given), it is returned and not written again.
     ///
     /// # Errors
     /// The text or the section can't be kept, or the note can't be written.
@@ -224,7 +224,7 @@ impl MemoryNotes<'_> {
         })
     }
 
-    /// Adds a bullet to a note unless one that `is_known` stands there, and reads back what does.
+    /// Adds a bullet to a note unless it has one that `is_known`, and reads back the result.
     pub(super) fn put(
         &self,
         path: &NotePath,

@@ -9,8 +9,8 @@ const NOT: &[&str] = &[
     "mehr", "pas", "plus", "jamais", "ne", "nunca", "ya", "non", "più", "mai", "não", "mais", "niet", "geen", "не", "больше",
 ];
 
-/// Words for properties with one value at a time: what they stand with is changed, not added to. (One can
-/// like tea and coffee; one lives in Graz or in Vienna.)
+/// Words for properties with one value at a time: a new value replaces the old one. (One can like tea and coffee; one
+/// lives in Graz or in Vienna.)
 #[rustfmt::skip]
 const SINGLE: &[&str] = &[
     "live", "lives", "living", "moved", "work", "works", "working", "name", "called", "named", "birthday", "born", "prefer",

@@ -35,7 +35,7 @@ pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
     if out == text { Cow::Borrowed(text) } else { Cow::Owned(out) }
 }
 
-/// Where the language stands in a line that opens a fence which a plugin runs.
+/// The position of the language in a line that opens a fence which a plugin runs.
 fn language_at(line: &str) -> Option<usize> {
     let quoted = line.trim_start_matches([' ', '\t', '>', '-', '*', '+', '.', ')']);
     // `1. ```…`: a numbered item.

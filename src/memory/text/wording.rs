@@ -33,7 +33,7 @@ pub enum WordsError {
         what: &'static str,
         /// The character, escaped.
         shown: String,
-        /// Where, from 1.
+        /// Its position, from 1.
         at: usize,
     },
     /// It holds an invisible character.
@@ -43,7 +43,7 @@ pub enum WordsError {
         what: &'static str,
         /// The character, escaped.
         shown: String,
-        /// Where, from 1.
+        /// Its position, from 1.
         at: usize,
     },
     /// It can't be the name of a section.
@@ -156,8 +156,8 @@ impl Fields {
     }
 }
 
-/// The text as it can be kept: line ends as LF, nothing blank around it, and what an Obsidian plugin would run as plain
-/// text.
+/// The text as it can be kept: line ends as LF, nothing blank around it, and code that an Obsidian plugin would run as
+/// plain text.
 ///
 /// # Errors
 /// It is blank, too long, or has an invisible or a control character that is no tab or line break.
@@ -172,7 +172,7 @@ pub fn checked(text: &str) -> Result<String, WordsError> {
     if invisible::strip(kept).trim().is_empty() {
         return Err(WordsError::Empty);
     }
-    all_seen("text", &text)?;
+    check_visible("text", &text)?;
     Ok(harmless(kept).into_owned())
 }
 
@@ -201,7 +201,7 @@ pub fn section(name: &str) -> Result<String, WordsError> {
         return Err(bad("it has more than one line"));
     }
     no_controls("section", name.trim_end(), &[])?;
-    all_seen("section", name)?;
+    check_visible("section", name)?;
     let level = name.trim().bytes().take_while(|b| *b == b'#').count();
     let bare = match &name.trim()[level..] {
         rest if (1..=6).contains(&level) && rest.starts_with(' ') => rest.trim(),
@@ -231,7 +231,7 @@ fn no_controls(what: &'static str, text: &str, allowed: &[char]) -> Result<(), W
     }
 }
 
-fn all_seen(what: &'static str, text: &str) -> Result<(), WordsError> {
+fn check_visible(what: &'static str, text: &str) -> Result<(), WordsError> {
     match invisible::first(text) {
         Some((at, c)) => {
             Err(WordsError::Invisible { what, shown: c.escape_unicode().to_string(), at: at + 1 })
@@ -240,8 +240,8 @@ fn all_seen(what: &'static str, text: &str) -> Result<(), WordsError> {
     }
 }
 
-/// A bullet with its last line's end: `lead` is what stands before the text (a time), `marks` what stands behind it
-/// (fields, a scope's tag). A block id stays last; whatever the text leaves open is closed before the marks.
+/// A bullet with its last line's end: `lead` is the text before it (a time), `marks` the text behind it (fields, a
+/// scope's tag). A block id stays last; constructs that the text leaves open are closed before the marks.
 pub(in crate::memory) fn bullet(lead: &str, text: &str, marks: &str) -> String {
     let item = memory::render_item(&format!("{lead}{text}"));
     if marks.is_empty() {

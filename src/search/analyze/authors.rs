@@ -1,4 +1,4 @@
-//! Who speaks: speakers' names, by number, and texts without them.
+//! Finds speakers: their names, by number, and texts without them.
 
 use std::collections::HashMap;
 

@@ -1,7 +1,7 @@
-//! The days and months that a text names, in words ("yesterday", "two weeks ago") or by date.
+//! Finds the days and months that a text names, in words ("yesterday", "two weeks ago") or by date.
 //!
-//! Words enter, with the day that they are said on. Days leave: of a question ([`named_days`]), or the one that a turn is
-//! about ([`About`]), which is another than the day of saying. English alone. Pure.
+//! Words come in, with the day on which they are said. The days of a question ([`named_days`]), or the day that a turn
+//! is about ([`About`]) if it isn't the day of saying, go out. English only. Pure.
 
 use jiff::civil::Date;
 

@@ -1,8 +1,8 @@
-//! Function words of languages other than English, and which language a question is in: what they say is how it is
-//! asked, not what about.
+//! Lists function words of languages other than English, and detects a question's language by them. Function words show
+//! the form of a question, not its subject.
 //!
-//! A language is told by its function words alone: the one of which a question has most, where that is more than it
-//! has of English. Words are lower case. Pure.
+//! The language is the one with the most function words in the question, if it has more than English has. Words are
+//! lower case. Pure.
 
 use crate::search::analyze::stems::STOP;
 

@@ -1,5 +1,5 @@
-//! Path patterns as people write them: `*` within a name, `**` across folders, `?` one character; a
-//! pattern without any of these is a folder, a file or a part of a path. Case and accents don't count.
+//! Matches path patterns as people write them: `*` within a name, `**` across folders, `?` one character; a pattern
+//! without any of these is a folder, a file or a part of a path. Case and accents are ignored.
 
 use globset::{GlobBuilder, GlobMatcher};
 

@@ -1,10 +1,10 @@
-//! From text to terms. Pure: no file, no clock.
+//! Turns text into terms. Pure: no file, no clock.
 //!
-//! Two analyzers stand here. [`text`] gives the terms that the index stores and a typed query is looked up by: folded
-//! forms, with English stems beside them; `text::letters` knows characters. [`stems`] gives those that ranking counts: stemmed, without function words, and with the
-//! [`stems::Shape`] of what is said. `authors` knows the names of who speaks, `function_words` the words that tell a
-//! language, `days` the days that a text names,
-//! `pieces` what two forms of a word share, `references` text without links to blocks, `glob` patterns of paths.
+//! There are two analyzers. [`text`] gives the terms that the index stores and typed queries look up: folded forms,
+//! with English stems beside them; `text::letters` classifies characters. [`stems`] gives the terms that ranking
+//! counts: stemmed, without function words, and with the [`stems::Shape`] of the sentence. `authors` finds the
+//! speakers, `function_words` detects languages, `days` the days that a text names, `pieces` the parts that two forms
+//! of a word share, `references` strips links to blocks, `glob` matches path patterns.
 
 pub mod text;
 

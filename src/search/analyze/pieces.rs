@@ -1,4 +1,4 @@
-//! Pieces of words: what two forms of a word, a compound and its part, or a word and its misspelling share.
+//! Splits words into pieces that two forms of a word, a compound and its part, or a word and its misspelling share.
 
 /// What begins and what ends a word, as a letter.
 const ENDS: [u8; 2] = [2, 3];

@@ -1,5 +1,5 @@
-//! Words as the ranking counts them: lower-cased runs of letters and digits, stemmed, without the words
-//! that questions are full of; and the word classes that tell what a question asks for.
+//! Turns text into the words that ranking counts: lower-cased runs of letters and digits, stemmed, without the words
+//! that questions are full of; and the word classes that tell the kind of a question.
 //!
 //! Pure. Scripts written without spaces give overlapping pairs of characters.
 

@@ -1,14 +1,13 @@
-//! From text to terms: what the index stores and what a query asks for go through the same function.
+//! Turns text into terms: the index and the queries use the same function.
 //!
-//! A word gives its folded form (Unicode compatibility forms, case and accents folded) and, where the
-//! English stem differs, the stem beside it, so that exact matches can rank before related ones. A
-//! compound (`camelCase`, `snake_case`, a path, a URL, a date, `rid_…`) gives its parts and itself
-//! whole. Scripts written without spaces give overlapping pairs of characters.
+//! A word gives its folded form (Unicode compatibility forms, case and accents folded) and, where the English stem
+//! differs, the stem beside it, so that exact matches can rank before related ones. A compound (`camelCase`,
+//! `snake_case`, a path, a URL, a date, `rid_…`) gives its parts and itself whole. Scripts written without spaces give
+//! overlapping pairs of characters.
 //!
-//! Pure: no file, no clock. Terms depend on this module alone, so a change here needs a new
-//! [`crate::search::SCHEMA`].
+//! Pure: no file, no clock. Terms depend on this module alone, so a change here needs a new [`crate::search::SCHEMA`].
 //!
-//! `letters` knows characters: their classes, what they fold to, and what joins two words.
+//! `letters` classifies and folds characters.
 
 mod letters;
 

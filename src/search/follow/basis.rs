@@ -1,7 +1,7 @@
-//! What an answer rests on, and a second look at that before the answer leaves.
+//! Records the files that an answer rests on, and checks them again before the answer leaves.
 //!
-//! Work on a [`Snapshot`] enters, which says what files its result rests on. The result leaves with its freshness. A file
-//! that changed although nobody said so is read, and the work is done once more.
+//! Work on a [`Snapshot`] comes in, with the files that its result rests on; the result goes out with its freshness. A
+//! file that changed without an event is read, and the work is repeated once.
 
 use std::collections::HashSet;
 use std::sync::PoisonError;

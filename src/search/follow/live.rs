@@ -1,16 +1,14 @@
-//! The daemon's part: it follows the vault, commits what changes, and vouches for it to other
-//! processes.
+//! Follows the vault in the daemon: commits changes, and proves the cache's freshness to other processes.
 //!
-//! The follower holds `live.lock` as long as it lives and keeps `live` up to date: which files have
-//! changed on disk and are not committed yet. A query in another process trusts that file only while the
-//! lock is held and the file is fresh (it is touched every two seconds by the thread that does the
-//! work), and only once the watcher has proved that it has seen all that happened before the question: a
-//! cookie, a file that the query makes in [`cookies`], is taken away when everything before it has been
-//! told and published. The word is about one making of the index: one that somebody made anew (after damage, or by
-//! `reindex`) may be empty. Else a query looks at every file itself. So a dead, hung or late watcher costs time, never an
-//! answer.
+//! The follower holds `live.lock` as long as it lives and keeps the file `live` up to date: the files that changed on
+//! disk and are not committed yet. A query in another process trusts that file only while the lock is held and the file
+//! is fresh (the thread that does the work touches it every two seconds), and only once the watcher has proved that it
+//! has seen everything before the question: the query makes a cookie, a file in [`cookies`], which is removed when all
+//! earlier events are reported and published. The proof is valid for one build of the index: one that was rebuilt since
+//! (after damage, or by `reindex`) may be empty. Without the proof a query checks every file itself. So a dead, hung or
+//! late watcher costs time, never an answer.
 //!
-//! [`vouch`] reads what the follower wrote and leaves the cookie.
+//! [`vouch`] reads the follower's file and leaves the cookie.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -1,11 +1,11 @@
-//! Keeping up with the vault: no answer misses what is on disk.
+//! Keeps the cache up to date with the vault, so that no answer misses a change on disk.
 //!
-//! - [`scan`] looks at every file's stat; `update` commits what is newer or
-//!   reads it beside the index, [`reindex`] makes all anew beside the old one.
-//! - [`live`] is the daemon's part: it follows the watcher and vouches for the cache; `vouch` reads what it vouches for.
-//! - [`snapshot`] is one state of the vault with all texts, whether they are committed or were read directly; `basis` is what
-//!   an answer from it rests on, which is looked at again; [`report`] tells a person what is in the index.
-//! - `state` is a snapshot as ranking sees it; [`reconcile`] sees to the vectors of the settings' model.
+//! - [`scan`] compares every file's stat; `update` commits newer files or reads them beside the index, [`reindex`]
+//!   builds a new index beside the old one.
+//! - [`live`] is the daemon's part: it follows the watcher and proves the cache's freshness; `vouch` reads that proof.
+//! - [`snapshot`] is one state of the vault with all texts, committed or read directly; `basis` records what an answer
+//!   from it rests on, and checks that again; [`report`] describes the index for people.
+//! - `state` is a snapshot as ranking sees it; [`reconcile`] completes the vectors of the settings' model.
 
 pub mod live;
 pub mod reconcile;

@@ -1,9 +1,9 @@
-//! Seeing to it that every block has its vector: on start, hourly, and after changes.
+//! Gives every block its vector: on start, hourly, and after changes.
 //!
-//! The `vectors` table lists what should be embedded by the settings' model and where each stands. What changed last
-//! comes first. A pass notes what is new, forgets what is gone, embeds what is pending or failed long enough ago in batches,
-//! and stores each batch as it comes, so that a stop at any time loses no more than one. Old vectors (or
-//! the built-in ones) answer meanwhile. Tool calls and results are never embedded.
+//! The `vectors` table lists the texts to embed by the settings' model, with the state of each. The latest changes come
+//! first. A pass records new texts, deletes the rows of removed ones, embeds pending or long-failed ones in batches,
+//! and stores each batch at once, so that a stop loses no more than one. Old vectors (or the built-in ones) answer
+//! meanwhile. Tool calls and results are never embedded.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,8 +1,8 @@
-//! Making the whole index anew beside the old one.
+//! Builds a whole new index beside the old one.
 //!
-//! All cores read, parse and write segments; one connection gathers the rows in a single transaction,
-//! whose commit swaps old for new. Until then the old index answers; if it ends early, nothing changed.
-//! Segments are written out at a bound of memory, whatever the vault's size.
+//! All cores read, parse and write segments; one connection gathers the rows in a single transaction, whose commit
+//! swaps old for new. Until then the old index answers; if the work stops early, nothing changed. Segments are written
+//! out at a bound of memory, whatever the vault's size.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 use std::sync::mpsc;

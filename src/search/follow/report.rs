@@ -1,4 +1,4 @@
-//! What is in the index, what isn't and why: for `stats` and `doctor`.
+//! Reports what the index holds and lacks, with reasons, for `stats` and `doctor`.
 
 use std::collections::BTreeMap;
 

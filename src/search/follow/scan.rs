@@ -1,9 +1,8 @@
-//! What changed on disk: a stat of every file against what is known, then a look at the bytes of those
-//! that differ.
+//! Finds changed files: compares every file's stat with the recorded one, then the bytes of those that differ.
 //!
-//! A file is as known if size, inode and both of its times are. Where the index looked at a file within
-//! the grain of the file system's clock, its change time is recorded as unknown, so that the next scan
-//! compares its bytes. Nothing here writes.
+//! A file is unchanged if its size, inode and both of its times are. If the index read a file within the grain of the
+//! file system's clock, its change time is recorded as unknown, so that the next scan compares its bytes. Nothing here
+//! writes.
 
 use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt;

@@ -1,7 +1,8 @@
-//! What ranking needs beside hits: all blocks of a scope, their texts, and where terms stand.
+//! [`Snapshot`]: one consistent state of the index, with all blocks of a scope, their texts, and the positions of
+//! terms.
 //!
-//! A [`Snapshot`] is one consistent state of the index. Blocks of one file come in the order of the file,
-//! so a turn's neighbours are the blocks beside it, and a session is a file's blocks.
+//! Blocks of one file come in the order of the file, so a turn's neighbours are the adjacent blocks, and a session is a
+//! file's blocks.
 
 use std::sync::Arc;
 

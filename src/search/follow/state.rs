@@ -1,6 +1,6 @@
-//! The index's state as ranking sees it.
+//! Turns a snapshot into a [`State`], the index as ranking sees it.
 //!
-//! A snapshot enters. A [`State`] leaves, kept for the next question while nothing changes.
+//! A state is kept for the next question while nothing changes.
 
 use std::sync::{Arc, OnceLock, PoisonError};
 

@@ -1,4 +1,4 @@
-//! Bringing the index up to what is on disk, and views of what can't be committed.
+//! Commits files that changed on disk to the index, and builds views of those that can't be committed.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};

@@ -1,7 +1,7 @@
-//! The follower's word, as another process reads it.
+//! Reads the follower's proof of freshness in another process.
 //!
-//! The cache's folder enters. The files that changed and are not committed leave, if a follower lives and has told
-//! all that happened before the question; else nothing.
+//! The cache's folder comes in. The changed and uncommitted files go out, if a follower lives and has reported
+//! everything before the question; else nothing.
 
 use std::fs::File;
 use std::io::ErrorKind;

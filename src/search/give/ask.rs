@@ -1,8 +1,8 @@
-//! Questions to a running daemon, which has everything warm; where none can be asked, the same answer from here.
+//! Puts questions to a running daemon, which has everything in memory; without one, computes the same answer here.
 //!
 //! The daemon listens on a Unix socket in the state directory, which only its owner can enter. A line of JSON asks, a
-//! line answers. It answers only who is as it is: the same build, the same settings, the same time. So an answer never
-//! depends on who gave it, and a daemon that is gone, old, slow or mistaken costs its patience and nothing else.
+//! line answers. It answers only processes with the same build, the same settings and the same time. So an answer never
+//! depends on which process gave it, and a daemon that is missing, old, slow or wrong costs the wait and nothing else.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};

@@ -1,8 +1,8 @@
-//! Which of the found memories are given without being asked for, and in what words.
+//! Chooses the memories that a prompt gets without asking, and words them.
 //!
-//! The agent specification §6.4: pinned memories first, then Maximal Marginal Relevance over similarity,
-//! recency and likeness to what is chosen already. What is given is short, says where it stands, and is
-//! marked as context, never as instruction. Pure: the candidates bring their scores and the clock's time.
+//! The agent specification §6.4: pinned memories first, then Maximal Marginal Relevance over similarity, recency and
+//! likeness to the chosen ones. The text is short, names its source, and is marked as context, never as instruction.
+//! Pure: the candidates bring their scores and the clock's time.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,9 +1,9 @@
-//! A search whose first hits a reranker puts in order ([`Asker::deep`]): for a person or a model that asks for it, never
-//! for what is given without asking.
+//! Searches with a reranker that orders the first hits ([`Asker::deep`]), for a person or a model that asks for it,
+//! never for a prompt.
 //!
-//! The search itself is the usual one, by the daemon where one runs; the reranker is asked by this process, whose
-//! environment has its key. Whatever it can't do leaves the order as it was, and a note says so. A hit in a language that
-//! the reranker doesn't know keeps its place.
+//! The search itself is the usual one, by the daemon if one runs; this process asks the reranker, because its
+//! environment has the key. If the reranker fails, the order stays, and a note says so. A hit in a language that the
+//! reranker doesn't know keeps its place.
 
 use std::cmp::Ordering;
 use std::sync::Arc;

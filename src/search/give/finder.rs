@@ -1,4 +1,4 @@
-//! From slots, words and pins to blocks of a snapshot.
+//! Finds the blocks of a snapshot for slots, words and pins.
 
 use std::collections::HashSet;
 

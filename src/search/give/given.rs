@@ -1,4 +1,4 @@
-//! What is given without asking ([`Recall::recall`]): the few memories that help with a prompt, or nothing.
+//! Recalls for a prompt ([`Recall::recall`]): the few memories that help with it, or nothing.
 
 use std::cell::OnceCell;
 use std::collections::HashSet;

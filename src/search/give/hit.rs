@@ -1,4 +1,4 @@
-//! From a found block to a [`Hit`]: the last step, for those alone that are given.
+//! Makes a [`Hit`] of a found block: the last step, for the returned ones alone.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! The best finds for a prompt, each with what it is worth to somebody who didn't ask for it.
+//! Rates the best finds for a prompt: the value of each as unasked context.
 
 use crate::search::give::choose;
 use crate::search::give::finder;

@@ -1,9 +1,11 @@
-//! What leaves: hits for whoever asked, memories for prompts, or nothing where nothing is sure enough.
+//! Produces the results: hits for a question, memories for a prompt, or nothing where confidence is too low.
 //!
-//! - `words`: answers of the index alone, which `words::parsed` finds; `search`: by words and meaning, in the order of `search::merge`; [`deep`]: with a reranker's order.
-//! - `given`: what is given unasked, `judged` what each find is worth, [`choose`] which of it and in what words, `past` what no longer holds.
-//! - `ranked`: what ranks best; `finder`: from there back to blocks.
-//! - `hit` and [`snippet`]: the last step, for those alone that are given. [`ask`]: the same question to a running daemon.
+//! - `words`: answers of the index alone, which `words::parsed` finds; `search`: by words and meaning, in the order of
+//!   `search::merge`; [`deep`]: with a reranker's order.
+//! - `given`: memories for a prompt; `judged` rates each find, [`choose`] selects and words them, `past` marks facts
+//!   that no longer hold.
+//! - `ranked`: the best blocks; `finder`: from there back to blocks of a snapshot.
+//! - `hit` and [`snippet`]: the last step, for the returned ones alone. [`ask`]: the same question to a running daemon.
 
 pub mod ask;
 pub mod choose;

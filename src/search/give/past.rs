@@ -1,8 +1,8 @@
-//! What no longer holds: facts that are struck through, the older of two that contradict each other, and working memory
-//! that has expired.
+//! Marks facts that no longer hold: struck facts, the older of two that contradict each other, and expired working
+//! memory.
 //!
-//! Such facts are found and given, but behind what holds; a struck one says until when it held. Expired working memory is
-//! found alike, and never given unasked. Pure.
+//! Such facts are found and returned, but behind those that hold; a struck one says until when it held. Expired working
+//! memory is found too, and never given to a prompt. Pure.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

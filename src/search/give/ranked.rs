@@ -1,6 +1,4 @@
-//! A ranked block, and a scope's best ones: what goes from ranking to whoever finds the blocks and gives them.
-//!
-//! Values alone; `search` fills them, `finder` and `given` read them.
+//! Holds ranked blocks, and the best ones of a scope. Values only; `search` fills them, `finder` and `given` read them.
 
 use crate::search::rank::gate::Measured;
 

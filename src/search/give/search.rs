@@ -1,6 +1,7 @@
-//! What is asked for ([`Recall::search`]): turns and notes in one order.
+//! Answers a question ([`Recall::search`]): turns and notes in one order.
 //!
-//! `tiers` says what a block has of the typed words; `merge` puts the blocks of notes, and notes and turns, into one order.
+//! `tiers` grades a block by the typed words in it; `merge` puts the blocks of notes, and notes and turns, into one
+//! order.
 
 mod merge;
 mod tiers;

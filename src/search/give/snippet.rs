@@ -1,4 +1,4 @@
-//! The part of a block's text that a query is about.
+//! Cuts the part of a block's text that a query is about.
 
 use std::collections::HashSet;
 

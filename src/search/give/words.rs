@@ -1,4 +1,5 @@
-//! Answers of the index alone ([`crate::search::Index::search`]): a query's words, phrases, prefixes and filters to hits.
+//! Answers by the index alone ([`crate::search::Index::search`]): hits for a query's words, phrases, prefixes and
+//! filters.
 //!
 //! `parsed` finds the documents.
 

@@ -1,7 +1,8 @@
-//! A question without what it is dressed in: a greeting, a thank-you, "could you tell me", "please answer in one sentence".
+//! Strips phrases from a question that add no content: a greeting, a thank-you, "could you tell me", "please answer in
+//! one sentence".
 //!
-//! A sentence goes where all its words are those of such sentences and another one stays; an opening goes where a
-//! question word stands behind it. What is left is as it was typed. Pure.
+//! A sentence is dropped if all its words are such phrases and another sentence remains; an opening is dropped if a
+//! question word follows it. The rest is unchanged. Pure.
 
 /// Words of sentences that say how to answer, or greet.
 const WRAPPING: &str = "a again all am an and answer answers any anything appreciate appreciated are as asap at be brief briefly \

@@ -1,7 +1,7 @@
-//! What was typed, taken apart. Pure.
+//! Parses the typed text. Pure.
 //!
-//! [`syntax`]: words, phrases, prefixes, exclusions and filters. `within`: scopes of memories. `dressed` takes off what a
-//! question is wrapped in, [`question`] reads what kind of answer it wants.
+//! [`syntax`]: words, phrases, prefixes, exclusions and filters. `within`: scopes of memories. `dressed` strips polite
+//! phrases, [`question`] detects the kind of answer that is wanted.
 
 pub mod question;
 pub mod syntax;

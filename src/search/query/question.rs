@@ -1,7 +1,7 @@
-//! What a question asks for: its terms, the days it names, and the kind of answer. Which speakers of a scope it names is
-//! [`crate::search::rank`]'s to say.
+//! Detects what a question asks for: its terms, the days it names, and the kind of answer. [`crate::search::rank`]
+//! finds the speakers that it names.
 //!
-//! Pure; the only clock is the `today` that the caller gives.
+//! Pure; the only clock is the caller's `today`.
 
 use jiff::civil::Date;
 

@@ -1,8 +1,7 @@
-//! What a person types, taken apart: words, "phrases", prefix\*, -not, and `path:`, `tag:`, `section:`,
-//! `kind:`, `role:`, `before:`, `after:`.
+//! Parses a typed query: words, "phrases", prefix\*, -not, and `path:`, `tag:`, `section:`, `kind:`, `role:`,
+//! `before:`, `after:`.
 //!
-//! Nothing typed is an error: what can't be read as syntax is searched as plain words, and the answer
-//! says so.
+//! No input is an error: unreadable syntax is searched as plain words, and the answer says so.
 
 use crate::search::read::block::{Kind, Role};
 

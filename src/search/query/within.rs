@@ -1,5 +1,5 @@
-//! Whose memories a search is about: `global`, `project:ID`, `agent:ID`, `user:ID` and `custom:NAME` beside the places
-//! of a scope, with commas between them.
+//! Parses the scopes that a search is limited to: `global`, `project:ID`, `agent:ID`, `user:ID` and `custom:NAME`
+//! beside the places of a scope, separated by commas.
 //!
 //! A block belongs to the scopes that its tags mark, and to `global` without one ([`crate::memory::Scope`]).
 

@@ -1,4 +1,4 @@
-//! Where signals go: weighted sums when a question is answered, all of them when weights are fitted.
+//! Collects signals: as weighted sums to answer a question, one by one to fit the weights.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -1,8 +1,8 @@
-//! The published formulas for memories, each with its source. Those for blocks, which our own ranking is measured against,
-//! stand in `benches/recall/fit.rs`.
+//! Holds the published formulas for memories, each with its source. Those for blocks, against which our ranking is
+//! measured, are in `benches/recall/fit.rs`.
 //!
-//! Sources: the build plan of OpenClawdCode ("memory-lancedb-pro parity", with the code that it names) and
-//! the agent specification §6.4.
+//! Sources: the build plan of OpenClawdCode ("memory-lancedb-pro parity", with the code that it names) and the agent
+//! specification §6.4.
 
 /// How long a memory counts as fresh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,4 +1,5 @@
-//! The gate: from what is measured of a find to how sure it is to be about the prompt, and from where on it is given.
+//! Turns a find's measures into the probability that it is about the prompt, and holds the threshold above which it is
+//! given.
 //!
 //! Measures enter ([`crate::search::rank::sure`] takes them). A probability leaves.
 

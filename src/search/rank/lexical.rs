@@ -1,9 +1,9 @@
-//! The signals from words: where the question's terms stand, alone, beside each other, and around.
+//! Computes the signals from words: where the question's terms occur, alone, beside each other, and around.
 //!
-//! There are three passes. The first reads the postings of each term. The second, which needs to know how common each
-//! term is in the scope, adds up what every block and note gets. The third divides each sum by its maximum. All three go
-//! layer by layer, since a note's blocks stand in one layer: so memory stays small and the cores share the layers. A
-//! turn's terms count for the turns around it, too; a block of a note counts for itself alone.
+//! There are three passes. The first reads the postings of each term. The second, which needs each term's frequency in
+//! the scope, adds up the values of every block and note. The third divides each sum by its maximum. All three go layer
+//! by layer, because a note's blocks are in one layer: memory stays small and the cores share the layers. A turn's
+//! terms count for the turns around it, too; a block of a note counts for itself alone.
 
 use crate::search::analyze::stems::Shape;
 use crate::search::cores::share;

@@ -1,6 +1,6 @@
-//! Nearness in meaning: the cosines of the question's vector and those of blocks, and the signals from them.
+//! Computes nearness in meaning: the cosines of the question's vector and those of blocks, and the signals from them.
 //!
-//! Among many blocks a few are chosen beforehand ([`crate::search::retrieve::nearest`]).
+//! If there are many blocks, a few are chosen first ([`crate::search::retrieve::nearest`]).
 
 use std::collections::HashMap;
 

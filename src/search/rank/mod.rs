@@ -1,4 +1,4 @@
-//! From candidates to an order. Pure: a question and a corpus give the same scores however the corpus grew.
+//! Orders candidates. Pure: a question and a corpus give the same scores however the corpus grew.
 //!
 //! - Turns of conversations: [`signal`] is the list of their signals. [`signals`] computes them: `lexical`
 //!   those of words (`term`: how common each is), `meaning` those of vectors. `accumulator` adds them up.

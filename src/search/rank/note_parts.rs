@@ -1,4 +1,5 @@
-//! What a note is made of for ranking: where a word stands in it, its sections, and how near it is in meaning on average.
+//! Splits a note into the parts that ranking counts: the positions of a word, its sections, and its mean nearness in
+//! meaning.
 //!
 //! Title and headings count once for a section and once for a note, not with each block below them.
 

@@ -1,4 +1,4 @@
-//! Which notes answer a question, and which of their blocks: the ranking of everything but conversations.
+//! Ranks notes and their blocks: everything but conversations.
 //!
 //! A note is a document: what answers stands in it as a whole more often than in one of its blocks. Its score is BM25 of the
 //! note, BM25 of its best section, the nearest of its blocks in meaning, and how near they are on average, as far as the

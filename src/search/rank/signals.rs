@@ -1,9 +1,9 @@
-//! From a question to a score for every block in scope: the signals, computed over the corpus.
+//! Computes a score for every block in scope, from the question and the corpus.
 //!
-//! Signals from words walk the postings of the question's terms. Vectors and shapes are looked at for every
-//! block in scope, or, where there are many, for a shortlist: the best by words, and those whose vector's signs
-//! agree with the question's most. All statistics (rarity, mean lengths, the spread of the cosines) are those of
-//! the blocks in scope, taken at the time of the question: nothing depends on what else the cache has seen.
+//! Signals from words walk the postings of the question's terms. Vectors and shapes are compared for every block in
+//! scope, or, if there are many, for a shortlist: the best by words, and those whose vector's signs agree most with the
+//! question's. All statistics (rarity, mean lengths, the spread of the cosines) are those of the blocks in scope at the
+//! time of the question; nothing depends on the rest of the cache.
 
 use jiff::tz::TimeZone;
 

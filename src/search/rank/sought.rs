@@ -1,8 +1,9 @@
-//! What a question looks for in notes: each of its words with the terms that stand for it, and the characters of scripts
+//! Expands a question for notes: each of its words with the terms that stand for it, and the characters of scripts
 //! written without spaces.
 //!
 //! A word stands for itself, for words that look like it ([`crate::search::retrieve::alike`]) and, less, for words that
-//! mean nearly the same. Function words of the question's language are left out, and of many blocks what is common and only like a word.
+//! mean nearly the same. Function words of the question's language are left out, and so are common words among many
+//! blocks that only look like a word.
 
 use crate::search::analyze::function_words;
 use crate::search::cores::share;

@@ -1,9 +1,10 @@
-//! How sure a find is to be about a prompt: what tells an answer from the best of a vault that knows nothing of it.
+//! Measures the confidence that a find is about a prompt: it separates an answer from the best find of a vault that
+//! knows nothing of it.
 //!
-//! What is weighed is absolute: how much of what the prompt says stands in the find or beside it, by how rare its words
-//! are in the vault and how much they tell in any text ([`Table::weight`]), and how much of it the vault has nowhere. The
-//! share alone tells nothing: a word of small talk is found whole in any memory. A prompt's words and finds enter; measures
-//! leave, for [`crate::search::rank::gate`]. Pure.
+//! The measures are absolute: the share of the prompt's content that is in the find or beside it, weighted by how rare
+//! its words are in the vault and how much they tell in any text ([`Table::weight`]), and the share that is nowhere in
+//! the vault. The first share alone isn't enough: a word of small talk is found whole in any memory. A prompt's words
+//! and finds come in; measures go out, for [`crate::search::rank::gate`]. Pure.
 
 use crate::embed::Table;
 use crate::embed::fast::FastMap;

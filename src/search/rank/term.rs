@@ -1,4 +1,4 @@
-//! How common each of a question's terms is in all of a scope, and how far it counts in the blocks around.
+//! Computes how common each of a question's terms is in a scope, and how far it counts in the blocks around.
 
 use crate::embed::Table;
 use crate::search::query::question::QueryTerm;

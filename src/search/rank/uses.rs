@@ -1,5 +1,5 @@
-//! How often a memory served, counted from the vault: what was recalled for a turn stands as links in a folded
-//! callout of its log, or in the day's note. Pure: bytes in, counts out.
+//! Counts how often a memory was used, from the vault: recalled memories are links in a folded callout of a turn's log,
+//! or in the day's note. Pure: bytes in, counts out.
 
 use std::collections::HashMap;
 

@@ -1,8 +1,8 @@
-//! What a find is worth to somebody who didn't ask for it.
+//! Rates a find's content as unasked context.
 //!
-//! Recall must not feed on itself (the design's §8): a question that was asked before says nothing, and what the agent
-//! said is at best what it had from the facts. So facts come first, then what was asked and answered, and what only
-//! repeats the question never. Pure: words in, a verdict out.
+//! Recall must not feed on itself (the design's §8): an earlier question holds no information, and the agent's own
+//! words at best repeat the facts. So facts come first, then questions with their answers; text that only repeats the
+//! question is never given. Pure: words in, a verdict out.
 
 use std::borrow::Cow;
 use std::collections::HashSet;

@@ -1,4 +1,4 @@
-//! What the index is made of: blocks, and what is known of the note that they stand in.
+//! Defines blocks, the unit of the index, and the data of the note that they are in.
 
 use std::fmt;
 use std::str::FromStr;

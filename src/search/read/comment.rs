@@ -1,7 +1,7 @@
-//! Comments in a note: `%% … %%` as Obsidian writes them, and `<!-- … -->`. A reader doesn't see them, so
-//! they are blocks of a kind of their own and no part of the paragraph or item that they stand in.
+//! Finds comments in a note: `%% … %%` as Obsidian writes them, and `<!-- … -->`. A reader doesn't see them, so they
+//! are blocks of a kind of their own and no part of their paragraph or item.
 //!
-//! Pure. What stands in code is no comment; a `%%` without its end is text.
+//! Pure. Comment marks in code are text; so is a `%%` without its end.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -1,6 +1,6 @@
-//! Where a block that is too long is cut: at the end of a sentence, else of a line, else of a word.
+//! Cuts a block that is too long: at the end of a sentence, else of a line, else of a word.
 //!
-//! Text enters; ranges of its bytes leave. Pure.
+//! Text comes in; ranges of its bytes go out. Pure.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Bytes to text: UTF-8, UTF-16 with its mark, Latin-1 where nothing else fits; or not text at all.
+//! Decodes bytes as text: UTF-8, UTF-16 with its mark, Latin-1 if nothing else fits; or not text at all.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,5 @@
-//! A file's bytes to [`Parsed`]: a log's by its events, any other's as a note, without what this program itself wrote into a
-//! new vault.
+//! Parses a file's bytes into [`Parsed`]: a log by its events, any other file as a note, without the text that this
+//! program wrote into a new vault.
 
 use crate::search::read::note::{self, Options, Parsed};
 use crate::search::read::{decode, shipped, transcript};

@@ -1,4 +1,4 @@
-//! What stands inside a block's text: tags, dates and a trailing block id.
+//! Finds tags, dates and a trailing block id in a block's text.
 
 pub use crate::format::tags::tags;
 

@@ -1,12 +1,11 @@
-//! Markdown to blocks: headings, paragraphs, list items, table rows, code blocks and callouts, each
-//! with its exact bytes and lines and the headings above it.
+//! Splits Markdown into blocks: headings, paragraphs, list items, table rows, code blocks and callouts, each with its
+//! exact bytes and lines and the headings above it.
 //!
-//! Built on pulldown-cmark's events. A block's text is what a reader sees (no emphasis marks, link
-//! targets aside in [`Block::extra`]); nested items are blocks of their own, and so are comments. A folded
-//! callout that holds what was injected into a conversation is left out: recalling it again would feed on
-//! itself.
+//! Built on pulldown-cmark's events. A block's text is what a reader sees (no emphasis marks, link targets aside in
+//! [`Block::extra`]); nested items are blocks of their own, and so are comments. A folded callout that holds injected
+//! memories is left out, because recalling it again would feed on itself.
 //!
-//! `plain` takes the markup of callouts and of HTML away.
+//! `plain` strips the markup of callouts and of HTML.
 
 mod plain;
 

@@ -1,10 +1,11 @@
-//! From a file's bytes to a note of [`block::Block`]s. Pure: whoever reads the file brings the bytes.
+//! Parses a file's bytes into a note of [`block::Block`]s. Pure: the caller reads the file.
 //!
-//! - [`mod@file`]: which reader a file gets; [`decode`]: bytes to text; [`note`]: notes; `transcript`: logs; [`markdown`]: the reader of Markdown, with
-//!   `frontmatter`, `comment`, `inline` (tags, dates, block ids) and `markdown::plain` for what stands in it.
-//! - `cut`: where a block that is too long is cut.
-//! - [`block`]: what a note is made of.
-//! - `shipped`: what this program itself wrote into a new vault, which is nobody's memory.
+//! - [`mod@file`]: chooses the reader; [`decode`]: bytes to text; [`note`]: notes; `transcript`: logs; [`markdown`]:
+//!   the reader of Markdown, with `frontmatter`, `comment`, `inline` (tags, dates, block ids) and `markdown::plain` for
+//!   its parts.
+//! - `cut`: cuts long blocks.
+//! - [`block`]: the parts of a note.
+//! - `shipped`: text that this program wrote into a new vault, which is no memory.
 
 pub mod block;
 

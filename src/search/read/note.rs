@@ -1,7 +1,7 @@
-//! A note's bytes to a [`Note`]: which reader it gets, and what its place in the vault adds.
+//! Parses a note's bytes into a [`Note`]: chooses its reader, and adds what its path implies.
 //!
-//! Pure: bytes, path and settings in, blocks out. Memory bullets get their section, a day's bullets their date; everything
-//! else is Markdown, a canvas's cards, or plain text.
+//! Pure: bytes, path and settings in, blocks out. Memory bullets get their section, a day's bullets their date;
+//! everything else is Markdown, a canvas's cards, or plain text.
 
 use crate::format::log;
 

@@ -1,7 +1,7 @@
-//! Tells what this program itself wrote into a new vault: template and help. It is nobody's memory, and no answer.
+//! Recognises text that this program wrote into a new vault: template and help. It is no memory and no answer.
 //!
-//! Told by its words, block by block, and line by line in comments: a note that a person wrote on in keeps that person's
-//! lines, and a moved note is known, too.
+//! It is recognised by its words, block by block, and line by line in comments: a person's own lines in such a note
+//! stay, and a moved note is recognised, too.
 
 use std::collections::HashSet;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! A log's bytes to blocks: its events as turns, and what else stands there as the blocks of a note.
+//! Splits a log's bytes into blocks: its events as turns, and everything else as the blocks of a note.
 
 use std::sync::Arc;
 

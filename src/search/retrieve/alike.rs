@@ -1,11 +1,11 @@
-//! Words of the vault that look like a word of the question: other forms of it in whatever language, compounds that it is
-//! part of, and what it was meant to be where it is misspelt.
+//! Finds words of the vault that look like a word of the question: other forms of it in any language, compounds that
+//! contain it, and its correct spelling if it is misspelt.
 //!
 //! Likeness is the share of a word's pieces of four letters (its two ends count as letters) that another has, to the
-//! third power. It needs no dictionary, and it is the same for every vault. A German stemmer for German notes in its place
-//! found 30 of `notes-dev`'s 42 German answers among the first ten, not 33. All terms of the corpus are gone through by
-//! their signatures, a nanosecond each, and those that may be near by their letters. Scripts written without spaces have
-//! pairs of characters for terms; of them each character of the question is looked for by itself, too. Pure.
+//! third power. It needs no dictionary, and it is the same for every vault. A German stemmer for German notes in its
+//! place found 30 of `notes-dev`'s 42 German answers among the first ten, not 33. All terms of the corpus are compared
+//! by their signatures, a nanosecond each, and the possible matches by their letters. Scripts written without spaces
+//! have pairs of characters for terms; each character of the question is looked up on its own among them, too. Pure.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! The turns around a turn, and how much of what it says counts for them.
+//! Finds the turns around a turn, and how much its text counts for them.
 
 use crate::search::store::corpus::blocks::Corpus;
 use crate::search::store::corpus::neighbours::turn_beside;

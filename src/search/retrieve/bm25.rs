@@ -1,14 +1,14 @@
-//! BM25 over a view, exact and the same for the same vault.
+//! Computes BM25 over a view, exact and the same for the same vault.
 //!
-//! Terms and a view enter; the best documents leave. All that have a term are scored in double precision, terms in a
-//! fixed order, with the statistics of the living documents ([`crate::search::store::view`]). Equal scores are ordered by
-//! time, newest first, then by the tie field. So neither the segments' shape nor the order in which documents came has a
-//! say.
+//! Terms and a view come in; the best documents go out. All documents with a term are scored in double precision, terms
+//! in a fixed order, with the statistics of the living documents ([`crate::search::store::view`]). Equal scores are
+//! ordered by time, newest first, then by the tie field. So neither the segments' shape nor the order of insertion has
+//! an influence.
 //!
-//! The score of a term is `boost · idf · (k1 + 1) / (1 + k1 · (1 − b + b · l / L))`, however often it stands in a block, with
-//! `idf = ln(1 + (N − n + ½) / (n + ½))` (Robertson and Zaragoza, "The Probabilistic Relevance
-//! Framework", 2009, in the variant that Lucene made common), `l` the document's length as ranking
-//! counts it, `L` the mean length. A comment's score counts for a quarter.
+//! The score of a term is `boost · idf · (k1 + 1) / (1 + k1 · (1 − b + b · l / L))`, however often it occurs in a
+//! block, with `idf = ln(1 + (N − n + ½) / (n + ½))` (Robertson and Zaragoza, "The Probabilistic Relevance Framework",
+//! 2009, in the variant that Lucene made common), `l` the document's length as ranking counts it, `L` the mean length.
+//! A comment's score counts for a quarter.
 
 use std::cmp::Ordering;
 

@@ -1,6 +1,6 @@
-//! Which blocks may answer, their statistics, and plain BM25 over them.
+//! Selects the blocks that may answer, with their statistics, and plain BM25 over them.
 //!
-//! The statistics are those of the candidates alone, taken at the time of the question.
+//! The statistics are those of the candidates alone, at the time of the question.
 
 use std::ops::Range;
 use std::sync::OnceLock;

@@ -1,4 +1,4 @@
-//! The cosines of a question's vector and those of blocks, by the corpus's own vectors or by another model's.
+//! Computes the cosines of a question's vector and those of blocks, by the corpus's own vectors or by another model's.
 
 use crate::search::store::corpus::blocks::Corpus;
 use crate::search::store::corpus::matrix::{Matrix, Probe};

@@ -1,5 +1,4 @@
-//! Which documents may be answers: the filters of a query as sets of documents, and the checks that
-//! need a block's text.
+//! Applies the filters of a query, as sets of documents, and the checks that need a block's text.
 
 use std::collections::HashMap;
 use std::sync::Arc;

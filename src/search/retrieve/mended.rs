@@ -1,8 +1,8 @@
-//! A question with its typing errors mended: a word that the vault has nowhere becomes the word of the vault that is one
+//! Corrects typing errors of a question: a word that the vault doesn't have becomes the word of the vault that is one
 //! slip away (two neighbours swapped, a letter too many, too few, or another one).
 //!
-//! A word that the built-in table knows is spelt as it is meant, whether or not the vault has it. Of several words the
-//! likelier slip counts, then the word that more blocks have. Pure.
+//! A word of the built-in table is correct, whether or not the vault has it. Of several words the likelier slip wins,
+//! then the word that more blocks have. Pure.
 
 use std::collections::HashSet;
 

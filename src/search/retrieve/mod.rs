@@ -1,9 +1,9 @@
-//! From what is looked for to the blocks that may answer.
+//! Finds the blocks that may answer.
 //!
-//! By words of the index: [`terms`] (with what title and headings weigh beside the text), `filter` and [`bm25`] over a view's postings. For ranking: `candidates` (which
-//! blocks of a scope there are, and their statistics), `scope` (where a question's terms stand), `alike` (words of the vault
-//! that look like one of the question's), `mended` (its typing errors, mended by them), `nearest` and `cosines` (vectors),
-//! `around` (turns beside a turn).
+//! By words of the index: [`terms`] (with the weights of title and headings beside the text), `filter` and [`bm25`]
+//! over a view's postings. For ranking: `candidates` (the blocks of a scope, and their statistics), `scope` (the
+//! positions of a question's terms), `alike` (words of the vault that look like one of the question's), `mended` (its
+//! typing errors, corrected by them), `nearest` and `cosines` (vectors), `around` (turns beside a turn).
 
 pub mod bm25;
 pub mod terms;

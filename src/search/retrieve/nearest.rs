@@ -1,10 +1,10 @@
-//! Which blocks' vectors are nearest to the question's, by their signs, before any cosine is taken.
+//! Finds the blocks whose vectors are nearest to the question's, by their signs, before any cosine is computed.
 //!
-//! Two passes: the first word of each vector's signs leaves about 16,000 blocks, all signs choose among those.
-//! A vector that is near as a whole is so in its first 64 dimensions as well, but for few; what is read of all
-//! blocks is eight bytes each. How near the first word must be is judged by a sample that the vectors themselves
-//! choose, and a part of it gives the mean and the spread of all cosines. Everything follows from the blocks in scope
-//! alone, however the corpus grew.
+//! Two passes: the first word of each vector's signs leaves about 16,000 blocks, all signs choose among those. A vector
+//! that is near as a whole is nearly always so in its first 64 dimensions as well; only eight bytes of each block are
+//! read. The threshold for the first word comes from a sample that the vectors themselves choose, and a part of it
+//! gives the mean and the spread of all cosines. Everything follows from the blocks in scope alone, however the corpus
+//! grew.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Where the terms of a question stand in a scope, layer by layer.
+//! Finds the positions of a question's terms in a scope, layer by layer.
 
 use crate::search::query::question::QueryTerm;
 use crate::search::retrieve::candidates::{Candidates, MANY, NoteSlots};

@@ -1,7 +1,7 @@
-//! From what is looked for to the terms that are scored.
+//! Turns a parsed query into the terms that are scored.
 //!
-//! A word is looked for by its stem; its exact form counts besides, so that exact matches come first. A compound counts as its parts and once more
-//! as a whole. A prefix stands for the most frequent words that begin so.
+//! A word is looked up by its stem; its exact form counts besides, so that exact matches come first. A compound counts
+//! as its parts and once more as a whole. A prefix stands for the most frequent words that begin so.
 
 use std::collections::HashMap;
 

@@ -1,7 +1,7 @@
-//! Which blocks have a word of the query as it was typed, or a form of it, in their text, title or headings.
+//! Finds the blocks that have a word of the query as it was typed, or a form of it, in their text, title or headings.
 //!
-//! A scope and a query's terms enter. Slots leave, and the words that stand nowhere in the scope. All other blocks that
-//! an answer lists are look-alikes: they have similar words, or are near in meaning. Pure.
+//! A scope and a query's terms come in. Slots go out, and the words that occur nowhere in the scope. All other blocks
+//! of an answer are look-alikes: they have similar words, or are near in meaning. Pure.
 
 use roaring::RoaringBitmap;
 

@@ -1,6 +1,6 @@
-//! The cache's folder: its database, its segment files, its locks, and the views of them.
+//! Manages the cache's folder: its database, its segment files, its locks, and the views of them.
 //!
-//! `certain` seals commits and examines the files, `anew` begins an empty cache where one is damaged.
+//! `certain` seals commits and checks the files, `anew` begins an empty cache where one is damaged.
 
 mod anew;
 mod certain;

@@ -1,11 +1,10 @@
-//! `index.sqlite`: which files are known, where their blocks stand in the segments, and the numbers
-//! that scores depend on.
+//! `index.sqlite`: the known files, the positions of their blocks in the segments, and the numbers that scores depend
+//! on.
 //!
-//! One transaction here is the commit of both stores: tantivy's segment files never change once
-//! written, and a segment is part of the index exactly if it is in `segments`. What a crash leaves
-//! behind is files that no row names; they are swept.
+//! One transaction here is the commit of both stores: tantivy's segment files never change once written, and a segment
+//! is part of the index exactly if it is in `segments`. A crash leaves files that no row names; they are swept.
 //!
-//! `files` holds the rows of files, `segments` those of segments and of what died in them.
+//! `files` holds the rows of files, `segments` those of segments and of their deleted documents.
 
 mod files;
 mod segments;

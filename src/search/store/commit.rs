@@ -1,8 +1,8 @@
-//! Committing a change, merging segments, sweeping what a crash left.
+//! Commits a change, merges segments, and sweeps leftovers of a crash.
 //!
-//! One SQLite transaction is the commit. Whoever commits holds `write.lock`; whoever merges holds
-//! `merge.lock` and takes `write.lock` only for the transaction at the end, so that a large merge never
-//! makes a saved note wait. A merge changes no answer: documents keep their texts, dead ones leave.
+//! One SQLite transaction is the commit. A commit holds `write.lock`; a merge holds `merge.lock` and takes `write.lock`
+//! only for the transaction at the end, so that a large merge never delays a saved note. A merge changes no answer:
+//! documents keep their texts, dead ones are dropped.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;

@@ -1,5 +1,6 @@
-//! From changed files to a change of the index: a new segment with the new blocks, and the runs that die. Built without touching the committed index, so the same change
-//! serves a commit and an answer over an index that can't be written.
+//! Turns changed files into a change of the index: a new segment with the new blocks, and the runs that die. It is
+//! built without touching the committed index, so the same change serves a commit and an answer over an index that
+//! can't be written.
 
 use std::sync::Arc;
 

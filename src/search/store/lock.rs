@@ -1,6 +1,6 @@
-//! Locks between processes: files in the cache that one process holds at a time.
+//! Takes locks between processes: files in the cache that one process holds at a time.
 //!
-//! The kernel lets go of a lock when its process ends, however it ends.
+//! The kernel releases a lock when its process ends, in any way.
 
 use std::fs::File;
 use std::path::Path;

@@ -1,7 +1,7 @@
-//! Where terms stand, in memory while a segment is written.
+//! Gathers the postings of terms in memory while a segment is written.
 //!
 //! Documents come in order, each with all of its terms. A posting is packed as it comes: the distance from the document
-//! behind the one before it (doubled, plus one where the term stands there more than once, then its count) as numbers of
+//! behind the one before it (doubled, plus one where the term occurs more than once, then its count) as numbers of
 //! seven bits a byte.
 
 use crate::embed::fast::FastMap;

@@ -1,4 +1,4 @@
-//! A corpus of a view's segments; or of passages, in memory.
+//! Builds a corpus of a view's segments; or of passages, in memory.
 
 use std::sync::Arc;
 

@@ -1,11 +1,11 @@
-//! Checksums of the cache's files, so that a damaged one is made anew and never believed.
+//! Computes checksums of the cache's files, so that a damaged one is made anew and never believed.
 //!
-//! A [`Seal`] says what a file was when it was whole: its length, its checksum, and what the file system said of it. A
-//! file of which the file system still says the same is trusted without a look at its bytes; any other is summed up, and
-//! so are all after a start of the machine. What never changes (segments, recall's layers) is sealed by whoever lists it.
-//! The database changes, but its file only at checkpoints, which are made here alone, under the write lock:
-//! `index.seal` holds its seal, and which commit was the last, as a damaged log of SQLite's loses commits in silence. While
-//! a checkpoint changes the file, the seal says so: who finds that after a crash has SQLite look at its file.
+//! A [`Seal`] describes a whole file: its length, its checksum, and its stat. A file with an unchanged stat is trusted
+//! without reading its bytes; any other is checked, and so are all after a start of the machine. Files that never
+//! change (segments, recall's layers) are sealed by the code that lists them. The database changes, but its file only
+//! at checkpoints, which are made here alone, under the write lock: `index.seal` holds its seal, and the number of the
+//! last commit, because a damaged log of SQLite loses commits in silence. While a checkpoint changes the file, the seal
+//! says so; a process that finds that after a crash lets SQLite check its file.
 
 use std::fmt;
 use std::io::{self, Read};

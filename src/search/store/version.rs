@@ -1,6 +1,7 @@
-//! What the cache's content depends on beside the notes: this program's version of it, and the settings of what is read.
+//! Identifies what the cache's content depends on beside the notes: this program's version of it, and the settings of
+//! reading.
 //!
-//! [`Options`] enter; a text leaves. A cache under another text is made anew.
+//! [`Options`] come in; a text goes out. A cache under another text is made anew.
 
 use crate::search::read::note::Options;
 

@@ -1,10 +1,8 @@
-//! A snapshot of the index that a query is answered from: open segments, which of their documents
-//! live, and exact statistics.
+//! A snapshot of the index that a query is answered from: open segments, their living documents, and exact statistics.
 //!
-//! tantivy's own counts hold dead documents until a merge; ours don't. So the same vault gives the same
-//! scores whatever its history: the number of documents, their lengths and each term's document
-//! frequency are those of the living alone. Where a segment has dead documents, a frequency is counted by going through
-//! the term's postings.
+//! tantivy's own counts hold dead documents until a merge; ours don't. So the same vault gives the same scores whatever
+//! its history: the number of documents, their lengths and each term's document frequency are those of the living
+//! alone. If a segment has dead documents, a frequency is counted by reading the term's postings.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};

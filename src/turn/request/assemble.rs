@@ -13,7 +13,7 @@ use super::history::{self, PastMessage};
 use super::notes::Notes;
 use super::past_context::{self, PastSummary};
 use crate::brain::{Message, Part, Request, ToolSpec};
-use crate::format::log::{LogBlock, said_and_facts};
+use crate::format::log::{LogBlock, split_facts};
 use crate::turn::skills::{self, RequestSkills};
 
 /// The fewest earlier messages that are included if there is room.
@@ -131,7 +131,7 @@ pub fn already_in_request(material: &RequestMaterial<'_>) -> Vec<String> {
             || earlier.contains(&format!("[msg#^{id}]"))
             || is_quoted(
                 at,
-                &said_and_facts(&block.event.content).0.split_whitespace().collect::<Vec<_>>().join(" "),
+                &split_facts(&block.event.content).0.split_whitespace().collect::<Vec<_>>().join(" "),
             );
         is_told.then(|| id.clone())
     };

@@ -13,7 +13,7 @@ use jiff::tz::TimeZone;
 use super::history::{self, Changes};
 use super::terms::terms;
 use crate::brain::Message;
-use crate::format::log::{EventKind, LogBlock, said_and_facts};
+use crate::format::log::{EventKind, LogBlock, split_facts};
 
 /// The most tokens of turns that a question brings back.
 pub const MOST_TURNS: u64 = 3_000;
@@ -175,7 +175,7 @@ fn turns<'a>(
         let text = changes.text(&blocks[at])?;
         let text = match event.kind {
             EventKind::User => history::strip_mentions(text),
-            EventKind::Agent if !event.is_recall() => said_and_facts(text).0.trim(),
+            EventKind::Agent if !event.is_recall() => split_facts(text).0.trim(),
             _ => return None,
         };
         let mut words = terms(text);

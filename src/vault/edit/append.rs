@@ -35,7 +35,7 @@ impl Editor {
         self.add(path, header, bytes, true)
     }
 
-    /// Adds `bytes` right behind the last byte of a note: the rest of what a killed process began to write there.
+    /// Adds `bytes` directly behind the last byte of a note: the rest of an append that a killed process began.
     ///
     /// # Errors
     /// As [`Editor::append`]; a note that doesn't exist is one.
@@ -78,8 +78,8 @@ impl Editor {
         }
         Err(EditError::Busy { path: path.clone(), waited: Duration::ZERO })
     }
-    /// Makes the note with its first bytes, whole or not at all; `false` if there is one by now. History isn't told:
-    /// an `undo` is for edits, not for what was said.
+    /// Makes the note with its first bytes, whole or not at all; `false` if there is one by now. No observer is
+    /// notified, because an `undo` is for edits and not for conversations.
     fn begin(&self, path: &NotePath, bytes: &[u8]) -> Result<bool, EditError> {
         let wrong = |step| move |source| EditError::Write { path: path.clone(), step, source };
         self.vault().create_parents(path)?;
@@ -97,8 +97,8 @@ impl Editor {
         Ok(named)
     }
 
-    /// Removes from a folder what a process left that was killed while it made a note: no journal knows of that. What a
-    /// swap has displaced is kept as long as its record says so.
+    /// Removes leftovers of a process that was killed while it made a note, which no journal lists, from a folder.
+    /// Files that a swap has displaced are kept as long as their records exist.
     fn sweep(&self, dir: &OwnedFd) {
         let Ok(items) = Dir::read_from(dir) else { return };
         let names = items.flatten().filter_map(|item| item.file_name().to_str().ok().map(str::to_owned));

@@ -27,7 +27,7 @@ pub(super) fn temp_name(name: &OsStr) -> io::Result<String> {
     let mut random = [0; 5];
     getrandom::fill(&mut random).map_err(|error| io::Error::other(error.to_string()))?;
     let random = data_encoding::BASE32_NOPAD.encode(&random).to_lowercase();
-    // Names may be 255 bytes long; what is cut here is only for people who look.
+    // Names may be 255 bytes long; the cut only affects people who read it.
     let shown: String = name.to_string_lossy().chars().take(40).collect();
     Ok(format!(".{shown}{OUR_MARK}{random}.tmp"))
 }
@@ -70,7 +70,7 @@ impl Editor {
         journal: &JournalLock<'_>,
     ) -> Result<EditAttempt, EditError> {
         if task.begun.elapsed() < super::editor::GONE_FOR && lock(&self.known).knows(task.path) {
-            // Some programs save by deleting and making anew; what they are about to write counts.
+            // Some programs save by deleting and making anew; the file that they are about to write counts.
             return Ok(EditAttempt::Raced);
         }
         let planned = (task.plan)(None);

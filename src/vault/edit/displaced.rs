@@ -39,9 +39,9 @@ struct Record {
     path: NotePath,
     name: String,
     since: Timestamp,
-    /// What the file read when it was displaced or last carried over.
+    /// The file's bytes when it was displaced or last carried over.
     base: Vec<u8>,
-    /// What we had put in its place.
+    /// The bytes that we had put in its place.
     ours: Vec<u8>,
 }
 
@@ -79,7 +79,7 @@ impl Editor {
         self.edits.join("displaced").join(format!("{}.record", name.trim_start_matches('.')))
     }
 
-    /// Notes, durably, that the file `name` beside the note is going to be what was displaced.
+    /// Records durably that the file `name` beside the note is about to be the displaced one.
     pub(super) fn displace(
         &self,
         path: &NotePath,
@@ -115,8 +115,8 @@ impl Editor {
         drop(std::fs::remove_file(self.record_file(name)));
     }
 
-    /// Removes what is kept of notes that were removed, where the kernel says that no program writes to it any more: who asked
-    /// for the removal is done with it. The rest is kept for its minute.
+    /// Deletes the kept files of removed notes, if the kernel says that no program writes to them any more, because
+    /// their removal was asked for. The others are kept for their minute.
     pub fn let_go_of_removed(&self) {
         let records = std::fs::read_dir(self.edits.join("displaced")).into_iter().flatten().flatten();
         let records = records.filter_map(|file| Record::decode(&std::fs::read(file.path()).ok()?));
@@ -146,8 +146,8 @@ impl Editor {
         }
     }
 
-    /// Looks at all displaced files, or the one of that name: merges what was written to them since,
-    /// and removes those that have stood still for a minute.
+    /// Checks all displaced files, or the one of that name: merges late writes to them, and deletes those that have
+    /// been unchanged for a minute.
     pub(super) fn carry_over_late_writes(
         &self,
         journal: &JournalLock<'_>,
@@ -174,7 +174,7 @@ impl Editor {
     fn carry_over_one(&self, journal: &JournalLock<'_>, mut record: Record) -> Result<(), EditError> {
         let place = match self.vault.locate(&record.path) {
             Ok(place) => place,
-            // Its folder is gone, and the displaced file with it.
+            // Its folder is deleted, and the displaced file with it.
             Err(error) if error.is_not_found() && self.vault.is_present() => {
                 self.forget_displaced(&record.name);
                 return Ok(());
@@ -272,9 +272,9 @@ impl Editor {
     }
 }
 
-/// Whether `theirs` looks like `base` in the middle of a save: emptied, or written anew and not to the end yet. Where the
-/// kernel can't say that a program has it open, taking that for a deletion would bring every line back a second time with
-/// the rest of the save.
+/// Whether `theirs` looks like `base` in the middle of a save: emptied, or rewritten and not complete yet. If the
+/// kernel can't say that a program has it open, treating that as a deletion would bring every line back a second time
+/// with the rest of the save.
 fn is_half_saved(base: &[u8], theirs: &[u8]) -> bool {
     theirs.len() < base.len() && (theirs.len() < base.len().div_ceil(2) || base.starts_with(theirs))
 }

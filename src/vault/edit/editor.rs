@@ -35,7 +35,7 @@ pub(super) struct PlannedBytes {
     pub explicit: bool,
 }
 
-/// What one attempt came to.
+/// The outcome of one attempt.
 pub(super) enum EditAttempt {
     Done(EditReport),
     /// Another program has the file open.
@@ -118,17 +118,17 @@ impl Editor {
         &self.vault
     }
 
-    /// Who is told of each change from now on; history is.
+    /// Sets the observer of all later changes, such as history.
     pub fn set_observer(&self, observer: Arc<dyn ChangeObserver>) {
         *self.observer.write().unwrap_or_else(PoisonError::into_inner) = Some(observer);
     }
 
-    /// Does `ops` on a note, which is created where it doesn't exist and an operation adds to it.
+    /// Applies `ops` to a note, which is created if it doesn't exist and an operation adds to it.
     ///
     /// # Errors
-    /// The file is as it was: refused until a person has looked ([`EditError::Refused`]), open
-    /// elsewhere all the time ([`EditError::Busy`]), unreadable or unwritable. Operations whose
-    /// target is gone are no error; see [`EditReport::outcomes`].
+    /// The file is unchanged: refused until a person has checked it ([`EditError::Refused`]), open elsewhere all the
+    /// time ([`EditError::Busy`]), unreadable or unwritable. Operations whose target is gone are no error; see
+    /// [`EditReport::outcomes`].
     pub fn edit(&self, path: &NotePath, ops: &[Operation], why: &Why) -> Result<EditReport, EditError> {
         let explicit =
             ops.iter().all(|op| matches!(op, Operation::ReplaceAll { .. } | Operation::RemoveFile { .. }));
@@ -197,10 +197,10 @@ impl Editor {
         if report.changed { Ok(report) } else { Err(EditError::Exists(path.clone())) }
     }
 
-    /// The notes that we wrote 5 s or 60 s ago, to be looked at again: an older buffer or a sync may
-    /// have undone the edit.
+    /// The notes that we wrote 5 s or 60 s ago, to be checked again: an older buffer or a sync may have undone the
+    /// edit.
     ///
-    /// Also carries over what was written late to files that a swap has displaced.
+    /// Also carries over late writes to files that a swap has displaced.
     pub fn follow_ups(&self, now: Timestamp) -> Vec<NotePath> {
         if let Err(error) = self.with_journal(|journal| self.carry_over_late_writes(journal, None)) {
             tracing::warn!(%error, "late writes could not be looked for");
@@ -213,7 +213,7 @@ impl Editor {
         lock(&self.follow_ups).next()
     }
 
-    /// Runs `act` with the journal locked, once what another edit left behind is dealt with.
+    /// Runs `act` with the journal locked, after recovering from an earlier edit.
     pub(super) fn with_journal<T>(
         &self,
         act: impl FnOnce(&JournalLock<'_>) -> Result<T, EditError>,
@@ -262,14 +262,14 @@ impl Editor {
         }
     }
 
-    /// Whether those who have the file open only read it.
+    /// Whether the programs that have the file open only read it.
     fn only_read(&self, path: &NotePath) -> bool {
         let opened = self.vault.open_file(path, rustix::fs::OFlags::RDONLY);
         opened.is_ok_and(|(file, _)| super::lease::no_writers(&file) == Some(true))
     }
 
-    /// What is to be done once a note has its new bytes and may be opened again: history, the looks
-    /// to come, and what is known of the note.
+    /// Finishes an edit once a note has its new bytes and may be opened again: notifies the observer, schedules the
+    /// checks, and records the note's length.
     pub(super) fn finished(
         &self,
         path: &NotePath,
@@ -291,7 +291,7 @@ impl Editor {
         self.observer.read().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
-    /// Tells the observer of a change, and says what went wrong with that.
+    /// Notifies the observer of a change, and returns its failure.
     pub(super) fn tell(
         &self,
         path: &NotePath,
@@ -307,7 +307,7 @@ impl Editor {
         })
     }
 
-    /// The rules of what is never written to, for a file with these bytes.
+    /// Applies the rules of notes that are never written to, for a file with these bytes.
     pub(super) fn check_content(
         &self,
         task: &EditTask<'_>,

@@ -30,7 +30,7 @@ struct LeasedNote<'f> {
 }
 
 impl Editor {
-    /// Opens, leases, re-reads, applies, journals, writes, checks, releases, tells, clears.
+    /// Opens, leases, re-reads, applies, journals, writes, checks, releases, notifies, clears.
     pub(super) fn attempt_in_place(
         &self,
         task: &mut EditTask<'_>,
@@ -78,8 +78,8 @@ impl Editor {
         self.write_in_place(task, journal, leased, (before, script, whole), planned.outcomes)
     }
 
-    /// Journals, writes, checks, releases, tells, clears: `script` leads from the bytes `before` to `whole`, which is made
-    /// here where nobody has.
+    /// Journals, writes, checks, releases, notifies, clears: `script` leads from the bytes `before` to `whole`, which
+    /// is computed here if it is missing.
     fn write_in_place(
         &self,
         task: &EditTask<'_>,
@@ -169,7 +169,7 @@ impl Editor {
         Err(error)
     }
 
-    /// Whether the open file still is what the path names, and has a name at all.
+    /// Whether the open file is still the one that the path names, and has a name at all.
     pub(super) fn still_here(&self, path: &NotePath, file: &File, stat: &Stat) -> Result<bool, EditError> {
         let linked = file.metadata().map_err(|error| VaultError::io(path, error))?.nlink() > 0;
         let named = match self.vault.stat(path) {
@@ -202,7 +202,7 @@ fn reserve(file: &File, script: &ImageChange) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes what differs, cuts, and waits for the disk.
+/// Writes the differing bytes, truncates, and waits for the disk.
 pub(super) fn write_script(file: &File, script: &ImageChange, after: &[u8]) -> io::Result<()> {
     let range = script.written();
     let bytes = &after[range.clone()];

@@ -137,7 +137,7 @@ impl JournalEntry {
     }
 }
 
-/// Where the entry of a note goes that is set aside.
+/// The file for a note's entry that is set aside.
 fn stuck_file(edits: &Path, path: &NotePath) -> PathBuf {
     edits.join("stuck").join(blake3::hash(path.as_str().as_bytes()).to_hex().as_str())
 }

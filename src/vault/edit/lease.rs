@@ -15,7 +15,7 @@ use std::{io, os::fd::AsRawFd};
 #[cfg(target_os = "linux")]
 const F_SETSIG: libc::c_int = 10;
 
-/// What came of asking for a lease.
+/// The result of asking for a lease.
 #[derive(Debug)]
 pub(super) enum LeaseGrant<'f> {
     /// It is ours until the value is dropped.
@@ -74,8 +74,7 @@ impl Drop for Lease<'_> {
     }
 }
 
-/// Whether no program has the file open for writing; `file` must be open for reading alone. `None` where
-/// it can't be told.
+/// Whether no program has the file open for writing; `file` must be open for reading alone. `None` if that is unknown.
 #[cfg(target_os = "linux")]
 pub(super) fn no_writers(file: &File) -> Option<bool> {
     let fd = file.as_raw_fd();
@@ -94,7 +93,7 @@ pub(super) fn no_writers(file: &File) -> Option<bool> {
     (io::Error::last_os_error().raw_os_error() == Some(libc::EAGAIN)).then_some(false)
 }
 
-/// It can't be told here.
+/// It is unknown on this system.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn no_writers(_: &File) -> Option<bool> {
     None

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// By what means a note gets its new bytes.
+/// The way in which a note gets its new bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EditStrategy {
@@ -18,12 +18,12 @@ pub enum EditStrategy {
 /// The editor's settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EditOptions {
-    /// By what means to write.
+    /// The way in which it writes.
     pub strategy: EditStrategy,
     /// For how long to try while another program has the file open.
     pub patience: Duration,
-    /// Whether the swap asks the kernel if another program has the file open for writing, where the kernel
-    /// can say so (Linux). Off, it does what it can do on macOS; tests measure that.
+    /// Whether the swap asks the kernel if another program has the file open for writing, on systems that can say so
+    /// (Linux). If off, it does what it can do on macOS; tests measure that.
     pub ask_for_writers: bool,
 }
 

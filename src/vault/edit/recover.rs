@@ -19,10 +19,10 @@ use crate::vault::path::NotePath;
 use crate::vault::plan::{ImageState, classify};
 use crate::vault::why::{Actor, Why};
 
-/// What became of an edit that was cut short.
+/// The outcome of an edit that was cut short.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Recovered {
-    /// It had been done; history was told.
+    /// It had been done; its observer was notified.
     Done,
     /// It was finished now.
     Finished,
@@ -32,14 +32,14 @@ pub enum Recovered {
     PersonWins,
 }
 
-/// An edit that was cut short, and what became of it.
+/// An edit that was cut short, and its outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recovery {
     /// Which note.
     pub path: NotePath,
-    /// What the edit was for.
+    /// The reason of the edit.
     pub why: Why,
-    /// What became of it.
+    /// Its outcome.
     pub what: Recovered,
 }
 
@@ -63,8 +63,8 @@ impl Editor {
         })
     }
 
-    /// Deals with what stands in the way of an edit of `path`. An interrupted edit of another note that
-    /// can't be dealt with now is set aside.
+    /// Recovers an earlier edit before an edit of `path`. If it concerns another note and can't be recovered now, it is
+    /// set aside.
     pub(super) fn make_way(&self, journal: &JournalLock<'_>, path: &NotePath) -> Result<(), EditError> {
         if let Err(error) = self.recover_open(journal) {
             match journal.entry()? {
@@ -116,7 +116,7 @@ impl Editor {
         }
     }
 
-    /// An entry whose note can't be written now: an error only if it is torn.
+    /// Handles an entry whose note can't be written now: an error only if it is torn.
     fn recover_read_only(&self, entry: &JournalEntry, error: EditError) -> Result<Recovered, EditError> {
         let now = self.vault.read(&entry.path)?;
         match classify(&entry.script, &entry.guard, &now) {
@@ -137,7 +137,7 @@ impl Editor {
                 Err(error @ EditError::Write { .. }) => return self.recover_read_only(entry, error),
                 opened => opened?,
             };
-            // Where there are no leases, nothing was written in place; the file is looked at all the same.
+            // Without leases nothing was written in place; the file is checked all the same.
             let lease = match Lease::take(&file) {
                 LeaseGrant::Granted(lease) => Some(lease),
                 LeaseGrant::Unsupported => None,
@@ -200,7 +200,7 @@ impl Editor {
                 return Ok(Recovered::Finished);
             }
         }
-        // While the note still reads as it did, what lies beside it is our own, perhaps unfinished.
+        // While the note still reads as before, the file beside it is our own, perhaps unfinished.
         let is_begun = now.as_deref() == Some(pre.as_slice())
             && beside.as_deref().is_none_or(|beside| post.starts_with(beside));
         if is_new || is_begun {
@@ -208,7 +208,7 @@ impl Editor {
             self.forget_displaced(temp);
             return Ok(if is_begun { Recovered::TakenBack } else { self.person_wins(entry, now.as_deref()) });
         }
-        // Exchanged: what lies beside is what was displaced, and late writes to it still count.
+        // Exchanged: the file beside it is the displaced one, and late writes to it still count.
         if beside.is_some() {
             self.displace(&entry.path, temp, &pre, &post)?;
         }
@@ -259,8 +259,8 @@ impl Editor {
         Ok(Recovered::Done)
     }
 
-    /// Another program has written since the crash. Its bytes stand; what was there before goes to
-    /// history where it is known, so that nothing is lost either way.
+    /// Handles a write of another program since the crash. Its bytes stay; the earlier ones go to history if they are
+    /// known, so that nothing is lost either way.
     fn person_wins(&self, entry: &JournalEntry, now: Option<&[u8]>) -> Recovered {
         if let crate::vault::plan::OldImageGuard::Whole(pre) = &entry.guard {
             let why =

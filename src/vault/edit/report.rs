@@ -2,7 +2,7 @@
 
 use crate::vault::plan::{OpOutcome, Operation};
 
-/// What [`crate::vault::Editor::edit_with`] is to do with the bytes that it was shown.
+/// The edit that [`crate::vault::Editor::edit_with`] makes of the bytes that it was shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EditPlan {
     /// These operations; none means that nothing is to be done.
@@ -11,10 +11,10 @@ pub enum EditPlan {
     Bytes(Vec<u8>),
 }
 
-/// What came of an edit.
+/// The result of an edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EditReport {
-    /// What became of each operation, in order.
+    /// The outcome of each operation, in order.
     pub outcomes: Vec<OpOutcome>,
     /// The file's bytes now; empty where it was removed.
     pub after: Vec<u8>,
@@ -22,7 +22,7 @@ pub struct EditReport {
     pub changed: bool,
     /// Whether the file was removed.
     pub removed: bool,
-    /// What went wrong after the file had been written, such as history being unable to keep it.
+    /// A failure after the file had been written, such as history being unable to keep it.
     pub warning: Option<String>,
 }
 

@@ -26,8 +26,8 @@ use crate::vault::plan::{ImageChange, OldImageGuard, OpOutcome};
 use crate::vault::read::{LocatedNote, Stat, still_names};
 
 impl Editor {
-    /// Reads, applies, writes a temporary file, journals, checks, exchanges, looks at what was
-    /// displaced, tells, clears.
+    /// Reads, applies, writes a temporary file, journals, checks, exchanges, checks the displaced file, notifies,
+    /// clears.
     pub(super) fn attempt_swap(
         &self,
         task: &mut EditTask<'_>,
@@ -76,8 +76,8 @@ impl Editor {
         )
     }
 
-    /// Writes a temporary file, journals, checks, exchanges, looks at what was displaced, tells, clears: `script` leads
-    /// from the bytes `before` to `after`.
+    /// Writes a temporary file, journals, checks, exchanges, checks the displaced file, notifies, clears: `script`
+    /// leads from the bytes `before` to `after`.
     fn write_and_exchange(
         &self,
         task: &EditTask<'_>,
@@ -138,7 +138,7 @@ impl Editor {
         let warning = self.finished(task.path, task.why, Some(&before), Some(&after));
         fail_point!("vault::swap::told");
         journal.clear()?;
-        // What was written between the check and the exchange is carried over now, the rest later.
+        // Writes between the check and the exchange are carried over now, the rest later.
         if let Err(error) = self.carry_over_late_writes(journal, Some(&temp)) {
             tracing::warn!(note = %task.path, %error, "late writes will be looked for again");
         }
@@ -146,7 +146,7 @@ impl Editor {
     }
 }
 
-/// Exchanges the two, so that `temp` holds what was displaced. `false` if the note is gone.
+/// Exchanges the two, so that `temp` holds the displaced file. `false` if the note is gone.
 pub(super) fn exchange(dir: &OwnedFd, temp: &str, name: &OsStr) -> io::Result<bool> {
     match rustix::fs::renameat_with(dir, temp, dir, name, RenameFlags::EXCHANGE) {
         Ok(()) => Ok(true),

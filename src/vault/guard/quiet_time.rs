@@ -86,7 +86,7 @@ pub struct SteadyLines {
 }
 
 impl SteadyLines {
-    /// The note was read at `now` and had these lines; others are forgotten.
+    /// Records the lines of the note at `now`; other lines are forgotten.
     pub fn observe<'a>(&mut self, lines: impl IntoIterator<Item = &'a [u8]>, now: Timestamp) {
         let mut before = std::mem::take(&mut self.since);
         for line in lines {

@@ -9,7 +9,7 @@ use crate::vault::path::NotePath;
 /// How long after a write to look again.
 pub const LOOKS: [SignedDuration; 2] = [SignedDuration::from_secs(5), SignedDuration::from_secs(60)];
 
-/// The looks that are still to come. Pure: time is an argument.
+/// The pending checks. Pure: time is an argument.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FollowUps {
     looks: BTreeSet<(Timestamp, NotePath)>,
@@ -25,8 +25,8 @@ impl FollowUps {
         }
     }
 
-    /// The notes to look at now, each once; their looks are done with. Looks that a clock set back
-    /// has moved more than a minute away are due at once.
+    /// Takes the notes to check now, each once. Checks that a clock set back has moved more than a minute away are due
+    /// at once.
     pub fn due(&mut self, now: Timestamp) -> BTreeSet<NotePath> {
         let horizon = now.checked_add(LOOKS[1]).unwrap_or(Timestamp::MAX);
         let (due, later): (BTreeSet<_>, BTreeSet<_>) =

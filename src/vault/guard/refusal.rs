@@ -30,7 +30,7 @@ struct Known {
     shrunk_since: Option<Timestamp>,
 }
 
-/// What is remembered of the notes' lengths.
+/// The recorded lengths of notes.
 #[derive(Debug)]
 pub(in crate::vault) struct KnownLengths {
     file: PathBuf,
@@ -52,7 +52,7 @@ impl KnownLengths {
         Some((metadata.ino(), metadata.mtime_nsec()))
     }
 
-    /// Takes on what other processes have written.
+    /// Reads the lengths that other processes have written.
     fn refresh(&mut self) {
         let version = self.version_on_disk();
         if version.is_some() && version != self.version {
@@ -68,7 +68,7 @@ impl KnownLengths {
     pub(in crate::vault) fn accept(&mut self, path: &NotePath, len: u64, now: Timestamp) {
         self.refresh();
         let known = self.notes.get(path);
-        // Small changes are not worth a write; half of the length is what matters.
+        // Small changes are not worth a write; only half of the length matters.
         let close =
             known.is_some_and(|known| known.shrunk_to.is_none() && known.len.abs_diff(len) <= known.len / 8);
         self.notes.insert(path.clone(), Known { len, seen: now, shrunk_to: None, shrunk_since: None });
@@ -88,8 +88,7 @@ impl KnownLengths {
         }
     }
 
-    /// Refuses a file that is suddenly empty or less than half of what it was, until it has stood so
-    /// for a minute.
+    /// Refuses a file that is suddenly empty or less than half its length, until it has been so for a minute.
     pub(in crate::vault) fn check(
         &mut self,
         path: &NotePath,

@@ -16,7 +16,7 @@
 /// Files up to this many bytes are journalled whole.
 pub(super) const WHOLE_LIMIT: usize = 256 * 1024;
 
-/// What a disk writes whole or not at all, in bytes.
+/// The unit, in bytes, that a disk writes whole or not at all.
 const SECTOR: usize = 512;
 
 /// So many bytes before the change must be the same for a large file to be recognised.
@@ -29,11 +29,11 @@ pub(in crate::vault) struct ImageChange {
     pub pre_len: usize,
     /// Length of the new image.
     pub post_len: usize,
-    /// Where the images begin to differ.
+    /// The offset where the images begin to differ.
     pub at: usize,
-    /// What stands there in the old image, up to where they are the same again.
+    /// The old image's bytes there, up to the end of the difference.
     pub old: Vec<u8>,
-    /// What stands there in the new image.
+    /// The new image's bytes there.
     pub new: Vec<u8>,
 }
 
@@ -131,12 +131,12 @@ fn common_suffix(left: &[u8], right: &[u8]) -> usize {
     len - end + more
 }
 
-/// What is kept of the old image while the new one is being written.
+/// The part of the old image that is kept while the new one is being written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::vault) enum OldImageGuard {
     /// All of it.
     Whole(Vec<u8>),
-    /// What can't be found again in a torn file.
+    /// The bytes that can't be found again in a torn file.
     Sectors {
         /// Checksum of the bytes before the change, at most [`CONTEXT`] of them.
         context: u32,
@@ -148,7 +148,7 @@ pub(in crate::vault) enum OldImageGuard {
 }
 
 impl OldImageGuard {
-    /// What to keep of `pre` while `script` is carried out.
+    /// The guard of `pre` while `script` is carried out.
     pub(in crate::vault) fn of(script: &ImageChange, pre: &[u8]) -> Self {
         if pre.len() <= WHOLE_LIMIT {
             return Self::Whole(pre.to_vec());
@@ -163,7 +163,7 @@ impl OldImageGuard {
         Self::Sectors { context: context(script, pre), sums, edges }
     }
 
-    /// The old image, found again in what the file holds now; `None` if it isn't there.
+    /// The old image, found again in the file's present bytes; `None` if it isn't there.
     pub(in crate::vault) fn rebuild(&self, script: &ImageChange, now: &[u8]) -> Option<Vec<u8>> {
         match self {
             Self::Whole(pre) => Some(pre.clone()),
@@ -235,7 +235,7 @@ fn lengths_fit(script: &ImageChange, len: usize) -> bool {
     len == script.pre_len || len == script.post_len || (len > script.pre_len && len < script.post_len)
 }
 
-/// What a file with an open journal entry turned out to be.
+/// The state of a file with an open journal entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::vault) enum ImageState {
     /// The old image: the edit had not begun.
@@ -256,7 +256,7 @@ pub(in crate::vault) enum ImageState {
     Other,
 }
 
-/// Tells what `now` is.
+/// Classifies `now`.
 pub(in crate::vault) fn classify(script: &ImageChange, guard: &OldImageGuard, now: &[u8]) -> ImageState {
     let Some((pre, post)) =
         guard.rebuild(script, now).and_then(|pre| script.forward(&pre).map(|post| (pre, post)))

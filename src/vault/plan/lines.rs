@@ -15,7 +15,9 @@ pub(super) fn terminator_at(bytes: &[u8], at: usize) -> usize {
     }
 }
 
-/// What ends the lines of this file: `\r\n` where its first and its last line say so, else `\n`.
+/// The line end of this file: `\r
+/// ` if its first and its last line have it, else `
+/// `.
 pub(super) fn newline_of(bytes: &[u8]) -> &'static [u8] {
     let crlf = |at: Option<usize>| at.is_some_and(|at| at > 0 && bytes[at - 1] == b'\r');
     if crlf(memchr::memchr(b'\n', bytes)) && crlf(memchr::memrchr(b'\n', bytes)) { b"\r\n" } else { b"\n" }
@@ -48,7 +50,7 @@ pub(super) fn heading(line: &[u8]) -> Option<(usize, &[u8])> {
     is_heading.then(|| (level, if closed { words[..open].trim_ascii_end() } else { words }))
 }
 
-/// Whether the file's last line is blank, so that what follows stands apart.
+/// Whether the file's last line is blank, so that appended text is a paragraph of its own.
 pub(super) fn ends_in_blank_line(bytes: &[u8]) -> bool {
     lines(bytes).last().is_none_or(|line| line.text.trim_ascii().is_empty() && !line.terminator.is_empty())
 }
@@ -64,13 +66,13 @@ pub(super) fn begins_line(bytes: &[u8], at: usize) -> bool {
     at == bom_len(bytes) || at > 0 && bytes[at - 1] == b'\n'
 }
 
-/// The live lines whose text is `target`. Looks for the line ends first and compares only lines of
-/// the right length: the lines of a file resemble each other, which makes a search for the bytes slow.
+/// The live lines whose text is `target`. It searches the line ends first and compares only lines of the right length:
+/// the lines of a file resemble each other, which makes a search for the bytes slow.
 pub(super) fn live_lines_equal_to<'a>(bytes: &'a [u8], target: &[u8]) -> Vec<Line<'a>> {
     let mut found: Vec<Line<'a>> = Vec::new();
     let body = bom_len(bytes);
     let mut start = body;
-    // Where the last line that was not the target differed from it: most likely the next one does too.
+    // The position where the last other line differed from the target: most likely the next one does too.
     let mut probe = 0;
     for end in memchr::memchr_iter(b'\n', &bytes[body..]).map(|at| at + body).chain([bytes.len()]) {
         let fits = end - start == target.len() || end - start == target.len() + 1;
@@ -84,7 +86,7 @@ pub(super) fn live_lines_equal_to<'a>(bytes: &'a [u8], target: &[u8]) -> Vec<Lin
         start = end + 1;
     }
     if let Some(last) = found.last() {
-        // What follows the last candidate has no say, save where it ends the frontmatter.
+        // The text behind the last candidate doesn't matter, unless it ends the frontmatter.
         let end = if starts_frontmatter(bytes) { bytes.len() } else { last.end() };
         let live = Liveness::of(&bytes[..end]);
         found.retain(|line| live.is_live(line.start));
@@ -117,7 +119,7 @@ impl Liveness {
     }
 }
 
-/// Whether anything in the text could open a fence or a comment. Two looks at the memory.
+/// Whether anything in the text could open a fence or a comment. Two searches of the memory.
 fn has_marks(bytes: &[u8]) -> bool {
     let is_mark = |at: usize| match bytes[at] {
         b'%' => bytes[at..].starts_with(b"%%"),

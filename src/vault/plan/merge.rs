@@ -36,8 +36,8 @@ pub(super) fn hunks(base: &[Cow<'_, [u8]>], other: &[Cow<'_, [u8]>]) -> Vec<Hunk
         .collect()
 }
 
-/// Brings what changed from `base` to `late` into `now`. `ours` is what we had put in the base's
-/// place: lines that it brought in a line's stead give way where a person changed the same line.
+/// Brings the changes from `base` to `late` into `now`. `ours` is what we had put in the base's place: lines that it
+/// brought in a line's stead give way where a person changed the same line.
 pub(in crate::vault) fn carry_over(base: &[u8], late: &[u8], ours: &[u8], now: &[u8]) -> Vec<u8> {
     if now == base || now == late {
         return late.to_vec();

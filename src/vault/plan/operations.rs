@@ -31,7 +31,7 @@ pub enum Operation {
     ReplaceLine {
         /// The line without its terminator.
         line: Vec<u8>,
-        /// What stands there afterwards.
+        /// The new text.
         with: Vec<u8>,
     },
     /// Adds text at the end of the file, after a missing last newline, and ends it with one.
@@ -47,7 +47,7 @@ pub enum Operation {
         /// The text; its lines end as the file's do.
         text: Vec<u8>,
     },
-    /// Changes the status of a commitment, if it still is what was expected.
+    /// Changes the status of a commitment, if it still has the expected one.
     SetCommitmentStatus {
         /// The commitment's id.
         id: String,
@@ -65,7 +65,7 @@ pub enum Operation {
     ReplaceRange {
         /// The passage.
         bytes: Vec<u8>,
-        /// What stands there afterwards.
+        /// The new text.
         with: Vec<u8>,
     },
     /// Replaces everything, if the file is exactly as expected.
@@ -82,8 +82,8 @@ pub enum Operation {
     },
 }
 
-/// Applies `ops` in order, each to what the one before it left, and says what became of each. A
-/// missing file is empty bytes here; [`apply_to`] tells the two apart.
+/// Applies `ops` in order, each to the result of the one before it, and returns the outcome of each. A missing file is
+/// empty bytes here; [`apply_to`] distinguishes the two.
 pub fn apply(ops: &[Operation], bytes: &[u8]) -> (Vec<u8>, Vec<OpOutcome>) {
     let (after, outcomes) = apply_to(ops, Some(bytes));
     (after.unwrap_or_default(), outcomes)
@@ -154,7 +154,7 @@ fn step(op: &Operation, state: &mut Option<Cow<'_, [u8]>>) -> OpOutcome {
     }
 }
 
-/// What an operation that doesn't concern the file as a whole replaces.
+/// The splices of an operation that doesn't concern the file as a whole.
 fn splices_of(op: &Operation, now: &[u8]) -> Option<Result<Vec<Splice>, DropReason>> {
     Some(match op {
         Operation::DeleteLine { line } => line_splices(now, line, None),
@@ -175,7 +175,7 @@ fn splices_of(op: &Operation, now: &[u8]) -> Option<Result<Vec<Splice>, DropReas
     })
 }
 
-/// What is to become of a file.
+/// The new state of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::vault) enum FileAfter {
     /// Nothing.
@@ -184,11 +184,11 @@ pub(in crate::vault) enum FileAfter {
     Missing,
     /// These bytes.
     Bytes(Vec<u8>),
-    /// One change of what it is.
+    /// One change of its bytes.
     Change(ImageChange),
 }
 
-/// As [`apply_to`], but telling a change apart from a whole new file where that saves copying it.
+/// As [`apply_to`], but with a change instead of a whole new file where that saves copying it.
 pub(in crate::vault) fn change_to(ops: &[Operation], before: Option<&[u8]>) -> (FileAfter, Vec<OpOutcome>) {
     if let Some(now) = before {
         if let [op] = ops {
@@ -211,7 +211,7 @@ pub(in crate::vault) fn change_to(ops: &[Operation], before: Option<&[u8]>) -> (
     (after, outcomes)
 }
 
-/// Several replacements, in order, as one of what lies between the first and the last.
+/// Several replacements, in order, as one of everything between the first and the last.
 fn one_change(now: &[u8], splices: &[Splice]) -> FileAfter {
     let (Some(first), Some(last)) = (splices.first(), splices.last()) else { return FileAfter::Same };
     let range = first.at.start..last.at.end;
@@ -278,7 +278,7 @@ fn change_lines(ops: &[Operation], state: &mut Option<Cow<'_, [u8]>>) -> Vec<OpO
     outcomes
 }
 
-/// What a [batch](line_batch) replaces.
+/// The splices of a [batch](line_batch).
 fn batch_splices(ops: &[Operation], now: &[u8]) -> (Vec<Splice>, Vec<OpOutcome>) {
     let targets: std::collections::HashMap<&[u8], usize> = ops
         .iter()

@@ -11,12 +11,12 @@ pub enum DropReason {
     /// It is there, but has changed.
     #[error("it has been changed in the meantime")]
     Changed,
-    /// It is there more than once, and it can't be told which is meant.
+    /// It occurs more than once, and the intended one is unknown.
     #[error("it is there more than once")]
     NotUnique,
 }
 
-/// What became of an operation.
+/// The outcome of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum OpOutcome {
     /// Done.

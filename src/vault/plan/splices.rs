@@ -42,7 +42,7 @@ pub(super) fn line_splices(
     if splices.is_empty() { Err(DropReason::Gone) } else { Ok(splices) }
 }
 
-/// Where `passage` stands as whole lines: once, beginning on a live line or at the file's start.
+/// The position of `passage` as whole lines: once, beginning on a live line or at the file's start.
 pub(super) fn find_range(bytes: &[u8], passage: &[u8]) -> Result<Range<usize>, DropReason> {
     if passage.is_empty() {
         return Err(DropReason::NotUnique);
@@ -63,7 +63,7 @@ pub(super) fn find_range(bytes: &[u8], passage: &[u8]) -> Result<Range<usize>, D
         })
         .collect();
     let live = text::Liveness::of(bytes);
-    // What begins a file begins no comment or code block; Obsidian's frontmatter may be a commitment all the same.
+    // The start of a file is in no comment or code block; Obsidian's frontmatter may be a commitment all the same.
     let body = bom_len(bytes);
     let mut found = candidates.into_iter().filter(|&start| start == body || live.is_live(start));
     match (found.next(), found.next()) {

@@ -28,8 +28,8 @@ pub struct Overlap {
     pub second: Vec<u8>,
 }
 
-/// Brings together what changed from `base` to `first` and to `second`. Without a base only what both have is taken for
-/// old, so nothing is taken for removed.
+/// Merges the changes from `base` to `first` and to `second`. Without a base only lines that both have count as old, so
+/// nothing counts as removed.
 pub fn three_way_merge(base: Option<&[u8]>, first: &[u8], second: &[u8]) -> Merged {
     let ends = first.ends_with(b"\n") || second.ends_with(b"\n");
     let (first, second) = (lines(first), lines(second));

@@ -35,7 +35,7 @@ pub struct Vault {
     limit: u64,
 }
 
-/// Where a note really lies, links resolved: an open folder and a name in it.
+/// The real place of a note, links resolved: an open folder and a name in it.
 #[derive(Debug)]
 pub(in crate::vault) struct LocatedNote {
     pub dir: OwnedFd,
@@ -90,8 +90,8 @@ impl Vault {
         self.root.is_dir()
     }
 
-    /// Where `path` stands on disk, for messages and other programs. Opening it that way would
-    /// follow links out of the vault; use [`Vault::read`].
+    /// The place of `path` on disk, for messages and other programs. Opening it that way would follow links out of the
+    /// vault; use [`Vault::read`].
     pub fn absolute(&self, path: &NotePath) -> PathBuf {
         self.root.join(path.as_str())
     }
@@ -135,8 +135,8 @@ impl Vault {
         matches!(self.stat(path), Ok(Some(_)))
     }
 
-    /// The path as its names stand on disk: an accent may be one character there and two in what was typed, or the other
-    /// way round. Where there is nothing of that name, the path as it is.
+    /// The path with its names as on disk: an accent may be one character there and two in the typed text, or the other
+    /// way round. If there is no such name, the path is returned as it is.
     #[must_use]
     pub fn as_it_stands(&self, path: NotePath) -> NotePath {
         if path.as_str().is_ascii() || self.absolute(&path).symlink_metadata().is_ok() {
@@ -165,8 +165,8 @@ impl Vault {
         Ok(self.open_file(path, OFlags::RDONLY)?.0)
     }
 
-    /// Opens a regular file; anything else is an error that names what it is. Never blocks on a
-    /// pipe; waits where another process holds a lease on the file.
+    /// Opens a regular file; anything else is an error that names its kind. Never blocks on a pipe; waits where another
+    /// process holds a lease on the file.
     pub(in crate::vault) fn open_file(
         &self,
         path: &NotePath,
@@ -325,7 +325,7 @@ impl Vault {
     }
 }
 
-/// Opens a name without its content: for looking at what it is.
+/// Opens a name without its content, for its metadata.
 #[cfg(target_os = "linux")]
 const PATH_ONLY: OFlags = OFlags::PATH;
 #[cfg(not(target_os = "linux"))]

@@ -5,7 +5,7 @@ use rustix::fs::FileType;
 use crate::vault::error::VaultError;
 use crate::vault::path::NotePath;
 
-/// What the file system says of a file.
+/// The metadata of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stat {
     /// Length in bytes.
@@ -49,7 +49,7 @@ pub(super) fn check_kind(path: &NotePath, kind: FileType) -> Result<(), VaultErr
     }
 }
 
-/// What something is, with its article; `None` for a regular file.
+/// The kind of a file, with its article; `None` for a regular file.
 pub(super) fn describe(kind: FileType) -> Option<&'static str> {
     match kind {
         FileType::RegularFile => None,

@@ -29,7 +29,7 @@ use crate::vault::path::NotePath;
 
 /// Folders deeper than this are not entered.
 const MAX_DEPTH: usize = 100;
-/// So many folders that wait are worth a second thread.
+/// The number of waiting folders from which a second thread is worth it.
 const MANY: usize = 4;
 
 /// Which files to list.
@@ -44,7 +44,7 @@ pub struct WalkOptions {
     pub under: Option<NotePath>,
     /// Files and folders to leave out.
     pub exclude: Vec<NotePath>,
-    /// As many threads as there are cores, for who can't answer before all of a large vault is listed.
+    /// As many threads as there are cores, for callers that need all of a large vault before they can answer.
     pub wide: bool,
 }
 
@@ -104,7 +104,7 @@ pub struct WalkEntry {
 pub enum SkipReason {
     /// The name is not UTF-8, or has a character that no note's path may have.
     Name,
-    /// A link; what it leads to inside the vault is listed where it lies.
+    /// A link; its target inside the vault is listed at its real place.
     Link,
     /// A folder, pipe, socket or device in the place of a note, with its article.
     NotAFile(&'static str),
@@ -131,13 +131,13 @@ impl fmt::Display for SkipReason {
 /// A name that was not listed, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skipped {
-    /// Where, relative to the vault; may be no UTF-8.
+    /// Its path, relative to the vault; may be no UTF-8.
     pub path: PathBuf,
     /// Why.
     pub reason: SkipReason,
 }
 
-/// What a walk found.
+/// The result of a walk.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Walk {
     /// The files, ordered by path.

@@ -15,7 +15,7 @@ use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _, 
 
 use crate::vault::watch::{Identity, WatchEvent, identity};
 
-/// The folder of cookies, and those that came through and were not told yet.
+/// The folder of cookies, and those whose events came and are not reported yet.
 #[derive(Debug)]
 pub(super) struct Cookies {
     folder: PathBuf,
@@ -74,7 +74,7 @@ impl Cookies {
         !self.seen.is_empty()
     }
 
-    /// What is to be told once everything before it has been.
+    /// The cookies to report, once all earlier events are reported.
     pub(super) fn take(&mut self) -> Option<WatchEvent> {
         self.has_come().then(|| WatchEvent::CaughtUp(std::mem::take(&mut self.seen)))
     }

@@ -9,13 +9,13 @@ use std::{
 use crate::vault::path::NotePath;
 use crate::vault::watch::{WatchEvent, WatchTimes};
 
-/// What has been seen and not told yet.
+/// The changes that are not reported yet.
 #[derive(Debug)]
 pub(super) struct Collector {
     times: WatchTimes,
     dirty: BTreeSet<NotePath>,
     /// Of these, the ones that aren't reported yet.
-    stirring: BTreeSet<NotePath>,
+    unreported: BTreeSet<NotePath>,
     first: Option<Instant>,
     last: Option<Instant>,
     rescan: Option<String>,
@@ -28,7 +28,7 @@ impl Collector {
         Self {
             times,
             dirty: BTreeSet::new(),
-            stirring: BTreeSet::new(),
+            unreported: BTreeSet::new(),
             first: None,
             last: None,
             rescan: None,
@@ -37,16 +37,16 @@ impl Collector {
         }
     }
 
-    /// A note or a folder has changed, come or gone.
+    /// A note or a folder has changed, appeared or vanished.
     pub(super) fn dirty(&mut self, path: NotePath, now: Instant) {
         if self.dirty.insert(path.clone()) {
-            self.stirring.insert(path);
+            self.unreported.insert(path);
         }
         self.first.get_or_insert(now);
         self.last = Some(now);
     }
 
-    /// Events may be missing: everything has to be looked at.
+    /// Events may be missing: everything has to be read.
     pub(super) fn rescan(&mut self, why: impl Into<String>) {
         self.rescan.get_or_insert_with(|| why.into());
     }
@@ -56,7 +56,7 @@ impl Collector {
         self.times.rescan_every = self.times.rescan_every.min(Duration::from_secs(60));
     }
 
-    /// The vault has vanished; what was seen of it is void.
+    /// The vault has vanished; collected changes are void.
     pub(super) fn gone(&mut self) {
         self.is_gone = true;
         self.forget();
@@ -69,12 +69,12 @@ impl Collector {
         self.rescan("the vault is there again");
     }
 
-    /// What is about to be told.
+    /// The changes that are about to be reported.
     pub(super) fn coming(&self) -> impl Iterator<Item = &NotePath> {
         self.dirty.iter()
     }
 
-    /// What is to be told at `now`.
+    /// The event to report at `now`.
     pub(super) fn take(&mut self, now: Instant) -> Option<WatchEvent> {
         if self.is_gone {
             return None;
@@ -87,8 +87,8 @@ impl Collector {
             self.forget();
             return Some(WatchEvent::Rescan(why));
         }
-        if !self.stirring.is_empty() {
-            return Some(WatchEvent::Stirring(std::mem::take(&mut self.stirring)));
+        if !self.unreported.is_empty() {
+            return Some(WatchEvent::FirstChange(std::mem::take(&mut self.unreported)));
         }
         let (first, last) = (self.first?, self.last?);
         if now.duration_since(last) < self.times.settle && now.duration_since(first) < self.times.settle * 5 {
@@ -100,11 +100,11 @@ impl Collector {
 
     fn forget(&mut self) {
         self.dirty.clear();
-        self.stirring.clear();
+        self.unreported.clear();
         (self.first, self.last) = (None, None);
     }
 
-    /// How long nothing will have to be told if nothing happens.
+    /// The time for which nothing has to be reported if nothing happens.
     pub(super) fn idle_for(&self, now: Instant) -> Duration {
         let until = |at: Instant| at.saturating_duration_since(now);
         let mut idle = self.times.presence_every.min(until(self.last_rescan + self.times.rescan_every));
@@ -128,13 +128,13 @@ mod tests {
         let start = Instant::now();
         let at = |millis: u64| start + Duration::from_millis(millis);
         let mut collector = Collector::new(WatchTimes::default(), start);
-        let stirring = |name: &str| Some(WatchEvent::Stirring(BTreeSet::from([path(name)])));
+        let unreported = |name: &str| Some(WatchEvent::FirstChange(BTreeSet::from([path(name)])));
         collector.dirty(path("a.md"), at(0));
-        assert_eq!(collector.take(at(0)), stirring("a.md"));
+        assert_eq!(collector.take(at(0)), unreported("a.md"));
         assert_eq!(collector.take(at(40)), None);
         collector.dirty(path("a.md"), at(40));
         collector.dirty(path("b.md"), at(40));
-        assert_eq!(collector.take(at(40)), stirring("b.md"));
+        assert_eq!(collector.take(at(40)), unreported("b.md"));
         assert_eq!(collector.take(at(60)), None);
         assert_eq!(
             collector.take(at(90)),

@@ -13,7 +13,7 @@ use crate::vault::read::WalkOptions;
 /// So often the vault is walked after its folders have changed, until no more are new.
 const ROUNDS: usize = 10;
 
-/// Whether what was to be watched was not there, though it may be by now.
+/// Whether the folder to watch was missing, though it may exist by now.
 fn is_gone(error: &notify::Error) -> bool {
     match &error.kind {
         notify::ErrorKind::PathNotFound => true,
@@ -48,11 +48,11 @@ impl Watch {
         Ok(())
     }
 
-    /// Watches the folders that are new and no longer those that are gone. Notes in a new folder are
-    /// dirty; that a folder is gone asks for a rescan.
+    /// Watches new folders, and stops watching deleted ones. Notes in a new folder are dirty; a deleted folder asks for
+    /// a rescan.
     pub(super) fn follow_folders(&mut self, is_first: bool) {
         let options = WalkOptions { extensions: Vec::new(), ..WalkOptions::default() };
-        // What was written into these before they had their watch has no event: the next walk finds it.
+        // Writes into these before they had their watch have no event: the next walk finds them.
         let mut fresh: BTreeSet<NotePath> = BTreeSet::new();
         // A folder may appear in a new folder while that is being watched; a few rounds settle it.
         for _ in 0..ROUNDS {
@@ -75,7 +75,7 @@ impl Watch {
                 if cfg!(target_os = "linux")
                     && let Some(watcher) = &mut self.watcher
                 {
-                    // Its watch is gone with it already where it was deleted.
+                    // If the folder was deleted, its watch is gone already.
                     drop(watcher.unwatch(&self.vault.absolute(path)));
                 }
                 self.collector.rescan(format!("the folder `{path}` was moved or removed"));
@@ -105,7 +105,7 @@ impl Watch {
         self.collector.rescan("folders come faster than they can be watched");
     }
 
-    /// Sets a watch, or says that none can be set; `false` if the folder has just gone, and may be there again.
+    /// Sets a watch, or reports that none can be set; `false` if the folder has just vanished, and may be there again.
     pub(super) fn watch_folder(&mut self, path: &NotePath) -> bool {
         if !cfg!(target_os = "linux") || self.is_limited {
             return true;

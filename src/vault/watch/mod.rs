@@ -41,19 +41,19 @@ use super::read::{Vault, WalkEntry, WalkOptions, conflict};
 /// Something that may have happened in the vault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WatchEvent {
-    /// These notes are changing: told at the first sign, before the [`WatchEvent::Dirty`] that follows
-    /// once they have settled (or the [`WatchEvent::Rescan`] that stands for it).
-    Stirring(BTreeSet<NotePath>),
-    /// These notes, or folders, may have changed, come or gone.
+    /// These notes are changing: reported at the first sign, before the [`WatchEvent::Dirty`] that follows once they
+    /// have settled (or the [`WatchEvent::Rescan`] in its place).
+    FirstChange(BTreeSet<NotePath>),
+    /// These notes, or folders, may have changed, appeared or vanished.
     Dirty(BTreeSet<NotePath>),
     /// Anything may have changed, for the reason given.
     Rescan(String),
-    /// All files were looked at: so many had changed or gone without an event, and are told with this.
-    Looked {
+    /// All files were polled: so many had changed or vanished without an event, and are reported with this.
+    Polled {
         /// How many; 0 where the watcher and the look agree.
         unseen: usize,
     },
-    /// All that happened before these cookies were made has been told.
+    /// All events before these cookies have been reported.
     CaughtUp(BTreeSet<String>),
     /// The vault's folder is not there any more, or its disk is unmounted.
     VaultGone,
@@ -66,13 +66,13 @@ pub enum WatchEvent {
 /// How long things take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WatchTimes {
-    /// Changes are told when there have been no more for so long, or after five times as long.
+    /// Changes are reported after so long without another one, or after five times as long.
     pub settle: Duration,
     /// A rescan comes at least so often.
     pub rescan_every: Duration,
     /// How often it is checked that the vault is there.
     pub presence_every: Duration,
-    /// How often all files are looked at for what no event told; more seldom where a look takes long.
+    /// The interval at which all files are polled for changes without an event; longer if a poll is slow.
     pub look_every: Duration,
 }
 
@@ -114,14 +114,14 @@ enum Message {
 }
 
 impl Watcher {
-    /// Watches `vault` and calls `on` from a thread of its own, with the usual [`WatchTimes`]. When
-    /// it returns, every later change will be told.
+    /// Watches `vault` and calls `on` from a thread of its own, with the usual [`WatchTimes`]. When it returns, every
+    /// later change will be reported.
     pub fn start(vault: &Vault, on: impl FnMut(WatchEvent) + Send + 'static) -> Result<Self, WatchError> {
         Self::start_with(vault, WatchTimes::default(), None, on)
     }
 
     /// As [`Watcher::start`], with other times, and with a folder of ours for cookies: after the name of each file that
-    /// a process makes in there, [`WatchEvent::CaughtUp`] tells that nothing before it is untold.
+    /// a process makes in there, [`WatchEvent::CaughtUp`] says that all earlier events are reported.
     pub fn start_with(
         vault: &Vault,
         times: WatchTimes,
@@ -137,9 +137,9 @@ impl Watcher {
             cookies: cookies.map(Cookies::new),
             identity: identity(vault.root()),
             collector: Collector::new(times, Instant::now()),
-            looks: StatPoll::default(),
+            stat_poll: StatPoll::default(),
             next_look: Instant::now() + times.presence_every,
-            settles: None,
+            poll_settles: None,
             is_limited: false,
             is_unsettled: false,
             times,
@@ -192,16 +192,16 @@ struct Watch {
     vault: Vault,
     sender: Sender<Message>,
     watcher: Option<RecommendedWatcher>,
-    /// The folders that are watched, each with what it was when its watch was set.
+    /// The watched folders, each with its identity when its watch was set.
     folders: BTreeMap<NotePath, Identity>,
     cookies: Option<Cookies>,
-    /// The vault's folder, `None` while it is gone.
+    /// The vault's folder, `None` while it is missing.
     identity: Option<Identity>,
     collector: Collector,
-    looks: StatPoll,
+    stat_poll: StatPoll,
     next_look: Instant,
     /// When the events have come that were on their way at the last look.
-    settles: Option<Instant>,
+    poll_settles: Option<Instant>,
     is_limited: bool,
     /// Folders come and go so fast that some may have no watch yet.
     is_unsettled: bool,
@@ -238,12 +238,12 @@ impl Watch {
                 looked = Instant::now();
                 self.check_presence();
             }
-            self.look(Instant::now());
+            self.poll(Instant::now());
             while let Some(event) = self.collector.take(Instant::now()) {
                 self.remember(&event);
                 (self.on)(event);
             }
-            // A vault that is gone has no events, so none says that it was all.
+            // A missing vault has no events, so a lack of events proves nothing.
             if self.identity.is_some()
                 && let Some(event) = self.cookies.as_mut().and_then(Cookies::take)
             {
@@ -252,15 +252,16 @@ impl Watch {
         }
     }
 
-    /// Looks at all files when it is time, and tells what the last look found once events have had time to come.
-    fn look(&mut self, now: Instant) {
+    /// Polls all files when it is time, and reports the missed changes of the last poll once events have had time to
+    /// come.
+    fn poll(&mut self, now: Instant) {
         if self.identity.is_none() {
             return;
         }
-        if self.settles.is_some_and(|at| at <= now) {
-            self.settles = None;
-            if let Some(unseen) = self.looks.settle(self.collector.coming()) {
-                (self.on)(WatchEvent::Looked { unseen: unseen.changed.len() + unseen.gone });
+        if self.poll_settles.is_some_and(|at| at <= now) {
+            self.poll_settles = None;
+            if let Some(unseen) = self.stat_poll.settle(self.collector.coming()) {
+                (self.on)(WatchEvent::Polled { unseen: unseen.changed.len() + unseen.gone });
                 if unseen.gone > 0 {
                     self.collector.rescan("files went without an event");
                 }
@@ -269,20 +270,21 @@ impl Watch {
         }
         if self.next_look <= now {
             if let Ok(walk) = self.vault.walk(&every_file()) {
-                self.looks.look(walk.entries.iter().map(seen));
-                self.settles = Some(now + self.times.presence_every);
+                self.stat_poll.compare(walk.entries.iter().map(seen));
+                self.poll_settles = Some(now + self.times.presence_every);
             }
             self.next_look = now + self.times.look_every.max(now.elapsed() * LOOKS_AT_MOST);
         }
     }
 
-    /// Remembers what the files are that are being told.
+    /// Records the state of files that are being reported.
     fn remember(&mut self, event: &WatchEvent) {
         match event {
             WatchEvent::Dirty(paths) => {
                 for path in paths {
                     let meta = fs::symlink_metadata(self.vault.absolute(path)).ok();
-                    self.looks.told(path, meta.filter(fs::Metadata::is_file).map(|meta| seen_of(&meta)));
+                    self.stat_poll
+                        .reported(path, meta.filter(fs::Metadata::is_file).map(|meta| seen_of(&meta)));
                 }
             }
             WatchEvent::Rescan(_) => self.remember_all(),
@@ -292,8 +294,8 @@ impl Watch {
 
     fn remember_all(&mut self) {
         if let Ok(walk) = self.vault.walk(&every_file()) {
-            self.looks.all(walk.entries.iter().map(seen));
-            self.settles = None;
+            self.stat_poll.all(walk.entries.iter().map(seen));
+            self.poll_settles = None;
         }
     }
 
@@ -301,7 +303,7 @@ impl Watch {
         self.cookies.as_ref().is_some_and(Cookies::has_come)
     }
 
-    /// Notes what an event says; `true` if folders have come, gone or moved.
+    /// Records an event; `true` if folders have appeared, vanished or moved.
     fn take_in(&mut self, event: notify::Result<Event>) -> bool {
         let event = match event {
             Ok(event) => event,
@@ -321,7 +323,7 @@ impl Watch {
             event.kind,
             EventKind::Create(CreateKind::Folder) | EventKind::Remove(RemoveKind::Folder)
         );
-        // The system has ended the watches of what was there, even if the same folder is made or moved back at once.
+        // The system has ended the watches of these, even if the same folder is made or moved back at once.
         let left = matches!(
             event.kind,
             EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(RenameMode::From))
@@ -343,7 +345,7 @@ impl Watch {
         folders
     }
 
-    /// The path in the vault that an event is about; none for what is hidden or temporary.
+    /// The path in the vault that an event is about; `None` for a hidden or temporary file.
     fn note_path(&self, path: &Path) -> Option<NotePath> {
         let inside = path.strip_prefix(self.vault.root()).ok()?.to_str()?;
         let path = NotePath::new(inside).ok()?;

@@ -9,14 +9,14 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::vault::path::NotePath;
 
-/// What is seen of a file without reading it: size, time of the last change in nanoseconds, file system, number.
+/// The stat of a file: size, time of the last change in nanoseconds, file system, number.
 pub(super) type FileStamp = (u64, i64, u64, u64);
 
-/// What is remembered of the files: a hash of each path, and one of what was seen.
+/// The known state of the files: a hash of each path, and one of its stat.
 #[derive(Debug, Default)]
 pub(super) struct StatPoll {
     known: HashMap<u64, u64>,
-    /// What the last look found, until it is clear what of it was told.
+    /// The changes that the last poll found, until it is clear which of them had an event.
     found: Option<Found>,
 }
 
@@ -24,16 +24,16 @@ pub(super) struct StatPoll {
 struct Found {
     files: HashMap<u64, u64>,
     changed: Vec<NotePath>,
-    /// What was told since the look.
-    told: HashSet<u64>,
+    /// The files that were reported since the poll.
+    reported: HashSet<u64>,
 }
 
-/// What a look found that no event had told.
+/// Changes that a poll found and no event had reported.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct MissedChanges {
     /// Files that changed or came.
     pub changed: Vec<NotePath>,
-    /// How many files are gone.
+    /// The number of vanished files.
     pub gone: usize,
 }
 
@@ -44,26 +44,26 @@ fn hash(value: impl Hash) -> u64 {
 }
 
 impl StatPoll {
-    /// The file is being told, and is this now; `None` where it is gone or no file.
-    pub(super) fn told(&mut self, path: &NotePath, seen: Option<FileStamp>) {
+    /// The file is being reported, with this stat; `None` if it is missing or no file.
+    pub(super) fn reported(&mut self, path: &NotePath, seen: Option<FileStamp>) {
         let key = hash(path);
         match seen {
             Some(seen) => drop(self.known.insert(key, hash(seen))),
             None => drop(self.known.remove(&key)),
         }
         if let Some(found) = &mut self.found {
-            found.told.insert(key);
+            found.reported.insert(key);
         }
     }
 
-    /// All files as they are, where everything is told anew.
+    /// The stats of all files, when everything is reported anew.
     pub(super) fn all<'a>(&mut self, files: impl Iterator<Item = (&'a NotePath, FileStamp)>) {
         self.known = files.map(|(path, seen)| (hash(path), hash(seen))).collect();
         self.found = None;
     }
 
     /// A look found these files.
-    pub(super) fn look<'a>(&mut self, files: impl Iterator<Item = (&'a NotePath, FileStamp)>) {
+    pub(super) fn compare<'a>(&mut self, files: impl Iterator<Item = (&'a NotePath, FileStamp)>) {
         let mut found = Found::default();
         for (path, seen) in files {
             let (key, mark) = (hash(path), hash(seen));
@@ -75,18 +75,18 @@ impl StatPoll {
         self.found = Some(found);
     }
 
-    /// Once the events that were on their way have come: what of the last look was not told and isn't `coming`, which is
-    /// about to be told. `None` where there was no look since.
+    /// Once the events that were on their way have come: the changes of the last poll that were not reported and aren't
+    /// `coming`, which are about to be. `None` if there was no poll since.
     pub(super) fn settle<'a>(&mut self, coming: impl Iterator<Item = &'a NotePath>) -> Option<MissedChanges> {
-        let Found { files, changed, mut told } = self.found.take()?;
-        told.extend(coming.map(hash));
+        let Found { files, changed, mut reported } = self.found.take()?;
+        reported.extend(coming.map(hash));
         let mut unseen = MissedChanges::default();
-        for path in changed.into_iter().filter(|path| !told.contains(&hash(path))) {
+        for path in changed.into_iter().filter(|path| !reported.contains(&hash(path))) {
             self.known.insert(hash(&path), files[&hash(&path)]);
             unseen.changed.push(path);
         }
         let before = self.known.len();
-        self.known.retain(|key, _| files.contains_key(key) || told.contains(key));
+        self.known.retain(|key, _| files.contains_key(key) || reported.contains(key));
         unseen.gone = before - self.known.len();
         Some(unseen)
     }
@@ -105,21 +105,21 @@ mod tests {
         let (a, b, c, d) = (path("a.md"), path("b.md"), path("c.md"), path("d.md"));
         let (old, new) = ((1, 1, 1, 1), (1, 2, 1, 1));
         let none = || std::iter::empty();
-        let mut looks = StatPoll::default();
-        looks.all([(&a, old), (&b, old), (&c, old)].into_iter());
-        looks.look([(&a, new), (&b, new), (&c, new)].into_iter());
+        let mut stat_poll = StatPoll::default();
+        stat_poll.all([(&a, old), (&b, old), (&c, old)].into_iter());
+        stat_poll.compare([(&a, new), (&b, new), (&c, new)].into_iter());
         // The events of two were on their way, and one file came after the look.
-        looks.told(&a, Some(new));
-        looks.told(&d, Some(new));
-        let unseen = looks.settle([&b].into_iter());
+        stat_poll.reported(&a, Some(new));
+        stat_poll.reported(&d, Some(new));
+        let unseen = stat_poll.settle([&b].into_iter());
         assert_eq!(unseen, Some(MissedChanges { changed: vec![c.clone()], gone: 0 }));
-        assert_eq!(looks.settle(none()), None);
-        looks.told(&b, Some(new));
-        // One went without a word, one was told to be gone.
-        looks.told(&d, None);
-        looks.look([(&a, new), (&b, new)].into_iter());
-        assert_eq!(looks.settle(none()), Some(MissedChanges { changed: Vec::new(), gone: 1 }));
-        looks.look([(&a, new), (&b, new)].into_iter());
-        assert_eq!(looks.settle(none()), Some(MissedChanges::default()));
+        assert_eq!(stat_poll.settle(none()), None);
+        stat_poll.reported(&b, Some(new));
+        // One vanished without an event, one was reported as vanished.
+        stat_poll.reported(&d, None);
+        stat_poll.compare([(&a, new), (&b, new)].into_iter());
+        assert_eq!(stat_poll.settle(none()), Some(MissedChanges { changed: Vec::new(), gone: 1 }));
+        stat_poll.compare([(&a, new), (&b, new)].into_iter());
+        assert_eq!(stat_poll.settle(none()), Some(MissedChanges::default()));
     }
 }

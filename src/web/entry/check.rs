@@ -1,4 +1,4 @@
-//! `doctor`'s check of the page: where it listens, and who is let in.
+//! Checks the page for `doctor`: its address, and the sessions that are let in.
 
 use super::store::{FILE_NAME, Store};
 use crate::doctor::Check;

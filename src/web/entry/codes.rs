@@ -1,4 +1,4 @@
-//! One-time codes: what an address carries until it has become a session.
+//! Makes one-time codes: an address carries one until it has become a session.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -1,4 +1,4 @@
-//! Who is let through: the `Host` of every request, the origin of every change, the cookie. Pure.
+//! Decides which requests are let through: the `Host` of every request, the origin of every change, the cookie. Pure.
 
 use axum::http::{HeaderMap, HeaderName, header};
 

@@ -1,8 +1,8 @@
-//! Who is let in: one-time codes, sessions, and what a request must bring.
+//! Lets requests in: one-time codes, sessions, and the headers that a request must bring.
 //!
-//! - [`codes`]: what an address carries until it has become a session; [`gate`]: host, origin, cookie, token. Pure;
+//! - [`codes`]: the code in an address until it has become a session; [`gate`]: host, origin, cookie, token. Pure;
 //! - [`store`]: sessions, and the ids of forms, on disk;
-//! - [`check`]: `doctor`'s look at where the page listens and who is let in.
+//! - [`check`]: `doctor`'s check of the address and the sessions.
 
 pub(super) mod check;
 pub(super) mod codes;

@@ -1,4 +1,4 @@
-//! What the page keeps: sessions and form ids, in `page.sqlite` of the state directory.
+//! Stores sessions and form ids, in `page.sqlite` of the state directory.
 //!
 //! A session is kept as the hash of its cookie. A form's id is claimed on disk before its change and gets the outcome
 //! after it, so a form that is sent again changes nothing, also after a crash. Deleting the file ends all sessions.

@@ -1,4 +1,4 @@
-//! `/approvals`: what the assistant asks before it does it; once, always, no.
+//! `/approvals`: the assistant's questions before an action; once, always, no.
 
 use maud::{Markup, html};
 use serde::Serialize;

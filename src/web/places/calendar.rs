@@ -1,4 +1,4 @@
-//! `/calendar`: a month or a week with every occurrence; past days show what was told.
+//! `/calendar`: a month or a week with every occurrence; past days show the deliveries.
 
 use std::collections::BTreeMap;
 use std::collections::HashMap;
@@ -195,9 +195,9 @@ fn lines(visit: &Visit<'_>, agenda: &Agenda) -> Lines {
         lines.standing.insert(id, String::from_utf8_lossy(&line.text).trim().to_owned());
     }
     let follow_ups = visit.workspace.memory().ledger().list(false).unwrap_or_default();
-    lines.standing.extend(follow_ups.into_iter().map(|one| (one.id.clone(), one.standing())));
+    lines.standing.extend(follow_ups.into_iter().map(|one| (one.id.clone(), one.fingerprint())));
     for (_, found) in visit.tasks().tasks() {
-        lines.standing.entry(found.id.clone()).or_insert_with(|| found.standing());
+        lines.standing.entry(found.id.clone()).or_insert_with(|| found.fingerprint());
     }
     lines
 }

@@ -11,7 +11,7 @@ use super::Place;
 use super::history::open;
 use crate::brain::health::HealthStore;
 use crate::config::NotifyKind;
-use crate::deliver::instants::retold;
+use crate::deliver::instants::format_instants_in;
 use crate::deliver::{Console, Notifier, send_test};
 use crate::doctor::{self, Check, CheckOutcome, ExtraCheck, Look, Mend, Report, ago};
 use crate::history::{CheckDepth, Deletions, Interrupted, RestoreReport};
@@ -183,7 +183,7 @@ fn written(report: &RestoreReport) -> Result<String, Problem> {
 }
 
 fn daemon(visit: &Visit<'_>, status: &Report) -> Markup {
-    let said = |words: &str| retold(words, visit.now, visit.workspace.zone.tz());
+    let said = |words: &str| format_instants_in(words, visit.now, visit.workspace.zone.tz());
     html! {
         h2 { "Daemon" }
         @match status.daemon.as_ref().filter(|_| status.running) {

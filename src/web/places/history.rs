@@ -1,4 +1,4 @@
-//! `/history`: what was changed, by whom and why; `/history/ID`: one change, and what taking it back would do.
+//! `/history`: all changes, with author and reason; `/history/ID`: one change, and a preview of its undo.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `/inbox`: what could be remembered, with its quote; kept, kept in other words, or declined.
+//! `/inbox`: candidates for memories, with their quotes; kept, kept in other words, or declined.
 
 use maud::{Markup, html};
 

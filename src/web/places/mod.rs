@@ -1,4 +1,4 @@
-//! The places of the page: one file a place, each with what it shows and what it changes.
+//! The places of the page: one file a place, with its view and its changes.
 //!
 //! A place calls the rooms that its commands call, and owns no rule. [`PLACES`] is the list.
 

@@ -1,5 +1,5 @@
-//! `/notes/PATH`: a note as it reads, where its lines come from, how it was, and parts of it brought back. A folder is listed
-//! ([`folders`]).
+//! `/notes/PATH`: a rendered note, the origin of its lines, its earlier states, and restoring parts of it. A folder is
+//! listed ([`folders`]).
 
 mod folders;
 

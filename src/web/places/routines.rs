@@ -1,4 +1,4 @@
-//! `/routines`: scheduled prompts, what ran and what it cost; on, off, now; and the pause of all that is done by itself.
+//! `/routines`: scheduled prompts, their runs and costs; on, off, now; and the pause of all unasked work.
 
 use std::sync::Arc;
 
@@ -296,9 +296,9 @@ fn run(visit: &Visit<'_>, note: &RoutineNote) -> Result<Done, Problem> {
     let to = format!("/routines/{}", encoded(&note.name));
     let turns = Arc::new(TurnJournal::open(&workspace.dirs.state).map_err(Problem::failed)?);
     let console = Arc::new(Console::stderr(workspace.zone.tz().clone()));
-    let (outlets, approvals) =
-        (workspace.outlets_with(console), Arc::new(VaultApprovals::not_waiting(workspace)));
-    let runner = toolbox::runner_with(workspace, turns, Arc::default(), approvals, outlets);
+    let (delivery_order, approvals) =
+        (workspace.delivery_order_with(console), Arc::new(VaultApprovals::not_waiting(workspace)));
+    let runner = toolbox::runner_with(workspace, turns, Arc::default(), approvals, delivery_order);
     let runner = runner.map_err(Problem::failed)?;
     let key =
         routines::claim_now(workspace, runner.journal(), runner.turns(), note).map_err(Problem::failed)?;

@@ -1,4 +1,4 @@
-//! `/search`: what was found, where, and how fresh the answer is.
+//! `/search`: hits with their places, and the freshness of the answer.
 
 use std::sync::Arc;
 

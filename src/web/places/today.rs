@@ -1,4 +1,4 @@
-//! `/`: today. What comes within a week, what waits, what doesn't work, and a line to write into.
+//! `/`: today: items of the next week, waiting items, current faults, and a line to write into.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `/usage`: calls, tokens and cost by day, brain or place, drawn and as a table; budgets and what is left of them.
+//! `/usage`: calls, tokens and cost by day, brain or place, as a chart and as a table; budgets and their remainders.
 
 use std::collections::BTreeMap;
 

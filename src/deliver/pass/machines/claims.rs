@@ -36,10 +36,10 @@ pub(in crate::deliver::pass) async fn allowed(
     let today = context.settings.zone.tz().to_datetime(now).date();
     let mut out = Vec::new();
     for message in due {
-        let Some(place) = context.outlets.name(&message.to) else { continue };
+        let Some(place) = context.delivery_order.name(&message.to) else { continue };
         let judged = Judged::of(context.machines, &message, place);
         for delivery in &judged.never {
-            told_by_another(context, &message, delivery, place)?;
+            sent_by_another(context, &message, delivery, place)?;
         }
         if !judged.waiting.is_empty() {
             // Those of a digest go together or not yet.
@@ -59,16 +59,16 @@ pub(in crate::deliver::pass) async fn allowed(
         let keys =
             |deliveries: &[Delivery]| deliveries.iter().map(|one| one.0.clone()).collect::<HashSet<_>>();
         let (fresh, asked) = (keys(&judged.fresh), keys(&judged.asked));
-        for mut one in messages::apart(&message, today) {
+        for mut one in messages::split_message(&message, today) {
             let (key, _, fact) = &one.deliveries[0];
             if asked.contains(key) && !found.contains(key) {
                 let since = fact.due.min(now).saturating_sub(CLOCKS_DIFFER);
-                one.asks = Some(since.unwrap_or(fact.due));
+                one.lookup_since = Some(since.unwrap_or(fact.due));
             }
-            if fresh.contains(key) || one.asks.is_some() {
+            if fresh.contains(key) || one.lookup_since.is_some() {
                 // The words that were composed for one alone.
                 out.push(if message.deliveries.len() == 1 {
-                    NewMessage { asks: one.asks, ..message.clone() }
+                    NewMessage { lookup_since: one.lookup_since, ..message.clone() }
                 } else {
                     one
                 });
@@ -112,7 +112,7 @@ impl Judged {
 }
 
 /// Another machine told it, or it is not to be told. A copy that is settled is left out.
-fn told_by_another(
+fn sent_by_another(
     context: &PassContext<'_>,
     message: &NewMessage,
     (key, line, fact): &Delivery,
@@ -121,22 +121,22 @@ fn told_by_another(
     if message.to.is_copy() || !are_copies_settled(context, key, fact)? {
         return Ok(());
     }
-    let Some((teller, at)) = context.machines.teller(&claim_key(key, place)) else { return Ok(()) };
+    let Some((sender_machine, at)) = context.machines.teller(&claim_key(key, place)) else { return Ok(()) };
     let told = OtherMachineDelivery {
         key: key.clone(),
         line: *line,
         fact: fact.clone(),
         place: place.to_owned(),
-        teller: context.machines.is_other(&teller).then_some(teller),
+        sender_machine: context.machines.is_other(&sender_machine).then_some(sender_machine),
         at,
         delivered: None,
     };
-    Ok(context.journal.told_elsewhere(&told)?)
+    Ok(context.journal.record_other_machine(&told)?)
 }
 
 /// Whether no further notifier waits for it: a machine that told what counts may have died before it sent the copies.
 fn are_copies_settled(context: &PassContext<'_>, key: &str, fact: &Fact) -> Result<bool, PassError> {
-    for name in context.settings.telling.kinds(&fact.msg).into_iter().skip(1) {
+    for name in context.settings.notify_rules.kinds(&fact.msg).into_iter().skip(1) {
         let is_settled = context.machines.may(&claim_key(key, name)) == May::Never;
         if !is_settled && !context.journal.copied([key], name)?.contains(key) {
             return Ok(false);
@@ -176,7 +176,7 @@ async fn ask_for_digests(
     }
     let mut settled = HashSet::new();
     for (within, deliveries) in digests {
-        let Some(at) = context.outlets.place(&message.to, 0, message.scope) else { continue };
+        let Some(at) = context.delivery_order.place(&message.to, 0, message.scope) else { continue };
         // A place that keeps no nonces finds the same words.
         let text = if message.key == within { message.body.clone() } else { within.clone() };
         let nonce = nonce(MessageKind::Digest, &within, 0, 0);
@@ -196,12 +196,12 @@ async fn ask_for_digests(
             if message.to.is_copy() {
                 continue;
             }
-            context.journal.told_elsewhere(&OtherMachineDelivery {
+            context.journal.record_other_machine(&OtherMachineDelivery {
                 key: key.clone(),
                 line: *line,
                 fact: fact.clone(),
                 place: place.to_owned(),
-                teller: None,
+                sender_machine: None,
                 at: now,
                 delivered: Some(id.clone()),
             })?;
@@ -217,7 +217,7 @@ struct Wants(Vec<Want>);
 impl Wants {
     fn add(&mut self, context: &PassContext<'_>, messages: &[NewMessage]) {
         for message in messages {
-            let Some(place) = context.outlets.name(&message.to) else { continue };
+            let Some(place) = context.delivery_order.name(&message.to) else { continue };
             let within = (message.kind == MessageKind::Digest).then(|| message.key.clone());
             for (key, _, fact) in &message.deliveries {
                 self.push(claim_key(key, place), fact.due, within.clone());
@@ -260,7 +260,7 @@ pub(in crate::deliver::pass) fn want(
     for message in context.journal.messages()? {
         // A message that waits for another attempt is free until then: another machine may get through.
         let is_ready = message.retry.is_none_or(|at| at <= now);
-        if let Some(place) = context.outlets.name(&message.to).filter(|_| is_ready) {
+        if let Some(place) = context.delivery_order.name(&message.to).filter(|_| is_ready) {
             for (key, _, fact) in context.journal.carried(&message.key)? {
                 wants.push(claim_key(&key, place), fact.due, None);
             }
@@ -276,12 +276,12 @@ pub(in crate::deliver::pass) fn mark_left_open(context: &PassContext<'_>) -> Res
     if open.is_empty() {
         return Ok(());
     }
-    for (key, fact, copy) in context.journal.told_here()? {
+    for (key, fact, copy) in context.journal.sent_here()? {
         let to = match copy {
             Some(name) => Recipient::Copy(name),
             None => messages::recipient(context.settings, &fact),
         };
-        let claim = context.outlets.name(&to).map(|place| claim_key(&key, place));
+        let claim = context.delivery_order.name(&to).map(|place| claim_key(&key, place));
         if let Some(claim) = claim.filter(|claim| open.contains(claim)) {
             context.machines.told(&claim);
         }

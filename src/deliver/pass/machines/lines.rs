@@ -48,12 +48,12 @@ pub(in crate::deliver::pass) fn look(
         }
         if open.contains(&key) || !was_read(notes, one.kind) {
             found.insert(key, one);
-        } else if one.due.duration_until(now).abs() <= DAY && !was_told(context, &key)? {
-            let gone_at = one.gone.get_or_insert(now).saturating_add(STILL).unwrap_or(now);
+        } else if one.due.duration_until(now).abs() <= DAY && !was_sent(context, &key)? {
+            let gone_at = one.missing_since.get_or_insert(now).saturating_add(STILL).unwrap_or(now);
             if gone_at <= now {
                 one.claims.iter().for_each(|claim| context.machines.line_went(claim));
             } else {
-                report.again_at(gone_at);
+                report.request_pass(gone_at);
                 found.insert(key, one);
             }
         }
@@ -63,10 +63,10 @@ pub(in crate::deliver::pass) fn look(
 }
 
 fn occurrence(context: &PassContext<'_>, fire: &Fire) -> Occurrence {
-    let counting = context.outlets.name(&messages::recipient(context.settings, &fire.fact));
-    let copies = context.settings.telling.kinds(&fire.fact.msg).into_iter().skip(1);
+    let counting = context.delivery_order.name(&messages::recipient(context.settings, &fire.fact));
+    let copies = context.settings.notify_rules.kinds(&fire.fact.msg).into_iter().skip(1);
     let claims = counting.into_iter().chain(copies).map(|place| claim_key(&fire.key, place)).collect();
-    Occurrence { kind: fire.fact.kind, due: fire.fact.due, claims, gone: None }
+    Occurrence { kind: fire.fact.kind, due: fire.fact.due, claims, missing_since: None }
 }
 
 fn was_read(notes: &Notes, kind: MessageKind) -> bool {
@@ -78,7 +78,7 @@ fn was_read(notes: &Notes, kind: MessageKind) -> bool {
     }
 }
 
-fn was_told(context: &PassContext<'_>, key: &str) -> Result<bool, PassError> {
+fn was_sent(context: &PassContext<'_>, key: &str) -> Result<bool, PassError> {
     let row = context.journal.row(key)?;
     Ok(row.is_some_and(|row| matches!(row.state, DeliveryState::Sent | DeliveryState::Done)))
 }
@@ -86,8 +86,8 @@ fn was_told(context: &PassContext<'_>, key: &str) -> Result<bool, PassError> {
 /// Whether this machine rewrites the line of what was told: its own, and as the voice that of a machine that is away.
 pub(in crate::deliver::pass) fn is_ours(context: &PassContext<'_>, row: &DeliveryRow) -> bool {
     let machines = context.machines;
-    let Some(teller) = &row.teller else { return true };
-    machines.is_alone() || machines.is_voice() && machines.is_away(teller)
+    let Some(sender_machine) = &row.sender_machine else { return true };
+    machines.is_alone() || machines.is_voice() && machines.is_away(sender_machine)
 }
 
 /// When other machines told, or are at telling, lines that still stand here: they are there and rewrite these in their copies,
@@ -109,7 +109,9 @@ pub(in crate::deliver::pass) fn awaited(
     // A mark that a machine made late says nothing of when it told: that was not before it was due.
     let rows = plan.settles.iter().map(|settle| &settle.row);
     let rows = rows.chain(plan.delivered.iter().map(|settle| &settle.row));
-    let told = rows.filter(|row| row.teller.as_ref().is_some_and(|teller| !machines.is_away(teller)));
+    let told = rows.filter(|row| {
+        row.sender_machine.as_ref().is_some_and(|sender_machine| !machines.is_away(sender_machine))
+    });
     let is_others = |fire: &&Fire| {
         occurrence(context, fire).claims.iter().any(|claim| machines.is_claimed_elsewhere(claim))
     };

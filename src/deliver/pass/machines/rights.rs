@@ -7,7 +7,7 @@ use crate::deliver::notifier::{Lookup, MessageKind};
 use crate::deliver::pass::{PassContext, PassError};
 use crate::machines::protocol::{May, claim_key};
 
-/// The claims that a message needs; none for what a person at this machine, or the voice, says.
+/// The claims that a message needs; none for a message of a person at this machine, or of the voice.
 #[derive(Debug, Default)]
 pub(in crate::deliver::pass) struct Rights {
     claims: Vec<String>,
@@ -22,7 +22,7 @@ pub(in crate::deliver::pass) enum Right {
     Yes(Duration),
     /// Not now.
     Wait,
-    /// Nothing is left of it: other machines told what it tells.
+    /// Other machines sent all of it.
     Over,
 }
 
@@ -36,7 +36,7 @@ impl Rights {
             let of_voice = message.kind == MessageKind::Approval;
             return Ok(Self { claims: voice_claim(&message.key).into_iter().collect(), of_voice });
         }
-        let Some(place) = context.outlets.name(&message.to) else { return Ok(Self::default()) };
+        let Some(place) = context.delivery_order.name(&message.to) else { return Ok(Self::default()) };
         let carried = context.journal.carried(&message.key)?;
         Ok(Self { claims: carried.iter().map(|(key, ..)| claim_key(key, place)).collect(), of_voice: false })
     }
@@ -56,7 +56,7 @@ impl Rights {
         Right::Yes(all)
     }
 
-    /// The same for a message whose turn has come: where other machines told all of it, or a part, it is taken apart.
+    /// The same for a message whose turn has come: if other machines sent all of it, or a part, it is split.
     pub async fn turn(&self, context: &PassContext<'_>, message: &Message) -> Result<Right, PassError> {
         let may: Vec<May> = self.claims.iter().map(|claim| context.machines.may(claim)).collect();
         if may.contains(&May::Wait) || !may.contains(&May::Never) {
@@ -71,11 +71,12 @@ impl Rights {
             for ((key, line, fact), claim) in
                 context.journal.carried(&message.key)?.into_iter().zip(&self.claims)
             {
-                if let Some((teller, at)) = context.machines.teller(claim) {
-                    let place = context.outlets.name(&message.to).unwrap_or_default().to_owned();
-                    let teller = context.machines.is_other(&teller).then_some(teller);
-                    let told = OtherMachineDelivery { key, line, fact, place, teller, at, delivered: None };
-                    context.journal.told_elsewhere(&told)?;
+                if let Some((sender_machine, at)) = context.machines.teller(claim) {
+                    let place = context.delivery_order.name(&message.to).unwrap_or_default().to_owned();
+                    let sender_machine = context.machines.is_other(&sender_machine).then_some(sender_machine);
+                    let told =
+                        OtherMachineDelivery { key, line, fact, place, sender_machine, at, delivered: None };
+                    context.journal.record_other_machine(&told)?;
                 }
             }
         }
@@ -85,7 +86,7 @@ impl Rights {
 
     /// Whether the place surely doesn't have the message, or can't be asked.
     async fn is_absent(&self, context: &PassContext<'_>, message: &Message) -> bool {
-        let Some(place) = context.outlets.place(&message.to, message.route, message.scope) else {
+        let Some(place) = context.delivery_order.place(&message.to, message.route, message.scope) else {
             return true;
         };
         for (at, chunk) in message.chunks.iter().enumerate() {
@@ -99,7 +100,7 @@ impl Rights {
     }
 
     /// The channel took all of the message.
-    pub fn told(&self, context: &PassContext<'_>) {
+    pub fn mark_sent(&self, context: &PassContext<'_>) {
         self.claims.iter().for_each(|claim| context.machines.told(claim));
     }
 }

@@ -12,20 +12,20 @@ use jiff::civil;
 
 use super::super::{Mode, PassContext, PassError};
 use super::{DueTask, shortened};
-use crate::deliver::journal::ToldTask;
+use crate::deliver::journal::NotifiedTask;
 use crate::deliver::notifier::Fact;
 use crate::format::lines;
 use crate::format::task::TaskLine;
 use crate::tasks::{task_id, words_of};
 
-/// What was told of which no line is known yet.
+/// Notifications whose line isn't known yet.
 pub(super) struct Moved<'a> {
     context: &'a PassContext<'a>,
     dry: bool,
     /// The keys of all lines that are due.
     standing: HashSet<&'a str>,
     taken: HashSet<String>,
-    told: HashMap<civil::DateTime, Vec<ToldTask>>,
+    told: HashMap<civil::DateTime, Vec<NotifiedTask>>,
 }
 
 impl<'a> Moved<'a> {
@@ -40,10 +40,10 @@ impl<'a> Moved<'a> {
         }
     }
 
-    /// Whether a task without a row was told, or is being told, as it stood before; the row then goes along with it.
-    pub(super) fn was_told(&mut self, due: &DueTask) -> Result<bool, PassError> {
+    /// Whether a task without a row was notified, or is being notified, in an earlier form; the row then moves along.
+    pub(super) fn was_sent(&mut self, due: &DueTask) -> Result<bool, PassError> {
         let Some(gone) = self.gone(due)? else { return Ok(false) };
-        if gone.sure && !self.dry {
+        if gone.is_certain && !self.dry {
             let (id, note) = (due.id.clone(), Some(due.path.clone()));
             let fact = Fact { id, msg: due.said(), note, ..gone.fact };
             self.context.journal.task_moved(&gone.key, &due.key, &due.line(), &fact)?;
@@ -52,41 +52,40 @@ impl<'a> Moved<'a> {
         Ok(true)
     }
 
-    fn gone(&mut self, due: &DueTask) -> Result<Option<ToldTask>, PassError> {
+    fn gone(&mut self, due: &DueTask) -> Result<Option<NotifiedTask>, PassError> {
         let Some(words) = words_of(&due.id) else { return Ok(None) };
-        let same = self.context.journal.tasks_told(words, due.telling.at, due.day().as_ref())?;
+        let same =
+            self.context.journal.notified_tasks(words, due.notification_time.at, due.day().as_ref())?;
         if let Some(gone) = same.into_iter().find(|told| self.is_free(told)) {
             return Ok(Some(gone));
         }
-        if !self.told.contains_key(&due.telling.at) {
-            let told = self.context.journal.tasks_told_at(due.telling.at)?;
-            self.told.insert(due.telling.at, told);
+        if !self.told.contains_key(&due.notification_time.at) {
+            let told = self.context.journal.notified_tasks_at(due.notification_time.at)?;
+            self.told.insert(due.notification_time.at, told);
         }
-        let tagged = |told: &&ToldTask| {
-            self.is_free(told)
-                && is_tagged(told, due)
-                && !still_stands(self.context, &due.path, &told.fact.id)
+        let tagged = |told: &&NotifiedTask| {
+            self.is_free(told) && is_tagged(told, due) && !is_in_note(self.context, &due.path, &told.fact.id)
         };
-        Ok(self.told[&due.telling.at].iter().find(tagged).cloned())
+        Ok(self.told[&due.notification_time.at].iter().find(tagged).cloned())
     }
 
-    fn is_free(&self, told: &ToldTask) -> bool {
+    fn is_free(&self, told: &NotifiedTask) -> bool {
         !self.standing.contains(told.key.as_str()) && !self.taken.contains(&told.key)
     }
 }
 
-/// Whether a line of the same note differs from what was told by tags that were added, or by tags that were taken away.
-fn is_tagged(told: &ToldTask, due: &DueTask) -> bool {
+/// Whether a line of the same note differs from the notified one by added tags, or by removed ones.
+fn is_tagged(told: &NotifiedTask, due: &DueTask) -> bool {
     let fact = &told.fact;
     let words = fact.msg.strip_suffix(&due.path).and_then(|words| words.strip_suffix(" · "));
     let Some(words) = words.filter(|_| fact.note.as_ref() == Some(&due.path)) else { return false };
     let new = shortened(&due.words);
-    let ((words, tags), (new_words, new_tags)) = (apart(words), apart(&new));
+    let ((words, tags), (new_words, new_tags)) = (split_tags(words), split_tags(&new));
     words == new_words && !words.is_empty() && (tags.is_subset(&new_tags) || new_tags.is_subset(&tags))
 }
 
 /// The words without tags, and the tags.
-fn apart(text: &str) -> (Vec<&str>, HashSet<&str>) {
+fn split_tags(text: &str) -> (Vec<&str>, HashSet<&str>) {
     let is_tag = |word: &&str| word.len() > 1 && word.starts_with('#');
     (
         text.split_whitespace().filter(|word| !is_tag(word)).collect(),
@@ -94,9 +93,9 @@ fn apart(text: &str) -> (Vec<&str>, HashSet<&str>) {
     )
 }
 
-/// Whether a line with the words of this id stands in the note, open or done: then the new one is another. Where that can't
-/// be found out it is another, too.
-fn still_stands(context: &PassContext<'_>, path: &str, id: &str) -> bool {
+/// Whether a line with the words of this id is in the note, open or done: then the new one is another. If that can't be
+/// found out, it is another, too.
+fn is_in_note(context: &PassContext<'_>, path: &str, id: &str) -> bool {
     let Some(settings) = &context.settings.tasks else { return true };
     let rules = crate::tasks::rules(context.vault, settings);
     let bytes = crate::vault::NotePath::new(path).ok().and_then(|path| context.vault.read(&path).ok());

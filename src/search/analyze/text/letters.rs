@@ -1,6 +1,6 @@
-//! What the splitter asks of characters: which class one is of, what it folds to, whether it joins two words.
+//! Classifies characters for the splitter: their class, their folded form, and whether they join two words.
 //!
-//! Text enters; classes, folded text and the pieces of a word leave. Nothing is kept between two calls.
+//! Text comes in; classes, folded text and the pieces of a word go out. No state is kept between calls.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;

@@ -1,4 +1,4 @@
-//! What `text` promises, case by case.
+//! Tests of `text`.
 
 use super::*;
 

@@ -1,6 +1,6 @@
-//! One order of what was found: the best block of each note first, and turns merged with notes by their scores.
+//! Merges the results into one order: the best block of each note first, and turns merged with notes by their scores.
 //!
-//! Ranked notes and turns enter. Blocks leave, none with more score than the one before it.
+//! Ranked notes and turns come in. Blocks go out, none with a higher score than the one before it.
 
 use super::tiers::{Placed, Tier, Tiers};
 use crate::embed::fast::FastSet;

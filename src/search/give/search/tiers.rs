@@ -1,6 +1,7 @@
-//! What a found block has of the words as they were typed: a word itself, a heading with it, or only something like it.
+//! Grades a found block by the typed words: the word itself, a heading with it, or only something like it.
 //!
-//! The slots of [`Typed`] enter. Each found block leaves with its [`Tier`]; an answer lists the tiers one behind the other.
+//! The slots of [`Typed`] come in. Each found block goes out with its [`Tier`]; an answer lists one tier after the
+//! other.
 
 use crate::search::give::finder::Find;
 use crate::search::give::words::Filters;

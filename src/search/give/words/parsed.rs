@@ -1,6 +1,6 @@
-//! A typed query at work: it is parsed once, and finds its documents.
+//! Runs a typed query: parses it once, and finds its documents.
 //!
-//! The query and a snapshot enter; the best documents leave, or the newest where only filters were typed.
+//! The query and a snapshot come in; the best documents go out, or the newest if only filters were typed.
 
 use roaring::RoaringBitmap;
 

@@ -1,4 +1,4 @@
-//! What `parse` promises, case by case.
+//! Tests of `parse`.
 
 use super::*;
 use crate::search::read::block::{Kind, Role};

@@ -1,6 +1,6 @@
-//! Text without its markup: what of a callout and of HTML a reader sees.
+//! Strips markup: the text of a callout and of HTML that a reader sees.
 //!
-//! A piece of Markdown enters, plain text leaves.
+//! A piece of Markdown comes in, plain text goes out.
 
 /// A callout's text without its `[!name]` mark.
 pub(super) fn callout_text(text: &str) -> String {

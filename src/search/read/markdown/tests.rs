@@ -1,4 +1,4 @@
-//! What `markdown` promises, case by case.
+//! Tests of `markdown`.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What the best documents are, against a look at one document after the other.
+//! Compares the best documents with those of a linear scan.
 
 use std::sync::Arc;
 

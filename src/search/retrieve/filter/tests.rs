@@ -1,4 +1,4 @@
-//! What `filter` promises, case by case.
+//! Tests of `filter`.
 
 use super::*;
 

@@ -1,7 +1,7 @@
-//! A cache from nothing: a damaged one is made anew, one of another version is wiped.
+//! Makes a new cache: a damaged one is rebuilt, one of another version is wiped.
 //!
-//! The cache's folder enters, and what was wrong. An empty index leaves; a database that is whole keeps its vectors
-//! and its numbers.
+//! The cache's folder comes in, and the fault. An empty index goes out; a database that is whole keeps its vectors and
+//! its numbers.
 
 use std::path::Path;
 

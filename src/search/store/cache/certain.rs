@@ -1,7 +1,7 @@
-//! What makes sure that a commit is there, and that the cache's files are what they were.
+//! Ensures that a commit is complete, and that the cache's files are unchanged.
 //!
-//! A commit enters; its number and the checksums of the files go into the seal. Who opens the cache compares them,
-//! and looks at every byte after a start of the machine.
+//! A commit comes in; its number and the checksums of the files go into the seal. Opening the cache compares them, and
+//! reads every byte after a start of the machine.
 
 use rusqlite::Connection;
 

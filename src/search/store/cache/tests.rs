@@ -1,4 +1,4 @@
-//! What `cache` promises, case by case.
+//! Tests of `cache`.
 
 use super::*;
 

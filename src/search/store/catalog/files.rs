@@ -1,6 +1,6 @@
-//! The files that are known: one row each.
+//! Stores the known files, one row each.
 //!
-//! Paths and rows enter, rows leave. What a look at a folder compares with is [`Look`], a part of the row.
+//! Paths and rows come in, rows go out. A scan of a folder compares with [`Look`], a part of the row.
 
 use rusqlite::{Connection, OptionalExtension, params};
 

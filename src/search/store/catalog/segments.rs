@@ -1,6 +1,6 @@
-//! The segments, and which of their documents died.
+//! Stores the segments, and the numbers of their deleted documents.
 //!
-//! Rows of segments enter and leave; numbers of documents are those of tantivy's segments.
+//! Rows of segments come in and go out; numbers of documents are those of tantivy's segments.
 
 use std::collections::HashMap;
 

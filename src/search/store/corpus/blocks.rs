@@ -1,7 +1,7 @@
 //! The ranking's view of a vault: postings, shapes, speakers, times and built-in vectors of all blocks.
 //!
-//! Blocks are numbered by *slots*: the documents of all segments, one segment behind the other. A note owns a contiguous
-//! run of them in the order of its blocks, so the neighbours of a turn are the slots beside it. Dead notes keep their
+//! Blocks are numbered by *slots*: the documents of all segments, one segment after the other. A note owns a contiguous
+//! run of them in the order of its blocks, so the neighbours of a turn are the adjacent slots. Dead notes keep their
 //! slots until their segment is merged; scores depend on living slots alone.
 
 use std::ops::Range;

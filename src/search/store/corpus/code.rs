@@ -1,10 +1,10 @@
-//! Built-in vectors as the corpus keeps them: two bits a dimension, 64 bytes a vector.
+//! Encodes built-in vectors: two bits a dimension, 64 bytes a vector.
 //!
 //! Each dimension of a unit vector is one of four levels: its sign, and whether it is large. The levels are those that
 //! keep the most of normally distributed numbers (Max, "Quantizing for minimum distortion", 1960). The cosine with a
-//! question's exact vector is off by about 0.02, a fifth of the spread of unrelated texts. A byte a dimension answers two
-//! more of `notes-dev`'s 180 questions among the first ten, for four times the bytes. The signs alone choose what is
-//! looked at ([`crate::search::retrieve::nearest`]).
+//! question's exact vector is off by about 0.02, a fifth of the spread of unrelated texts. A byte a dimension answers
+//! two more of `notes-dev`'s 180 questions among the first ten, for four times the bytes. The signs alone choose the
+//! vectors that are compared ([`crate::search::retrieve::nearest`]).
 
 use crate::embed::table::{DIMENSIONS, normalise};
 

@@ -1,6 +1,6 @@
-//! From a note's blocks to what ranking knows of them, while a segment is written.
+//! Computes the ranking's data of a note's blocks, while a segment is written.
 //!
-//! A note's passages enter. Rows leave, with shape, speaker and vector of each block, and postings of its terms.
+//! A note's passages come in. Rows go out, with shape, speaker and vector of each block, and postings of its terms.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

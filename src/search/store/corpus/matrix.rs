@@ -1,9 +1,9 @@
-//! Vectors as int8 rows in one flat array, and their exact search.
+//! Stores vectors as int8 rows in one flat array, and searches them exactly.
 //!
-//! A unit vector keeps its direction in a byte a dimension with one scale a row; the cosine of two such
-//! rows differs from the exact one by less than 0.01. Every row is compared: for a person's vault that is
-//! both exact and faster than keeping a graph. So vectors of a model that costs something are kept; the built-in ones are
-//! codes ([`crate::search::store::corpus::code`]).
+//! A unit vector keeps its direction in a byte a dimension with one scale a row; the cosine of two such rows differs
+//! from the exact one by less than 0.01. Every row is compared, which is exact and, for a person's vault, faster than
+//! maintaining a graph. Vectors of external models are kept so; the built-in ones are codes
+//! ([`crate::search::store::corpus::code`]).
 
 use crate::embed::table::normalise;
 use crate::search::store::corpus::code::Sums;

@@ -1,4 +1,4 @@
-//! What is kept of words while blocks are taken in: a vault's words come again and again.
+//! Caches words while blocks are added, because a vault's words repeat.
 
 use crate::embed::Embedder;
 use crate::embed::fast::FastMap;

@@ -1,4 +1,4 @@
-//! What is known of a block beside its words, and how it is stored.
+//! Defines the stored data of a block beside its words.
 
 use crate::search::Role;
 use crate::search::analyze::days::About;

@@ -1,9 +1,10 @@
-//! What ranking knows of the vault's blocks: terms, shapes, speakers, times, built-in vectors.
+//! Stores the ranking's data on the vault's blocks: terms, shapes, speakers, times, built-in vectors.
 //!
 //! - [`blocks`] is the corpus: the blocks of all segments. `neighbours` are the blocks beside a block.
-//! - [`rows`] is what stands beside a segment: [`meta`] is what is known of a block, [`code`] a vector in 64 bytes. [`grow`]
-//!   makes that of a note's blocks (`memory`: what it remembers of words). Terms stand in the segment's field `rank`, `times` says how often.
-//! - [`vectors`] and [`matrix`] keep and compare the vectors of models that cost something; `wide` is the loop for it.
+//! - [`rows`] is the file beside a segment: [`meta`] is the data of a block, [`code`] a vector in 64 bytes. [`grow`]
+//!   computes both of a note's blocks (`memory`: its cache of words). Terms are in the segment's field `rank`, `times`
+//!   reads their counts.
+//! - [`vectors`] and [`matrix`] keep and compare the vectors of external models; `wide` is the loop for it.
 pub mod blocks;
 pub mod code;
 pub mod grow;

@@ -1,4 +1,4 @@
-//! The blocks beside a block: a note's blocks stand in slots side by side, so a turn's neighbours are found by counting.
+//! Finds the blocks beside a block: a note's blocks have adjacent slots, so a turn's neighbours are found by counting.
 
 use crate::search::Role;
 use crate::search::analyze::stems::Shape;

@@ -1,10 +1,10 @@
-//! What ranking knows of a segment's blocks, as bytes: row *n* is document *n*. Written once with the segment, mapped into
-//! memory, read where it lies.
+//! Stores the ranking's data on a segment's blocks as bytes: row *n* is document *n*. It is written once with the
+//! segment, mapped into memory, and read in place.
 //!
-//! What is known of a block is a row of fixed size; vectors are codes ([`crate::search::store::corpus::code`]), the first
-//! word of each block's signs in the order of the blocks, the rest and the text's hash once for each different text. The terms stand in the
-//! segment's field `rank`; of each its signature is here, in their order. Then
-//! come the packed blocks of each note, and the notes with their speakers.
+//! A block's data is a row of fixed size; vectors are codes ([`crate::search::store::corpus::code`]), the first word of
+//! each block's signs in the order of the blocks, the rest and the text's hash once for each different text. The terms
+//! are in the segment's field `rank`; their signatures are here, in their order. The packed blocks of each note follow,
+//! then the notes with their speakers.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! How often a term stands in a block, as its posting has it.
+//! Reads how often a term occurs in a block, from its posting.
 
 /// How often a term stands in a block's text, and whether it stands in the title or the headings above it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

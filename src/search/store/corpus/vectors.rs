@@ -1,11 +1,11 @@
 //! The `vectors` table of `index.sqlite`: one row for each different text and model.
 //!
-//! A row's key is the model and the content hash of the text, so a moved note is not embedded again. It
-//! holds what the agent specification names (embedding, path, line, timestamp, role, context id, pinned)
-//! and where the embedding stands: `pending`, `ok` or `failed`. Where a text stands in several places the
-//! row points to the first. The embedding is int8 with one scale in front (little-endian f32).
+//! A row's key is the model and the content hash of the text, so a moved note is not embedded again. It holds what the
+//! agent specification names (embedding, path, line, timestamp, role, context id, pinned) and the state of the
+//! embedding: `pending`, `ok` or `failed`. If a text occurs in several places the row points to the first. The
+//! embedding is int8 with one scale in front (little-endian f32).
 //!
-//! Like all of the cache, the table is worth nothing but the time that it saves.
+//! Like all of the cache, the table only saves time.
 
 use std::collections::HashMap;
 

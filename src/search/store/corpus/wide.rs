@@ -1,4 +1,4 @@
-//! The two loops that every question runs over many vectors: exact, and the same on every processor.
+//! Runs the two loops of every question over many vectors: exact, and the same on every processor.
 
 pub use crate::embed::wide::{Work, wide};
 

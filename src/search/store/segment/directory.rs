@@ -1,8 +1,8 @@
-//! Where tantivy's segment files are, without its waits for the disk.
+//! Gives tantivy a directory for its segment files, without its waits for the disk.
 //!
-//! A segment's files are written once and never changed. What belongs to the index is written in
-//! `index.sqlite` alone, so tantivy's own list (`meta.json`) lives in memory, and nothing here syncs:
-//! after a crash of the machine the files are checked and, if torn, made again from the notes.
+//! A segment's files are written once and never changed. `index.sqlite` alone lists the files of the index, so
+//! tantivy's own list (`meta.json`) lives in memory, and nothing here syncs: after a crash of the machine the files are
+//! checked and, if torn, made again from the notes.
 
 use std::collections::HashMap;
 use std::io::{self, BufWriter, Write};

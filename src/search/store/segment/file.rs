@@ -1,11 +1,11 @@
-//! Segments: writing one from blocks, opening one, reading a block's text back.
+//! Writes segments from blocks, opens them, and reads a block's text back.
 //!
-//! A segment's files are tantivy's, written with tantivy's own serializers from terms gathered in
-//! [`Postings`], so tantivy reads and merges them as any other. A section's heading words stand there
-//! once, whatever the number of its blocks, which no document of tantivy's can say. Beside them stand the rows of
-//! the same documents, in a file of the segment's name.
+//! A segment's files are tantivy's, written with tantivy's own serializers from terms gathered in [`Postings`], so
+//! tantivy reads and merges them as any other. A section's heading words are stored once, whatever the number of its
+//! blocks, which no document of tantivy's can express. The rows of the same documents are in a file of the segment's
+//! name.
 //!
-//! `reading` opens what was written.
+//! `reading` opens written segments.
 
 mod reading;
 

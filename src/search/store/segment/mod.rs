@@ -1,7 +1,7 @@
-//! Immutable segments in tantivy's format: one document a block.
+//! Stores immutable segments in tantivy's format: one document a block.
 //!
-//! [`schema`] says what a document has. [`pack`] makes bytes of a run's blocks, [`mod@file`]
-//! writes a segment, `file::reading` reads them back, `directory` is where tantivy finds the files.
+//! [`schema`] defines a document. [`pack`] encodes a run's blocks, [`mod@file`] writes a segment, `file::reading` reads
+//! them back, `directory` is tantivy's access to the files.
 
 pub mod file;
 pub mod pack;

@@ -1,8 +1,8 @@
-//! The blocks of a run of a note as a few bytes each: what an answer needs beside the text.
+//! Packs the blocks of a run of a note into a few bytes each: the data that an answer needs beside the text.
 //!
-//! `bitcode` packs each field of all blocks together. What makes numbers small is done here: strings that repeat (sections,
-//! authors, conversations) stand once, each without what it shares with the one before it, and numbers are differences
-//! from the block before. The text itself is in the full-text store and not repeated here.
+//! `bitcode` packs each field of all blocks together. This file makes the numbers small: repeated strings (sections,
+//! authors, conversations) are stored once, each without its common prefix with the one before it, and numbers are
+//! differences from the block before. The text itself is in the full-text store and not repeated here.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The full-text schema: one document a block.
+//! Defines the full-text schema: one document a block.
 //!
 //! | field | holds |
 //! |---|---|

@@ -1,6 +1,6 @@
-//! `/notes` and `/notes/FOLDER`: the folders and notes of a folder, and at the top the notes that changed lately.
+//! `/notes` and `/notes/FOLDER`: the folders and notes of a folder, and at the top the recently changed notes.
 //!
-//! Names alone are read; what is hidden and what is a link is left out.
+//! Only names are read; hidden files and links are left out.
 
 use maud::{Markup, html};
 use serde::Serialize;

@@ -1,6 +1,6 @@
-//! Segments as they are read: opening one, and the texts of its blocks.
+//! Opens segments, and reads the texts of their blocks.
 //!
-//! A row of the catalog enters. A reader leaves, if the files are what they were when they were sealed.
+//! A row of the catalog comes in. A reader goes out, if the files are as they were sealed.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! What `file` promises, case by case.
+//! Tests of `file`.
 
 use std::collections::BTreeMap;
 

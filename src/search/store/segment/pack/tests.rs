@@ -1,4 +1,4 @@
-//! What `pack` promises, case by case.
+//! Tests of `pack`.
 
 use super::*;
 use proptest::prelude::*;

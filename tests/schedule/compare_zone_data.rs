@@ -1,11 +1,11 @@
 //! The comparison with the other zone database, of which the present one is known to be older.
 
-use vault_agent::schedule::{Difference, second_database_version, second_opinion};
+use vault_agent::schedule::{Difference, compare_zone_data, other_database_version};
 
 use crate::schedule::{instant, zone};
 
 fn differences(name: &str, from: &str, years: u32) -> Vec<Difference> {
-    second_opinion(&zone(name), instant(from), years)
+    compare_zone_data(&zone(name), instant(from), years)
 }
 
 #[test]
@@ -18,7 +18,7 @@ fn where_the_databases_agree_there_is_nothing_to_say() {
 #[test]
 fn vancouver_keeps_summer_time_in_our_data_alone() {
     // British Columbia abolished the change of clocks in 2026; release 2025b doesn't know.
-    assert_eq!(second_database_version(), "2025b");
+    assert_eq!(other_database_version(), "2025b");
     let found = differences("America/Vancouver", "2026-06-01T00:00:00Z", 1);
     let [winter] = found[..] else { panic!("{found:?}") };
     assert_eq!(winter.from, instant("2026-11-01T09:00:00Z"));
