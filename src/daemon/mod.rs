@@ -30,7 +30,7 @@ use crate::terminal::Ui;
 use crate::vault::{WatchEvent, WatchTimes, Watcher};
 use crate::workspace::Workspace;
 
-pub use self::part::{DaemonEvent, Part, StatusBoard};
+pub use self::part::{DaemonEvent, PartContext, PartEvents, StatusBoard};
 pub use self::ticker::Ticker;
 
 /// The longest time that a stop waits for running work.
@@ -72,10 +72,16 @@ pub async fn serve(workspace: Arc<Workspace>, ui: Ui, stop: CancellationToken) -
     board.update(|status| "watching".clone_into(&mut status.watcher));
     ui.note(format!("watching {} (stop with Ctrl-C)", workspace.vault.root().display()));
 
-    let parts: Vec<_> = parts::all(ui.json, &events)
-        .into_iter()
-        .map(|part| spawn(part, &workspace, &events, &board, &stop))
-        .collect();
+    // One brain has one queue, for all callers of this process.
+    let permits = Arc::default();
+    let context = || PartContext {
+        workspace: Arc::clone(&workspace),
+        events: PartEvents::new(events.subscribe(), stop.clone()),
+        board: board.clone(),
+        stop: stop.clone(),
+        permits: Arc::clone(&permits),
+    };
+    let parts = parts::start(context, &board, &events, ui.json);
     notify_ready();
     passes::run(workspace, ui, watched, events, board, stop.clone()).await;
     notify_stopping();
@@ -97,24 +103,6 @@ fn recover(workspace: &Workspace) {
         }
         Err(error) => tracing::error!(%error, "an interrupted edit can't be settled"),
     }
-}
-
-fn spawn(
-    part: Box<dyn Part>,
-    workspace: &Arc<Workspace>,
-    events: &broadcast::Sender<DaemonEvent>,
-    board: &StatusBoard,
-    stop: &CancellationToken,
-) -> tokio::task::JoinHandle<()> {
-    let (workspace, events) = (Arc::clone(workspace), events.subscribe());
-    let (board, stop) = (board.clone(), stop.clone());
-    tokio::spawn(async move {
-        let name = part.name();
-        if let Err(error) = part.run(workspace, events, board.clone(), stop).await {
-            tracing::error!(part = name, "{error:#}");
-            board.set_part(name, format!("stopped: {error:#}"));
-        }
-    })
 }
 
 /// A token that SIGTERM, SIGHUP and Ctrl-C cancel.

@@ -7,13 +7,19 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use async_trait::async_trait;
-use tokio::sync::broadcast;
+use tokio::sync::broadcast::{self, error::RecvError};
 use tokio_util::sync::CancellationToken;
 
+#[cfg(feature = "assistant")]
+pub use crate::agent::CallPermits;
 use crate::instance::DaemonStatus;
 use crate::vault::{NotePath, WatchEvent};
 use crate::workspace::Workspace;
+
+/// Without brains there is nothing to permit.
+#[cfg(not(feature = "assistant"))]
+#[derive(Debug, Default)]
+pub struct CallPermits;
 
 /// An event of the vault.
 #[derive(Debug, Clone)]
@@ -54,20 +60,47 @@ impl DaemonEvent {
     }
 }
 
-/// A part of the daemon.
-#[async_trait]
-pub trait Part: Send {
-    /// The name that `status` shows.
-    fn name(&self) -> &'static str;
+/// The input of a part. The part runs until `stop`; an error ends that part alone, and stands in `status`.
+#[derive(Debug)]
+pub struct PartContext {
+    /// The vault as the daemon was started.
+    pub workspace: Arc<Workspace>,
+    /// The events of the vault, until `stop`.
+    pub events: PartEvents,
+    /// The daemon's report.
+    pub board: StatusBoard,
+    /// Ends the part.
+    pub stop: CancellationToken,
+    /// The permits for calling a brain.
+    pub permits: Arc<CallPermits>,
+}
 
-    /// Works until `stop`; an error ends the part alone, and stands in `status`.
-    async fn run(
-        self: Box<Self>,
-        workspace: Arc<Workspace>,
-        events: broadcast::Receiver<DaemonEvent>,
-        board: StatusBoard,
-        stop: CancellationToken,
-    ) -> anyhow::Result<()>;
+/// The events of one part.
+#[derive(Debug)]
+pub struct PartEvents {
+    events: broadcast::Receiver<DaemonEvent>,
+    stop: CancellationToken,
+}
+
+impl PartEvents {
+    /// The events that come on this channel, until `stop`.
+    pub fn new(events: broadcast::Receiver<DaemonEvent>, stop: CancellationToken) -> Self {
+        Self { events, stop }
+    }
+
+    /// The next event; [`DaemonEvent::Rescan`] if events were lost, `None` when the part has to stop.
+    pub async fn next(&mut self) -> Option<DaemonEvent> {
+        let event = tokio::select! {
+            biased;
+            () = self.stop.cancelled() => return None,
+            event = self.events.recv() => event,
+        };
+        match event {
+            Ok(event) => Some(event),
+            Err(RecvError::Lagged(_)) => Some(DaemonEvent::Rescan("events were lost".to_owned())),
+            Err(RecvError::Closed) => None,
+        }
+    }
 }
 
 /// The daemon's report, shared by its parts and written to the state directory.

@@ -8,14 +8,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
-use tokio::sync::broadcast::{self, error::RecvError};
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
 
 use crate::capture::new_turns::{self, PersonTurn, ReadPosition, ReadPositions};
 use crate::capture::{Inbox, InboxOutcome, Learner, rules};
-use crate::daemon::part::{DaemonEvent, Part, StatusBoard};
+use crate::daemon::part::{CallPermits, DaemonEvent, PartContext};
 use crate::format::candidate::CandidateState;
 use crate::vault::{NotePath, VaultError, WalkOptions};
 use crate::workspace::Workspace;
@@ -24,14 +21,6 @@ use crate::workspace::Workspace;
 const QUIET: Duration = Duration::from_secs(2);
 /// A brain that couldn't be asked is tried again after so long.
 const BRAIN_RETRY: Duration = Duration::from_secs(15 * 60);
-
-/// Learns from logs, and keeps ticked candidates.
-#[derive(Debug)]
-pub struct CapturePart {
-    /// The permits for calling a brain.
-    #[cfg(feature = "assistant")]
-    pub permits: Arc<crate::agent::CallPermits>,
-}
 
 /// The pending work.
 #[derive(Debug, Default)]
@@ -44,69 +33,57 @@ struct PendingLooks {
     at: Option<Instant>,
 }
 
-#[async_trait]
-impl Part for CapturePart {
-    fn name(&self) -> &'static str {
-        "inbox"
-    }
-
-    async fn run(
-        self: Box<Self>,
-        mut workspace: Arc<Workspace>,
-        mut events: broadcast::Receiver<DaemonEvent>,
-        board: StatusBoard,
-        stop: CancellationToken,
-    ) -> anyhow::Result<()> {
-        let mut work =
-            PendingLooks { all: true, inbox: true, at: Some(Instant::now()), ..PendingLooks::default() };
-        let mut gone = false;
-        loop {
-            let wait = async {
-                match work.at.filter(|_| !gone) {
-                    Some(at) => tokio::time::sleep_until(at).await,
-                    None => std::future::pending().await,
+/// Learns from logs, and keeps ticked candidates.
+pub async fn run(context: PartContext) -> anyhow::Result<()> {
+    let PartContext { permits, mut workspace, mut events, board, stop, .. } = context;
+    let mut work =
+        PendingLooks { all: true, inbox: true, at: Some(Instant::now()), ..PendingLooks::default() };
+    let mut gone = false;
+    loop {
+        let wait = async {
+            match work.at.filter(|_| !gone) {
+                Some(at) => tokio::time::sleep_until(at).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            event = events.next() => match event {
+                Some(DaemonEvent::Changed(paths)) => work.note(&workspace, &paths),
+                Some(DaemonEvent::Settings(changed)) => {
+                    workspace = changed;
+                    work.everything();
                 }
-            };
-            tokio::select! {
-                biased;
-                () = stop.cancelled() => return Ok(()),
-                event = events.recv() => match event {
-                    Ok(DaemonEvent::Changed(paths)) => work.note(&workspace, &paths),
-                    Ok(DaemonEvent::Settings(changed)) => {
-                        workspace = changed;
-                        work.everything();
-                    }
-                    Ok(DaemonEvent::VaultGone) => gone = true,
-                    Ok(DaemonEvent::Voice) if workspace.machines.is_voice() => work.everything(),
-                    Ok(DaemonEvent::VaultBack) => {
-                        gone = false;
-                        work.everything();
-                    }
-                    Ok(DaemonEvent::Rescan(_)) | Err(RecvError::Lagged(_)) => work.everything(),
-                    Ok(_) => {}
-                    Err(RecvError::Closed) => return Ok(()),
-                },
-                () = wait => {
-                    let now = std::mem::take(&mut work);
-                    let done = tokio::select! {
-                        () = stop.cancelled() => return Ok(()),
-                        done = self.check(&workspace, now) => done,
-                    };
-                    match done {
-                        Ok(LookOutcome { words, left, all }) => {
-                            if let Some(words) = words {
-                                board.set_part("inbox", words);
-                            }
-                            work.logs.extend(left);
-                            work.all |= all;
-                            if work.all || !work.logs.is_empty() {
-                                work.at.get_or_insert(Instant::now() + BRAIN_RETRY);
-                            }
+                Some(DaemonEvent::VaultGone) => gone = true,
+                Some(DaemonEvent::Voice) if workspace.machines.is_voice() => work.everything(),
+                Some(DaemonEvent::VaultBack) => {
+                    gone = false;
+                    work.everything();
+                }
+                Some(DaemonEvent::Rescan(_)) => work.everything(),
+                Some(_) => {}
+                None => return Ok(()),
+            },
+            () = wait => {
+                let now = std::mem::take(&mut work);
+                let done = tokio::select! {
+                    () = stop.cancelled() => return Ok(()),
+                    done = check(&workspace, now, &permits) => done,
+                };
+                match done {
+                    Ok(LookOutcome { words, left, all }) => {
+                        if let Some(words) = words {
+                            board.set_part("inbox", words);
                         }
-                        Err(error) => {
-                            tracing::warn!("the inbox could not be looked at: {error}");
-                            board.set_part("inbox", format!("can't be looked at: {error}"));
+                        work.logs.extend(left);
+                        work.all |= all;
+                        if work.all || !work.logs.is_empty() {
+                            work.at.get_or_insert(Instant::now() + BRAIN_RETRY);
                         }
+                    }
+                    Err(error) => {
+                        tracing::warn!("the inbox could not be looked at: {error}");
+                        board.set_part("inbox", format!("can't be looked at: {error}"));
                     }
                 }
             }
@@ -149,74 +126,76 @@ struct NewTurns {
     place: ReadPosition,
 }
 
-impl CapturePart {
-    /// Does the pending work.
-    async fn check(&self, workspace: &Arc<Workspace>, work: PendingLooks) -> Result<LookOutcome, String> {
-        if workspace.left_to_other_machine().is_some() {
-            return Ok(LookOutcome::default());
-        }
-        let mut looked = LookOutcome::default();
-        if work.inbox {
-            looked.words = settle(workspace).await?;
-        }
-        if !workspace.settings.captures() || !work.all && work.logs.is_empty() {
-            return Ok(looked);
-        }
-        if workspace.is_paused() {
-            looked.left.extend(work.logs);
-            looked.all = work.all;
-            return Ok(looked);
-        }
-        let shared = Arc::clone(workspace);
-        let (mut places, news) = blocking(move || news(&shared, &work)).await?;
-        let mut asked = false;
-        for NewTurns { path, turns, place } in news {
-            match self.learn(workspace, turns).await? {
-                Some(count) => asked |= count > 0,
-                None => {
-                    looked.left.push(path);
-                    continue;
-                }
-            }
-            places.set(path.as_str(), place);
-            places.save().map_err(|error| format!("what was read can't be noted: {error}"))?;
-        }
-        if asked {
-            looked.words = settle(workspace).await?;
-        }
-        Ok(looked)
+/// Does the pending work.
+async fn check(
+    workspace: &Arc<Workspace>,
+    work: PendingLooks,
+    permits: &Arc<CallPermits>,
+) -> Result<LookOutcome, String> {
+    if workspace.left_to_other_machine().is_some() {
+        return Ok(LookOutcome::default());
     }
+    let mut looked = LookOutcome::default();
+    if work.inbox {
+        looked.words = settle(workspace).await?;
+    }
+    if !workspace.settings.captures() || !work.all && work.logs.is_empty() {
+        return Ok(looked);
+    }
+    if workspace.is_paused() {
+        looked.left.extend(work.logs);
+        looked.all = work.all;
+        return Ok(looked);
+    }
+    let shared = Arc::clone(workspace);
+    let (mut places, news) = blocking(move || news(&shared, &work)).await?;
+    let mut asked = false;
+    for NewTurns { path, turns, place } in news {
+        match learn(workspace, turns, permits).await? {
+            Some(count) => asked |= count > 0,
+            None => {
+                looked.left.push(path);
+                continue;
+            }
+        }
+        places.set(path.as_str(), place);
+        places.save().map_err(|error| format!("what was read can't be noted: {error}"))?;
+    }
+    if asked {
+        looked.words = settle(workspace).await?;
+    }
+    Ok(looked)
+}
 
-    /// Asks about the finds in these turns: the number of new questions, or `None` if the brain can't be asked now.
-    async fn learn(
-        &self,
-        workspace: &Arc<Workspace>,
-        turns: Vec<PersonTurn>,
-    ) -> Result<Option<usize>, String> {
-        if turns.is_empty() {
-            return Ok(Some(0));
-        }
-        #[cfg(feature = "assistant")]
-        if workspace.settings.capture_brain().is_some() {
-            let learner =
-                crate::capture::BrainLearner::new(Arc::clone(workspace), Arc::clone(&self.permits))?;
-            return learner.learn(turns).await;
-        }
-        let shared = Arc::clone(workspace);
-        let asked = blocking(move || {
-            let words = |error: crate::capture::InboxError| error.to_string();
-            let mut learner = Learner::new(shared.memory()).map_err(words)?;
-            let now = shared.clock.now();
-            let mut proposals = Vec::new();
-            for turn in &turns {
-                let day = shared.zone.tz().to_datetime(turn.at).date();
-                proposals.extend(learner.learn(turn, rules::found(&turn.said, day), rules::NAME, now));
-            }
-            let asking = learner.choose(proposals, &shared.settings, now, &shared.zone);
-            Inbox::new(shared.memory()).ask(&asking.lines, &asking.again).map_err(words)
-        });
-        Ok(Some(asked.await?.len()))
+/// Asks about the finds in these turns: the number of new questions, or `None` if the brain can't be asked now.
+#[cfg_attr(not(feature = "assistant"), expect(unused_variables, reason = "no brain is asked"))]
+async fn learn(
+    workspace: &Arc<Workspace>,
+    turns: Vec<PersonTurn>,
+    permits: &Arc<CallPermits>,
+) -> Result<Option<usize>, String> {
+    if turns.is_empty() {
+        return Ok(Some(0));
     }
+    #[cfg(feature = "assistant")]
+    if workspace.settings.capture_brain().is_some() {
+        let learner = crate::capture::BrainLearner::new(Arc::clone(workspace), Arc::clone(permits))?;
+        return learner.learn(turns).await;
+    }
+    let shared = Arc::clone(workspace);
+    let asked = blocking(move || {
+        let words = |error: crate::capture::InboxError| error.to_string();
+        let mut learner = Learner::new(shared.memory()).map_err(words)?;
+        let now = shared.clock.now();
+        let mut proposals = Vec::new();
+        for turn in &turns {
+            let day = shared.zone.tz().to_datetime(turn.at).date();
+            proposals.extend(learner.learn(turn, rules::found(&turn.said, day), rules::NAME, now));
+        }
+        let asking = learner.choose(proposals, &shared.settings, now, &shared.zone);
+        Inbox::new(shared.memory()).ask(&asking.lines, &asking.again).map_err(words)
+    });
+    Ok(Some(asked.await?.len()))
 }
 
 /// The new turns of the logs to read.

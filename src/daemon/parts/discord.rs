@@ -9,14 +9,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::civil;
-use tokio::sync::broadcast::{self, error::RecvError};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::agenda::coming;
-use crate::agent::{CallPermits, MemorySearch, VaultMemory};
+use crate::agent::{MemorySearch, VaultMemory};
 use crate::daemon::assistant::Assistant;
-use crate::daemon::part::{DaemonEvent, Part, StatusBoard};
+use crate::daemon::part::{DaemonEvent, PartContext, PartEvents, StatusBoard};
 use crate::deliver::{self, Answers, Fact, compose, journal};
 use crate::discord::{
     BotParts, ChannelLock, DaemonServices, GatewayStatus, Logbook, Pace, VaultOperations, setup,
@@ -27,51 +26,33 @@ use crate::turn::{Responder, TurnJournal};
 use crate::workspace::Workspace;
 
 /// The bot, where there is a token.
-#[derive(Debug)]
-pub struct DiscordPart {
-    /// The permits for calling a brain.
-    pub permits: Arc<CallPermits>,
-}
-
-#[async_trait]
-impl Part for DiscordPart {
-    fn name(&self) -> &'static str {
-        "discord"
-    }
-
-    async fn run(
-        self: Box<Self>,
-        mut workspace: Arc<Workspace>,
-        mut events: broadcast::Receiver<DaemonEvent>,
-        board: StatusBoard,
-        stop: CancellationToken,
-    ) -> anyhow::Result<()> {
-        let turns = Arc::new(TurnJournal::open(&workspace.dirs.state)?);
-        let kept = BotMemory {
-            assistant: Arc::new(Assistant::new(&workspace, Arc::clone(&turns), Arc::clone(&self.permits))),
-            turns,
-            channel_lock: Arc::default(),
-        };
-        kept.assistant.approvals().tidy().await;
-        loop {
-            let shutdown = stop.child_token();
-            let is_voice = workspace.machines.is_voice();
-            let bot = is_voice.then(|| {
-                tokio::spawn(serve(Arc::clone(&workspace), kept.clone(), board.clone(), shutdown.clone()))
-            });
-            if !is_voice && has_bot(&workspace) {
-                board.set_part("discord", "not connected here: another machine is the voice");
-            }
-            let changed = next_settings(&workspace, is_voice, &kept.assistant, &mut events, &stop).await;
-            shutdown.cancel();
-            if let Some(bot) = bot {
-                // The bot's tasks end with their channel; one that hangs is left behind.
-                let _ = tokio::time::timeout(Duration::from_millis(500), bot).await;
-            }
-            match changed {
-                Some(changed) => workspace = changed,
-                None => return Ok(()),
-            }
+pub async fn run(context: PartContext) -> anyhow::Result<()> {
+    let PartContext { permits, mut workspace, mut events, board, stop, .. } = context;
+    let turns = Arc::new(TurnJournal::open(&workspace.dirs.state)?);
+    let kept = BotMemory {
+        assistant: Arc::new(Assistant::new(&workspace, Arc::clone(&turns), permits)),
+        turns,
+        channel_lock: Arc::default(),
+    };
+    kept.assistant.approvals().tidy().await;
+    loop {
+        let shutdown = stop.child_token();
+        let is_voice = workspace.machines.is_voice();
+        let bot = is_voice.then(|| {
+            tokio::spawn(serve(Arc::clone(&workspace), kept.clone(), board.clone(), shutdown.clone()))
+        });
+        if !is_voice && has_bot(&workspace) {
+            board.set_part("discord", "not connected here: another machine is the voice");
+        }
+        let changed = next_settings(&workspace, is_voice, &kept.assistant, &mut events).await;
+        shutdown.cancel();
+        if let Some(bot) = bot {
+            // The bot's tasks end with their channel; one that hangs is left behind.
+            let _ = tokio::time::timeout(Duration::from_millis(500), bot).await;
+        }
+        match changed {
+            Some(changed) => workspace = changed,
+            None => return Ok(()),
         }
     }
 }
@@ -94,28 +75,21 @@ async fn next_settings(
     workspace: &Arc<Workspace>,
     is_voice: bool,
     assistant: &Assistant,
-    events: &mut broadcast::Receiver<DaemonEvent>,
-    stop: &CancellationToken,
+    events: &mut PartEvents,
 ) -> Option<Arc<Workspace>> {
     loop {
         if workspace.machines.is_voice() != is_voice {
             return Some(Arc::clone(workspace));
         }
-        let event = tokio::select! {
-            biased;
-            () = stop.cancelled() => return None,
-            event = events.recv() => event,
-        };
-        match event {
-            Ok(DaemonEvent::Settings(changed)) => {
+        match events.next().await {
+            Some(DaemonEvent::Settings(changed)) => {
                 assistant.apply_settings(&changed);
                 if !changed.settings.differ_for_assistant_alone(&workspace.settings) {
                     return Some(changed);
                 }
             }
-            Ok(event) => assistant.on_event(&event).await,
-            Err(RecvError::Lagged(_)) => assistant.approvals().recheck(),
-            Err(RecvError::Closed) => return None,
+            Some(event) => assistant.on_event(&event).await,
+            None => return None,
         }
     }
 }

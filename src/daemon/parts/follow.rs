@@ -4,13 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
-use tokio::sync::broadcast::{self, error::RecvError};
 use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
 
-use crate::daemon::part::{DaemonEvent, Part, StatusBoard};
+use crate::daemon::part::{DaemonEvent, PartContext, PartEvents};
 use crate::transfer::follow::{self, Followed};
 use crate::workspace::Workspace;
 
@@ -20,60 +17,42 @@ const TOGETHER: Duration = Duration::from_millis(100);
 const SWEEP: Duration = Duration::from_secs(60);
 
 /// Follows the folders of `[follow]`.
-#[derive(Debug)]
-pub struct FollowPart;
-
-#[async_trait]
-impl Part for FollowPart {
-    fn name(&self) -> &'static str {
-        "follow"
-    }
-
-    async fn run(
-        self: Box<Self>,
-        mut workspace: Arc<Workspace>,
-        mut events: broadcast::Receiver<DaemonEvent>,
-        board: StatusBoard,
-        stop: CancellationToken,
-    ) -> anyhow::Result<()> {
-        let mut said = String::new();
-        loop {
-            let folders = follow::folders(&workspace);
-            let (sender, mut changed) = mpsc::channel::<()>(1);
-            let _watchers: Vec<_> =
-                folders.iter().filter_map(|(_, folder)| watch(folder, sender.clone())).collect();
-            // Changes in a pause are read with the first sweep after it.
-            if !workspace.is_paused() {
-                let words = tokio::task::block_in_place(|| follow_all(&workspace, &folders));
-                if words != said {
-                    board.set_part("follow", words.as_str());
-                    said = words;
-                }
+pub async fn run(context: PartContext) -> anyhow::Result<()> {
+    let PartContext { mut workspace, mut events, board, .. } = context;
+    let mut said = String::new();
+    loop {
+        let folders = follow::folders(&workspace);
+        let (sender, mut changed) = mpsc::channel::<()>(1);
+        let _watchers: Vec<_> =
+            folders.iter().filter_map(|(_, folder)| watch(folder, sender.clone())).collect();
+        // Changes in a pause are read with the first sweep after it.
+        if !workspace.is_paused() {
+            let words = tokio::task::block_in_place(|| follow_all(&workspace, &folders));
+            if words != said {
+                board.set_part("follow", words.as_str());
+                said = words;
             }
-            // After one event or one sweep all folders are read again: the watchers are made anew with it, so that a
-            // folder that was moved away and made again is watched too.
-            let sweep = if folders.is_empty() { Duration::MAX } else { workspace.clock.sleep(SWEEP) };
-            tokio::select! {
-                biased;
-                () = stop.cancelled() => return Ok(()),
-                changed = next_settings(&mut events) => match changed {
-                    Some(changed) => workspace = changed,
-                    None => return Ok(()),
-                },
-                Some(()) = changed.recv() => tokio::time::sleep(TOGETHER).await,
-                () = tokio::time::sleep(sweep) => {}
-            }
+        }
+        // After one event or one sweep all folders are read again: the watchers are made anew with it, so that a
+        // folder that was moved away and made again is watched too.
+        let sweep = if folders.is_empty() { Duration::MAX } else { workspace.clock.sleep(SWEEP) };
+        tokio::select! {
+            biased;
+            changed = next_settings(&mut events) => match changed {
+                Some(changed) => workspace = changed,
+                None => return Ok(()),
+            },
+            Some(()) = changed.recv() => tokio::time::sleep(TOGETHER).await,
+            () = tokio::time::sleep(sweep) => {}
         }
     }
 }
 
 /// Waits for other settings; none when the daemon stops.
-async fn next_settings(events: &mut broadcast::Receiver<DaemonEvent>) -> Option<Arc<Workspace>> {
+async fn next_settings(events: &mut PartEvents) -> Option<Arc<Workspace>> {
     loop {
-        match events.recv().await {
-            Ok(DaemonEvent::Settings(changed)) => return Some(changed),
-            Ok(_) | Err(RecvError::Lagged(_)) => {}
-            Err(RecvError::Closed) => return None,
+        if let DaemonEvent::Settings(changed) = events.next().await? {
+            return Some(changed);
         }
     }
 }

@@ -6,93 +6,71 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
-use tokio::sync::broadcast::{self, error::RecvError};
-use tokio_util::sync::CancellationToken;
-
-use crate::daemon::part::{DaemonEvent, Part, StatusBoard};
+use crate::daemon::part::{DaemonEvent, PartContext};
 use crate::history::{HistoryError, Interrupted, Snapshotter};
 use crate::workspace::Workspace;
 
 /// Takes snapshots of people's changes.
-#[derive(Debug)]
-pub struct HistoryPart;
-
-#[async_trait]
-impl Part for HistoryPart {
-    fn name(&self) -> &'static str {
-        "history"
-    }
-
-    async fn run(
-        self: Box<Self>,
-        mut workspace: Arc<Workspace>,
-        mut events: broadcast::Receiver<DaemonEvent>,
-        board: StatusBoard,
-        stop: CancellationToken,
-    ) -> anyhow::Result<()> {
-        let mut snapshotter = open(&workspace)?;
-        let mut gone = false;
-        let mut notice: Option<String> = None;
-        loop {
-            let clock = Arc::clone(&workspace.clock);
-            if let Some(snapshotter) = snapshotter.as_mut().filter(|_| !gone) {
-                let words = tokio::task::block_in_place(|| match snapshotter.run(clock.now()) {
-                    Ok(None) => None,
-                    Ok(Some(snapshot)) if snapshot.held.is_some() => Some(
-                        "many notes are gone at once: nothing was taken; see `vault-agent doctor`".to_owned(),
-                    ),
-                    Ok(Some(_)) => Some(format!("last snapshot {}", clock.now())),
-                    Err(error) => {
-                        tracing::warn!("no snapshot: {error}");
-                        Some(format!("no snapshot: {error}"))
-                    }
-                });
-                notice = snapshotter.take_notice().or(notice);
-                if words.is_some() {
-                    tokio::task::block_in_place(|| finish(&workspace));
+pub async fn run(context: PartContext) -> anyhow::Result<()> {
+    let PartContext { mut workspace, mut events, board, .. } = context;
+    let mut snapshotter = open(&workspace)?;
+    let mut gone = false;
+    let mut notice: Option<String> = None;
+    loop {
+        let clock = Arc::clone(&workspace.clock);
+        if let Some(snapshotter) = snapshotter.as_mut().filter(|_| !gone) {
+            let words = tokio::task::block_in_place(|| match snapshotter.run(clock.now()) {
+                Ok(None) => None,
+                Ok(Some(snapshot)) if snapshot.held.is_some() => Some(
+                    "many notes are gone at once: nothing was taken; see `vault-agent doctor`".to_owned(),
+                ),
+                Ok(Some(_)) => Some(format!("last snapshot {}", clock.now())),
+                Err(error) => {
+                    tracing::warn!("no snapshot: {error}");
+                    Some(format!("no snapshot: {error}"))
                 }
-                if let Some(words) = words {
-                    let notice = notice.iter().map(|notice| format!("{notice}; "));
-                    board.set_part("history", format!("{}{words}", notice.collect::<String>()));
-                }
+            });
+            notice = snapshotter.take_notice().or(notice);
+            if words.is_some() {
+                tokio::task::block_in_place(|| finish(&workspace));
             }
-            let wait = match snapshotter.as_ref().filter(|_| !gone) {
-                Some(snapshotter) => {
-                    let until = clock.now().duration_until(snapshotter.next());
-                    clock
-                        .sleep(Duration::try_from(until).unwrap_or(Duration::ZERO))
-                        .max(Duration::from_millis(5))
-                }
-                None => Duration::from_secs(60),
-            };
-            tokio::select! {
-                biased;
-                () = stop.cancelled() => break,
-                event = events.recv() => match (event, snapshotter.as_mut()) {
-                    (Ok(DaemonEvent::Changed(paths)), Some(snapshotter)) => {
-                        snapshotter.dirty(paths.iter().cloned(), clock.now());
-                    }
-                    (Ok(DaemonEvent::Rescan(_) | DaemonEvent::VaultBack | DaemonEvent::Unwatched(_)) | Err(RecvError::Lagged(_)), Some(snapshotter)) => {
-                        gone = false;
-                        snapshotter.rescan(clock.now());
-                    }
-                    (Ok(DaemonEvent::VaultGone), _) => gone = true,
-                    (Ok(DaemonEvent::Settings(changed)), _) => {
-                        workspace = changed;
-                        snapshotter = open(&workspace)?;
-                    }
-                    (Err(RecvError::Closed), _) => break,
-                    (_, None) | (Ok(DaemonEvent::FirstChange(_) | DaemonEvent::CaughtUp(_) | DaemonEvent::Voice), _) => {}
-                },
-                () = tokio::time::sleep(wait) => {}
+            if let Some(words) = words {
+                let notice = notice.iter().map(|notice| format!("{notice}; "));
+                board.set_part("history", format!("{}{words}", notice.collect::<String>()));
             }
         }
-        if let Some(mut snapshotter) = snapshotter.filter(|_| !gone) {
-            tokio::task::block_in_place(|| snapshotter.flush())?;
+        let wait = match snapshotter.as_ref().filter(|_| !gone) {
+            Some(snapshotter) => {
+                let until = clock.now().duration_until(snapshotter.next());
+                clock.sleep(Duration::try_from(until).unwrap_or(Duration::ZERO)).max(Duration::from_millis(5))
+            }
+            None => Duration::from_secs(60),
+        };
+        tokio::select! {
+            biased;
+            event = events.next() => match (event, snapshotter.as_mut()) {
+                (Some(DaemonEvent::Changed(paths)), Some(snapshotter)) => {
+                    snapshotter.dirty(paths.iter().cloned(), clock.now());
+                }
+                (Some(DaemonEvent::Rescan(_) | DaemonEvent::VaultBack | DaemonEvent::Unwatched(_)), Some(snapshotter)) => {
+                    gone = false;
+                    snapshotter.rescan(clock.now());
+                }
+                (Some(DaemonEvent::VaultGone), _) => gone = true,
+                (Some(DaemonEvent::Settings(changed)), _) => {
+                    workspace = changed;
+                    snapshotter = open(&workspace)?;
+                }
+                (None, _) => break,
+                (_, None) | (Some(DaemonEvent::FirstChange(_) | DaemonEvent::CaughtUp(_) | DaemonEvent::Voice), _) => {}
+            },
+            () = tokio::time::sleep(wait) => {}
         }
-        Ok(())
     }
+    if let Some(mut snapshotter) = snapshotter.filter(|_| !gone) {
+        tokio::task::block_in_place(|| snapshotter.flush())?;
+    }
+    Ok(())
 }
 
 /// Finishes an undo whose process was killed, so that no operation is half undone.

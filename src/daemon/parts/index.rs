@@ -5,11 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
-use tokio::sync::broadcast::{self, error::RecvError};
-use tokio_util::sync::CancellationToken;
-
-use crate::daemon::part::{DaemonEvent, Part, StatusBoard};
+use crate::daemon::part::{DaemonEvent, PartContext};
 use crate::search::follow::live::{Follower, Following};
 use crate::workspace::Workspace;
 
@@ -17,61 +13,44 @@ use crate::workspace::Workspace;
 const REPORT: Duration = Duration::from_secs(5);
 
 /// Keeps the index up to date.
-#[derive(Debug)]
-pub struct IndexPart;
-
-#[async_trait]
-impl Part for IndexPart {
-    fn name(&self) -> &'static str {
-        "index"
-    }
-
-    async fn run(
-        self: Box<Self>,
-        mut workspace: Arc<Workspace>,
-        mut events: broadcast::Receiver<DaemonEvent>,
-        board: StatusBoard,
-        stop: CancellationToken,
-    ) -> anyhow::Result<()> {
-        let mut follower = start(&workspace)?;
-        let mut said = String::new();
-        loop {
-            let words = describe(follower.following());
-            if words != said {
-                board.set_part("index", &*words);
-                said = words;
-            }
-            tokio::select! {
-                biased;
-                () = stop.cancelled() => break,
-                event = events.recv() => match event {
-                    Ok(DaemonEvent::FirstChange(paths)) => follower.stirring(paths.iter().map(|path| path.as_str().to_owned())),
-                    Ok(DaemonEvent::Changed(paths)) => follower.changed(paths.iter().map(|path| path.as_str().to_owned())),
-                    Ok(DaemonEvent::Rescan(why)) => follower.rescan(&why),
-                    Ok(DaemonEvent::CaughtUp(cookies)) => follower.caught_up(&*cookies),
-                    Ok(DaemonEvent::Unwatched(why)) => follower.unwatched(&why),
-                    Ok(DaemonEvent::VaultGone) => follower.vault_gone(),
-                    Ok(DaemonEvent::VaultBack) => follower.rescan("the vault is back"),
-                    Ok(DaemonEvent::Voice) => {}
-                    Ok(DaemonEvent::Settings(changed)) if changed.settings.index != workspace.settings.index
-                        || changed.settings.paths != workspace.settings.paths
-                        || changed.settings.timezone != workspace.settings.timezone =>
-                    {
-                        workspace = changed;
-                        // The lock is let go first: one follower a vault.
-                        drop(follower);
-                        follower = start(&workspace)?;
-                    }
-                    Ok(DaemonEvent::Settings(changed)) => workspace = changed,
-                    Err(RecvError::Lagged(_)) => follower.rescan("events were lost"),
-                    Err(RecvError::Closed) => break,
-                },
-                () = tokio::time::sleep(REPORT) => {}
-            }
+pub async fn run(context: PartContext) -> anyhow::Result<()> {
+    let PartContext { mut workspace, mut events, board, .. } = context;
+    let mut follower = start(&workspace)?;
+    let mut said = String::new();
+    loop {
+        let words = describe(follower.following());
+        if words != said {
+            board.set_part("index", &*words);
+            said = words;
         }
-        tokio::task::block_in_place(|| drop(follower));
-        Ok(())
+        tokio::select! {
+            biased;
+            event = events.next() => match event {
+                Some(DaemonEvent::FirstChange(paths)) => follower.stirring(paths.iter().map(|path| path.as_str().to_owned())),
+                Some(DaemonEvent::Changed(paths)) => follower.changed(paths.iter().map(|path| path.as_str().to_owned())),
+                Some(DaemonEvent::Rescan(why)) => follower.rescan(&why),
+                Some(DaemonEvent::CaughtUp(cookies)) => follower.caught_up(&*cookies),
+                Some(DaemonEvent::Unwatched(why)) => follower.unwatched(&why),
+                Some(DaemonEvent::VaultGone) => follower.vault_gone(),
+                Some(DaemonEvent::VaultBack) => follower.rescan("the vault is back"),
+                Some(DaemonEvent::Voice) => {}
+                Some(DaemonEvent::Settings(changed)) if changed.settings.index != workspace.settings.index
+                    || changed.settings.paths != workspace.settings.paths
+                    || changed.settings.timezone != workspace.settings.timezone =>
+                {
+                    workspace = changed;
+                    // The lock is let go first: one follower a vault.
+                    drop(follower);
+                    follower = start(&workspace)?;
+                }
+                Some(DaemonEvent::Settings(changed)) => workspace = changed,
+                None => break,
+            },
+            () = tokio::time::sleep(REPORT) => {}
+        }
     }
+    tokio::task::block_in_place(|| drop(follower));
+    Ok(())
 }
 
 fn start(workspace: &Workspace) -> anyhow::Result<Follower> {

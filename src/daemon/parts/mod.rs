@@ -25,38 +25,49 @@ mod summaries;
 #[cfg(feature = "assistant")]
 mod working;
 
-#[cfg(feature = "assistant")]
-use std::sync::Arc;
-
 use tokio::sync::broadcast;
+use tokio::task::JoinHandle;
 
-use super::part::{DaemonEvent, Part};
+use super::part::{DaemonEvent, PartContext, StatusBoard};
 
-/// The parts of this build; each reads the settings itself, which may change while it runs.
+/// Starts the parts of this build; each reads the settings itself, which may change while it runs.
 #[cfg_attr(not(feature = "assistant"), expect(unused_variables, reason = "only routines print"))]
-pub(super) fn all(json: bool, events: &broadcast::Sender<DaemonEvent>) -> Vec<Box<dyn Part>> {
-    // One brain has one queue, for all callers of this process.
-    #[cfg(feature = "assistant")]
-    let permits = Arc::<crate::agent::CallPermits>::default();
+pub(super) fn start(
+    context: impl Fn() -> PartContext,
+    board: &StatusBoard,
+    events: &broadcast::Sender<DaemonEvent>,
+    json: bool,
+) -> Vec<JoinHandle<()>> {
     vec![
-        Box::new(machines::MachinesPart { events: events.clone() }),
-        Box::new(history::HistoryPart),
-        Box::new(index::IndexPart),
-        Box::new(recall::RecallPart),
-        Box::new(capture::CapturePart {
-            #[cfg(feature = "assistant")]
-            permits: Arc::clone(&permits),
-        }),
-        Box::new(follow::FollowPart),
+        spawn("machines", board, machines::run(context(), events.clone())),
+        spawn("history", board, history::run(context())),
+        spawn("index", board, index::run(context())),
+        spawn("recall", board, recall::run(context())),
+        spawn("inbox", board, capture::run(context())),
+        spawn("follow", board, follow::run(context())),
         #[cfg(feature = "assistant")]
-        Box::new(discord::DiscordPart { permits: Arc::clone(&permits) }),
+        spawn("discord", board, discord::run(context())),
         #[cfg(feature = "assistant")]
-        Box::new(summaries::SummariesPart { permits: Arc::clone(&permits) }),
+        spawn("summaries", board, summaries::run(context())),
         #[cfg(feature = "assistant")]
-        Box::new(working::WorkingPart { permits: Arc::clone(&permits) }),
+        spawn("working memory", board, working::run(context())),
         #[cfg(all(unix, feature = "assistant"))]
-        Box::new(page::PagePart { permits: Arc::clone(&permits) }),
+        spawn("page", board, page::run(context())),
         #[cfg(feature = "assistant")]
-        Box::new(routines::RoutinesPart { json, permits }),
+        spawn("routines", board, routines::run(context(), json)),
     ]
+}
+
+fn spawn(
+    name: &'static str,
+    board: &StatusBoard,
+    part: impl Future<Output = anyhow::Result<()>> + Send + 'static,
+) -> JoinHandle<()> {
+    let board = board.clone();
+    tokio::spawn(async move {
+        if let Err(error) = part.await {
+            tracing::error!(part = name, "{error:#}");
+            board.set_part(name, format!("stopped: {error:#}"));
+        }
+    })
 }

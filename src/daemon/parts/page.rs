@@ -5,15 +5,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
-use tokio::sync::broadcast::{self, error::RecvError};
-use tokio_util::sync::CancellationToken;
 
-use crate::agent::CallPermits;
 use crate::daemon::assistant;
-use crate::daemon::part::{DaemonEvent, Part, StatusBoard};
+use crate::daemon::part::{DaemonEvent, PartContext, StatusBoard};
 use crate::web::door::{self, Reply, Request};
 use crate::web::{Changed, Live, Page, Questions};
 use crate::workspace::Workspace;
@@ -22,60 +18,40 @@ use crate::workspace::Workspace;
 const SILENCE: Duration = Duration::from_secs(2);
 
 /// Serves the page.
-#[derive(Debug)]
-pub struct PagePart {
-    /// The permits for calling a brain.
-    pub permits: Arc<CallPermits>,
-}
-
-#[async_trait]
-impl Part for PagePart {
-    fn name(&self) -> &'static str {
-        "page"
+pub async fn run(context: PartContext) -> anyhow::Result<()> {
+    let PartContext { permits, mut workspace, mut events, board, .. } = context;
+    let socket = door::socket(&workspace.dirs.state);
+    match std::fs::remove_file(&socket) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
+        _ => {}
     }
-
-    async fn run(
-        self: Box<Self>,
-        mut workspace: Arc<Workspace>,
-        mut events: broadcast::Receiver<DaemonEvent>,
-        board: StatusBoard,
-        stop: CancellationToken,
-    ) -> anyhow::Result<()> {
-        let socket = door::socket(&workspace.dirs.state);
-        match std::fs::remove_file(&socket) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
-            _ => {}
-        }
-        let listener = UnixListener::bind(&socket)?;
-        let questions = assistant::questions(self.permits);
-        let mut page = Open { page: None, live: Live::default(), board, questions };
-        if workspace.settings.web.enabled {
-            page.open_if_it_can(&workspace).await;
-        }
-        loop {
-            tokio::select! {
-                biased;
-                () = stop.cancelled() => break,
-                event = events.recv() => match event {
-                    Ok(DaemonEvent::Settings(changed)) => {
-                        page.settings(&workspace, &changed).await;
-                        workspace = changed;
-                    }
-                    Ok(event) => page.on_event(&event),
-                    Err(RecvError::Lagged(_)) => page.live.tell(Changed::Notes(Vec::new())),
-                    Err(RecvError::Closed) => break,
-                },
-                asked = listener.accept() => if let Ok((stream, _)) = asked
-                    && let Err(error) = page.converse(stream, &workspace).await
-                {
-                    tracing::debug!(%error, "a command was not answered");
-                },
-            }
-        }
-        drop(page);
-        let _ = std::fs::remove_file(&socket);
-        Ok(())
+    let listener = UnixListener::bind(&socket)?;
+    let questions = assistant::questions(permits);
+    let mut page = Open { page: None, live: Live::default(), board, questions };
+    if workspace.settings.web.enabled {
+        page.open_if_it_can(&workspace).await;
     }
+    loop {
+        tokio::select! {
+            biased;
+            event = events.next() => match event {
+                Some(DaemonEvent::Settings(changed)) => {
+                    page.settings(&workspace, &changed).await;
+                    workspace = changed;
+                }
+                Some(event) => page.on_event(&event),
+                None => break,
+            },
+            asked = listener.accept() => if let Ok((stream, _)) = asked
+                && let Err(error) = page.converse(stream, &workspace).await
+            {
+                tracing::debug!(%error, "a command was not answered");
+            },
+        }
+    }
+    drop(page);
+    let _ = std::fs::remove_file(&socket);
+    Ok(())
 }
 
 struct Open {

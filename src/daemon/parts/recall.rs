@@ -3,11 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
-use tokio::sync::broadcast::{self, error::RecvError};
-use tokio_util::sync::CancellationToken;
-
-use crate::daemon::part::{DaemonEvent, Part, StatusBoard};
+use crate::daemon::part::{DaemonEvent, PartContext, StatusBoard};
 use crate::embed::retry::Backoff;
 use crate::search::Recall;
 use crate::workspace::Workspace;
@@ -18,60 +14,44 @@ const EVERY: Duration = Duration::from_secs(3600);
 const SETTLE: Duration = Duration::from_secs(20);
 
 /// Answers questions and keeps the vectors complete.
-#[derive(Debug)]
-pub struct RecallPart;
-
-#[async_trait]
-impl Part for RecallPart {
-    fn name(&self) -> &'static str {
-        "recall"
-    }
-
-    async fn run(
-        self: Box<Self>,
-        mut workspace: Arc<Workspace>,
-        mut events: broadcast::Receiver<DaemonEvent>,
-        board: StatusBoard,
-        stop: CancellationToken,
-    ) -> anyhow::Result<()> {
-        let mut recall = Arc::new(Recall::of(&workspace)?.resident());
-        let mut answers = open(&workspace, &recall, &board);
-        let (mut wait, mut failures) = (SETTLE, 0);
-        loop {
-            tokio::select! {
-                biased;
-                () = stop.cancelled() => return Ok(()),
-                event = events.recv() => match event {
-                    Ok(DaemonEvent::Settings(changed)) => {
-                        if changed.settings != workspace.settings {
-                            recall = Arc::new(Recall::of(&changed)?.resident());
-                            // One door at a time: the old one's socket goes first.
-                            drop(answers);
-                            answers = open(&changed, &recall, &board);
-                            wait = SETTLE;
-                        }
-                        workspace = changed;
-                    }
-                    Ok(DaemonEvent::CaughtUp(_)) => {}
-                    Ok(DaemonEvent::VaultGone) => wait = EVERY,
-                    Ok(_) | Err(RecvError::Lagged(_)) => wait = wait.min(SETTLE),
-                    Err(RecvError::Closed) => return Ok(()),
-                },
-                () = tokio::time::sleep(wait) => {
-                    if !recall.is_current() {
-                        recall = Arc::new(Recall::of(&workspace)?.resident());
+pub async fn run(context: PartContext) -> anyhow::Result<()> {
+    let PartContext { mut workspace, mut events, board, stop, .. } = context;
+    let mut recall = Arc::new(Recall::of(&workspace)?.resident());
+    let mut answers = open(&workspace, &recall, &board);
+    let (mut wait, mut failures) = (SETTLE, 0);
+    loop {
+        tokio::select! {
+            biased;
+            event = events.next() => match event {
+                Some(DaemonEvent::Settings(changed)) => {
+                    if changed.settings != workspace.settings {
+                        recall = Arc::new(Recall::of(&changed)?.resident());
+                        // One door at a time: the old one's socket goes first.
                         drop(answers);
-                        answers = open(&workspace, &recall, &board);
+                        answers = open(&changed, &recall, &board);
+                        wait = SETTLE;
                     }
-                    let pass = tokio::select! {
-                        () = stop.cancelled() => return Ok(()),
-                        pass = recall.reconcile() => pass,
-                    };
-                    board.set_part("vectors", words(&pass));
-                    let pass = pass.unwrap_or_default();
-                    failures = if pass.error.is_some_and(|error| error.is_temporary()) { failures + 1 } else { 0 };
-                    wait = pause(pass.again, failures);
+                    workspace = changed;
                 }
+                Some(DaemonEvent::CaughtUp(_)) => {}
+                Some(DaemonEvent::VaultGone) => wait = EVERY,
+                Some(_) => wait = wait.min(SETTLE),
+                None => return Ok(()),
+            },
+            () = tokio::time::sleep(wait) => {
+                if !recall.is_current() {
+                    recall = Arc::new(Recall::of(&workspace)?.resident());
+                    drop(answers);
+                    answers = open(&workspace, &recall, &board);
+                }
+                let pass = tokio::select! {
+                    () = stop.cancelled() => return Ok(()),
+                    pass = recall.reconcile() => pass,
+                };
+                board.set_part("vectors", words(&pass));
+                let pass = pass.unwrap_or_default();
+                failures = if pass.error.is_some_and(|error| error.is_temporary()) { failures + 1 } else { 0 };
+                wait = pause(pass.again, failures);
             }
         }
     }
@@ -125,8 +105,12 @@ fn words(pass: &Result<crate::search::follow::reconcile::Reconciled, crate::sear
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tokio::sync::broadcast;
+    use tokio_util::sync::CancellationToken;
+
     use crate::clock::SystemClock;
     use crate::config::Dirs;
+    use crate::daemon::part::PartEvents;
     use crate::instance::DaemonStatus;
     use crate::vault::Vault;
 
@@ -184,8 +168,13 @@ mod tests {
         let (events, received) = broadcast::channel(8);
         let stop = CancellationToken::new();
         write(&["the kitten"]);
-        let part = Box::new(RecallPart).run(workspace, received, board.clone(), stop.clone());
-        let part = tokio::spawn(part);
+        let part = tokio::spawn(run(PartContext {
+            workspace,
+            events: PartEvents::new(received, stop.clone()),
+            board: board.clone(),
+            stop: stop.clone(),
+            permits: Arc::default(),
+        }));
         assert!(until(&board, "1 embedded, 0 pending, 0 failed").await >= SETTLE);
         // There is no event: the next check comes within the hour.
         write(&["the kitten", "the vet"]);

@@ -6,16 +6,14 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use tokio::sync::Semaphore;
-use tokio::sync::broadcast::{self, error::RecvError};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::{CallPermits, VaultApprovals};
 #[cfg(feature = "assistant")]
 use crate::daemon::assistant::Assistant;
-use crate::daemon::part::{DaemonEvent, Part, StatusBoard};
+use crate::daemon::part::{DaemonEvent, PartContext, StatusBoard};
 use crate::daemon::ticker::Ticker;
 use crate::routines::{self, ClaimReport, RunError, RunProgress, Runner};
 use crate::turn::TurnJournal;
@@ -25,83 +23,61 @@ use crate::workspace::Workspace;
 const AT_ONCE: usize = 4;
 
 /// The routines.
-#[derive(Debug)]
-pub struct RoutinesPart {
-    /// Whether the console's lines are JSON objects.
-    pub json: bool,
-    /// The permits for calling a brain.
-    pub permits: Arc<CallPermits>,
-}
-
-#[async_trait]
-impl Part for RoutinesPart {
-    fn name(&self) -> &'static str {
-        "routines"
-    }
-
-    async fn run(
-        self: Box<Self>,
-        workspace: Arc<Workspace>,
-        mut events: broadcast::Receiver<DaemonEvent>,
-        board: StatusBoard,
-        stop: CancellationToken,
-    ) -> anyhow::Result<()> {
-        let turns = Arc::new(TurnJournal::open(&workspace.dirs.state)?);
-        let permits = Arc::clone(&self.permits);
-        let approvals = Arc::new(VaultApprovals::new(&workspace));
-        let make = |workspace: &Arc<Workspace>| -> Result<Arc<Runner>, RunError> {
-            let approvals = Arc::clone(&approvals);
-            runner(workspace, Arc::clone(&turns), Arc::clone(&permits), approvals, self.json).map(Arc::new)
-        };
-        let mut service = Service {
-            runner: make(&workspace)?,
-            board,
-            at_once: Arc::new(Semaphore::new(AT_ONCE)),
-            runs: JoinSet::new(),
-            running: HashSet::new(),
-            last_status: String::new(),
-            stop: stop.child_token(),
-        };
-        let (mut ticker, mut asked, mut is_vault_gone) = (Ticker::default(), false, false);
-        loop {
-            let clock = Arc::clone(&service.runner.workspace().clock);
-            if (ticker.is_due(clock.now()) || std::mem::take(&mut asked)) && !is_vault_gone {
-                service.check().await;
-            }
-            tokio::select! {
-                biased;
-                () = stop.cancelled() => return Ok(()),
-                event = events.recv() => match event {
-                    Ok(DaemonEvent::Changed(paths)) => {
-                        if paths.iter().any(|path| approvals.is_approvals_note(path)) {
-                            approvals.recheck();
-                        }
-                        let folder = service.folder();
-                        asked = paths.iter().any(|path| path.as_str().starts_with(&folder));
-                    }
-                    Ok(DaemonEvent::Settings(changed)) => match make(&changed) {
-                        Ok(runner) => {
-                            approvals.set_workspace(&changed);
-                            (service.runner, asked) = (runner, true);
-                        }
-                        Err(error) => tracing::error!("routines keep their old settings: {error}"),
-                    },
-                    Ok(DaemonEvent::Voice) => asked = service.turned(&stop),
-                    Ok(DaemonEvent::VaultGone) => is_vault_gone = true,
-                    Ok(DaemonEvent::VaultBack) => {
+pub async fn run(context: PartContext, json: bool) -> anyhow::Result<()> {
+    let PartContext { permits, workspace, mut events, board, stop, .. } = context;
+    let turns = Arc::new(TurnJournal::open(&workspace.dirs.state)?);
+    let approvals = Arc::new(VaultApprovals::new(&workspace));
+    let make = |workspace: &Arc<Workspace>| -> Result<Arc<Runner>, RunError> {
+        let approvals = Arc::clone(&approvals);
+        runner(workspace, Arc::clone(&turns), Arc::clone(&permits), approvals, json).map(Arc::new)
+    };
+    let mut service = Service {
+        runner: make(&workspace)?,
+        board,
+        at_once: Arc::new(Semaphore::new(AT_ONCE)),
+        runs: JoinSet::new(),
+        running: HashSet::new(),
+        last_status: String::new(),
+        stop: stop.child_token(),
+    };
+    let (mut ticker, mut asked, mut is_vault_gone) = (Ticker::default(), false, false);
+    loop {
+        let clock = Arc::clone(&service.runner.workspace().clock);
+        if (ticker.is_due(clock.now()) || std::mem::take(&mut asked)) && !is_vault_gone {
+            service.check().await;
+        }
+        tokio::select! {
+            biased;
+            event = events.next() => match event {
+                Some(DaemonEvent::Changed(paths)) => {
+                    if paths.iter().any(|path| approvals.is_approvals_note(path)) {
                         approvals.recheck();
-                        (is_vault_gone, asked) = (false, true);
                     }
-                    Ok(DaemonEvent::Rescan(_)) | Err(RecvError::Lagged(_)) => {
-                        approvals.recheck();
-                        asked = true;
+                    let folder = service.folder();
+                    asked = paths.iter().any(|path| path.as_str().starts_with(&folder));
+                }
+                Some(DaemonEvent::Settings(changed)) => match make(&changed) {
+                    Ok(runner) => {
+                        approvals.set_workspace(&changed);
+                        (service.runner, asked) = (runner, true);
                     }
-                    Ok(_) => {}
-                    Err(RecvError::Closed) => return Ok(()),
+                    Err(error) => tracing::error!("routines keep their old settings: {error}"),
                 },
-                Some(ended) = service.runs.join_next() => service.ended(ended),
-                () = tokio::time::sleep(clock.sleep(Ticker::sleep(clock.now()))) => {}
-            }
+                Some(DaemonEvent::Voice) => asked = service.turned(&stop),
+                Some(DaemonEvent::VaultGone) => is_vault_gone = true,
+                Some(DaemonEvent::VaultBack) => {
+                    approvals.recheck();
+                    (is_vault_gone, asked) = (false, true);
+                }
+                Some(DaemonEvent::Rescan(_)) => {
+                    approvals.recheck();
+                    asked = true;
+                }
+                Some(_) => {}
+                None => return Ok(()),
+            },
+            Some(ended) = service.runs.join_next() => service.ended(ended),
+            () = tokio::time::sleep(clock.sleep(Ticker::sleep(clock.now()))) => {}
         }
     }
 }

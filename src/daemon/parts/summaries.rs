@@ -10,13 +10,11 @@ use std::io::{Read, Seek, SeekFrom};
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
-use tokio::sync::broadcast::{self, error::RecvError};
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::{CallPermits, Scribe};
+use crate::agent::Scribe;
 use crate::brain::wire::Watch;
-use crate::daemon::part::{DaemonEvent, Part, StatusBoard};
+use crate::daemon::part::{DaemonEvent, PartContext, StatusBoard};
 use crate::summary::{DueScope, LogName, Summaries, plan};
 use crate::vault::{NotePath, Vault};
 use crate::workspace::Workspace;
@@ -28,13 +26,6 @@ const MINUTE: Duration = Duration::from_secs(60);
 /// A log of fewer bytes is never read: it can't hold enough.
 const LEAST: u64 = plan::LEAF_TARGET * 4;
 
-/// The summaries.
-#[derive(Debug)]
-pub struct SummariesPart {
-    /// The permits for calling a brain.
-    pub permits: Arc<CallPermits>,
-}
-
 /// The state of a log.
 #[derive(Debug, Clone, Copy, Default)]
 struct LogStatus {
@@ -45,62 +36,50 @@ struct LogStatus {
     has_summaries: bool,
 }
 
-#[async_trait]
-impl Part for SummariesPart {
-    fn name(&self) -> &'static str {
-        "summaries"
-    }
-
-    async fn run(
-        self: Box<Self>,
-        workspace: Arc<Workspace>,
-        mut events: broadcast::Receiver<DaemonEvent>,
-        board: StatusBoard,
-        stop: CancellationToken,
-    ) -> anyhow::Result<()> {
-        let make = |workspace: &Arc<Workspace>| {
-            Scribe::new(Arc::clone(workspace), Watch::default(), Arc::clone(&self.permits))
-        };
-        let scribe = make(&workspace).map_err(anyhow::Error::msg)?;
-        let mut queue = SummaryQueue {
-            scribe,
-            known: HashMap::new(),
-            wanted: BTreeMap::new(),
-            written: 0,
-            is_vault_gone: false,
-        };
-        queue.want_all();
-        let mut rests = false;
-        loop {
-            if std::mem::replace(&mut rests, queue.scribe.workspace().at_rest().is_some()) && !rests {
-                queue.want_all();
-            }
-            let is_idle = queue.wanted.is_empty() || queue.is_vault_gone || rests;
-            let minute = queue.scribe.workspace().clock.sleep(MINUTE);
-            tokio::select! {
-                biased;
-                () = stop.cancelled() => return Ok(()),
-                event = events.recv() => match event {
-                    Ok(DaemonEvent::Changed(paths)) => paths.iter().for_each(|path| queue.on_event(path)),
-                    Ok(DaemonEvent::Settings(changed)) => match make(&changed) {
-                        Ok(scribe) => {
-                            queue.scribe = scribe;
-                            queue.want_all();
-                        }
-                        Err(error) => tracing::error!("summaries keep their old settings: {error}"),
-                    },
-                    Ok(DaemonEvent::VaultGone) => queue.is_vault_gone = true,
-                    Ok(DaemonEvent::VaultBack) => {
-                        queue.is_vault_gone = false;
+/// The summaries.
+pub async fn run(context: PartContext) -> anyhow::Result<()> {
+    let PartContext { permits, workspace, mut events, board, stop, .. } = context;
+    let make = |workspace: &Arc<Workspace>| {
+        Scribe::new(Arc::clone(workspace), Watch::default(), Arc::clone(&permits))
+    };
+    let scribe = make(&workspace).map_err(anyhow::Error::msg)?;
+    let mut queue = SummaryQueue {
+        scribe,
+        known: HashMap::new(),
+        wanted: BTreeMap::new(),
+        written: 0,
+        is_vault_gone: false,
+    };
+    queue.want_all();
+    let mut rests = false;
+    loop {
+        if std::mem::replace(&mut rests, queue.scribe.workspace().at_rest().is_some()) && !rests {
+            queue.want_all();
+        }
+        let is_idle = queue.wanted.is_empty() || queue.is_vault_gone || rests;
+        let minute = queue.scribe.workspace().clock.sleep(MINUTE);
+        tokio::select! {
+            biased;
+            event = events.next() => match event {
+                Some(DaemonEvent::Changed(paths)) => paths.iter().for_each(|path| queue.on_event(path)),
+                Some(DaemonEvent::Settings(changed)) => match make(&changed) {
+                    Ok(scribe) => {
+                        queue.scribe = scribe;
                         queue.want_all();
                     }
-                    Ok(DaemonEvent::Rescan(_)) | Err(RecvError::Lagged(_)) => queue.want_all(),
-                    Ok(_) => {}
-                    Err(RecvError::Closed) => return Ok(()),
+                    Err(error) => tracing::error!("summaries keep their old settings: {error}"),
                 },
-                () = std::future::ready(()), if !is_idle => queue.next(&board, &stop).await,
-                () = tokio::time::sleep(minute), if rests => {}
-            }
+                Some(DaemonEvent::VaultGone) => queue.is_vault_gone = true,
+                Some(DaemonEvent::VaultBack) => {
+                    queue.is_vault_gone = false;
+                    queue.want_all();
+                }
+                Some(DaemonEvent::Rescan(_)) => queue.want_all(),
+                Some(_) => {}
+                None => return Ok(()),
+            },
+            () = std::future::ready(()), if !is_idle => queue.next(&board, &stop).await,
+            () = tokio::time::sleep(minute), if rests => {}
         }
     }
 }

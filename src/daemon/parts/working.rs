@@ -7,14 +7,11 @@ use std::collections::HashMap;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use jiff::SignedDuration;
-use tokio::sync::broadcast::{self, error::RecvError};
-use tokio_util::sync::CancellationToken;
 
-use crate::agent::{CallPermits, WorkingMemoryWriter};
+use crate::agent::WorkingMemoryWriter;
 use crate::brain::wire::Watch;
-use crate::daemon::part::{DaemonEvent, Part, StatusBoard};
+use crate::daemon::part::{DaemonEvent, PartContext};
 use crate::format::log::SESSIONS;
 use crate::format::summary;
 use crate::memory::working::is_on;
@@ -33,63 +30,38 @@ const SIGNS: [&[u8]; 2] =
     [b"> This window ended here: `/new`.\n", b"> The host compacted the conversation here"];
 
 /// Working memory.
-#[derive(Debug)]
-pub struct WorkingPart {
-    /// The permits for calling a brain.
-    pub permits: Arc<CallPermits>,
-}
-
-#[async_trait]
-impl Part for WorkingPart {
-    fn name(&self) -> &'static str {
-        "working memory"
-    }
-
-    async fn run(
-        self: Box<Self>,
-        workspace: Arc<Workspace>,
-        mut events: broadcast::Receiver<DaemonEvent>,
-        board: StatusBoard,
-        stop: CancellationToken,
-    ) -> anyhow::Result<()> {
-        let make = |workspace: &Arc<Workspace>| {
-            WorkingMemoryWriter::new(Arc::clone(workspace), Watch::default(), Arc::clone(&self.permits))
-        };
-        let mut writer = make(&workspace).map_err(anyhow::Error::msg)?;
-        // The length of each log at its last check, so that one sign counts once.
-        let mut seen: HashMap<NotePath, u64> = HashMap::new();
-        loop {
-            let event = tokio::select! {
-                biased;
-                () = stop.cancelled() => return Ok(()),
-                event = events.recv() => event,
-            };
-            let paths = match event {
-                Ok(DaemonEvent::Changed(paths)) => paths,
-                Ok(DaemonEvent::Settings(changed)) => {
-                    match make(&changed) {
-                        Ok(made) => writer = made,
-                        Err(error) => tracing::error!("working memory keeps its old settings: {error}"),
-                    }
-                    continue;
+pub async fn run(context: PartContext) -> anyhow::Result<()> {
+    let PartContext { permits, workspace, mut events, board, stop, .. } = context;
+    let make = |workspace: &Arc<Workspace>| {
+        WorkingMemoryWriter::new(Arc::clone(workspace), Watch::default(), Arc::clone(&permits))
+    };
+    let mut writer = make(&workspace).map_err(anyhow::Error::msg)?;
+    // The length of each log at its last check, so that one sign counts once.
+    let mut seen: HashMap<NotePath, u64> = HashMap::new();
+    loop {
+        let paths = match events.next().await {
+            Some(DaemonEvent::Changed(paths)) => paths,
+            Some(DaemonEvent::Settings(changed)) => {
+                match make(&changed) {
+                    Ok(made) => writer = made,
+                    Err(error) => tracing::error!("working memory keeps its old settings: {error}"),
                 }
-                Err(RecvError::Closed) => return Ok(()),
-                _ => continue,
-            };
-            if !is_on(&writer.workspace().settings) || writer.workspace().at_rest().is_some() {
                 continue;
             }
-            let logs: Vec<LogName> =
-                paths.iter().filter_map(|path| log_to_note(writer.workspace(), path, &mut seen)).collect();
-            // One text is kept: the last conversation's.
-            let Some(log) = logs.last() else { continue };
-            match writer.write(log, &stop).await {
-                Ok(Some(written)) => {
-                    board.set_part("working memory", format!("written at {}", written.updated))
-                }
-                Ok(None) => {}
-                Err(error) => tracing::warn!(%log, "no working memory: {error}"),
-            }
+            None => return Ok(()),
+            _ => continue,
+        };
+        if !is_on(&writer.workspace().settings) || writer.workspace().at_rest().is_some() {
+            continue;
+        }
+        let logs: Vec<LogName> =
+            paths.iter().filter_map(|path| log_to_note(writer.workspace(), path, &mut seen)).collect();
+        // One text is kept: the last conversation's.
+        let Some(log) = logs.last() else { continue };
+        match writer.write(log, &stop).await {
+            Ok(Some(written)) => board.set_part("working memory", format!("written at {}", written.updated)),
+            Ok(None) => {}
+            Err(error) => tracing::warn!(%log, "no working memory: {error}"),
         }
     }
 }
