@@ -2,9 +2,10 @@
 
 use jiff::Timestamp;
 
-use super::journal::{Journal, JournalError, NewMessage, Recipient};
+use super::journal::{Journal, NewMessage, Recipient};
 use super::notifier::{MessageKind, Notifier, Outgoing, SendOutcome};
 use super::words::compose;
+use crate::deliver::journal::Result;
 
 /// Queues the confirmation of a reminder that was created or changed: `what` (`added`, `changed`, `removed`) and the
 /// exact line of the note. It is on disk when this returns; the next pass sends it, once.
@@ -13,7 +14,7 @@ use super::words::compose;
 ///
 /// # Errors
 /// The journal can't be written.
-pub fn confirm(journal: &Journal, what: &str, line: &str, now: Timestamp) -> Result<(), JournalError> {
+pub fn confirm(journal: &Journal, what: &str, line: &str, now: Timestamp) -> Result<()> {
     queue(journal, MessageKind::Confirmation, compose::confirmation(what, line), now)
 }
 
@@ -22,7 +23,7 @@ pub fn confirm(journal: &Journal, what: &str, line: &str, now: Timestamp) -> Res
 ///
 /// # Errors
 /// The journal can't be written.
-pub fn notice_once(journal: &Journal, name: &str, text: &str, now: Timestamp) -> Result<bool, JournalError> {
+pub fn notice_once(journal: &Journal, name: &str, text: &str, now: Timestamp) -> Result<bool> {
     let message = new(MessageKind::Notice, text.to_owned(), now);
     journal.queue_once(name, &message, crate::deliver::split::DEFAULT_LIMIT, now)
 }
@@ -42,7 +43,7 @@ pub async fn send_test(notifier: &dyn Notifier) -> Result<(), String> {
     }
 }
 
-fn queue(journal: &Journal, kind: MessageKind, body: String, now: Timestamp) -> Result<(), JournalError> {
+fn queue(journal: &Journal, kind: MessageKind, body: String, now: Timestamp) -> Result<()> {
     journal.claim(&[new(kind, body, now)], |_| crate::deliver::split::DEFAULT_LIMIT).map(|_| ())
 }
 

@@ -7,9 +7,10 @@
 use jiff::{Timestamp, civil, tz::TimeZone};
 use rusqlite::params;
 
-use super::journal::{self, Journal, JournalError, LineHash, RESTORED};
+use super::journal::{self, Journal, LineHash, RESTORED};
 use super::notifier::{Fact, MessageKind};
 use super::pass::{commitment_fact, meaning, text_hash};
+use crate::deliver::journal::Result;
 use crate::format::commitment::{self, Commitment, Status};
 use crate::format::id::ReminderId;
 use crate::format::reminder::{self, Recur, Reminder};
@@ -26,7 +27,7 @@ pub fn restored(
     reminder: &Reminder,
     now: Timestamp,
     fire: bool,
-) -> Result<bool, JournalError> {
+) -> Result<bool> {
     let Some(due) = due(zone, reminder, now) else { return Ok(false) };
     let line = meaning(reminder);
     let id = match reminder.id {
@@ -106,7 +107,7 @@ pub fn hold_reminders(
     (now, then): (&[u8], &[u8]),
     clock: Timestamp,
     fire: bool,
-) -> Result<usize, JournalError> {
+) -> Result<usize> {
     let lines = |bytes| -> Vec<Reminder> {
         reminder::parse(bytes).reminders.into_iter().map(|line| line.reminder).collect()
     };
@@ -123,7 +124,7 @@ pub fn hold_commitments(
     (now, then): (&[u8], &[u8]),
     clock: Timestamp,
     fire: bool,
-) -> Result<usize, JournalError> {
+) -> Result<usize> {
     let blocks = |bytes| -> Vec<Commitment> {
         commitment::parse(bytes).blocks.into_iter().map(|block| block.commitment).collect()
     };
@@ -133,11 +134,7 @@ pub fn hold_commitments(
 }
 
 /// Lets `hold` look at each of `then` that `now` lacks; says how many are past.
-fn hold_each<T: PartialEq>(
-    now: &[T],
-    then: &[T],
-    mut hold: impl FnMut(&T) -> Result<bool, JournalError>,
-) -> Result<usize, JournalError> {
+fn hold_each<T: PartialEq>(now: &[T], then: &[T], mut hold: impl FnMut(&T) -> Result<bool>) -> Result<usize> {
     then.iter().filter(|one| !now.contains(one)).try_fold(0, |past, one| Ok(past + usize::from(hold(one)?)))
 }
 
@@ -151,7 +148,7 @@ pub fn restored_commitment(
     commitment: &Commitment,
     now: Timestamp,
     fire: bool,
-) -> Result<bool, JournalError> {
+) -> Result<bool> {
     let is_past = |due: &Timestamp| commitment.status == Status::Pending && *due <= now;
     let Some(due) = commitment.due.filter(is_past) else { return Ok(false) };
     let utc = due.to_zoned(TimeZone::UTC).datetime();
@@ -165,12 +162,7 @@ pub fn restored_commitment(
 }
 
 /// As if nothing had been delivered under `id` in this time.
-fn forget(
-    journal: &Journal,
-    id: &str,
-    from: civil::DateTime,
-    to: civil::DateTime,
-) -> Result<(), JournalError> {
+fn forget(journal: &Journal, id: &str, from: civil::DateTime, to: civil::DateTime) -> Result<()> {
     journal.write(|tx| {
         tx.execute(
             "DELETE FROM deliveries WHERE subject = ?1 AND local BETWEEN ?2 AND ?3 AND state IN ('done', 'failed')",
@@ -188,7 +180,7 @@ fn suppress(
     state: &str,
     line: &LineHash,
     fact: &Fact,
-) -> Result<(), JournalError> {
+) -> Result<()> {
     let fact = serde_json::to_string(fact).unwrap_or_default();
     journal.write(|tx| {
         tx.execute(

@@ -10,8 +10,9 @@ use jiff::{SignedDuration, Timestamp};
 use super::delivery_order::DeliveryOrder;
 use super::journal::{Chunk, ChunkState, Journal, JournalError, Message, PostedChunk};
 use super::notifier::{MessageKind, Scope};
-use super::pass::{PassContext, PassError, PassReport, PassSettings, Sender};
+use super::pass::{PassContext, PassReport, PassSettings, Sender};
 use crate::clock::Clock;
+use crate::deliver::pass::Result;
 use crate::machines::Machines;
 use crate::vault::{Editor, Vault};
 
@@ -36,7 +37,7 @@ pub enum Progress {
 ///
 /// # Errors
 /// The delivery journal can't be used.
-pub async fn send_answer(context: &PassContext<'_>, key: &str) -> Result<Progress, PassError> {
+pub async fn send_answer(context: &PassContext<'_>, key: &str) -> Result<Progress> {
     send(context, || context.journal.answer(key)).await
 }
 
@@ -44,14 +45,14 @@ pub async fn send_answer(context: &PassContext<'_>, key: &str) -> Result<Progres
 ///
 /// # Errors
 /// The delivery journal can't be used.
-pub async fn send_run(context: &PassContext<'_>, run: &str) -> Result<Progress, PassError> {
+pub async fn send_run(context: &PassContext<'_>, run: &str) -> Result<Progress> {
     send(context, || context.journal.run_message(run)).await
 }
 
 async fn send(
     context: &PassContext<'_>,
     find: impl Fn() -> Result<Option<Message>, JournalError>,
-) -> Result<Progress, PassError> {
+) -> Result<Progress> {
     let now = context.clock.now();
     let Some(message) = find()? else {
         return Ok(Progress::Refused("it isn't in the delivery journal".to_owned()));
@@ -104,7 +105,7 @@ impl Answers {
     ///
     /// # Errors
     /// The delivery journal can't be used.
-    pub async fn send(&self, key: &str, scope: Scope, text: &str) -> Result<Progress, PassError> {
+    pub async fn send(&self, key: &str, scope: Scope, text: &str) -> Result<Progress> {
         fail::fail_point!("turn::before-fixed");
         self.fix_and_send(key, MessageKind::Answer, scope, text).await
     }
@@ -113,17 +114,11 @@ impl Answers {
     ///
     /// # Errors
     /// The delivery journal can't be used.
-    pub async fn ask(&self, key: &str, scope: Scope, text: &str) -> Result<Progress, PassError> {
+    pub async fn ask(&self, key: &str, scope: Scope, text: &str) -> Result<Progress> {
         self.fix_and_send(key, MessageKind::Approval, scope, text).await
     }
 
-    async fn fix_and_send(
-        &self,
-        key: &str,
-        kind: MessageKind,
-        scope: Scope,
-        text: &str,
-    ) -> Result<Progress, PassError> {
+    async fn fix_and_send(&self, key: &str, kind: MessageKind, scope: Scope, text: &str) -> Result<Progress> {
         let room = if kind == MessageKind::Approval { ROOM_BELOW } else { 0 };
         let limit = self.delivery_order.primary.limit() - room;
         if self.journal.fix_answer(key, kind, Some(scope), text, limit)?.is_none() {
@@ -152,7 +147,7 @@ impl Answers {
     ///
     /// # Errors
     /// The delivery journal can't be used.
-    pub fn sent(&self, key: &str) -> Result<Vec<Chunk>, PassError> {
+    pub fn sent(&self, key: &str) -> Result<Vec<Chunk>> {
         let message = self.journal.answer(key)?;
         let chunks = message.map(|message| message.chunks).unwrap_or_default();
         Ok(chunks.into_iter().filter(|chunk| chunk.state == ChunkState::Sent).collect())
@@ -162,7 +157,7 @@ impl Answers {
     ///
     /// # Errors
     /// The delivery journal can't be used.
-    pub fn is_begun(&self, key: &str) -> Result<bool, PassError> {
+    pub fn is_begun(&self, key: &str) -> Result<bool> {
         let message = self.journal.answer(key)?;
         Ok(message.is_some_and(|message| message.chunks.iter().any(|chunk| chunk.state != ChunkState::Due)))
     }
@@ -171,7 +166,7 @@ impl Answers {
     ///
     /// # Errors
     /// The journal can't be read.
-    pub fn asked(&self, id: &str, digest: &str) -> Result<Option<String>, PassError> {
+    pub fn asked(&self, id: &str, digest: &str) -> Result<Option<String>> {
         Ok(self.journal.asked(id, digest)?)
     }
 
@@ -179,7 +174,7 @@ impl Answers {
     ///
     /// # Errors
     /// The delivery journal can't be used.
-    pub fn is_approval(&self, message_id: &str, nonce: Option<&str>) -> Result<bool, PassError> {
+    pub fn is_approval(&self, message_id: &str, nonce: Option<&str>) -> Result<bool> {
         Ok(self.journal.is_approval(message_id, nonce)?)
     }
 
@@ -187,12 +182,7 @@ impl Answers {
     ///
     /// # Errors
     /// The delivery journal can't be used.
-    pub fn posted(
-        &self,
-        message_id: &str,
-        nonce: Option<&str>,
-        text: &str,
-    ) -> Result<Option<PostedChunk>, PassError> {
+    pub fn posted(&self, message_id: &str, nonce: Option<&str>, text: &str) -> Result<Option<PostedChunk>> {
         Ok(self.journal.posted(message_id, nonce, text)?)
     }
 }

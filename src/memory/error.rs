@@ -18,6 +18,9 @@ pub struct NearMatch {
     pub text: String,
 }
 
+/// The result of a memory operation.
+pub(crate) type Result<T, E = MemoryError> = std::result::Result<T, E>;
+
 /// A memory was not kept, found or changed. Unless the variant says otherwise the notes are as they were.
 #[derive(Debug, thiserror::Error)]
 pub enum MemoryError {

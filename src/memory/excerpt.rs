@@ -6,6 +6,7 @@ use super::error::MemoryError;
 use super::note_hash::hash_of;
 use crate::format::lines::{self, Lines};
 use crate::memory::MemoryNotes;
+use crate::memory::Result;
 use crate::vault::{NotePath, VaultError};
 
 /// The most bytes of one answer; longer notes are read in ranges.
@@ -38,7 +39,7 @@ impl MemoryNotes<'_> {
     ///
     /// # Errors
     /// The path is none, leaves the vault or names no note; the range is none or begins after the end.
-    pub fn get(&self, path: &str, lines: Option<(usize, usize)>) -> Result<Excerpt, MemoryError> {
+    pub fn get(&self, path: &str, lines: Option<(usize, usize)>) -> Result<Excerpt> {
         if let Some((from, to)) = lines.filter(|(from, to)| *from == 0 || from > to) {
             return Err(MemoryError::BadLines { from, to });
         }
@@ -51,7 +52,7 @@ impl MemoryNotes<'_> {
     ///
     /// # Errors
     /// It is none, leaves the vault or names no note.
-    pub fn note_named(&self, path: &str) -> Result<NotePath, MemoryError> {
+    pub fn note_named(&self, path: &str) -> Result<NotePath> {
         let named = self.vault.as_it_stands(NotePath::new(path)?);
         let is_note = |path: &NotePath| path.extension().is_some_and(|it| it.eq_ignore_ascii_case("md"));
         let path = if is_note(&named) || self.vault.exists(&named) {
@@ -70,7 +71,7 @@ impl MemoryNotes<'_> {
     }
 }
 
-fn excerpt(path: NotePath, bytes: &[u8], range: Option<(usize, usize)>) -> Result<Excerpt, MemoryError> {
+fn excerpt(path: NotePath, bytes: &[u8], range: Option<(usize, usize)>) -> Result<Excerpt> {
     let total_lines = lines::lines(bytes).count();
     let (from, to) = range.unwrap_or((1, usize::MAX));
     if range.is_some() && from > total_lines {
@@ -106,7 +107,7 @@ fn excerpt(path: NotePath, bytes: &[u8], range: Option<(usize, usize)>) -> Resul
 mod tests {
     use super::*;
 
-    fn cut(text: &str, range: Option<(usize, usize)>) -> Result<(String, usize, usize, bool), MemoryError> {
+    fn cut(text: &str, range: Option<(usize, usize)>) -> Result<(String, usize, usize, bool)> {
         let path = NotePath::new("a.md").unwrap();
         excerpt(path, text.as_bytes(), range).map(|it| (it.text, it.end_line, it.total_lines, it.truncated))
     }

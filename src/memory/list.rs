@@ -9,6 +9,7 @@ use super::text::item::{self, MemoryItem};
 use crate::format::reminder::{DateText, TimeText};
 use crate::format::{daily, memory};
 use crate::memory::MemoryNotes;
+use crate::memory::Result;
 use crate::vault::{NotePath, VaultError, WalkOptions};
 
 /// A memory in a list.
@@ -59,7 +60,7 @@ impl MemoryNotes<'_> {
     ///
     /// # Errors
     /// The note can't be read.
-    pub fn list_long(&self, scopes: Option<&[Scope]>) -> Result<Vec<ListedSection>, MemoryError> {
+    pub fn list_long(&self, scopes: Option<&[Scope]>) -> Result<Vec<ListedSection>> {
         let bytes = self.bytes(&self.long_path())?;
         let file = memory::parse(&bytes);
         let mut items = item::parse(&bytes, false);
@@ -92,11 +93,7 @@ impl MemoryNotes<'_> {
     ///
     /// # Errors
     /// A note can't be read, or there is none of `date`.
-    pub fn list_daily(
-        &self,
-        date: Option<Date>,
-        scopes: Option<&[Scope]>,
-    ) -> Result<Vec<ListedDay>, MemoryError> {
+    pub fn list_daily(&self, date: Option<Date>, scopes: Option<&[Scope]>) -> Result<Vec<ListedDay>> {
         let days = match date {
             Some(date) => vec![(date, self.daily_path(date))],
             None => self.days()?,
@@ -122,7 +119,7 @@ impl MemoryNotes<'_> {
     ///
     /// # Errors
     /// The folder can't be listed.
-    pub fn days(&self) -> Result<Vec<(Date, NotePath)>, MemoryError> {
+    pub fn days(&self) -> Result<Vec<(Date, NotePath)>> {
         let folder = crate::memory::note(&self.settings.paths.daily);
         let options = WalkOptions { under: Some(folder.clone()), ..WalkOptions::default() };
         let walk = self.vault.walk_if_there(&options)?;

@@ -45,6 +45,7 @@ pub use self::change::{
     DEFAULT_SECTION, Edited, Forgotten, MemoryRef, NewMemory, Promoted, Saved, is_section, keep,
 };
 pub use self::commitments::{CommitmentError, Draft, FollowUpNotes};
+pub(crate) use self::error::Result;
 pub use self::error::{MemoryError, NearMatch};
 pub use self::excerpt::{Excerpt, MOST_EXCERPT};
 pub use self::list::{ListedDay, ListedMemory, ListedSection};
@@ -96,7 +97,7 @@ impl fmt::Display for MemoryKind {
 impl FromStr for MemoryKind {
     type Err = MemoryError;
 
-    fn from_str(text: &str) -> Result<Self, MemoryError> {
+    fn from_str(text: &str) -> Result<Self> {
         let found = Self::ALL.into_iter().find(|shelf| shelf.name() == text);
         found.ok_or_else(|| MemoryError::UnknownShelf(crate::format::quote(text)))
     }

@@ -12,6 +12,7 @@ use super::text::wording;
 use crate::config::{Paths, Settings};
 use crate::format::{invisible, lines, working};
 use crate::memory::Origin;
+use crate::memory::Result;
 use crate::vault::{EditPlan, Editor, NotePath, Vault};
 
 pub use crate::format::working::Working;
@@ -79,7 +80,7 @@ pub fn write_working(
     text: &str,
     now: Timestamp,
     origin: &Origin,
-) -> Result<Working, MemoryError> {
+) -> Result<Working> {
     let path = working_path(settings).ok_or(MemoryError::WorkingOff)?;
     // A summary that a model wrote is worth more than an odd character in it.
     let text = wording::checked(cut(invisible::strip(text).trim(), budget(settings)))?;
@@ -101,7 +102,7 @@ pub fn write_working(
 ///
 /// # Errors
 /// It is off, or the note can't be removed.
-pub fn clear_working(editor: &Editor, settings: &Settings, origin: &Origin) -> Result<bool, MemoryError> {
+pub fn clear_working(editor: &Editor, settings: &Settings, origin: &Origin) -> Result<bool> {
     let path = working_path(settings).ok_or(MemoryError::WorkingOff)?;
     let there = match editor.vault().read(&path) {
         Err(error) if error.is_not_found() => return Ok(false),

@@ -6,6 +6,9 @@ use crate::format::id::ReminderId;
 use crate::vault::{EditError, NotePath, VaultError};
 use crate::when::WhenError;
 
+/// The result of an operation on a reminder.
+pub(crate) type Result<T, E = ReminderError> = std::result::Result<T, E>;
+
 /// A reminder was not added, changed or removed; the note is as it was.
 #[derive(Debug, thiserror::Error)]
 pub enum ReminderError {

@@ -28,6 +28,7 @@ use crate::vault::NotePath;
 
 pub use adopt::{AdoptedLine, UnadoptedLine, adopt};
 pub use error::ReminderError;
+pub(crate) use error::Result;
 pub use findings::{IdAt, IdHashes, PlacedFinding, findings};
 pub use plan::{Changes, Draft, LinePlan, MOST_MESSAGE_CHARS, add, change, check_message, find, remove};
 pub use snooze::local_after;
@@ -37,7 +38,7 @@ pub use vault_reminders::{ListedReminder, Previewed, VaultReminders, WrittenRemi
 ///
 /// # Errors
 /// The operating system gives no random numbers.
-pub fn new_id(file: &RemindersFile) -> Result<ReminderId, ReminderError> {
+pub fn new_id(file: &RemindersFile) -> Result<ReminderId> {
     let taken: HashSet<&ReminderId> =
         file.reminders.iter().filter_map(|line| line.reminder.id.as_ref()).collect();
     let random =

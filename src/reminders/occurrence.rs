@@ -4,6 +4,7 @@ use jiff::{Timestamp, civil};
 
 use super::{Changes, Draft, ReminderError, VaultReminders, WrittenReminder, new_id, plan};
 use crate::format::reminder::{self, Recur};
+use crate::reminders::Result;
 use crate::schedule;
 use crate::vault::{self, EditPlan, Origin};
 
@@ -19,7 +20,7 @@ impl VaultReminders<'_> {
         to: civil::DateTime,
         now: Timestamp,
         origin: impl Into<Origin>,
-    ) -> Result<WrittenReminder, ReminderError> {
+    ) -> Result<WrittenReminder> {
         let file = self.read()?;
         let line = plan::find(&file, id, self.path)?;
         if line.reminder.recur == Recur::None {

@@ -6,6 +6,7 @@ use super::ReminderError;
 use crate::format::id::ReminderId;
 use crate::format::invisible;
 use crate::format::reminder::{self, Parsed, Recur, Reminder, ReminderLine, RemindersFile};
+use crate::reminders::Result;
 use crate::vault::{NotePath, Operation};
 
 /// The most characters of a message in a command or a tool. A line that a person wrote may have more, and is sent
@@ -49,7 +50,7 @@ pub struct LinePlan {
 ///
 /// # Errors
 /// The message can't stand in a line.
-pub fn add(draft: &Draft, id: ReminderId) -> Result<LinePlan, ReminderError> {
+pub fn add(draft: &Draft, id: ReminderId) -> Result<LinePlan> {
     let reminder = Reminder {
         date: draft.local.date(),
         time: draft.local.time(),
@@ -67,11 +68,7 @@ pub fn add(draft: &Draft, id: ReminderId) -> Result<LinePlan, ReminderError> {
 ///
 /// # Errors
 /// There is none, or lines that differ have it.
-pub fn find<'f>(
-    file: &'f RemindersFile,
-    id: &str,
-    path: &NotePath,
-) -> Result<&'f ReminderLine, ReminderError> {
+pub fn find<'f>(file: &'f RemindersFile, id: &str, path: &NotePath) -> Result<&'f ReminderLine> {
     let wanted = id.parse::<ReminderId>().ok();
     let has = |line: &&ReminderLine| wanted.is_some() && line.reminder.id == wanted;
     let lines: Vec<&ReminderLine> = file.reminders.iter().filter(has).collect();
@@ -90,7 +87,7 @@ pub fn find<'f>(
 ///
 /// # Errors
 /// The message can't stand in a line, or nothing is to be changed.
-pub fn change(line: &ReminderLine, changes: &Changes) -> Result<LinePlan, ReminderError> {
+pub fn change(line: &ReminderLine, changes: &Changes) -> Result<LinePlan> {
     let old = &line.reminder;
     let Some(id) = old.id else { unreachable!("only lines with an id are changed") };
     let text = match changes {
@@ -131,7 +128,7 @@ fn lossy(line: &ReminderLine) -> String {
 ///
 /// # Errors
 /// It is too long, or has an invisible character.
-pub fn check_message(msg: &str) -> Result<(), ReminderError> {
+pub fn check_message(msg: &str) -> Result<()> {
     if let Some((at, hidden)) = invisible::first(msg) {
         let (shown, at) = (hidden.escape_unicode(), at + 1);
         let words = format!("it has an invisible character ({shown}) at character {at}");
@@ -147,7 +144,7 @@ pub fn check_message(msg: &str) -> Result<(), ReminderError> {
 }
 
 /// The canonical line, proved to read back as the same reminder.
-fn checked_line(reminder: &Reminder) -> Result<String, ReminderError> {
+fn checked_line(reminder: &Reminder) -> Result<String> {
     if let Some(bad) = reminder.msg.chars().find(|c| c.is_control()) {
         let what =
             if bad == '\n' { "a line break".to_owned() } else { format!("the control character {bad:?}") };

@@ -8,6 +8,7 @@ use jiff::{SignedDuration, Timestamp, ToSpan, civil};
 
 use super::{Changes, Draft, ReminderError, VaultReminders, WrittenReminder, plan};
 use crate::format::reminder::{Recur, ReminderLine};
+use crate::reminders::Result;
 use crate::schedule::{self, Zone};
 use crate::vault::Origin;
 
@@ -24,7 +25,7 @@ impl VaultReminders<'_> {
         said: Option<&str>,
         is_told: impl Fn(civil::DateTime) -> bool,
         origin: impl Into<Origin>,
-    ) -> Result<WrittenReminder, ReminderError> {
+    ) -> Result<WrittenReminder> {
         let file = self.read()?;
         let again = |msg: &str| Draft { local, recur: Recur::None, msg: msg.to_owned() };
         let line = match (plan::find(&file, id, self.path), said) {
@@ -42,11 +43,7 @@ impl VaultReminders<'_> {
     ///
     /// # Errors
     /// As [`VaultReminders::add`].
-    pub fn add_once(
-        &self,
-        draft: &Draft,
-        origin: impl Into<Origin>,
-    ) -> Result<WrittenReminder, ReminderError> {
+    pub fn add_once(&self, draft: &Draft, origin: impl Into<Origin>) -> Result<WrittenReminder> {
         let msg = draft.msg.split_whitespace().collect::<Vec<_>>().join(" ");
         let draft = Draft { msg, ..draft.clone() };
         let same = |line: &&ReminderLine| {

@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::{Changes, Draft, LinePlan, ReminderError, new_id, plan, rfc3339};
 use crate::format::id::ReminderId;
 use crate::format::reminder::{self, ReminderLine, RemindersFile};
+use crate::reminders::Result;
 use crate::schedule::{self, Zone};
 use crate::vault::{self, DropReason, Editor, NotePath, OpOutcome, Origin, Vault};
 
@@ -68,7 +69,7 @@ impl VaultReminders<'_> {
     ///
     /// # Errors
     /// The note can't be read.
-    pub fn read(&self) -> Result<RemindersFile, ReminderError> {
+    pub fn read(&self) -> Result<RemindersFile> {
         Ok(reminder::parse(&self.bytes()?))
     }
 
@@ -76,7 +77,7 @@ impl VaultReminders<'_> {
     ///
     /// # Errors
     /// The message can't stand in a line, or the note can't be written.
-    pub fn add(&self, draft: &Draft, origin: impl Into<Origin>) -> Result<WrittenReminder, ReminderError> {
+    pub fn add(&self, draft: &Draft, origin: impl Into<Origin>) -> Result<WrittenReminder> {
         let bytes = self.bytes()?;
         let plan = plan::add(draft, new_id(&reminder::parse(&bytes))?)?;
         let (after, _) = vault::apply(std::slice::from_ref(&plan.operation), &bytes);
@@ -90,12 +91,7 @@ impl VaultReminders<'_> {
     ///
     /// # Errors
     /// There is none or more than one, or the note can't be written.
-    pub fn change(
-        &self,
-        id: &str,
-        changes: &Changes,
-        origin: impl Into<Origin>,
-    ) -> Result<WrittenReminder, ReminderError> {
+    pub fn change(&self, id: &str, changes: &Changes, origin: impl Into<Origin>) -> Result<WrittenReminder> {
         let file = self.read()?;
         let plan = plan::change(plan::find(&file, id, self.path)?, changes)?;
         self.write(plan, &origin.into(), "changed")
@@ -105,7 +101,7 @@ impl VaultReminders<'_> {
     ///
     /// # Errors
     /// There is none or more than one, or the note can't be written.
-    pub fn remove(&self, id: &str, origin: impl Into<Origin>) -> Result<WrittenReminder, ReminderError> {
+    pub fn remove(&self, id: &str, origin: impl Into<Origin>) -> Result<WrittenReminder> {
         let file = self.read()?;
         let line = plan::find(&file, id, self.path)?;
         self.remove_line(line, line.reminder.id.ok_or(ReminderError::NothingToChange)?, origin)
@@ -120,7 +116,7 @@ impl VaultReminders<'_> {
         line: &ReminderLine,
         id: ReminderId,
         origin: impl Into<Origin>,
-    ) -> Result<WrittenReminder, ReminderError> {
+    ) -> Result<WrittenReminder> {
         self.write(plan::remove(line, id), &origin.into(), "removed")
     }
 
@@ -128,12 +124,7 @@ impl VaultReminders<'_> {
     ///
     /// # Errors
     /// It isn't recurring, there is none with the id, or the note can't be written.
-    pub fn skip_next(
-        &self,
-        id: &str,
-        now: Timestamp,
-        origin: impl Into<Origin>,
-    ) -> Result<WrittenReminder, ReminderError> {
+    pub fn skip_next(&self, id: &str, now: Timestamp, origin: impl Into<Origin>) -> Result<WrittenReminder> {
         let file = self.read()?;
         let line = plan::find(&file, id, self.path)?;
         self.skip_next_of(line, line.reminder.id.ok_or(ReminderError::NothingToChange)?, now, origin)
@@ -149,7 +140,7 @@ impl VaultReminders<'_> {
         id: ReminderId,
         now: Timestamp,
         origin: impl Into<Origin>,
-    ) -> Result<WrittenReminder, ReminderError> {
+    ) -> Result<WrittenReminder> {
         let skipped = schedule::next_occurrence(self.zone, &line.reminder, now);
         let next = skipped.and_then(|next| schedule::next_occurrence(self.zone, &line.reminder, next.at));
         let next = next.ok_or(ReminderError::NothingToChange)?;
@@ -166,7 +157,7 @@ impl VaultReminders<'_> {
     ///
     /// # Errors
     /// The note can't be read.
-    pub fn list(&self, now: Timestamp) -> Result<Vec<ListedReminder>, ReminderError> {
+    pub fn list(&self, now: Timestamp) -> Result<Vec<ListedReminder>> {
         let moment = schedule::Moment::new(self.zone, now);
         let listed = |line: &reminder::ReminderLine| {
             let reminder = &line.reminder;
@@ -197,7 +188,7 @@ impl VaultReminders<'_> {
         from: Timestamp,
         until: Option<Timestamp>,
         count: usize,
-    ) -> Result<Vec<Previewed>, ReminderError> {
+    ) -> Result<Vec<Previewed>> {
         let file = self.read()?;
         let lines = match id {
             Some(id) => vec![plan::find(&file, id, self.path)?],
@@ -224,11 +215,11 @@ impl VaultReminders<'_> {
         Ok(lines.into_iter().map(preview).collect())
     }
 
-    fn bytes(&self) -> Result<Vec<u8>, ReminderError> {
+    fn bytes(&self) -> Result<Vec<u8>> {
         Ok(self.vault.read_or_empty(self.path)?)
     }
 
-    fn write(&self, plan: LinePlan, origin: &Origin, verb: &str) -> Result<WrittenReminder, ReminderError> {
+    fn write(&self, plan: LinePlan, origin: &Origin, verb: &str) -> Result<WrittenReminder> {
         let msg = match reminder::parse_line(plan.text.as_bytes()) {
             reminder::Parsed::Reminder(reminder) => reminder.msg,
             _ => plan.id.to_string(),

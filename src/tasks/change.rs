@@ -14,6 +14,7 @@ use crate::format::lines;
 use crate::format::task::repeat::{self, Every, Repeat};
 use crate::format::task::{self, Format, Key, PlacedTask, Rules, TaskLine, When, edit};
 use crate::schedule::task_dates::{Step, next_date, step};
+use crate::tasks::Result;
 
 /// The text in a task's place afterwards.
 pub(super) struct ChangedText {
@@ -35,12 +36,7 @@ impl ChangedText {
 ///
 /// # Errors
 /// The task isn't there or isn't open, or its recurrence isn't understood; then nothing is to be changed.
-pub fn done(
-    bytes: &[u8],
-    meant: &TaskRef<'_>,
-    rules: &Rules,
-    now: DateTime,
-) -> Result<ChangedNote, TaskError> {
+pub fn done(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules, now: DateTime) -> Result<ChangedNote> {
     let placed = meant.find(bytes, rules).ok_or_else(|| TaskError::gone(meant))?;
     let format = placed.task.format;
     if format == Format::TaskNotes {
@@ -68,12 +64,7 @@ pub fn done(
 ///
 /// # Errors
 /// The task isn't there or isn't open, or the plugin's own settings have a date that can't be written.
-pub fn snooze(
-    bytes: &[u8],
-    meant: &TaskRef<'_>,
-    rules: &Rules,
-    to: DateTime,
-) -> Result<ChangedNote, TaskError> {
+pub fn snooze(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules, to: DateTime) -> Result<ChangedNote> {
     let placed = meant.find(bytes, rules).ok_or_else(|| TaskError::gone(meant))?;
     let format = placed.task.format;
     let text = String::from_utf8_lossy(&placed.text).into_owned();
@@ -123,12 +114,7 @@ pub(super) fn put(bytes: &[u8], placed: &PlacedTask, format: Format, written: Ch
 const NO_NEXT: &str = "no further date fits its recurrence, so there is no next line";
 
 /// As Tasks does it.
-fn done_in_tasks(
-    line: &TaskLine<'_>,
-    format: Format,
-    rules: &Rules,
-    now: DateTime,
-) -> Result<ChangedText, TaskError> {
+fn done_in_tasks(line: &TaskLine<'_>, format: Format, rules: &Rules, now: DateTime) -> Result<ChangedText> {
     let today = now.date();
     let ticked = edit::ticked(line, format, rules.done.date.then_some(today));
     let deleted = line
@@ -187,7 +173,7 @@ fn drift(step: Step, rule: &str) -> Option<String> {
 }
 
 /// As Reminder does it.
-fn done_in_reminder(line: &TaskLine<'_>, rules: &Rules, now: DateTime) -> Result<ChangedText, TaskError> {
+fn done_in_reminder(line: &TaskLine<'_>, rules: &Rules, now: DateTime) -> Result<ChangedText> {
     let mut written = ChangedText::only(edit::ticked(line, Format::Reminder, None));
     let Some(rule) = line.field(Format::Reminder, Key::Repeat) else { return Ok(written) };
     let Some(when) = line.notification_field(Format::Reminder).and_then(|field| field.when) else {
@@ -214,7 +200,7 @@ fn next_alarm(repeat: &Repeat, when: When, now: DateTime) -> Option<When> {
 }
 
 /// As Reminder Toast does it: the date moves on in its line, which stays open until its last day is over.
-fn done_in_toast(line: &TaskLine<'_>, rules: &Rules, today: Date) -> Result<ChangedText, TaskError> {
+fn done_in_toast(line: &TaskLine<'_>, rules: &Rules, today: Date) -> Result<ChangedText> {
     let ticked = ChangedText::only(edit::ticked(line, Format::Reminder, None));
     let Some(rule) = line.field(Format::Reminder, Key::Repeat) else { return Ok(ticked) };
     let Some(when) = line.notification_field(Format::Reminder).and_then(|field| field.when) else {
@@ -229,6 +215,6 @@ fn done_in_toast(line: &TaskLine<'_>, rules: &Rules, today: Date) -> Result<Chan
     Ok(ChangedText { remark: Some(format!("it comes again on {next}")), ..ChangedText::only(moved) })
 }
 
-fn understood(rule: &str) -> Result<Repeat, TaskError> {
+fn understood(rule: &str) -> Result<Repeat> {
     repeat::english(rule).map_err(|error| TaskError::Repeat { rule: rule.trim().to_owned(), error })
 }

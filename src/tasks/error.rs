@@ -4,6 +4,9 @@ use super::task_ref::TaskRef;
 use crate::format::task::repeat::RepeatError;
 use crate::vault::{EditError, VaultError};
 
+/// The result of an operation on a task.
+pub(crate) type Result<T, E = TaskError> = std::result::Result<T, E>;
+
 /// A task was not changed; its note is as it was.
 #[derive(Debug, thiserror::Error)]
 pub enum TaskError {

@@ -34,6 +34,7 @@ use crate::schedule::Zone;
 use crate::vault::NotePath;
 
 pub use disabled_forms::{DisabledForms, offer};
+pub(crate) use error::Result;
 pub use error::TaskError;
 pub use plugins::rules;
 pub use rewrite::Rewrite;

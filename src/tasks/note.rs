@@ -15,17 +15,13 @@ use crate::format::task::note::{self, TaskNoteFields};
 use crate::format::task::rrule::{self, Rrule};
 use crate::format::task::{Format, Rules, When};
 use crate::schedule::task_dates::next_date;
+use crate::tasks::Result;
 
 /// More days than any rule needs to find one that isn't done.
 const MOST: usize = 10_000;
 
 /// The note done at `now`.
-pub(super) fn done(
-    bytes: &[u8],
-    meant: &TaskRef<'_>,
-    rules: &Rules,
-    now: DateTime,
-) -> Result<ChangedNote, TaskError> {
+pub(super) fn done(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules, now: DateTime) -> Result<ChangedNote> {
     let fields = note::fields(bytes, rules).ok_or_else(|| TaskError::gone(meant))?;
     let names = &rules.notes;
     let (mut changes, mut remark) = (Vec::new(), None);

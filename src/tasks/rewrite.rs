@@ -10,6 +10,7 @@ use super::change::{ChangedText, put};
 use super::task_ref::{ChangedNote, TaskRef};
 use super::{TaskError, note, repeats, task_id};
 use crate::format::task::{self, Format, Rules, TaskLine, edit};
+use crate::tasks::Result;
 
 /// So far ahead the next time of a task is looked for.
 const AHEAD_DAYS: i64 = 1_500;
@@ -32,7 +33,7 @@ pub fn rewritten(
     meant: &TaskRef<'_>,
     rules: &Rules,
     rewrite: Rewrite<'_>,
-) -> Result<ChangedNote, TaskError> {
+) -> Result<ChangedNote> {
     let placed = meant.find(bytes, rules).ok_or_else(|| TaskError::gone(meant))?;
     let (task, text) = (&placed.task, String::from_utf8_lossy(&placed.text).into_owned());
     let unwritable =
@@ -84,7 +85,7 @@ fn is_notified_at(
 ///
 /// # Errors
 /// The task isn't there, or is a whole note.
-pub fn removed(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules) -> Result<ChangedNote, TaskError> {
+pub fn removed(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules) -> Result<ChangedNote> {
     let placed = meant.find(bytes, rules).ok_or_else(|| TaskError::gone(meant))?;
     let format = placed.task.format;
     if format == Format::TaskNotes {
@@ -97,7 +98,7 @@ pub fn removed(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules) -> Result<Chang
 ///
 /// # Errors
 /// The task isn't there, comes once, or can't be written so.
-pub fn skipped(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules) -> Result<ChangedNote, TaskError> {
+pub fn skipped(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules) -> Result<ChangedNote> {
     let placed = meant.find(bytes, rules).ok_or_else(|| TaskError::gone(meant))?;
     let (task, text) = (&placed.task, &placed.text);
     let last = task.notification_times.last().map(|notification_time| notification_time.at);
@@ -117,10 +118,7 @@ mod tests {
         Rules { on: Format::ALL.to_vec(), ..Rules::default() }
     }
 
-    fn tried(
-        line: &str,
-        act: impl Fn(&[u8], &TaskRef<'_>, &Rules) -> Result<ChangedNote, TaskError>,
-    ) -> Result<String, TaskError> {
+    fn tried(line: &str, act: impl Fn(&[u8], &TaskRef<'_>, &Rules) -> Result<ChangedNote>) -> Result<String> {
         let (rules, note) = (rules(), format!("# Home\n{line}\nend\n"));
         let words = task::read_line(line, &rules).unwrap().words;
         let id = task_id("a.md", &words);

@@ -14,6 +14,7 @@ use super::{Scanner, TaskError, TaskSettings, plugins, task_id, words_of};
 use crate::format::task::{Format, Rules};
 use crate::reminders::rfc3339;
 use crate::schedule::{self, Zone};
+use crate::tasks::Result;
 use crate::vault::{EditPlan, Editor, NotePath, Origin, Vault, VaultError};
 
 /// The tasks of a vault.
@@ -100,11 +101,7 @@ impl VaultTasks<'_> {
     ///
     /// # Errors
     /// The vault can't be listed, or what its plugins mean can't be found out.
-    pub fn list(
-        &self,
-        scanner: &mut Scanner,
-        now: Timestamp,
-    ) -> Result<(Vec<ListedTask>, Vec<String>), TaskError> {
+    pub fn list(&self, scanner: &mut Scanner, now: Timestamp) -> Result<(Vec<ListedTask>, Vec<String>)> {
         let Some(settings) = self.settings else { return Ok((Vec::new(), Vec::new())) };
         let problems = scanner.scan(self.vault, settings, now).map_err(TaskError::Plugins)?;
         let mut listed: Vec<ListedTask> = scanner
@@ -146,7 +143,7 @@ impl VaultTasks<'_> {
         due: Option<DateTime>,
         now: Timestamp,
         origin: impl Into<Origin>,
-    ) -> Result<WrittenTask, TaskError> {
+    ) -> Result<WrittenTask> {
         let local = self.zone.tz().to_datetime(now);
         self.change(id, due, "done", &origin.into(), |bytes, meant, rules| {
             change::done(bytes, meant, rules, local)
@@ -163,7 +160,7 @@ impl VaultTasks<'_> {
         due: Option<DateTime>,
         to: DateTime,
         origin: impl Into<Origin>,
-    ) -> Result<WrittenTask, TaskError> {
+    ) -> Result<WrittenTask> {
         self.change(id, due, "snoozed", &origin.into(), |bytes, meant, rules| {
             change::snooze(bytes, meant, rules, to)
         })
@@ -179,7 +176,7 @@ impl VaultTasks<'_> {
         due: Option<DateTime>,
         rewrite: Rewrite<'_>,
         origin: impl Into<Origin>,
-    ) -> Result<WrittenTask, TaskError> {
+    ) -> Result<WrittenTask> {
         let verb = if rewrite.words.is_some() { "changed" } else { "moved" };
         let mut written = self.change(id, due, verb, &origin.into(), |bytes, meant, rules| {
             rewrite::rewritten(bytes, meant, rules, rewrite)
@@ -195,12 +192,7 @@ impl VaultTasks<'_> {
     ///
     /// # Errors
     /// It isn't there, comes once or can't be written so, or its note can't be written.
-    pub fn skip(
-        &self,
-        id: &str,
-        due: Option<DateTime>,
-        origin: impl Into<Origin>,
-    ) -> Result<WrittenTask, TaskError> {
+    pub fn skip(&self, id: &str, due: Option<DateTime>, origin: impl Into<Origin>) -> Result<WrittenTask> {
         self.change(id, due, "skipped", &origin.into(), rewrite::skipped)
     }
 
@@ -208,12 +200,7 @@ impl VaultTasks<'_> {
     ///
     /// # Errors
     /// It isn't there or is a whole note, or its note can't be written.
-    pub fn remove(
-        &self,
-        id: &str,
-        due: Option<DateTime>,
-        origin: impl Into<Origin>,
-    ) -> Result<WrittenTask, TaskError> {
+    pub fn remove(&self, id: &str, due: Option<DateTime>, origin: impl Into<Origin>) -> Result<WrittenTask> {
         self.change(id, due, "removed", &origin.into(), rewrite::removed)
     }
 
@@ -223,8 +210,8 @@ impl VaultTasks<'_> {
         due: Option<DateTime>,
         verb: &str,
         origin: &Origin,
-        act: impl Fn(&[u8], &TaskRef<'_>, &Rules) -> Result<ChangedNote, TaskError>,
-    ) -> Result<WrittenTask, TaskError> {
+        act: impl Fn(&[u8], &TaskRef<'_>, &Rules) -> Result<ChangedNote>,
+    ) -> Result<WrittenTask> {
         let settings = self.settings.ok_or_else(|| TaskError::Off(id.to_owned()))?;
         let rules = plugins::rules(self.vault, settings).map_err(TaskError::Plugins)?;
         let path = self.note_of(id, due, settings, &rules)?;
@@ -261,7 +248,7 @@ impl VaultTasks<'_> {
         due: Option<DateTime>,
         settings: &TaskSettings,
         rules: &Rules,
-    ) -> Result<NotePath, TaskError> {
+    ) -> Result<NotePath> {
         let notes = super::scanner::notes(self.vault, settings)?;
         let holds = |path: &NotePath| -> Result<bool, VaultError> {
             match self.vault.read(path) {

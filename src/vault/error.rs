@@ -138,6 +138,9 @@ pub enum Refusal {
     },
 }
 
+/// The result of an edit.
+pub(crate) type Result<T, E = EditError> = std::result::Result<T, E>;
+
 /// An edit was not made; the file is as it was.
 #[derive(Debug, thiserror::Error)]
 pub enum EditError {

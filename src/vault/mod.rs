@@ -26,6 +26,7 @@ mod watch;
 mod why;
 
 pub use self::edit::{EditOptions, EditPlan, EditReport, EditStrategy, Editor, Recovered, Recovery};
+pub(crate) use self::error::Result;
 pub use self::error::{EditError, Refusal, VaultError};
 pub use self::guard::{FollowUps, QuietTracker, SteadyLines};
 pub use self::origin::{BRAIN_VARIABLE, Origin, TURN_VARIABLE};

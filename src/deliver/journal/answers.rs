@@ -6,10 +6,11 @@
 
 use rusqlite::OptionalExtension;
 
+use super::Journal;
 use super::copies::Recipient;
 use super::keys::question_of;
 use super::message::{self, ChunkState, Message, NewMessage};
-use super::{Journal, JournalError};
+use crate::deliver::journal::Result;
 use crate::deliver::notifier::{MessageKind, Scope};
 
 /// So many answers are kept, so that a message that says the same is never taken for a later answer.
@@ -38,7 +39,7 @@ impl Journal {
         scope: Option<Scope>,
         text: &str,
         limit: usize,
-    ) -> Result<Option<Message>, JournalError> {
+    ) -> Result<Option<Message>> {
         let message = NewMessage {
             key: key.to_owned(),
             kind,
@@ -53,7 +54,7 @@ impl Journal {
     }
 
     /// An answer or a question with its chunks, if it was fixed.
-    pub fn answer(&self, key: &str) -> Result<Option<Message>, JournalError> {
+    pub fn answer(&self, key: &str) -> Result<Option<Message>> {
         Ok(self
             .read(|tx| {
                 message::read_messages(tx, "WHERE key = ?1 AND kind IN ('answer', 'approval')", &[&key])
@@ -63,12 +64,7 @@ impl Journal {
 
     /// The chunk of an answer that a message of ours is: by its id, its nonce, or its text among the answers
     /// that are on their way.
-    pub fn posted(
-        &self,
-        message_id: &str,
-        nonce: Option<&str>,
-        text: &str,
-    ) -> Result<Option<PostedChunk>, JournalError> {
+    pub fn posted(&self, message_id: &str, nonce: Option<&str>, text: &str) -> Result<Option<PostedChunk>> {
         let found = self.read(|tx| {
             let sql = |condition: &str| {
                 format!(
@@ -101,7 +97,7 @@ impl Journal {
     }
 
     /// Whether a message of ours is a question to the person.
-    pub fn is_approval(&self, message_id: &str, nonce: Option<&str>) -> Result<bool, JournalError> {
+    pub fn is_approval(&self, message_id: &str, nonce: Option<&str>) -> Result<bool> {
         self.read(|tx| {
             tx.prepare_cached(
                 "SELECT EXISTS (SELECT 1 FROM chunks JOIN messages ON messages.key = chunks.message
@@ -112,7 +108,7 @@ impl Journal {
     }
 
     /// The key under which the question with this line was fixed, for whichever message.
-    pub fn asked(&self, id: &str, digest: &str) -> Result<Option<String>, JournalError> {
+    pub fn asked(&self, id: &str, digest: &str) -> Result<Option<String>> {
         self.read(|tx| {
             tx.prepare_cached(
                 "SELECT key FROM messages WHERE kind = 'approval' AND key GLOB 'approval:*:' || ?1 || ':' || ?2 || ':*'
@@ -124,7 +120,7 @@ impl Journal {
     }
 
     /// Deletes the oldest of many answers and routine texts that were sent completely.
-    pub fn prune_answers(&self) -> Result<(), JournalError> {
+    pub fn prune_answers(&self) -> Result<()> {
         self.write(|tx| {
             let old = "SELECT key FROM messages WHERE kind IN ('answer', 'approval', 'routine', 'routine')
                        AND rowid < (SELECT max(rowid) FROM messages) - ?1

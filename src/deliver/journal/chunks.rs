@@ -3,17 +3,18 @@
 use jiff::Timestamp;
 use rusqlite::{Transaction, params};
 
+use super::Journal;
 use super::copies::{self, Recipient};
 use super::keys::parts;
 use super::message::{Message, NewMessage, read_messages};
-use super::{Journal, JournalError};
+use crate::deliver::journal::Result;
 use crate::deliver::notifier::{self, Fact, MessageKind, Scope};
 use crate::deliver::split;
 
 impl Journal {
     /// Marks a message as sent if the notifier with this name took a copy of all its deliveries. Returns whether it
     /// did.
-    pub fn sent_as_copies(&self, message: &str, name: &str) -> Result<bool, JournalError> {
+    pub fn sent_as_copies(&self, message: &str, name: &str) -> Result<bool> {
         let all = "SELECT count(*) > 0 AND count(*) = count(copies.delivered) FROM deliveries
                    LEFT JOIN copies ON copies.key = deliveries.key AND outlet = ?2 AND copies.message IS NULL
                    WHERE deliveries.message = ?1";
@@ -41,7 +42,7 @@ impl Journal {
         &self,
         messages: &[NewMessage],
         limit: impl Fn(&Recipient) -> usize,
-    ) -> Result<Vec<Message>, JournalError> {
+    ) -> Result<Vec<Message>> {
         self.write(|tx| {
             let mut claimed = Vec::new();
             for message in messages {
@@ -59,13 +60,13 @@ impl Journal {
 
     /// The messages that are on their way, oldest first; without answers, questions and routine texts, whose callers
     /// send them.
-    pub fn messages(&self) -> Result<Vec<Message>, JournalError> {
+    pub fn messages(&self) -> Result<Vec<Message>> {
         self.read(|tx| read_messages(tx, "WHERE kind NOT IN ('answer', 'approval', 'routine')", &[]))
     }
 
     /// Releases the deliveries of messages that were surely not sent in any part, so that the next pass reads the file
     /// again. Confirmations stay.
-    pub fn dissolve_unsent(&self) -> Result<(), JournalError> {
+    pub fn dissolve_unsent(&self) -> Result<()> {
         if !self.read(|tx| tx.query_row("SELECT EXISTS (SELECT 1 FROM messages)", [], |row| row.get(0)))? {
             return Ok(());
         }
@@ -81,7 +82,7 @@ impl Journal {
     }
 
     /// Notes, before it is done, that a chunk is being sent.
-    pub fn sending(&self, key: &str, chunk: usize, now: Timestamp) -> Result<(), JournalError> {
+    pub fn sending(&self, key: &str, chunk: usize, now: Timestamp) -> Result<()> {
         self.write(|tx| mark_sending(tx, key, chunk, now))
     }
 
@@ -95,7 +96,7 @@ impl Journal {
         next: Option<(&str, usize)>,
         now: Timestamp,
         place: &str,
-    ) -> Result<bool, JournalError> {
+    ) -> Result<bool> {
         self.write(|tx| {
             tx.prepare_cached("UPDATE chunks SET state = 'sent', message_id = ?3 WHERE message = ?1 AND chunk = ?2")?
                 .execute(params![key, number(chunk), message_id])?;
@@ -137,7 +138,7 @@ impl Journal {
         retry: Timestamp,
         reason: &str,
         place: &str,
-    ) -> Result<(), JournalError> {
+    ) -> Result<()> {
         self.write(|tx| {
             tx.execute("UPDATE deliveries SET place = ?2 WHERE message = ?1", [key, place])?;
             tx.execute(
@@ -161,7 +162,7 @@ impl Journal {
 
     /// Ends the pauses of all that waits for a place, which is back: deliveries that are free, and messages of `to` in
     /// `scope`. Returns whether anything waited.
-    pub fn release(&self, place: &str, to: &Recipient, scope: Option<Scope>) -> Result<bool, JournalError> {
+    pub fn release(&self, place: &str, to: &Recipient, scope: Option<Scope>) -> Result<bool> {
         self.write(|tx| {
             let messages = tx.execute(
                 "UPDATE messages SET retry_ms = NULL
@@ -178,13 +179,13 @@ impl Journal {
     }
 
     /// Records that the arrival of the chunk that is being sent is unknown, and the time of the next lookup.
-    pub fn unknown(&self, key: &str, retry: Timestamp, reason: &str) -> Result<(), JournalError> {
+    pub fn unknown(&self, key: &str, retry: Timestamp, reason: &str) -> Result<()> {
         self.write(|tx| put_off(tx, key, retry, reason))
     }
 
     /// Moves a refused message on to the next place, whose chunks hold at most `limit` units. Returns the changed
     /// message.
-    pub fn reroute(&self, key: &str, route: u8, limit: usize) -> Result<Option<Message>, JournalError> {
+    pub fn reroute(&self, key: &str, route: u8, limit: usize) -> Result<Option<Message>> {
         self.write(|tx| {
             tx.execute(
                 "UPDATE messages SET route = ?2, retry_ms = NULL WHERE key = ?1",
@@ -198,7 +199,7 @@ impl Journal {
     }
 
     /// Gives a message up: every place refused it with these settings.
-    pub fn failed(&self, key: &str, reason: &str, settings: &str) -> Result<(), JournalError> {
+    pub fn failed(&self, key: &str, reason: &str, settings: &str) -> Result<()> {
         self.write(|tx| {
             tx.execute(
                 "UPDATE deliveries SET state = 'failed', message = NULL, error = ?2, settings = ?3 WHERE message = ?1",
@@ -209,7 +210,7 @@ impl Journal {
     }
 
     /// Deletes a message without deliveries, such as a confirmation that every place refuses.
-    pub fn drop_message(&self, key: &str) -> Result<(), JournalError> {
+    pub fn drop_message(&self, key: &str) -> Result<()> {
         self.write(|tx| dissolve(tx, key))
     }
 }

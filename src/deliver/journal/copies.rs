@@ -10,7 +10,8 @@ use std::collections::HashSet;
 use rusqlite::{OptionalExtension, Transaction, params};
 
 use super::problems::OpenDelivery;
-use super::{Journal, JournalError, instant, json};
+use super::{Journal, instant, json};
+use crate::deliver::journal::Result;
 use crate::deliver::notifier::Fact;
 
 /// Which notifier a message is for.
@@ -60,7 +61,7 @@ pub enum CopyState {
 impl Journal {
     /// The state of a delivery's copy for the notifier with this name; `None` if there is none, or if it was refused or
     /// dropped.
-    pub fn copy(&self, key: &str, name: &str) -> Result<Option<CopyState>, JournalError> {
+    pub fn copy(&self, key: &str, name: &str) -> Result<Option<CopyState>> {
         self.read(|tx| {
             let sql = "SELECT message, delivered FROM copies WHERE key = ?1 AND outlet = ?2";
             let read = |row: &rusqlite::Row<'_>| -> rusqlite::Result<(Option<String>, Option<String>)> {
@@ -76,11 +77,7 @@ impl Journal {
     }
 
     /// Of these deliveries, those of which the notifier with this name was given a copy already.
-    pub fn copied<'k>(
-        &self,
-        keys: impl IntoIterator<Item = &'k str>,
-        name: &str,
-    ) -> Result<HashSet<String>, JournalError> {
+    pub fn copied<'k>(&self, keys: impl IntoIterator<Item = &'k str>, name: &str) -> Result<HashSet<String>> {
         self.read(|tx| {
             let mut known =
                 tx.prepare_cached("SELECT EXISTS (SELECT 1 FROM copies WHERE key = ?1 AND outlet = ?2)")?;
@@ -95,7 +92,7 @@ impl Journal {
     }
 
     /// The copies that are on their way: one entry for each item in them.
-    pub fn open_copies(&self) -> Result<Vec<OpenDelivery>, JournalError> {
+    pub fn open_copies(&self) -> Result<Vec<OpenDelivery>> {
         let read = |row: &rusqlite::Row<'_>| -> rusqlite::Result<Vec<OpenDelivery>> {
             let name: String = row.get(0)?;
             let facts: Vec<Fact> = json(row, 1)?;

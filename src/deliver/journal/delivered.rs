@@ -6,7 +6,8 @@ use rusqlite::{Transaction, params};
 
 use super::keys::local_text;
 use super::runs::{COLUMNS, run_of};
-use super::{Journal, JournalError, Run, instant, json};
+use super::{Journal, Run, instant, json};
+use crate::deliver::journal::Result;
 use crate::deliver::notifier::Fact;
 
 /// The state of a past delivery.
@@ -69,12 +70,7 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be read.
-    pub fn past(
-        &self,
-        from: Timestamp,
-        to: Timestamp,
-        most: usize,
-    ) -> Result<Vec<PastDelivery>, JournalError> {
+    pub fn past(&self, from: Timestamp, to: Timestamp, most: usize) -> Result<Vec<PastDelivery>> {
         // A local time is within a day of its instant's in UTC, in every zone.
         let local = |at: Timestamp, hours| {
             let at = at.saturating_add(jiff::SignedDuration::from_hours(hours)).unwrap_or(at);
@@ -97,12 +93,7 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be read.
-    pub fn runs_between(
-        &self,
-        from: Timestamp,
-        to: Timestamp,
-        most: usize,
-    ) -> Result<Vec<Run>, JournalError> {
+    pub fn runs_between(&self, from: Timestamp, to: Timestamp, most: usize) -> Result<Vec<Run>> {
         self.read(|tx| {
             tx.prepare_cached(&format!(
                 "SELECT {} FROM runs WHERE due_ms >= ?1 AND due_ms < ?2 ORDER BY number DESC LIMIT ?3",
@@ -120,7 +111,7 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be read.
-    pub fn runs_of(&self, routine: &str, most: usize) -> Result<Vec<Run>, JournalError> {
+    pub fn runs_of(&self, routine: &str, most: usize) -> Result<Vec<Run>> {
         self.read(|tx| {
             tx.prepare_cached(&format!(
                 "SELECT {} FROM runs WHERE routine = ?1 ORDER BY number DESC LIMIT ?2",

@@ -6,6 +6,7 @@ use std::path::Path;
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::{JournalError, VERSION, copies, delivered, other_machines, phrases, retry_after, runs, tasks};
+use crate::deliver::journal::Result;
 
 /// Brings the schema to [`VERSION`]; returns the version that the file has now.
 pub(super) fn migrate(connection: &mut Connection) -> rusqlite::Result<i64> {
@@ -61,7 +62,7 @@ pub(crate) fn is_no_database(error: &rusqlite::Error) -> bool {
 }
 
 /// Renames a file that is no database, with the log that belongs to it.
-pub(super) fn set_aside(path: &Path, why: &rusqlite::Error) -> Result<(), JournalError> {
+pub(super) fn set_aside(path: &Path, why: &rusqlite::Error) -> Result<()> {
     let free = (1..).map(|n| path.with_extension(format!("sqlite.broken-{n}"))).find(|path| !path.exists());
     let to = free.unwrap_or_else(|| path.with_extension("sqlite.broken"));
     tracing::warn!(from = %path.display(), to = %to.display(), %why, "the delivery journal is no database any more: put aside, a new one begun");

@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use rusqlite::{OptionalExtension, params};
 
-use super::{DeliveryRow, Journal, JournalError, LineHash, ROW, row_of};
+use super::{DeliveryRow, Journal, LineHash, ROW, row_of};
+use crate::deliver::journal::Result;
 
 impl Journal {
     /// All deliveries that are sent, or may have been, and are not done, in the order of their claims.
-    pub fn unfinished_deliveries(&self) -> Result<Vec<DeliveryRow>, JournalError> {
+    pub fn unfinished_deliveries(&self) -> Result<Vec<DeliveryRow>> {
         self.read(|tx| {
             let sql =
                 format!("SELECT {ROW} FROM deliveries WHERE state IN ('sending', 'sent') ORDER BY number");
@@ -17,7 +18,7 @@ impl Journal {
     }
 
     /// The id that was given to a line without one, if any.
-    pub fn name(&self, line: &LineHash) -> Result<Option<String>, JournalError> {
+    pub fn name(&self, line: &LineHash) -> Result<Option<String>> {
         self.read(|tx| {
             tx.prepare_cached("SELECT id FROM names WHERE line = ?1")?
                 .query_row([line.bytes()], |row| row.get(0))
@@ -26,7 +27,7 @@ impl Journal {
     }
 
     /// Remembers the ids of lines, before they are written; a line that has one gets the new one.
-    pub fn set_names(&self, names: &[(LineHash, String)]) -> Result<(), JournalError> {
+    pub fn set_names(&self, names: &[(LineHash, String)]) -> Result<()> {
         self.write(|tx| {
             let mut insert = tx.prepare_cached("INSERT OR REPLACE INTO names (line, id) VALUES (?1, ?2)")?;
             for (line, id) in names {
@@ -37,7 +38,7 @@ impl Journal {
     }
 
     /// The stat of a note when a pass last found nothing to do or to say in it.
-    pub fn clean(&self, note: &str) -> Result<Option<String>, JournalError> {
+    pub fn clean(&self, note: &str) -> Result<Option<String>> {
         self.read(|tx| {
             tx.prepare_cached("SELECT stat FROM clean WHERE note = ?1")?
                 .query_row([note], |row| row.get(0))
@@ -46,7 +47,7 @@ impl Journal {
     }
 
     /// Notes that a pass found nothing to do or to say in a note with this stat.
-    pub fn set_clean(&self, note: &str, stat: &str) -> Result<(), JournalError> {
+    pub fn set_clean(&self, note: &str, stat: &str) -> Result<()> {
         self.write(|tx| {
             tx.execute("INSERT OR REPLACE INTO clean (note, stat) VALUES (?1, ?2)", params![note, stat])
                 .map(|_| ())
@@ -60,7 +61,7 @@ impl Journal {
         note: &str,
         current: &BTreeSet<LineHash>,
         remember: bool,
-    ) -> Result<BTreeSet<LineHash>, JournalError> {
+    ) -> Result<BTreeSet<LineHash>> {
         let known: BTreeSet<LineHash> = self.read(|tx| {
             tx.prepare_cached("SELECT finding FROM reported WHERE note = ?1")?
                 .query_map([note], |row| row.get::<_, Vec<u8>>(0))?

@@ -80,6 +80,9 @@ const ROW: &str = "state, line, attempts, attempted_ms, retry_ms, settings, fact
 /// When this many rows are done, the older half goes: far more than a stale buffer can bring back.
 const KEEP_DONE: i64 = 100_000;
 
+/// The result of an operation of the journal.
+pub(crate) type Result<T, E = JournalError> = std::result::Result<T, E>;
+
 /// Errors of the journal.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
@@ -185,7 +188,7 @@ impl Journal {
     ///
     /// # Errors
     /// The directory can't be written, or a newer program wrote the file.
-    pub fn open(state_dir: &Path) -> Result<Self, JournalError> {
+    pub fn open(state_dir: &Path) -> Result<Self> {
         let path = state_dir.join(FILE_NAME);
         let mut opened = Self::open_file(&path);
         // Two that make the file at the same moment may find it locked, whatever the time-out says.
@@ -207,7 +210,7 @@ impl Journal {
         }
     }
 
-    fn open_file(path: &Path) -> Result<Self, JournalError> {
+    fn open_file(path: &Path) -> Result<Self> {
         let wrap = |source| JournalError::Database { path: path.to_owned(), source };
         let mut connection = Connection::open(path).map_err(wrap)?;
         connection.busy_timeout(std::time::Duration::from_secs(10)).map_err(wrap)?;
@@ -225,7 +228,7 @@ impl Journal {
     ///
     /// # Errors
     /// The lock file can't be made.
-    pub fn lock(&self) -> Result<Option<PassLock>, JournalError> {
+    pub fn lock(&self) -> Result<Option<PassLock>> {
         let path = self.path.with_file_name("deliver.lock");
         let wrap = |source| JournalError::File { path: path.clone(), source };
         let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(wrap)?;
@@ -237,7 +240,7 @@ impl Journal {
     }
 
     /// The row of a key.
-    pub fn row(&self, key: &str) -> Result<Option<DeliveryRow>, JournalError> {
+    pub fn row(&self, key: &str) -> Result<Option<DeliveryRow>> {
         self.read(|tx| {
             tx.query_row(&format!("SELECT {ROW} FROM deliveries WHERE key = ?1"), [key], row_of).optional()
         })
@@ -250,7 +253,7 @@ impl Journal {
         subject: &str,
         from: civil::DateTime,
         to: civil::DateTime,
-    ) -> Result<Option<civil::DateTime>, JournalError> {
+    ) -> Result<Option<civil::DateTime>> {
         let text: Option<String> = self.read(|tx| {
             tx.query_row(
                 "SELECT max(local) FROM deliveries
@@ -263,7 +266,7 @@ impl Journal {
     }
 
     /// Whether an occurrence of this id (or of several lines that share it) at a local time was sent, or may have been.
-    pub fn may_be_sent(&self, id: &str, local: civil::DateTime) -> Result<bool, JournalError> {
+    pub fn may_be_sent(&self, id: &str, local: civil::DateTime) -> Result<bool> {
         self.read(|tx| {
             tx.query_row(
                 "SELECT EXISTS (SELECT 1 FROM deliveries
@@ -276,7 +279,7 @@ impl Journal {
     }
 
     /// All deliveries that are sent but not done: key and row, in the order of their claims.
-    pub fn unsettled(&self) -> Result<Vec<(String, DeliveryRow)>, JournalError> {
+    pub fn unsettled(&self) -> Result<Vec<(String, DeliveryRow)>> {
         self.read(|tx| {
             let sql = format!("SELECT {ROW}, key FROM deliveries WHERE state = 'sent' ORDER BY number");
             tx.prepare_cached(&sql)?.query_map([], |row| Ok((row.get(9)?, row_of(row)?)))?.collect()
@@ -284,7 +287,7 @@ impl Journal {
     }
 
     /// Marks deliveries as written down in their notes, and deletes old ones.
-    pub fn done<'k>(&self, keys: impl IntoIterator<Item = &'k str>) -> Result<(), JournalError> {
+    pub fn done<'k>(&self, keys: impl IntoIterator<Item = &'k str>) -> Result<()> {
         self.write(|tx| {
             let mut statement =
                 tx.prepare_cached("UPDATE deliveries SET state = 'done' WHERE key = ?1 AND state = 'sent'")?;
@@ -305,7 +308,7 @@ impl Journal {
     }
 
     /// Deletes deliveries that are not on their way and whose line is deleted.
-    pub fn forget_unsent<'k>(&self, keys: impl IntoIterator<Item = &'k str>) -> Result<(), JournalError> {
+    pub fn forget_unsent<'k>(&self, keys: impl IntoIterator<Item = &'k str>) -> Result<()> {
         self.write(|tx| {
             let mut statement = tx.prepare_cached(
                 "DELETE FROM deliveries WHERE key = ?1 AND state IN ('due', 'failed') AND message IS NULL",
@@ -319,7 +322,7 @@ impl Journal {
 
     /// Whether a message of the place was counted for a delivery already. A lookup by text may find
     /// the message of another reminder that says the same.
-    pub fn is_counted(&self, message_id: &str) -> Result<bool, JournalError> {
+    pub fn is_counted(&self, message_id: &str) -> Result<bool> {
         self.read(|tx| {
             tx.prepare_cached(
                 "SELECT EXISTS (SELECT 1 FROM deliveries WHERE delivered = ?1)
@@ -343,15 +346,12 @@ impl Journal {
         }
     }
 
-    fn read<T>(&self, f: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, JournalError> {
+    fn read<T>(&self, f: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
         f(&self.connection()).map_err(|error| self.wrap(error))
     }
 
     /// One transaction that has the write lock from its start; committed to disk when it returns.
-    pub(super) fn write<T>(
-        &self,
-        f: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
-    ) -> Result<T, JournalError> {
+    pub(super) fn write<T>(&self, f: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>) -> Result<T> {
         let mut connection = self.connection();
         let run = || {
             let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;

@@ -6,7 +6,8 @@ use rusqlite::{Transaction, params};
 
 use super::chunks::to_json;
 use super::keys::{LineHash, parts};
-use super::{Journal, JournalError, json};
+use super::{Journal, json};
+use crate::deliver::journal::Result;
 use crate::deliver::notifier::Fact;
 
 /// A delivery that was made, and not by this process.
@@ -33,7 +34,7 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be written.
-    pub fn record_other_machine(&self, told: &OtherMachineDelivery) -> Result<(), JournalError> {
+    pub fn record_other_machine(&self, told: &OtherMachineDelivery) -> Result<()> {
         let (subject, local) = parts(&told.key);
         self.write(|tx| {
             tx.prepare_cached(
@@ -62,7 +63,7 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be written.
-    pub fn waits(&self, key: &str, line: &LineHash, fact: &Fact, why: &str) -> Result<bool, JournalError> {
+    pub fn waits(&self, key: &str, line: &LineHash, fact: &Fact, why: &str) -> Result<bool> {
         let (subject, local) = parts(key);
         self.write(|tx| {
             let changed = tx
@@ -81,7 +82,7 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be read.
-    pub fn carried(&self, message: &str) -> Result<Vec<(String, LineHash, Fact)>, JournalError> {
+    pub fn carried(&self, message: &str) -> Result<Vec<(String, LineHash, Fact)>> {
         self.read(|tx| {
             tx.prepare_cached(
                 "SELECT key, line, fact FROM deliveries WHERE message = ?1
@@ -101,7 +102,7 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be read.
-    pub fn sent_here(&self) -> Result<Vec<(String, Fact, Option<String>)>, JournalError> {
+    pub fn sent_here(&self) -> Result<Vec<(String, Fact, Option<String>)>> {
         self.read(|tx| {
             tx.prepare_cached(
                 "SELECT key, fact, NULL, number FROM deliveries WHERE state IN ('sent', 'done') AND teller IS NULL

@@ -6,7 +6,8 @@
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Transaction, params};
 
-use super::{Journal, JournalError, LineHash, NewMessage};
+use super::{Journal, LineHash, NewMessage};
+use crate::deliver::journal::Result;
 
 /// So many days a phrase and the name of a notice are kept.
 const KEEP_DAYS: i64 = 3;
@@ -17,13 +18,7 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be written.
-    pub fn begin_phrase(
-        &self,
-        key: &str,
-        line: &LineHash,
-        plain: &str,
-        now: Timestamp,
-    ) -> Result<bool, JournalError> {
+    pub fn begin_phrase(&self, key: &str, line: &LineHash, plain: &str, now: Timestamp) -> Result<bool> {
         self.write(|tx| {
             forget(tx, "phrases", now)?;
             let changed = tx.execute(
@@ -39,7 +34,7 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be written.
-    pub fn set_phrase(&self, key: &str, line: &LineHash, phrase: &str) -> Result<(), JournalError> {
+    pub fn set_phrase(&self, key: &str, line: &LineHash, phrase: &str) -> Result<()> {
         self.write(|tx| {
             let sql = "UPDATE phrases SET phrase = ?3 WHERE key = ?1 AND line = ?2";
             tx.execute(sql, params![key, line.bytes(), phrase]).map(drop)
@@ -50,7 +45,7 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be read.
-    pub fn phrase(&self, key: &str, line: &LineHash) -> Result<Option<String>, JournalError> {
+    pub fn phrase(&self, key: &str, line: &LineHash) -> Result<Option<String>> {
         self.read(|db| {
             db.prepare_cached("SELECT phrase FROM phrases WHERE key = ?1 AND line = ?2")?
                 .query_row(params![key, line.bytes()], |row| row.get(0))
@@ -69,7 +64,7 @@ impl Journal {
         message: &NewMessage,
         limit: usize,
         now: Timestamp,
-    ) -> Result<bool, JournalError> {
+    ) -> Result<bool> {
         self.write(|tx| {
             forget(tx, "said", now)?;
             let new = tx.execute(

@@ -3,7 +3,8 @@
 use jiff::Timestamp;
 use rusqlite::params;
 
-use super::{Journal, JournalError, instant, json};
+use super::{Journal, instant, json};
+use crate::deliver::journal::Result;
 use crate::deliver::notifier::Fact;
 
 /// A delivery that is not done with: waiting for another attempt, or refused everywhere.
@@ -36,7 +37,7 @@ pub struct Refusal {
 
 impl Journal {
     /// The deliveries that are due and not delivered.
-    pub fn open_deliveries(&self) -> Result<Vec<OpenDelivery>, JournalError> {
+    pub fn open_deliveries(&self) -> Result<Vec<OpenDelivery>> {
         self.read(|tx| {
             tx.prepare_cached(
                 "SELECT key, state, fact, attempts, retry_ms, error FROM deliveries
@@ -57,7 +58,7 @@ impl Journal {
     }
 
     /// The places that refused a message with the current settings.
-    pub fn refusals(&self, settings: &str) -> Result<Vec<Refusal>, JournalError> {
+    pub fn refusals(&self, settings: &str) -> Result<Vec<Refusal>> {
         self.read(|tx| {
             tx.prepare_cached("SELECT place, at_ms, reason FROM refusals WHERE settings = ?1 ORDER BY at_ms")?
                 .query_map([settings], |row| {
@@ -69,13 +70,7 @@ impl Journal {
     }
 
     /// Notes that a place refused a message.
-    pub(crate) fn refused(
-        &self,
-        place: &str,
-        now: Timestamp,
-        reason: &str,
-        settings: &str,
-    ) -> Result<(), JournalError> {
+    pub(crate) fn refused(&self, place: &str, now: Timestamp, reason: &str, settings: &str) -> Result<()> {
         self.write(|tx| {
             tx.execute(
                 "INSERT OR REPLACE INTO refusals (place, at_ms, reason, settings) VALUES (?1, ?2, ?3, ?4)",
@@ -86,7 +81,7 @@ impl Journal {
     }
 
     /// Notes that a place takes messages (again).
-    pub(crate) fn accepted(&self, place: &str) -> Result<(), JournalError> {
+    pub(crate) fn accepted(&self, place: &str) -> Result<()> {
         let known: bool = self.read(|tx| {
             tx.prepare_cached("SELECT EXISTS (SELECT 1 FROM refusals WHERE place = ?1)")?
                 .query_row([place], |row| row.get(0))

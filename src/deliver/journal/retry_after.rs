@@ -5,8 +5,9 @@
 use jiff::Timestamp;
 use rusqlite::{Transaction, params};
 
+use super::Journal;
 use super::copies::Recipient;
-use super::{Journal, JournalError};
+use crate::deliver::journal::Result;
 use crate::deliver::notifier::Scope;
 
 impl Journal {
@@ -20,7 +21,7 @@ impl Journal {
         scope: Option<Scope>,
         now: Timestamp,
         until: Timestamp,
-    ) -> Result<(), JournalError> {
+    ) -> Result<()> {
         self.write(|tx| {
             tx.execute("DELETE FROM pauses WHERE until_ms <= ?1", [now.as_millisecond()])?;
             tx.execute(
@@ -36,7 +37,7 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be read.
-    pub fn pauses(&self, now: Timestamp) -> Result<Vec<(Recipient, Option<Scope>, Timestamp)>, JournalError> {
+    pub fn pauses(&self, now: Timestamp) -> Result<Vec<(Recipient, Option<Scope>, Timestamp)>> {
         self.read(|tx| {
             tx.prepare_cached("SELECT scope, until_ms FROM pauses WHERE asked_ms <= ?1 AND until_ms > ?1")?
                 .query_map([now.as_millisecond()], |row| {

@@ -11,7 +11,8 @@ use super::chunks::claim_one;
 use super::copies::Recipient;
 use super::keys::{RUN, local_text};
 use super::message::{self, Message, NewMessage};
-use super::{Journal, JournalError, instant, unreadable};
+use super::{Journal, instant, unreadable};
+use crate::deliver::journal::Result;
 use crate::deliver::notifier::{MessageKind, Scope};
 
 /// So many runs are kept that are done.
@@ -134,12 +135,7 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be used.
-    pub fn enabled(
-        &self,
-        name: &str,
-        schedule: &str,
-        since: Timestamp,
-    ) -> Result<RoutineProgress, JournalError> {
+    pub fn enabled(&self, name: &str, schedule: &str, since: Timestamp) -> Result<RoutineProgress> {
         if let Some(known) = self.known(name, schedule)? {
             return Ok(known);
         }
@@ -158,7 +154,7 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be read.
-    pub fn known(&self, name: &str, schedule: &str) -> Result<Option<RoutineProgress>, JournalError> {
+    pub fn known(&self, name: &str, schedule: &str) -> Result<Option<RoutineProgress>> {
         self.read(|tx| {
             tx.prepare_cached(
                 "SELECT since_ms, handled_ms, ran_ms, seen FROM routines WHERE name = ?1 AND schedule = ?2",
@@ -179,7 +175,7 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be used.
-    pub fn only_enabled(&self, names: &[&str]) -> Result<(), JournalError> {
+    pub fn only_enabled(&self, names: &[&str]) -> Result<()> {
         let known: Vec<String> = self.read(|tx| {
             tx.prepare_cached("SELECT name FROM routines WHERE schedule <> ''")?
                 .query_map([], |row| row.get(0))?
@@ -201,7 +197,7 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be written.
-    pub fn nothing_to_do(&self, name: &str, up_to: Timestamp) -> Result<(), JournalError> {
+    pub fn nothing_to_do(&self, name: &str, up_to: Timestamp) -> Result<()> {
         self.write(|tx| handled(tx, name, up_to))
     }
 
@@ -209,7 +205,7 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be written.
-    pub fn claim_run(&self, run: &NewRun, now: Timestamp) -> Result<bool, JournalError> {
+    pub fn claim_run(&self, run: &NewRun, now: Timestamp) -> Result<bool> {
         self.write(|tx| {
             let added = tx.execute(
                 "INSERT INTO runs (key, routine, local, due_ms, missed, started_ms, note, material, state)
@@ -242,7 +238,7 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be read.
-    pub fn run(&self, key: &str) -> Result<Option<Run>, JournalError> {
+    pub fn run(&self, key: &str) -> Result<Option<Run>> {
         let sql = format!("SELECT {COLUMNS} FROM runs WHERE key = ?1");
         self.read(|tx| tx.prepare_cached(&sql)?.query_row([key], run_of).optional())
     }
@@ -251,7 +247,7 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be read.
-    pub fn open_runs(&self) -> Result<Vec<Run>, JournalError> {
+    pub fn open_runs(&self) -> Result<Vec<Run>> {
         let sql = format!("SELECT {COLUMNS} FROM runs WHERE state <> 'done' ORDER BY number");
         self.read(|tx| tx.prepare_cached(&sql)?.query_map([], run_of)?.collect())
     }
@@ -260,7 +256,7 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be read.
-    pub fn runs_since(&self, name: &str, since: Timestamp) -> Result<Vec<String>, JournalError> {
+    pub fn runs_since(&self, name: &str, since: Timestamp) -> Result<Vec<String>> {
         self.read(|tx| {
             tx.prepare_cached("SELECT key FROM runs WHERE routine = ?1 AND started_ms >= ?2 ORDER BY number")?
                 .query_map(params![name, since.as_millisecond()], |row| row.get(0))?
@@ -272,7 +268,7 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be read.
-    pub fn last_run(&self, name: &str) -> Result<Option<Timestamp>, JournalError> {
+    pub fn last_run(&self, name: &str) -> Result<Option<Timestamp>> {
         let ms: Option<i64> = self.read(|tx| {
             tx.query_row(
                 "SELECT max(ms) FROM (SELECT started_ms AS ms FROM runs WHERE routine = ?1
@@ -295,7 +291,7 @@ impl Journal {
         outcome: &str,
         message: Option<(Option<Scope>, String)>,
         limit: usize,
-    ) -> Result<bool, JournalError> {
+    ) -> Result<bool> {
         self.write(|tx| {
             let fixed = tx.execute(
                 "UPDATE runs SET state = 'fixed', answer = ?2, facts = ?3, outcome = ?4
@@ -323,7 +319,7 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be written.
-    pub fn finish_run(&self, key: &str, outcome: Option<&str>) -> Result<(), JournalError> {
+    pub fn finish_run(&self, key: &str, outcome: Option<&str>) -> Result<()> {
         self.write(|tx| {
             tx.execute(
                 "UPDATE runs SET state = 'done', outcome = coalesce(?2, outcome), note = x'', material = ''
@@ -342,7 +338,7 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be read.
-    pub fn run_message(&self, key: &str) -> Result<Option<Message>, JournalError> {
+    pub fn run_message(&self, key: &str) -> Result<Option<Message>> {
         let key = message_key(key);
         Ok(self.read(|tx| message::read_messages(tx, "WHERE key = ?1 AND kind = 'routine'", &[&key]))?.pop())
     }

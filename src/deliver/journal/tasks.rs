@@ -6,9 +6,10 @@ use std::collections::HashMap;
 use jiff::{Timestamp, civil};
 use rusqlite::{Transaction, params};
 
+use super::Journal;
 use super::chunks::to_json;
 use super::keys::{LineHash, local_text, parts};
-use super::{Journal, JournalError};
+use crate::deliver::journal::Result;
 use crate::deliver::notifier::Fact;
 
 /// A task whose notification was sent, or may have been.
@@ -35,7 +36,7 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be read.
-    pub fn task_scopes(&self) -> Result<HashMap<String, Timestamp>, JournalError> {
+    pub fn task_scopes(&self) -> Result<HashMap<String, Timestamp>> {
         self.read(|tx| {
             tx.prepare_cached("SELECT scope, since_ms FROM task_scopes")?
                 .query_map([], |row| {
@@ -49,7 +50,7 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be written.
-    pub fn set_task_scopes(&self, scopes: &[String], now: Timestamp) -> Result<(), JournalError> {
+    pub fn set_task_scopes(&self, scopes: &[String], now: Timestamp) -> Result<()> {
         let known = self.task_scopes()?;
         self.write(|tx| {
             for scope in known.keys().filter(|scope| !scopes.contains(scope)) {
@@ -69,11 +70,7 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be read.
-    pub fn notifications(
-        &self,
-        from: civil::DateTime,
-        to: civil::DateTime,
-    ) -> Result<Vec<Fact>, JournalError> {
+    pub fn notifications(&self, from: civil::DateTime, to: civil::DateTime) -> Result<Vec<Fact>> {
         let facts: Vec<String> = self.read(|tx| {
             tx.prepare_cached(
                 "SELECT fact FROM deliveries WHERE local BETWEEN ?1 AND ?2 AND state IN ('sent', 'done')
@@ -95,7 +92,7 @@ impl Journal {
         words: &str,
         local: civil::DateTime,
         day: Option<&LineHash>,
-    ) -> Result<Vec<NotifiedTask>, JournalError> {
+    ) -> Result<Vec<NotifiedTask>> {
         self.read(|tx| {
             tx.prepare_cached(
                 "SELECT key, state, fact FROM deliveries
@@ -114,7 +111,7 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be read.
-    pub fn notified_tasks_at(&self, local: civil::DateTime) -> Result<Vec<NotifiedTask>, JournalError> {
+    pub fn notified_tasks_at(&self, local: civil::DateTime) -> Result<Vec<NotifiedTask>> {
         self.read(|tx| {
             tx.prepare_cached(
                 "SELECT key, state, fact FROM deliveries
@@ -130,7 +127,7 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be written.
-    pub fn set_task_lines(&self, lines: &[(&str, LineHash)]) -> Result<(), JournalError> {
+    pub fn set_task_lines(&self, lines: &[(&str, LineHash)]) -> Result<()> {
         self.write(|tx| {
             let mut statement = tx.prepare_cached("UPDATE deliveries SET line = ?2 WHERE key = ?1")?;
             lines.iter().try_for_each(|(key, line)| statement.execute(params![key, line.bytes()]).map(drop))
@@ -138,7 +135,7 @@ impl Journal {
     }
 
     /// Gives a task that was notified under one key another key, because it moved or changed.
-    pub fn task_moved(&self, from: &str, to: &str, line: &LineHash, fact: &Fact) -> Result<(), JournalError> {
+    pub fn task_moved(&self, from: &str, to: &str, line: &LineHash, fact: &Fact) -> Result<()> {
         let (subject, local) = parts(to);
         let fact = to_json(fact);
         self.write(|tx| {

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 use jiff::{SignedDuration, Timestamp, civil};
 
 use super::planned::Fire;
-use super::{PassContext, PassError, PassSettings};
+use super::{PassContext, PassSettings};
 use crate::deliver::journal::{CopyState, LineHash, NewMessage, Recipient};
 use crate::deliver::notifier::{Fact, MessageKind, Scope};
+use crate::deliver::pass::Result;
 use crate::deliver::words::{compose, phrase_check};
 use crate::schedule;
 
@@ -27,7 +28,7 @@ pub(super) fn counting(
     fires: &[Fire],
     phrases: &HashMap<String, String>,
     now: Timestamp,
-) -> Result<Vec<NewMessage>, PassError> {
+) -> Result<Vec<NewMessage>> {
     let settings = context.settings;
     let (mut untold, mut told) = (Vec::new(), Vec::new());
     for fire in fires {
@@ -54,7 +55,7 @@ pub(super) fn copies(
     fires: &[Fire],
     phrases: &HashMap<String, String>,
     now: Timestamp,
-) -> Result<Vec<NewMessage>, PassError> {
+) -> Result<Vec<NewMessage>> {
     let mut further: BTreeMap<&str, Vec<&Fire>> = BTreeMap::new();
     for fire in fires {
         for kind in context.settings.notify_rules.kinds(&fire.fact.msg).into_iter().skip(1) {

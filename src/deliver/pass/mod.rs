@@ -131,6 +131,9 @@ pub enum Mode {
     DryRun,
 }
 
+/// The result of a part of a pass.
+pub(crate) type Result<T, E = PassError> = std::result::Result<T, E>;
+
 /// A pass could not be made at all.
 #[derive(Debug, thiserror::Error)]
 pub enum PassError {
@@ -159,11 +162,7 @@ pub fn read_only(host: Option<&str>, here: &str) -> Option<String> {
 ///
 /// # Errors
 /// The journal can't be used, or another process is in a pass.
-pub async fn pass(
-    context: &PassContext<'_>,
-    memory: &mut Memory,
-    mode: Mode,
-) -> Result<PassReport, PassError> {
+pub async fn pass(context: &PassContext<'_>, memory: &mut Memory, mode: Mode) -> Result<PassReport> {
     let started = Instant::now();
     let now = context.clock.now();
     let mut report = PassReport::new(now, context.settings.zone.tz());
@@ -216,7 +215,7 @@ async fn work(
     now: Timestamp,
     started: Instant,
     report: &mut PassReport,
-) -> Result<planned::Plan, PassError> {
+) -> Result<planned::Plan> {
     context.journal.dissolve_unsent()?;
     machines::mark_left_open(context)?;
     let mut sender = send::Sender::new(context, now, started + SEND_BUDGET);
@@ -257,7 +256,7 @@ async fn work(
 ///
 /// # Errors
 /// The journal can't be used.
-pub async fn flush(context: &PassContext<'_>) -> Result<PassReport, PassError> {
+pub async fn flush(context: &PassContext<'_>) -> Result<PassReport> {
     let started = Instant::now();
     let now = context.clock.now();
     let mut report = PassReport::new(now, context.settings.zone.tz());
@@ -268,7 +267,7 @@ pub async fn flush(context: &PassContext<'_>) -> Result<PassReport, PassError> {
     Ok(report)
 }
 
-async fn lock(journal: &Journal) -> Result<crate::deliver::journal::PassLock, PassError> {
+async fn lock(journal: &Journal) -> Result<crate::deliver::journal::PassLock> {
     let started = Instant::now();
     loop {
         if let Some(lock) = journal.lock()? {
@@ -288,7 +287,7 @@ fn report_findings(
     changed: &[Changed],
     mode: Mode,
     report: &mut PassReport,
-) -> Result<(), PassError> {
+) -> Result<()> {
     for (path, mut found) in notes.findings(context.settings) {
         let kind =
             if path == context.settings.reminders { MessageKind::Reminder } else { MessageKind::Commitment };
@@ -305,7 +304,7 @@ fn report_findings(
 
 /// Notes that there is nothing more to do in `Reminders.md` as it is: the next pass need not read its
 /// lines until a date has come or the file is another.
-fn note_clean(context: &PassContext<'_>, notes: &Notes, plan: &planned::Plan) -> Result<(), PassError> {
+fn note_clean(context: &PassContext<'_>, notes: &Notes, plan: &planned::Plan) -> Result<()> {
     let Some(note) = notes.reminders.as_ref().filter(|note| note.was_read) else { return Ok(()) };
     let idle = plan.settles.is_empty() && plan.open.is_empty() && plan.changed.is_empty();
     if let Some(stat) =

@@ -10,8 +10,9 @@ use std::collections::HashMap;
 use jiff::{SignedDuration, Timestamp, civil};
 use memchr::{memmem, memrchr};
 
-use super::{PassContext, PassError, PassReport, PassSettings};
+use super::{PassContext, PassReport, PassSettings};
 use crate::deliver::journal::LineHash;
+use crate::deliver::pass::Result;
 use crate::format::Finding;
 use crate::format::commitment::{self, CommitmentsFile};
 use crate::format::lines;
@@ -126,11 +127,7 @@ pub(super) struct Notes {
 
 impl Notes {
     /// Reads both; an unreadable note is named in the report.
-    pub fn read(
-        context: &PassContext<'_>,
-        now: Timestamp,
-        report: &mut PassReport,
-    ) -> Result<Self, PassError> {
+    pub fn read(context: &PassContext<'_>, now: Timestamp, report: &mut PassReport) -> Result<Self> {
         let settings = context.settings;
         let stat = context.vault.stat(&settings.reminders).ok().flatten();
         let stat = stat.map(|stat| {

@@ -7,9 +7,10 @@ use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 use super::notes::{CommitmentNote, Notes};
 use super::planned::{Changed, Fire, Plan, Readiness, Settle, Upcoming, late_seconds, marks, readiness};
 use super::reminders::Planner;
-use super::{Mode, PassContext, PassError, tasks};
+use super::{Mode, PassContext, tasks};
 use crate::deliver::journal::{self, LineHash};
 use crate::deliver::notifier::{Fact, MessageKind};
+use crate::deliver::pass::Result;
 use crate::deliver::words::phrase_check;
 use crate::format::commitment::{Commitment, Status};
 use crate::schedule::{Moment, Zone};
@@ -22,7 +23,7 @@ pub(super) fn plan(
     mode: Mode,
     now: Timestamp,
     assign: bool,
-) -> Result<Plan, PassError> {
+) -> Result<Plan> {
     let mut plan = compare(context, notes, mode, now, assign)?;
     postpone_quiet(context, &mut plan, now);
     Ok(plan)
@@ -35,7 +36,7 @@ pub(super) fn compare(
     mode: Mode,
     now: Timestamp,
     assign: bool,
-) -> Result<Plan, PassError> {
+) -> Result<Plan> {
     let mut plan = Plan::default();
     if let Some(note) = &notes.reminders {
         Planner { context, note, moment: Moment::new(&context.settings.zone, now), now }
@@ -72,7 +73,7 @@ fn commitments(
     note: &CommitmentNote,
     now: Timestamp,
     plan: &mut Plan,
-) -> Result<(), PassError> {
+) -> Result<()> {
     let mut counts: HashMap<&str, u32> = HashMap::new();
     for block in &note.parsed.blocks {
         *counts.entry(&block.commitment.id).or_default() += 1;
@@ -137,11 +138,7 @@ const AHEAD: SignedDuration = SignedDuration::from_secs(60);
 
 /// Lists items that are due within a minute after `now` and are sent once, alone. Recurring and late items, and those
 /// in a digest, keep the plain text.
-pub(super) fn upcoming(
-    context: &PassContext<'_>,
-    notes: &Notes,
-    now: Timestamp,
-) -> Result<Vec<Upcoming>, PassError> {
+pub(super) fn upcoming(context: &PassContext<'_>, notes: &Notes, now: Timestamp) -> Result<Vec<Upcoming>> {
     let ahead = now.saturating_add(AHEAD).unwrap_or(now);
     // A line gets its id within seconds, and a pass follows: until then it has no lasting key.
     let named: HashSet<String> = notes
@@ -161,10 +158,7 @@ pub(super) fn upcoming(
 }
 
 /// The phrases that were ready in time for the items that are due now.
-pub(super) fn phrases(
-    context: &PassContext<'_>,
-    fires: &[Fire],
-) -> Result<HashMap<String, String>, PassError> {
+pub(super) fn phrases(context: &PassContext<'_>, fires: &[Fire]) -> Result<HashMap<String, String>> {
     if !context.settings.phrase {
         return Ok(HashMap::new());
     }

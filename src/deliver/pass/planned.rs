@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use jiff::{SignedDuration, Timestamp, civil};
 
-use super::PassError;
 use crate::deliver::journal::{self, DeliveryRow, DeliveryState, Journal, LineHash};
 use crate::deliver::notifier::{Fact, MessageKind, Scope};
+use crate::deliver::pass::Result;
 use crate::format::id::ReminderId;
 use crate::schedule::Next;
 
@@ -101,7 +101,7 @@ pub(super) fn marks(
     local: civil::DateTime,
     hashes: &[LineHash],
     disputed: bool,
-) -> Result<Option<LineHash>, PassError> {
+) -> Result<Option<LineHash>> {
     for hash in hashes {
         if journal.row(&journal::key(id, local, Some(hash)))?.is_some() {
             return Ok(Some(*hash));

@@ -4,11 +4,12 @@ use std::collections::{HashMap, HashSet};
 
 use jiff::{Timestamp, civil::Date};
 
+use super::PassContext;
 use super::notes::ReminderNote;
 use super::planned::{Changed, Fire, Plan, Readiness, Settle, Target, late_seconds, marks, readiness};
-use super::{PassContext, PassError};
 use crate::deliver::journal::{self, DeliveryRow, LineHash};
 use crate::deliver::notifier::{Fact, MessageKind};
+use crate::deliver::pass::Result;
 use crate::format::id::ReminderId;
 use crate::format::reminder::{self, Parsed, Recur, Reminder, ReminderLine};
 use crate::reminders::{IdAt, fields, id_of_line};
@@ -44,7 +45,7 @@ enum Verdict {
 
 impl Planner<'_> {
     /// Adds the actions for the note to `plan`.
-    pub(super) fn run(&self, assign: bool, plan: &mut Plan) -> Result<(), PassError> {
+    pub(super) fn run(&self, assign: bool, plan: &mut Plan) -> Result<()> {
         let lines = &self.note.may_be_due;
         let due: Vec<(&ReminderLine, Due)> =
             lines.iter().filter_map(|line| self.moment.due(&line.reminder).map(|due| (line, due))).collect();
@@ -100,7 +101,7 @@ impl Planner<'_> {
 
     /// The id of each due line: its own, else the one that was given to this very line before, else that of a line which
     /// this one was before its words were changed, else a new one.
-    fn identities(&self, due: &[(&ReminderLine, Due)], assign: bool) -> Result<Vec<Identity>, PassError> {
+    fn identities(&self, due: &[(&ReminderLine, Due)], assign: bool) -> Result<Vec<Identity>> {
         let without_id = due.iter().any(|(line, _)| line.reminder.id.is_none());
         let mut taken: HashSet<ReminderId> =
             if without_id { self.note.ids().iter().map(|at| at.id).collect() } else { HashSet::new() };
@@ -146,7 +147,7 @@ impl Planner<'_> {
     }
 
     /// Deliveries that were sent, or may have been, and are not written down yet, and whose id no line of the note has.
-    fn lost(&self, taken: &HashSet<ReminderId>) -> Result<Vec<DeliveryRow>, PassError> {
+    fn lost(&self, taken: &HashSet<ReminderId>) -> Result<Vec<DeliveryRow>> {
         let journal = self.context.journal;
         let mut lost = journal.unfinished_deliveries()?;
         lost.retain(|row| {
@@ -164,7 +165,7 @@ impl Planner<'_> {
         Ok(lost)
     }
 
-    fn was_sent(&self, id: ReminderId, reminder: &Reminder, due: &Due) -> Result<bool, PassError> {
+    fn was_sent(&self, id: ReminderId, reminder: &Reminder, due: &Due) -> Result<bool> {
         let own = reminder.date.to_datetime(reminder.time);
         Ok(self.context.journal.latest_sent(id.as_str(), own, due.occurrence.local)?.is_some())
     }
@@ -213,7 +214,7 @@ impl Planner<'_> {
         identity: &Identity,
         hash: LineHash,
         disputed: bool,
-    ) -> Result<Verdict, PassError> {
+    ) -> Result<Verdict> {
         let journal = self.context.journal;
         let id = identity.id.as_str();
         let marks = marks(journal, id, due.occurrence.local, &[hash], disputed)?;

@@ -7,10 +7,11 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::machines::{Right, Rights};
 use super::retry::retry_at;
-use super::{PassContext, PassError, PassReport};
+use super::{PassContext, PassReport};
 use crate::deliver::delivery_order::Destination;
 use crate::deliver::journal::{ChunkState, Message, Recipient};
 use crate::deliver::notifier::{Lookup, MessageKind, Outgoing, Scope, SendOutcome};
+use crate::deliver::pass::Result;
 
 /// How far before the first attempt a lookup begins: clocks differ.
 const LOOKUP_SKEW: SignedDuration = SignedDuration::from_mins(10);
@@ -85,7 +86,7 @@ impl<'c> Sender<'c> {
     }
 
     /// Skips places with a running pause; messages that they refused come before all others.
-    fn keep_pauses(&mut self, report: &mut PassReport) -> Result<(), PassError> {
+    fn keep_pauses(&mut self, report: &mut PassReport) -> Result<()> {
         for (to, scope, until) in self.context.journal.pauses(self.now)? {
             self.failures.insert((to, scope), FAILURES);
             report.request_pass(until);
@@ -95,7 +96,7 @@ impl<'c> Sender<'c> {
 
     /// Continues messages of the last pass, and confirmations. Items that aren't urgent wait for the end of the quiet
     /// hours.
-    pub async fn resume(&mut self, which: Which, report: &mut PassReport) -> Result<(), PassError> {
+    pub async fn resume(&mut self, which: Which, report: &mut PassReport) -> Result<()> {
         self.keep_pauses(report)?;
         loop {
             self.has_released = false;
@@ -108,7 +109,7 @@ impl<'c> Sender<'c> {
     }
 
     /// The messages on their way that may be tried now, those that count first.
-    fn ready(&self, which: Which, report: &mut PassReport) -> Result<Vec<Message>, PassError> {
+    fn ready(&self, which: Which, report: &mut PassReport) -> Result<Vec<Message>> {
         let settings = self.context.settings;
         let quiet = settings.notify_rules.quiet_until(&settings.zone, self.now);
         let mut ready = Vec::new();
@@ -134,7 +135,7 @@ impl<'c> Sender<'c> {
     }
 
     /// A place took a message: messages that wait for the place are tried again, each after its own pause.
-    fn is_back(&mut self, message: &Message, place: &str) -> Result<(), PassError> {
+    fn is_back(&mut self, message: &Message, place: &str) -> Result<()> {
         if self.back.insert(lane(message)) {
             self.has_released |= self.context.journal.release(place, &message.to, message.scope)?;
         }
@@ -142,11 +143,7 @@ impl<'c> Sender<'c> {
     }
 
     /// Sends messages in order.
-    pub async fn deliver(
-        &mut self,
-        messages: Vec<Message>,
-        report: &mut PassReport,
-    ) -> Result<(), PassError> {
+    pub async fn deliver(&mut self, messages: Vec<Message>, report: &mut PassReport) -> Result<()> {
         let mut marked = false;
         let mut messages = messages.into_iter().peekable();
         while let Some(message) = messages.next() {
@@ -187,7 +184,7 @@ impl<'c> Sender<'c> {
         mut marked: bool,
         next: Option<&str>,
         report: &mut PassReport,
-    ) -> Result<Ended, PassError> {
+    ) -> Result<Ended> {
         let journal = self.context.journal;
         let rights = Rights::of(self.context, &message)?;
         if self.has_it(&message)? {
@@ -267,7 +264,7 @@ impl<'c> Sender<'c> {
     }
 
     /// Whether the notifier that counts took all of this as copies, when another one counted.
-    fn has_it(&self, message: &Message) -> Result<bool, PassError> {
+    fn has_it(&self, message: &Message) -> Result<bool> {
         if message.to.is_copy() || message.chunks.iter().any(|chunk| chunk.state == ChunkState::Sent) {
             return Ok(false);
         }
@@ -290,7 +287,7 @@ impl<'c> Sender<'c> {
         after: Option<Duration>,
         reason: &str,
         report: &mut PassReport,
-    ) -> Result<Ended, PassError> {
+    ) -> Result<Ended> {
         let journal = self.context.journal;
         let retry = retry_at(message, chunk, after, self.context.clock.now());
         tracing::warn!(place, key = message.key, reason, "a notification could not be sent yet");
@@ -317,7 +314,7 @@ impl<'c> Sender<'c> {
         place: &str,
         reason: &str,
         report: &mut PassReport,
-    ) -> Result<Refusal, PassError> {
+    ) -> Result<Refusal> {
         let journal = self.context.journal;
         tracing::error!(place, key = message.key, reason, "a notification was refused");
         let at = self.context.clock.now();
@@ -344,7 +341,7 @@ impl<'c> Sender<'c> {
         outgoing: &Outgoing,
         marked: bool,
         rights: &Rights,
-    ) -> Result<SendOutcome, PassError> {
+    ) -> Result<SendOutcome> {
         let now = self.context.clock.now();
         let state = &message.chunks[chunk];
         if let (ChunkState::Sending, Some(first)) = (state.state, state.first) {
@@ -383,7 +380,7 @@ impl<'c> Sender<'c> {
         Ended::NotSent
     }
 
-    fn give_up(&self, message: &Message, reason: &str, report: &mut PassReport) -> Result<Ended, PassError> {
+    fn give_up(&self, message: &Message, reason: &str, report: &mut PassReport) -> Result<Ended> {
         report.failed(&message.facts, reason);
         if message.facts.is_empty() {
             self.context.journal.drop_message(&message.key)?;

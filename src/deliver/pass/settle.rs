@@ -12,9 +12,10 @@ use super::notes::{LineWithoutId, Notes};
 use super::plan::text_hash;
 use super::planned::{Plan, Settle, Target};
 use super::reminders::meaning;
-use super::{Memory, Mode, PassContext, PassError, PassReport};
+use super::{Memory, Mode, PassContext, PassReport};
 use crate::deliver::journal::{DeliveryState, LineHash};
 use crate::deliver::notifier::MessageKind;
+use crate::deliver::pass::Result;
 use crate::format::commitment::{self, Commitment, Status};
 use crate::format::id::ReminderId;
 use crate::format::reminder::{self, Parsed};
@@ -33,7 +34,7 @@ pub(super) fn settle(
     plan: &Plan,
     now: Timestamp,
     report: &mut PassReport,
-) -> Result<(), PassError> {
+) -> Result<()> {
     forget_deleted_lines(context, notes, plan)?;
     let awaited = awaited(context, plan, now);
     let mut writer = Writer { context, memory, mode, now, report };
@@ -76,7 +77,7 @@ fn ours<T: Clone>(
 
 /// Marks deliveries as done whose line is deleted (by the person, or by an edit whose outcome was never recorded), and
 /// deletes those that were never sent.
-fn forget_deleted_lines(context: &PassContext<'_>, notes: &Notes, plan: &Plan) -> Result<(), PassError> {
+fn forget_deleted_lines(context: &PassContext<'_>, notes: &Notes, plan: &Plan) -> Result<()> {
     // A reworded line without an id is kept track of while it is being edited.
     let reworded =
         plan.changed.iter().filter(|changed| changed.without_id).map(|changed| changed.key.as_str());
@@ -160,7 +161,7 @@ impl Writer<'_> {
         }
     }
 
-    fn write_settled(&mut self, path: &NotePath, settles: &[Settle<Target>]) -> Result<(), PassError> {
+    fn write_settled(&mut self, path: &NotePath, settles: &[Settle<Target>]) -> Result<()> {
         if settles.is_empty() || !self.may_write(path) {
             return Ok(());
         }
@@ -192,7 +193,7 @@ impl Writer<'_> {
     }
 
     /// Marks every block with the sent text; one whose words the person has changed since is left alone.
-    fn mark_delivered(&mut self, path: &NotePath, settles: &[Settle<LineHash>]) -> Result<(), PassError> {
+    fn mark_delivered(&mut self, path: &NotePath, settles: &[Settle<LineHash>]) -> Result<()> {
         if settles.is_empty() || !self.may_write(path) {
             return Ok(());
         }
@@ -218,7 +219,7 @@ impl Writer<'_> {
     }
 
     /// The note says now that these were sent.
-    fn written_down<T>(&mut self, done: &[&Settle<T>]) -> Result<(), PassError> {
+    fn written_down<T>(&mut self, done: &[&Settle<T>]) -> Result<()> {
         for settle in done {
             if settle.row.state == DeliveryState::Done {
                 self.report.removed_again.push(settle.row.fact.id.clone());
@@ -258,7 +259,7 @@ impl Writer<'_> {
         without_id: &[LineWithoutId],
         notes: &Notes,
         settled: &[Settle<Target>],
-    ) -> Result<(), PassError> {
+    ) -> Result<()> {
         let mut times: HashMap<&[u8], u32> = HashMap::new();
         for line in without_id {
             *times.entry(&line.text).or_default() += 1;
@@ -305,7 +306,7 @@ impl Writer<'_> {
 
     /// An id for each line: the one that this line was given before, else a new one; on disk before
     /// it is written.
-    fn ids_for(&self, lines: &[&LineWithoutId], notes: &Notes) -> Result<Vec<ReminderId>, PassError> {
+    fn ids_for(&self, lines: &[&LineWithoutId], notes: &Notes) -> Result<Vec<ReminderId>> {
         let note = notes.reminders.as_ref();
         let mut taken: HashSet<ReminderId> =
             note.into_iter().flat_map(super::notes::ReminderNote::ids).map(|at| at.id).collect();

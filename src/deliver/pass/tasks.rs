@@ -12,10 +12,11 @@ use std::collections::{BTreeMap, HashMap};
 use jiff::{SignedDuration, Timestamp, ToSpan, civil};
 
 use super::planned::{DAY, Fire, Plan, Readiness, late_seconds, readiness};
-use super::{Memory, Mode, PassContext, PassError, PassReport};
+use super::{Memory, Mode, PassContext, PassReport};
 use crate::deliver::confirm::notice_once;
 use crate::deliver::journal::{self, LineHash};
 use crate::deliver::notifier::{Fact, MessageKind};
+use crate::deliver::pass::Result;
 use crate::format::task::{Format, NotificationTime};
 use crate::schedule::resolve;
 use crate::tasks::TaskSettings;
@@ -77,7 +78,7 @@ pub(super) fn look(
     mode: Mode,
     now: Timestamp,
     report: &mut PassReport,
-) -> Result<Option<Tasks>, PassError> {
+) -> Result<Option<Tasks>> {
     let Some(settings) = &context.settings.tasks else { return Ok(None) };
     let scanner = &mut memory.tasks;
     match scanner.scan(context.vault, settings, now) {
@@ -213,7 +214,7 @@ pub(super) fn plan(
     mode: Mode,
     now: Timestamp,
     plan: &mut Plan,
-) -> Result<(), PassError> {
+) -> Result<()> {
     let mut moved = Moved::new(context, &tasks.due, mode);
     let mut days = Vec::new();
     for due in tasks.due.iter().filter(|due| due.at <= now) {

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::save::{Saved, saved};
 use crate::format::memory;
 use crate::format::reminder::TimeText;
+use crate::memory::Result;
 use crate::memory::error::NearMatch;
 use crate::memory::note_hash::check;
 use crate::memory::text::item::{self, MemoryItem};
@@ -60,7 +61,7 @@ impl MemoryNotes<'_> {
     ///
     /// # Errors
     /// The note is none of memories or not as it was read, no memory or several are meant, or it can't be written.
-    pub fn forget_by_words(&self, meant: &MemoryRef<'_>, origin: &Origin) -> Result<Forgotten, MemoryError> {
+    pub fn forget_by_words(&self, meant: &MemoryRef<'_>, origin: &Origin) -> Result<Forgotten> {
         let path = self.note_of_memories(meant.path)?;
         let bytes = self.vault.read(&path)?;
         let item = self.find_one(&path, &bytes, meant)?;
@@ -81,7 +82,7 @@ impl MemoryNotes<'_> {
     ///
     /// # Errors
     /// As [`MemoryNotes::forget_by_words`], or the new text can't be kept.
-    pub fn edit(&self, meant: &MemoryRef<'_>, new: &str, origin: &Origin) -> Result<Edited, MemoryError> {
+    pub fn edit(&self, meant: &MemoryRef<'_>, new: &str, origin: &Origin) -> Result<Edited> {
         let path = self.note_of_memories(meant.path)?;
         let new = wording::checked(new)?;
         let bytes = self.vault.read(&path)?;
@@ -111,7 +112,7 @@ impl MemoryNotes<'_> {
     }
 
     /// A note that holds memories.
-    pub(super) fn note_of_memories(&self, path: &str) -> Result<NotePath, MemoryError> {
+    pub(super) fn note_of_memories(&self, path: &str) -> Result<NotePath> {
         let path = self.note_named(path)?;
         let ours = path == self.long_path() || path == self.pinned_path() || self.is_day(&path);
         if ours { Ok(path) } else { Err(MemoryError::NotOurs(path)) }
@@ -122,12 +123,7 @@ impl MemoryNotes<'_> {
     }
 
     /// The one memory in these bytes that is meant.
-    fn find_one(
-        &self,
-        path: &NotePath,
-        bytes: &[u8],
-        meant: &MemoryRef<'_>,
-    ) -> Result<MemoryItem, MemoryError> {
+    fn find_one(&self, path: &NotePath, bytes: &[u8], meant: &MemoryRef<'_>) -> Result<MemoryItem> {
         check(path, bytes, meant.expected)?;
         let items = item::parse(bytes, self.is_day(path));
         let text = meant.text.trim();
@@ -169,7 +165,7 @@ impl MemoryNotes<'_> {
         now: &[u8],
         item: &MemoryItem,
         new: &str,
-    ) -> Result<(Vec<u8>, MemoryItem, String), MemoryError> {
+    ) -> Result<(Vec<u8>, MemoryItem, String)> {
         let was = item.shown(now);
         let bullet = rewritten(item, &was, new)?;
         let mut after = now[..item.range.start].to_vec();
@@ -188,7 +184,7 @@ impl MemoryNotes<'_> {
 }
 
 /// The bullet of `item`, whose lines are `was`, with the words `new`.
-fn rewritten(item: &MemoryItem, was: &str, new: &str) -> Result<String, MemoryError> {
+fn rewritten(item: &MemoryItem, was: &str, new: &str) -> Result<String> {
     let lead = match (&item.stamp, item.time) {
         (Some(stamp), _) => format!("[{stamp}] "),
         (None, Some(time)) => format!("{} ", TimeText(time)),

@@ -4,6 +4,7 @@ use super::edit::{Forgotten, without};
 use super::promote::took;
 use super::save::Saved;
 use crate::format::pinned::Target;
+use crate::memory::Result;
 use crate::memory::text::item::MemoryItem;
 use crate::memory::text::wording;
 use crate::memory::{MemoryError, MemoryNotes, Origin, Scope, pins};
@@ -21,7 +22,7 @@ impl MemoryNotes<'_> {
         line: usize,
         expect: Option<&str>,
         origin: &Origin,
-    ) -> Result<Forgotten, MemoryError> {
+    ) -> Result<Forgotten> {
         let path = self.note_of_memories(path)?;
         let bytes = self.vault.read(&path)?;
         let item = self.item_meant(&path, &bytes, line, expect)?;
@@ -39,7 +40,7 @@ impl MemoryNotes<'_> {
     ///
     /// # Errors
     /// Both are empty, either can't be kept, or the note can't be written.
-    pub fn pin(&self, text: &str, target: Option<&Target>, origin: &Origin) -> Result<Saved, MemoryError> {
+    pub fn pin(&self, text: &str, target: Option<&Target>, origin: &Origin) -> Result<Saved> {
         let path = self.pinned_path();
         let pinned = pins::pin(self.editor, &path, text, target, origin)?;
         Ok(Saved {
@@ -59,7 +60,7 @@ impl MemoryNotes<'_> {
     ///
     /// # Errors
     /// The path names no note, there is no such line or nothing in it, or the pins can't be written.
-    pub fn pin_line(&self, path: &str, line: usize, origin: &Origin) -> Result<Saved, MemoryError> {
+    pub fn pin_line(&self, path: &str, line: usize, origin: &Origin) -> Result<Saved> {
         let path = self.note_named(path)?;
         let bytes = self.vault.read(&path)?;
         let text = match self.item_at(&path, &bytes, line) {
@@ -85,7 +86,7 @@ impl MemoryNotes<'_> {
     ///
     /// # Errors
     /// No pin or several match, or the note can't be written.
-    pub fn unpin(&self, text: &str, whole: bool, origin: &Origin) -> Result<Forgotten, MemoryError> {
+    pub fn unpin(&self, text: &str, whole: bool, origin: &Origin) -> Result<Forgotten> {
         let path = self.pinned_path();
         let pin = pins::unpin(self.editor, &path, text, whole, origin)?;
         Ok(Forgotten { path, line: pin.line, text: pin.shown() })
@@ -95,7 +96,7 @@ impl MemoryNotes<'_> {
     ///
     /// # Errors
     /// The note can't be read.
-    pub fn pins(&self) -> Result<Vec<pins::Pin>, MemoryError> {
+    pub fn pins(&self) -> Result<Vec<pins::Pin>> {
         Ok(pins::list(self.editor, &self.pinned_path())?)
     }
 
@@ -107,7 +108,7 @@ impl MemoryNotes<'_> {
         item: &MemoryItem,
         bytes: &[u8],
         why: &Why,
-    ) -> Result<bool, MemoryError> {
+    ) -> Result<bool> {
         let (is_day, meant) = (self.date_of(path).is_some(), item.shown(bytes));
         let mut there = false;
         self.editor.edit_with(path, why, |now| {

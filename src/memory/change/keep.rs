@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use super::save::{InsertAt, Saved, addition, saved};
 use crate::format::reminder::{DateText, TimeText};
 use crate::format::struck;
+use crate::memory::Result;
 use crate::memory::text::item::{self, MemoryItem};
 use crate::memory::text::wording;
 use crate::memory::{MemoryError, MemoryNotes};
@@ -48,7 +49,7 @@ impl MemoryNotes<'_> {
     ///
     /// # Errors
     /// The text or the section can't be kept, or the note can't be written.
-    pub fn keep(&self, fact: &KeptFact<'_>, now: Timestamp, why: &Why) -> Result<Saved, MemoryError> {
+    pub fn keep(&self, fact: &KeptFact<'_>, now: Timestamp, why: &Why) -> Result<Saved> {
         let text = wording::checked(fact.text)?;
         let section = wording::section(fact.section)?;
         let path = self.long_path();
@@ -96,7 +97,7 @@ impl MemoryNotes<'_> {
     ///
     /// # Errors
     /// The note can't be read.
-    pub fn is_kept(&self, text: &str, link: &str) -> Result<bool, MemoryError> {
+    pub fn is_kept(&self, text: &str, link: &str) -> Result<bool> {
         let bytes = self.bytes(&self.long_path())?;
         // Of many lines that wait none is kept, as a rule: nothing is parsed for them.
         if memchr::memmem::find(&bytes, link.as_bytes()).is_none() {

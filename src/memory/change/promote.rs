@@ -13,6 +13,7 @@ use serde::Serialize;
 use super::save::{BulletToAdd, DEFAULT_SECTION, InsertAt, Saved, is_section, saved};
 use crate::format::memory;
 use crate::format::reminder::{DateText, TimeText};
+use crate::memory::Result;
 use crate::memory::text::item::{self, MemoryItem};
 use crate::memory::text::wording;
 use crate::memory::{MemoryError, MemoryNotes, Origin};
@@ -46,7 +47,7 @@ impl MemoryNotes<'_> {
         expect: Option<&str>,
         section: Option<&str>,
         origin: &Origin,
-    ) -> Result<Promoted, MemoryError> {
+    ) -> Result<Promoted> {
         let section = section.map(wording::section).transpose()?;
         let from = self.daily_path(date);
         let bytes = match self.vault.read(&from) {
@@ -85,12 +86,7 @@ impl MemoryNotes<'_> {
     }
 
     /// The fact that a bullet which says `expect` became when it was promoted before.
-    fn promoted_before(
-        &self,
-        from: NotePath,
-        expect: &str,
-        link: &str,
-    ) -> Result<Option<Promoted>, MemoryError> {
+    fn promoted_before(&self, from: NotePath, expect: &str, link: &str) -> Result<Option<Promoted>> {
         let (path, bytes) = (self.long_path(), self.bytes(&self.long_path())?);
         let (body, _) = memory::split_block_id(expect.trim());
         let says = [wording::normal(body), wording::normal(&format!("{body} {link}"))];
@@ -109,7 +105,7 @@ impl MemoryNotes<'_> {
         bytes: &[u8],
         line: usize,
         expect: Option<&str>,
-    ) -> Result<MemoryItem, MemoryError> {
+    ) -> Result<MemoryItem> {
         let Some(expect) = expect else { return self.item_at(path, bytes, line) };
         let says = wording::normal(expect);
         let is_meant = |item: &MemoryItem| expect.trim() == item.shown(bytes).trim() || says == item.normal();
@@ -133,12 +129,7 @@ impl MemoryNotes<'_> {
     }
 
     /// The memory that holds a line.
-    pub(super) fn item_at(
-        &self,
-        path: &NotePath,
-        bytes: &[u8],
-        line: usize,
-    ) -> Result<MemoryItem, MemoryError> {
+    pub(super) fn item_at(&self, path: &NotePath, bytes: &[u8], line: usize) -> Result<MemoryItem> {
         let items = item::parse(bytes, self.date_of(path).is_some());
         let found = items.into_iter().find(|item| (item.line..=item.end_line).contains(&line));
         found.ok_or_else(|| {

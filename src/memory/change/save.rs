@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::format::commitment;
 use crate::format::reminder::{DateText, TimeText};
+use crate::memory::Result;
 use crate::memory::note_hash::{StaleRead, check};
 use crate::memory::text::item::{self, MemoryItem};
 use crate::memory::text::wording::{self, Fields};
@@ -112,7 +113,7 @@ impl MemoryNotes<'_> {
         scope: &Scope,
         now: Timestamp,
         origin: &Origin,
-    ) -> Result<Saved, MemoryError> {
+    ) -> Result<Saved> {
         let memory = NewMemory { section, scope: scope.clone(), ..NewMemory::new(text) };
         self.save_fact(&memory, now, origin)
     }
@@ -121,12 +122,7 @@ impl MemoryNotes<'_> {
     ///
     /// # Errors
     /// As there.
-    pub fn save_fact(
-        &self,
-        memory: &NewMemory<'_>,
-        now: Timestamp,
-        origin: &Origin,
-    ) -> Result<Saved, MemoryError> {
+    pub fn save_fact(&self, memory: &NewMemory<'_>, now: Timestamp, origin: &Origin) -> Result<Saved> {
         let text = memory.scope.alone_in(&wording::checked(memory.text)?);
         let section = memory.section.map(wording::section).transpose()?;
         let marks = wording::marks(&text, &memory.fields, &memory.scope)?;
@@ -157,13 +153,7 @@ impl MemoryNotes<'_> {
     ///
     /// # Errors
     /// The text can't be kept, or the note can't be written.
-    pub fn save_daily(
-        &self,
-        text: &str,
-        scope: &Scope,
-        now: Timestamp,
-        origin: &Origin,
-    ) -> Result<Saved, MemoryError> {
+    pub fn save_daily(&self, text: &str, scope: &Scope, now: Timestamp, origin: &Origin) -> Result<Saved> {
         self.save_note(&NewMemory { scope: scope.clone(), ..NewMemory::new(text) }, now, origin)
     }
 
@@ -171,12 +161,7 @@ impl MemoryNotes<'_> {
     ///
     /// # Errors
     /// As there.
-    pub fn save_note(
-        &self,
-        memory: &NewMemory<'_>,
-        now: Timestamp,
-        origin: &Origin,
-    ) -> Result<Saved, MemoryError> {
+    pub fn save_note(&self, memory: &NewMemory<'_>, now: Timestamp, origin: &Origin) -> Result<Saved> {
         let text = memory.scope.alone_in(&wording::checked(memory.text)?);
         let marks = wording::marks(&text, &memory.fields, &memory.scope)?;
         let local = self.zone.tz().to_datetime(now);
@@ -196,12 +181,7 @@ impl MemoryNotes<'_> {
     ///
     /// # Errors
     /// The text or its place can't be kept, or the note can't be written.
-    pub fn save_commitment(
-        &self,
-        draft: &Draft,
-        now: Timestamp,
-        origin: &Origin,
-    ) -> Result<Saved, MemoryError> {
+    pub fn save_commitment(&self, draft: &Draft, now: Timestamp, origin: &Origin) -> Result<Saved> {
         let ledger = self.ledger();
         let added = ledger.add(draft, now, origin)?;
         let bytes = self.bytes(&ledger.path)?;
@@ -233,7 +213,7 @@ impl MemoryNotes<'_> {
         expected: Option<&str>,
         why: &vault::Why,
         is_known: impl Fn(&MemoryItem, &BulletToAdd) -> bool,
-    ) -> Result<Saved, MemoryError> {
+    ) -> Result<Saved> {
         let is_day = self.date_of(path).is_some();
         let unreadable = || MemoryError::Unreadable { path: path.clone() };
         let mut parsed = item::parse(bullet.as_bytes(), is_day);
@@ -275,7 +255,7 @@ impl MemoryNotes<'_> {
         wanted: &BulletToAdd,
         existing: bool,
         is_known: impl Fn(&MemoryItem, &BulletToAdd) -> bool,
-    ) -> Result<Saved, MemoryError> {
+    ) -> Result<Saved> {
         let bytes = self.bytes(path)?;
         let items = item::parse(&bytes, self.date_of(path).is_some());
         let exact = items.iter().find(|item| wanted.is(item) && is_known(item, wanted));

@@ -15,6 +15,7 @@ use rustix::fs::{AtFlags, Dir, Mode, OFlags};
 
 use super::create::{rename_new, temp_name, write_temp};
 use super::editor::Editor;
+use crate::vault::Result;
 use crate::vault::error::{EditError, VaultError};
 use crate::vault::path::NotePath;
 use crate::vault::read::conflict::OUR_MARK;
@@ -31,7 +32,7 @@ impl Editor {
     ///
     /// # Errors
     /// The note can't be written, or is replaced all the time; it then holds no part of `bytes` from this call.
-    pub fn append(&self, path: &NotePath, header: &[u8], bytes: &[u8]) -> Result<(), EditError> {
+    pub fn append(&self, path: &NotePath, header: &[u8], bytes: &[u8]) -> Result<()> {
         self.add(path, header, bytes, true)
     }
 
@@ -39,12 +40,12 @@ impl Editor {
     ///
     /// # Errors
     /// As [`Editor::append`]; a note that doesn't exist is one.
-    pub fn go_on(&self, path: &NotePath, bytes: &[u8]) -> Result<(), EditError> {
+    pub fn go_on(&self, path: &NotePath, bytes: &[u8]) -> Result<()> {
         self.vault().stat(path)?.ok_or_else(|| VaultError::NotFound(path.clone()))?;
         self.add(path, &[], bytes, false)
     }
 
-    fn add(&self, path: &NotePath, header: &[u8], bytes: &[u8], on_own_line: bool) -> Result<(), EditError> {
+    fn add(&self, path: &NotePath, header: &[u8], bytes: &[u8], on_own_line: bool) -> Result<()> {
         for _ in 0..TRIES {
             let (file, stat) = match self.vault().open_file(path, OFlags::RDWR | OFlags::APPEND) {
                 Ok(opened) => opened,
@@ -80,7 +81,7 @@ impl Editor {
     }
     /// Makes the note with its first bytes, whole or not at all; `false` if there is one by now. No observer is
     /// notified, because an `undo` is for edits and not for conversations.
-    fn begin(&self, path: &NotePath, bytes: &[u8]) -> Result<bool, EditError> {
+    fn begin(&self, path: &NotePath, bytes: &[u8]) -> Result<bool> {
         let wrong = |step| move |source| EditError::Write { path: path.clone(), step, source };
         self.vault().create_parents(path)?;
         let place = self.vault().locate(path)?;

@@ -16,6 +16,7 @@ use super::editor::{EditAttempt, EditTask, Editor, lock};
 use super::in_place::unchanged;
 use super::journal::{JournalEntry, JournalLock, Kind};
 use super::report::EditReport;
+use crate::vault::Result;
 use crate::vault::error::EditError;
 use crate::vault::plan::operations::FileAfter;
 use crate::vault::plan::{ImageChange, OldImageGuard, OpOutcome};
@@ -68,7 +69,7 @@ impl Editor {
         &self,
         task: &mut EditTask<'_>,
         journal: &JournalLock<'_>,
-    ) -> Result<EditAttempt, EditError> {
+    ) -> Result<EditAttempt> {
         if task.begun.elapsed() < super::editor::GONE_FOR && lock(&self.known).knows(task.path) {
             // Some programs save by deleting and making anew; the file that they are about to write counts.
             return Ok(EditAttempt::Raced);
@@ -140,7 +141,7 @@ impl Editor {
         before: &[u8],
         leased: Option<&Stat>,
         outcomes: Vec<OpOutcome>,
-    ) -> Result<EditAttempt, EditError> {
+    ) -> Result<EditAttempt> {
         let path = task.path;
         let failed = |step| move |source| EditError::Write { path: path.clone(), step, source };
         let kept = temp_name(&place.name).map_err(failed("naming a temporary file"))?;

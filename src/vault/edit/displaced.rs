@@ -16,6 +16,7 @@ use super::create::read_in;
 use super::editor::{EditAttempt, EditTask, Editor, GONE_FOR, PlannedBytes};
 use super::journal::JournalLock;
 use super::lease;
+use crate::vault::Result;
 use crate::vault::error::EditError;
 use crate::vault::path::NotePath;
 use crate::vault::plan::operations::FileAfter;
@@ -80,13 +81,7 @@ impl Editor {
     }
 
     /// Records durably that the file `name` beside the note is about to be the displaced one.
-    pub(super) fn displace(
-        &self,
-        path: &NotePath,
-        name: &str,
-        base: &[u8],
-        ours: &[u8],
-    ) -> Result<(), EditError> {
+    pub(super) fn displace(&self, path: &NotePath, name: &str, base: &[u8], ours: &[u8]) -> Result<()> {
         let (path, since) = (path.clone(), self.clock.now());
         self.save_record(&Record {
             path,
@@ -97,7 +92,7 @@ impl Editor {
         })
     }
 
-    fn save_record(&self, record: &Record) -> Result<(), EditError> {
+    fn save_record(&self, record: &Record) -> Result<()> {
         let file = self.record_file(&record.name);
         let save = || -> io::Result<()> {
             std::fs::create_dir_all(self.edits.join("displaced"))?;
@@ -148,11 +143,7 @@ impl Editor {
 
     /// Checks all displaced files, or the one of that name: merges late writes to them, and deletes those that have
     /// been unchanged for a minute.
-    pub(super) fn carry_over_late_writes(
-        &self,
-        journal: &JournalLock<'_>,
-        only: Option<&str>,
-    ) -> Result<(), EditError> {
+    pub(super) fn carry_over_late_writes(&self, journal: &JournalLock<'_>, only: Option<&str>) -> Result<()> {
         let files: Vec<PathBuf> = match only {
             Some(name) => vec![self.record_file(name)],
             None => match std::fs::read_dir(self.edits.join("displaced")) {
@@ -171,7 +162,7 @@ impl Editor {
         Ok(())
     }
 
-    fn carry_over_one(&self, journal: &JournalLock<'_>, mut record: Record) -> Result<(), EditError> {
+    fn carry_over_one(&self, journal: &JournalLock<'_>, mut record: Record) -> Result<()> {
         let place = match self.vault.locate(&record.path) {
             Ok(place) => place,
             // Its folder is deleted, and the displaced file with it.
@@ -238,7 +229,7 @@ impl Editor {
         theirs: &[u8],
         why: &Why,
         is_over: bool,
-    ) -> Result<EditAttempt, EditError> {
+    ) -> Result<EditAttempt> {
         let mut plan = |before: Option<&[u8]>| {
             let merged = match before {
                 Some(now) => carry_over(&record.base, theirs, &record.ours, now),

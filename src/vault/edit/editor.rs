@@ -18,6 +18,7 @@ use super::journal::{Journal, JournalLock};
 use super::options::{EditOptions, EditStrategy};
 use super::report::{EditPlan, EditReport};
 use crate::clock::Clock;
+use crate::vault::Result;
 use crate::vault::error::EditError;
 use crate::vault::guard::{ConflictCopies, FollowUps, KnownLengths};
 use crate::vault::path::NotePath;
@@ -129,7 +130,7 @@ impl Editor {
     /// The file is unchanged: refused until a person has checked it ([`EditError::Refused`]), open elsewhere all the
     /// time ([`EditError::Busy`]), unreadable or unwritable. Operations whose target is gone are no error; see
     /// [`EditReport::outcomes`].
-    pub fn edit(&self, path: &NotePath, ops: &[Operation], why: &Why) -> Result<EditReport, EditError> {
+    pub fn edit(&self, path: &NotePath, ops: &[Operation], why: &Why) -> Result<EditReport> {
         let explicit =
             ops.iter().all(|op| matches!(op, Operation::ReplaceAll { .. } | Operation::RemoveFile { .. }));
         self.run(&mut EditTask {
@@ -151,7 +152,7 @@ impl Editor {
         path: &NotePath,
         why: &Why,
         mut plan: impl FnMut(&[u8]) -> EditPlan,
-    ) -> Result<EditReport, EditError> {
+    ) -> Result<EditReport> {
         self.run(&mut EditTask {
             path,
             why,
@@ -177,7 +178,7 @@ impl Editor {
     ///
     /// # Errors
     /// [`EditError::Exists`] if anything bears the name, however it came there.
-    pub fn create(&self, path: &NotePath, bytes: &[u8], why: &Why) -> Result<EditReport, EditError> {
+    pub fn create(&self, path: &NotePath, bytes: &[u8], why: &Why) -> Result<EditReport> {
         if self.vault.stat(path)?.is_some() {
             return Err(EditError::Exists(path.clone()));
         }
@@ -214,10 +215,7 @@ impl Editor {
     }
 
     /// Runs `act` with the journal locked, after recovering from an earlier edit.
-    pub(super) fn with_journal<T>(
-        &self,
-        act: impl FnOnce(&JournalLock<'_>) -> Result<T, EditError>,
-    ) -> Result<T, EditError> {
+    pub(super) fn with_journal<T>(&self, act: impl FnOnce(&JournalLock<'_>) -> Result<T>) -> Result<T> {
         let mut journal = lock(&self.journal);
         let journal = match &mut *journal {
             Some(journal) => journal,
@@ -226,7 +224,7 @@ impl Editor {
         act(&journal.lock()?)
     }
 
-    fn run(&self, task: &mut EditTask<'_>) -> Result<EditReport, EditError> {
+    fn run(&self, task: &mut EditTask<'_>) -> Result<EditReport> {
         let begun = task.begun;
         let mut pause = Duration::from_micros(500);
         let mut swap = self.options.strategy == EditStrategy::Swap;
@@ -314,7 +312,7 @@ impl Editor {
         planned: &PlannedBytes,
         bytes: &[u8],
         stat: &crate::vault::Stat,
-    ) -> Result<(), EditError> {
+    ) -> Result<()> {
         if planned.explicit {
             return Ok(());
         }
@@ -333,11 +331,7 @@ impl Editor {
     }
 
     /// Refuses a note with a conflicting copy beside it, unless it is being restored or the copy brought into it.
-    pub(super) fn check_copies(
-        &self,
-        task: &EditTask<'_>,
-        dir: &std::os::fd::OwnedFd,
-    ) -> Result<(), EditError> {
+    pub(super) fn check_copies(&self, task: &EditTask<'_>, dir: &std::os::fd::OwnedFd) -> Result<()> {
         let is_merge = task.why.trailers.iter().any(|(key, _)| key == crate::vault::MERGES);
         if task.why.actor != crate::vault::Actor::Restore && !is_merge {
             lock(&self.copies).check(task.path, dir)?;

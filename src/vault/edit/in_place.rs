@@ -16,6 +16,7 @@ use super::editor::{EditAttempt, EditTask, Editor};
 use super::journal::{JournalEntry, JournalLock, Kind};
 use super::lease::{Lease, LeaseGrant};
 use super::report::EditReport;
+use crate::vault::Result;
 use crate::vault::error::{EditError, VaultError};
 use crate::vault::path::NotePath;
 use crate::vault::plan::operations::FileAfter;
@@ -35,7 +36,7 @@ impl Editor {
         &self,
         task: &mut EditTask<'_>,
         journal: &JournalLock<'_>,
-    ) -> Result<EditAttempt, EditError> {
+    ) -> Result<EditAttempt> {
         let (file, stat) = match self.open_to_write(task.path) {
             Ok(opened) => opened,
             Err(EditError::Vault(VaultError::NotFound(_))) => return self.attempt_absent(task, journal),
@@ -87,7 +88,7 @@ impl Editor {
         LeasedNote { file, stat, lease }: LeasedNote<'_>,
         (before, script, whole): (Vec<u8>, ImageChange, Option<Vec<u8>>),
         outcomes: Vec<OpOutcome>,
-    ) -> Result<EditAttempt, EditError> {
+    ) -> Result<EditAttempt> {
         let guard = OldImageGuard::of(&script, &before);
         let after = whole.unwrap_or_else(|| {
             // The one copy of a large file is changed, not made anew; the script leads back.
@@ -135,7 +136,7 @@ impl Editor {
     }
 
     /// Opens a note for writing. That it may not be written is [`EditError::Write`].
-    pub(super) fn open_to_write(&self, path: &NotePath) -> Result<(File, Stat), EditError> {
+    pub(super) fn open_to_write(&self, path: &NotePath) -> Result<(File, Stat)> {
         let denied = |source| EditError::Write { path: path.clone(), step: "opening", source };
         match self.vault.open_file(path, OFlags::RDWR) {
             // The superuser could write it all the same, but its owner has said not to.
@@ -156,11 +157,7 @@ impl Editor {
     }
 
     /// A file that can't be written is an error only if something were to be written.
-    pub(super) fn attempt_read_only(
-        &self,
-        task: &mut EditTask<'_>,
-        error: EditError,
-    ) -> Result<EditAttempt, EditError> {
+    pub(super) fn attempt_read_only(&self, task: &mut EditTask<'_>, error: EditError) -> Result<EditAttempt> {
         let before = self.vault.read(task.path)?;
         let planned = (task.plan)(Some(&before));
         if planned.after == FileAfter::Same {
@@ -170,7 +167,7 @@ impl Editor {
     }
 
     /// Whether the open file is still the one that the path names, and has a name at all.
-    pub(super) fn still_here(&self, path: &NotePath, file: &File, stat: &Stat) -> Result<bool, EditError> {
+    pub(super) fn still_here(&self, path: &NotePath, file: &File, stat: &Stat) -> Result<bool> {
         let linked = file.metadata().map_err(|error| VaultError::io(path, error))?.nlink() > 0;
         let named = match self.vault.stat(path) {
             Ok(Some(now)) => now.inode == stat.inode && now.dev == stat.dev,

@@ -18,6 +18,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
+use crate::vault::Result;
 use crate::vault::error::EditError;
 use crate::vault::path::NotePath;
 use crate::vault::plan::{ImageChange, OldImageGuard};
@@ -157,7 +158,7 @@ pub(in crate::vault) struct Journal {
 
 impl Journal {
     /// The journal in the folder `edits`, which is made if need be.
-    pub(in crate::vault) fn open(edits: &Path) -> Result<Self, EditError> {
+    pub(in crate::vault) fn open(edits: &Path) -> Result<Self> {
         let path = edits.join("journal");
         let open = || -> io::Result<(File, File)> {
             std::fs::create_dir_all(edits)?;
@@ -187,7 +188,7 @@ impl Journal {
 
     /// Waits until no other process is editing or recovering, which takes milliseconds unless one was
     /// stopped in the middle.
-    pub(in crate::vault) fn lock(&self) -> Result<JournalLock<'_>, EditError> {
+    pub(in crate::vault) fn lock(&self) -> Result<JournalLock<'_>> {
         let begun = Instant::now();
         let mut pause = Duration::from_micros(100);
         loop {
@@ -223,7 +224,7 @@ pub(super) struct JournalLock<'j> {
 
 impl JournalLock<'_> {
     /// The entry of an edit that was cut short.
-    pub(super) fn entry(&self) -> Result<Option<JournalEntry>, EditError> {
+    pub(super) fn entry(&self) -> Result<Option<JournalEntry>> {
         self.read_entry().map_err(|source| self.journal.error(source))
     }
 
@@ -252,7 +253,7 @@ impl JournalLock<'_> {
     }
 
     /// Makes an entry durable; afterwards the note may be touched.
-    pub(super) fn write(&self, entry: &JournalEntry) -> Result<(), EditError> {
+    pub(super) fn write(&self, entry: &JournalEntry) -> Result<()> {
         let write = || -> io::Result<()> {
             let bytes = entry.encode()?;
             self.journal.file.write_all_at(&bytes, 0)?;
@@ -267,7 +268,7 @@ impl JournalLock<'_> {
 
     /// Moves the open entry, which can't be dealt with now, to the folder `stuck`, so that other notes
     /// can be edited meanwhile.
-    pub(super) fn set_aside(&self, entry: &JournalEntry) -> Result<(), EditError> {
+    pub(super) fn set_aside(&self, entry: &JournalEntry) -> Result<()> {
         let file = stuck_file(self.journal.edits(), &entry.path);
         let save = || -> io::Result<()> {
             let stuck = self.journal.edits().join("stuck");
@@ -300,7 +301,7 @@ impl JournalLock<'_> {
     }
 
     /// The edit is over.
-    pub(super) fn clear(&self) -> Result<(), EditError> {
+    pub(super) fn clear(&self) -> Result<()> {
         self.mark(CLEAR).map_err(|source| self.journal.error(source))
     }
 

@@ -14,6 +14,7 @@ use super::in_place::write_script;
 use super::journal::{JournalEntry, JournalLock, Kind};
 use super::lease::{Lease, LeaseGrant};
 use super::swap::{exchange, mend_exchange};
+use crate::vault::Result;
 use crate::vault::error::{EditError, VaultError};
 use crate::vault::path::NotePath;
 use crate::vault::plan::{ImageState, classify};
@@ -49,7 +50,7 @@ impl Editor {
     ///
     /// # Errors
     /// The note can't be read or written now; the journal keeps the edit for the next time.
-    pub fn recover(&self) -> Result<Vec<Recovery>, EditError> {
+    pub fn recover(&self) -> Result<Vec<Recovery>> {
         if !self.edits.exists() {
             return Ok(Vec::new());
         }
@@ -65,7 +66,7 @@ impl Editor {
 
     /// Recovers an earlier edit before an edit of `path`. If it concerns another note and can't be recovered now, it is
     /// set aside.
-    pub(super) fn make_way(&self, journal: &JournalLock<'_>, path: &NotePath) -> Result<(), EditError> {
+    pub(super) fn make_way(&self, journal: &JournalLock<'_>, path: &NotePath) -> Result<()> {
         if let Err(error) = self.recover_open(journal) {
             match journal.entry()? {
                 Some(entry) if entry.path != *path => {
@@ -81,14 +82,14 @@ impl Editor {
         Ok(())
     }
 
-    fn recover_stuck(&self, journal: &JournalLock<'_>, entry: JournalEntry) -> Result<Recovery, EditError> {
+    fn recover_stuck(&self, journal: &JournalLock<'_>, entry: JournalEntry) -> Result<Recovery> {
         let what = self.recover_entry(&entry)?;
         journal.unstick(&entry.path);
         Ok(Recovery { path: entry.path, why: entry.why, what })
     }
 
     /// Deals with an open journal entry, if there is one.
-    pub(super) fn recover_open(&self, journal: &JournalLock<'_>) -> Result<Option<Recovery>, EditError> {
+    pub(super) fn recover_open(&self, journal: &JournalLock<'_>) -> Result<Option<Recovery>> {
         let Some(entry) = journal.entry()? else { return Ok(None) };
         fail_point!("vault::recover::begun");
         let what = self.recover_entry(&entry)?;
@@ -97,7 +98,7 @@ impl Editor {
         Ok(Some(Recovery { path: entry.path, why: entry.why, what }))
     }
 
-    fn recover_entry(&self, entry: &JournalEntry) -> Result<Recovered, EditError> {
+    fn recover_entry(&self, entry: &JournalEntry) -> Result<Recovered> {
         let recovered = match &entry.kind {
             Kind::InPlace => self.recover_in_place(entry),
             Kind::Swap { temp } => self.recover_swap(entry, temp),
@@ -117,7 +118,7 @@ impl Editor {
     }
 
     /// Handles an entry whose note can't be written now: an error only if it is torn.
-    fn recover_read_only(&self, entry: &JournalEntry, error: EditError) -> Result<Recovered, EditError> {
+    fn recover_read_only(&self, entry: &JournalEntry, error: EditError) -> Result<Recovered> {
         let now = self.vault.read(&entry.path)?;
         match classify(&entry.script, &entry.guard, &now) {
             ImageState::Pre(_) => Ok(Recovered::TakenBack),
@@ -130,7 +131,7 @@ impl Editor {
         }
     }
 
-    fn recover_in_place(&self, entry: &JournalEntry) -> Result<Recovered, EditError> {
+    fn recover_in_place(&self, entry: &JournalEntry) -> Result<Recovered> {
         let begun = Instant::now();
         loop {
             let (file, stat) = match self.open_to_write(&entry.path) {
@@ -184,7 +185,7 @@ impl Editor {
         }
     }
 
-    fn recover_swap(&self, entry: &JournalEntry, temp: &str) -> Result<Recovered, EditError> {
+    fn recover_swap(&self, entry: &JournalEntry, temp: &str) -> Result<Recovered> {
         let Some((pre, post)) = images(entry) else { return Ok(Recovered::PersonWins) };
         let failed = |source| EditError::Write { path: entry.path.clone(), step: "recovering", source };
         let place = self.vault.locate(&entry.path)?;
@@ -219,7 +220,7 @@ impl Editor {
         Ok(self.person_wins(entry, now.as_deref()))
     }
 
-    fn recover_create(&self, entry: &JournalEntry, temp: &str) -> Result<Recovered, EditError> {
+    fn recover_create(&self, entry: &JournalEntry, temp: &str) -> Result<Recovered> {
         let Some((_, post)) = images(entry) else { return Ok(Recovered::PersonWins) };
         let failed = |source| EditError::Write { path: entry.path.clone(), step: "recovering", source };
         let place = match self.vault.locate(&entry.path) {
@@ -238,7 +239,7 @@ impl Editor {
         Ok(if now.is_none() { Recovered::TakenBack } else { Recovered::PersonWins })
     }
 
-    fn recover_remove(&self, entry: &JournalEntry, kept: &str) -> Result<Recovered, EditError> {
+    fn recover_remove(&self, entry: &JournalEntry, kept: &str) -> Result<Recovered> {
         let Some((pre, _)) = images(entry) else { return Ok(Recovered::PersonWins) };
         let failed = |source| EditError::Write { path: entry.path.clone(), step: "recovering", source };
         let place = self.vault.locate(&entry.path)?;

@@ -20,6 +20,7 @@ use super::editor::{EditAttempt, EditTask, Editor};
 use super::in_place::unchanged;
 use super::journal::{JournalEntry, JournalLock, Kind};
 use super::report::EditReport;
+use crate::vault::Result;
 use crate::vault::error::{EditError, VaultError};
 use crate::vault::plan::operations::FileAfter;
 use crate::vault::plan::{ImageChange, OldImageGuard, OpOutcome};
@@ -32,7 +33,7 @@ impl Editor {
         &self,
         task: &mut EditTask<'_>,
         journal: &JournalLock<'_>,
-    ) -> Result<EditAttempt, EditError> {
+    ) -> Result<EditAttempt> {
         let (file, stat) = match self.vault.open_file(task.path, OFlags::RDONLY) {
             Err(VaultError::NotFound(_)) => return self.attempt_absent(task, journal),
             opened => opened?,
@@ -85,7 +86,7 @@ impl Editor {
         (file, stat, place): (&File, &Stat, &LocatedNote),
         (before, script, after): (Vec<u8>, ImageChange, Vec<u8>),
         outcomes: Vec<OpOutcome>,
-    ) -> Result<EditAttempt, EditError> {
+    ) -> Result<EditAttempt> {
         let path = task.path;
         let failed = |step| move |source| EditError::Write { path: path.clone(), step, source };
         let temp = temp_name(&place.name).map_err(failed("naming a temporary file"))?;

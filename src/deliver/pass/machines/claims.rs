@@ -8,9 +8,10 @@ use jiff::{SignedDuration, Timestamp};
 use super::AHEAD;
 use crate::deliver::journal::{LineHash, NewMessage, OtherMachineDelivery, Recipient};
 use crate::deliver::notifier::{Fact, Lookup, MessageKind, Outgoing, nonce};
+use crate::deliver::pass::Result;
 use crate::deliver::pass::notes::Notes;
 use crate::deliver::pass::planned::{Fire, Plan};
-use crate::deliver::pass::{Mode, PassContext, PassError, PassReport, messages, plan};
+use crate::deliver::pass::{Mode, PassContext, PassReport, messages, plan};
 use crate::machines::protocol::{May, claim_key};
 use crate::machines::{Machines, Want};
 
@@ -29,7 +30,7 @@ pub(in crate::deliver::pass) async fn allowed(
     due: Vec<NewMessage>,
     now: Timestamp,
     report: &mut PassReport,
-) -> Result<Vec<NewMessage>, PassError> {
+) -> Result<Vec<NewMessage>> {
     if context.machines.is_alone() {
         return Ok(due);
     }
@@ -117,7 +118,7 @@ fn sent_by_another(
     message: &NewMessage,
     (key, line, fact): &Delivery,
     place: &str,
-) -> Result<(), PassError> {
+) -> Result<()> {
     if message.to.is_copy() || !are_copies_settled(context, key, fact)? {
         return Ok(());
     }
@@ -135,7 +136,7 @@ fn sent_by_another(
 }
 
 /// Whether no further notifier waits for it: a machine that told what counts may have died before it sent the copies.
-fn are_copies_settled(context: &PassContext<'_>, key: &str, fact: &Fact) -> Result<bool, PassError> {
+fn are_copies_settled(context: &PassContext<'_>, key: &str, fact: &Fact) -> Result<bool> {
     for name in context.settings.notify_rules.kinds(&fact.msg).into_iter().skip(1) {
         let is_settled = context.machines.may(&claim_key(key, name)) == May::Never;
         if !is_settled && !context.journal.copied([key], name)?.contains(key) {
@@ -146,11 +147,7 @@ fn are_copies_settled(context: &PassContext<'_>, key: &str, fact: &Fact) -> Resu
 }
 
 /// Says why something that is due isn't told yet, where the machines can't agree.
-fn waits(
-    context: &PassContext<'_>,
-    (key, line, fact): &Delivery,
-    report: &mut PassReport,
-) -> Result<(), PassError> {
+fn waits(context: &PassContext<'_>, (key, line, fact): &Delivery, report: &mut PassReport) -> Result<()> {
     let Some(why) = context.machines.problem() else { return Ok(()) };
     let why = format!("it waits for the other machines: {why}");
     if context.journal.waits(key, line, fact, &why)? {
@@ -167,7 +164,7 @@ async fn ask_for_digests(
     asked: &[Delivery],
     place: &str,
     now: Timestamp,
-) -> Result<HashSet<String>, PassError> {
+) -> Result<HashSet<String>> {
     let mut digests: BTreeMap<String, Vec<&Delivery>> = BTreeMap::new();
     for delivery in asked {
         if let Some(within) = context.machines.within(&claim_key(&delivery.0, place)) {
@@ -238,13 +235,13 @@ pub(in crate::deliver::pass) fn want(
     notes: &Notes,
     plan: Option<&Plan>,
     now: Timestamp,
-) -> Result<(), PassError> {
+) -> Result<()> {
     if context.machines.is_alone() {
         return Ok(());
     }
     let mut wants = Wants::default();
     let none = std::collections::HashMap::new();
-    let mut add = |fires: &[Fire], at: Timestamp| -> Result<(), PassError> {
+    let mut add = |fires: &[Fire], at: Timestamp| -> Result<()> {
         wants.add(context, &messages::counting(context, fires, &none, at)?);
         wants.add(context, &messages::copies(context, fires, &none, at)?);
         Ok(())
@@ -271,7 +268,7 @@ pub(in crate::deliver::pass) fn want(
 }
 
 /// Marks claims from before a restart whose deliveries the journal knows to be sent.
-pub(in crate::deliver::pass) fn mark_left_open(context: &PassContext<'_>) -> Result<(), PassError> {
+pub(in crate::deliver::pass) fn mark_left_open(context: &PassContext<'_>) -> Result<()> {
     let open: HashSet<String> = context.machines.left_open().into_iter().collect();
     if open.is_empty() {
         return Ok(());

@@ -7,9 +7,10 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::deliver::journal::{DeliveryRow, DeliveryState};
 use crate::deliver::notifier::MessageKind;
+use crate::deliver::pass::Result;
 use crate::deliver::pass::notes::Notes;
 use crate::deliver::pass::planned::{DAY, Fire, Occurrence, Plan};
-use crate::deliver::pass::{Mode, PassContext, PassError, PassReport, messages, plan};
+use crate::deliver::pass::{Mode, PassContext, PassReport, messages, plan};
 use crate::machines::protocol::claim_key;
 
 /// A line that is gone for so long wasn't just in the middle of being saved.
@@ -25,7 +26,7 @@ pub(in crate::deliver::pass) fn look(
     notes: &Notes,
     now: Timestamp,
     report: &mut PassReport,
-) -> Result<(), PassError> {
+) -> Result<()> {
     if context.machines.is_alone() {
         return Ok(());
     }
@@ -78,7 +79,7 @@ fn was_read(notes: &Notes, kind: MessageKind) -> bool {
     }
 }
 
-fn was_sent(context: &PassContext<'_>, key: &str) -> Result<bool, PassError> {
+fn was_sent(context: &PassContext<'_>, key: &str) -> Result<bool> {
     let row = context.journal.row(key)?;
     Ok(row.is_some_and(|row| matches!(row.state, DeliveryState::Sent | DeliveryState::Done)))
 }

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use crate::deliver::journal::{Message, OtherMachineDelivery, voice_claim};
 use crate::deliver::notifier::{Lookup, MessageKind};
-use crate::deliver::pass::{PassContext, PassError};
+use crate::deliver::pass::PassContext;
+use crate::deliver::pass::Result;
 use crate::machines::protocol::{May, claim_key};
 
 /// The claims that a message needs; none for a message of a person at this machine, or of the voice.
@@ -28,7 +29,7 @@ pub(in crate::deliver::pass) enum Right {
 
 impl Rights {
     /// Those that `message` needs.
-    pub fn of(context: &PassContext<'_>, message: &Message) -> Result<Self, PassError> {
+    pub fn of(context: &PassContext<'_>, message: &Message) -> Result<Self> {
         if context.machines.is_alone() {
             return Ok(Self::default());
         }
@@ -57,7 +58,7 @@ impl Rights {
     }
 
     /// The same for a message whose turn has come: if other machines sent all of it, or a part, it is split.
-    pub async fn turn(&self, context: &PassContext<'_>, message: &Message) -> Result<Right, PassError> {
+    pub async fn turn(&self, context: &PassContext<'_>, message: &Message) -> Result<Right> {
         let may: Vec<May> = self.claims.iter().map(|claim| context.machines.may(claim)).collect();
         if may.contains(&May::Wait) || !may.contains(&May::Never) {
             return Ok(self.now(context));

@@ -10,10 +10,11 @@ use std::collections::{HashMap, HashSet};
 
 use jiff::civil;
 
-use super::super::{Mode, PassContext, PassError};
+use super::super::{Mode, PassContext};
 use super::{DueTask, shortened};
 use crate::deliver::journal::NotifiedTask;
 use crate::deliver::notifier::Fact;
+use crate::deliver::pass::Result;
 use crate::format::lines;
 use crate::format::task::TaskLine;
 use crate::tasks::{task_id, words_of};
@@ -41,7 +42,7 @@ impl<'a> Moved<'a> {
     }
 
     /// Whether a task without a row was notified, or is being notified, in an earlier form; the row then moves along.
-    pub(super) fn was_sent(&mut self, due: &DueTask) -> Result<bool, PassError> {
+    pub(super) fn was_sent(&mut self, due: &DueTask) -> Result<bool> {
         let Some(gone) = self.gone(due)? else { return Ok(false) };
         if gone.is_certain && !self.dry {
             let (id, note) = (due.id.clone(), Some(due.path.clone()));
@@ -52,7 +53,7 @@ impl<'a> Moved<'a> {
         Ok(true)
     }
 
-    fn gone(&mut self, due: &DueTask) -> Result<Option<NotifiedTask>, PassError> {
+    fn gone(&mut self, due: &DueTask) -> Result<Option<NotifiedTask>> {
         let Some(words) = words_of(&due.id) else { return Ok(None) };
         let same =
             self.context.journal.notified_tasks(words, due.notification_time.at, due.day().as_ref())?;
