@@ -28,7 +28,7 @@ pub use self::models::{Embedder, Fixed, Table, bert, folder, local, table};
 pub use self::provider::{Builtin, open};
 pub use self::tokens::wordpiece;
 
-/// What a text is to the model; some endpoints embed questions and passages differently.
+/// The purpose of a text; some endpoints embed questions and passages differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// A passage that is to be found.
@@ -60,7 +60,7 @@ pub enum EmbedError {
     Unreachable {
         /// Which.
         provider: String,
-        /// What happened.
+        /// The failure.
         reason: String,
         /// How long it asked us to wait.
         after: Option<Duration>,
@@ -78,7 +78,7 @@ pub enum EmbedError {
     BadAnswer {
         /// Which.
         provider: String,
-        /// What was wrong.
+        /// The fault.
         reason: String,
     },
     /// The settings don't name a usable model.

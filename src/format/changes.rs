@@ -7,7 +7,7 @@
 use similar::DiffOp;
 use similar::algorithms::{Capture, Compact, IdentifyDistinct, Replace, myers};
 
-/// How `old` became `new`, as runs of lines that are equal, gone, new or replaced: in order, without a gap.
+/// The changes from `old` to `new`, as runs of lines that are equal, deleted, new or replaced: in order, without a gap.
 pub fn changes<L: AsRef<[u8]>>(old: &[L], new: &[L]) -> Vec<DiffOp> {
     let old: Vec<&[u8]> = old.iter().map(AsRef::as_ref).collect();
     let new: Vec<&[u8]> = new.iter().map(AsRef::as_ref).collect();

@@ -26,7 +26,7 @@ pub(super) const WORDS: [&str; 14] = [
     "senha",
     "pw",
 ];
-/// What stands between a name and its value, and the quote that opens the value.
+/// The text between a name and its value, with the quote that opens the value.
 static BETWEEN: LazyLock<Regex> = LazyLock::new(|| {
     let signs = [
         r#"\\?["'`]?\]?[ \t]{0,12}(?:=>|:=|={1,2}|:)[ \t]{0,12}(?:base64:)?"#,
@@ -56,7 +56,7 @@ enum Style {
     Listed,
 }
 
-/// What kind of secret the text of a member with this name is, if it is one.
+/// The kind of secret in the text of a member with this name, if it is one.
 pub(super) fn of_member(name: &str, text: &str) -> Option<&'static str> {
     let (kind, strength) = kind_of(name)?;
     (!text.contains(char::is_whitespace) && holds(strength, name, text, Style::Quoted)).then_some(kind)

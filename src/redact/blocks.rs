@@ -11,7 +11,7 @@ pub(super) const RULES: &[Rule] = &[
         r"Private-Lines: *\d+(?:\r?\n|\\n)((?:[A-Za-z0-9+/=]+(?:\r?\n|\\n|$))+)",
     )
     .over_lines(),
-    // What `crypt` and its like write: `$6$SALT$HASH`.
+    // The output of `crypt` and similar functions: `$6$SALT$HASH`.
     Rule::new(
         "password hash",
         &[

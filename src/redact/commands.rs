@@ -43,7 +43,7 @@ pub(super) const RULES: &[Rule] = &[
     other(&["auth=", "auth ="], r#"(?i)\bauth\s*=\s*(?:\w+\.?\w*)?\(\s*["'][^"'\n]+["']\s*,\s*["']([^"'\n]+)["']"#),
     other(&["pscredential"], r#"(?i)\bPSCredential\b.*?-AsPlainText\s+["']?([^\s"']+)"#),
     other(&["convertto-securestring"], r#"(?i)\bConvertTo-SecureString\s+(?:-String\s+)?["']([^"'\n]+)["']"#),
-    // What is said: `the password is …`.
+    // Prose: `the password is …`.
     Rule::new("password",
         &["password", "passwort", "kennwort", "passphrase", "passcode", "contraseña", "mot de passe", "wachtwoord",
             "senha", "passwd", "pw"],

@@ -16,7 +16,7 @@ fn put_together(line: &str) -> (String, Vec<String>) {
     (text.replace(['«', '»'], ""), secrets)
 }
 
-/// Whether six signs in a row of a secret are still there. What the text says beside it too doesn't count.
+/// Whether six characters in a row of a secret are still there. Those that the text around it has too don't count.
 fn leaks(masked: &str, text: &str, secret: &str) -> bool {
     let marker = regex_lite::Regex::new(r"\[masked: [^\]]*\]").unwrap();
     let (masked, beside) = (marker.replace_all(masked, "\n"), text.replace(secret, "\n"));

@@ -42,11 +42,11 @@ use serde_json::Value;
 pub struct FoundSecret {
     /// Where it stands, in bytes.
     pub range: Range<usize>,
-    /// What it is, for a person: `github token`.
+    /// Its kind, for a person: `github token`.
     pub kind: &'static str,
 }
 
-/// What stands where a secret of this kind stood.
+/// The replacement of a secret of this kind.
 pub fn marker(kind: &str) -> String {
     format!("[masked: {kind}]")
 }
@@ -56,7 +56,7 @@ pub fn find(text: &str) -> Vec<FoundSecret> {
     merged(scan::find(text))
 }
 
-/// What overlaps becomes one; its kind is that of the one that stood first in the list.
+/// Overlapping secrets become one; its kind is that of the first in the list.
 fn merged(found: Vec<FoundSecret>) -> Vec<FoundSecret> {
     let mut ranked: Vec<(usize, FoundSecret)> = found.into_iter().enumerate().collect();
     ranked.retain(|(_, one)| !one.range.is_empty());

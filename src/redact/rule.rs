@@ -30,7 +30,7 @@ pub(super) struct Rule {
     take: MatchAction,
 }
 
-/// What becomes of a match.
+/// The action for a match.
 enum MatchAction {
     /// The first group that matched is the secret, if this agrees.
     Group(fn(&str) -> bool),

@@ -16,7 +16,7 @@ use super::{FoundSecret, assigned, blocks, commands, headers, tokens, urls};
 /// The rules, in the order in which they name what several of them find.
 const TABLES: [&[Rule]; 5] = [blocks::RULES, tokens::RULES, urls::RULES, headers::RULES, commands::RULES];
 
-/// What a word of the automaton belongs to.
+/// The rule that a word of the automaton belongs to.
 #[derive(Clone, Copy)]
 enum KeywordOwner {
     Rule(usize),

@@ -88,7 +88,7 @@ fn words(name: &str) -> Vec<String> {
     out
 }
 
-/// What a name says of its value: the kind of secret, and how sure that is. `None` where it says nothing.
+/// The kind of secret that a name indicates, and how strongly. `None` if it indicates none.
 pub(super) fn kind_of(name: &str) -> Option<(&'static str, Strength)> {
     let words = words(name);
     let last = words.last()?.as_str();

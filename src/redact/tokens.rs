@@ -3,7 +3,7 @@
 use super::rule::Rule;
 use super::{FoundSecret, run};
 
-/// What the characters behind a prefix are.
+/// The characters that may follow a prefix.
 #[derive(Clone, Copy, PartialEq)]
 enum Class {
     /// Letters and digits.

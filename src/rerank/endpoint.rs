@@ -24,7 +24,7 @@ const MOST_QUESTION: usize = 2_000;
 const MOST_TEXT: usize = 4_000;
 /// An answer holds two numbers a text; some endpoints send the texts back.
 const MOST_ANSWER: usize = 4 << 20;
-/// Text Embeddings Inference takes no more at once unless it is told to.
+/// The default limit of Text Embeddings Inference for one request.
 const BATCH: usize = 32;
 
 /// A reranker behind an endpoint.

@@ -17,7 +17,7 @@ pub mod local;
 
 /// A model that scores texts for a question.
 pub trait Reranker: Send + Sync + std::fmt::Debug {
-    /// Who it is, for answers and errors: provider and model.
+    /// Its provider and model, for answers and errors.
     fn name(&self) -> &str;
     /// How well each of `texts` answers `question`: a finite number each, more is better, within `patience`.
     ///
@@ -34,7 +34,7 @@ pub enum RerankError {
     Unreachable {
         /// Which.
         reranker: String,
-        /// What happened.
+        /// The failure.
         reason: String,
     },
     /// It understood and said no.
@@ -50,7 +50,7 @@ pub enum RerankError {
     BadAnswer {
         /// Which.
         reranker: String,
-        /// What was wrong.
+        /// The fault.
         reason: String,
     },
     /// The settings don't name a usable reranker.

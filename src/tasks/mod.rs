@@ -46,7 +46,7 @@ pub use vault_tasks::{ListedTask, VaultTasks, WrittenTask, is_task_id};
 /// The settings about task lines.
 #[derive(Debug, Clone)]
 pub struct TaskSettings {
-    /// The forms that are told, in the order of [`Format::ALL`]; never empty.
+    /// The forms that give notifications, in the order of [`Format::ALL`]; never empty.
     pub on: Vec<Format>,
     /// The time of day of a date without one.
     pub default_time: Time,

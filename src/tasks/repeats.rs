@@ -9,8 +9,8 @@ use crate::format::task::{Rules, Task};
 /// No more times than these are looked for: two years of a daily task.
 const MOST: usize = 800;
 
-/// When the task is told again after what its note says now, before `until` and in order. `bytes` is its line, or the note
-/// that it is; nothing where its rule isn't understood.
+/// The times of the task's notifications after the present ones, before `until` and in order. `bytes` is its line, or
+/// the note that it is; empty if its rule isn't understood.
 pub fn later(meant: TaskRef<'_>, task: &Task, bytes: &[u8], rules: &Rules, until: DateTime) -> Vec<DateTime> {
     let (mut bytes, mut notification_times) = (bytes.to_vec(), task.notification_times.clone());
     let mut out = Vec::new();

@@ -15,12 +15,12 @@ use crate::tasks::Result;
 /// So far ahead the next time of a task is looked for.
 const AHEAD_DAYS: i64 = 1_500;
 
-/// What a task is changed to.
+/// The change of a task.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Rewrite<'a> {
     /// Its words.
     pub words: Option<&'a str>,
-    /// The local time that it is told at.
+    /// The local time of its notification.
     pub to: Option<DateTime>,
 }
 
@@ -64,7 +64,7 @@ pub fn rewritten(
     is_notified_at(changed, &TaskRef { id: &id, ..*meant }, rules, to).ok_or_else(unwritable)
 }
 
-/// A change, if the task is told at that time after it.
+/// A change, if the task's notification is at that time after it.
 fn is_notified_at(
     changed: ChangedNote,
     meant: &TaskRef<'_>,

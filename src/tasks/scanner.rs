@@ -57,11 +57,10 @@ pub struct Scanner {
 }
 
 impl Scanner {
-    /// Looks at all notes, and reads those that are others than before. What can't be read is told; a note that can't
-    /// be read now keeps what it said.
+    /// Scans all notes, and reads those that changed. Unreadable notes are reported; their tasks stay as they were.
     ///
     /// # Errors
-    /// The vault can't be listed, or what its plugins mean can't be found out: then nothing is known.
+    /// The vault can't be listed, or its plugins' settings can't be read: then nothing is known.
     pub fn scan(
         &mut self,
         vault: &Vault,
@@ -130,7 +129,7 @@ impl Scanner {
             .collect()
     }
 
-    /// The local times before `until` at which a task is told after those that its note says now, were each done on its day.
+    /// The local times before `until` of a task's notifications after the present ones, if each were done on its day.
     pub fn later(&self, vault: &Vault, path: &str, found: &ScannedTask, until: DateTime) -> Vec<DateTime> {
         let comes_again = found.task.repeat.is_some()
             && found

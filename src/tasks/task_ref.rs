@@ -12,9 +12,9 @@ pub struct ChangedNote {
     pub bytes: Vec<u8>,
     /// The form of the task.
     pub format: Format,
-    /// Its line now, from 1; the line where it stood, if it is gone.
+    /// Its line now, from 1; its former line, if it is deleted.
     pub line: usize,
-    /// The line as it stands now; of a note that is a task, the properties that changed; nothing where it is gone.
+    /// The line's present text; of a note that is a task, the properties that changed; empty if it is deleted.
     pub text: String,
     /// The line of its next time.
     pub next: Option<String>,
@@ -29,7 +29,7 @@ pub struct TaskRef<'a> {
     pub path: &'a str,
     /// The task's id: that of its words, in whichever note.
     pub id: &'a str,
-    /// The local time that was told, where that is known: of two tasks with the same words it tells them apart.
+    /// The local time of the notification, if known: it distinguishes two tasks with the same words.
     pub due: Option<DateTime>,
 }
 
@@ -58,7 +58,7 @@ impl TaskRef<'_> {
     }
 }
 
-/// Whether a task is told at a time, or has a date of it: one that was snoozed keeps its dates.
+/// Whether a task's notification is at a time, or one of its dates is: one that was snoozed keeps its dates.
 fn has_time(placed: &PlacedTask, due: DateTime, rules: &Rules) -> bool {
     let dated = || {
         let text = std::str::from_utf8(&placed.text).ok()?;

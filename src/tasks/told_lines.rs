@@ -72,8 +72,8 @@ impl From<ListedTask> for ToldLine {
     }
 }
 
-/// All reminders in the order of their note, then all tasks, those to come first; and what couldn't be
-/// read. Tasks that can't be read now are a sentence, and the reminders are told all the same.
+/// All reminders in the order of their note, then all tasks, coming ones first; and the problems. If the tasks can't be
+/// read now, that is one of the problems, and the reminders are listed all the same.
 ///
 /// # Errors
 /// The note of the reminders can't be read.

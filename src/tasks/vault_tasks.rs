@@ -24,7 +24,7 @@ pub struct VaultTasks<'a> {
     pub vault: &'a Vault,
     /// Writes the notes.
     pub editor: &'a Editor,
-    /// Which forms are told; `None` for none.
+    /// The forms that give notifications; `None` for none.
     pub settings: Option<&'a TaskSettings>,
     /// The zone that their times are meant in.
     pub zone: &'a Zone,
@@ -49,7 +49,7 @@ pub struct ListedTask {
     pub repeat: Option<String>,
     /// Its words.
     pub msg: String,
-    /// When it is told next, else when it was told last.
+    /// The time of its next notification, else of its last one.
     pub next: String,
     /// That as an instant.
     #[serde(skip)]
@@ -67,7 +67,7 @@ pub struct WrittenTask {
     pub line: usize,
     /// The form that it is written in.
     pub format: Format,
-    /// The line as it stands in the note; empty where it is gone.
+    /// The line's text in the note; empty if it is deleted.
     pub line_text: String,
     /// The line of its next time.
     pub next_text: Option<String>,
@@ -96,11 +96,11 @@ pub fn is_task_id(id: &str) -> bool {
 }
 
 impl VaultTasks<'_> {
-    /// All open tasks that are told some time: those to come in their order, then those that are overdue; and what couldn't
-    /// be read. Who asks again keeps the scanner: it reads changed notes alone.
+    /// All open tasks with a notification: coming ones in their order, then overdue ones; and the problems. A caller
+    /// that asks again keeps the scanner, which reads only changed notes again.
     ///
     /// # Errors
-    /// The vault can't be listed, or what its plugins mean can't be found out.
+    /// The vault can't be listed, or its plugins' settings can't be read.
     pub fn list(&self, scanner: &mut Scanner, now: Timestamp) -> Result<(Vec<ListedTask>, Vec<String>)> {
         let Some(settings) = self.settings else { return Ok((Vec::new(), Vec::new())) };
         let problems = scanner.scan(self.vault, settings, now).map_err(TaskError::Plugins)?;

@@ -2,14 +2,14 @@
 
 use maud::Markup;
 
-/// What a place shows.
+/// The view of a place.
 #[derive(Debug)]
 pub enum View {
     /// A page with its title, for a person.
     Page(String, Markup),
     /// The same as data, for a program.
     Json(serde_json::Value),
-    /// What is meant stands at another address of the page.
+    /// The page has it at another address.
     Elsewhere(String),
     /// A file of the vault: its bytes, its type, and whether it is only to be saved.
     File {
@@ -27,7 +27,7 @@ pub enum View {
 pub struct Done {
     /// The page that shows it.
     pub to: String,
-    /// What was done, in a sentence.
+    /// The change, in a sentence.
     pub said: String,
 }
 
@@ -43,9 +43,9 @@ impl Done {
 pub struct Problem {
     /// The status of HTTP.
     pub status: u16,
-    /// What happened.
+    /// The problem.
     pub message: String,
-    /// What to do.
+    /// The remedies.
     pub hints: Vec<String>,
     /// A page that goes on from here, with its words; none for the first page.
     pub way: Option<(String, &'static str)>,
@@ -57,7 +57,7 @@ impl Problem {
         Self { status, message: message.to_string(), hints: Vec::new(), way: None }
     }
 
-    /// What was asked or typed can't be understood.
+    /// The request can't be understood.
     pub fn bad(message: impl ToString) -> Self {
         Self::new(400, message)
     }

@@ -136,7 +136,7 @@ impl<'v> Doing<'v> {
             Some(now) if now != was && standing.all(|other| other != was) => {
                 Err(Problem::changed("the task was changed meanwhile").hint(format!("it is now: {now}")))
             }
-            // What is there no more is told by whoever looks for it.
+            // A missing item is reported by the code that looks for it.
             _ => Ok(form.some("at").and_then(|at| at.parse().ok())),
         }
     }
@@ -175,7 +175,7 @@ impl<'v> Doing<'v> {
             Some(now) if now != form.get("was") => {
                 Err(Problem::changed("the follow-up was changed meanwhile").hint(format!("it is now: {now}")))
             }
-            // What is there no more is told by whoever looks for it.
+            // A missing item is reported by the code that looks for it.
             _ => Ok(()),
         }
     }

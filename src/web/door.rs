@@ -20,7 +20,7 @@ pub struct Invitation {
     pub expires: String,
 }
 
-/// What is asked.
+/// A request to the daemon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Request {
@@ -32,7 +32,7 @@ pub enum Request {
     Stop,
 }
 
-/// What the daemon answers.
+/// The daemon's reply.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Reply {

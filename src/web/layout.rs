@@ -11,7 +11,7 @@ use super::visit::Visit;
 /// The fields that a person types into.
 const TYPED: [&str; 8] = ["when", "message", "recur", "text", "section", "scope", "until", "question"];
 
-/// A page of somebody who is let in.
+/// A page for a session that is let in.
 pub(super) fn page(visit: &Visit<'_>, title: &str, body: &Markup) -> Markup {
     let here = visit.path.split('/').nth(1).unwrap_or_default();
     let refused = visit.refused.as_ref().map(|(_, problem)| problem);
@@ -33,7 +33,7 @@ pub(super) fn page(visit: &Visit<'_>, title: &str, body: &Markup) -> Markup {
     )
 }
 
-/// What was typed into a form that was refused, where the page has no place for it any more.
+/// The typed values of a refused form, if the page has no place for it any more.
 fn typed(visit: &Visit<'_>, body: &Markup) -> Markup {
     let form = visit.refused.as_ref().map(|(form, _)| form);
     let lost: Vec<&str> = form
@@ -61,7 +61,7 @@ pub(super) fn problem(visit: &Visit<'_>, problem: &Problem) -> Markup {
     )
 }
 
-/// Why somebody isn't let in.
+/// The page of a request that isn't let in, with the reason.
 pub(super) fn closed(problem: &Problem) -> Markup {
     frame(name_of(problem.status), &html! {}, &refusal(problem))
 }

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 /// How often the state's files are looked at while a page is open.
 const EVERY: Duration = Duration::from_secs(2);
-/// A word on a silent connection, so that either end notices when the other is gone.
+/// The interval of a message on a silent connection, so that either end notices when the other has closed.
 const ALIVE: Duration = Duration::from_secs(30);
 /// The files of the state directory that pages show.
 const FILES: [&str; 7] = [
@@ -33,13 +33,13 @@ const FILES: [&str; 7] = [
 pub enum Changed {
     /// Notes, by their paths; none named means that any may have.
     Notes(Vec<String>),
-    /// What the journals or the history say.
+    /// The journals or the history changed.
     State,
-    /// The vault's folder is gone, or back.
+    /// The vault's folder vanished, or is back.
     Vault(bool),
 }
 
-/// Where changes are told.
+/// The sender of changes to open pages.
 #[derive(Debug, Clone)]
 pub struct Live {
     sender: broadcast::Sender<Changed>,

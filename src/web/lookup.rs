@@ -8,8 +8,8 @@ use crate::vault::NotePath;
 /// So many entries of folders are looked at.
 const MOST: usize = 200_000;
 
-/// The file whose path is, or ends with, `wanted`, in upper or lower case; of several the one in the fewest folders, then
-/// the first by name. What is hidden and what is a link is left out.
+/// The file whose path is, or ends with, `wanted`, in upper or lower case; of several the one in the fewest folders,
+/// then the first by name. Hidden files and links are left out.
 pub(super) fn find(root: &Path, wanted: &NotePath) -> Option<NotePath> {
     let wanted = format!("/{}", wanted.as_str().to_lowercase());
     let (mut level, mut left) = (VecDeque::from([String::new()]), MOST);

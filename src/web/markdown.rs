@@ -14,7 +14,7 @@ use pulldown_cmark::{CowStr, Event, LinkType, Options, Parser, Tag, TagEnd, html
 
 use super::visit::{encoded, note_address};
 
-/// What Obsidian understands.
+/// The extensions that Obsidian supports.
 const OPTIONS: Options = Options::ENABLE_TABLES
     .union(Options::ENABLE_STRIKETHROUGH)
     .union(Options::ENABLE_TASKLISTS)
@@ -83,8 +83,8 @@ fn count_on(events: &mut [(Event<'_>, Range<usize>)], is_shown: &impl Fn(&Range<
     }
 }
 
-/// What `![[…]]` embeds is shown where it is a picture, and linked where it is a note. `open` has the embeds that are open,
-/// and whether each became a link.
+/// An embed `![[…]]` is shown if it is a picture, and linked if it is a note. `open` has the embeds that are open, and
+/// whether each became a link.
 fn embedded<'a>(event: Event<'a>, open: &mut Vec<bool>) -> Event<'a> {
     match event {
         Event::Start(Tag::Image { link_type, dest_url, title, id }) => {

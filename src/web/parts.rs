@@ -154,12 +154,12 @@ pub fn sentence(text: &str) -> Markup {
     }
 }
 
-/// What stands in the place of an empty list.
+/// The text in place of an empty list.
 pub fn empty(words: &str) -> Markup {
     html! { p.empty { (words) } }
 }
 
-/// What a change would do, line by line, and the form that does it.
+/// A plan's lines, and the form that carries it out.
 pub fn plan(title: &str, lines: &[String], form: &Markup) -> Markup {
     html! {
         section.plan aria-label=(title) {

@@ -135,7 +135,7 @@ async fn sent(called: &Called, parts: &Parts, body: Body, cookie: &str) -> Resul
     Ok(form)
 }
 
-/// What a place answers; on a thread that may wait.
+/// The answer of a place, computed on a thread that may wait.
 fn at_place(
     shared: &Shared,
     parts: &Parts,

@@ -38,7 +38,7 @@ pub enum WebError {
     Listen {
         /// The address of the settings.
         address: SocketAddr,
-        /// What the operating system said.
+        /// The operating system's error.
         source: std::io::Error,
     },
     /// The operating system gives no random numbers.
@@ -54,8 +54,8 @@ pub struct Page {
 }
 
 impl Page {
-    /// Begins to listen where the settings say. With `reloads` the settings are read again at each request, for a
-    /// process in which nobody else does that.
+    /// Listens on the address of the settings. With `reloads` the settings are read again at each request, for a
+    /// process in which no other part does that.
     ///
     /// # Errors
     /// The address is taken, or the state directory can't be used.

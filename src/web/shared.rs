@@ -18,7 +18,7 @@ use crate::workspace::Workspace;
 pub struct Question {
     /// The id of its turn in the turn journal.
     pub message: u64,
-    /// What is asked.
+    /// The question.
     pub text: String,
 }
 
@@ -26,7 +26,7 @@ pub struct Question {
 pub type Questions =
     Arc<dyn Fn(Arc<Workspace>, Question) -> BoxFuture<'static, Result<String, String>> + Send + Sync>;
 
-/// What all requests share.
+/// The state that all requests share.
 pub(super) struct Shared {
     pub names: Names,
     pub port: u16,

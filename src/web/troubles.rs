@@ -16,7 +16,7 @@ use crate::when;
 /// So many lines that are no reminders, and so many copies, are named.
 const MOST: usize = 5;
 
-/// What doesn't work now.
+/// The current faults.
 pub(super) fn troubles(visit: &Visit<'_>, reminders: &RemindersFile) -> Result<Vec<String>, Problem> {
     let workspace = visit.workspace;
     let mut out = Vec::new();

@@ -19,7 +19,7 @@ use crate::tasks::Scanner;
 use crate::vault::{Actor, NotePath, Origin};
 use crate::workspace::Workspace;
 
-/// What a path of an address may hold as it is.
+/// The characters that a path of an address may hold unescaped.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// So many lines of a note are on one page.
@@ -70,17 +70,17 @@ pub struct Visit<'a> {
     pub store: &'a Arc<Store>,
     /// How questions are asked.
     pub(super) questions: &'a Questions,
-    /// Where open pages are told of changes.
+    /// The sender of changes to open pages.
     pub(super) live: &'a Live,
     /// The tasks of other plugins as they were read last.
     pub(super) tasks: &'a Mutex<Scanner>,
     /// The copies of sync tools as they were found last.
     pub(super) copies: &'a Mutex<Finder>,
-    /// What was refused just now: the form as it was sent, and why.
+    /// The form that was just refused, as it was sent, and the reason.
     pub(super) refused: Option<(Form, Problem)>,
-    /// What came of the form that led here.
+    /// The outcome of the form that led here.
     pub(super) said: Option<String>,
-    /// What proves that a form is of this session.
+    /// The proof that a form is of this session.
     pub(super) token: String,
     pub(super) query: Form,
     pub(super) wants_json: bool,
@@ -91,7 +91,7 @@ pub struct Visit<'a> {
 }
 
 impl Visit<'_> {
-    /// The tasks of other plugins as they were read last: whoever looks again reads changed notes alone.
+    /// The tasks of other plugins as they were last read: a repeated scan reads only changed notes.
     pub fn tasks(&self) -> MutexGuard<'_, Scanner> {
         self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -135,13 +135,13 @@ impl Visit<'_> {
         Ok(View::Page(title.to_owned(), page(data)))
     }
 
-    /// What stood in a field of a form that was refused.
+    /// The value of a field of a refused form.
     pub fn typed(&self, action: &str, name: &str) -> Option<&str> {
         let (form, _) = self.refused.as_ref()?;
         (form.get("do") == action).then(|| form.first(name)).flatten()
     }
 
-    /// Who changes notes here: the person at the page.
+    /// The origin of changes here: the person at the page.
     pub fn origin(&self) -> Origin {
         Origin::new(Actor::Page)
     }

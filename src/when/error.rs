@@ -66,7 +66,7 @@ pub struct Reading {
     pub distance: String,
 }
 
-/// So many meanings are told.
+/// The most meanings that are listed.
 const TOLD: usize = 4;
 
 fn either(readings: &[Reading]) -> String {

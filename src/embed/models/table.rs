@@ -137,7 +137,7 @@ impl Table {
         f32::from_bits(read_u32(self.scales, token as usize)) * (squares as f32).sqrt()
     }
 
-    /// What a word tells that is rarer than those of the table.
+    /// The weight of a word that is rarer than those of the table.
     pub const UNKNOWN: f32 = 1.3;
 
     fn is_inner(&self, token: u32) -> bool {

@@ -14,7 +14,7 @@ pub struct Unigram {
     pieces: FastMap<Box<str>, (u32, f32)>,
     /// The longest piece, in bytes.
     longest: usize,
-    /// What an unknown character scores.
+    /// The score of an unknown character.
     unknown: f32,
 }
 

@@ -113,7 +113,7 @@ pub(in crate::format) fn mark(text: &str, ticking: &str) -> Result<Mark, Fault> 
     }
 }
 
-/// What may stand behind the fields: the date that other plugins add, then a block id.
+/// The text that may follow the fields: the date that other plugins add, then a block id.
 #[derive(Default)]
 pub(in crate::format) struct Tail {
     pub block_id: Option<String>,

@@ -23,7 +23,7 @@ pub use checkbox::{Mark, Parsed};
 pub use quote::{quoted, shown};
 pub use read::parse_line;
 
-/// What an id begins with.
+/// The prefix of an id.
 const PREFIX: &str = "ap_";
 
 /// How a line ended.
@@ -91,9 +91,9 @@ impl Approval {
         self.state.is_none()
     }
 
-    /// Whether it asks the same as another, whatever their boxes say and however they ended. What is approved is the
-    /// command and the files' hash: the reason, and what "Always" would add, may be others by now, as where a skill was
-    /// approved in between.
+    /// Whether it asks the same as another, whatever their boxes and their ends. The approval is for the command and
+    /// the files' hash: the reason, and the pattern that "Always" would add, may differ by now, as after an approval of
+    /// the skill in between.
     pub fn asks_as(&self, other: &Self) -> bool {
         let neutral = |one: &Self| Self {
             mark: Mark::Open,

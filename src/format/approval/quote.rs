@@ -57,8 +57,8 @@ pub(super) fn is_unseen(c: char) -> bool {
     c.is_control() || c.is_whitespace() && c != ' ' || c == '\u{2800}' || invisible::shows_nothing(c)
 }
 
-/// What stands between the quotes at the beginning of `text`, and how long it is with them. The error is the place
-/// and what is wrong there.
+/// The text between the quotes at the beginning of `text`, and its length with them. The error is the place and the
+/// fault.
 pub(in crate::format) fn unquote(text: &str) -> Result<(String, usize), (usize, &'static str)> {
     let body = text.strip_prefix('"').ok_or((0, "the value needs double quotes"))?;
     let mut out = String::new();

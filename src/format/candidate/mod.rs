@@ -26,7 +26,7 @@ pub use super::approval::{Mark, Parsed};
 pub use category::Category;
 pub use read::parse_line;
 
-/// What an id begins with.
+/// The prefix of an id.
 const PREFIX: &str = "cap_";
 
 /// The effect of a yes on a fact that is known already.

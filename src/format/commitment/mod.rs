@@ -131,7 +131,7 @@ pub struct Commitment {
     pub precision: Option<Precision>,
     /// When it is due. Without it, it waits to be done by hand.
     pub due: Option<Timestamp>,
-    /// Where it is told: `channel:ID`, `thread:ID` or `user:ID`.
+    /// Its destination: `channel:ID`, `thread:ID` or `user:ID`.
     pub scope: Option<String>,
     /// When it was made.
     pub created: Option<Timestamp>,

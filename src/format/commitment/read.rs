@@ -34,7 +34,7 @@ pub fn parse(bytes: &[u8]) -> CommitmentsFile {
     file
 }
 
-/// Whether a text says where a commitment is told: `channel:ID`, `thread:ID` or `user:ID`.
+/// Whether a text is the destination of a commitment: `channel:ID`, `thread:ID` or `user:ID`.
 pub fn is_place(text: &str) -> bool {
     text.split_once(':').is_some_and(|(kind, id)| {
         ["channel", "thread", "user"].contains(&kind) && id.parse::<u64>().is_ok_and(|id| id > 0)
@@ -73,7 +73,8 @@ fn heads<'a>(lines: &[(Line<'a>, bool)], findings: &mut Vec<Finding>) -> Vec<Hea
             at = close + 1;
             continue;
         }
-        // A head that lacks its end or its id is told apart from a rule with a text after it by its keys.
+        // A head without its end or its id is recognised by its keys, because a rule with a text after it looks
+        // alike.
         if has("status") || (has("id") && has("due")) {
             let (line, reason, suggestion) = if has("id") {
                 let end = lines.get(close).map_or(lines[close - 1].0.number + 1, |(line, _)| line.number);

@@ -10,8 +10,8 @@ pub const FOUND_NOTHING: &str = "I found nothing about that in your notes.";
 /// An answer that begins so says how to ask.
 pub const ANSWERED_WITH_HELP: &str = "Ask me about your notes, or use ";
 
-/// What was said, and the facts behind it as keys and values; none where the last line is no line of facts, whose first
-/// is `brain`.
+/// The event's text, and the facts behind it as keys and values; no facts if the last line is no line of facts, whose
+/// first is `brain`.
 pub fn split_facts(content: &str) -> (&str, Vec<(&str, &str)>) {
     let (said, line) = content.rsplit_once('\n').unwrap_or(("", content));
     match facts(line) {
@@ -20,8 +20,8 @@ pub fn split_facts(content: &str) -> (&str, Vec<(&str, &str)>) {
     }
 }
 
-/// What was said with a line of facts behind it. Keys are of small letters, digits and `_`; in values, which have no
-/// blanks, what would end the comment is left out.
+/// A text with a line of facts behind it. Keys are of small letters, digits and `_`; in values, which have no blanks,
+/// characters that would end the comment are left out.
 pub fn with_facts<'a>(said: &str, facts: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     let mut line = String::from("%%");
     for (key, value) in facts {

@@ -10,7 +10,7 @@ use nom::{IResult, Parser};
 use super::{EventKind, LogBlock, LogEvent, LogFile, LogHeader, Resume};
 use crate::format::lines::bom_len;
 
-/// Reads a log from its start. What is no event is passed over.
+/// Reads a log from its start. Text outside of events is passed over.
 pub fn parse(bytes: &[u8]) -> LogFile {
     let resume = start(bytes);
     let mut log = parse_from(bytes, resume);

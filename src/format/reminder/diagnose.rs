@@ -25,7 +25,7 @@ pub(super) fn diagnose(line: &[u8]) -> Parsed {
         Ok(text) => first_problem(text).in_characters(text),
         Err(error) => {
             let at = error.valid_up_to();
-            // What stands before the bad byte may be wrong already, but nothing can be said of the rest.
+            // The text before the bad byte may be wrong already, but nothing is known about the rest.
             Problem::new(at, format!("byte 0x{:02X} is not valid UTF-8", line[at]), "save the file as UTF-8")
         }
     };

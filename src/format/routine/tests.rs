@@ -44,7 +44,7 @@ fn lists_are_read_as_obsidian_writes_them() {
 
 #[test]
 fn a_condition_is_a_word_of_ours_or_a_search() {
-    // What is written, whether it runs, what is looked at, and what `check` says to do.
+    // The text, whether it runs, its conditions, and the advice of `check`.
     for (value, runs, conditions, advice) in [
         ("search: green tea", true, vec!["search: green tea"], ""),
         ("\"search: due\"", true, vec!["search: due"], ""),

@@ -25,7 +25,7 @@ pub enum Key {
     Cancelled,
     /// How it comes again.
     Repeat,
-    /// How long before its time it is told too.
+    /// An earlier notification, this long before its time.
     Before,
     /// The time of day, where it is a field of its own.
     Time,

@@ -8,7 +8,7 @@ use super::item::Item;
 /// How task lines are read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rules {
-    /// The forms that are told, in the order of [`Format::ALL`].
+    /// The forms that give notifications, in the order of [`Format::ALL`].
     pub on: Vec<Format>,
     /// The time of day of a date without one.
     pub default_time: Time,

@@ -147,7 +147,7 @@ impl Editor {
     }
 }
 
-/// Exchanges the two, so that `temp` holds the displaced file. `false` if the note is gone.
+/// Exchanges the two, so that `temp` holds the displaced file. `false` if the note is deleted.
 pub(super) fn exchange(dir: &OwnedFd, temp: &str, name: &OsStr) -> io::Result<bool> {
     match rustix::fs::renameat_with(dir, temp, dir, name, RenameFlags::EXCHANGE) {
         Ok(()) => Ok(true),

@@ -13,7 +13,7 @@ const MOST_WRONG: usize = 10;
 /// In which time.
 const WITHIN: SignedDuration = SignedDuration::from_secs(60);
 
-/// What a code is worth.
+/// The validity of a code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::web) enum Tried {
     /// It was good, and is used now.

@@ -5,7 +5,7 @@ use axum::http::{HeaderMap, HeaderName, header};
 use crate::listen::{Names, secret};
 use crate::web::answer::Problem;
 
-/// What the browser says about where a request came from.
+/// The browser's header about the origin of a request.
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// The name that a request calls the page by.
@@ -66,7 +66,7 @@ pub(in crate::web) fn set_cookie(called: &Called, port: u16, value: &str) -> Str
     format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000{secure}")
 }
 
-/// What proves that a form was made for a session: nobody has it who hasn't the cookie.
+/// The proof that a form was made for a session: it can't be computed without the cookie.
 pub(in crate::web) fn form_token(cookie: &str) -> String {
     blake3::derive_key("vault-agent page: form token", cookie.as_bytes())
         .iter()

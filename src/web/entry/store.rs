@@ -46,17 +46,17 @@ pub struct StoreError {
 /// A session of the page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Session {
-    /// What it is called.
+    /// Its id.
     pub id: String,
     /// When it began.
     pub began: Timestamp,
     /// When it ends.
     pub ends: Timestamp,
-    /// What the browser calls itself.
+    /// The browser's name for itself.
     pub browser: String,
 }
 
-/// What is known of a form's id.
+/// The state of a form's id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::web) enum Claim {
     /// It is new, and claimed now.
@@ -186,7 +186,7 @@ impl Store {
         self.with(|it| it.execute("DELETE FROM forms WHERE id = ?1 AND goes_to IS NULL", [id]).map(|_| ()))
     }
 
-    /// What came of a form of this session, in words.
+    /// The outcome of a form of this session, in words.
     pub(in crate::web) fn said(&self, id: &str, session: &str) -> Result<Option<String>, StoreError> {
         let sql = "SELECT said FROM forms WHERE id = ?1 AND session = ?2 AND said IS NOT NULL";
         self.with(|it| it.prepare_cached(sql)?.query_row([id, session], |row| row.get(0)).optional())

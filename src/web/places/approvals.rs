@@ -26,7 +26,7 @@ pub(super) struct Asked {
     why: Option<String>,
     always: Option<String>,
     turn: Option<String>,
-    /// What tells its line from one that was changed.
+    /// The digest that distinguishes its line from a changed one.
     digest: String,
     /// `waits`, or how it ended.
     state: String,

@@ -21,7 +21,7 @@ pub(super) const PLACE: Place = Place { name: "calendar", title: "Calendar", is_
 const IN_A_DAY: usize = 5;
 const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
-/// What of time is shown.
+/// The span of time that is shown.
 struct Shown {
     from: Date,
     to: Date,
@@ -177,7 +177,7 @@ fn week(visit: &Visit<'_>, shown: &Shown, agenda: &Agenda) -> Markup {
     }
 }
 
-/// What forms are about: the lines of reminders and tasks as they stand now.
+/// The present lines of reminders and tasks, for forms.
 #[derive(Default)]
 struct Lines {
     /// By id; the first of tasks with the same words.
@@ -236,7 +236,7 @@ fn told_words(told: &agenda::DeliveryDetail) -> String {
     [at, late, by, missed, told.outcome.clone()].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// What can be done with it; the forms lead back to this week.
+/// The actions on it; the forms lead back to this week.
 fn forms(visit: &Visit<'_>, entry: &AgendaEntry, lines: &Lines) -> Markup {
     let Some(id) = entry.id.as_deref().filter(|_| entry.kind != EntryKind::Routine) else { return html! {} };
     let was = lines.standing.get(id).map_or("", String::as_str);
@@ -251,7 +251,7 @@ fn forms(visit: &Visit<'_>, entry: &AgendaEntry, lines: &Lines) -> Markup {
     let is_known = !was.is_empty();
     let is_own = entry.kind == EntryKind::Reminder && is_known;
     let is_coming = is_known && entry.state == EntryState::Coming;
-    // What is late and comes again goes on by itself; the other plugins' tasks go on when they are done.
+    // A late recurring reminder goes on by itself; the other plugins' tasks go on when they are done.
     let may_skip = is_coming && entry.recur.is_some();
     let time = format!("{} {}", entry.date, entry.time);
     let line = |what: &str, name: &str, label: &str, otherwise: &str| {

@@ -81,7 +81,7 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
     })
 }
 
-/// What asks over the network does so only where a person wants it.
+/// Checks over the network, which run only if a person asks.
 fn further(is_whole: bool) -> Vec<ExtraCheck> {
     let mut further: Vec<ExtraCheck> = Vec::new();
     if is_whole {
@@ -93,7 +93,7 @@ fn further(is_whole: bool) -> Vec<ExtraCheck> {
     further
 }
 
-/// What is wrong stands first.
+/// The findings, problems first.
 fn findings(visit: &Visit<'_>, checks: &[Check]) -> Markup {
     let mut sorted: Vec<&Check> = checks.iter().collect();
     sorted.sort_by_key(|check| std::cmp::Reverse(check.status));
@@ -162,7 +162,7 @@ fn pending(visit: &Visit<'_>, what: Interrupted) -> Result<String, Problem> {
     report.map_or_else(|| Ok("Nothing was interrupted".to_owned()), |report| written(&report))
 }
 
-/// Notes that are gone and that nobody accepted as gone, as they were in the last snapshot.
+/// Restores notes that vanished without the person's consent, from the last snapshot.
 fn bring_back(visit: &Visit<'_>) -> Result<String, Problem> {
     let (history, workspace) = (open(visit)?, visit.workspace);
     let Some(held) = history.held()? else { return Ok("None of them is gone any more".to_owned()) };
@@ -203,7 +203,7 @@ fn daemon(visit: &Visit<'_>, status: &Report) -> Markup {
     }
 }
 
-/// The machines that share the vault. What they say of themselves came over a store: it is plain text.
+/// The machines that share the vault. Their own words came over a store: they are shown as plain text.
 fn others(visit: &Visit<'_>, status: &MachinesStatus) -> Markup {
     let row = |one: &MachineStatus| {
         let state = match (one.holds, one.notes_behind) {
@@ -276,7 +276,7 @@ fn sessions(visit: &Visit<'_>, sessions: &[Session]) -> Markup {
     parts::table(&["Browser", "Since", "Until", ""], &sessions.iter().map(row).collect::<Vec<_>>())
 }
 
-/// What a look at all of the history finds.
+/// The result of verifying the whole history.
 fn verified(visit: &Visit<'_>) -> Result<Markup, Problem> {
     let found = open(visit)?.verify(CheckDepth::Whole)?;
     let flaws: Vec<String> = found.flaws.iter().map(|flaw| flaw.detail.clone()).collect();

@@ -181,7 +181,7 @@ fn trailer(name: &str, value: &TrailerValue) -> Markup {
     }
 }
 
-/// What stands in a file, for people.
+/// The contents of a file, for people.
 pub(super) fn text(bytes: Option<&Vec<u8>>) -> String {
     bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned()).unwrap_or_default()
 }
@@ -199,7 +199,7 @@ pub(super) fn planned(history: &History, what: UndoSelection) -> Result<Result<U
     }
 }
 
-/// What an undo would change, and the button that does it.
+/// The changes of an undo, and the button that does it.
 pub(super) fn undo_plan(
     visit: &Visit<'_>,
     plan: &Result<UndoPlan, String>,

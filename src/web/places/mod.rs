@@ -24,13 +24,13 @@ use super::visit::{Form, Visit};
 pub(super) struct Place {
     /// The first part of its path; empty for the first page.
     pub name: &'static str,
-    /// What the navigation calls it.
+    /// Its title in the navigation.
     pub title: &'static str,
     /// Whether it stands in the navigation.
     pub is_listed: bool,
-    /// What it shows. Changes nothing.
+    /// Its view. Changes nothing.
     pub see: fn(&Visit<'_>) -> Result<View, Problem>,
-    /// What its forms do.
+    /// The action of its forms.
     pub act: fn(&Visit<'_>, &Form) -> Result<Done, Problem>,
 }
 

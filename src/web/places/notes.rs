@@ -275,7 +275,7 @@ fn plan_of(
     Ok(Some(Planned::Part(what.to_owned(), Box::new(plan))))
 }
 
-/// What tells a note's content from another, for a form.
+/// A fingerprint of a note's content, for a form.
 fn fingerprint(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex()[..16].to_owned()
 }

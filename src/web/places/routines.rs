@@ -31,7 +31,7 @@ pub(super) const PLACE: Place = Place { name: "routines", title: "Routines", is_
 const RUNS: usize = 200;
 /// So many coming times.
 const COMING: usize = 10;
-/// What is called a month.
+/// The span that counts as a month.
 const MONTH: SignedDuration = SignedDuration::from_hours(30 * 24);
 
 /// How a run went.
@@ -42,11 +42,11 @@ struct Ran {
     started: String,
     late_seconds: i64,
     missed: u32,
-    /// What became of it; none while it runs or waits.
+    /// Its outcome; none while it runs or waits.
     outcome: Option<String>,
     answer: Option<String>,
     cost: Option<Cost>,
-    /// Its turn, as `turns` knows it; none where nobody was asked.
+    /// Its turn, as in `turns`; none if no brain was asked.
     turn: Option<String>,
 }
 
@@ -61,7 +61,8 @@ struct Shown {
     /// The USD of its runs of the last 30 days, as far as prices are set, and their tokens.
     month_usd: f64,
     month_tokens: u64,
-    /// What 30 days to come would cost in USD: as many runs as its schedule has, each as those of the last 30 days on average.
+    /// The cost of the next 30 days in USD: as many runs as its schedule has, each as those of the last 30 days on
+    /// average.
     rate_usd: Option<f64>,
 }
 

@@ -34,17 +34,17 @@ const MOST_QUESTION: usize = 20_000;
 
 #[derive(Debug, Serialize)]
 struct Today {
-    /// What comes within a week, as `agenda --json` has it.
+    /// Entries of the next week, as in `agenda --json`.
     next: Vec<AgendaEntry>,
-    /// What was due within a month and is neither told nor done.
+    /// Entries of the last month that are neither sent nor done.
     late: Vec<AgendaEntry>,
     /// Whether there is more than is listed.
     more: bool,
-    /// What the assistant asks and nobody answered yet.
+    /// The number of open approvals.
     approvals: usize,
-    /// What could be remembered and nobody decided yet.
+    /// The number of open candidates.
     inbox: usize,
-    /// What doesn't work.
+    /// The current faults.
     problems: Vec<String>,
 }
 
@@ -158,8 +158,8 @@ struct Understood {
     is_behind: bool,
 }
 
-/// What a written line means. The time stands before a colon, or is the longest beginning that is a time, or the longest
-/// end.
+/// The meaning of a written line. The time stands before a colon, or is the longest beginning that is a time, or the
+/// longest end.
 fn understood(visit: &Visit<'_>, text: &str) -> Result<Understood, Problem> {
     let (now, zone) = (visit.now, &visit.workspace.zone);
     let colon = text.match_indices(": ").map(|(at, _)| (at, at + 2, false));

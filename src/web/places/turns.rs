@@ -104,7 +104,7 @@ fn one(visit: &Visit<'_>, journal: Option<&TurnJournal>) -> Result<View, Problem
     })
 }
 
-/// What the model was given, made again from the notes.
+/// The model's input, made again from the notes.
 fn request(visit: &Visit<'_>, journal: &TurnJournal, id: &str) -> Result<View, Problem> {
     let tools = |purpose: &str, also: &[String]| toolbox::specs(visit.workspace, purpose, also);
     let rebuilt = rebuild(visit.workspace, Some(journal), id, &tools)?;

@@ -20,11 +20,11 @@ const SOURCE: &str = "deliveries";
 /// So long before it was due something may have been sent by another machine's clock.
 const CLOCKS_DIFFER: SignedDuration = SignedDuration::from_hours(1);
 
-/// A delivery: its key, the hash of its line, what is told.
+/// A delivery: its key, the hash of its line, its fact.
 type Delivery = (String, LineHash, Fact);
 
-/// Of the messages that are due those that this machine may send. What another machine told is noted in the journal, and
-/// what may have been told by one that was cut off is asked about first.
+/// Filters the due messages for those that this machine may send. Deliveries of another machine are recorded in the
+/// journal; those of a machine that was cut off are looked for at their place first.
 pub(in crate::deliver::pass) async fn allowed(
     context: &PassContext<'_>,
     due: Vec<NewMessage>,

@@ -13,7 +13,7 @@ use crate::deliver::pass::planned::{DAY, Fire, Occurrence, Plan};
 use crate::deliver::pass::{Mode, PassContext, PassReport, messages, plan};
 use crate::machines::protocol::claim_key;
 
-/// A line that is gone for so long wasn't just in the middle of being saved.
+/// A line that is missing for this long wasn't just being saved.
 const STILL: SignedDuration = SignedDuration::from_secs(5);
 
 /// A line that another machine told is waited for no longer.
@@ -84,7 +84,7 @@ fn was_sent(context: &PassContext<'_>, key: &str) -> Result<bool> {
     Ok(row.is_some_and(|row| matches!(row.state, DeliveryState::Sent | DeliveryState::Done)))
 }
 
-/// Whether this machine rewrites the line of what was told: its own, and as the voice that of a machine that is away.
+/// Whether this machine rewrites the line of a delivery: its own, and as the voice that of a machine that is away.
 pub(in crate::deliver::pass) fn is_ours(context: &PassContext<'_>, row: &DeliveryRow) -> bool {
     let machines = context.machines;
     let Some(sender_machine) = &row.sender_machine else { return true };

@@ -15,7 +15,7 @@ const LATELY: usize = 60;
 /// So many names of a folder are listed.
 const MOST: usize = 2_000;
 
-/// What stands in a folder.
+/// The contents of a folder.
 #[derive(Debug, Serialize)]
 pub(super) struct Folder {
     /// From the vault's root; empty for that itself.
