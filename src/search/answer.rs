@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::search::read::block;
 
-/// What is searched for.
+/// A search's input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Query {
     /// As a person typed it; see [`crate::search::query::syntax`].
@@ -39,23 +39,23 @@ impl Query {
     }
 }
 
-/// What was found.
+/// A search's result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
     /// The query's text.
     pub query: String,
     /// Best first.
     pub hits: Vec<Hit>,
-    /// What of the query was not understood, for the person.
+    /// The parts of the query that were not understood, for the person.
     pub notes: Vec<String>,
     /// How fresh the answer is.
     pub freshness: Freshness,
-    /// Who put the first hits in their order, where somebody was asked to: see [`crate::search::Asker::deep`].
+    /// The reranker that ordered the first hits, if one did: see [`crate::search::Asker::deep`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reranked: Option<Reranked>,
 }
 
-/// What a reranker did.
+/// The work of a reranker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reranked {
     /// Its provider and model.
@@ -79,7 +79,7 @@ pub struct Hit {
     pub line: u32,
     /// Last line, inclusive.
     pub end_line: u32,
-    /// What it is: see [`crate::search::Kind`].
+    /// Its kind: see [`crate::search::Kind`].
     #[serde(deserialize_with = "block::kind_name")]
     pub kind: KindName,
     /// The headings above it, joined by ` > `.
@@ -88,7 +88,7 @@ pub struct Hit {
     pub timestamp: Option<jiff::Timestamp>,
     /// BM25; only comparable within one answer.
     pub score: f64,
-    /// What the reranker of a deep search thinks of it; more is better, by a measure of the model's own.
+    /// The score of the reranker of a deep search; more is better, on the model's own scale.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub relevance: Option<f64>,
     /// The part of its text that the query is about.
@@ -96,7 +96,7 @@ pub struct Hit {
     /// All of its text.
     #[serde(skip)]
     pub text: String,
-    /// Who spoke it: `user`, `agent` or `tool`.
+    /// Its speaker: `user`, `agent` or `tool`.
     #[serde(default, deserialize_with = "block::role_name", skip_serializing_if = "Option::is_none")]
     pub role: Option<RoleName>,
     /// The speaker's name.
@@ -120,7 +120,7 @@ pub struct Hit {
     pub alike: bool,
 }
 
-/// Who vouched that nothing newer is missed.
+/// The source of the proof that nothing newer is missed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CheckedBy {
@@ -128,7 +128,7 @@ pub enum CheckedBy {
     Daemon,
     /// A look at every file just now.
     Scan,
-    /// Nobody: the vault could not be looked at.
+    /// None: the vault could not be read.
     Nobody,
 }
 
@@ -139,7 +139,7 @@ pub struct Freshness {
     pub generation: u64,
     /// Whether every note was searched as it stands on disk.
     pub complete: bool,
-    /// Who says so.
+    /// The source of that proof.
     pub checked_by: CheckedBy,
     /// Files that were newer than the index and were read directly.
     pub read_directly: usize,
@@ -150,7 +150,7 @@ pub struct Freshness {
     /// Where nothing was found: the files that are left out for their size or form, and so were not searched.
     #[serde(default, skip_serializing_if = "is_none")]
     pub not_searched: usize,
-    /// What a person should know.
+    /// Warnings for a person.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }

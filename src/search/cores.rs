@@ -14,7 +14,7 @@ pub fn both<A: Send, B: Send>(
     if blocks < WORTH_A_CORE { (a(), b()) } else { rayon::join(a, b) }
 }
 
-/// What `work` makes of each of `count` parts of so many blocks, in their order.
+/// The results of `work` for each of `count` parts of so many blocks, in their order.
 pub fn share<T: Send>(blocks: usize, count: usize, work: impl Fn(usize) -> T + Send + Sync) -> Vec<T> {
     if blocks < WORTH_A_CORE {
         return (0..count).map(work).collect();

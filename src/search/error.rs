@@ -12,7 +12,7 @@ pub enum IndexError {
     Cache {
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// SQLite failed.
@@ -32,7 +32,7 @@ pub enum IndexError {
     Scope {
         /// As it was asked for.
         scope: String,
-        /// What there is.
+        /// Its present content.
         there: String,
     },
     /// The vault is there but empty, and the index isn't.
@@ -98,7 +98,7 @@ impl IndexError {
         }
     }
 
-    /// What is damaged, in few words.
+    /// The damage, in few words.
     pub fn damage(&self) -> String {
         match self {
             Self::Torn(what) => what.clone(),

@@ -19,7 +19,7 @@ use crate::vault::Vault;
 pub struct Index {
     pub(in crate::search) vault: Vault,
     pub(in crate::search) options: Options,
-    /// What ranking's rows are made by.
+    /// The inputs of ranking's rows.
     pub(in crate::search) basis: Basis,
     /// Why its table isn't the settings' one.
     pub(in crate::search) table_error: Option<EmbedError>,
@@ -32,7 +32,7 @@ pub struct Index {
     /// When every file was last looked at for the sake of an empty answer.
     pub(in crate::search) looked: Mutex<Option<std::time::Instant>>,
     pub(in crate::search) stopping: AtomicBool,
-    /// What was found damaged and made anew since the last answer.
+    /// The damage that was repaired since the last answer.
     pub(in crate::search) mended: Mutex<Option<String>>,
 }
 
@@ -110,12 +110,12 @@ impl Index {
         &self.root
     }
 
-    /// What decides which files are indexed, and how.
+    /// The settings that decide which files are indexed, and how.
     pub fn options(&self) -> &Options {
         &self.options
     }
 
-    /// The cache as it is on disk now: opened again if somebody deleted it.
+    /// The cache on disk; opened again if it was deleted.
     pub fn store(&self) -> Result<Arc<cache::Store>, IndexError> {
         {
             let store = self.store.read().unwrap_or_else(PoisonError::into_inner);
@@ -165,7 +165,7 @@ impl Index {
         self.mended.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What was damaged and made anew since this was asked last, for a person.
+    /// The damage that was repaired since the last call, for a person.
     pub(in crate::search) fn take_mended(&self, store: &cache::Store) -> Option<String> {
         let why = self.mended().take();
         let why = store.take_mended().or(why)?;
@@ -187,7 +187,7 @@ impl Index {
     }
 }
 
-/// What a panic said.
+/// The message of a panic.
 pub(crate) fn said(panic: &(dyn std::any::Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic")

@@ -54,7 +54,7 @@ pub struct Recall {
     pub(in crate::search) state: Mutex<Option<Arc<State>>>,
     /// The last question's room, for the next one.
     pub(in crate::search) work: Mutex<Option<Work>>,
-    /// Whether it answers again and again, and is told when nobody waits ([`Recall::rest`]).
+    /// Whether it answers repeatedly, and is notified of idle times ([`Recall::rest`]).
     pub(in crate::search) is_resident: bool,
     provider: OnceLock<Result<Option<Arc<dyn Provider>>, EmbedError>>,
     patience: Duration,
@@ -65,7 +65,7 @@ pub struct Recall {
 pub(in crate::search) struct State {
     /// The blocks.
     pub corpus: Corpus,
-    /// What they were seen in.
+    /// The view that they were seen in.
     pub view: Arc<View>,
     /// All living blocks, as candidates, once they were asked for.
     pub all: OnceLock<Candidates>,
@@ -82,11 +82,11 @@ pub(in crate::search) struct QuestionVector {
     pub probe: Option<Probe>,
     /// Whether it goes with the built-in vectors.
     pub is_builtin: bool,
-    /// What a person should know.
+    /// A warning for a person.
     pub warning: Option<String>,
     /// The percentage of the candidates that the settings' model has embedded, where that isn't the built-in one.
     pub embedded: Option<u8>,
-    /// What is nearest to it, once that was looked for.
+    /// Its nearest blocks, once they were searched.
     pub nearest: OnceCell<Nearest>,
 }
 

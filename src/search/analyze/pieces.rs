@@ -1,6 +1,6 @@
 //! Splits words into pieces that two forms of a word, a compound and its part, or a word and its misspelling share.
 
-/// What begins and what ends a word, as a letter.
+/// The two ends of a word, as letters.
 const ENDS: [u8; 2] = [2, 3];
 /// A piece of a word: four bytes.
 pub(in crate::search) type Piece = u32;

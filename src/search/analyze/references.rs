@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use crate::search::analyze::authors::without_names;
 
-/// What marks a reference to a block: `note#^id`, in brackets or not.
+/// The mark of a reference to a block: `note#^id`, in brackets or not.
 const MARK: &str = "#^";
 
 /// `text` without the words that are references to blocks; text that is nothing else stays as it is.

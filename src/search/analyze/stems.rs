@@ -114,7 +114,7 @@ fn is_unspaced(c: char) -> bool {
     matches!(u32::from(c), 0x0e00..=0x0e7f | 0x3040..=0x30ff | 0x3400..=0x4dbf | 0x4e00..=0x9fff | 0xf900..=0xfaff)
 }
 
-/// What kind of thing a turn says, as bits: the shape of an answer.
+/// The kinds of content of a turn, as bits: the shape of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Shape(pub u16);
 
@@ -202,7 +202,7 @@ impl Shape {
     }
 }
 
-/// What stands before a word, for telling a name from a sentence's first word.
+/// The text before a word, to distinguish a name from a sentence's first word.
 #[derive(Clone, Copy, PartialEq)]
 enum Before {
     Start,

@@ -26,7 +26,7 @@ const MAX_WHOLE: usize = 56;
 /// The stem cache is emptied at this many words.
 const CACHE: usize = 60_000;
 
-/// What a term came from.
+/// The origin of a term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// A word as written, folded.
@@ -82,7 +82,7 @@ impl Analyzer {
         Self { splitter: Splitter::default(), stems }
     }
 
-    /// What takes text apart, and what knows stems.
+    /// The splitter and the stemmer.
     pub fn parts(&mut self) -> (&mut Splitter, &mut Stems) {
         (&mut self.splitter, &mut self.stems)
     }

@@ -27,7 +27,7 @@ pub struct Basis {
 }
 
 impl Snapshot<'_> {
-    /// What an answer with the block `at` of `file` rests on.
+    /// The basis of an answer with the block `at` of `file`.
     pub fn basis(&self, at: DocRef, file: &FileRow) -> Basis {
         let is_committed = self.view().segs[at.seg].id != 0;
         Basis { path: file.path.clone(), known: is_committed.then_some((file.size, file.mtime)) }
@@ -60,7 +60,7 @@ impl Index {
         work: &impl Fn(&Snapshot<'_>) -> Result<(T, Option<Vec<Basis>>), IndexError>,
     ) -> Result<(T, Freshness), IndexError> {
         let mut snapshot = self.fresh_snapshot(store)?;
-        // What was looked at since the question was asked is fresh enough, whatever has become of it since.
+        // A file that was read since the question was asked is fresh enough, whatever has happened to it since.
         let mut looked: HashSet<String> = HashSet::new();
         for _ in 0..3 {
             let (answer, bases) = work(&snapshot)?;
@@ -96,7 +96,7 @@ impl Index {
         due
     }
 
-    /// The files of these that changed although nobody said so.
+    /// Those of these files that changed without a report.
     fn stale(&self, bases: Vec<Basis>) -> Vec<String> {
         let mut seen = HashSet::new();
         let is_stale = |basis: &Basis| {

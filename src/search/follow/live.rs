@@ -30,7 +30,7 @@ const SWEEP: Duration = Duration::from_secs(300);
 /// Merges of at most so many living documents, beside the following.
 const MERGE: u64 = 300_000;
 
-/// What a follower is doing, for `status`.
+/// The state of a follower, for `status`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Following {
     /// Whether the index is as the vault is, but for `behind` files.
@@ -43,7 +43,7 @@ pub struct Following {
     pub committed: u64,
 }
 
-/// Whoever asks whether a follower lives holds the lock for an instant: more than one try.
+/// A process that only checks whether a follower lives holds the lock for an instant, so it is tried more than once.
 fn take_lock(root: &Path) -> Result<Lock, IndexError> {
     for _ in 0..20 {
         if let Some(lock) = Lock::try_take(&root.join("live.lock"))? {
@@ -58,7 +58,7 @@ fn take_lock(root: &Path) -> Result<Lock, IndexError> {
 struct State {
     /// Changing, and not settled yet.
     stirring: BTreeSet<String>,
-    /// Changed, and nobody is at them.
+    /// Changed files that are not being committed.
     dirty: BTreeSet<String>,
     /// Changed, and being committed.
     working: BTreeSet<String>,
@@ -153,7 +153,7 @@ impl Follower {
 
     /// The watcher has told everything that happened before these cookies were made: whoever left them is told.
     pub fn caught_up<'a>(&self, names: impl IntoIterator<Item = &'a String>) {
-        // What was told before is published.
+        // Earlier reports are published.
         for name in names {
             let _ = std::fs::remove_file(cookies(&self.shared.root).join(name));
         }
@@ -181,7 +181,7 @@ impl Follower {
         let _ = self.tasks.send(Task::Gone);
     }
 
-    /// What it is doing.
+    /// Its present state.
     pub fn following(&self) -> Following {
         let state = self.shared.state();
         Following { behind: state.behind().count(), ..state.following.clone() }
@@ -275,7 +275,7 @@ impl Shared {
                 state.following.committed += (done.changed + done.removed) as u64;
                 true
             }
-            // Whoever stops it knows.
+            // The caller that stops it knows.
             Err(IndexError::Interrupted) => false,
             Err(error) => {
                 tracing::warn!(%error, "the index could not follow the vault");
@@ -313,7 +313,7 @@ fn follow(shared: &Arc<Shared>, tasks: &mpsc::Receiver<Task>, lock: Lock) {
             rescan = Some("the index was made anew".to_owned());
         }
         if !is_held(&shared.root) {
-            // Somebody deleted the cache, and the lock with it.
+            // The cache was deleted, and the lock with it.
             shared.distrust();
             let _ = std::fs::create_dir_all(&shared.root);
             lock = None;

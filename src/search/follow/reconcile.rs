@@ -22,7 +22,7 @@ const AT_ONCE: usize = 512;
 /// So many batches are chosen at a time: choosing looks at all that is pending.
 const AHEAD: usize = 32;
 
-/// What a pass did.
+/// The result of a pass.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Reconciled {
     /// Texts embedded.
@@ -31,7 +31,7 @@ pub struct Reconciled {
     pub failed: usize,
     /// How the model's rows stand now.
     pub counts: Counts,
-    /// What went wrong last.
+    /// The last error.
     pub error: Option<EmbedError>,
     /// In how many seconds the first of the failed texts is to be tried again.
     pub again: Option<i64>,
@@ -55,7 +55,7 @@ impl Recall {
         let (mut ahead, mut noted) = (Vec::new(), None);
         loop {
             if ahead.is_empty() {
-                // What has changed since this pass began goes before what is old.
+                // Changes since this pass began come before older ones.
                 let generation = self.note_all(&name, noted)?;
                 noted = Some(generation);
                 ahead = vectors::wanting(&*store.conn()?, &name, now, provider.batch() * AHEAD)?;
@@ -78,7 +78,7 @@ impl Recall {
             });
             let mut conn = store.conn()?;
             let tx = conn.transaction()?;
-            // What stands nowhere any more since it was noted is for the next pass to forget.
+            // The next pass deletes texts that vanished since they were recorded.
             let known: HashSet<Hash> = batch.iter().map(|(hash, _)| *hash).collect();
             for (hash, ..) in wanted.iter().filter(|(hash, ..)| !known.contains(hash)) {
                 vectors::fail(&tx, &name, hash, "its text is gone", now)?;
@@ -196,7 +196,7 @@ impl Recall {
         let mut done = Reconciled::default();
         let mut embedder = Embedder::default();
         if store.is_writable() {
-            // What stands nowhere any more since it was noted is for the next pass to forget.
+            // The next pass deletes texts that vanished since they were recorded.
             for wanted in vectors::wanting(&*store.conn()?, name, i64::MAX - 1, usize::MAX)?.chunks(AT_ONCE) {
                 let texts = self.texts_of(wanted)?;
                 let mut conn = store.conn()?;

@@ -32,7 +32,7 @@ pub struct Progress {
     pub total: usize,
 }
 
-/// What a reindex made.
+/// The result of a reindex.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Reindexed {
     /// Files that are known now.
@@ -73,7 +73,7 @@ impl Index {
         progress: &(dyn Fn(Progress) + Sync),
         stop: &AtomicBool,
     ) -> Result<Reindexed, IndexError> {
-        // What is only looked at closely here is found damaged here.
+        // Damage that only a close reading shows is found here.
         if let Err(error) = self.store()?.examine()
             && error.is_damage()
         {
@@ -213,7 +213,7 @@ impl Work<'_> {
         }
         let mut made = Vec::new();
         close(open, &mut made)?;
-        // Nobody receives any more only if the whole has failed.
+        // The receiver is closed only if the whole has failed.
         let _ = rows.send(made);
         Ok(())
     }

@@ -9,7 +9,7 @@ use crate::search::store::cache::Mode;
 use crate::search::store::catalog;
 use crate::search::{Index, IndexError, Kind, Snapshot};
 
-/// What is in the index.
+/// The contents of the index.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Stats {
     /// Indexed files.
@@ -55,13 +55,13 @@ pub enum Severity {
 /// One line of `doctor`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// What was looked at.
+    /// The name of the check.
     pub check: String,
     /// How it is.
     pub status: Severity,
-    /// What was found.
+    /// The finding.
     pub detail: String,
-    /// What to do about it.
+    /// The remedy.
     pub fix: String,
 }
 
@@ -128,7 +128,7 @@ impl Index {
         })
     }
 
-    /// What is wrong with the index or in the notes that it read, and how to mend it.
+    /// The faults of the index and of the notes that it read, with their remedies.
     pub fn health(&self) -> Vec<Finding> {
         self.findings(true)
     }

@@ -28,9 +28,9 @@ const GRAIN: i64 = 2_100_000_000;
 pub struct Suspect {
     /// Its path.
     pub path: String,
-    /// What the index knows.
+    /// The index's row.
     pub known: Option<FileRow>,
-    /// What the file system says; `None` if it is gone.
+    /// The file's stat; `None` if it is deleted.
     pub stat: Option<Stat>,
 }
 
@@ -39,7 +39,7 @@ pub struct Suspect {
 pub struct Listing {
     /// The files to index.
     pub files: Vec<(NotePath, Stat)>,
-    /// What is left out, with the reason.
+    /// The files that are left out, with the reasons.
     pub skipped: Vec<(String, String)>,
 }
 
@@ -217,7 +217,7 @@ pub fn inspect(vault: &Vault, options: &Options, suspects: Vec<Suspect>, now: i6
     suspects.filter_map(|suspect| look(vault, options, suspect, now)).collect()
 }
 
-/// What became of one suspect; `None` where nothing did.
+/// The result of one suspect; `None` without a change.
 pub fn look(vault: &Vault, options: &Options, suspect: Suspect, now: i64) -> Option<Change> {
     let Some(stat) = suspect.stat else { return suspect.known.map(Change::Removed) };
     let path = NotePath::new(&suspect.path).ok()?;

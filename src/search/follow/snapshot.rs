@@ -33,7 +33,7 @@ pub struct Snapshot<'a> {
 pub struct Stored {
     /// Names its document in this snapshot.
     pub at: DocRef,
-    /// What is known of it; `text` and `extra` are empty.
+    /// Its data; `text` and `extra` are empty.
     pub block: Block,
 }
 

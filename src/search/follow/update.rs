@@ -22,7 +22,7 @@ const DIRECT: usize = 10_000;
 /// Merges beside an answer or a small update are of at most so many living documents.
 const SMALL_MERGE: u64 = 20_000;
 
-/// What an update did.
+/// The result of an update.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Updated {
     /// Files that were looked at because they may have changed.
@@ -178,7 +178,7 @@ impl Index {
             let applied = self.apply(store, &paths, false);
             (conn, view) = store.snapshot()?;
             match applied {
-                // What changed while we wrote is for the next query.
+                // Changes during the write are for the next query.
                 Ok(_) => suspects = Ok(Vec::new()),
                 Err(IndexError::Busy) => suspects = self.scan(&conn, &view),
                 Err(error @ IndexError::VaultEmpty { .. }) => suspects = Err(error),

@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// How often a question looks for its cookie.
 const LOOK: Duration = Duration::from_micros(200);
 
-/// What a daemon vouches for.
+/// The proof of a daemon.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Word {
     /// The making of the index that it is given for ([`crate::search::store::catalog::epoch`]): one that was made anew
@@ -47,7 +47,7 @@ pub fn vouch(root: &Path) -> Option<Word> {
     leave_cookie(root).then(|| word(root)).flatten()
 }
 
-/// What the follower says at the moment.
+/// The follower's present proof.
 fn word(root: &Path) -> Option<Word> {
     let file = root.join("live");
     let age =
@@ -77,6 +77,6 @@ fn leave_cookie(root: &Path) -> bool {
         }
         std::thread::sleep(LOOK);
     }
-    // Taken at the last moment: whoever removes it first decides.
+    // Removed at the last moment: the first to remove it decides.
     std::fs::remove_file(&cookie).is_err_and(|error| error.kind() == ErrorKind::NotFound)
 }

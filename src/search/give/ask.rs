@@ -36,7 +36,7 @@ pub struct Request {
     question: Question,
 }
 
-/// What both sides must agree in.
+/// The identity that both sides must share.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Who {
     build: String,
@@ -70,7 +70,7 @@ enum Reply {
     Refused(String),
 }
 
-/// What a hit's JSON leaves out or would round: its whole text, and the bits of its score.
+/// The part of a hit that its JSON leaves out or would round: its whole text, and the bits of its score.
 #[derive(Debug, Serialize, Deserialize)]
 struct Rest {
     text: String,
@@ -104,7 +104,7 @@ impl Who {
     }
 }
 
-/// What tells this program from another build of it: version, and size and time of its file.
+/// The identity of this build of the program: version, and size and time of its file.
 fn build() -> String {
     let file = std::env::current_exe().and_then(std::fs::metadata);
     let stamp = file.ok().and_then(|file| {

@@ -28,9 +28,9 @@ pub struct Memory {
     pub path: String,
     /// First line, from 1.
     pub line: u32,
-    /// What it says.
+    /// Its text.
     pub text: String,
-    /// Who says it.
+    /// Its author.
     pub author: Option<String>,
     /// When, in seconds since 1970.
     pub time: Option<i64>,
@@ -82,7 +82,7 @@ fn likeness(a: &Memory, b: &Memory) -> f64 {
     f64::from(a.vector.iter().zip(&b.vector).map(|(x, y)| x * y).sum::<f32>()).clamp(0.0, 1.0)
 }
 
-/// What is injected before the user's prompt.
+/// The text that is injected before the user's prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Injection {
     /// The budget that it kept to.
@@ -102,7 +102,7 @@ pub struct Injected {
     pub excerpt: String,
     /// Whether there is more.
     pub truncated: bool,
-    /// Who says it, where that is known.
+    /// Its author, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
     /// When it was said or written, in UTC.
@@ -195,7 +195,7 @@ pub fn digest<'m>(
         let share = most.saturating_sub(used) / (memories.len() - at);
         let day = memory.time.and_then(|time| jiff::Timestamp::from_second(time).ok());
         let day = day.map_or_else(String::new, |at| at.to_zoned(zone.clone()).date().to_string());
-        // What is said may begin with its day.
+        // The text may begin with its day.
         let is_told = memory.text.trim_start().trim_start_matches('[').starts_with(&day);
         let day = if is_told { String::new() } else { format!("{day} ") };
         let who =

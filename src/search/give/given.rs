@@ -31,7 +31,7 @@ const EXPANSION: usize = 2;
 /// So many of the newest logs and days' notes are read for how often a memory served.
 const MOST_LOGS: usize = 200;
 
-/// What is given without asking.
+/// The memories for a prompt.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recalled {
     /// Two to three lines; none where nothing is sure enough.
@@ -42,7 +42,7 @@ pub struct Recalled {
     pub injection: Injection,
     /// How fresh the index was.
     pub freshness: Freshness,
-    /// What a person should know.
+    /// Warnings for a person.
     pub notes: Vec<String>,
 }
 
@@ -64,7 +64,7 @@ impl Recalled {
     }
 }
 
-/// What memories are looked for.
+/// The input of a recall.
 struct Prompt<'p> {
     text: &'p str,
     within: &'p Within,
@@ -167,7 +167,7 @@ impl Recall {
             }
             // Beside a sure find, weaker ones may stand that are about as likely.
             let helps = sure && own >= SURE_ENOUGH * 0.5 && worth != Worth::Nothing;
-            // What the agent says each time is said once.
+            // The agent's repeated words are given once.
             if worth == Worth::Said && !said_before.insert(hit.text.clone()) {
                 continue;
             }

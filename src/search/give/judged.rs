@@ -43,7 +43,7 @@ pub(super) fn judged(
                 continue;
             }
             let worth = match judge.worth(&hit.path, hit.kind, hit.role, &hit.text) {
-                // What was only asked says nothing.
+                // A mere question holds no information.
                 Worth::Said if is_question_alone(&hit.text) && !is_answered(&state.corpus, slot) => {
                     Worth::Nothing
                 }

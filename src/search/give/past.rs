@@ -14,7 +14,7 @@ use crate::memory::keep::bare;
 use crate::search::Hit;
 use crate::search::give::choose::Memory;
 
-/// What is left of the similarity of a fact that no longer holds.
+/// The share of similarity that a fact keeps when it no longer holds.
 const PAST: f64 = 0.5;
 
 /// A struck fact as it is told, with its section before it: `Anna: until 2026-05-01: lives in Graz [[logs/…]]`; none for

@@ -15,9 +15,9 @@ pub(in crate::search) struct Ranked {
 pub(in crate::search) struct Ranking {
     /// Best first.
     pub best: Vec<Ranked>,
-    /// What their sureness is made of.
+    /// The measures of their confidence.
     pub measures: Vec<Measured>,
-    /// What a person should know.
+    /// Warnings for a person.
     pub notes: Vec<String>,
     /// The percentage that the settings' model has embedded.
     pub embedded: Option<u8>,

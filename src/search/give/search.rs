@@ -304,12 +304,12 @@ impl Recall {
     }
 }
 
-/// What is asked, and how it is understood.
+/// The query, and its parsed form.
 #[derive(Clone, Copy)]
 struct Wanted<'a> {
     place: &'a Query,
     syntax: &'a Syntax,
-    /// Where the share that the settings' model has embedded is told.
+    /// The share that the settings' model has embedded, for the caller.
     embedded: &'a Cell<Option<u8>>,
 }
 

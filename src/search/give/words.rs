@@ -94,18 +94,18 @@ pub struct Found {
     pub score: f64,
     /// Its file.
     pub file: FileRow,
-    /// What is known of it; `text` and `extra` are empty.
+    /// Its data; `text` and `extra` are empty.
     pub block: Block,
     /// Whether it has none of the words as they were typed.
     pub is_alike: bool,
 }
 
-/// What a query found, best first.
+/// The finds of a query, best first.
 #[derive(Debug, Clone)]
 pub struct AllFound {
     /// The blocks.
     pub blocks: Vec<Found>,
-    /// What was not understood of the query, for a person.
+    /// The parts of the query that were not understood, for a person.
     pub notes: Vec<String>,
 }
 
@@ -127,7 +127,7 @@ impl Snapshot<'_> {
     pub fn scope(&self, scope: Option<&str>) -> Result<Vec<String>, IndexError> {
         let Some(scope) = scope else { return Ok(Vec::new()) };
         let prefixes = scope_prefixes(scope, self.options());
-        // What the agent itself writes may not be there yet.
+        // The agent's own new notes may be missing yet.
         if prefixes.iter().all(|prefix| self.options().is_own(prefix)) || self.begins(&prefixes)? {
             return Ok(prefixes);
         }

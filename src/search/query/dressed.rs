@@ -45,7 +45,7 @@ const UNSPACED: [&str; 14] = [
     "一文で答えてください",
     "簡潔に答えてください",
 ];
-/// What opens a question before its question word.
+/// The openings before a question word.
 const OPENINGS: [&str; 38] = [
     "can you tell me",
     "could you tell me",
@@ -86,7 +86,7 @@ const OPENINGS: [&str; 38] = [
     "peux-tu me dire",
     "puedes decirme",
 ];
-/// What stands behind such an opening.
+/// The words that follow such an opening.
 const ASKING: [&str; 38] = [
     "what", "when", "where", "which", "who", "whose", "whom", "why", "how", "what's", "who's", "if",
     "whether", "was", "wann", "wo", "wer", "wen", "wem", "wie", "warum", "welche", "welcher", "welches",

@@ -41,7 +41,7 @@ pub struct Wants {
     pub past: bool,
     /// More than one thing.
     pub several: bool,
-    /// What the agent said or did.
+    /// The agent's words or actions.
     pub agent: bool,
 }
 
@@ -143,7 +143,7 @@ const TIMES: &[&str] =
 const TALKS: &[&str] =
     &["conversation", "chat", "chats", "conversations", "discussion", "session", "talk", "game"];
 
-/// Whether a verb is what somebody said or did.
+/// Whether a verb reports speech or an action.
 fn is_said(word: &str) -> bool {
     ["said", "told", "gave", "made", "wrote", "found"].contains(&word)
         || word.len() > 4 && word.ends_with("ed")

@@ -17,7 +17,7 @@ pub enum Item {
 }
 
 impl Item {
-    /// What was written, without its marks.
+    /// The text without its marks.
     pub fn text(&self) -> &str {
         let (Self::Words(text) | Self::Phrase(text) | Self::Prefix(text)) = self;
         text
@@ -46,13 +46,13 @@ pub enum Filter {
 /// A query taken apart.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Syntax {
-    /// What to look for; any of it counts.
+    /// The items to search; any of them counts.
     pub items: Vec<Item>,
-    /// What must not stand in a block.
+    /// The items that a block must not have.
     pub not: Vec<Item>,
-    /// What a block must be, and (true) must not be.
+    /// The filters that a block must match, and (true) must not.
     pub filters: Vec<(Filter, bool)>,
-    /// What was not understood, for the person.
+    /// The parts that were not understood, for the person.
     pub notes: Vec<String>,
 }
 
@@ -120,7 +120,7 @@ pub fn question(text: &str) -> Syntax {
     for item in &mut syntax.items {
         *item = Item::Words(item.text().to_owned());
     }
-    // What is said of filters begins with what was typed.
+    // Notes on filters begin with the typed text.
     syntax.notes.retain(|note| note.starts_with('`'));
     syntax
 }

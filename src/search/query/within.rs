@@ -5,7 +5,7 @@
 
 use crate::memory::{Scope, is_visible};
 
-/// Nobody needs more hits in one answer.
+/// The most hits of one answer.
 pub(in crate::search) const MOST_HITS: usize = 10_000;
 /// So many blocks are ranked for one that is wanted, before others' are left out.
 const WIDER: usize = 20;

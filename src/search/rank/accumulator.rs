@@ -9,7 +9,7 @@ use crate::search::retrieve::candidates::{Candidates, MANY};
 use crate::search::store::corpus::blocks::Corpus;
 use crate::search::store::corpus::neighbours::is_turn;
 
-/// What signals are written to.
+/// The destination of signals.
 pub trait Sink: Send {
     /// Adds `value` of `signal` to `slot`.
     fn add(&mut self, signal: Signal, slot: u32, value: f32);
@@ -30,7 +30,7 @@ pub trait Sink: Send {
 /// Of more candidates than [`MANY`], so many of the best by words are looked at closely.
 const SHORTLIST: usize = 1000;
 
-/// What speaks for a block at all, as bits.
+/// The kinds of evidence for a block, as bits.
 const WORD: u8 = 1;
 const DAY: u8 = 2;
 const MEANING: u8 = 4;

@@ -7,7 +7,7 @@
 /// How long a memory counts as fresh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Tier {
-    /// Who the user is: hardly fades.
+    /// The user's own traits: hardly fades.
     Core,
     /// The usual.
     #[default]
@@ -44,7 +44,7 @@ impl Tier {
     }
 }
 
-/// What a memory says about its own weight (inline fields of its bullet) and how it was used.
+/// A memory's own weights (inline fields of its bullet) and its use.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Standing {
     /// `[tier:: core|working|peripheral]`.

@@ -28,7 +28,7 @@ pub enum Place {
     Fact,
 }
 
-/// What is measured of a find.
+/// The measures of a find.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measured {
     /// By [`NAMES`].

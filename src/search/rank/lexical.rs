@@ -80,7 +80,7 @@ pub(in crate::search) fn lexical(
     answers
 }
 
-/// What a layer's blocks get.
+/// The sums of a layer's blocks.
 #[derive(Default)]
 struct Sums {
     region: Values,

@@ -11,7 +11,7 @@ use crate::search::retrieve::scope::Scope;
 use crate::search::store::corpus::blocks::Corpus;
 use crate::search::store::corpus::neighbours::is_said;
 
-/// What a section's headings add to its length.
+/// The length that a section's headings add.
 const HEADINGS: f32 = 2.0;
 /// A document that is one block has but one cosine, which is no mean: so much of weight, as the square root of a length, is
 /// added that is near to nothing.

@@ -38,11 +38,11 @@ pub(in crate::search) struct Answering {
     pub blocks: Vec<(u32, f32)>,
 }
 
-/// What is asked of which notes.
+/// The question, and the notes in scope.
 pub(in crate::search) struct Notes<'a> {
     /// The blocks.
     pub scope: Scope<'a>,
-    /// What is asked.
+    /// The question.
     pub question: &'a Question,
     /// Its vector and theirs, where there are any.
     pub vectors: Option<Vectors<'a>>,
@@ -50,7 +50,7 @@ pub(in crate::search) struct Notes<'a> {
     pub nearest: Option<&'a Nearest>,
     /// Which notes' blocks are documents of their own, by number.
     pub lists: &'a [bool],
-    /// What is looked for.
+    /// The expanded words.
     pub sought: &'a [Sought],
     /// The blocks with a word as it was typed, which come before all others; none where only the score counts.
     pub typed: Option<&'a RoaringBitmap>,

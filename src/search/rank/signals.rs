@@ -33,7 +33,7 @@ pub struct Prompt<'a> {
     pub question: &'a Question,
     /// Its vector and theirs, where there are any.
     pub vectors: Option<Vectors<'a>>,
-    /// What is nearest to it, where that is known.
+    /// Its nearest blocks, if known.
     pub nearest: Option<&'a Nearest>,
     /// Notes whose blocks' scores are wanted beside those of turns, ascending; of others nobody wants them.
     pub others: &'a [u32],

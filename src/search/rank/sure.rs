@@ -48,7 +48,7 @@ pub(in crate::search) fn measures(
     for (slot, _) in finds.iter().flat_map(|slot| near(*slot)) {
         has.entry(slot).or_insert_with(|| vec![0.0; sought.len()]);
     }
-    // What stands in the whole note of a find, where that is one document.
+    // The terms of the whole note of a find, if that is one document.
     let note = |slot: u32| corpus.meta(slot).file;
     let is_whole = |slot: u32| !is_fact(slot) && !is_said(corpus, slot) && !lists[note(slot) as usize];
     let mut in_notes: FastMap<u32, Vec<f32>> = FastMap::default();
@@ -59,7 +59,7 @@ pub(in crate::search) fn measures(
         let mut names = scope.candidates.authors.iter().map(|author| corpus.author_name(*author));
         names.any(|name| name.split(' ').any(|part| part == word))
     };
-    // What each word weighs; and whether the scope has it.
+    // The weight of each word, and whether the scope has it.
     let (mut weights, mut is_known) = (Vec::with_capacity(sought.len()), Vec::with_capacity(sought.len()));
     for (n, sought) in sought.iter().enumerate() {
         let mut blocks = 0.0;

@@ -11,7 +11,7 @@ pub(in crate::search) const MOST_IDF: f32 = 5.5;
 /// Few blocks tell little of how rare a word is: they are joined by others that don't have it, up to so many.
 pub(in crate::search) const FEW: f32 = 400.0;
 
-/// What is known of a term in all of the scope.
+/// The statistics of a term in the whole scope.
 #[derive(Debug)]
 pub(in crate::search) struct Term {
     pub is_name: bool,

@@ -15,7 +15,7 @@ use crate::search::{KindName, Role, RoleName};
 /// How much a find is worth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Worth {
-    /// Somebody wrote it down, or a person said it.
+    /// A written note, or a person's statement.
     Fact,
     /// The agent said it, and isn't asked what it said; or a person asked it: below all facts.
     Said,
@@ -56,7 +56,7 @@ impl Judge {
         self
     }
 
-    /// Whether a note is part of a skill: how something is done, and nobody's memory.
+    /// Whether a note is part of a skill, which is an instruction and no memory.
     pub fn is_skill(&self, path: &str) -> bool {
         path.starts_with(&self.skills)
     }
@@ -68,9 +68,9 @@ impl Judge {
             || block.is_some_and(|id| self.left_out.contains(&format!("{note}#^{id}")))
     }
 
-    /// What a block of this note, of this kind, of this speaker, with this text is worth.
+    /// The rating of a block by its note, kind, speaker and text.
     pub fn worth(&self, path: &str, kind: KindName, role: Option<RoleName>, text: &str) -> Worth {
-        // What only orders or explains a note is no memory; a link of the file of pins stands for what it links to.
+        // Text that only orders or explains a note is no memory; a link of the file of pins stands for its target.
         if matches!(kind, "heading" | "properties" | "comment")
             || kind == "pin" && !has_words(text)
             || role == Some(Role::Tool.as_str())

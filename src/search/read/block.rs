@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// What a block is in its note.
+/// The kind of a block in its note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
     /// One event of a log.
@@ -111,7 +111,7 @@ pub(in crate::search) fn role_name<'de, D: serde::Deserializer<'de>>(
         .transpose()
 }
 
-/// Who spoke a turn.
+/// The speaker of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Role {
     /// A person.
@@ -144,13 +144,13 @@ pub struct Block {
     pub start: u32,
     /// The byte behind the last.
     pub end: u32,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// The headings above it, outermost first, joined by ` > `.
     pub section: Option<Arc<str>>,
     /// When it was said or is dated: seconds since 1970 (UTC).
     pub time: Option<i64>,
-    /// Who spoke it.
+    /// Its speaker.
     pub role: Option<Role>,
     /// The speaker's name.
     pub author: Option<Arc<str>>,
@@ -158,9 +158,9 @@ pub struct Block {
     pub context_id: Option<Arc<str>>,
     /// Its Obsidian block id, without the `^`.
     pub block_id: Option<String>,
-    /// What it says: indexed, shown in answers, embedded.
+    /// Its text: indexed, shown in answers, embedded.
     pub text: String,
-    /// What is indexed besides but not shown: link targets, embedded names.
+    /// Further indexed text that is not shown: link targets, embedded names.
     pub extra: String,
     /// Its inline tags without `#`, as written.
     pub tags: Vec<String>,
@@ -207,7 +207,7 @@ pub struct Note {
     pub time: Option<i64>,
     /// Its blocks in the order of the file.
     pub blocks: Vec<Block>,
-    /// What could not be read as meant: line and reason.
+    /// Faults in the text: line and reason.
     pub findings: Vec<(u32, String)>,
 }
 

@@ -38,7 +38,7 @@ pub fn decode(bytes: &[u8]) -> Option<(Cow<'_, str>, Encoding)> {
     }
     let bytes = &bytes[..end];
     if let Ok(text) = std::str::from_utf8(bytes) {
-        // What stands behind a NUL is text, too; a blank in its place leaves all other places as they are.
+        // The text behind a NUL counts, too; a blank in its place leaves all other positions unchanged.
         let text = if nul == 0 { Cow::Borrowed(text) } else { Cow::Owned(text.replace('\0', " ")) };
         return (nul <= 8).then_some((text, Encoding::Utf8));
     }

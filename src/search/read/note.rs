@@ -9,7 +9,7 @@ use crate::search::analyze::glob::Pattern;
 use crate::search::read::block::{Block, Kind, Lines, Note};
 use crate::search::read::{cut, decode, frontmatter, inline, markdown};
 
-/// What decides which files are indexed, and how.
+/// The settings that decide which files are indexed, and how.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The memory file.
@@ -41,7 +41,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// What the vault's settings say.
+    /// From the vault's settings.
     pub fn from_settings(settings: &crate::config::Settings, zone: jiff::tz::TimeZone) -> Self {
         let folder = |path: &str| path.trim_end_matches('/').to_owned();
         let patterns = |texts: &[String]| texts.iter().map(|text| Pattern::new(text)).collect();

@@ -14,7 +14,7 @@ use crate::search::{Block, Found, IndexError};
 /// So many words that stand nowhere are named.
 const NAMED: usize = 3;
 
-/// What a block has of the typed words; the lower, the earlier it is listed.
+/// The typed words in a block; lower tiers are listed first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Tier {
     /// Its text has a word, or a form of it. Of a query of several words a title or heading does as well.
