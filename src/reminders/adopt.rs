@@ -72,11 +72,7 @@ pub fn adopt(
 
 /// The reminders for a task: one for each time of its notifications.
 fn reminders(task: &Task, now: Timestamp, zone: &Zone) -> Result<Vec<Reminder>, String> {
-    let main = task
-        .notification_times
-        .iter()
-        .find(|notification_time| notification_time.lead == 0)
-        .or(task.notification_times.first());
+    let main = task.notification_times.iter().find(|time| time.lead == 0).or(task.notification_times.first());
     let Some(main) = main else { return Err("it has no time".to_owned()) };
     let recur = match &task.repeat {
         None => Recur::None,

@@ -78,9 +78,7 @@ pub fn snooze(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules, to: DateTime) ->
     let is_told = |changed: &ChangedNote| {
         let here = TaskRef { due: Some(to), ..*meant };
         let placed = here.find(&changed.bytes, rules);
-        placed.is_some_and(|placed| {
-            placed.task.notification_times.iter().any(|notification_time| notification_time.at == to)
-        })
+        placed.is_some_and(|placed| placed.task.notification_times.iter().any(|time| time.at == to))
     };
     changed.filter(is_told).ok_or(TaskError::Unwritable(text))
 }

@@ -26,13 +26,7 @@ pub fn later(meant: TaskRef<'_>, task: &Task, bytes: &[u8], rules: &Rules, until
         if !goes_on {
             break;
         }
-        out.extend(
-            next.task
-                .notification_times
-                .iter()
-                .map(|notification_time| notification_time.at)
-                .filter(|at| *at < until),
-        );
+        out.extend(next.task.notification_times.iter().map(|time| time.at).filter(|at| *at < until));
         bytes = if next.text.is_empty() { changed.bytes } else { next.text };
         notification_times = next.task.notification_times;
     }

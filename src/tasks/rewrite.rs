@@ -73,12 +73,7 @@ fn is_notified_at(
 ) -> Option<ChangedNote> {
     let here = TaskRef { due: Some(to), ..*meant };
     let placed = here.find(&changed.bytes, rules)?;
-    placed
-        .task
-        .notification_times
-        .iter()
-        .any(|notification_time| notification_time.at == to)
-        .then_some(changed)
+    placed.task.notification_times.iter().any(|time| time.at == to).then_some(changed)
 }
 
 /// The note without the task's line.
@@ -101,7 +96,7 @@ pub fn removed(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules) -> Result<Chang
 pub fn skipped(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules) -> Result<ChangedNote> {
     let placed = meant.find(bytes, rules).ok_or_else(|| TaskError::gone(meant))?;
     let (task, text) = (&placed.task, &placed.text);
-    let last = task.notification_times.last().map(|notification_time| notification_time.at);
+    let last = task.notification_times.last().map(|time| time.at);
     let until = last.map_or(DateTime::MAX, |last| last.saturating_add(AHEAD_DAYS.days()));
     let this = TaskRef { due: None, ..*meant };
     let later = repeats::later(this, task, if text.is_empty() { bytes } else { text }, rules, until);

@@ -30,12 +30,8 @@ pub struct ScannedTask {
 impl ScannedTask {
     /// A fingerprint of its words and times: another where a person, a plugin or a form changed them.
     pub fn fingerprint(&self) -> String {
-        let times: Vec<String> = self
-            .task
-            .notification_times
-            .iter()
-            .map(|notification_time| notification_time.at.to_string())
-            .collect();
+        let times: Vec<String> =
+            self.task.notification_times.iter().map(|time| time.at.to_string()).collect();
         let repeat = self.task.repeat.as_ref().map_or_else(String::new, |repeat| format!(" ({repeat})"));
         format!("{} {}{repeat}", times.join(", "), self.task.words)
     }
@@ -132,11 +128,7 @@ impl Scanner {
     /// The local times before `until` of a task's notifications after the present ones, if each were done on its day.
     pub fn later(&self, vault: &Vault, path: &str, found: &ScannedTask, until: DateTime) -> Vec<DateTime> {
         let comes_again = found.task.repeat.is_some()
-            && found
-                .task
-                .notification_times
-                .first()
-                .is_some_and(|notification_time| notification_time.at < until);
+            && found.task.notification_times.first().is_some_and(|time| time.at < until);
         let (Some(rules), true) = (&self.rules, comes_again) else { return Vec::new() };
         let note = || vault.read(&NotePath::new(path).ok()?).ok();
         let bytes = if found.text.is_empty() { note() } else { Some(found.text.clone()) };

@@ -48,9 +48,7 @@ impl TaskRef<'_> {
                 once.then_some(0)
             }),
             None => {
-                let first = |placed: &PlacedTask| {
-                    placed.task.notification_times.first().map(|notification_time| notification_time.at)
-                };
+                let first = |placed: &PlacedTask| placed.task.notification_times.first().map(|time| time.at);
                 (0..all.len()).min_by_key(|at| first(&all[*at]))
             }
         };
@@ -66,6 +64,5 @@ fn has_time(placed: &PlacedTask, due: DateTime, rules: &Rules) -> bool {
         let own = line.fields.iter().filter(|field| field.format == placed.task.format);
         Some(own.filter_map(|field| field.when).any(|when| when.at(rules.default_time) == due))
     };
-    placed.task.notification_times.iter().any(|notification_time| notification_time.at == due)
-        || dated().unwrap_or(false)
+    placed.task.notification_times.iter().any(|time| time.at == due) || dated().unwrap_or(false)
 }

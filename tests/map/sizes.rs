@@ -56,9 +56,9 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("cli", 8300),
     ("config", 2550),
     ("confine", 2000),
-    ("conflicts", 300),
-    ("daemon", 2600),
-    ("deliver", 6850),
+    ("conflicts", 250),
+    ("daemon", 2350),
+    ("deliver", 6600),
     ("discord", 4950),
     ("doctor", 1200),
     ("embed", 1850),
@@ -75,7 +75,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("reminders", 800),
     ("rerank", 300),
     ("routines", 1600),
-    ("schedule", 750),
+    ("schedule", 700),
     ("search", 13850),
     ("setup", 1750),
     ("src", 850),
@@ -86,7 +86,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("vault", 4600),
     ("web", 5000),
     ("when", 2300),
-    ("workspace", 250),
+    ("workspace", 200),
 ];
 
 #[test]

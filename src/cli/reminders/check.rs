@@ -170,7 +170,7 @@ fn delivered_tasks(workspace: &Workspace, found: &mut Vec<PlacedFinding>) -> Del
         });
     }
     for (path, task) in scanner.tasks() {
-        let timed = task.task.notification_times.iter().all(|notification_time| notification_time.timed);
+        let timed = task.task.notification_times.iter().all(|time| time.timed);
         delivered.entry(path.to_owned()).or_default().insert(task.line, timed);
     }
     delivered

@@ -98,14 +98,8 @@ pub(super) fn look(
     let mut tasks = Tasks::default();
     let mut overdue: BTreeMap<&str, usize> = BTreeMap::new();
     for (path, found) in scanner.tasks() {
-        let own = found
-            .task
-            .notification_times
-            .last()
-            .map_or(civil::DateTime::MIN, |notification_time| notification_time.at);
-        for notification_time in
-            found.task.notification_times.iter().filter(|notification_time| notification_time.at <= horizon)
-        {
+        let own = found.task.notification_times.last().map_or(civil::DateTime::MIN, |time| time.at);
+        for notification_time in found.task.notification_times.iter().filter(|time| time.at <= horizon) {
             let at = resolve(zone, notification_time.at);
             if at > ahead {
                 continue;

@@ -220,10 +220,8 @@ impl<'a> TaskLine<'a> {
             let Some(when) = self.notification_field(format).and_then(|field| field.when) else { continue };
             notification_times.extend(self.notification_times(format, when, rules.default_time));
         }
-        notification_times.sort_unstable_by_key(|notification_time| {
-            (notification_time.at, notification_time.lead, notification_time.format)
-        });
-        notification_times.dedup_by_key(|notification_time| notification_time.at);
+        notification_times.sort_unstable_by_key(|time| (time.at, time.lead, time.format));
+        notification_times.dedup_by_key(|time| time.at);
         let format =
             rules.on.iter().copied().find(|format| notification_times.iter().any(|t| t.format == *format))?;
         let repeat = self.field(format, Key::Repeat).map(|field| self.value(field).trim().to_owned());

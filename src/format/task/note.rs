@@ -39,7 +39,7 @@ pub fn read(path: &str, bytes: &[u8], rules: &Rules) -> Option<Task> {
             .extend(due.or(scheduled).map(|when| own(when.at(rules.default_time), when.time.is_some())));
     }
     notification_times.sort_unstable();
-    notification_times.dedup_by_key(|notification_time| notification_time.at);
+    notification_times.dedup_by_key(|time| time.at);
     if notification_times.is_empty() {
         return None;
     }

@@ -176,7 +176,7 @@ mod tests {
             "---\ntags: [task]\ndue: 2026-12-01\nreminders:\n  - id: vault-agent-snooze\n    type: absolute\n    absoluteTime: 2026-12-02T08:00:00\n    description: Snoozed\n---\n"
         );
         let told = super::super::read("Cake.md", &twice, &rules).unwrap().notification_times;
-        let at: Vec<String> = told.iter().map(|notification_time| notification_time.at.to_string()).collect();
+        let at: Vec<String> = told.iter().map(|time| time.at.to_string()).collect();
         assert_eq!(at, ["2026-12-01T09:00:00", "2026-12-02T08:00:00"]);
     }
 }
