@@ -40,24 +40,6 @@ pub(in crate::search) struct Places {
     pub unit_steps: u64,
 }
 
-/// How often a word stands in a text, and in the title or headings above it, by the likeness of what stands for it.
-#[derive(Debug, Clone, Copy, Default)]
-pub(in crate::search) struct Weighted {
-    pub text: f32,
-    pub above: f32,
-}
-
-impl Weighted {
-    pub fn all(self) -> f32 {
-        self.text + self.above
-    }
-
-    /// Of two blocks below one heading, or of two words that stand for one.
-    pub fn and(self, other: Self) -> Self {
-        Self { text: self.text + other.text, above: self.above.max(other.above) }
-    }
-}
-
 /// A stretch of a note's blocks below the same headings.
 pub(in crate::search) struct Section {
     pub slots: Range<u32>,

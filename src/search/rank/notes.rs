@@ -14,8 +14,8 @@ use roaring::RoaringBitmap;
 
 use crate::search::analyze::function_words;
 use crate::search::query::question::Question;
-use crate::search::rank::note_parts::{MeanCosine, Places, STEPS, Section, Unit, WHOLE, Weighted, sections};
-use crate::search::rank::sought::{Match, Sought};
+use crate::search::rank::note_parts::{MeanCosine, Places, STEPS, Section, Unit, WHOLE, sections};
+use crate::search::rank::sought::{Match, Sought, Weighted};
 use crate::search::retrieve::candidates::{K1, idf};
 use crate::search::retrieve::cosines::Vectors;
 use crate::search::retrieve::nearest::Nearest;

@@ -8,7 +8,6 @@
 use crate::search::analyze::function_words;
 use crate::search::cores::share;
 use crate::search::query::question::Question;
-use crate::search::rank::note_parts::Weighted;
 use crate::search::retrieve::alike::{Alike, Lookout};
 use crate::search::retrieve::candidates::COMMON;
 use crate::search::retrieve::scope::{Scope, count};
@@ -31,6 +30,24 @@ pub(in crate::search) struct Sought {
     pub least: f32,
     /// Where they stand: a slot (32 bits), the place among the members (16), and [`Times`] (16), in the order of the slots.
     postings: Vec<u64>,
+}
+
+/// How often a word stands in a text, and in the title or headings above it, by the likeness of what stands for it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::search) struct Weighted {
+    pub text: f32,
+    pub above: f32,
+}
+
+impl Weighted {
+    pub fn all(self) -> f32 {
+        self.text + self.above
+    }
+
+    /// Of two blocks below one heading, or of two words that stand for one.
+    pub fn and(self, other: Self) -> Self {
+        Self { text: self.text + other.text, above: self.above.max(other.above) }
+    }
 }
 
 /// How often a word stands in a text or above it, and the likeness of its best match.
