@@ -10,6 +10,8 @@ use super::{AWAY, Attempt, FORMAT, LEASE, Now, Protocol, Purpose, Wanted};
 const KEPT: i64 = 30 * 86_400;
 /// Claims that were never settled go after so many.
 const KEPT_OPEN: i64 = 90 * 86_400;
+/// No more claims are kept, so that the entries stay within what every engine reads.
+pub(super) const MOST_CLAIMS: usize = 15_000;
 /// How often old claims are looked for.
 const PRUNE: Duration = Duration::from_secs(86_400);
 /// How many go at once.
@@ -148,24 +150,32 @@ impl Protocol {
         self.prune(now, attempt);
     }
 
-    /// Removes old claims, as the voice; what is left of them the next attempt removes.
+    /// Removes old claims, as the voice, and the oldest of too many; what is left of them the next attempt removes.
     fn prune(&mut self, now: Now, attempt: &mut Attempt) {
-        if !self.is_voice(now.clock) || self.pruned.is_some_and(|at| now.clock < at + PRUNE) {
+        let is_full = self.known.under(CLAIM).count() > MOST_CLAIMS;
+        let is_done = !is_full && self.pruned.is_some_and(|at| now.clock < at + PRUNE);
+        if is_done || !self.is_voice(now.clock) {
             return;
         }
         let wall = now.wall_ms.div_euclid(1000);
-        let old = self.known.under("").filter(|(key, text)| {
-            let claim = key.strip_prefix(CLAIM).and_then(|_| Claim::read(text).ok());
-            claim.is_some_and(|claim| is_old(&claim, wall))
-                && !self.held.contains_key(*key)
-                && !attempt.has(key)
-        });
-        let old: Vec<(String, String)> =
-            old.take(PRUNED).map(|(key, text)| (key.to_owned(), text.to_owned())).collect();
-        if old.len() < PRUNED {
+        let mut claims: Vec<(Claim, &str, &str)> = Vec::new();
+        for (key, text) in self.known.under("").filter(|(key, _)| key.starts_with(CLAIM)) {
+            claims.extend(Claim::read(text).ok().map(|claim| (claim, key, text)));
+        }
+        claims.sort_by_key(|(claim, ..)| claim.at);
+        let mut surplus = claims.len().saturating_sub(MOST_CLAIMS);
+        let is_gone = |(claim, key, _): &(Claim, &str, &str)| {
+            let is_surplus = surplus > 0 && claim.state != ClaimState::Claimed;
+            surplus -= usize::from(is_surplus);
+            (is_surplus || is_old(claim, wall)) && !self.held.contains_key(*key) && !attempt.has(key)
+        };
+        let gone = claims.into_iter().filter(is_gone).take(PRUNED);
+        let gone: Vec<(String, String)> =
+            gone.map(|(_, key, text)| (key.to_owned(), text.to_owned())).collect();
+        if gone.len() < PRUNED {
             self.pruned = Some(now.clock);
         }
-        for (key, value) in &old {
+        for (key, value) in &gone {
             attempt.push(key, Some(value), None, Purpose::Plain);
         }
     }

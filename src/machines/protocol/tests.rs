@@ -145,3 +145,20 @@ fn a_copy_of_the_state_directory_on_another_machine_is_seen() {
 fn at_second(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
+
+/// Each is younger than a month; the oldest go.
+#[test]
+fn of_too_many_claims_the_oldest_that_are_settled_go() {
+    let (mut one, mut entries) = (machine(0), Entries::new());
+    turn(&mut one, &mut entries, 0, &[]);
+    let claim = |at: i64, state: &str| {
+        format!(r#"{{"by":"m0","machine":"i0","epoch":1,"nonce":"n","until":1,"state":"{state}","at":{at}}}"#)
+    };
+    let most = i64::try_from(presence::MOST_CLAIMS).unwrap();
+    entries.extend((0..most + 50).map(|at| (format!("claim/{at}"), claim(at - most, "sent"))));
+    entries.insert("claim/open".to_owned(), claim(-2 * most, "claimed"));
+    (1..4).for_each(|round| turn(&mut one, &mut entries, round * 100, &[]));
+    assert_eq!(entries.keys().filter(|key| key.starts_with("claim/")).count(), presence::MOST_CLAIMS);
+    assert!(entries.contains_key("claim/open") && entries.contains_key("claim/51"));
+    assert!(!entries.contains_key("claim/50"));
+}
