@@ -1,8 +1,8 @@
-//! The gate: the one socket over which a confined command talks to the program outside.
+//! Connects a confined command with the program outside its box, over one inherited socket: the gate.
 //!
-//! In the box the environment variable [`VARIABLE`] names a descriptor. A client there makes a pair of sockets and
-//! sends one of them over it ([`connect`]); outside, the caller of [`super::run`] receives it and hands it to the
-//! [`Gate`]. So any number of clients talk at a time, and no socket has a name that others could find.
+//! The environment variable [`VARIABLE`] names the socket's descriptor. A client in the box makes a pair of sockets and
+//! sends one end through the gate ([`connect`]); outside, a [`Gate`] receives it and serves it. So several clients are
+//! served at a time, and no socket has a path or a name that another process could open.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};

@@ -1,4 +1,5 @@
-//! The policy of a command (paths, network, limits) and its outcome.
+//! Defines the policy of a confined command: the files that it may read, the one folder that it may write to, network,
+//! environment and limits; and the outcome of its run.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,7 +1,9 @@
-//! The bot: passes the gateway's events to the lanes of the channels, and starts catch-up and commands.
+//! Runs the Discord bot: passes the gateway's events to the lanes (one queue for each channel), and starts catch-up and
+//! commands.
 //!
-//! [`run`] owns all of it until the daemon ends. It decides which channels belong to the bot (the bound one, its
-//! threads, the owners' DMs), and sends their messages to the lane of the channel ([`ingress`](super::ingress)).
+//! Decides in which channels the bot works: the channel of `[discord]`, its threads, and the owners' direct messages.
+//! Messages from any other channel are dropped. Which authors are answered there is decided by
+//! `discord::shared::access`. [`run`] owns all of it until the daemon ends.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};

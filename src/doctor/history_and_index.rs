@@ -1,4 +1,5 @@
-//! Checks of state and cache: history and index.
+//! Checks, for `doctor`, the two stores that this program keeps beside the vault: the history of snapshots, and the
+//! search index.
 
 use super::{Check, Mend};
 

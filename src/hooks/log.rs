@@ -1,7 +1,6 @@
-//! The log of failed hooks: one line a failure, with its cause.
+//! Writes failures of hooks to `hooks.log` of the state directory: one line a failure, with its cause.
 //!
-//! It is `hooks.log` of the state directory, and stays small. It holds no prompt, no memory and no secret: causes are
-//! worded here.
+//! The file stays small. It holds no prompt, no memory and no secret, because each cause is a sentence of this program.
 
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The catalog's tools for the assistant itself: the same checks and answers as over the protocol, in process.
+//! Offers the catalog's tools to the assistant itself, in process, with the same checks and answers as over MCP.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

@@ -1,4 +1,5 @@
-//! The texts around a routine's answer, and its destination. Pure except for the settings' paths.
+//! Makes the texts of a routine's run: the question with a remark on the run, and the message with the answer; and
+//! finds where the answer goes. Pure, except that paths come from the settings.
 
 use jiff::{civil, tz::TimeZone};
 

@@ -1,7 +1,10 @@
-//! Computes the occurrences that are due at an instant, and the next one.
+//! Computes the occurrence that is due at an instant, also one that was missed while the machine was off, and the next
+//! one.
 //!
-//! Occurrences of a series have the same order as instants and as dates, so the latest one at an instant is found by
-//! arithmetic on the local date and a check of its neighbours. No series is walked from its start.
+//! Any occurrence up to the instant is due, however old. Several missed ones of a series become one: the latest, with
+//! the number of earlier ones ([`Due::missed`]). The caller says which were sent ([`Moment::due_after`]);
+//! `deliver::pass` asks its journal for that. The latest occurrence is found by arithmetic on the local date and a
+//! check of its neighbours; no series is walked from its start.
 
 use jiff::{SignedDuration, Timestamp, civil};
 

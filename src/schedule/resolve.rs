@@ -1,4 +1,7 @@
-//! Resolves a local date and time to an instant.
+//! Resolves a local date and time to an instant, also at a change of the clocks (daylight saving time).
+//!
+//! A time that the clocks skip becomes the first valid minute after the gap; a time that comes twice is the earlier of
+//! the two. Pure.
 
 use jiff::tz::{AmbiguousOffset, Offset};
 use jiff::{Timestamp, civil};

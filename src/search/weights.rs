@@ -1,5 +1,5 @@
-//! All that ranking and giving weigh, in one table: numbers alone, with how they were found. What they mean stands where they
-//! are used.
+//! Holds every weight and threshold of ranking and recall in one table, each with the way it was found. Comments where
+//! a number is used say what it does.
 
 /// Signals of turns ([`crate::search::rank::signal::Signal`], in its order): name, weight, and what is added to the weight where a question
 /// asks for several things ("Which cities has she seen?"): their mentions stand in many places, so the one place that

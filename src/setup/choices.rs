@@ -1,4 +1,4 @@
-//! Answers so far about mail, ntfy and signed webhooks, with their secrets.
+//! Holds the answers given so far to the questions of `setup` about mail, ntfy and signed webhooks, with their secrets.
 
 use secrecy::SecretString;
 

@@ -1,4 +1,5 @@
-//! Counts tasks whose form isn't on, and names the setting that would turn it on.
+//! Counts dated tasks whose syntax (`tasks`, `dataview`, …) is not enabled in the settings, and names the setting that
+//! enables it.
 
 use jiff::Timestamp;
 

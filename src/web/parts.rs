@@ -1,4 +1,5 @@
-//! Renders the pieces of places: forms, buttons, tables, badges, plans, pages of long lists.
+//! Renders the parts that pages of the web page share: forms, buttons, tables, badges, previews of a change before it
+//! is made, and the pages of long lists.
 
 use maud::{Markup, html};
 use similar::{ChangeTag, TextDiff};

@@ -1,4 +1,5 @@
-//! Runs the rounds of tools of a turn, each call once, and turns them into messages for the next request.
+//! Runs the rounds of tools of a turn, each call once, and turns them into messages for the next request. Also applies
+//! the turn's own budget: its limits of tokens, rounds, and calls in a round.
 //!
 //! The journal holds each call's start and end: a call that has ended is not run again, and of a call that a crash
 //! interrupted the brain is told that its outcome is unknown. Also decides whether the turn has read untrusted text.

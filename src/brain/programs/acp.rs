@@ -1,9 +1,10 @@
-//! Any agent of the Agent Client Protocol as a brain (learned from `claude-agent-acp` 0.49 and `codex-acp` 0.16).
+//! Runs an agent of the Agent Client Protocol (ACP) as a brain: one process for one turn.
 //!
-//! One process for one turn: `initialize` without files and terminals of ours, `session/new` with our MCP server alone
-//! (or `session/resume`, if the agent has it), a mode that asks, `session/prompt`, and the agent's updates until its
-//! `stopReason`. Behind a feature, since the protocol leaves it to the agent which tools of its own it has, and whether
-//! it asks before it uses one. Only [`AnswerText`] counts as the answer.
+//! The sequence is `initialize` (without files and terminals of ours), `session/new` or `session/resume` with our MCP
+//! server, a mode that asks before it acts, `session/prompt`, and the agent's updates until its `stopReason`. Only
+//! [`AnswerText`] counts as the answer. The file is behind a feature, because the protocol doesn't say which tools of
+//! its own an agent has, or whether it asks before it uses them. Learned from `claude-agent-acp` 0.49 and `codex-acp`
+//! 0.16.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,5 @@
-//! Runs `machines`: lists the machines that share a vault, and lets this one join, leave, or be the voice.
+//! Runs `machines`: lists the machines that share a vault, and lets this one join, leave, or take over as the voice
+//! (the one machine that answers and runs routines).
 
 use std::sync::Arc;
 

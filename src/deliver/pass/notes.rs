@@ -1,8 +1,8 @@
-//! Reads the two notes for one pass.
+//! Reads `Reminders.md` and `COMMITMENTS.md` for one pass.
 //!
-//! `Reminders.md` may hold a hundred thousand lines of which none is due. Every pass searches the bytes for a date that
-//! has come. Lines are parsed only if there is one, or if the file differs from the one in which the last pass found
-//! nothing to do; and of these only lines that may be due, and those without an id, become values.
+//! `Reminders.md` may hold a hundred thousand lines of which none is due. So a pass first searches its bytes for a date
+//! that has come. The lines are parsed only if there is such a date, or if the file has changed since a pass found
+//! nothing to do in it. Of the parsed lines only those that may be due and those without an id are kept as values.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -1,4 +1,7 @@
-//! Compares the notes with the journal: which due items are sent, waited for or written down.
+//! Compares the notes with the journal: decides which due items are sent, which wait, and which are only written down.
+//!
+//! An item that became due while the machine was off is due still (`schedule::due` computes that) and is planned like
+//! any other; the journal tells which were sent already. Quiet hours keep all but urgent items waiting.
 
 use std::collections::{HashMap, HashSet};
 

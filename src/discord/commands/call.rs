@@ -1,4 +1,5 @@
-//! Answers one interaction: at once, or deferred and then edited in.
+//! Answers one interaction of Discord (a command or a button): at once, or by an acknowledgement that is later replaced
+//! by the answer.
 
 use serde_json::{Value, json};
 use serenity::all::InteractionId;

@@ -1,4 +1,7 @@
-//! Decides which Discord messages are logged and answered: owners alone command and are answered; other bots never.
+//! Decides by its author whether a Discord message is logged and answered: only owners command and are answered; other
+//! bots never.
+//!
+//! Which channels belong to the bot is not decided here but in `discord::bot`.
 
 use crate::discord::api::message::Incoming;
 

@@ -1,6 +1,6 @@
-//! The sections of a note: a heading with all below it, up to the next heading of its level or above. Pure.
+//! Finds the sections of a note: a heading with all below it, up to the next heading of its level or above. Pure.
 //!
-//! Headings are those of Markdown with `#`; what stands in frontmatter, code and comments is none.
+//! Headings are those of Markdown with `#`. A line with `#` in frontmatter, code or a comment is no heading.
 
 use std::ops::Range;
 

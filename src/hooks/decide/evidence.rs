@@ -1,5 +1,8 @@
-//! Finds evidence for an assistant's claim in its turn: a call of our own writing tools or commands, or a write to a note
-//! of the vault. A file elsewhere is no memory, whatever its name.
+//! Decides whether an assistant did save something in a turn in which it says so.
+//!
+//! The evidence is a call of our own tools or commands that write, whose words stand in the vault, or a write to a note
+//! of the vault. A file outside of the vault is no evidence, whatever its name. Also tells whether a turn was talk,
+//! work, or a request to save something (`answer_subject`).
 
 use std::path::{Component, Path};
 

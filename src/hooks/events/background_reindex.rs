@@ -1,7 +1,7 @@
-//! Starts a process that updates an index which is too far behind for a hook's 300 ms.
+//! Starts a process that updates the index, where the update would take longer than the 300 ms that a hook has.
 //!
-//! Without a daemon nothing else would update it, and every prompt would be late. The process runs one `recall`, which
-//! updates index and ranking and ends; at most one is started in ten minutes, and none beside a daemon.
+//! Without a daemon nothing else would update the index, and every prompt would be late. The process runs one `recall`,
+//! which updates index and ranking, and ends. At most one is started in ten minutes, and none if a daemon runs.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

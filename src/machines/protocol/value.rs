@@ -1,7 +1,9 @@
-//! Reads and writes the values that machines share, with bounds: claims, the lease, a machine's presence, the format.
+//! Reads and writes the values that machines with one vault share, within bounds: claims, the lease, a machine's
+//! presence, the format.
 //!
-//! A value is one line of JSON. Fields that this version doesn't know are kept when it writes the value again. Every
-//! length of time in a value is the writer's, in milliseconds; no instant of a wall clock in one decides anything.
+//! A value is one line of JSON. Fields that this version doesn't know are kept when it writes the value again. Times
+//! that decide something are durations in milliseconds, as the writer gave them; a wall-clock time in a value is for
+//! people and for pruning only.
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};

@@ -1,4 +1,4 @@
-//! The named sets of tools, by purpose, and what a list of names stands for.
+//! Defines the named sets of tools (`recall`, `deliver`, `full`), and parses a list of sets and tools into a `ToolSet`.
 
 use std::str::FromStr;
 

@@ -1,7 +1,7 @@
-//! Records the files that an answer rests on, and checks them again before the answer leaves.
+//! Runs a query against the index and checks, before the answer leaves, the files that the answer was made from.
 //!
-//! Work on a [`Snapshot`] comes in, with the files that its result rests on; the result goes out with its freshness. A
-//! file that changed without an event is read, and the work is repeated once.
+//! The query comes in as a closure over a [`Snapshot`], which also names those files; its result goes out with its
+//! freshness. If one of the files has changed without an event of the watcher, it is read and the query runs again.
 
 use std::collections::HashSet;
 use std::sync::PoisonError;

@@ -1,4 +1,7 @@
-//! Rates the best finds for a prompt: the value of each as unasked context.
+//! Rates the best found blocks for a prompt: how much each is worth as context that the user did not ask for.
+//!
+//! Ranked blocks come in. At most 24 go out, each with its worth and its confidence; echoes of an earlier question are
+//! left out.
 
 use crate::search::give::choose;
 use crate::search::give::finder;

@@ -1,7 +1,6 @@
-//! Answers a question ([`Recall::search`]): turns and notes in one order.
+//! Answers a query ([`Recall::search`]) with one list of hits, from notes and from turns of conversations.
 //!
-//! `tiers` grades a block by the typed words in it; `merge` puts the blocks of notes, and notes and turns, into one
-//! order.
+//! `tiers` puts blocks with a typed word before those without it; `merge` merges the ranked blocks of notes and turns.
 
 mod merge;
 mod tiers;

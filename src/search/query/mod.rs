@@ -1,7 +1,9 @@
-//! Parses the typed text. Pure.
+//! Parses the text of a query. Pure.
 //!
-//! [`syntax`]: words, phrases, prefixes, exclusions and filters. `within`: scopes of memories. `dressed` strips polite
-//! phrases, [`question`] detects the kind of answer that is wanted.
+//! - [`syntax`]: words, phrases, prefixes, exclusions and filters;
+//! - `within`: the scopes of memories that a query is limited to;
+//! - `dressed`: strips greetings and other polite phrases from a question;
+//! - [`question`]: detects the kind of answer that is wanted.
 
 pub mod question;
 pub mod syntax;

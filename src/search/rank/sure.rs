@@ -1,10 +1,10 @@
-//! Measures the confidence that a find is about a prompt: it separates an answer from the best find of a vault that
-//! knows nothing of it.
+//! Measures how much a found block has to do with a prompt. [`crate::search::rank::gate`] turns the measures into a
+//! probability.
 //!
-//! The measures are absolute: the share of the prompt's content that is in the find or beside it, weighted by how rare
-//! its words are in the vault and how much they tell in any text ([`Table::weight`]), and the share that is nowhere in
-//! the vault. The first share alone isn't enough: a word of small talk is found whole in any memory. A prompt's words
-//! and finds come in; measures go out, for [`crate::search::rank::gate`]. Pure.
+//! The measures don't compare a block with other blocks, since the best block of a vault that holds no answer is still
+//! no answer. They are the share of the prompt's content that stands in the block or beside it, and the share that
+//! stands nowhere in the vault; each word is weighted by its rarity in the vault and in any text ([`Table::weight`]).
+//! The first share alone isn't enough, because a word of small talk stands in any memory. Pure.
 
 use crate::embed::Table;
 use crate::embed::fast::FastMap;

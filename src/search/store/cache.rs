@@ -1,6 +1,8 @@
-//! Manages the cache's folder: its database, its segment files, its locks, and the views of them.
+//! Opens and manages the folder of the cache: its database, its segment files, its locks, and the snapshots ([`View`])
+//! that queries read.
 //!
-//! `certain` seals commits and checks the files, `anew` begins an empty cache where one is damaged.
+//! A missing, damaged or outdated cache is made new; a full or read-only disk leads to a cache in memory. `certain`
+//! verifies the files by checksums after each commit and on opening; `anew` replaces a damaged cache by an empty one.
 
 mod anew;
 mod certain;

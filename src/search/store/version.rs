@@ -1,7 +1,6 @@
-//! Identifies what the cache's content depends on beside the notes: this program's version of it, and the settings of
-//! reading.
+//! Computes the fingerprint of a cache: the version of the index, and the settings that decide what is read into it.
 //!
-//! [`Options`] come in; a text goes out. A cache under another text is made anew.
+//! [`Options`] come in; one line of text goes out. The cache stores it; a cache whose fingerprint differs is rebuilt.
 
 use crate::search::read::note::Options;
 

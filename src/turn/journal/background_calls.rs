@@ -1,7 +1,8 @@
-//! Records calls of brains outside of answers, and decisions about budgets.
+//! Records the calls of brains that answer no question (choosing memories, wording a reminder), and what a person
+//! decided when a day's budget was used up.
 //!
-//! Such calls choose among memories or word a reminder. They are not among a turn's own calls, so that they are not
-//! taken for attempts at its answer; a day's budget counts both.
+//! Such calls have a table of their own, so that they are not taken for attempts at a turn's answer. A day's budget
+//! counts both kinds.
 
 use std::collections::BTreeSet;
 

@@ -1,8 +1,9 @@
-//! Chooses what a request says about the past that doesn't fit: summaries, and the turns that match the question. Pure.
+//! Chooses what a request says about the part of a conversation that doesn't fit: summaries, and the turns that match
+//! the question. Pure.
 //!
-//! The summaries stand before the events that none covers, oldest first, so that a request begins like the one before
-//! it. Covered events that match the question's words stand with the memories, behind the cache point. The same words
-//! match the same events, so the same notes make the same request again.
+//! The summaries come first, oldest first; the events that no summary covers follow, so that a request begins like the
+//! one before it. Summarised events that match the question's words stand with the memories, behind the cache point.
+//! The same words match the same events, so the same notes make the same request again.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;

@@ -1,8 +1,8 @@
-//! Makes a turn's request again from its log, by the same assembly over the same bytes. Pure.
+//! Makes the request of an earlier turn again from its log, by the same assembly over the same bytes. Pure.
 //!
-//! The log has what is needed: the answer's facts name the question, the last block of the request, the time, the
-//! budget and the skills; the folded callout holds the injected memories. Notes, skills' texts and tools come from the
-//! caller, as they are now or were then. No state and no cache is read.
+//! The log holds the question, the end of the conversation at that time, the line of facts below the answer (time,
+//! budget, skills), and the injected memories in a folded callout below the question. The caller passes the texts of
+//! notes, skills and tools. Neither state nor cache is read.
 
 use jiff::tz::TimeZone;
 use ulid::Ulid;

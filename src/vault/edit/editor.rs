@@ -1,10 +1,11 @@
-//! Edits notes: [`Editor`] repeats an attempt until the edit stands on the newest bytes. It is the only way to change a
-//! note.
+//! Edits notes, and is the only way to change one: [`Editor`] repeats an attempt until the edit is made on the newest
+//! bytes.
 //!
 //! DESIGN §4 is the contract. [`Editor::edit`] holds the lock of the [journal](super::journal), so that one edit
-//! happens at a time, and makes each attempt by [`in_place`](super::in_place) or the swap. If the file is open
-//! elsewhere, the lock is released for a short wait; if a rename came first, the attempt is repeated at once. Every
-//! attempt reads the newest bytes and applies the operations anew, so nothing is written from an older reading.
+//! happens at a time. An attempt ([`in_place`](super::in_place), or the swap) reads the note and applies the operations
+//! to these bytes; it notices itself if another program changed the note between reading and writing. Then it is
+//! repeated here, from a new reading, so nothing is written from an older one. If another program has the file open,
+//! the lock is released for a short wait before the next attempt.
 
 use std::{
     path::{Path, PathBuf},

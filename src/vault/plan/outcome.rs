@@ -1,4 +1,4 @@
-//! The outcome of an operation.
+//! Defines the result of an operation on a note: done, or dropped with the reason (gone, changed, not unique).
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,5 @@
-//! `[hooks]`: the bound of injected text, archived sessions, masking.
+//! Reads `[hooks]`: the most characters that a hook may inject, whether sessions are archived, and the masking of
+//! secrets.
 
 use regex_lite::Regex;
 use serde::Deserialize;

@@ -1,11 +1,12 @@
-//! Limits a pass to this machine's share, if several machines have the vault: what it may send now, what it wants to
-//! send next, and which lines it may rewrite.
+//! Limits a pass to the part of this machine, where several machines share one vault: the messages that it may send
+//! now, those that it claims for the next minute, and the reminder lines that it may rewrite.
 //!
-//! With one machine nothing here does anything.
+//! Where one machine has the vault, nothing is limited.
 //!
 //! - [`claims`]: the due messages that this machine may send, and those of the next minute;
 //! - [`rights`]: the right to one message, asked directly before it is sent;
-//! - [`lines`]: lines that vanish before their notification, and the rewriter of a line that another machine notified.
+//! - [`lines`]: reminder lines that vanish before their notification, and the choice of the machine that rewrites a
+//!   line after its notification.
 
 mod claims;
 mod lines;

@@ -1,7 +1,8 @@
-//! Runs the system's git: no prompt, no hooks, 15 seconds, and nothing of it left afterwards.
+//! Runs the system's git without a prompt, without hooks, and for at most 15 seconds; then its whole process group is
+//! ended.
 //!
-//! Of the user's and the system's git settings only those of credentials and of HTTP are used, so an alias, a hook or a
-//! filter of theirs is never run. The remote stands after `--`, and git itself may speak https, ssh and file alone.
+//! Of the user's and the system's git settings only those of credentials and of HTTP are used, so no alias, hook or
+//! filter of theirs runs. The remote is passed after `--`; https, ssh and file are the only protocols that git may use.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;

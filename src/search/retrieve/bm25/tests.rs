@@ -1,4 +1,4 @@
-//! Compares the best documents with those of a linear scan.
+//! Tests that BM25 finds the same best documents as a scan that scores every document.
 
 use std::sync::Arc;
 

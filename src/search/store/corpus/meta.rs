@@ -1,4 +1,7 @@
-//! Defines the stored data of a block beside its words.
+//! Defines the fixed-size record of a block that ranking reads: note, line, author, time, length and shape of the
+//! sentence.
+//!
+//! Values are converted to 24 bytes and back. The block's words and vectors are stored elsewhere. Pure.
 
 use crate::search::Role;
 use crate::search::analyze::days::About;

@@ -1,4 +1,8 @@
-//! Runs the two loops of every question over many vectors: exact, and the same on every processor.
+//! Compares vectors: the dot product of two rows of bytes ([`dot`]), and the number of differing signs
+//! ([`difference`]).
+//!
+//! A question runs these two loops over many vectors. The result is exact, and the same on every processor; [`wide`]
+//! runs them with the widest instructions that the processor has.
 
 pub use crate::embed::wide::{Work, wide};
 

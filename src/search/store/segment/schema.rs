@@ -2,11 +2,12 @@
 //!
 //! | field | holds |
 //! |---|---|
-//! | `text` | the block's text and what is searched besides ([`Block::extra`]), exact forms and stems, without counts: a block is short |
+//! | `text` | the block's text and what is searched besides ([`Block::extra`]): exact forms and stems, without counts |
 //! | `filter` | `kind:…`, `tag:…`, `role:…` as they are |
-//! | `rank` | the stems that ranking counts, without function words: of the text, who speaks, title and headings |
+//! | `rank` | the stems that ranking counts, without function words: of text, speaker's name, title and headings |
 //!
-//! The stored documents are the texts themselves ([`stored`]).
+//! `text` needs no counts, because a word seldom occurs twice in a block. The stored documents are the texts themselves
+//! ([`stored`]).
 
 use std::path::PathBuf;
 
