@@ -1,5 +1,5 @@
-//! An approval: the call that a person is asked about before it runs (a command that leaves the box, a secret, a tool
-//! marked `ask`), and the person's decision.
+//! Defines an approval: the call that a person is asked about before it runs (a command that leaves the box, a secret,
+//! a tool marked `ask`), and the person's decision.
 
 use async_trait::async_trait;
 use jiff::Timestamp;

@@ -1,4 +1,5 @@
-//! The brains of the settings, ready to be called: clients, permits, and each call's result in the health file.
+//! Calls the brains of the settings: holds a client and a permit for each, and records each call's result in the health
+//! file.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

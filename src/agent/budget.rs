@@ -1,4 +1,4 @@
-//! The budgets of a day, the assistant's and each brain's own, and how much of them is used.
+//! Computes the budgets of a day, the assistant's and each brain's own, and how much of them is used.
 //!
 //! The turn journal holds the cost of every call. At 80 % of a limit a notice is queued, once a day; at 100 % a person
 //! is asked whether to go on (`answer::budget_check`), and a "yes" lifts that limit until midnight.

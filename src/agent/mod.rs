@@ -1,5 +1,5 @@
-//! The assistant: makes a question a turn, and a turn one answer. It connects the pure parts of `turn` and `brain` with
-//! the vault, its settings and its secrets.
+//! Runs the assistant: makes a question a turn, and a turn one answer. It connects the pure parts of `turn` and `brain`
+//! with the vault, its settings and its secrets.
 //!
 //! A question comes in, with the tools and memories for it; one answer goes out. Nothing here sends an answer or knows
 //! Discord. In the order of use:

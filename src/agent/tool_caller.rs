@@ -1,4 +1,4 @@
-//! The caller of a tool: the turn, the number of the call, the brain.
+//! Defines the caller of a tool: the turn, the number of the call, the brain.
 
 /// The identity of a call, for the history of its changes.
 #[derive(Debug, Clone, PartialEq, Eq)]

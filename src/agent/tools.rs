@@ -1,4 +1,4 @@
-//! The tools of a brain: the trait [`Toolbox`], and several of them as one.
+//! Defines the tools of a brain: the trait [`Toolbox`], and a toolbox that combines several.
 //!
 //! A call has three steps: the toolbox says whether a person has to approve it ([`Toolbox::precondition`], pure), the
 //! person is asked ([`crate::agent::approval_request`]), and the call runs. After its turn the toolbox ends all that it

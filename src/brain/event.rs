@@ -1,4 +1,4 @@
-//! Events and the end of an answer: text, tools' calls, usage, the reply or the failure.
+//! Defines the events of an answer and its end: text, calls of tools, usage, the reply or the failure.
 
 use std::time::Duration;
 

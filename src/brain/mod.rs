@@ -1,5 +1,5 @@
-//! Brains: models, and programs with a model. A request goes in; events come out, and at the end a reply or a classed
-//! error.
+//! Asks brains, which are models or programs with a model. A request goes in; events come out, and at the end a reply
+//! or a classed error.
 //!
 //! This room knows no settings, no vault and no journal: the caller passes everything as values. A brain tries once.
 //! - [`request`], [`event`]: plain values of no provider;

@@ -1,4 +1,4 @@
-//! The cost of a call: tokens times the prices of the settings.
+//! Computes the cost of a call: tokens times the prices of the settings.
 
 use super::event::Usage;
 pub use crate::config::Price;

@@ -1,4 +1,4 @@
-//! A request to a model, independent of providers: text, turns, tools, and the cache point.
+//! Defines a request to a model, independent of providers: text, turns, tools, and the cache point.
 //!
 //! A request is a value. Its canonical bytes (JSON, keys sorted, no spaces) are the same wherever and whenever
 //! it is made, so their hash says whether a request that was made again from files is the one that was sent.

@@ -1,4 +1,4 @@
-//! Capture: finds facts in conversations and asks a person, with a quote, whether to keep them.
+//! Captures facts: finds them in conversations and asks a person, with a quote, whether to keep them.
 //!
 //! New turns of logs come in; questions go to the note of the inbox, and kept facts to `MEMORY.md`. Candidates come
 //! from what people said, never from injected memory, tools or the assistant's own words. In the order in which it

@@ -1,4 +1,4 @@
-//! The context of a command: its output, the clock, its vault, and the caller (a person or the assistant).
+//! Holds the context of a command: its output, the clock, its vault, and the caller (a person or the assistant).
 
 use std::path::PathBuf;
 use std::sync::Arc;

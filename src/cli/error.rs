@@ -1,4 +1,4 @@
-//! The error of the command line: a kind that decides the exit code, a message, and hints.
+//! Defines the error of the command line: a kind that decides the exit code, a message, and hints.
 
 use std::fmt;
 

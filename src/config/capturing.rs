@@ -1,4 +1,4 @@
-//! The effective settings of capture, with and without a table for it.
+//! Computes the effective settings of capture, with and without a table for it.
 
 use super::settings::Settings;
 use crate::format::candidate::Category;

@@ -1,4 +1,4 @@
-//! Directories of a vault's state and cache, and the search for the vault.
+//! Finds the vault, and the directories of its state and cache.
 
 use std::path::{Path, PathBuf};
 

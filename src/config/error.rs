@@ -1,4 +1,4 @@
-//! Errors in settings, in words for people.
+//! Defines the errors in settings, in words for people.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

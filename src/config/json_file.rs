@@ -1,4 +1,4 @@
-//! Small state files in JSON: read whole up to a bound, replaced in one step. Losing one does no harm.
+//! Reads and replaces small state files in JSON: whole, up to a bound, in one step. Losing one does no harm.
 
 use std::fs::{self, File};
 use std::io::{self, Read};

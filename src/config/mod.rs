@@ -1,4 +1,4 @@
-//! Settings, secrets and directories: read and checked before a vault is opened.
+//! Reads and checks settings, secrets and directories before a vault is opened.
 //!
 //! [`Settings`] is `vault-agent.toml` of the vault, validated. All keys are optional, an unknown key is
 //! an error with the nearest known name, and every error names line and column of the file. Secrets are

@@ -1,4 +1,4 @@
-//! Secrets: from the environment, or from a file that only its owner can read; never from the vault.
+//! Loads secrets from the environment, or from a file that only its owner can read; never from the vault.
 
 use std::path::{Path, PathBuf};
 

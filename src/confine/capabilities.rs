@@ -1,4 +1,4 @@
-//! The helper's report about this machine: the kernel's features that it found.
+//! Defines the helper's report about this machine: the kernel's features that it found.
 
 use super::wire::Layers;
 

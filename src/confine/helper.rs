@@ -1,4 +1,4 @@
-//! The program as its own helper: `main` calls this first, before it parses arguments.
+//! Runs the program as its own helper: `main` calls this first, before it parses arguments.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! The box on macOS: `sandbox-exec` with a profile of the same rules.
+//! Builds the box on macOS: `sandbox-exec` with a profile of the same rules.
 //!
 //! The profile is made by a pure function, which is tested everywhere; the rest is small, since it was never run where
 //! this was written. There is no way to find processes that left the command's group, nor to count what a command uses:

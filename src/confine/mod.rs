@@ -1,4 +1,4 @@
-//! The box that a command runs in.
+//! Runs shell commands in a box (a sandbox) that limits files, network, environment and resources.
 //!
 //! [`run`] starts this program again as a helper (`vault-agent __confine`), which restricts itself and then runs
 //! `bash -c COMMAND`. The command reads system programs and what its [`Policy`] names, writes to its scratch alone, has

@@ -1,4 +1,4 @@
-//! The messages between the program, its helper and the process in the box, over socket pairs.
+//! Sends and receives the messages between the program, its helper and the process in the box, over socket pairs.
 //!
 //! A message is one byte, which may carry a descriptor, a length and JSON. The policy travels here and nowhere else: a
 //! command line or an environment can be read by others.

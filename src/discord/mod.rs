@@ -1,4 +1,4 @@
-//! Discord: notifications that come once, commands, and the conversation as notes.
+//! Connects the vault with Discord: notifications that come once, commands, and the conversation as notes.
 //!
 //! Messages of the bound channel, its threads and the owners' DMs come in; notifications, answers and the logs of the
 //! conversation go out. Conversations are kept only in the vault's logs; no token is ever printed; with `[discord]

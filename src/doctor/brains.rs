@@ -1,4 +1,4 @@
-//! Checks of the brains, asking none of them: keys, addresses, cooldowns.
+//! Checks the brains' keys, addresses and cooldowns, without asking any brain.
 
 use super::{Check, Mend};
 use crate::agent::{brain_clients, brains};

@@ -1,4 +1,4 @@
-//! Checks of Discord, where a bot is set up: token, intents, channel, permissions.
+//! Checks Discord, where a bot is set up: token, intents, channel, permissions.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Check of the model that makes vectors: whether the settings name one, and whether it answers.
+//! Checks the model that makes vectors: whether the settings name one, and whether it answers.
 
 use std::time::Duration;
 

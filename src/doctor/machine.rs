@@ -1,4 +1,4 @@
-//! Checks of the machine: directories, file system, daemon, deliveries, time zone data.
+//! Checks the machine: directories, file system, daemon, deliveries, time zone data.
 
 use std::path::Path;
 

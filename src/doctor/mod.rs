@@ -1,4 +1,4 @@
-//! `doctor` and `status`: checks with their remedies, and a report on all parts.
+//! Makes the reports of `doctor` (checks with their remedies) and `status` (the present state of all parts).
 //!
 //! A workspace comes in; findings and a report go out, for the command line and the page alike. Each check looks at one
 //! thing and says so even where all is well, so that a person sees that it was checked. A check changes nothing and

@@ -1,4 +1,4 @@
-//! Checks of the notes: lines that can't be understood, notes that must not be written.
+//! Checks the notes: lines that can't be understood, notes that must not be written.
 
 use super::{Check, Look};
 use crate::format::{commitment, reminder};

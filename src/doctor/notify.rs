@@ -1,4 +1,4 @@
-//! Checks of the notifiers: whether each kind of the settings can be used.
+//! Checks the notifiers: whether each kind of the settings can be used.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Checks of the routines: the brains, skills and servers that their heads name.
+//! Checks the routines: the brains, skills and servers that their frontmatter names.
 
 use super::Check;
 use crate::agent::skills::Skills;

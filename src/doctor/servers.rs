@@ -1,4 +1,4 @@
-//! Checks of other MCP servers (`[[mcp]]`), starting and calling none of them: programs, variables, keys.
+//! Checks the programs, variables and keys of other MCP servers (`[[mcp]]`), without starting or calling any.
 
 use super::Check;
 use super::brains::{is_executable, is_open};

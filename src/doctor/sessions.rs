@@ -1,4 +1,4 @@
-//! Checks of archived coding sessions: the hooks that keep them have to be called.
+//! Checks that coding sessions are archived: the hooks that archive them have to be called.
 
 use super::Check;
 use crate::hooks::install::{installed, user_settings};

@@ -1,4 +1,4 @@
-//! The report of `status` and the page: the daemon, coming occurrences, waiting items.
+//! Makes the report of `status` and the page: the daemon, coming occurrences, waiting items.
 
 use jiff::Timestamp;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! The assistant's own sentences, and the conversion of a model's reply to the text of an answer. Pure.
+//! Holds the assistant's own sentences, and converts a model's reply to the text of an answer. Pure.
 
 use crate::brain::{Reply, StopReason};
 use crate::format::invisible;

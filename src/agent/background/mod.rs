@@ -1,4 +1,4 @@
-//! Calls of brains outside of answers. No answer waits for them, and answers have priority.
+//! Makes the calls of brains that answer no question. No answer waits for them, and answers have priority.
 //!
 //! - [`background_calls`]: makes such a call;
 //! - [`reminder_wording`]: wording for what is due soon; [`scribe`]: summaries of logs; [`working`]: working memory.

@@ -1,4 +1,4 @@
-//! The tool `bash`: runs one shell command in the box of [`crate::confine`].
+//! Implements the tool `bash`: runs one shell command in the box of [`crate::confine`].
 //!
 //! A command reads the system's programs and the vault, writes to the scratch folder of its turn, and reaches nothing
 //! else. It changes the vault only through `vault-agent …`, which [`vault_proxy`] runs outside. A plain command needs

@@ -1,4 +1,5 @@
-//! The scratch folders of turns, in the cache directory: made for a turn's first command, removed with the turn.
+//! Makes and removes the scratch folders of turns in the cache directory: one for a turn's first command, removed with
+//! the turn.
 //!
 //! A killed program leaves its folder behind. So each folder has a lock file that its program holds, and each start
 //! removes the folders whose lock is free. The folder that commands write to (`work`) is apart from those that are

@@ -1,5 +1,4 @@
-//! A client of one MCP server, over pipes or HTTP; keeps the allowed tools and removes secrets from what the server
-//! says.
+//! Talks to one MCP server, over pipes or HTTP; keeps the allowed tools, and removes secrets from the server's output.
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, Implementation,

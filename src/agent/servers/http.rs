@@ -1,4 +1,4 @@
-//! The HTTP transport of an MCP server: streamable HTTP, one POST a message, over our own HTTP client.
+//! Implements the HTTP transport of an MCP server: streamable HTTP, one POST a message, over our own HTTP client.
 //!
 //! Messages that the server sends outside of a call are not read. A session that the server forgets ends the client;
 //! the next call starts a new one.

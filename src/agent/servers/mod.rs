@@ -1,4 +1,4 @@
-//! MCP servers of the settings, as tools of a turn.
+//! Offers the MCP servers of the settings as tools of a turn.
 //!
 //! A brain isn't told the servers' own schemas: they can't be made again from files, and a server that is down would
 //! change the beginning of every request. It gets two tools whose texts come from the settings alone: `mcp_tools`

@@ -1,4 +1,4 @@
-//! The pipe transport of an MCP server: runs its program, one JSON message a line.
+//! Implements the pipe transport of an MCP server: runs its program, one JSON message a line.
 //!
 //! The program runs under our supervisor, which ends all of its processes, in a folder of its own that is removed with
 //! it. Its environment is PATH, HOME, LANG and the variables of the settings; the values of the latter are removed from

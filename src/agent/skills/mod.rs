@@ -1,4 +1,4 @@
-//! The skills of a vault: reads folders with a `SKILL.md` through the vault, within limits, and never runs them here.
+//! Reads the skills of a vault: folders with a `SKILL.md`, through the vault and within limits. It never runs them.
 //!
 //! A skill is identified by a hash over the names and bytes of its files: an approval holds for that hash, and a
 //! changed file makes another skill. A skill that came with this program, unchanged, needs no approval; any other needs

@@ -1,4 +1,4 @@
-//! A skill's secrets: decides which may be given, and removes them from texts that are shown or kept.
+//! Decides which secrets a skill may be given, and removes them from texts that are shown or kept.
 
 use secrecy::{ExposeSecret, SecretString};
 

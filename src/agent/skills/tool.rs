@@ -1,4 +1,4 @@
-//! The tool `skill`: reads a skill's text or one of its files.
+//! Implements the tool `skill`: reads a skill's text or one of its files.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! A brain's identity in failover and health: name, model, account, and fingerprints of its settings and keys.
+//! Identifies a brain in failover and health: by name, model, account, and fingerprints of its settings and keys.
 
 /// One brain of a chain, as far as failing over is concerned.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! The health of brains, kept between turns: cooldowns by (brain, model, class), the last answer, the last error.
+//! Keeps the health of brains between turns: cooldowns by (brain, model, class), the last answer, the last error.
 //!
 //! [`BrainHealth`] is a value; [`HealthStore`] keeps it in one small file of the state directory, which the daemon and `ask`
 //! share. Each change is read, made and written back under a lock, and the file is replaced whole. If it is

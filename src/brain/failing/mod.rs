@@ -1,4 +1,4 @@
-//! Failures of brains and failover. Pure: responses, health and the time are values.
+//! Classifies failures of brains and chooses the next brain. Pure: responses, health and the time are values.
 //!
 //! - [`classify`]: the class of a failure, from status, headers and text;
 //! - [`failover`]: the next brain of a given order, and cooldowns; [`crate::turn::route`] makes the order;

@@ -1,4 +1,4 @@
-//! Claude Code as a brain: runs `claude -p` with JSON lines both ways.
+//! Runs Claude Code as a brain: `claude -p` with JSON lines both ways.
 //!
 //! Its command line holds neither a key nor a word of the conversation: the system text goes in by the `initialize`
 //! message, the prompt after it, the key by the environment. No settings file of the user or a project is read, only

@@ -1,4 +1,4 @@
-//! Codex as a brain: runs `codex app-server` and talks to it over JSON-RPC (learned from version 0.169).
+//! Runs Codex as a brain: starts `codex app-server` and talks to it over JSON-RPC (learned from version 0.169).
 //!
 //! One process for one turn: `initialize`, a thread (`thread/start`, or `thread/resume` for an earlier one),
 //! `turn/start`, then Codex's notifications until `turn/completed`. The whole request goes in by the protocol. Codex

@@ -1,5 +1,5 @@
-//! The interface of harnesses: programs that are brains, with a loop and tools of their own, run as a child process for
-//! one turn.
+//! Defines the interface of harnesses: programs that are brains, with a loop and tools of their own, run as a child
+//! process for one turn.
 //!
 //! A harness is given a [`HarnessTask`] and reports to its [`Host`] as it works: the host records each call and its
 //! result, so that another brain can continue, and asks a person for approvals.

@@ -1,4 +1,4 @@
-//! JSON-RPC with a child process: requests both ways, and notifications from it.
+//! Speaks JSON-RPC with a child process: requests both ways, and notifications from it.
 //!
 //! [`super::process`] reads and writes the lines; this module parses them. The field `jsonrpc` is sent where the other
 //! side wants it, and never required. A line that is JSON but no message is passed over.

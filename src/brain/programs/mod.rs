@@ -1,4 +1,4 @@
-//! Brains that are programs, with a loop and tools of their own, run as a child for one turn.
+//! Runs brains that are programs, with a loop and tools of their own, as a child process for one turn.
 //!
 //! A request comes in as text; the program's calls and words go out as events, and at the end a reply or an error. A
 //! child's descendants end with it; no key and no word of a conversation stands on a command line.

@@ -1,4 +1,5 @@
-//! OpenAI's Chat Completions (`/v1/chat/completions`), spoken by llama.cpp, Ollama, vLLM, LM Studio, OpenRouter.
+//! Encodes and decodes OpenAI's Chat Completions (`/v1/chat/completions`), spoken by llama.cpp, Ollama, vLLM, LM
+//! Studio, OpenRouter.
 //!
 //! Servers differ most here. An answer is one message that grows piece by piece: strings are appended, objects
 //! merged, fields that we don't know kept (`reasoning_content`, `extra_content`), so that it can go back as it was.

@@ -1,4 +1,4 @@
-//! The three HTTP formats: pure encoding and decoding, and the shell that calls.
+//! Encodes and decodes the three HTTP formats of providers (pure), and makes the HTTP calls.
 //!
 //! [`Wire::encode`] turns a request into a path and a JSON body. A [`Decoder`] is a machine over event-stream events: it
 //! keeps a provider's items as raw JSON and gives our events. Neither knows sockets or time; [`http`] does.

@@ -1,4 +1,4 @@
-//! Helpers that the three wire formats share.
+//! Helps the three wire formats with the parts that they share.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,4 @@
-//! OpenAI's Responses (`/v1/responses`), without state on the provider's side.
+//! Encodes and decodes OpenAI's Responses (`/v1/responses`), without state on the provider's side.
 //!
 //! Nothing is stored there (`store: false`), so reasoning comes encrypted with the answer and goes back unchanged
 //! with the results of its calls.

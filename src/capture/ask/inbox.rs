@@ -1,4 +1,5 @@
-//! The inbox: a note with a line for each thing that could be remembered, and what a person says to it.
+//! Writes questions to the inbox, a note with a line for each thing that could be remembered, and carries out a
+//! person's answers.
 //!
 //! The note is the whole state ([`crate::format::candidate`]). Keeping a line writes the fact into `MEMORY.md` with a
 //! link to where it was said and then takes the line out: two notes, one [`OPERATION`], which `undo` takes back

@@ -1,4 +1,4 @@
-//! The inbox: a note with a line for each thing that could be remembered.
+//! Asks through the inbox: a note with a line for each thing that could be remembered.
 //!
 //! - [`inbox`]: asking, and what a person's ticks and words do; [`note`]: the bytes of the note. Pure.
 //! - [`plain_text`]: what was said as plain text.

@@ -1,4 +1,4 @@
-//! The bytes of the inbox's note: what a change makes of them. Pure.
+//! Computes the new bytes of the inbox's note for each change. Pure.
 //!
 //! Questions stand in a list, their records below it in one Obsidian comment that this program keeps. A person may do
 //! to the list what they like; where the comment is gone, the next change begins a new one.

@@ -1,4 +1,4 @@
-//! Turns what was said into plain text for a memory: nothing in it is markup, and nothing is unseen. Pure.
+//! Turns a speaker's words into plain text for a memory, without markup and invisible characters. Pure.
 
 use crate::format::invisible;
 use crate::memory::wording;

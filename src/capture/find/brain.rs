@@ -1,4 +1,4 @@
-//! Candidates by a brain: the request, and the checks on its answer. Pure.
+//! Finds candidates by a brain: makes the request, and checks its answer. Pure.
 //!
 //! The request holds people's words and nothing else: no memory, no tool's output, none of the assistant's words. Its
 //! answer has source 002's form (`category`, `abstract`, `overview`, `content`) with the words that it rests on. A

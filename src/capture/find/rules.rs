@@ -1,4 +1,4 @@
-//! Candidates of a turn by rules alone: statements that are worth keeping for a year, in the speaker's own words.
+//! Finds candidates of a turn by rules alone: statements that are worth keeping for a year, in the speaker's own words.
 //!
 //! A sentence counts where it asks to be remembered, or makes one of the [`statements`] that last; in other languages
 //! than English, if it has one of the phrases of [`offers`]. Only the speaker's own words count: no code, no

@@ -1,4 +1,4 @@
-//! Admission: whether a candidate is let in, by the scores of source 002 (AMAC-v1, the balanced preset).
+//! Decides whether a candidate is let in, by the scores of source 002 (AMAC-v1, the balanced preset).
 //!
 //! One function a formula, each with its source in its comment; the tests compare them with values worked out by hand.
 //! Where the score lies between the two thresholds the source leaves the decision open. Here a person is asked, and

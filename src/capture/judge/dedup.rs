@@ -1,4 +1,4 @@
-//! Duplicates within a batch and among known facts, and a candidate's effect on a known fact.
+//! Finds duplicates within a batch and among known facts, and decides a candidate's effect on a known fact.
 //!
 //! The thresholds and the rules of the categories are source 002's ("Auto-capture"). Where a brain was asked, its word
 //! decides within the rule of the category; else the words do ([`verdict_by_words`]): a candidate without news is skipped,

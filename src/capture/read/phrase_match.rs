@@ -1,4 +1,5 @@
-//! Phrases in a text of any language: its words in a plain form, and whether a phrase stands among them.
+//! Matches phrases in a text of any language: brings its words into a plain form, and tells whether a phrase stands
+//! among them.
 
 /// Lower-case words with one space between them; signs and emoji are gone.
 pub fn normalize_words(text: &str) -> String {

@@ -1,4 +1,4 @@
-//! A text taken apart: its sentences without code and quotations, and the words that carry its content.
+//! Splits a text into its sentences, without code and quotations, and into the words that carry its content.
 
 use std::collections::HashSet;
 

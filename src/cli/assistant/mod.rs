@@ -1,4 +1,4 @@
-//! The commands of the assistant: `ask`, and its brains, skills, routines, cost and records.
+//! Groups the commands of the assistant: `ask`, and its brains, skills, routines, cost and records.
 //!
 //! - [`ask`], [`turns`], [`usage`]: one question, the record of each, tokens and cost; with [`terminal`], [`schema`] and
 //!   [`requests`]: output to the terminal, the schema of an answer, a request rebuilt from the notes;

@@ -1,4 +1,4 @@
-//! The terminal as a conversation: prints an answer as it arrives, and notes on standard error.
+//! Acts as the conversation at the terminal: prints an answer as it arrives, and notes on standard error.
 
 use std::io::Write;
 use std::sync::{Mutex, PoisonError};

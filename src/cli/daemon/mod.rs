@@ -1,4 +1,4 @@
-//! The commands of the daemon: running it, one pass without it, its state, pausing it, its service.
+//! Groups the commands of the daemon: running it, one pass without it, its state, pausing it, its service.
 //!
 //! - [`run`], [`status`], [`service`]: one file a command; each part of the daemon words its own line of `status`
 //!   ([`crate::daemon::parts`]); [`upcoming`]: the next occurrences, for `status`;

@@ -1,4 +1,4 @@
-//! The commands for coding agents, MCP hosts and browsers: `hook`, `mcp`, `mcp-config`, `web`.
+//! Groups the commands for coding agents, MCP hosts and browsers: `hook`, `mcp`, `mcp-config`, `web`.
 //!
 //! - [`hook`]: answers a host's hooks, and writes them into its settings ([`host_file`], [`hook_server`]);
 //! - [`agent_memories`]: the memories that a host keeps by itself;

@@ -1,4 +1,4 @@
-//! The commands over the index: `search` and `recall` query it, `reindex` rebuilds it, `stats` describes it.
+//! Groups the commands over the index: `search` and `recall` query it, `reindex` rebuilds it, `stats` describes it.
 //!
 //! - [`search`], [`recall`], [`reindex`], [`stats`]: one file a command.
 

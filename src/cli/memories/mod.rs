@@ -1,4 +1,5 @@
-//! The commands over memory: `memory`, and `inbox` for candidates.
+//! Groups the commands over memory: `memory`, and `inbox` for candidates. The operations themselves are in
+//! [`crate::memory`].
 //!
 //! - [`memory`], [`inbox`]: one file a command; [`saving`] is `memory save`; [`arguments`] parses arguments. What an
 //!   operation does is decided in [`crate::memory`].

@@ -1,5 +1,5 @@
-//! The commands over reminders and follow-ups: `remind`, `commitment`, `agenda`, and `check` for lines that aren't
-//! understood.
+//! Groups the commands over reminders and follow-ups: `remind`, `commitment`, `agenda`, and `check` for lines that
+//! aren't understood.
 //!
 //! - [`remind`] (with [`occurrence`]: its `skip`, `move` and `preview`), [`commitment`], [`check`], [`agenda`]: one file a
 //!   command;

@@ -1,4 +1,4 @@
-//! The terminal of `setup`: prints a question and reads a line; a secret isn't shown while it is typed.
+//! Prints the questions of `setup` at the terminal and reads the answers; a secret isn't shown while it is typed.
 
 use std::io::{BufRead, Write};
 

@@ -1,4 +1,4 @@
-//! The commands that move data in and out: `import`, `export`, `migrate`.
+//! Groups the commands that move data in and out: `import`, `export`, `migrate`.
 //!
 //! - [`import`], [`export`], [`migrate`]: one file a command; [`adopt`] is `import --from tasks`;
 //! - [`batch`]: writes an imported batch or shows it, and prints the report.

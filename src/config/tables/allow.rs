@@ -1,4 +1,4 @@
-//! `[assistant] allow`: patterns of calls that need no approval, and the match of a call against them. Pure.
+//! Reads `[assistant] allow`: patterns of calls that need no approval, and matches a call against them. Pure.
 //!
 //! `bash:GLOB` allows a whole command; `*` in it stands for any text that can't begin a second command: no `;`, `&`,
 //! `|`, `` ` ``, `$`, `(`, `)`, `<`, `>`, `#`, line break or other control character. Where the pattern itself holds

@@ -1,4 +1,4 @@
-//! `[assistant]`, `[[brain]]` and `[[route]]`: brains, their order, and the bounds of an answer.
+//! Reads `[assistant]`, `[[brain]]` and `[[route]]`: brains, their order, and the bounds of an answer.
 //!
 //! Nothing here is needed: with no brain named, questions are answered from memory alone. The names of
 //! brains are checked against each other here, so that a chain or a route never names a brain that isn't

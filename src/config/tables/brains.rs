@@ -1,4 +1,4 @@
-//! `[[brain]]`: a brain with its kind, key, price and bounds.
+//! Reads `[[brain]]`: a brain with its kind, key, price and bounds.
 
 use serde::Deserialize;
 

@@ -1,4 +1,4 @@
-//! `[capture]`: learning from conversations: on or off, the brain, categories that need no tick.
+//! Reads `[capture]`: learning from conversations, its brain, and the categories that are kept without a person's tick.
 
 use serde::Deserialize;
 

@@ -1,4 +1,4 @@
-//! `[follow]`: folders of other programs whose notes the daemon copies into the vault.
+//! Reads `[follow]`: folders of other programs whose notes the daemon copies into the vault.
 
 use std::collections::BTreeMap;
 

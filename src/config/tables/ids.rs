@@ -1,4 +1,4 @@
-//! Discord's ids in the settings: numbers, with or without quotes, since Discord itself writes them as text.
+//! Reads Discord's ids in the settings: numbers, with or without quotes, since Discord itself writes them as text.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! `[inbox]`: the numbers of questions a day and open at once.
+//! Reads `[inbox]`: how many questions are asked in a day, and how many may be open at once.
 
 use serde::Deserialize;
 

@@ -1,4 +1,5 @@
-//! Reads `[machines]`: the store through which several machines with one vault agree on which of them speaks.
+//! Reads `[machines]`: the store through which several machines with one vault agree which of them sends, answers and
+//! runs routines.
 //!
 //! The table travels with the vault, so it says the same on every machine; what is a machine's own is its name
 //! ([`machine_name`]) and the password file.

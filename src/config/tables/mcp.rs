@@ -1,4 +1,4 @@
-//! `[[mcp]]`: other MCP servers that the assistant and routines may use.
+//! Reads `[[mcp]]`: other MCP servers that the assistant and routines may use.
 //!
 //! A server is a program that is started or an address that is called, and only the tools that are named are ever used.
 //! The variables that it gets from the environment are named, too. The table holds no secret.

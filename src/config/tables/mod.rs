@@ -1,4 +1,4 @@
-//! The tables of `vault-agent.toml`: one file a table, with its keys, their defaults and their checks.
+//! Reads the tables of `vault-agent.toml`: one file a table, with its keys, their defaults and their checks.
 //!
 //! Values as serde reads them come in; checked values go out, or an error that names the key and what to write. No file
 //! is read here.

@@ -1,4 +1,4 @@
-//! `[notify]`: the notifiers with their settings, quiet hours, tags.
+//! Reads `[notify]`: the notifiers with their settings, quiet hours, tags.
 //!
 //! Secrets are never here: a token, a password or a signing secret comes from the environment or from a file, which
 //! these settings only name.

@@ -1,4 +1,4 @@
-//! `[paths]`: the paths of the agent's notes.
+//! Reads `[paths]`: the paths of the agent's notes.
 
 use crate::config::table;
 use serde::Deserialize;

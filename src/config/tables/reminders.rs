@@ -1,4 +1,4 @@
-//! `[reminders]`: the forms of other plugins' task lines that are told.
+//! Reads `[reminders]`: which task lines of other plugins, by their syntax, give notifications.
 
 use serde::Deserialize;
 

@@ -1,4 +1,4 @@
-//! `[rerank]`: the reranker of a deep search.
+//! Reads `[rerank]`: the reranker of a deep search.
 
 use serde::Deserialize;
 

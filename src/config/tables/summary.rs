@@ -1,4 +1,4 @@
-//! `[summary]`: whether long conversations are summarised, and by which brain.
+//! Reads `[summary]`: whether long conversations are summarised, and by which brain.
 
 use crate::config::table;
 use serde::Deserialize;

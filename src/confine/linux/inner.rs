@@ -1,4 +1,4 @@
-//! The first process in the box: gives up its rights, starts the command, and ends with it.
+//! Runs the first process in the box: gives up its rights, starts the command, and ends with it.
 //!
 //! In a process namespace it is the init: when it ends, the kernel kills all the rest.
 

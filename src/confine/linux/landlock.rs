@@ -1,4 +1,4 @@
-//! The Landlock rules: files, TCP, signals and abstract sockets.
+//! Applies the Landlock rules: files, TCP, signals and abstract sockets.
 
 use std::os::fd::OwnedFd;
 

@@ -1,4 +1,4 @@
-//! The box on Linux, from the outside in.
+//! Builds the box on Linux, from the outside in.
 //!
 //! [`supervise`] runs outside the box: it makes the namespaces and the root that the box sees ([`root`]), watches what
 //! the box uses ([`watch`]), and leaves nothing of it behind. [`inner`] runs in the box: it gives up files, signals

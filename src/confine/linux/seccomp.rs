@@ -1,4 +1,4 @@
-//! The seccomp filter: system calls that no process in the box may make.
+//! Makes the seccomp filter: the system calls that no process in the box may make.
 //!
 //! A list of what is denied, since programs need most of the rest; what is newer than this list does not exist in the
 //! box. Sockets are denied as such, so that nothing is left of the network even where no namespace can be had.

@@ -1,4 +1,4 @@
-//! The helper outside the box: builds it, watches it, ends it.
+//! Runs the helper outside the box: builds the box, watches it, ends it.
 //!
 //! It ends the box when the command is over, when a limit is reached, and when the program that started it closes its
 //! socket, which the kernel does for a program that is killed. If the helper itself is killed, the process in the box

@@ -1,4 +1,4 @@
-//! The system's paths that a command may read.
+//! Lists the system's paths that a command may read.
 
 use std::path::{Path, PathBuf};
 

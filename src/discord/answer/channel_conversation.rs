@@ -1,4 +1,4 @@
-//! The conversation of a turn on Discord: its notes go into the channel's log, its progress into a message.
+//! Implements the conversation of a turn on Discord: its notes go into the channel's log, its progress into a message.
 
 use async_trait::async_trait;
 use jiff::Timestamp;

@@ -1,4 +1,4 @@
-//! Errors of Discord, in sentences that say which button to click.
+//! Defines the errors of Discord, in sentences that say which button to click.
 //!
 //! No message here ever holds a token, a webhook's address or a request's URL.
 

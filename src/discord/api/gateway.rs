@@ -1,4 +1,4 @@
-//! The connection to the gateway: supervises one serenity client and passes its events on as [`GatewayEvent`]s.
+//! Connects to the gateway: supervises one serenity client and passes its events on as [`GatewayEvent`]s.
 //!
 //! Nothing here decides about messages. The supervisor asks `GET /gateway` itself and sets the address explicitly
 //! (serenity would otherwise fall back to the real gateway with the token), checks the host, stops with a sentence

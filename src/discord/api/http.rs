@@ -1,4 +1,4 @@
-//! Discord's REST API: a request goes in; a JSON value or an [`ApiError`] comes out.
+//! Calls Discord's REST API: a request goes in; a JSON value or an [`ApiError`] comes out.
 //!
 //! In production, requests go through serenity with its rate limiter on. With `[discord] api_base`, which must be a
 //! loopback address, they go to that server alone: serenity's rate limiter would ignore the base (0.12.5 builds limited

@@ -1,4 +1,4 @@
-//! A Discord message, as the bot uses it.
+//! Defines a Discord message, as the bot uses it.
 //!
 //! Live events and history are both converted to this type, leniently from JSON: an added or changed field doesn't lose
 //! the message, and one odd message doesn't lose its page of history.

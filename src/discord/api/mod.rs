@@ -1,4 +1,4 @@
-//! Discord itself: requests, events, messages and errors in our types. Nothing here knows the vault.
+//! Talks to Discord: requests, events, messages and errors in our types. Nothing here knows the vault.
 //!
 //! - [`http`], [`error`]: the REST API, and its errors;
 //! - [`gateway`]: one supervised serenity client, whose events become [`GatewayEvent`](events::GatewayEvent)s;

@@ -1,4 +1,4 @@
-//! The buttons under an approval: Once, Always, No. Pure.
+//! Makes and reads the buttons under an approval: Once, Always, No. Pure.
 //!
 //! A button's id holds the line's id and its digest, so that it works after any restart, and never for a changed line.
 

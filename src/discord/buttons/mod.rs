@@ -1,4 +1,4 @@
-//! Buttons under messages, and the effects of a press.
+//! Makes the buttons under messages, and carries out a press.
 //!
 //! A button's id holds all that a press needs, so it works after any restart.
 //! - [`notification`]: Done, Snooze and Skip next; [`approval`]: Once, Always and No;

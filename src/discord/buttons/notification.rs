@@ -1,4 +1,5 @@
-//! The buttons under a notification: Done, Snooze, and Skip next for a recurring reminder.
+//! Makes the buttons under a notification (Done, Snooze, and Skip next for a recurring reminder), and carries out a
+//! press.
 //!
 //! A button's id holds all that it needs after any restart: the action, the reminder's id, its local due time, and the
 //! nonce of the notification, which also tells apart two notifications with the same words. The reminder's text comes

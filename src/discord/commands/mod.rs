@@ -1,4 +1,4 @@
-//! Slash commands, the message's menu entry, presses of buttons, and completions while a person types.
+//! Handles slash commands, the message's menu entry, presses of buttons, and completions while a person types.
 //!
 //! - [`dispatch`]: handles each interaction; `call`: answers one;
 //! - [`definitions`]: the commands, registered where they changed;

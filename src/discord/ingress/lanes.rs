@@ -1,5 +1,5 @@
-//! The lane of a channel, thread or DM: one task that receives all of its messages, stores them in the log, and then
-//! acts.
+//! Runs the lane of a channel, thread or DM: one task that receives all of its messages, stores them in the log, and
+//! then acts.
 //!
 //! Each lane alone writes its log and reads its history, so that order and "once" need no locks. It gathers events for
 //! a moment and handles them in the order of their ids, since serenity may pass them on in another order. After a

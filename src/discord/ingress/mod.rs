@@ -1,4 +1,4 @@
-//! The one way in for all messages, live or from history: stored first, acted on then.
+//! Receives all messages, live or from history: stores each first, and acts on it then.
 //!
 //! - [`lanes`]: one task a channel, which alone writes its log and reads its history (`backfill`), decides what follows
 //!   from a message (`message_action`) and finds missed edits (`missed_edits`);

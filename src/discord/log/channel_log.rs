@@ -1,4 +1,4 @@
-//! An index of one channel's or thread's log: its messages, and the answered questions.
+//! Indexes one channel's or thread's log: its messages, and the answered questions.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,5 @@
-//! The current text of each logged message, as a hash with its time, to detect edits that the log doesn't show yet.
+//! Keeps the current text of each logged message, as a hash with its time, to detect edits that the log doesn't show
+//! yet.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! The conversation as notes: every message of a bound channel, its threads and the owners' DMs, appended to its log.
+//! Keeps the conversation as notes: appends every message of a bound channel, its threads and the owners' DMs to its
+//! log.
 //!
 //! Messages come in, once or several times; each stands in its log once. Nothing is answered here.
 //! - [`logbook`]: the files (only `/new` begins a new one, never the size), and appending to them; `message_events`:

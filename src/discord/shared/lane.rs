@@ -1,4 +1,4 @@
-//! The items that a channel's lane receives, and the kind of its channel.
+//! Defines the items that a channel's lane receives, and the kind of its channel.
 
 use jiff::Timestamp;
 use tokio::sync::oneshot;

@@ -1,4 +1,4 @@
-//! State that all tasks of the bot share, and small rules that several of them use.
+//! Holds the state that all tasks of the bot share, and small rules that several of them use.
 //!
 //! - [`state`]: the API, the logs, the journals, the lanes;
 //! - [`lane`]: the items of a channel's lane; [`channel_lock`]: one turn at a time a channel; [`cursors`]: the position

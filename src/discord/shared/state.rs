@@ -1,4 +1,4 @@
-//! The state that all tasks of the bot share: the API, the logs, the journals, and the lanes of the channels.
+//! Holds the state that all tasks of the bot share: the API, the logs, the journals, and the lanes of the channels.
 
 use std::collections::HashMap;
 use std::ops::Deref;

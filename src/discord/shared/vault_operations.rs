@@ -1,4 +1,4 @@
-//! The vault's operations for commands and buttons, the same as those of the command line.
+//! Gives commands and buttons the vault's operations, the same as those of the command line.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The environment of a harness's program: the variables that it needs to run, and named ones.
+//! Makes the environment of a harness's program: the variables that it needs to run, and named ones.
 
 use std::ffi::{OsStr, OsString};
 

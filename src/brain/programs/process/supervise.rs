@@ -1,4 +1,4 @@
-//! `vault-agent __supervise PROGRAM ARGUMENTS…`: the supervisor process between us and a harness.
+//! Supervises a harness: `vault-agent __supervise PROGRAM ARGUMENTS…` is the process between us and the harness.
 //!
 //! It starts the program, which inherits its pipes, waits for it, and ends all that the program has started before it
 //! ends itself; on Linux also what went into the background or a session of its own, since orphans come to it. Its

@@ -1,4 +1,4 @@
-//! `[discord]`: the bot's channel, owners and logging.
+//! Reads `[discord]`: the bot's channel, owners and logging.
 
 use serde::Deserialize;
 

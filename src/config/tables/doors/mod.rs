@@ -1,4 +1,4 @@
-//! The tables of front doors: [`discord`], [`hooks`], and [`web`], the page.
+//! Reads the tables of front doors: [`discord`], [`hooks`], and [`web`], the page.
 
 mod discord;
 mod hooks;

@@ -1,4 +1,4 @@
-//! `[web]`: the local web page.
+//! Reads `[web]`: the local web page.
 
 use std::net::SocketAddr;
 
