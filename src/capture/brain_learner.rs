@@ -1,4 +1,4 @@
-//! Learns from turns by a brain: one request for candidates, a second one about known facts that are near.
+//! Learns from turns by a brain: one request for candidates, and a second one about known facts that are near.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Learns from turns by rules: known facts and a turn go in, questions for a person come out.
+//! Learns from turns by rules: known facts and a turn come in, questions for a person go out.
 //!
 //! A [`Learner`] reads `MEMORY.md` and the inbox once, and takes turn after turn; what one turn asks is known to the
 //! next. A turn that was asked about before is passed over whole: so a crash between the note and the place in the log

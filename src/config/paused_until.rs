@@ -1,4 +1,4 @@
-//! Reads and writes `paused_until`: the time until which nothing runs by itself.
+//! Parses and formats `paused_until`: the time until which nothing runs by itself.
 
 use jiff::civil;
 use serde::Deserialize;

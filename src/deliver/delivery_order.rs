@@ -1,4 +1,4 @@
-//! Holds the destinations of a message, in the order in which they are tried.
+//! Defines the destinations of a message, in the order in which they are tried.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Retries: bounded exponential backoff with jitter, and the endpoint's `Retry-After` first.
+//! Retries calls of an endpoint: bounded exponential backoff with jitter, and the endpoint's `Retry-After` first.
 //!
 //! [`Backoff`] is pure; [`embed`] sleeps and draws the jitter.
 

@@ -1,4 +1,4 @@
-//! Loops over many numbers, run with the widest instructions that the processor at hand has.
+//! Runs loops over many numbers with the widest instructions that the processor has.
 //!
 //! The operations and their order are the same everywhere; processors differ in time alone.
 

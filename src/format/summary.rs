@@ -1,4 +1,5 @@
-//! `summaries/<log>/d0-0001.md`: a summary of some events of a log, with the ids and the hash of these events.
+//! Parses and writes `summaries/<log>/d0-0001.md`: a summary of some events of a log, with the ids and the hash of
+//! these events.
 //!
 //! ```text
 //! ---

@@ -1,4 +1,4 @@
-//! Errors of the history, in words for people.
+//! Defines the errors of the history, in words for people.
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,5 @@
-//! The history of the vault: snapshots, restore, undo and audit, in a bare git repository in the state directory that plain
-//! git can read.
+//! Keeps the history of the vault: snapshots, restore, undo and audit, in a bare git repository in the state directory
+//! that plain git can read.
 //!
 //! A write of the agent is one commit with its reason; changes by people before it are a commit of their own. Notes and the
 //! editing engine's reports of writes come in; commits go out, and from them lists, differences, restored notes and proofs.

@@ -1,4 +1,4 @@
-//! A hook's context: the vault, the time, the scopes that its session may see.
+//! Holds a hook's context: the vault, the time, the scopes that its session may see.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Errors of a hook. Each becomes a line in the log, and the host goes on.
+//! Defines the errors of a hook. Each becomes a line in the log, and the host goes on.
 
 use std::io;
 

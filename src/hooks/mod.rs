@@ -1,4 +1,4 @@
-//! Hooks of coding agents: a host's events and our answers.
+//! Answers the hooks of coding agents (hosts): a host's event comes in, our answer goes out.
 //!
 //! `vault-agent hook EVENT` is one short process an event. The host's message comes in; one line in the host's format goes
 //! out, or nothing. **Whatever goes wrong, the host goes on**: the cause is a line in a log, the exit code is 0. Text from

@@ -1,4 +1,4 @@
-//! Words by which prompts and answers are told apart, in the languages that people write in.
+//! Lists the words by which prompts and answers are classified, in the languages that people write in.
 //!
 //! All in lower case, without signs. A `*` at the end lets a word go on. Each table is one kind of words;
 //! languages follow each other in it: English, German, French, Spanish, Italian, Portuguese, Dutch, Swedish

@@ -1,4 +1,4 @@
-//! Checks that every listener on a network address shares: `Host`, `Origin`, and secrets.
+//! Checks requests for every listener on a network address: `Host`, `Origin`, and secrets.
 //!
 //! The MCP server over HTTP and the page use it. A request under a rebound name, or from a page of another site, is
 //! refused.

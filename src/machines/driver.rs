@@ -1,4 +1,5 @@
-//! Talks to the engine for [`Machines`]: reads, claims, renews, marks, and waits until something is to be done.
+//! Talks to the engine (the shared store) on behalf of [`Machines`]: reads entries, makes and renews claims, settles
+//! them, and sleeps until the next step is due.
 
 use std::time::Duration;
 

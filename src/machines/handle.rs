@@ -1,9 +1,9 @@
-//! Gives the program the handle by which it asks whether this machine may send: [`Machines`].
+//! Answers for the rest of the program whether this machine may send: [`Machines`], a handle that is cheap to copy.
 //!
-//! It is cheap to copy. Without `[machines]` ([`Machines::alone`]) everything is allowed at once and nothing is kept. A
-//! process that works beside the daemon ([`Machines::beside`]) claims nothing, so what needs a claim waits for the daemon.
-//! The daemon joins ([`Machines::join`]) and runs [`Machines::drive`], which talks to the engine; what is asked of the
-//! handle is answered from what is known, and never waits.
+//! Without `[machines]` ([`Machines::alone`]) everything is allowed at once and nothing is stored. A process that works
+//! beside the daemon ([`Machines::beside`]) makes no claims, so work that needs a claim waits for the daemon. The
+//! daemon joins ([`Machines::join`]) and runs [`Machines::drive`], which talks to the engine. The handle answers from
+//! the entries that were read last, and never waits.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

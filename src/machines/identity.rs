@@ -1,4 +1,5 @@
-//! Keeps what a machine knows of itself across restarts, in `machines.json` of the state directory.
+//! Stores a machine's own id, and the highest epoch of the lease that it saw, in `machines.json` of the state
+//! directory.
 
 use std::io;
 use std::path::Path;

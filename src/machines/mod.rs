@@ -1,4 +1,5 @@
-//! Lets several machines with one vault agree on which of them tells what, through a store that compares and swaps.
+//! Lets several machines with one vault agree on which of them sends what, through a shared store that can compare and
+//! swap.
 //!
 //! Only claims and one lease stand in that store; notes travel by whatever carries them today. Values that come out of
 //! it are untrusted: they are parsed with bounds, and no word of them is run, written into a note or shown as Markdown.

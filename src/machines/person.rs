@@ -1,6 +1,7 @@
-//! Does what a person asks of the shared entries: checks whether this machine may join, and lets it leave.
+//! Carries out what a person asks of the shared store: checks whether this machine may join, lets it leave, makes it
+//! the voice.
 //!
-//! Wall clocks are compared here alone, in sentences for people; no right follows from them.
+//! Wall clocks are compared here alone, in sentences for people; no right to send follows from them.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! Reads from the shared entries how the machines stand, as `vault-agent machines --json` prints it. Pure.
+//! Makes the report of `vault-agent machines --json` from the shared entries: each machine, the voice, open claims.
+//! Pure.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! [`SharedState`]: the state that all sessions of one server share; each part is opened at its first use.
+//! Holds the state that all sessions of one server share ([`SharedState`]); each part is opened at its first use.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;

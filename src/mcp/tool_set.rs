@@ -1,4 +1,4 @@
-//! The set of tools that a server exposes, by name. The catalog defines the tools.
+//! Defines the set of tools that a server exposes, by name. The catalog defines the tools.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Errors of memory operations: words for people, stable names for programs.
+//! Defines the errors of memory operations: words for people, stable names for programs.
 
 use jiff::civil::Date;
 

@@ -1,4 +1,4 @@
-//! Errors about reminders, in words for people.
+//! Defines the errors about reminders, in words for people.
 
 use std::fmt::Write as _;
 

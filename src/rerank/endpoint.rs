@@ -1,4 +1,5 @@
-//! A reranker behind an endpoint of the common `/rerank` form: Cohere, Jina, vLLM, llama.cpp, Text Embeddings Inference.
+//! Asks a reranker behind an endpoint of the common `/rerank` form: Cohere, Jina, vLLM, llama.cpp, Text Embeddings
+//! Inference.
 //!
 //! One call scores all texts. Text Embeddings Inference takes them under another name and fewer at a time: where an
 //! endpoint says that it misses `texts`, it is asked again in that way. The response is bounded and checked first: a

@@ -1,4 +1,4 @@
-//! A cross-encoder from a directory, run in process: the encoder of [`crate::embed::bert`] reads question and text as
+//! Runs a cross-encoder from a directory in process: the encoder of [`crate::embed::bert`] reads question and text as
 //! one, and a classifier with a single output says how well the two go together.
 //!
 //! The directory is what sentence-transformers saves of a `CrossEncoder` with a BERT beneath (such as

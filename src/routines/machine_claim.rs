@@ -1,5 +1,4 @@
-//! Decides which of several machines brings a scheduled run to its end: the voice, which claims it before a brain is
-//! asked.
+//! Decides which of several machines finishes a scheduled run: the voice, which claims the run before a brain is asked.
 //!
 //! After a machine dies within a run, the next voice runs it from its beginning: a message that was sent by then may
 //! come again.

@@ -1,4 +1,4 @@
-//! Routines: scheduled prompts, each a note of `routines/`, each run an isolated turn.
+//! Runs routines: scheduled prompts, each a note of `routines/`, each run an isolated turn.
 //!
 //! [`claim_due_runs`] reads the notes, computes the occurrences since the last run ([`plan`]), and claims a run in
 //! the delivery journal for each routine that has something to do ([`gather`](gather()), which asks no brain).

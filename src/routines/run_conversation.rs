@@ -1,4 +1,4 @@
-//! The conversation of a run: its notes go into the run's log, and no person sees its progress.
+//! Implements the conversation of a run: its notes go into the run's log, and no person sees its progress.
 
 use async_trait::async_trait;
 

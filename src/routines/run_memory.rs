@@ -1,4 +1,4 @@
-//! The memory of a run: the gathered material, and recalled memories for the prompt.
+//! Gives a run its memory: the gathered material, and recalled memories for the prompt.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,7 +1,7 @@
-//! [`Index`]: the cache of a vault's words, opened once and queried often.
+//! Opens the cache of a vault's words once, for many queries ([`Index`]).
 //!
-//! A vault and the folder of its cache come in; a missing, old or damaged cache is made anew. Its methods are in the
-//! rooms that do the work: [`crate::search::follow`] updates it, [`crate::search::give`] answers.
+//! A vault and the folder of its cache come in; a missing, old or damaged cache is rebuilt. Other files add the
+//! methods: [`crate::search::follow`] updates the index, [`crate::search::give`] answers from it.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};

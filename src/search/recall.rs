@@ -1,7 +1,7 @@
-//! [`Recall`]: search by words and meaning over one vault, opened once and queried often.
+//! Searches one vault by words and meaning ([`Recall`]); opened once, queried often.
 //!
-//! It is built on an [`Index`] and holds the ranking's view of its segments (the corpus). [`crate::search::follow`]
-//! updates it; [`crate::search::give`] has the methods that answer.
+//! [`Recall`] is built on an [`Index`] and holds the ranking's view of its segments (the corpus).
+//! [`crate::search::follow`] updates the corpus; [`crate::search::give`] has the methods that answer.
 
 use std::cell::OnceCell;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};

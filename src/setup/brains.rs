@@ -1,4 +1,4 @@
-//! The choices of brains in `setup`, and the settings that each stands for.
+//! Lists the choices of brains in `setup`, and the settings that each choice writes.
 
 use secrecy::SecretString;
 use toml::{Table, Value};

@@ -1,4 +1,4 @@
-//! The state machine of `setup`: chooses the next question, takes in answers, and asks for checks.
+//! Runs `setup` as a state machine: chooses the next question, takes in answers, and asks for checks.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

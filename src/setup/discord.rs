@@ -1,4 +1,4 @@
-//! The questions of `setup` about Discord, step by step, and the meaning of their answers.
+//! Asks the questions of `setup` about Discord, step by step, and interprets their answers.
 
 use super::MachineFacts;
 use crate::config::{DISCORD_TOKEN_VARIABLE, WEBHOOK_VARIABLE};

@@ -1,4 +1,4 @@
-//! The questions of `setup` about mail: the server, the login, the sender and the recipients.
+//! Asks the questions of `setup` about mail: the server, the login, the sender and the recipients.
 
 use toml::Value;
 

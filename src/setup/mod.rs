@@ -1,4 +1,5 @@
-//! The pure half of `setup`: questions, the parsing of answers, and the plan that follows from them.
+//! Decides the questions of `setup`, parses the answers, and makes the plan that follows from them. Pure; `cli::setup`
+//! does the rest.
 //!
 //! A [`Dialogue`] is a state machine. It returns the next [`Question`], takes a text as the answer, and may ask for a
 //! check ([`Check`]) first: whether Discord accepts the token, whether the model answers. The caller (a terminal, a file)

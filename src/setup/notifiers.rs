@@ -1,5 +1,5 @@
-//! The questions of `setup` about notifiers: several may be chosen, each has questions of its own and ends with a test
-//! message.
+//! Asks the questions of `setup` about notifiers: several may be chosen, each has questions of its own and ends with a
+//! test message.
 
 use super::dialogue::{Dialogue, Problem};
 use super::question::QuestionKey;

@@ -1,4 +1,4 @@
-//! The questions of `setup` about ntfy: a server, a topic, a token if the server wants one.
+//! Asks the questions of `setup` about ntfy: a server, a topic, a token if the server wants one.
 
 use toml::Value;
 

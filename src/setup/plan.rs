@@ -1,4 +1,4 @@
-//! The plan of `setup`: the settings, secrets and service that it will write. Values alone, shown before any is
+//! Defines the plan of `setup`: the settings, secrets and service that it will write. Values alone, shown before any is
 //! written.
 
 use std::path::PathBuf;

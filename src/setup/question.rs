@@ -1,4 +1,4 @@
-//! A question of `setup`: its words for a person, and its key in a file of answers.
+//! Defines a question of `setup`: its words for a person, and its key in a file of answers.
 
 use crate::config::NotifyKind;
 

@@ -1,4 +1,4 @@
-//! The wording of each question of `setup`.
+//! Words each question of `setup`.
 
 use super::brains;
 use super::dialogue::Dialogue;

@@ -1,4 +1,4 @@
-//! The questions of `setup` about secrets: set in the environment, in a file, or typed.
+//! Asks the questions of `setup` about secrets: set in the environment, in a file, or typed.
 
 use secrecy::SecretString;
 

@@ -1,4 +1,4 @@
-//! The questions of `setup` about signed webhooks: an address, which may be a secret itself, and the secret.
+//! Asks the questions of `setup` about signed webhooks: an address, which may be a secret itself, and the secret.
 
 use super::SecretSource;
 use super::choices::HeldSecret;

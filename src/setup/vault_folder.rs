@@ -1,4 +1,4 @@
-//! The questions of `setup` about the vault's folder and its time zone.
+//! Asks the questions of `setup` about the vault's folder and its time zone.
 
 use std::path::{Path, PathBuf};
 

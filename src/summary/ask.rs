@@ -1,4 +1,4 @@
-//! The request for a summary to a brain, and the check of its answer. Pure.
+//! Makes the request for a summary to a brain, and checks its answer. Pure.
 //!
 //! Three prompts, by depth: a piece of a session, a phase, lasting results. Each is asked twice at most, the second
 //! time firmer; after that the summary is extracted. The summarised text is data, never an instruction.

@@ -1,4 +1,4 @@
-//! A log in short, for a reader with limited room: its summaries, and the events that none covers.
+//! Shortens a log for a reader with limited room: its summaries, and the events that no summary covers.
 
 use jiff::tz::TimeZone;
 

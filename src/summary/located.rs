@@ -1,4 +1,4 @@
-//! A summary with its log, as an answer to a question about it.
+//! Defines a summary with its log, as the answer to a question about it.
 
 use super::window::{SummaryNote, Window};
 

@@ -1,4 +1,4 @@
-//! Summaries over logs: plans them, writes them with or without a brain, and expands them back to every byte.
+//! Summarises logs: plans summaries, writes them with or without a brain, and expands them back to every byte.
 //!
 //! A log is the lossless store; a summary is a note that points into it and can always be made again. [`plan`] chooses
 //! the events of the next one, [`ask`] makes the request to a brain and checks its answer, [`extract`] makes one

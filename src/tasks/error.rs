@@ -1,4 +1,4 @@
-//! Errors about tasks, in words for people.
+//! Defines the errors about tasks, in words for people.
 
 use super::task_ref::TaskRef;
 use crate::format::task::repeat::RepeatError;

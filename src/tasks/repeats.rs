@@ -1,4 +1,5 @@
-//! Computes the further times of a recurring task, as its plugin would write them if each were done on its day. Pure.
+//! Computes the further times of a recurring task, as its plugin would write them if each occurrence were done on its
+//! day. Pure.
 
 use jiff::civil::DateTime;
 

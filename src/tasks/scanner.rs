@@ -1,4 +1,4 @@
-//! Reads the tasks of a vault's notes, and only changed notes again.
+//! Reads the tasks of a vault's notes, and later reads only the changed notes again.
 
 use std::collections::{HashMap, HashSet};
 

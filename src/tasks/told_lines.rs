@@ -1,4 +1,4 @@
-//! Lists all lines that give notifications, reminders and tasks, each with its place.
+//! Lists all lines that give notifications (reminders and tasks), each with its place.
 
 use jiff::Timestamp;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! A basic-memory project: a folder of Markdown entities.
+//! Reads a basic-memory project: a folder of Markdown entities.
 //!
 //! ```text
 //! ---

@@ -1,4 +1,4 @@
-//! Errors of import and export, before anything is read or written.
+//! Defines the errors of import and export that come before anything is read or written.
 
 use std::{io, path::PathBuf};
 

@@ -1,4 +1,4 @@
-//! Copies another program's folder of notes into the vault, `memory/NAME/`, and follows its changes.
+//! Copies another program's folder of notes into the vault (`memory/NAME/`), and again after each change there.
 //!
 //! One way only: changes and deletions there are made here, and a copy that a person changed stays. The state directory
 //! keeps the hashes of the bytes that were copied last; without that file a note that differs counts as the person's. A

@@ -1,4 +1,4 @@
-//! Items of an import, and the places of what could not be used.
+//! Defines the items of an import, and the places of what could not be used.
 
 use jiff::civil::{Date, Time};
 use serde::Serialize;

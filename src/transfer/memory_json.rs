@@ -1,4 +1,5 @@
-//! The files of two memory servers: `memory.json`, a JSON array of entries, and the graph of the MCP reference server.
+//! Reads the files of two memory servers: `memory.json`, a JSON array of entries, and the graph of the MCP reference
+//! server.
 //!
 //! ```json
 //! [{"key": "kyle", "content": "prefers Rust", "context": "said so twice", "ts": "2026-05-08T13:55:00+00:00"}]

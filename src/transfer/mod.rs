@@ -1,4 +1,4 @@
-//! Import and export: other programs' memories come in, the vault's go out.
+//! Imports other programs' memories into the vault, and exports the vault's.
 //!
 //! Coming in, a reader for each kind of source ([`memory_json`], [`openclaw`], [`basic_memory`], [`records`]) turns
 //! files outside the vault into a [`Batch`] of items, with the places of what it can't use. [`merge`] adds missing

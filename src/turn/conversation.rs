@@ -1,5 +1,5 @@
-//! The interface between a conversation and the code that answers in it: the traits [`Conversation`] and [`Responder`],
-//! and the values that they exchange.
+//! Defines the interface between a conversation and the code that answers in it: the traits [`Conversation`] and
+//! [`Responder`], and the values that they exchange.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! A turn: the way from one message to its one answer.
+//! Defines the steps of a turn: the way from one message to its one answer.
 //!
 //! A message to be answered enters as a row of the [`journal`]; a fixed text leaves for `deliver`, which alone sends.
 //! Between the two, pure functions decide:

@@ -1,4 +1,4 @@
-//! The states of a turn, and the allowed changes between them. Pure.
+//! Defines the states of a turn, and the allowed changes between them. Pure.
 
 /// The progress of a turn. Each state is on disk before the step that it announces begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]

@@ -1,4 +1,4 @@
-//! The vault: reads, edits and watches its notes, and is the only code that opens them.
+//! Reads, edits and watches the notes of the vault; the only code that opens them.
 //!
 //! A path or a plan of operations comes in; bytes, a listing, an edit's report or a change event go out. No other room
 //! opens a note, and no edit is made but by operations that are found by content. In the order in which an edit

@@ -1,5 +1,5 @@
-//! Asks the daemon for the page, for a command: a Unix socket of the owner's in the state directory, a line in, a line
-//! out.
+//! Asks the daemon for the page on behalf of a command, over a Unix socket that only its owner can reach: one line in,
+//! one line out.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

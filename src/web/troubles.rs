@@ -1,4 +1,4 @@
-//! Lists current faults in sentences, for the first page. `/health` checks more.
+//! Lists current faults in sentences, for the page's start (`/`). `/health` checks more.
 
 use std::sync::PoisonError;
 

@@ -1,4 +1,4 @@
-//! Errors about times that can't be understood, in words for people.
+//! Defines the errors about times that can't be understood, in words for people.
 
 use jiff::civil::DateTime;
 

@@ -1,5 +1,5 @@
-//! Runs `machines`: lists the machines that share a vault, and lets this one join, leave, or take over as the voice
-//! (the one machine that answers and runs routines).
+//! Runs `machines`: lists the machines that share a vault, and lets this one join, leave, or become the voice (the
+//! machine that speaks on Discord and does shared work).
 
 use std::sync::Arc;
 

@@ -1,5 +1,4 @@
-//! Groups the commands over memory: `memory`, and `inbox` for candidates. The operations themselves are in
-//! [`crate::memory`].
+//! Groups the commands over memory: `memory`, and `inbox` for candidates.
 //!
 //! - [`memory`], [`inbox`]: one file a command; [`saving`] is `memory save`; [`arguments`] parses arguments. What an
 //!   operation does is decided in [`crate::memory`].

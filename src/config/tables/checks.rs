@@ -1,4 +1,4 @@
-//! Checks that several tables of the settings share.
+//! Holds the checks that several tables of the settings share.
 
 use crate::config::ConfigError;
 

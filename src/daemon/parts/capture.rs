@@ -1,4 +1,4 @@
-//! Runs the capture: turns statements in logs into questions of the inbox, and keeps the ticked ones.
+//! Runs the capture: turns statements in logs into questions of the inbox, and saves those that a person ticked.
 //!
 //! It wakes when a log or the inbox changed, waits until that has been quiet for a moment, and reads what is new. A
 //! log's progress is recorded after its questions are in the note: a crash in between reads it again and asks nothing

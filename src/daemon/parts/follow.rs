@@ -1,4 +1,4 @@
-//! Follows folders of other programs: their changes are in the vault a moment later ([`crate::transfer::follow`]).
+//! Copies changes in folders of other programs into the vault a moment later ([`crate::transfer::follow`]).
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! The parts beside the loop, one file each. Each gets all events, reads the settings itself, and never ends the
-//! daemon.
+//! Runs the parts of the daemon beside its loop, one file each. Each gets all events, reads the settings itself, and
+//! never ends the daemon.
 //!
 //! - [`history`], [`index`], [`follow`]: snapshots of people's changes, the index, other programs' folders;
 //! - [`recall`], [`question_socket`]: recall kept warm, and the socket of the owner's on which other processes ask it;

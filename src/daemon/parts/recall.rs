@@ -1,4 +1,4 @@
-//! Keeps recall warm, and its vectors complete: on start, after changes and every hour.
+//! Keeps recall in memory and ready, and its vectors complete: on start, after changes and every hour.
 
 use std::sync::Arc;
 use std::time::Duration;

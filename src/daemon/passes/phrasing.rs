@@ -1,4 +1,4 @@
-//! Asks a brain for phrases for reminders that are soon due. The scheduler hands them over after a pass and goes on.
+//! Asks a brain for the wording of reminders that are soon due. The scheduler hands them over after a pass and goes on.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Holds messages as the journal stores them, with their chunks.
+//! Defines messages as the journal stores them, with their chunks.
 
 use jiff::Timestamp;
 use rusqlite::Connection;

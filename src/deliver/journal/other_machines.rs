@@ -1,5 +1,5 @@
-//! Records deliveries among several machines: those of another machine, those that wait for the machines, and the
-//! deliveries that a message carries.
+//! Records, where several machines share a vault, the deliveries of another machine, those that wait for a claim, and
+//! the deliveries that a message carries.
 
 use jiff::Timestamp;
 use rusqlite::{Transaction, params};

@@ -1,4 +1,4 @@
-//! The notifiers, one file each: [`console`], [`desktop`], and with their features [`ntfy`](super::NtfyNotifier),
+//! Holds the notifiers, one file each: [`console`], [`desktop`], and with their features [`ntfy`](super::NtfyNotifier),
 //! [`email`](super::Email) and [`webhook`](super::SignedWebhook). Discord's are in its own room.
 //!
 //! A message that is already on disk comes in; one of the outcomes of [`super::notifier`] goes out. A notifier tries

@@ -1,4 +1,4 @@
-//! Holds the values of a plan, and the journal's verdict on one delivery: send, wait or write down.
+//! Defines the values of a plan, and the journal's verdict on one delivery: send, wait or write down.
 
 use std::collections::HashSet;
 

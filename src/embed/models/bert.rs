@@ -1,4 +1,4 @@
-//! The encoder of a BERT-family model from a directory, run in process on the CPU.
+//! Runs the encoder of a BERT-family model from a directory, in process on the CPU.
 //!
 //! The directory holds `config.json`, `model.safetensors`, and `vocab.txt` or `tokenizer.json`. The forward pass is the
 //! plain one (Devlin et al. 2019): embeddings, then layers of attention and feed-forward with layer norms. One text at

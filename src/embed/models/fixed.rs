@@ -1,5 +1,5 @@
-//! [`Fixed`]: the static model that embeds blocks, the table in the binary or one from a folder; and [`Embedder`],
-//! which embeds many texts by it.
+//! Chooses the static model that embeds blocks ([`Fixed`]: the table in the binary, or one from a folder), and embeds
+//! many texts by it ([`Embedder`]).
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! A BERT-family sentence model from a directory, as sentence-transformers saves it: the mean of the tokens' vectors
-//! that [`super::bert`] gives, at unit length.
+//! Embeds by a BERT-family sentence model from a directory, as sentence-transformers saves it: the mean of the tokens'
+//! vectors that [`super::bert`] gives, at unit length.
 
 use std::path::Path;
 

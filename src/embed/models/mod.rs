@@ -1,4 +1,4 @@
-//! The models: one file each. A text comes in; a vector goes out.
+//! Holds the models, one file each. A text comes in; a vector goes out.
 //!
 //! - [`table`]: the built-in one, one vector a token; [`folder`]: another of its kind, from a folder; [`fixed`]: the one of
 //!   these two that blocks are embedded with;

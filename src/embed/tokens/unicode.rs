@@ -1,5 +1,5 @@
-//! Unicode classes beyond ASCII that the BERT tokenizer asks for (Unicode 14.0.0), as sorted
-//! ranges. Made by `tools/distill/unicode.py`.
+//! Lists the Unicode classes beyond ASCII that the BERT tokenizer asks for (Unicode 14.0.0), as sorted ranges. Made by
+//! `tools/distill/unicode.py`.
 
 /// Whether `c` (beyond ASCII) lies in one of the `ranges`.
 pub fn within(ranges: &[(u32, u32)], c: char) -> bool {

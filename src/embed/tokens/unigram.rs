@@ -1,4 +1,4 @@
-//! The Unigram tokenizer: text to the most probable pieces of a vocabulary whose pieces carry their log probabilities.
+//! Tokenizes by Unigram: text to the most probable pieces of a vocabulary whose pieces carry their log probabilities.
 //!
 //! The best way through a word is found from the left (Viterbi; Kudo 2018). A character that no piece covers costs more
 //! than any piece, and a run of such characters is one unknown token. Pure.

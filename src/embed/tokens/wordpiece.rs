@@ -1,4 +1,4 @@
-//! The BERT tokenizer (uncased): text to the WordPiece tokens of a vocabulary.
+//! Tokenizes as BERT (uncased): text to the WordPiece tokens of a vocabulary.
 //!
 //! Exactly what the sentence model was trained with: control characters go, CJK characters stand alone,
 //! accents and case are folded, words and punctuation are split, and each word is cut into the longest

@@ -1,4 +1,4 @@
-//! The JSON of a snapshot: one element of `history --json`.
+//! Makes the JSON of a snapshot: one element of `history --json`.
 
 use std::collections::BTreeMap;
 

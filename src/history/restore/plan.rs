@@ -1,4 +1,4 @@
-//! The plan of a restore: the target snapshot against the present, without touching either.
+//! Plans a restore: compares the target snapshot with the present, without touching either.
 
 use std::collections::{BTreeMap, BTreeSet};
 

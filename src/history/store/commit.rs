@@ -1,4 +1,4 @@
-//! A commit as a value and as git's bytes.
+//! Converts a commit between a value and git's bytes.
 
 use git2::Oid;
 use jiff::{Timestamp, tz::TimeZone};

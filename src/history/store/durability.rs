@@ -1,4 +1,4 @@
-//! Durable directory entries, and failpoints where a test may end the process.
+//! Makes directory entries durable, and holds the failpoints at which a test may end the process.
 
 use std::fs::File;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The list of snapshots that is kept outside the repository.
+//! Keeps a list of all snapshots outside the repository, to detect that history was rewritten.
 //!
 //! `history.log` beside `history.git` has a line `TIME WORD ID` for each snapshot and never loses one. A commit's id is a
 //! hash of everything before it: while the branch ends where the list ends, nothing was rewritten. Where it doesn't, and no

@@ -1,4 +1,4 @@
-//! Commit messages: a subject in words, the reason, and trailers that programs read.
+//! Writes and parses commit messages: a subject in words, the reason, and trailers that programs read.
 //!
 //! The form is git's own (`git interpret-trailers`), so a plain `git log` reads well and other tools
 //! can filter by `Actor:` or `Reminder:`. Rendering and parsing are pure and inverse to each other.

@@ -1,4 +1,4 @@
-//! The bare repository: opened alone, locked between processes, read and committed to.
+//! Stores snapshots in a bare git repository: opens it alone, locks it between processes, reads it and commits to it.
 //!
 //! Objects and messages come in; ids go out. A commit is durable before the branch points at it. Nothing here knows the
 //! vault's folder, or why something is written.

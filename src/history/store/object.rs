@@ -1,4 +1,4 @@
-//! Objects of a snapshot: written loose, and remembered for the write-ahead log that makes them durable.
+//! Writes the objects of a snapshot loose, and remembers them for the write-ahead log that makes them durable.
 //!
 //! Bytes come in; ids go out. libgit2 writes the objects without waiting for the disk (where there is no log, it syncs
 //! each); [`ObjectWriter::for_log`] hands out what one record of the log has to hold. A snapshot that is larger than a

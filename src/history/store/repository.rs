@@ -1,4 +1,4 @@
-//! The bare repository: opened alone, locked between processes, read and committed to.
+//! Opens the bare repository, locks it between processes, reads it and commits to it.
 //!
 //! It is an ordinary git repository with one branch, `main`, one commit after the other. It never reads
 //! the system's or the user's git configuration, has no index and no work tree, and knows nothing of

@@ -1,4 +1,4 @@
-//! Trees of snapshots: looked up, listed, compared, and made anew with changes.
+//! Looks up, lists and compares trees of snapshots, and makes changed ones.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The write-ahead log for loose objects and the branch: one sync for each snapshot.
+//! Makes loose objects and the branch durable by a write-ahead log: one sync for each snapshot.
 //!
 //! Git syncs each loose object, its folder and the branch: ten waits for the disk for one changed note. Here objects and
 //! branch are written without waiting, and the same bytes go into one record of this log, which is synced once. After a

@@ -1,4 +1,4 @@
-//! Cached file stats of the last full walk: size, times, identity and content hash of each file.
+//! Caches the file stats of the last full walk: size, times, identity and content hash of each file.
 //!
 //! The next full walk compares these with the file system and reads only what differs, then writes them anew. The file
 //! stands beside the repository and is worth nothing: deleted, torn or stale, the walk reads every file. The content's

@@ -1,4 +1,4 @@
-//! [`History`]: the history of one vault, with its repository, the vault and the settings of both.
+//! Defines [`History`], the history of one vault, with its repository, the vault and the settings of both.
 //!
 //! Its methods are spread over the files of this room: snapshots, records of writes, queries, restores.
 

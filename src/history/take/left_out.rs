@@ -1,4 +1,4 @@
-//! The list of files that no snapshot holds, with the reasons: too large, in the cloud, unreadable.
+//! Keeps the list of files that no snapshot holds, with the reasons: too large, in the cloud, unreadable.
 
 use std::collections::BTreeSet;
 use std::path::Path;

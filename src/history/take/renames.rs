@@ -1,4 +1,4 @@
-//! Rename detection: a file that is removed was renamed if the same text, or nearly, stands at another path.
+//! Detects renames: a file that is gone was renamed if the same text, or nearly, stands at another path.
 //!
 //! Pure but for looking at texts. A file is paired once: with a file of the same content, of the same name
 //! first; else with a file of the same name whose lines are mostly the same, as after a folder was renamed

@@ -1,4 +1,4 @@
-//! Selection of the files that a snapshot keeps. Pure: it looks at paths and sizes only.
+//! Selects the files that a snapshot keeps. Pure: it looks at paths and sizes only.
 //!
 //! Notes, canvases, bases and settings always; attachments if asked; what `[history] include` adds and
 //! `exclude` takes away, where an exclusion never hides a note that the agent itself writes. Names that

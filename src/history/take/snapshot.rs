@@ -1,4 +1,4 @@
-//! Taking snapshots: the whole vault, some paths, or one write of the agent.
+//! Takes snapshots: of the whole vault, of some paths, or of one write of the agent.
 
 use std::collections::BTreeSet;
 use std::sync::PoisonError;

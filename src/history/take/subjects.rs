@@ -1,4 +1,4 @@
-//! Commit messages for what people changed and for what a restore brought back.
+//! Writes the commit messages for what people changed and for what a restore brought back.
 
 use std::collections::BTreeMap;
 

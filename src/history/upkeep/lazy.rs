@@ -1,4 +1,4 @@
-//! The history of an opened vault, opened at its first use: the first edit, or the first query.
+//! Opens the history of a vault at its first use: the first edit, or the first query.
 //!
 //! Most commands read a note and end; opening a repository would cost more than their work.
 

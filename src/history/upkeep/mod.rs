@@ -1,4 +1,4 @@
-//! Background work on the history, done by the daemon.
+//! Maintains the history in the background, for the daemon.
 //!
 //! - [`snapshotter`]: when a snapshot is taken;
 //! - [`maintain`]: packing now and then;

@@ -1,4 +1,4 @@
-//! Parsing of one line of a host's transcript into the pieces that a session's log gets. Pure.
+//! Parses one line of a host's transcript into the pieces that a session's log gets. Pure.
 //!
 //! A line is one JSON object. Its text, tool calls and results become pieces, each with a name of its own that is made
 //! of the entry's id and of what it says: the same entry gives the same names, however often it is written or read.

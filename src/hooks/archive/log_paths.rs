@@ -1,5 +1,5 @@
-//! Paths of sessions' logs: `logs/claude-code/PROJECT/SESSION.md`, a sub-agent's beside it, and large results and
-//! pictures in `files/`.
+//! Chooses the paths of sessions' logs: `logs/claude-code/PROJECT/SESSION.md`, a sub-agent's beside it, and large
+//! results and pictures in `files/`.
 //!
 //! A session keeps its log wherever that was moved to below the surface's folder; a new one begins in the folder of
 //! the project that the session's first line was written in.

@@ -1,4 +1,5 @@
-//! The progress of each transcript: the byte up to which it was read, one small file each in the state directory.
+//! Keeps how far each transcript was read: the byte up to which it was read, one small file each in the state
+//! directory.
 //!
 //! Disposable: without it a transcript is read from its beginning, and the log shows what it holds already. The files also
 //! list the known transcripts, so that the next session of a project finishes one whose own hooks were killed.

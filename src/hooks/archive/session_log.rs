@@ -1,4 +1,4 @@
-//! A session's log, opened for appending: knows the pieces that it holds, and adds the others.
+//! Appends to a session's log: knows the pieces that the log holds, and adds the others.
 //!
 //! An event's block id is its piece's name ([`crate::hooks::archive::entry`]), so the log alone shows what it holds, and
 //! nothing is added twice, whatever is killed or read again. A process killed within a write leaves the beginning of an

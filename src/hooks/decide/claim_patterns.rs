@@ -1,4 +1,4 @@
-//! Patterns and words that tell a claim to have saved something from talk about work.
+//! Lists the patterns and words that tell an assistant's claim to have saved something from talk about work.
 //!
 //! A pattern is elements with spaces between: `a|b` is one of several words, `a_b` several words in a row, `?`
 //! at an element's end makes it optional, `*` at a word's end lets it go on, `%NAME` is a list of [`LISTS`],

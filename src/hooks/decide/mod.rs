@@ -1,4 +1,4 @@
-//! Decisions about words. Pure: texts in, verdicts and extracts out.
+//! Decides about texts by their words. Pure: texts in, verdicts and extracts out.
 //!
 //! - [`recall_gate`]: whether a prompt is worth a look into memory;
 //! - [`save_claims`], [`claim_patterns`]: what an assistant says it has saved;

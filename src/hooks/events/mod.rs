@@ -1,4 +1,4 @@
-//! Handlers of a host's events, one file each: [`start`], [`prompt`], [`stop`], [`compact`], [`end`].
+//! Handles a host's events, one file each: [`start`], [`prompt`], [`stop`], [`compact`], [`end`].
 //!
 //! The opened workspace and the host's message come in; an [`Answer`](super::host::output::Answer) goes out. Beside them:
 //! - [`session`]: what a conversation was given so far;

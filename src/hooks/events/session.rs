@@ -1,4 +1,4 @@
-//! Session state: the memories that a conversation was given, so that it isn't given the same again soon.
+//! Keeps a session's state: the memories that a conversation was given, so that it isn't given the same again soon.
 //!
 //! One small file a conversation, in the cache directory, named by a hash of the conversation's id. Nothing
 //! in it is needed: without it a memory may be given once more, or an offer made once more. It holds hashes

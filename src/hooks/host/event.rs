@@ -1,4 +1,4 @@
-//! The events of a session, with our names and the host's.
+//! Names the events of a session, in our words and the host's.
 
 /// An event of the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -1,4 +1,5 @@
-//! The host's side of a hook: its messages and the format of its answers.
+//! Reads and writes a host's formats (the host is the coding agent that calls the hook): its messages, its transcripts,
+//! and the answers to it.
 //!
 //! Bytes come in and values go out, or the other way round. Nothing is decided here, and no vault is opened.
 //! - [`event`], [`input`]: the events of a session, and the message that comes with each;

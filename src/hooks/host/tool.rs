@@ -1,4 +1,5 @@
-//! The hook tool of our MCP server: hosts that are connected to the server call it instead of starting a process.
+//! Defines the hook tool of our MCP server: hosts that are connected to the server call it instead of starting a
+//! process.
 //!
 //! The tool is in no list: it is for the host, not for the model. Its arguments are the host's message, filled in by
 //! the host as texts; its answer is what the command would have printed. Pure.

@@ -1,4 +1,5 @@
-//! Layout of a host's settings file: indentation and line ends, so that added entries look like the rest. Pure.
+//! Detects the layout of a host's settings file (indentation and line ends), so that added entries look like the rest.
+//! Pure.
 
 use std::ops::Range;
 

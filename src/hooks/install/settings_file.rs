@@ -1,4 +1,4 @@
-//! A host's settings file on disk: read whole, replaced whole, with a backup of the original beside it.
+//! Reads and replaces a host's settings file on disk, whole, with a backup of the original beside it.
 //!
 //! The new text is written to a file of its own in the same folder and renamed over the old one, so that the host never
 //! reads half of it. A link stays a link; a read-only file, and a link to nothing, are refused. The file before our entries

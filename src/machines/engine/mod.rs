@@ -1,4 +1,5 @@
-//! Defines stores that can compare and swap: the [`Engine`] trait and the values that cross it.
+//! Defines the interface to a shared store that can compare and swap: the [`Engine`] trait and the values that cross
+//! it.
 //!
 //! An engine holds a few thousand short texts under ASCII keys. It changes several of them at once or none, and only if
 //! each still stands as its caller saw it. Every value carries a nonce, so comparing by value is enough. An engine never

@@ -1,4 +1,4 @@
-//! Makes, takes over and settles claims: the right to send one thing once.
+//! Makes, takes over and settles claims; a claim is a machine's right to send one thing once.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! Keeps what a machine knows of the shared entries, and since when each stands as it does, by the machine's own clock.
+//! Stores the shared entries as this machine last read them, each with the time since when it has not changed, by the
+//! machine's own clock.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Gets, renews and hands over the lease of the voice, whose epoch only rises.
+//! Gets, renews and hands over the lease that makes a machine the voice. The lease's number (epoch) only rises.
 
 use std::time::Duration;
 

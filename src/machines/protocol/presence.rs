@@ -1,4 +1,5 @@
-//! Says that this machine is there and what keeps it from taking part, removes old entries, and tells when to act next.
+//! Announces that this machine is there and what keeps it from taking part, removes old entries, and computes when to
+//! act next.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Holds the lengths of time that the protocol goes by, for each engine.
+//! Holds the durations of the protocol (leases, claims, waits), for each engine.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The tools by which one brain asks another.
+//! Defines the tools by which one brain asks another.
 
 use rmcp::model;
 

@@ -1,4 +1,4 @@
-//! The tools that search long conversations and expand summaries.
+//! Defines the tools that search long conversations and expand summaries.
 
 use rmcp::model;
 

@@ -1,4 +1,4 @@
-//! The tools of memory: searching, recalling, reading, saving, changing, pinning.
+//! Defines the tools of memory: searching, recalling, reading, saving, changing, pinning.
 
 use rmcp::model;
 

@@ -1,4 +1,4 @@
-//! The tools of reminders. Each change is confirmed to the user.
+//! Defines the tools of reminders. Each change is confirmed to the user.
 
 use rmcp::model;
 

@@ -1,4 +1,4 @@
-//! The definition of a tool: its name, words, arguments and annotations, and its description for clients.
+//! Defines what a tool is: its name, words, arguments and annotations, and its description for clients.
 
 use std::fmt;
 use std::sync::Arc;

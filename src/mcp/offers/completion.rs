@@ -1,4 +1,4 @@
-//! Completion of a resource template's or a prompt's argument: paths of notes, and days that have notes.
+//! Completes the argument of a resource template or a prompt: paths of notes, and days that have notes.
 
 use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo, ErrorData};
 

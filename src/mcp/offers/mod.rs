@@ -1,4 +1,4 @@
-//! Resources, prompts and completions: a client's choices besides tools. Read-only.
+//! Offers resources, prompts and completions: a client's choices besides tools. Read-only.
 //!
 //! - [`resources`]: notes as `vault://` resources;
 //! - [`prompts`]: reviews of the day and the week, with the day's data in them;

@@ -1,4 +1,4 @@
-//! The prompts that a person picks in their host: a review of the morning, a review of the week.
+//! Makes the prompts that a person picks in their host: a review of the morning, a review of the week.
 //!
 //! A prompt is two messages: the instruction, and the text of the notes, marked as untrusted context, so that no note can
 //! pass for the instruction. Only the outer functions read files.

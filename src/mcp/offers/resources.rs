@@ -1,4 +1,4 @@
-//! Notes as resources: `vault://daily/2026-11-20.md` and the note of that path.
+//! Offers notes as resources: `vault://daily/2026-11-20.md` and the note of that path.
 //!
 //! A URI is the note's path with everything but letters, digits and `-._~/` percent-encoded. Lists come in
 //! pages whose cursor is the last path given, so that they stay right while notes come and go. Only notes

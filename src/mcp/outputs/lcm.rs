@@ -1,4 +1,4 @@
-//! Outputs of the tools over past conversations.
+//! Defines the outputs of the tools over past conversations.
 
 use rmcp::schemars::{self, JsonSchema};
 use serde::Serialize;

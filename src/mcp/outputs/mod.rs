@@ -1,4 +1,4 @@
-//! Outputs of the tools as structures, whose JSON schemas are the tools' output schemas.
+//! Defines the outputs of the tools as structures, whose JSON schemas are the tools' output schemas.
 //!
 //! The doc comments become part of those schemas, for models.
 

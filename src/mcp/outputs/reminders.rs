@@ -1,4 +1,4 @@
-//! Outputs of the reminder tools.
+//! Defines the outputs of the reminder tools.
 
 use rmcp::schemars::{self, JsonSchema};
 use serde::Serialize;

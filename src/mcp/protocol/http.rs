@@ -1,4 +1,4 @@
-//! The server over streamable HTTP, for clients that can't start a process.
+//! Serves MCP over streamable HTTP, for clients that can't start a process.
 //!
 //! It listens on this machine alone unless asked otherwise. Every request must bring the token; the
 //! protocol's library checks `Host` (no name that was rebound to this address) and `Origin` (no page of

@@ -1,4 +1,4 @@
-//! The transport over standard input and output: one JSON message a line.
+//! Implements the transport over standard input and output: one JSON message a line.
 //!
 //! A line that is no JSON, or no message, is answered with an error whose id is null (or the message's own), as JSON-RPC
 //! specifies, and the next line is read. One task does all writing, so that a message is never cut when its sender is

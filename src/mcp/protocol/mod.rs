@@ -1,4 +1,5 @@
-//! The protocol: sessions and transports. Requests come in, answers go out; the tools decide about their meaning.
+//! Speaks the MCP protocol: sessions and transports. Requests come in, answers go out; the tools decide about their
+//! meaning.
 //!
 //! - [`server`]: one session;
 //! - [`stdio`], [`lines`]: over standard input and output, one JSON message a line;

@@ -1,4 +1,4 @@
-//! [`Server`]: one session of the protocol. It translates, and leaves the work to the rooms.
+//! Runs one session of the protocol ([`Server`]): translates its messages, and leaves the work to the rooms.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! The server over standard input and output, as a host starts it.
+//! Serves MCP over standard input and output, as a host starts it.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Subscriptions to notes: watches the vault and notifies clients of changes.
+//! Watches subscribed notes and notifies clients of changes.
 //!
 //! The vault is watched from the first subscription on. An event says that something may have changed; the note is
 //! compared first, so a client hears of real changes alone. The comparison runs on the watcher's thread, notifications

@@ -1,4 +1,4 @@
-//! `ask_brain`, `classify_task` and `route_task`: questions to another brain, and routing.
+//! Implements `ask_brain`, `classify_task` and `route_task`: questions to another brain, and routing.
 
 use super::{Call, ToolAnswer, ToolOutcome};
 use crate::agent::colleague::BrainQuestion;

@@ -1,4 +1,4 @@
-//! The follow-up tools.
+//! Implements the follow-up tools.
 
 use jiff::Timestamp;
 

@@ -1,4 +1,5 @@
-//! The memory tools: saving, promoting, listing and pinning; each answers with the note's lines after the write.
+//! Implements the memory tools: saving, promoting, listing and pinning; each answers with the note's lines after the
+//! write.
 
 use jiff::civil::Date;
 

@@ -1,4 +1,4 @@
-//! `memory_get`: the lines of a note, as they stand.
+//! Implements `memory_get`: returns the lines of a note, as they stand.
 
 use super::{Call, ToolAnswer, ToolOutcome};
 use crate::mcp::failure::Failure;

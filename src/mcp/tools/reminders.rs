@@ -1,4 +1,4 @@
-//! The reminder tools. Each change is confirmed to the user, with the exact line.
+//! Implements the reminder tools. Each change is confirmed to the user, with the exact line.
 
 use jiff::SignedDuration;
 use jiff::civil::DateTime;

@@ -1,4 +1,4 @@
-//! `memory_search` and `memory_recall`.
+//! Implements `memory_search` and `memory_recall`.
 
 use std::fmt::Write as _;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Finds speakers: their names, by number, and texts without them.
+//! Numbers the speakers of conversations by their names, and strips names from texts.
 
 use std::collections::HashMap;
 

@@ -1,8 +1,8 @@
 //! Builds a whole new index beside the old one.
 //!
 //! All cores read, parse and write segments; one connection gathers the rows in a single transaction, whose commit
-//! swaps old for new. Until then the old index answers; if the work stops early, nothing changed. Segments are written
-//! out at a bound of memory, whatever the vault's size.
+//! replaces the old index by the new one. Until then the old index answers; if the work stops early, nothing has
+//! changed. A segment is written out when its memory reaches a bound, so memory doesn't grow with the vault.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 use std::sync::mpsc;

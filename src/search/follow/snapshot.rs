@@ -1,5 +1,5 @@
-//! [`Snapshot`]: one consistent state of the index, with all blocks of a scope, their texts, and the positions of
-//! terms.
+//! Gives queries one consistent state of the index ([`Snapshot`]): all blocks of a scope, their texts, and the
+//! positions of terms.
 //!
 //! Blocks of one file come in the order of the file, so a turn's neighbours are the adjacent blocks, and a session is a
 //! file's blocks.

@@ -1,4 +1,4 @@
-//! Commits files that changed on disk to the index, and builds views of those that can't be committed.
+//! Commits files that changed on disk to the index; where the index can't be written, reads them into a view beside it.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};

@@ -1,4 +1,4 @@
-//! Chooses the memories that a prompt gets without asking, and words them.
+//! Chooses the memories that a prompt gets without a request for them, and formats them as text.
 //!
 //! The agent specification §6.4: pinned memories first, then Maximal Marginal Relevance over similarity, recency and
 //! likeness to the chosen ones. The text is short, names its source, and is marked as context, never as instruction.

@@ -1,4 +1,4 @@
-//! Finds the blocks of a snapshot for slots, words and pins.
+//! Finds the blocks of a snapshot that belong to ranked slots (block numbers), to a query's words, or to pins.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! Recalls for a prompt ([`Recall::recall`]): the few memories that help with it, or nothing.
+//! Recalls for a prompt ([`Recall::recall`]): returns the few memories that help with it, or nothing.
 
 use std::cell::OnceCell;
 use std::collections::HashSet;

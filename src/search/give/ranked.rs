@@ -1,4 +1,4 @@
-//! Holds ranked blocks, and the best ones of a scope. Values only; `search` fills them, `finder` and `given` read them.
+//! Defines ranked blocks, and the best ones of a scope. `search` fills these values; `finder` and `given` read them.
 
 use crate::search::rank::gate::Measured;
 

@@ -1,4 +1,4 @@
-//! Cuts the part of a block's text that a query is about.
+//! Cuts out the part of a block's text that matches a query.
 
 use std::collections::HashSet;
 

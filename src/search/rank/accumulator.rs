@@ -1,4 +1,5 @@
-//! Collects signals: as weighted sums to answer a question, one by one to fit the weights.
+//! Collects the values of ranking signals: as weighted sums when a question is answered, one by one when the weights
+//! are fitted.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

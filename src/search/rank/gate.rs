@@ -1,7 +1,7 @@
-//! Turns a find's measures into the probability that it is about the prompt, and holds the threshold above which it is
-//! given.
+//! Computes the probability that a found block is about the prompt, and holds the threshold above which recall returns
+//! it.
 //!
-//! Measures enter ([`crate::search::rank::sure`] takes them). A probability leaves.
+//! The block's measures come in ([`crate::search::rank::sure`] takes them); a probability goes out.
 
 use crate::search::weights::{GATES, Logistic, MEASURES};
 

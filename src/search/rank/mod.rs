@@ -1,11 +1,11 @@
 //! Orders candidates. Pure: a question and a corpus give the same scores however the corpus grew.
 //!
-//! - Turns of conversations: [`signal`] is the list of their signals. [`signals`] computes them: `lexical`
-//!   those of words (`term`: how common each is), `meaning` those of vectors. `accumulator` adds them up.
-//! - Everything else: `notes` ranks it, with `sought` for what a question's words stand for and `note_parts` for where they
-//!   stand.
-//! - What is given unasked: [`sure`] measures how much a find has to do with a prompt, [`gate`] makes a probability of that;
-//!   `worth` says what a find is worth, [`uses`] how often a memory served.
+//! - Turns of conversations: [`signal`] lists their signals, [`signals`] computes them, `lexical` from words (`term`:
+//!   the rarity of each), `meaning` from vectors; `accumulator` adds them up.
+//! - Notes: `notes` ranks them; `sought` expands a question's words, `note_parts` finds the parts of a note that have
+//!   them.
+//! - Recall for a prompt: [`sure`] measures how much a block has to do with the prompt, [`gate`] makes a probability of
+//!   that; `worth` rates the block's content, [`uses`] counts how often a memory was used.
 //! - [`formula`] has the published formulas for memories.
 
 pub mod formula;

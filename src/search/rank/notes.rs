@@ -1,12 +1,13 @@
-//! Ranks notes and their blocks: everything but conversations.
+//! Ranks notes and their blocks: everything except turns of conversations.
 //!
-//! A note is a document: what answers stands in it as a whole more often than in one of its blocks. Its score is BM25 of the
-//! note, BM25 of its best section, the nearest of its blocks in meaning, and how near they are on average, as far as the
-//! model knows the question's words. Title and headings count once, not with each block below them.
-//! Of the file of memories, of pins and of a day's note each block is a document of its own. A word of the question
-//! stands for itself, for words that look like it ([`crate::search::retrieve::alike`]) and, less, for words that mean
-//! nearly the same. All statistics are those of the notes in scope, so they are the same however the corpus grew.
-//! The weights stand in `search/weights.rs`.
+//! A note is ranked as one document, because an answer stands in the whole of a note more often than in one of its
+//! blocks. Its score is BM25 of the note, BM25 of its best section, the similarity of its nearest block in meaning, and
+//! the mean similarity of its blocks, as far as the model knows the question's words. Title and headings count once. In
+//! the file of memories, in pins and in notes of a day each block is a document of its own.
+//!
+//! A word of the question stands for itself, for words that look like it ([`crate::search::retrieve::alike`]) and,
+//! less, for words that mean nearly the same. All statistics are those of the notes in scope, so they are the same
+//! however the corpus grew. The weights stand in `search/weights.rs`.
 
 use std::ops::Range;
 

@@ -1,7 +1,7 @@
-//! What the ranking of turns weighs; the weights stand in `rank/weights.rs`.
+//! Names the signals by which turns are ranked; their weights stand in `search/weights.rs`.
 //!
-//! A block's score is a weighted sum of [`Signal`]s. Signals are zero for anything but turns of a log, but for those of words
-//! and vectors.
+//! A block's score is a weighted sum of [`Signal`]s. A block that is no turn of a log has zero for all signals except
+//! those of words and vectors.
 
 use crate::search::query::question::Question;
 use crate::search::weights::TURNS;

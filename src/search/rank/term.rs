@@ -1,4 +1,4 @@
-//! Computes how common each of a question's terms is in a scope, and how far it counts in the blocks around.
+//! Computes how rare each of a question's terms is in a scope, and how much it counts for the neighbouring blocks.
 
 use crate::embed::Table;
 use crate::search::query::question::QueryTerm;

@@ -1,8 +1,8 @@
-//! Rates a find's content as unasked context.
+//! Rates how useful a found block is as context that the user did not ask for.
 //!
 //! Recall must not feed on itself (the design's §8): an earlier question holds no information, and the agent's own
 //! words at best repeat the facts. So facts come first, then questions with their answers; text that only repeats the
-//! question is never given. Pure: words in, a verdict out.
+//! question is never returned. Pure: words in, a verdict out.
 
 use std::borrow::Cow;
 use std::collections::HashSet;

@@ -1,4 +1,4 @@
-//! Finds the turns around a turn, and how much its text counts for them.
+//! Calls a function for the turns around a turn, with the weight that the turn's text has for each.
 
 use crate::search::store::corpus::blocks::Corpus;
 use crate::search::store::corpus::neighbours::turn_beside;

@@ -1,4 +1,4 @@
-//! Finds the positions of a question's terms in a scope, layer by layer.
+//! Finds the positions of a question's terms in a scope, layer by layer (a layer is one part of the corpus).
 
 use crate::search::query::question::QueryTerm;
 use crate::search::retrieve::candidates::{Candidates, MANY, NoteSlots};

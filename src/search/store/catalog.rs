@@ -1,5 +1,5 @@
-//! `index.sqlite`: the known files, the positions of their blocks in the segments, and the numbers that scores depend
-//! on.
+//! Reads and writes `index.sqlite`: the known files, the positions of their blocks in the segments, and the numbers
+//! that scores depend on.
 //!
 //! One transaction here is the commit of both stores: tantivy's segment files never change once written, and a segment
 //! is part of the index exactly if it is in `segments`. A crash leaves files that no row names; they are swept.

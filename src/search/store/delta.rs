@@ -1,6 +1,8 @@
-//! Turns changed files into a change of the index: a new segment with the new blocks, and the runs that die. It is
-//! built without touching the committed index, so the same change serves a commit and an answer over an index that
-//! can't be written.
+//! Turns changed files into a change of the index: a new segment with the new blocks, and the list of blocks that are
+//! deleted.
+//!
+//! The change is built without touching the committed index, so the same change serves a commit, and an answer over an
+//! index that can't be written.
 
 use std::sync::Arc;
 

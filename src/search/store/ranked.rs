@@ -1,4 +1,4 @@
-//! Builds a corpus of a view's segments; or of passages, in memory.
+//! Builds the ranking's corpus: from the segments of a view, or from passages in memory.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! A snapshot of the index that a query is answered from: open segments, their living documents, and exact statistics.
+//! Holds the snapshot of the index that a query is answered from: open segments, their living documents, and exact
+//! statistics.
 //!
 //! tantivy's own counts hold dead documents until a merge; ours don't. So the same vault gives the same scores whatever
 //! its history: the number of documents, their lengths and each term's document frequency are those of the living

@@ -1,4 +1,4 @@
-//! iCalendar (RFC 5545): reminders and follow-ups for a phone's calendar to subscribe to.
+//! Writes iCalendar (RFC 5545): reminders and follow-ups for a phone's calendar to subscribe to.
 //!
 //! A reminder is an event at its local time in the vault's zone, with an alarm; what recurs has a rule.
 //! The zone's own rules come with it ([`zone`]), from the same database that the scheduler uses. A

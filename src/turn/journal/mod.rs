@@ -1,4 +1,4 @@
-//! The turn journal: the progress of each turn, in `turns.sqlite` of the state directory.
+//! Records the progress of each turn in the turn journal, `turns.sqlite` of the state directory.
 //!
 //! A row is one message to be answered, keyed by the message's id, so that a message which comes twice is one turn.
 //! Each step is committed with fsync before its effect begins. The calls to brains, their rounds of tools and each

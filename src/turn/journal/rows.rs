@@ -1,4 +1,4 @@
-//! The content of the turn journal, as values.
+//! Defines the rows of the turn journal, as values.
 
 use jiff::Timestamp;
 

@@ -1,4 +1,4 @@
-//! The tables of the turn journal, and the conversion of a row to a turn.
+//! Defines the tables of the turn journal, and converts a row to a turn.
 
 use rusqlite::Row;
 

@@ -1,4 +1,5 @@
-//! The request of a turn. Pure: the log's bytes, notes and settings come in; the same bytes make the same request.
+//! Makes the request of a turn. Pure: the log's bytes, notes and settings come in; the same bytes make the same
+//! request.
 //!
 //! - [`assemble`]: system text, the conversation so far, new messages; [`rebuild`]: the same request again, later, from
 //!   the notes;

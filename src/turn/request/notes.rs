@@ -1,4 +1,4 @@
-//! The notes in each request: persona, profile, pinned notes, working memory. Pure.
+//! Adds the notes that each request contains: persona, profile, pinned notes, working memory. Pure.
 
 /// The notes' texts; empty for a note that is missing, blank or, as working memory, expired.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

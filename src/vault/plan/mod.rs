@@ -1,4 +1,4 @@
-//! Plans of edits, as pure functions from bytes to bytes.
+//! Computes edits as pure functions from bytes to bytes.
 //!
 //! Bytes and [`Operation`]s come in; new bytes and an outcome for each operation go out. No file is opened here, and an
 //! operation whose line is gone is dropped, never guessed at.

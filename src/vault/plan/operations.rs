@@ -1,4 +1,4 @@
-//! Operations on lines, and their application to a note's bytes. Pure.
+//! Defines operations on lines, and applies them to a note's bytes. Pure.
 //!
 //! An edit is a list of [`Operation`]s. Each finds its target by content, never by position, and changes only the bytes
 //! it means; one whose target is gone or changed is dropped, because then a person changed it and wins. [`apply`] can

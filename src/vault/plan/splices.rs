@@ -1,4 +1,4 @@
-//! Splices: the places in a note's bytes that an operation replaces. Pure.
+//! Replaces places in a note's bytes (splices), as an operation asks for. Pure.
 
 use std::ops::Range;
 

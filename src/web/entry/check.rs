@@ -1,4 +1,4 @@
-//! Checks the page for `doctor`: its address, and the sessions that are let in.
+//! Checks the page for `doctor`: its address, and its open sessions.
 
 use super::store::{FILE_NAME, Store};
 use crate::doctor::Check;

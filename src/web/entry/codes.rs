@@ -1,4 +1,4 @@
-//! Makes one-time codes: an address carries one until it has become a session.
+//! Makes one-time codes: an address carries a code until the code was exchanged for a session.
 
 use std::sync::{Mutex, PoisonError};
 

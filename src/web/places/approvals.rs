@@ -1,4 +1,4 @@
-//! `/approvals`: the assistant's questions before an action; once, always, no.
+//! Serves `/approvals`: the assistant's questions before an action; once, always, no.
 
 use maud::{Markup, html};
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! `/calendar`: a month or a week with every occurrence; past days show the deliveries.
+//! Serves `/calendar`: a month or a week with every occurrence; past days show the deliveries.
 
 use std::collections::BTreeMap;
 use std::collections::HashMap;

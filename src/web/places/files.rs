@@ -1,4 +1,4 @@
-//! `/files/PATH`: the vault's pictures, for notes that show them.
+//! Serves `/files/PATH`: the vault's pictures, for notes that show them.
 
 use super::{Place, nothing};
 use crate::vault::{NotePath, VaultError};

@@ -1,4 +1,5 @@
-//! `/health`: the findings of `doctor` with a button where one mends them, the report of `status`, and the page's sessions.
+//! Serves `/health`: the findings of `doctor`, with a button where one repairs a finding; the report of `status`; and
+//! the page's sessions.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

@@ -1,4 +1,4 @@
-//! `/history`: all changes, with author and reason; `/history/ID`: one change, and a preview of its undo.
+//! Serves `/history`: all changes, with author and reason; `/history/ID`: one change, and a preview of its undo.
 
 use std::sync::Arc;
 

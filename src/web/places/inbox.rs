@@ -1,4 +1,4 @@
-//! `/inbox`: candidates for memories, with their quotes; kept, kept in other words, or declined.
+//! Serves `/inbox`: candidates for memories, with their quotes; kept, kept in other words, or declined.
 
 use maud::{Markup, html};
 

@@ -1,4 +1,4 @@
-//! `/memory`: facts by section and scope, days, pins; added, changed, forgotten, pinned.
+//! Serves `/memory`: facts by section and scope, days, pins; added, changed, forgotten, pinned.
 
 use maud::{Markup, html};
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
-//! `/notes/PATH`: a rendered note, the origin of its lines, its earlier states, and restoring parts of it. A folder is
-//! listed ([`folders`]).
+//! Serves `/notes/PATH`: a rendered note, the origin of its lines, its earlier states, and restoring parts of it. A
+//! folder is listed ([`folders`]).
 
 mod folders;
 

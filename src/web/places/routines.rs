@@ -1,4 +1,4 @@
-//! `/routines`: scheduled prompts, their runs and costs; on, off, now; and the pause of all unasked work.
+//! Serves `/routines`: scheduled prompts, their runs and costs; on, off, now; and the pause of all unasked work.
 
 use std::sync::Arc;
 

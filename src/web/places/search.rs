@@ -1,4 +1,4 @@
-//! `/search`: hits with their places, and the freshness of the answer.
+//! Serves `/search`: hits with their places, and the freshness of the answer.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `/`: today: items of the next week, waiting items, current faults, and a line to write into.
+//! Serves `/`: today, with items of the next week, waiting items, current faults, and a line to write into.
 
 use std::sync::Arc;
 

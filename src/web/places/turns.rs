@@ -1,4 +1,4 @@
-//! `/turns`: each question and its way to an answer; `/turns/ID`: its steps, calls, tools, memory and cost.
+//! Serves `/turns`: each question and its way to an answer; `/turns/ID`: its steps, calls, tools, memory and cost.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,5 @@
-//! `/usage`: calls, tokens and cost by day, brain or place, as a chart and as a table; budgets and their remainders.
+//! Serves `/usage`: calls, tokens and cost by day, brain or place, as a chart and as a table; budgets and their
+//! remainders.
 
 use std::collections::BTreeMap;
 

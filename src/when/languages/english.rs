@@ -1,4 +1,4 @@
-//! The words of English, British and American.
+//! Lists the words of English, British and American.
 
 use super::Language;
 use crate::when::day_part::Part;

@@ -1,4 +1,4 @@
-//! The words of French.
+//! Lists the words of French.
 
 use super::Language;
 use crate::when::day_part::Part;

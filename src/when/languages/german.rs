@@ -1,4 +1,4 @@
-//! The words of German.
+//! Lists the words of German.
 
 use super::Language;
 use crate::when::day_part::Part;

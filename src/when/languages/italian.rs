@@ -1,4 +1,4 @@
-//! The words of Italian.
+//! Lists the words of Italian.
 
 use super::Language;
 use crate::when::day_part::Part;

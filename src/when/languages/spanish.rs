@@ -1,4 +1,4 @@
-//! The words of Spanish.
+//! Lists the words of Spanish.
 
 use super::Language;
 use crate::when::day_part::Part;

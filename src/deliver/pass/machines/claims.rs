@@ -1,5 +1,5 @@
-//! Makes the claims for messages: those that are due and may be sent by this machine, and those that it would send
-//! within a minute.
+//! Claims messages for this machine: those that are due and may be sent by it, and those that it would send within a
+//! minute.
 
 use std::collections::{BTreeMap, HashSet};
 

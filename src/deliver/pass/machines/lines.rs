@@ -1,5 +1,5 @@
-//! Decides about lines among several machines: lines that vanish before their notification, and lines that another
-//! machine notified.
+//! Decides about reminder lines that several machines share: lines that vanish before their notification, and lines
+//! whose notification another machine sent.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,5 +1,5 @@
-//! Decides what follows from a logged message: a question is accepted as a turn, `stop` stops one, all else is left
-//! alone.
+//! Decides what follows from a logged message: a question is accepted as a turn, `stop` stops a turn, any other message
+//! has no effect.
 
 use jiff::{SignedDuration, Timestamp};
 use tokio::time::Instant;

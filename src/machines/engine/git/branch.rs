@@ -1,4 +1,4 @@
-//! Names the branches: one, and where a server forbids forced pushes one for each month. Pure.
+//! Makes the names of the branches: one branch, or one for each month where a server forbids forced pushes. Pure.
 
 use jiff::Timestamp;
 

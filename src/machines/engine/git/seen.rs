@@ -1,4 +1,4 @@
-//! Keeps what this machine has seen at a remote, in the state directory over restarts.
+//! Stores, in the state directory, what this machine has seen of the branch at a remote.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Grades a found block by the typed words: the word itself, a heading with it, or only something like it.
+//! Sorts found blocks into tiers by the typed words: the word itself, a heading with it, or only something like it.
 //!
 //! The slots of [`Typed`] come in. Each found block goes out with its [`Tier`]; an answer lists one tier after the
 //! other.

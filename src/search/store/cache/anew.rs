@@ -1,4 +1,4 @@
-//! Makes a new cache: a damaged one is rebuilt, one of another version is wiped.
+//! Replaces a cache that can't be used: a damaged one is rebuilt, one of another version is wiped.
 //!
 //! The cache's folder comes in, and the fault. An empty index goes out; a database that is whole keeps its vectors and
 //! its numbers.

@@ -1,4 +1,4 @@
-//! The ranking's view of a vault: postings, shapes, speakers, times and built-in vectors of all blocks.
+//! Holds the ranking's data of all blocks of a vault: postings, shapes, speakers, times and built-in vectors.
 //!
 //! Blocks are numbered by *slots*: the documents of all segments, one segment after the other. A note owns a contiguous
 //! run of them in the order of its blocks, so the neighbours of a turn are the adjacent slots. Dead notes keep their

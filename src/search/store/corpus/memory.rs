@@ -1,4 +1,4 @@
-//! Caches words while blocks are added, because a vault's words repeat.
+//! Caches the terms of words while blocks are added to a segment, because a vault's words repeat.
 
 use crate::embed::Embedder;
 use crate::embed::fast::FastMap;

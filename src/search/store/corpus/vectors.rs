@@ -1,4 +1,4 @@
-//! The `vectors` table of `index.sqlite`: one row for each different text and model.
+//! Reads and writes the `vectors` table of `index.sqlite`: one row for each different text and model.
 //!
 //! A row's key is the model and the content hash of the text, so a moved note is not embedded again. It holds what the
 //! agent specification names (embedding, path, line, timestamp, role, context id, pinned) and the state of the

@@ -1,4 +1,4 @@
-//! `/notes` and `/notes/FOLDER`: the folders and notes of a folder, and at the top the recently changed notes.
+//! Serves `/notes` and `/notes/FOLDER`: the folders and notes of a folder, and at the top the recently changed notes.
 //!
 //! Only names are read; hidden files and links are left out.
 
