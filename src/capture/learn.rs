@@ -1,8 +1,8 @@
 //! Learns from turns by rules: known facts and a turn come in, questions for a person go out.
 //!
-//! A [`Learner`] reads `MEMORY.md` and the inbox once, and takes turn after turn; what one turn asks is known to the
-//! next. A turn that was asked about before is passed over whole: so a crash between the note and the place in the log
-//! asks nothing twice.
+//! A [`Learner`] reads `MEMORY.md` and the inbox once, and then takes turn after turn; each turn knows the questions of
+//! those before it. A turn with an earlier question about it is skipped whole, so a crash between writing the note and
+//! recording the log's progress asks nothing twice.
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;

@@ -1,12 +1,13 @@
 //! Runs shell commands in a box (a sandbox) that limits files, network, environment and resources.
 //!
-//! [`run`] starts this program again as a helper (`vault-agent __confine`), which restricts itself and then runs
-//! `bash -c COMMAND`. The command reads system programs and what its [`Policy`] names, writes to its scratch alone, has
-//! no network unless the policy says so, a cleared environment, and limits. When it ends, all that it started ends.
-//! [`enforcement`] says which of this the machine can enforce.
+//! [`run`] starts this program again as a helper (`vault-agent __confine`), which restricts itself and then runs `bash
+//! -c COMMAND`. The command reads system programs and the paths that its [`Policy`] names, writes to its scratch folder
+//! alone, has no network unless the policy allows it, a cleared environment, and limits. When it ends, all processes
+//! that it started end. [`enforcement`] tells which of these rules the machine can enforce.
 //!
-//! - `run`, `policy`, `output`: outside the box: what a command may do, what it says, what became of it;
-//! - `helper`, `wire`, `capabilities`: the program as its own helper; `gate`: the one counterpart inside;
+//! - `run`, `policy`, `output`: outside the box: the start, the permissions, the output and the outcome of a command;
+//! - `helper`, `wire`, `capabilities`: the program as its own helper; `gate`: the one connection from the box to
+//!   outside;
 //! - `linux`, `macos`: the box itself.
 
 mod capabilities;

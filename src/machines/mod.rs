@@ -1,15 +1,16 @@
 //! Lets several machines with one vault agree on which of them sends what, through a shared store that can compare and
 //! swap.
 //!
-//! Only claims and one lease stand in that store; notes travel by whatever carries them today. Values that come out of
-//! it are untrusted: they are parsed with bounds, and no word of them is run, written into a note or shown as Markdown.
-//! Without `[machines]` in the settings nothing of this room is started.
+//! The store holds claims (the right to send one thing once), one lease (the voice), and the presence of each machine.
+//! Notes are not in it; a sync tool carries them as before. Values from the store are untrusted: they are parsed with
+//! bounds, and never run, written into a note or shown as Markdown. Without `[machines]` in the settings nothing of
+//! this room is started.
 //!
-//! - [`Machines`], in `handle`: what the rest of the program asks; `driver`: what talks to the engine for it;
-//! - [`identity`]: what a machine knows of itself across restarts; [`status`], [`person`]: what the entries say, and what a person
-//!   asks of them;
-//! - [`engine`]: the stores, a git server and etcd; [`connect`]: from the settings to one; [`protocol`]: what a machine does next,
-//!   given what stands there.
+//! - [`Machines`], in `handle`: the questions of the rest of the program; `driver`: the traffic with the store;
+//! - [`identity`]: a machine's own id, kept across restarts; [`status`]: the report on all machines; [`person`]:
+//!   joining, leaving and taking over, at a person's request;
+//! - [`engine`]: the two kinds of stores, a git server and etcd; [`connect`]: opens the one that the settings name;
+//! - [`protocol`]: the decisions: the next changes of a machine, given the entries. Pure.
 
 pub mod connect;
 mod driver;

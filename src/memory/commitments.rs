@@ -1,5 +1,6 @@
-//! Adds, lists, completes and cancels follow-ups. `COMMITMENTS.md` is the only place where they are kept;
-//! [`crate::deliver`] sends them. Results are read back from the note.
+//! Adds, lists, completes and cancels follow-ups in `COMMITMENTS.md`, the only place where they are kept.
+//!
+//! [`crate::deliver`] sends them when they are due. Results are read back from the note.
 
 use jiff::{Timestamp, tz::TimeZone};
 use serde::Serialize;

@@ -1,8 +1,8 @@
 //! Snoozes a reminder: it comes again later.
 //!
-//! A reminder that was notified, or that recurs, stays as it is, and a new one with the same words gets the new time.
-//! One that comes once and wasn't notified yet is moved, also while it waits for the end of quiet hours or for its
-//! notifier, so that it doesn't come twice.
+//! If the reminder was notified already, or recurs, its line stays, and a new line with the same words gets the new
+//! time. A one-off that wasn't notified yet is moved instead, so that it doesn't come twice; also while it waits for
+//! the end of quiet hours or for its notifier.
 
 use jiff::{SignedDuration, Timestamp, ToSpan, civil};
 

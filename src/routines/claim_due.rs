@@ -1,7 +1,8 @@
-//! Checks all routines: claims a run for each routine that is due and has something to do, and records the others as
-//! done.
+//! Checks all routines: claims a run for each routine that is due and has something to do, and records the other due
+//! routines as done.
 //!
-//! Asks no brain. A routine has one open run at a time; occurrences that come meanwhile are folded into the next run.
+//! No brain is asked. A routine has one open run at a time; occurrences that come meanwhile are folded into the next
+//! run.
 
 use jiff::Timestamp;
 

@@ -1,6 +1,7 @@
-//! Lists a log's due summaries: missing leaves, those out of date, those above them. Pure.
+//! Lists a log's due summaries: missing ones over events, outdated ones, and those over other summaries. Pure.
 //!
-//! A deleted summary is found by its id where one above it still names it: the same events always have the same id.
+//! A deleted summary is found by its id if a summary above it still names it, because the same events always have the
+//! same id.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

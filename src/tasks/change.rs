@@ -1,8 +1,8 @@
 //! Applies Done or Snooze to a note's bytes. Pure.
 //!
-//! A task is found by its id among the note's lines as they stand now, and what is written is read again before it
-//! counts: a snoozed task is told at its new time, a next line has the words of the one before. Each form is done as its
-//! plugin does it; [`note`] has the tasks that are notes.
+//! A task is found by its id among the note's present lines. The result is parsed again before it is accepted: a
+//! snoozed task must be due at its new time, and the next line of a recurring task must have the same words. Each
+//! syntax is completed as its plugin does it; [`note`] has the tasks that are notes.
 
 use jiff::civil::{Date, DateTime};
 use jiff::{Span, ToSpan};

@@ -1,7 +1,8 @@
 //! Completes a task that is a note, as TaskNotes does. Pure.
 //!
-//! One that comes once gets its status and the day. A recurring one keeps its status; the day is written to those that are
-//! done, and its dates move on to the first day of its rule that isn't over and neither done nor left out.
+//! A task without recurrence gets the status for done and the day. A recurring task keeps its status; the day is added
+//! to its list of completed days, and its dates move on to the first day of its rule that isn't over and was neither
+//! completed nor skipped.
 
 use std::collections::HashSet;
 

@@ -1,7 +1,7 @@
 //! Lists the tasks of a vault, and does and snoozes them through the editor.
 //!
-//! A task's id is a hash of its words and its note. Where the note was renamed since, or the line moved to another one,
-//! the task is the one with the same words, if there is one alone.
+//! A task's id is a hash of its words and its note. If the note was renamed, or the line moved to another note, the id
+//! stands for the task with the same words, if there is exactly one.
 
 use jiff::civil::DateTime;
 use jiff::{Timestamp, civil};

@@ -1,7 +1,7 @@
 //! Cuts another program's Markdown into pieces, each fit for a bullet.
 //!
-//! A list item is a piece, a paragraph or a code block is one, and each knows the headings above it.
-//! Frontmatter, rules and comments are none.
+//! A list item, a paragraph and a code block are one piece each, with the headings above it. Frontmatter, rules and
+//! comments are left out.
 
 use crate::format::lines::{self, LiveLines};
 use crate::format::memory;

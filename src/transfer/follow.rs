@@ -1,8 +1,8 @@
 //! Copies another program's folder of notes into the vault (`memory/NAME/`), and again after each change there.
 //!
-//! One way only: changes and deletions there are made here, and a copy that a person changed stays. The state directory
-//! keeps the hashes of the bytes that were copied last; without that file a note that differs counts as the person's. A
-//! folder that isn't there takes nothing away.
+//! The copy goes one way: changes and deletions of the source are repeated in the vault, and a copy that a person
+//! changed stays. The state directory keeps the hashes of the bytes that were copied last; without that file a copy
+//! that differs counts as changed by the person. If the source folder is missing, no copy is deleted.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

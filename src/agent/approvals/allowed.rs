@@ -1,4 +1,4 @@
-//! Decides which calls need no approval, by the settings, and which can not be put to a person.
+//! Decides which calls the settings allow without an approval, and which calls a person can't be asked about.
 
 use crate::agent::approval_request::{ApprovalSubject, ApprovalVerdict};
 use crate::agent::brain_clients;

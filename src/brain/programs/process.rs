@@ -1,12 +1,13 @@
 //! Runs a harness's program as a child process: newline-delimited JSON over its pipes, timeouts, and its certain end.
 //!
 //! The program's parent is a supervisor, our own binary in a process group of its own ([`supervise`]), which ends all
-//! that the program leaves behind. [`Child`] ends supervisor and program when it is dropped; where we are killed the
-//! supervisor notices; where that is killed too, [`sweep`] finds left processes by a mark in their environment at the
-//! next start. A program is waited for by its process id, since another process may still hold its pipe.
+//! processes that the program leaves behind. [`Child`] ends supervisor and program when it is dropped. If this process
+//! is killed, the supervisor notices and ends the program; if the supervisor is killed too, [`sweep`] finds the left
+//! processes at the next start by a mark in their environment. A program is waited for by its process id, since another
+//! process may still hold its pipe.
 //!
-//! Its environment is ours cleared to what a program needs, so that neither the bot's token nor other brains' keys
-//! are in it; keys go in by the environment alone, never by arguments.
+//! The program's environment holds only the variables that it needs, so neither the bot's token nor other brains' keys
+//! are in it; a key is passed by the environment alone, never by arguments.
 
 mod environment;
 mod orphans;

@@ -1,11 +1,11 @@
 //! Writes questions to the inbox, a note with a line for each thing that could be remembered, and carries out a
 //! person's answers.
 //!
-//! The note is the whole state ([`crate::format::candidate`]). Keeping a line writes the fact into `MEMORY.md` with a
-//! link to where it was said and then takes the line out: two notes, one [`OPERATION`], which `undo` takes back
-//! together. A crash between the two leaves both; the next look finds the fact there and only takes the line out, in
-//! the same operation, which bears the line's id. A tick is put back to an empty box in between, passed over by `undo`,
-//! so that what `undo` brings back is a question, not a tick that would be carried out once more.
+//! The note is the whole state ([`crate::format::candidate`]). Keeping a line takes two edits with one [`OPERATION`],
+//! which `undo` takes back together: the fact is written into `MEMORY.md` with a link to its source, then the line is
+//! removed from the inbox. After a crash between the two the next run finds the fact in `MEMORY.md` and only removes
+//! the line, in the same operation, since that bears the line's id. A tick is first put back to an empty box, by an
+//! edit that `undo` passes over, so that `undo` restores a question and not a tick that would be carried out again.
 
 use jiff::Timestamp;
 use serde::Serialize;

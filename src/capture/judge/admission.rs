@@ -1,8 +1,8 @@
 //! Decides whether a candidate is let in, by the scores of source 002 (AMAC-v1, the balanced preset).
 //!
-//! One function a formula, each with its source in its comment; the tests compare them with values worked out by hand.
-//! Where the score lies between the two thresholds the source leaves the decision open. Here a person is asked, and
-//! `[capture] auto` doesn't count: only what scores [`ADMIT`] or more may be let in unasked.
+//! Each formula is one function with its source in its comment; the tests compare them with values worked out by hand.
+//! For scores between the two thresholds the source leaves the decision open. This program asks a person then, and
+//! `[capture] auto` doesn't apply: only a score of [`ADMIT`] or more may be let in without a question.
 
 use std::collections::HashSet;
 

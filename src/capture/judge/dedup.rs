@@ -1,8 +1,9 @@
 //! Finds duplicates within a batch and among known facts, and decides a candidate's effect on a known fact.
 //!
-//! The thresholds and the rules of the categories are source 002's ("Auto-capture"). Where a brain was asked, its word
-//! decides within the rule of the category; else the words do ([`verdict_by_words`]): a candidate without news is skipped,
-//! another value of the same thing replaces the fact, more about it is added. Pure; vectors are unit length.
+//! The thresholds and the rules of the categories are source 002's ("Auto-capture"). A brain's verdict, if one was
+//! asked, counts within the rule of the category; otherwise the words decide ([`verdict_by_words`]): a candidate
+//! without news is skipped, another value of the same thing replaces the fact, more about the same thing is added to
+//! it. Pure; vectors are unit length.
 
 use crate::capture::BrainVerdict;
 use crate::format::candidate::Category;

@@ -1,8 +1,8 @@
-//! Finds new turns in logs, by the place up to which each log was read.
+//! Finds new turns in logs, by the position up to which each log was read.
 //!
-//! Logs are only appended to, so one place a log says how far it was read. The places stand in a small file of the
-//! state directory: without it reading begins at the logs' ends of now, and what was asked before stays in the note.
-//! What one person said is a [`PersonTurn`]; what the assistant, a tool or memory said is none.
+//! Logs are only appended to, so one position for each log is enough. The positions stand in a small file of the state
+//! directory. If that file is lost, reading begins at the present ends of the logs; earlier questions are still in the
+//! note. A turn of a person is a [`PersonTurn`]; text of the assistant, of tools and of injected memories gives none.
 
 use std::collections::BTreeMap;
 use std::io::Write;

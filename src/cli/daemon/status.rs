@@ -1,4 +1,4 @@
-//! `status`: prints the daemon's state, the next occurrences, and what waits.
+//! Prints `status`: the daemon's state, the next occurrences, and the messages that wait to be sent.
 
 use std::io::IsTerminal;
 use std::time::Duration;

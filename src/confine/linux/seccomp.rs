@@ -1,7 +1,8 @@
 //! Makes the seccomp filter: the system calls that no process in the box may make.
 //!
-//! A list of what is denied, since programs need most of the rest; what is newer than this list does not exist in the
-//! box. Sockets are denied as such, so that nothing is left of the network even where no namespace can be had.
+//! The filter is a list of denied calls, because programs need most of the others; a call that is newer than the list
+//! fails as unknown. Sockets are denied as such, so that there is no network even on a machine without network
+//! namespaces.
 
 use std::collections::BTreeMap;
 

@@ -1,9 +1,9 @@
 //! Writes the summaries that are due, when a log has grown by enough.
 //!
-//! A message costs one look at its log's size: a log of so many bytes can't hold more tokens than a quarter of them, so
-//! most growth is known to be too little without reading. A log with summaries is read when it grows, to find edited or
-//! deleted events. All else (the start, lost events, a deleted summary) checks every log. One log at a time; no other
-//! part waits for it.
+//! A new message costs one look at its log's size: a log holds at most one token for every four bytes, so a small
+//! growth can't make a summary due, and the log isn't read. A log with summaries is read whenever it grows, to find
+//! edited or deleted events. At the start, after lost events and after a deleted summary every log is checked. One log
+//! is read at a time, and no other part waits for it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{Read, Seek, SeekFrom};

@@ -1,7 +1,7 @@
-//! Restores one line (a reminder by its id, or any line by its place) or one section in a text.
+//! Restores one line (a reminder by its id, or any line by its place) or one section in a text. Pure.
 //!
-//! Pure. The line goes back beside its old neighbours where those still stand, replaces what now has the
-//! same id, and is added at the end where nothing of its surroundings is left.
+//! The line replaces a line with the same id, or goes back beside its old neighbours if they still stand in the text;
+//! if none of them does, it is added at the end.
 
 use super::section::{section, sections};
 use crate::history::read::{body, lines};

@@ -1,8 +1,8 @@
 //! Reverts one change in a text that has changed since. Pure.
 //!
-//! A three-way merge first, and where that finds lines side by side that it can't tell apart, line by line by content (what
-//! the agent added goes if it still stands there exactly once, what it removed comes back beside its old neighbour). If
-//! neither is certain, it is a conflict. Lines of people never change.
+//! A three-way merge is tried first. If lines side by side conflict in it, each line is reverted by its content: a line
+//! that the agent added is removed if it still stands there exactly once, and a line that the agent removed comes back
+//! beside its old neighbour. If neither way is certain, the result is a conflict. Lines of people never change.
 
 use std::collections::{BTreeMap, BTreeSet};
 

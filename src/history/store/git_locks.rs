@@ -1,10 +1,10 @@
 //! Removes git's lock files that a killed process left behind.
 //!
-//! A program that writes `NAME` in a git repository makes `NAME.lock` first. If it is killed there, the file stays, and no
-//! program can write `NAME` again. Our own processes write under the repository's own lock, which the kernel releases with
-//! its process; so a process that holds that lock and finds a `.lock` knows that none of ours made it. A person's own git
-//! may have: its lock stays as long as a process has it open, or while it is young and a git process works in this
-//! repository.
+//! A program that writes `NAME` in a git repository first makes `NAME.lock`. If it is killed then, the file stays, and
+//! no program can write `NAME` again. Processes of this program write only while they hold the repository's own lock,
+//! which the kernel releases when a process ends. So the holder of that lock knows that no running process of this
+//! program made a `.lock` that it finds. A person's own git may have made it: such a file is left alone while a process
+//! has it open, or while it is young and a git process works in this repository.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

@@ -1,8 +1,9 @@
 //! Keeps a list of all snapshots outside the repository, to detect that history was rewritten.
 //!
-//! `history.log` beside `history.git` has a line `TIME WORD ID` for each snapshot and never loses one. A commit's id is a
-//! hash of everything before it: while the branch ends where the list ends, nothing was rewritten. Where it doesn't, and no
-//! interruption of ours explains that, the list records it. It holds no note and no name of one.
+//! `history.log` beside `history.git` has a line `TIME WORD ID` for each snapshot; no line is ever removed. A commit's
+//! id is a hash of everything before it, so as long as the branch ends where the list ends, nothing was rewritten. If
+//! it ends elsewhere, and no interruption of this program explains that, a line records it. The list holds no text and
+//! no name of a note.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};

@@ -1,8 +1,9 @@
-//! Repairs the traces of a killed process: done by each process that takes the repository's lock, before its own work.
+//! Repairs what a killed process left in the repository. Each process does this after it has taken the repository's
+//! lock, before its own work.
 //!
-//! Two checks, a few microseconds together: git's own locks ([`locks`]), and whether the branch ends where our list of
-//! snapshots ends ([`ledger`](crate::history::store::ledger)). A difference that an interruption of ours explains is
-//! repaired; any other is recorded, reported, and left as it is.
+//! There are two checks, a few microseconds together: git's own locks ([`locks`]), and whether the branch ends where
+//! our list of snapshots ends ([`ledger`](crate::history::store::ledger)). A difference that an interruption of this
+//! program explains is repaired; any other is recorded, reported, and left as it is.
 
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions, TryLockError};

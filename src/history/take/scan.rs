@@ -1,7 +1,7 @@
 //! Scans the vault's files for changes against the last snapshot, and for files that must be left out.
 //!
-//! Reads files, writes blobs, moves no branch. What can't be read is never taken for deleted: it keeps
-//! the state that the last snapshot knows, and is listed with the reason.
+//! It reads files and writes blobs, but moves no branch. A file that can't be read never counts as deleted: it keeps
+//! the state of the last snapshot, and is listed with the reason.
 
 use std::collections::BTreeSet;
 

@@ -1,8 +1,8 @@
 //! Appends to a session's log: knows the pieces that the log holds, and adds the others.
 //!
-//! An event's block id is its piece's name ([`crate::hooks::archive::entry`]), so the log alone shows what it holds, and
-//! nothing is added twice, whatever is killed or read again. A process killed within a write leaves the beginning of an
-//! event; the next one recognizes that beginning and writes the rest.
+//! An event's block id is its piece's name ([`crate::hooks::archive::entry`]), so the log itself tells which pieces it
+//! holds, and none is added twice after a crash or a repeated reading. A process that is killed while it writes leaves
+//! the beginning of an event; the next process recognizes that beginning and writes the rest.
 
 use std::collections::HashSet;
 

@@ -2,8 +2,8 @@
 //! it.
 //!
 //! An engine holds a few thousand short texts under ASCII keys. It changes several of them at once or none, and only if
-//! each still stands as its caller saw it. Every value carries a nonce, so comparing by value is enough. An engine never
-//! repeats a change by itself: whether a change whose answer was lost took place is found out by reading.
+//! each still has the value that its caller read. Every value carries a nonce, so comparing values is enough. An engine
+//! never repeats a change by itself: if the answer to a change was lost, reading tells whether the change was made.
 
 pub mod etcd;
 pub mod git;

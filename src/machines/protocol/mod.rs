@@ -1,17 +1,19 @@
 //! Decides what a machine may send and claims next: claims, the lease, takeovers. Pure: entries and clock readings in,
 //! changes out.
 //!
-//! [`Protocol`] is one machine's view. Its caller reads the engine's entries and passes them to [`Protocol::heard`], asks
-//! [`Protocol::attempt`] for the changes to make, and passes what became of them to [`Protocol::answered`]. Directly before
-//! each send it asks [`Protocol::may`] or [`Protocol::is_voice`]; after the channel's yes it calls [`Protocol::told`].
+//! [`Protocol`] is one machine's view. Its caller reads the engine's entries and passes them to [`Protocol::heard`],
+//! asks [`Protocol::attempt`] for the changes to make, and passes the engine's answer to [`Protocol::answered`].
+//! Directly before each send it asks [`Protocol::may`] or [`Protocol::is_voice`]; after the channel has accepted the
+//! message it calls [`Protocol::told`].
 //!
-//! Safety rests on two rules. A right begins, for its holder, before the request that wrote it, and ends at four fifths of
-//! its length; for all others it begins when they first saw it, and ends after its whole length. Both are measured by a
-//! machine's own monotonic clock that counts suspension, so wall clocks are never compared. And each change compares by value
-//! with what stood there, so of two machines that write the same key one loses.
+//! Safety rests on two rules. First, the holder of a right counts it from before the request that wrote it, and only
+//! for four fifths of its length; all others count it from the time at which they first saw it, for the whole length.
+//! Each machine measures by its own monotonic clock that counts suspension, so wall clocks are never compared. Second,
+//! each change compares by value with the entry that it replaces, so of two machines that write the same key one loses.
 //!
-//! - `claims`: deliveries and work of the voice; `lease`: the voice; `presence`: machines that are there, old entries;
-//! - [`value`]: what stands in the entries; `known`: what this machine saw of them; `timing`: lengths of time.
+//! - `claims`: claims for deliveries and for work of the voice; `lease`: the voice; `presence`: the machines that are
+//!   there, and old entries;
+//! - [`value`]: the values of entries; `known`: the entries as this machine read them last; `timing`: durations.
 
 mod claims;
 mod known;

@@ -1,11 +1,12 @@
 //! Produces the results: hits for a question, memories for a prompt, or nothing where confidence is too low.
 //!
-//! - `words`: answers of the index alone, which `words::parsed` finds; `search`: by words and meaning, in the order of
-//!   `search::merge`; [`deep`]: with a reranker's order.
-//! - `given`: memories for a prompt; `judged` rates each find, [`choose`] selects and words them, `past` marks facts
-//!   that no longer hold.
-//! - `ranked`: the best blocks; `finder`: from there back to blocks of a snapshot.
-//! - `hit` and [`snippet`]: the last step, for the returned ones alone. [`ask`]: the same question to a running daemon.
+//! - `search`: answers by words and meaning, in the order that `search::merge` makes; `words`: answers of the index
+//!   alone, whose documents `words::parsed` finds; [`deep`]: answers in the order of a reranker.
+//! - `given`: memories for a prompt; `judged` rates each found block, [`choose`] selects blocks and formats them,
+//!   `past` marks facts that no longer hold.
+//! - `ranked`: the best blocks as the ranking numbers them; `finder`: looks these blocks up in a snapshot.
+//! - `hit` and [`snippet`]: make a returned block a hit with an excerpt. [`ask`]: puts the same question to a running
+//!   daemon.
 
 pub mod ask;
 pub mod choose;

@@ -1,8 +1,8 @@
 //! Compares the sizes and times of all files every three minutes, to report changes without an event.
 //!
 //! A write through a hard link outside of the vault, or into a file that is mapped into memory, gives no event. The
-//! stat of each reported file is kept; a look that finds another one waits for events on their way, and then reports
-//! the file. Pure: stats come in.
+//! last stat of each file is kept; if a poll finds another stat, it waits for events on their way, and then reports the
+//! file. Pure: stats come in.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -1,9 +1,10 @@
 //! Supervises a harness: `vault-agent __supervise PROGRAM ARGUMENTS…` is the process between us and the harness.
 //!
-//! It starts the program, which inherits its pipes, waits for it, and ends all that the program has started before it
-//! ends itself; on Linux also what went into the background or a session of its own, since orphans come to it. Its
-//! parent holds the other end of its standard input. When the parent closes that, the program has five seconds to end
-//! by itself; when the parent died, it has none. So no process outlives us.
+//! The supervisor starts the program, which inherits its pipes, and waits for it. Before the supervisor ends, it ends
+//! all processes that the program has started; on Linux also those in the background or in another session, because
+//! orphans become its children. Its parent holds the other end of its standard input. When the parent closes that, the
+//! program has five seconds to end by itself; when the parent has died, the program is ended at once. So no process
+//! outlives us.
 
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;

@@ -1,7 +1,8 @@
-//! Implements the engine on etcd: transactions of version 3 that compare values, through the JSON gateway of its servers.
+//! Implements the engine on etcd: transactions of version 3 that compare values, through the JSON gateway of its
+//! servers.
 //!
-//! A cluster that was restored from a snapshot has forgotten claims. Its number or its revision tells, and this machine
-//! keeps both: it refuses such a cluster until a person says that it is to be taken as it is.
+//! A cluster that was restored from a backup has lost claims. This machine therefore stores the cluster's id and
+//! revision; it refuses a cluster with another id or a lower revision until a person accepts it.
 //!
 //! - `wire`: bodies and answers. Pure; `client`: several endpoints; this file: the engine.
 

@@ -1,11 +1,14 @@
-//! Implements the engine on a git server: one branch whose one commit is replaced by a push that names the commit it replaces.
+//! Implements the engine on a git server: a branch with one commit, which is replaced by a push that names the commit
+//! it replaces.
 //!
-//! Where a server forbids forced pushes each commit is added to the one before, and each month begins a new branch: the
-//! old one is closed by a commit that names the new one, so both are never written. A state names the states before it
-//! (`state_file`), so a branch that was rewound is refused, and a push whose answer was lost is found again.
+//! If a server forbids forced pushes, each commit is added to the one before instead, and each month begins a new
+//! branch; a commit that names the new branch closes the old one, so both are never written. Each state lists the
+//! states before it (`state_file`), so a branch that was rewound is detected, and a push whose answer was lost is found
+//! again.
 //!
-//! - `state_file`: the file of a state; `branch`: names; `errors`: what git's messages mean. Pure;
-//! - `command`: runs git; `remote`: fetch and push; `seen`: what was seen, on disk; this file: the engine.
+//! - `state_file`: the file of a state; `branch`: names; `errors`: the meaning of git's messages. Pure;
+//! - `command`: runs git; `remote`: fetch and push; `seen`: the states that this machine saw, on disk; this file: the
+//!   engine.
 
 mod branch;
 mod command;

@@ -1,8 +1,8 @@
-//! Reads and writes the one file of a branch: all entries, and the nonces by which a rewound branch is known. Pure.
+//! Reads and writes the one file of a branch: all entries, and the nonces by which a rewound branch is detected. Pure.
 //!
 //! Each state has a generation, one more than the state that it replaced, and a nonce; the last [`RECENT`] nonces stand
-//! in the file. So a machine that knows one of them can tell whether the present state came of it, and whether a push
-//! whose answer was lost took place, also when others have pushed since.
+//! in the file. A machine that knows one of them can tell whether the present state is a successor of the state that it
+//! saw, and whether its own push arrived although the answer was lost, even if others have pushed since.
 
 use std::fmt::Write;
 
