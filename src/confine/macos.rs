@@ -1,8 +1,8 @@
 //! Builds the box on macOS: `sandbox-exec` with a profile of the same rules.
 //!
-//! The profile is made by a pure function, which is tested everywhere; the rest is small, since it was never run where
-//! this was written. There is no way to find processes that left the command's group, nor to count what a command uses:
-//! the box is partial, and says so.
+//! The profile is made by a pure function, which is tested everywhere; the rest is small, because it was written
+//! without a Mac to run it on. macOS has no way to find processes that left the command's group, nor to count what a
+//! command uses: the box is partial, and reports that.
 
 #![cfg_attr(not(target_os = "macos"), allow(dead_code))]
 

@@ -1,9 +1,9 @@
 //! Runs shell commands in a box (a sandbox) that limits files, network, environment and resources.
 //!
-//! [`run`] starts this program again as a helper (`vault-agent __confine`), which restricts itself and then runs `bash
-//! -c COMMAND`. The command reads system programs and the paths that its [`Policy`] names, writes to its scratch folder
-//! alone, has no network unless the policy allows it, a cleared environment, and limits. When it ends, all processes
-//! that it started end. [`enforcement`] tells which of these rules the machine can enforce.
+//! [`run`] starts this program again as a helper (`vault-agent __confine`), which restricts itself and then runs
+//! `bash -c COMMAND`. The command reads system programs and the paths that its [`Policy`] names, writes to its scratch
+//! folder alone, has no network unless the policy allows it, a cleared environment, and limits. When it ends, all
+//! processes that it started end. [`enforcement`] tells which of these rules the machine can enforce.
 //!
 //! - `run`, `policy`, `output`: outside the box: the start, the permissions, the output and the outcome of a command;
 //! - `helper`, `wire`, `capabilities`: the program as its own helper; `gate`: the one connection from the box to

@@ -1,8 +1,8 @@
 //! Runs one turn, from its question to its answer.
 //!
 //! The turn journal is the state. [`Engine::answer`] reads it, does the missing steps, and writes each step before its
-//! effect; called again after a crash it continues from there. A brain that fails is followed by the next one of the
-//! chain, which is given the rounds of tools of the journal. At the end of the chain memory answers, with one sentence
+//! effect; called again after a crash it continues from there. If a brain fails, the next one of the chain gets the
+//! rounds of tools that the journal holds. If all fail, the answer is made from memory, with one sentence that says
 //! why.
 
 use std::collections::HashSet;

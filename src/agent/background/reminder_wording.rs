@@ -1,9 +1,10 @@
 //! Asks a brain for the wording of a reminder before it is due.
 //!
-//! A pass of the scheduler names what is due within a minute. A brain is asked once for each; its words are kept in the
-//! delivery journal if they say the same ([`crate::deliver::phrase_check`]). The pass that sends never waits for them:
-//! where a brain is late, silent, in cooldown or over its budget, the plain words are sent. The brain is given the
-//! message and its due time; no memory, no tools. The cost is logged in `logs/phrasing/`, for `usage`.
+//! A pass of the scheduler names the reminders that are due within a minute. A brain is asked once for each; its words
+//! are kept in the delivery journal if they say the same as the reminder ([`crate::deliver::phrase_check`]). The pass
+//! that sends never waits for them: if a brain is late, silent, in cooldown or over its budget, the plain words are
+//! sent. The brain gets the message and its due time, no memory and no tools. The cost is logged in `logs/phrasing/`,
+//! for `usage`.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,8 +1,9 @@
 //! Chooses the next brain after a failure, and the length of a failed one's cooldown. Pure: the chain, the health of
 //! brains, the tried ones and the time are values.
 //!
-//! A walk begins with nothing tried and asks [`next`] until there is a reply or no brain is left. [`failed`] takes in
-//! each failure, [`succeeded`] each reply; both change [`BrainHealth`](super::health::BrainHealth), which a store keeps between turns.
+//! A search begins with no brain tried and calls [`next`] until there is a reply or no brain is left. [`failed`]
+//! records a failure, [`succeeded`] a reply; both change [`BrainHealth`](super::health::BrainHealth), which a store
+//! keeps between turns.
 
 use std::time::Duration;
 

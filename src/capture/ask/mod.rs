@@ -1,7 +1,8 @@
 //! Asks through the inbox: a note with a line for each thing that could be remembered.
 //!
-//! - [`inbox`]: asking, and what a person's ticks and words do; [`note`]: the bytes of the note. Pure.
-//! - [`plain_text`]: what was said as plain text.
+//! - [`inbox`]: writes the questions, and carries out a person's ticks and changed words; [`note`]: the bytes of the
+//!   note. Pure.
+//! - [`plain_text`]: a speaker's words as plain text.
 
 mod inbox;
 mod note;

@@ -1,9 +1,9 @@
 //! Finds candidates of a turn by rules alone: statements that are worth keeping for a year, in the speaker's own words.
 //!
-//! A sentence counts where it asks to be remembered, or makes one of the [`statements`] that last; in other languages
-//! than English, if it has one of the phrases of [`offers`]. Only the speaker's own words count: no code, no
-//! quotation, no question, no secret. A long message is a task or pasted text, and is looked through for what asks to
-//! be remembered alone. The sentence is taken as it stands, without a leading `remember that`. Pure.
+//! A sentence is a candidate if it asks to be remembered, or makes one of the lasting [`statements`] (in languages
+//! other than English, if it has one of the phrases of [`offers`]). Code, quotations, questions and secrets are never
+//! candidates. A long message is a task or pasted text; only sentences that ask to be remembered are taken from it. The
+//! sentence is kept as it stands, without a leading `remember that`. Pure.
 
 use jiff::civil::Date;
 

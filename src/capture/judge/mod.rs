@@ -1,7 +1,7 @@
 //! Decides about candidates: duplicates, scores, effects on known facts. Pure: candidates and known facts come in;
 //! questions go out.
 //!
-//! - [`dedup`]: duplicates, and what a candidate does to a known fact;
+//! - [`dedup`]: duplicates, and a candidate's effect on a known fact;
 //! - [`admission`]: the scores that let a candidate in; [`propose`]: both, for one turn;
 //! - [`measures`]: figures of it, printed by hand.
 

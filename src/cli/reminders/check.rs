@@ -1,7 +1,8 @@
-//! `check`: prints every line that looks like one of ours and isn't understood, or lies where it is never delivered.
+//! Runs `check`: prints every line that looks like a line of this program and isn't understood, or that stands in a
+//! note from which it is never delivered.
 //!
-//! Other programs' tasks that are not delivered (their form is not in `[reminders] also`), and tasks delivered without a
-//! time of day, are listed once a note. They are no fault, and the exit code stays 0 for them.
+//! Other programs' tasks that are not delivered (their syntax is not in `[reminders] also`), and tasks delivered
+//! without a time of day, are listed once a note. They are no fault, and the exit code stays 0 for them.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Component, Path, PathBuf};

@@ -1,8 +1,8 @@
 //! Reads `[machines]`: the store through which several machines with one vault agree which of them sends, answers and
 //! runs routines.
 //!
-//! The table travels with the vault, so it says the same on every machine; what is a machine's own is its name
-//! ([`machine_name`]) and the password file.
+//! The table travels with the vault, so it is the same on every machine. Only the machine's name ([`machine_name`]) and
+//! the password file belong to one machine.
 
 use std::collections::BTreeSet;
 

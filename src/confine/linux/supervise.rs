@@ -1,8 +1,8 @@
 //! Runs the helper outside the box: builds the box, watches it, ends it.
 //!
 //! It ends the box when the command is over, when a limit is reached, and when the program that started it closes its
-//! socket, which the kernel does for a program that is killed. If the helper itself is killed, the process in the box
-//! is, by its parent-death signal, and with it its process namespace.
+//! socket (the kernel closes it if that program is killed). If the helper itself is killed, the first process in the
+//! box is killed by its parent-death signal, and with it all of its process namespace.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;

@@ -1,11 +1,11 @@
 //! Separates an agent's answer from its other words. Pure.
 //!
 //! Adapters put notes of their own ("Model metadata for … not found.") into the same chunks as the model's words, and
-//! the protocol doesn't mark them. Three rules, from what known adapters do:
+//! the protocol doesn't mark them. Three rules follow from the behaviour of known adapters:
 //! - Words before the last tool, thought or plan are no answer.
-//! - Where chunks name their message, the answer is the last named message.
-//! - Else a first chunk is a note where it is a whole sentence and the next one begins with a new word and no space.
-//!   (A model's own chunks join to a text.)
+//! - If chunks name their message, the answer is the last named message.
+//! - Otherwise the first chunk is a note if it is a whole sentence and the next chunk begins with a new word and no
+//!   space. (A model's own chunks join to a text.)
 
 /// The words since the model last did something else.
 #[derive(Debug, Default)]
