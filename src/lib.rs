@@ -1,4 +1,4 @@
-//! The library behind the one binary: a personal agent with Markdown notes as its only database.
+//! Contains the whole program behind the one binary: a personal agent with Markdown notes as its only database.
 //!
 //! The rooms of this crate are listed from the pure core outwards; a room uses only rooms above it. `ARCHITECTURE.md`
 //! states the invariants of each.

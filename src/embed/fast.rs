@@ -1,5 +1,6 @@
-//! Hashes words for tables: one multiplication for eight bytes, in place of a keyed hash. Only for our own tables,
-//! which no outside text can make large.
+//! Hashes words for tables: one multiplication for eight bytes, in place of a keyed hash.
+//!
+//! It serves only tables of this program whose size outside text can't determine.
 
 use std::hash::{BuildHasherDefault, Hasher};
 

@@ -1,8 +1,8 @@
 //! Takes the locks that allow one daemon a vault; the kernel releases them when their holder ends.
 //!
-//! The one in the state directory holds the daemon's process id. The other is on the vault's own folder, without a file
-//! in it, and keeps out a daemon with another state directory, which would send everything again. A file system without
-//! such locks has no second one, and neither works across machines: there `[schedule] host` decides.
+//! The lock in the state directory holds the daemon's process id. A second lock, on the vault's own folder and without
+//! a file in it, keeps out a daemon with another state directory, which would send everything again. Some file systems
+//! don't support the second lock. Neither lock works across machines: there `[schedule] host` decides.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, Write};

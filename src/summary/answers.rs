@@ -1,4 +1,4 @@
-//! Answers questions about summaries: one by its id, its sources, a search, the proof of all.
+//! Answers requests about summaries: shows one by its id, its sources, searches them, and verifies all.
 
 use jiff::Timestamp;
 use serde::Serialize;

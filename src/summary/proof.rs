@@ -1,4 +1,4 @@
-//! Proves summaries against the bytes of their log, and lists what is wrong with them. Pure.
+//! Verifies summaries against the bytes of their log, and lists the faults. Pure.
 
 use super::window::{PlacedSummary, Window};
 use crate::format::summary::SummaryKind;

@@ -1,4 +1,4 @@
-//! Measures the rules on labelled messages, whose texts aren't in the repository: see `labels/README.md`.
+//! Measures the rules of capture on labelled messages, whose texts aren't in the repository: see `labels/README.md`.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,5 @@
-//! Detects that standard output has lost its reader: `vault-agent run | head` ends with its reader, quietly.
+//! Detects that the program which reads standard output has ended, as in `vault-agent run | head`; the daemon then ends
+//! quietly.
 //!
 //! Only a pipe can lose its reader. Due items that were not sent stay due for the next start.
 

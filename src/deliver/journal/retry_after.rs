@@ -1,6 +1,7 @@
-//! Records pauses that a place asked for. No pass and no process sends anything there before a pause ends.
+//! Records pauses that a destination asked for (such as `Retry-After`). No pass and no process sends anything to it
+//! before its pause ends.
 //!
-//! The pause belongs to the place, not to the message: a refused message keeps its position before later ones.
+//! The pause belongs to the destination, not to the message: a refused message keeps its position before later ones.
 
 use jiff::Timestamp;
 use rusqlite::{Transaction, params};

@@ -1,7 +1,7 @@
 //! Remembers between passes how long a note and its new lines have been unchanged.
 //!
-//! It decides nothing about firing. A due line without an id that was just written fires once it has been the same for
-//! five seconds, or after a minute of changes: a person may still be typing it.
+//! The rules for firing use this but are elsewhere. A due line without an id that was just written fires once it has
+//! been the same for five seconds, or after a minute of changes, since a person may still be typing it.
 
 use std::collections::HashMap;
 

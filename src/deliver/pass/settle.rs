@@ -1,7 +1,7 @@
 //! Writes sent items down in the notes: deletes lines or moves them on, marks blocks, adds ids.
 //!
-//! Each rewrite names a line by its bytes. If those are gone, a person was faster and wins; the journal keeps the key,
-//! so nothing fires again.
+//! Each rewrite names a line by its bytes. If those bytes are gone, a person has changed the line and the rewrite is
+//! dropped; the journal keeps the key, so nothing fires again.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,9 +1,9 @@
 //! Writes the conversation as notes: appends every message of a bound channel, its threads and the owners' DMs to its
 //! log.
 //!
-//! A block's id holds its message's id ([`snowflake`]), so the log alone says what it holds, and repeated events are
-//! written once. Written blocks never change: edits and deletions are further events. Appending reads nothing of the
-//! file, so its cost doesn't grow with the log.
+//! A block's id holds its message's id ([`snowflake`]), so the log itself shows which messages it holds, and repeated
+//! events are written once. Written blocks never change: edits and deletions are further events. Appending reads
+//! nothing of the file, so its cost doesn't grow with the log.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,6 +1,6 @@
 //! Keeps, for each channel, the message up to which its history was read.
 //!
-//! A file in the state directory, which may be lost: without it the logs say where to begin.
+//! The file is in the state directory and may be lost: without it the logs show where to begin.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

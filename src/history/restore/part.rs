@@ -1,7 +1,7 @@
 //! Plans and carries out a restore of a part of a note: a line, a reminder by its id, or a section.
 //!
-//! The plan is a value that is shown first. Carrying it out works it out again from the note's newest bytes, so that a
-//! person's edit meanwhile stays.
+//! The plan is a value that is shown first. When it is carried out, it is computed again from the note's newest bytes,
+//! so that a person's edit meanwhile stays.
 
 use std::ops::ControlFlow;
 

@@ -1,8 +1,8 @@
 //! Detects renames: a file that is gone was renamed if the same text, or nearly, stands at another path.
 //!
-//! Pure but for looking at texts. A file is paired once: with a file of the same content, of the same name
-//! first; else with a file of the same name whose lines are mostly the same, as after a folder was renamed
-//! and the links in it brought up to date.
+//! A file is paired once: first with a file of the same content, preferably of the same name; otherwise with a file of
+//! the same name whose lines are mostly the same, as when a folder was renamed and the links in its notes were updated.
+//! Pure except for reading texts.
 
 use std::collections::{BTreeMap, BTreeSet};
 

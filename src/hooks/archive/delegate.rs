@@ -1,5 +1,7 @@
-//! Chooses the process that archives a session: the daemon if one runs; else the hook itself, while its time lasts; the
-//! rest is done by a process that the hook starts and doesn't wait for.
+//! Chooses the process that archives a session: the daemon if one runs, otherwise the hook itself.
+//!
+//! A hook archives only as long as its time lasts. Then it starts another process for the rest, and doesn't wait for
+//! it.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -2,13 +2,14 @@
 //! conversation.
 //!
 //! The host writes a transcript and calls a hook when it grew. A [`pass`] reads on from where the last one ended and
-//! appends what is new to `logs/claude-code/PROJECT/SESSION.md` ([`session_log`], [`log_paths`]). Results over 16 KB become
-//! [`attachments`] beside the log, secrets are [masked](crate::redact). One line of the transcript is in memory at a time.
+//! appends the new lines to `logs/claude-code/PROJECT/SESSION.md` ([`session_log`], [`log_paths`]). Results over 16 KB
+//! become [`attachments`] beside the log, secrets are [masked](crate::redact). One line of the transcript is in memory
+//! at a time.
 //!
-//! The log itself shows what it holds, so a pass may be killed at any time, repeated, or run twice at once. The next event
-//! of the same session, or of another ([`sweep`]), finishes the work of a killed hook.
+//! The log itself shows which lines it holds, so a pass may be killed at any time, repeated, or run twice at once. The
+//! next event of the same session, or of another ([`sweep`]), finishes the work of a killed hook.
 //!
-//! - `entry`: what one line of a transcript becomes in the log; `line_reader`: the lines of a growing file;
+//! - `entry`: parses a line of a transcript; `line_reader`: the lines of a growing file;
 //! - `read_state`: how far each transcript was read; `log_markers`: the markers in a log;
 //! - `summaries`: summaries before a compaction; `delegate`: the process that archives a session.
 

@@ -1,8 +1,8 @@
-//! Keeps how far each transcript was read: the byte up to which it was read, one small file each in the state
-//! directory.
+//! Records how far each transcript was read, in one small file each in the state directory.
 //!
-//! Disposable: without it a transcript is read from its beginning, and the log shows what it holds already. The files also
-//! list the known transcripts, so that the next session of a project finishes one whose own hooks were killed.
+//! The files are disposable: without them a transcript is read from its beginning, and the log shows which lines it
+//! holds already. They also list the known transcripts, so that the next session of a project finishes one whose own
+//! hooks were killed.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};

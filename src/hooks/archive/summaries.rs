@@ -1,6 +1,6 @@
-//! Summarises a session before the host compacts it, and gives the summary back when the session starts again.
+//! Summarises a session before the host compacts it, and returns the summary to the host when the session starts again.
 //!
-//! These are extracts, which need no model and can't fail; a running daemon's brains write better ones
+//! The summaries are extracts, which need no model and can't fail; the brains of a running daemon write better ones
 //! ([`crate::summary`]). Text that no summary covers yet is extracted on the spot.
 
 use std::time::Instant;

@@ -1,9 +1,9 @@
 //! Decides about texts by their words. Pure: texts in, verdicts and extracts out.
 //!
-//! - [`recall_gate`]: whether a prompt is worth a look into memory;
-//! - [`save_claims`], [`claim_patterns`]: what an assistant says it has saved;
-//! - [`evidence`]: what a turn did that bears such a claim out;
-//! - [`summary`]: what a conversation was answer_subject, extracted and not invented.
+//! - [`recall_gate`]: whether memory is searched for a prompt;
+//! - [`save_claims`], [`claim_patterns`]: claims of an assistant to have saved something;
+//! - [`evidence`]: whether such a claim is true, by the calls of the turn;
+//! - [`summary`]: a summary of a conversation, extracted and not invented.
 //!
 //! [`crate::capture::offers`] decides whether something is worth saving.
 

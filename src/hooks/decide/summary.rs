@@ -1,7 +1,7 @@
 //! Summarises a conversation by extraction: for working memory, and for the day's note.
 //!
-//! The summary lists what was worked on, decisions, preferences, open threads and files, with values verbatim. There is no
-//! model here: sentences and paths are taken as they were said. Pure.
+//! The summary lists work done, decisions, preferences, open threads and files, with values verbatim. No model is
+//! asked; sentences and paths are copied from the conversation. Pure.
 
 use std::path::Path;
 

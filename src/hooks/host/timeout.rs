@@ -1,7 +1,7 @@
 //! Runs a hook's work with a timeout, since the host waits for it.
 //!
-//! The work runs on a thread of its own; the caller gets its answer, or an error if it failed or is late. A late thread is
-//! left behind and ends with the process.
+//! The work runs on a thread of its own; the caller gets its answer, or an error if it failed or is late. A thread that
+//! is late is not stopped; it ends with the process.
 
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! Parses a conversation as the host wrote it: JSON Lines, read from its end.
 //!
-//! The file belongs to the host and may be long, still growing, or of a later version. At most the last megabyte is read
-//! (and, for its beginning, the first part); a line that isn't understood is skipped. Turns of sub-agents, and what the
-//! host says in the user's name, are left out.
+//! The file belongs to the host and may be long, still growing, or of a later version. At most the last megabyte is
+//! read (and, for its beginning, the first part); a line that isn't understood is skipped. Turns of sub-agents, and
+//! texts that the host adds in the user's name, are left out.
 
 use std::collections::HashSet;
 use std::fs::File;

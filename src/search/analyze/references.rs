@@ -1,7 +1,7 @@
 //! Strips references to blocks from a text, because they name a place and no content.
 //!
-//! Every fact that was learned from a conversation carries one, longer than itself. Counted and embedded, it would make
-//! the fact look like any text about files. Pure.
+//! Every fact that was learned from a conversation has such a reference, longer than the fact itself. If it were
+//! counted and embedded, the fact would resemble any text about files. Pure.
 
 use std::borrow::Cow;
 

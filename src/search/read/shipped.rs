@@ -1,7 +1,7 @@
-//! Recognises text that this program wrote into a new vault: template and help. It is no memory and no answer.
+//! Recognises text that this program wrote into a new vault (template and help), so that search leaves it out.
 //!
-//! It is recognised by its words, block by block, and line by line in comments: a person's own lines in such a note
-//! stay, and a moved note is recognised, too.
+//! The text is recognised by its words, block by block, and line by line in comments. So a person's own lines in such a
+//! note are searched, and a moved note is recognised, too.
 
 use std::collections::HashSet;
 use std::ops::Range;

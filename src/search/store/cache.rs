@@ -1,8 +1,9 @@
 //! Opens and manages the folder of the cache: its database, its segment files, its locks, and the snapshots ([`View`])
 //! that queries read.
 //!
-//! A missing, damaged or outdated cache is made new; a full or read-only disk leads to a cache in memory. `certain`
-//! verifies the files by checksums after each commit and on opening; `anew` replaces a damaged cache by an empty one.
+//! A missing, damaged or outdated cache is made new; on a full or read-only disk it is only read, or kept in memory.
+//! `certain` records checksums of the files at each commit and compares them on opening; `anew` replaces a damaged
+//! cache by an empty one.
 
 mod anew;
 mod certain;

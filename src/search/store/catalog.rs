@@ -2,7 +2,8 @@
 //! that scores depend on.
 //!
 //! One transaction here is the commit of both stores: tantivy's segment files never change once written, and a segment
-//! is part of the index exactly if it is in `segments`. A crash leaves files that no row names; they are swept.
+//! is part of the index exactly if it is in the table `segments`. A crash leaves files that no row names; they are
+//! removed later.
 //!
 //! `files` holds the rows of files, `segments` those of segments and of their deleted documents.
 

@@ -1,7 +1,7 @@
 //! Gathers the postings of terms in memory while a segment is written.
 //!
-//! Documents come in order, each with all of its terms. A posting is packed as it comes: the distance from the document
-//! behind the one before it (doubled, plus one where the term occurs more than once, then its count) as numbers of
+//! Documents come in order, each with all of its terms. A posting is packed as it comes: its distance from the document
+//! before, doubled, plus one if the term occurs more than once; in that case the count follows. Numbers are stored
 //! seven bits a byte.
 
 use crate::embed::fast::FastMap;

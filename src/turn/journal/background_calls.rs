@@ -1,5 +1,5 @@
-//! Records the calls of brains that answer no question (choosing memories, wording a reminder), and what a person
-//! decided when a day's budget was used up.
+//! Records the calls of brains that answer no question (choosing memories, wording a reminder), and the events of a
+//! day's budget: a person's decision, and the notice that it is used up.
 //!
 //! Such calls have a table of their own, so that they are not taken for attempts at a turn's answer. A day's budget
 //! counts both kinds.

@@ -1,8 +1,8 @@
 //! Makes the request of an earlier turn again from its log, by the same assembly over the same bytes. Pure.
 //!
-//! The log holds the question, the end of the conversation at that time, the line of facts below the answer (time,
-//! budget, skills), and the injected memories in a folded callout below the question. The caller passes the texts of
-//! notes, skills and tools. Neither state nor cache is read.
+//! The line of facts below the answer names the question, the last block of the request, the time, the budget and the
+//! skills; a folded callout of the log holds the injected memories. The caller passes the texts of notes, skills and
+//! tools, as they are now or were then. Neither state nor cache is read.
 
 use jiff::tz::TimeZone;
 use ulid::Ulid;

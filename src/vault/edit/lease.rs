@@ -1,4 +1,5 @@
-//! Takes the write lease on a file: no other program has it open, and one that opens it waits.
+//! Takes the write lease on a file: the kernel grants it if no other program has the file open, and makes a program
+//! that opens it wait.
 //!
 //! This is the one module of the room with `unsafe` in it, because no safe wrapper of `F_SETLEASE` exists; each block
 //! is one `fcntl` call on a descriptor that a borrow keeps open. When a program opens the leased file the kernel sends

@@ -1,8 +1,7 @@
 //! Decides when a note may be changed by an edit that isn't urgent. Pure: hashes and times come in.
 //!
-//! A person who types saves every few seconds. So a note is left alone until it has been unchanged for 5 s, at most for
-//! a minute after the edit was wanted. An id is given only to a line that read the same at two readings at least 5 s
-//! apart.
+//! A person who types saves every few seconds. So the edit waits until the note has been unchanged for 5 s, but at most
+//! a minute. A line gets an id only if it read the same at two readings at least 5 s apart.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
-//! Decides whether a note is left alone until a person has checked it.
+//! Decides whether an edit of a note is refused until a person has checked the note.
 //!
 //! The editor records the length of each note that it wrote, across processes, in `edits/known.json` of the state
-//! directory. Without that file only the rule about shrinking has less to compare with.
+//! directory. Without that file only the rule about shrinking notes has less to compare with.
 
 use std::{
     collections::BTreeMap,

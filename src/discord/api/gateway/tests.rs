@@ -1,4 +1,4 @@
-//! The promises of `gateway`, case by case.
+//! Tests of `gateway`, case by case.
 
 use super::*;
 

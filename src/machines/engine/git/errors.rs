@@ -1,4 +1,4 @@
-//! Translates git's messages: into one sentence for a person, and whether anything may have happened. Pure.
+//! Translates git's messages into one sentence for a person, and tells whether the remote may have been changed. Pure.
 
 use super::super::EngineError;
 
