@@ -1,7 +1,8 @@
 //! Finds the merge base of a note and its conflict copy in history. Pure.
 //!
-//! No sync tool names it. It is the state from which the copy differs in the fewest lines; of several the oldest,
-//! because a state that is too old brings a removed line back, and one that is too new removes a person's line.
+//! Sync tools don't name the base. This file takes the state of the note from which the copy differs in the fewest
+//! lines, and the oldest of several such states: a base that is too old only brings a removed line back, but one that
+//! is too new removes a person's line.
 
 use std::borrow::Cow;
 

@@ -1,9 +1,9 @@
-//! Merges sync tools' conflict copies into their notes: a plan that is shown first, then one operation that can be
-//! undone.
+//! Merges sync tools' conflict copies into their notes: makes a plan that is shown first, then carries it out as one
+//! operation that can be undone.
 //!
-//! A copy is known by its name. It is merged line by line (`three_way_merge`), with a base from history ([`base`]). The
-//! note is written first, then the copy removed: after a kill in between the merge runs again, and nothing comes twice.
-//! History keeps the copy.
+//! A copy is recognised by its name. It is merged line by line (`three_way_merge`), with a base from history
+//! ([`base`]). The note is written first, then the copy is removed: if the program is killed in between, the merge runs
+//! again, and no line comes twice. History keeps the copy.
 //!
 //! - [`base`]: the base of the merge, and line ends. Pure;
 //! - [`Finder`]: repeated searches for copies, by folders;

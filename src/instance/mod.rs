@@ -1,6 +1,6 @@
-//! Allows one daemon a vault, and stores its report about itself.
+//! Allows one daemon a vault, and stores the daemon's report about itself.
 //!
-//! [`lock`] is taken by the daemon and checked by commands; [`status`] is a file in the state directory. The lock alone
+//! The daemon takes the [`lock`], and commands check it; [`status`] is a file in the state directory. The lock alone
 //! decides whether a daemon runs.
 
 mod lock;

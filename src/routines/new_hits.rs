@@ -2,7 +2,7 @@
 //!
 //! A hit is new if it is dated after the last run, or stands in a note that was changed after it, and the last run did
 //! not find it with the same words. Texts that the routine itself wrote are never new (its note, its logs, its appended
-//! passages, what its tools saved), nor are the agent's answers.
+//! passages, texts that its tools saved), nor are the agent's answers.
 
 use std::collections::HashMap;
 

@@ -1,9 +1,10 @@
-//! Chooses the events of the next summary, and the summaries of one above them. Pure; by sizes alone.
+//! Chooses the events of the next summary, or the summaries that one of a higher level combines. Pure: it decides by
+//! sizes alone.
 //!
-//! The numbers are those of source 002 (phase 2). The last [`TAIL`] events are never summarised. Before them a leaf
-//! takes events from where the last one ended until they hold [`LEAF_TOKENS`]; four summaries of a depth become one of
-//! the next. Where a request grows too large for its brain ([`DueScope::Pressed`]) less is enough. The same events give
-//! the same leaves, so a deleted one comes back as it was.
+//! The numbers are those of source 002 (phase 2). The last [`TAIL`] events are never summarised. Before them a leaf (a
+//! summary of events) begins where the leaf before it ended and takes events until they hold [`LEAF_TOKENS`]; four
+//! summaries of one depth become one of the next. If a request grows too large for its brain ([`DueScope::Pressed`]),
+//! fewer events are enough. The same events give the same leaves, so a deleted leaf comes back as it was.
 
 use std::ops::Range;
 

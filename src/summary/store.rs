@@ -1,7 +1,7 @@
 //! Finds, reads and writes the notes of summaries.
 //!
-//! The summaries of the log `logs/a/b/c.md` stand in the folder `summaries/a/b/c/`. Each call reads what it needs anew:
-//! the notes are the state. Writing goes through the editing engine, and what was written is read back.
+//! The summaries of the log `logs/a/b/c.md` stand in the folder `summaries/a/b/c/`. The notes are the only state, and
+//! each call reads them again. Notes are written through the editing engine, and read back afterwards.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -1,15 +1,15 @@
 //! Finds task lines of other plugins in the vault, reads their times, and does or snoozes one.
 //!
-//! - [`Scanner`] keeps each note's tasks with the note's stat, and reads again only notes whose stat changed. It is a
-//!   cache: without it, all notes are read.
+//! - [`Scanner`] caches each note's tasks with the note's stat, and reads only notes whose stat changed again; without
+//!   the cache all notes are read.
 //! - [`plugins`] reads the plugins' own settings.
-//! - [`TaskRef`] names a task; [`change`] applies Done or Snooze to a note, as its plugin would; `rewrite` moves,
+//! - [`TaskRef`] identifies a task; [`change`] applies Done or Snooze to a note, as its plugin would; `rewrite` moves,
 //!   rewords and removes a task. Pure.
 //! - [`Scanner::later`] computes the further times of a recurring task.
-//! - [`disabled_forms`] counts the tasks of forms that aren't on.
-//! - [`VaultTasks`] lists tasks, and does those changes through the editing engine, one edit each.
+//! - [`disabled_forms`] counts the tasks whose syntax is not enabled in the settings.
+//! - [`VaultTasks`] lists tasks, and makes those changes through the editing engine, one edit each.
 //!
-//! `vault_tasks`, `scanner`, `task_ref`, `told_lines`, `error` hold these; `note` has the tasks that are notes.
+//! These are in `vault_tasks`, `scanner`, `task_ref`, `told_lines` and `error`; `note` has the tasks that are notes.
 //!
 //! Never here: the decision to notify (that is `deliver`), and a write that no person asked for.
 

@@ -1,8 +1,8 @@
-//! Applies the day's budgets to a turn: leaves out brains whose budget is used up, asks a person whether to go on where
-//! none is left, and queues the notices.
+//! Applies the day's budgets to a turn: leaves out brains whose budget is used up, asks a person whether to go on if no
+//! brain is left, and queues the notices.
 //!
 //! A person's decision is kept in the turn journal and holds for the day. An open question delays a turn for about a
-//! second; then memory answers, and a task in the background waits for the decision.
+//! second; then the answer is made from memory, and a task in the background waits for the decision.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,6 +1,7 @@
 //! Builds the namespaces and the root of the box: system, readable paths, the scratch, nothing else.
 //!
-//! Everything but the scratch is read-only for its owner, too: Landlock says nothing of modes, owners and times.
+//! All mounts but the scratch are read-only even for the files' owner, because Landlock doesn't restrict changes of
+//! modes, owners and times.
 
 use std::collections::HashSet;
 use std::io;

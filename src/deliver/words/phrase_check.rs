@@ -1,9 +1,9 @@
 //! Checks that a brain's phrase for a reminder says the same as the reminder. Pure.
 //!
-//! The check needs no understanding of language. It compares what a person would miss: names (every word with a capital
-//! letter, the first one in any case), numbers, dates and times in their order, quotes, links, mentions, ids, and whole
-//! words of scripts without capitals. Nothing of that kind may be added either, nor a "not" or a "tomorrow". Only small
-//! words may differ. If the check fails, the plain text is sent.
+//! The check needs no understanding of language. It compares the parts whose loss a person would notice: names (every
+//! word with a capital letter, the first one in any case), numbers, dates and times in their order, quotes, links,
+//! mentions, ids, and whole words of scripts without capitals. No such part may be added either, nor a "not" or a
+//! "tomorrow". Only small words may differ. If the check fails, the plain text is sent.
 
 use std::collections::HashSet;
 

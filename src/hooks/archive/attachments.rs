@@ -1,4 +1,5 @@
-//! Writes attachments of a log: results that are too large for it, or no text, as files beside it, named by their SHA-256.
+//! Writes attachments of a log: results that are too large for the log or are no text become files beside it, named by
+//! their SHA-256.
 
 use sha2::{Digest, Sha256};
 

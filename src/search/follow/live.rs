@@ -1,12 +1,12 @@
 //! Follows the vault in the daemon: commits changes, and proves the cache's freshness to other processes.
 //!
-//! The follower holds `live.lock` as long as it lives and keeps the file `live` up to date: the files that changed on
-//! disk and are not committed yet. A query in another process trusts that file only while the lock is held and the file
-//! is fresh (the thread that does the work touches it every two seconds), and only once the watcher has proved that it
-//! has seen everything before the question: the query makes a cookie, a file in [`cookies`], which is removed when all
-//! earlier events are reported and published. The proof is valid for one build of the index: one that was rebuilt since
-//! (after damage, or by `reindex`) may be empty. Without the proof a query checks every file itself. So a dead, hung or
-//! late watcher costs time, never an answer.
+//! The follower holds `live.lock` as long as it lives. It keeps the file `live` up to date: the files that changed on
+//! disk and are not committed yet. A query in another process trusts that file under three conditions: the lock is
+//! held; the file is fresh (the thread that does the work touches it every two seconds); and the watcher has seen
+//! everything before the question. For the last one the query makes a cookie, a file in [`cookies`], which is removed
+//! when all earlier events are reported and published. The proof is valid for one build of the index, because an index
+//! that was rebuilt since (after damage, or by `reindex`) may be empty. Without the proof a query checks every file
+//! itself, so a dead, hung or late watcher costs time, never an answer.
 //!
 //! [`vouch`] reads the follower's file and leaves the cookie.
 

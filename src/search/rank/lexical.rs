@@ -1,9 +1,10 @@
-//! Computes the signals from words: where the question's terms occur, alone, beside each other, and around.
+//! Computes the signals from words: the question's terms in a block alone, beside each other, and in the blocks around
+//! it.
 //!
 //! There are three passes. The first reads the postings of each term. The second, which needs each term's frequency in
 //! the scope, adds up the values of every block and note. The third divides each sum by its maximum. All three go layer
-//! by layer, because a note's blocks are in one layer: memory stays small and the cores share the layers. A turn's
-//! terms count for the turns around it, too; a block of a note counts for itself alone.
+//! by layer (a layer is one part of the corpus, with whole notes): memory stays small, and the cores share the layers.
+//! A turn's terms count for the turns around it, too; a block of a note counts for itself alone.
 
 use crate::search::analyze::stems::Shape;
 use crate::search::cores::share;

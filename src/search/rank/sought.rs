@@ -1,9 +1,9 @@
-//! Expands a question for notes: each of its words with the terms that stand for it, and the characters of scripts
-//! written without spaces.
+//! Expands a question's words for the ranking of notes: each word with the terms that stand for it, and the characters
+//! of scripts written without spaces.
 //!
 //! A word stands for itself, for words that look like it ([`crate::search::retrieve::alike`]) and, less, for words that
-//! mean nearly the same. Function words of the question's language are left out, and so are common words among many
-//! blocks that only look like a word.
+//! mean nearly the same. Function words of the question's language are left out. So are look-alikes that are common, if
+//! there are many blocks.
 
 use crate::search::analyze::function_words;
 use crate::search::cores::share;

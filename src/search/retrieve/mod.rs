@@ -1,9 +1,11 @@
 //! Finds the blocks that may answer.
 //!
-//! By words of the index: [`terms`] (with the weights of title and headings beside the text), `filter` and [`bm25`]
-//! over a view's postings. For ranking: `candidates` (the blocks of a scope, and their statistics), `scope` (the
-//! positions of a question's terms), `alike` (words of the vault that look like one of the question's), `mended` (its
-//! typing errors, corrected by them), `nearest` and `cosines` (vectors), `around` (turns beside a turn).
+//! - In the index, by words: [`terms`] (the terms of a query, with weights for text, title and headings), `filter`, and
+//!   [`bm25`] over a view's postings.
+//! - For the ranking, in the corpus: `candidates` (the blocks of a scope, with statistics), `scope` (the positions of a
+//!   question's terms), `typed` (the blocks with a typed word), `alike` (words of the vault that look like a word of
+//!   the question), `mended` (corrects typing errors of the question), `nearest` and `cosines` (vectors), `around` (the
+//!   turns beside a turn).
 
 pub mod bm25;
 pub mod terms;

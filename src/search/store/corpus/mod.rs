@@ -1,10 +1,11 @@
-//! Stores the ranking's data on the vault's blocks: terms, shapes, speakers, times, built-in vectors.
+//! Stores the ranking's data on the vault's blocks: terms, shapes of sentences, speakers, times, built-in vectors.
 //!
-//! - [`blocks`] is the corpus: the blocks of all segments. `neighbours` are the blocks beside a block.
-//! - [`rows`] is the file beside a segment: [`meta`] is the data of a block, [`code`] a vector in 64 bytes. [`grow`]
-//!   computes both of a note's blocks (`memory`: its cache of words). Terms are in the segment's field `rank`, `times`
-//!   reads their counts.
-//! - [`vectors`] and [`matrix`] keep and compare the vectors of external models; `wide` is the loop for it.
+//! - [`blocks`]: the corpus, which is the blocks of all segments; `neighbours`: the blocks beside a block.
+//! - [`rows`]: the file beside a segment, with the fixed-size data of each block ([`meta`]) and its vector in 64 bytes
+//!   ([`code`]). [`grow`] computes these for a note's blocks (`memory`: its cache of words). Terms are in the segment's
+//!   field `rank`; `times` reads their counts.
+//! - [`vectors`] and [`matrix`] store and compare the vectors of external models; `wide` has the loops that compare
+//!   vectors.
 pub mod blocks;
 pub mod code;
 pub mod grow;
