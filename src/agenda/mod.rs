@@ -1,6 +1,7 @@
 //! Lists coming and past reminders, follow-ups, tasks of other plugins and routines.
 //!
-//! It reads the vault's notes anew and, for the past, the delivery journal. It writes nothing and notifies no one.
+//! Each call reads the vault's notes again and, for the past, the delivery journal. Nothing is written, and no
+//! notification is sent.
 //! - [`coming`](mod@coming): the next few, for `status` and Discord's `/status`;
 //! - [`range`](mod@range): all of some days, with repeats, for `agenda` and a calendar; [`past`]: past deliveries;
 //!   [`runs`]: routines; [`entry`], [`window`]: the parts of an agenda.

@@ -1,7 +1,7 @@
 //! Adds a pattern to `[assistant] allow` in the text of a settings file. Pure.
 //!
-//! It is an insertion into the text, so that comments and layout stay as they are. Whether it came out right is
-//! checked: the new text has to mean the old settings with that pattern, and nothing else.
+//! The pattern is inserted into the text, so that comments and layout stay as they are. The result is checked: the new
+//! text must mean the old settings with that pattern, and nothing else.
 
 use std::ops::Range;
 

@@ -1,7 +1,7 @@
 //! Does, snoozes, skips, moves, changes or removes a due item for a person.
 //!
-//! It makes the same calls as `remind`. A form brings the line that it was made for (`was`); if the line has changed
-//! since, nothing is done, and the answer shows the present line.
+//! The same functions are called as by `remind`. A form contains the line that it was made for (`was`); if the line has
+//! changed since, nothing is done, and the answer shows the present line.
 
 use jiff::SignedDuration;
 use jiff::civil::DateTime;

@@ -1,9 +1,9 @@
 //! Writes working memory from a conversation: the state from which the next session continues.
 //!
-//! It is written when a window ends, after a summary, and after a coding agent's host has compacted a session. A brain
-//! writes it, with the prompt for personal assistants of the second source document; without a brain, or without a
-//! reply, it is an extract, which can't fail. It replaces the text before it, expires after some days and has a budget
-//! ([`crate::memory::working`]). While no namespace is set, nothing is written.
+//! Working memory is written when a window ends, after a summary, and after a coding agent's host has compacted a
+//! session. A brain writes it, with the prompt for personal assistants of the second source document; without a brain,
+//! or without a reply, an extract takes its place, which can't fail. The new text replaces the one before it, expires
+//! after some days and has a budget ([`crate::memory::working`]). While no namespace is set, nothing is written.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! Shows the progress of long work in one message, which is edited as the work goes on and deleted before the answer.
 //!
-//! It appears after 20 s and is edited seldom. Its nonce is the turn's, so that after a restart within Discord's window
-//! the same message is used. It is not part of the conversation: the log never holds it.
+//! The message appears after 20 s and is edited seldom. Its nonce is the turn's, so that after a restart within
+//! Discord's window the same message is used. The message is not part of the conversation: the log never holds it.
 
 use std::sync::Arc;
 use std::time::Duration;
