@@ -153,6 +153,29 @@ fn the_voice_rewrites_the_line_of_a_teller_that_is_away_as_it_would_have() {
     assert_eq!(several.told().len(), 1);
 }
 
+/// While the engine is out of reach nobody can be seen: that says nothing of the teller.
+#[test]
+fn a_teller_is_not_away_because_the_engine_was() {
+    let weekly = line("2026-12-01", "09:30", "daily", "Pills", &id('B'));
+    let mut several = Several::new(2, "2026-12-01T09:29:00Z", &weekly);
+    through_the_minute(&mut several);
+    several.settle();
+    assert_ne!(several.all[0].read(), weekly);
+    several.engines.iter().for_each(|engine| engine.cut(true));
+    several.at("2026-12-01T09:44:00Z");
+    several.ask(1);
+    several.engines.iter().for_each(|engine| engine.cut(false));
+    for now in ["09:44:10", "09:44:40", "09:49:00", "09:54:00", "09:55:00"] {
+        several.at(&format!("2026-12-01T{now}Z"));
+        several.ask(1);
+        several.all[1].tick();
+        several.ask(1);
+        let is_away = now == "09:55:00";
+        assert_eq!(several.all[1].read() == weekly, !is_away, "{now}");
+    }
+    assert_eq!(several.told().len(), 1);
+}
+
 /// The first pass after a suspension comes before the machine has heard of anything.
 #[test]
 fn a_machine_that_wakes_up_tells_only_what_it_still_holds() {
@@ -426,6 +449,26 @@ fn a_machine_whose_copy_lags_writes_after_the_one_that_told_before_it() {
     assert_eq!(several.told().len(), 2);
     assert_eq!((several.all[0].read().as_str(), several.all[1].read()), ("", tea() + &coffee));
     // The sync tool brings what the first one wrote, and finds no change on the other side.
+    several.all[1].write(&coffee);
+    several.settle();
+    assert_eq!((several.told().len(), several.all[1].read().as_str()), (2, ""));
+}
+
+/// Each tells a line of its own when the engine is back, long after both were due.
+#[test]
+fn a_machine_whose_copy_lags_writes_after_the_one_that_told_late() {
+    let coffee = line("2026-12-01", "09:31", "none", "Coffee", &id('B'));
+    let mut several = Several::new(2, "2026-12-01T09:28:00Z", &(tea() + &coffee));
+    several.all[0].write(tea());
+    several.settle();
+    several.engines.iter().for_each(|engine| engine.cut(true));
+    several.at("2026-12-01T09:47:00Z").settle();
+    assert_eq!(several.told().len(), 0);
+    several.engines.iter().for_each(|engine| engine.cut(false));
+    several.at("2026-12-01T09:48:00Z").settle();
+    several.at("2026-12-01T09:48:30Z").settle();
+    assert_eq!(several.told().len(), 2);
+    assert_eq!((several.all[0].read().as_str(), several.all[1].read()), ("", tea() + &coffee));
     several.all[1].write(&coffee);
     several.settle();
     assert_eq!((several.told().len(), several.all[1].read().as_str()), (2, ""));

@@ -41,6 +41,8 @@ pub struct Known {
     entries: BTreeMap<String, Seen>,
     /// When all of them were last read.
     read: Option<Duration>,
+    /// Since when they have been read without a long pause.
+    steady: Option<Duration>,
 }
 
 impl Known {
@@ -52,6 +54,11 @@ impl Known {
     /// When all entries were last read.
     pub fn read_at(&self) -> Option<Duration> {
         self.read
+    }
+
+    /// Since when all entries have been read again and again, with no pause longer than [`Known::heard`] allows.
+    pub fn steady_since(&self) -> Option<Duration> {
+        self.steady
     }
 
     /// The value at a key.
@@ -96,11 +103,14 @@ impl Known {
         self.entries.is_empty()
     }
 
-    /// Takes in all entries, which had been read at `now`.
-    pub fn heard(&mut self, entries: Entries, now: Duration) {
+    /// Takes in all entries, which had been read at `now`. Those before count as long as they are no older than `pause`.
+    pub fn heard(&mut self, entries: Entries, now: Duration, pause: Duration) {
         self.entries.retain(|key, _| entries.contains_key(key));
         for (key, value) in entries {
             self.put(key, Some(value), now);
+        }
+        if self.read.is_none_or(|before| before + pause < now) {
+            self.steady = Some(now);
         }
         self.read = Some(now);
     }

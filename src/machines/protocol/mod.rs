@@ -236,7 +236,7 @@ impl Protocol {
         } else if entries.iter().any(|(key, value)| self.is_of_twin(key, value)) {
             self.twin = Some(clock);
         }
-        self.known.heard(entries, clock);
+        self.known.heard(entries, clock, self.timing.pause());
         for attempt in std::mem::take(&mut self.doubt) {
             self.adopt(&attempt);
         }

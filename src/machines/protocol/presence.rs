@@ -92,10 +92,12 @@ impl Protocol {
         (namesake && is_there).then(|| Problem::SameName(self.me.name.clone()))
     }
 
-    /// Whether a machine was not seen for ten minutes, by watching.
+    /// Whether a machine wrote nothing for ten minutes in which this one read the entries all the time. While they are out of
+    /// reach no machine can be seen, which says nothing of it.
     pub fn is_away(&self, name: &str, clock: Duration) -> bool {
-        let seen = self.known.since(&machine_key(name)).or(self.known.read_at());
-        name != self.me.name && seen.is_some_and(|since| clock >= since + AWAY)
+        let is_read = self.known.read_at().is_some_and(|at| clock <= at + self.timing.pause());
+        let seen = self.known.since(&machine_key(name)).max(self.known.steady_since());
+        name != self.me.name && is_read && seen.is_some_and(|since| clock >= since + AWAY)
     }
 
     /// The machine that sent what has this key, and when that was written down by that machine's wall clock, in seconds since 1970.

@@ -31,6 +31,11 @@ pub fn usable(length: Duration) -> Duration {
 }
 
 impl Timing {
+    /// The longest time between two looks of a machine that can look: the answer to one may come late.
+    pub fn pause(&self) -> Duration {
+        self.look + Duration::from_secs(15)
+    }
+
     /// Over a git server: few requests.
     pub const GIT: Timing = Timing {
         lease: Duration::from_secs(300),

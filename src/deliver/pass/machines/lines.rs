@@ -106,18 +106,22 @@ pub(in crate::deliver::pass) fn awaited(
     if !machines.has_looked() {
         return vec![Timestamp::MIN];
     }
-    let is_late = |at: &Timestamp| at.duration_until(now).abs() <= PATIENCE;
-    // A mark that a machine made late says nothing of when it told: that was not before it was due.
     let rows = plan.settles.iter().map(|settle| &settle.row);
     let rows = rows.chain(plan.delivered.iter().map(|settle| &settle.row));
-    let told = rows.filter(|row| {
+    let of_machines_there = rows.filter(|row| {
         row.sender_machine.as_ref().is_some_and(|sender_machine| !machines.is_away(sender_machine))
+    });
+    let told = of_machines_there.filter(|row| {
+        // The mark of a delivery that was late is younger than its due time.
+        let marked = row.attempted.map_or(row.fact.due, |at| at.max(row.fact.due));
+        marked.duration_until(now).abs() <= PATIENCE
     });
     let is_others = |fire: &&Fire| {
         occurrence(context, fire).claims.iter().any(|claim| machines.is_claimed_elsewhere(claim))
     };
     let begun = plan.fires.iter().filter(is_others).map(|fire| fire.fact.due);
-    told.map(|row| row.fact.due).chain(begun).filter(is_late).collect()
+    // A mark that a machine made late says nothing of when it told: that was not before it was due.
+    told.map(|row| row.fact.due).chain(begun).collect()
 }
 
 /// Tells the others which notes this machine has.
