@@ -200,7 +200,7 @@ fn foreign_tasks(
         let reason = match dated.len() {
             1 => format!("a task with a date of another program (`{}`) is not told", first.mark),
             count => format!(
-                "{count} tasks with dates of other programs are not delivered, from this line on (`{}`)",
+                "{count} tasks with dates of other programs are not told, from this line on (`{}`)",
                 first.mark
             ),
         };
@@ -232,9 +232,9 @@ fn non_utf8_tasks(workspace: &Workspace, path: &NotePath, bytes: &[u8]) -> Optio
     let all = dated_tasks::unreadable(bytes);
     let first = all.first()?;
     let reason = match all.len() {
-        1 => format!("a task with a date (`{}`) is not delivered: its line is not valid UTF-8", first.mark),
+        1 => format!("a task with a date (`{}`) is not told: its line is not valid UTF-8", first.mark),
         count => format!(
-            "{count} tasks with dates are not delivered, from this line on (`{}`): their lines are not valid UTF-8",
+            "{count} tasks with dates are not told, from this line on (`{}`): their lines are not valid UTF-8",
             first.mark
         ),
     };
