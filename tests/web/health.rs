@@ -2,7 +2,7 @@
 
 use crate::sample::Sample;
 use crate::served::{LISTEN, Served};
-use crate::support::TestVault;
+use crate::support::{TestVault, until};
 
 #[test]
 fn health_says_what_doctor_says_and_ends_a_session() {
@@ -29,6 +29,41 @@ fn health_says_what_doctor_says_and_ends_a_session() {
     let id = health["sessions"][0]["id"].as_str().unwrap();
     visitor.submit(&visitor.form("/health", "end", id)).is(303);
     visitor.get("/health").is(401);
+}
+
+/// The store may be anybody's who stole it: its words are plain text.
+#[test]
+fn other_machines_are_listed_and_their_words_are_plain_text() {
+    use std::process::Command;
+    use vault_agent::machines::engine::git::{GitEngine, GitPlace};
+    use vault_agent::machines::engine::{Change, Engine};
+
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("voice.git");
+    let Ok(made) = Command::new("git").args(["init", "--bare", "-q"]).arg(&store).status() else { return };
+    assert!(made.success());
+    let remote = format!("file://{}", store.display());
+    let mut vault = TestVault::new("");
+    vault.write("vault-agent.toml", format!("{LISTEN}[machines]\nengine = \"git\"\nremote = \"{remote}\"\n"));
+    vault.env("VAULT_AGENT_MACHINE", "server");
+    vault.env("VAULT_AGENT_NOW", "2026-12-01T09:00:00Z@60");
+    let (out, err) = (std::process::Stdio::null(), std::process::Stdio::null());
+    let mut daemon = vault.command(&["run"]).stdout(out).stderr(err).spawn().unwrap();
+    let machines = || vault.run(&["--json", "status"]).json()["daemon"]["machines"].clone();
+    until("the server is the voice", || machines()["voice"] == "server");
+    let place = GitPlace::new(&remote, folder.path().to_owned()).unwrap();
+    let engine = GitEngine::new(place, std::sync::Arc::new(vault_agent::clock::SystemClock));
+    let value = r#"{"machine":"X","nonce":"n","version":"<b>1</b> **2**","clock_ms":0}"#.to_owned();
+    let key = "machine/laptop".to_owned();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(engine.swap(&[Change { key, expected: None, value: Some(value) }])).unwrap();
+    until("the daemon saw it", || machines()["machines"].as_array().is_some_and(|all| all.len() == 2));
+    let served = Served::start(&vault);
+    let page = served.visitor().get("/health").is(200).text();
+    daemon.kill().unwrap();
+    daemon.wait().unwrap();
+    assert!(page.contains("the voice") && page.contains("laptop"), "{page}");
+    assert!(page.contains("&lt;b&gt;1&lt;/b&gt; **2**") && !page.contains("<b>1</b>"), "{page}");
 }
 
 #[test]

@@ -25,7 +25,7 @@ impl Remind<'_> {
         let written = self.reminders().skip_next(id, self.workspace.clock.now(), self.context.origin())?;
         let local = next_of(&written);
         let said = local.and_then(|local| self.confirmation(local, line.reminder.recur));
-        self.report_change("skipped", &written, said)
+        self.report_change("skipped", &written, said.as_deref())
     }
 
     pub(super) fn move_next(&self, id: &str, when: &str) -> CommandResult {
@@ -51,7 +51,7 @@ impl Remind<'_> {
             Some(line_text) => WrittenReminder { id: id.to_owned(), line_text },
             None => self.reminders().move_next(id, local, now, self.context.origin())?,
         };
-        self.report_change("moved", &written, self.confirmation(local, Recur::None))
+        self.report_change("moved", &written, self.confirmation(local, Recur::None).as_deref())
     }
 
     pub(super) fn preview(

@@ -182,7 +182,7 @@ impl Remind<'_> {
         check_message(message)?;
         let draft = Draft { local: meaning.local, recur, msg: message.to_owned() };
         let written = self.reminders().add(&draft, self.context.origin())?;
-        self.report_change("added", &written, self.confirmation(meaning.local, recur))
+        self.report_change("added", &written, self.confirmation(meaning.local, recur).as_deref())
     }
 
     fn edit(
@@ -212,7 +212,7 @@ impl Remind<'_> {
         let changes = Changes { local, recur, msg: message.map(str::to_owned) };
         let written = self.reminders().change(id, &changes, self.context.origin())?;
         let said = local.and_then(|local| self.confirmation(local, recur.unwrap_or_default()));
-        self.report_change("changed", &written, said)
+        self.report_change("changed", &written, said.as_deref())
     }
 
     fn remove(&self, id: &str) -> CommandResult {
@@ -240,12 +240,12 @@ impl Remind<'_> {
         }
         if let Some(line_text) = self.workspace.postponed(id, local, &self.context.origin())? {
             let written = WrittenReminder { id: id.to_owned(), line_text };
-            return self.report_change("snoozed", &written, self.confirmation(local, Recur::None));
+            return self.report_change("snoozed", &written, self.confirmation(local, Recur::None).as_deref());
         }
         let said = self.workspace.last_message_of(id);
         let is_told = |local| self.workspace.may_be_sent(id, local);
         let written = self.reminders().snooze(id, local, said.as_deref(), is_told, self.context.origin())?;
-        self.report_change("snoozed", &written, self.confirmation(local, Recur::None))
+        self.report_change("snoozed", &written, self.confirmation(local, Recur::None).as_deref())
     }
 
     fn done(&self, id: &str) -> CommandResult {
@@ -298,11 +298,11 @@ impl Remind<'_> {
         &self,
         what: &str,
         written: &WrittenReminder,
-        when: Option<String>,
+        when: Option<&str>,
     ) -> CommandResult {
         self.context.ui.json(written);
         self.context.ui.line(&written.line_text);
-        when.iter().for_each(|when| self.context.ui.note(when));
+        when.into_iter().for_each(|when| self.context.ui.note(when));
         self.confirm(what, &written.line_text)
     }
 

@@ -121,7 +121,7 @@ impl AnswerSource {
         match found {
             Ok(CheckResult::Well(words)) => terminal.print_ok(words),
             Ok(CheckResult::Bot(bot)) => {
-                terminal.print_ok(&format!("Discord knows the bot as `{}`", bot.name))
+                terminal.print_ok(&format!("Discord knows the bot as `{}`", bot.name));
             }
             _ => {}
         }
