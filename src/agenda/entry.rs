@@ -1,4 +1,4 @@
-//! Defines the entries of an agenda.
+//! Defines an entry of the agenda: a reminder, follow-up, task or routine at one time, with its state.
 
 use jiff::Timestamp;
 use jiff::civil::Date;

@@ -1,4 +1,5 @@
-//! Holds the daemon's assistant, and replaces its engine when the settings change. A turn keeps the engine that it began with.
+//! Holds the daemon's assistant, and makes it anew when the settings change. A turn keeps the assistant that it began
+//! with, so its settings don't change in the middle.
 
 use std::sync::{Arc, PoisonError, RwLock};
 

@@ -1,4 +1,4 @@
-//! Connects to the engine that the settings name.
+//! Connects to the shared store of several machines that the settings name: a git branch or an etcd cluster.
 
 use std::path::Path;
 use std::sync::Arc;

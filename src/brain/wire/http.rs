@@ -1,4 +1,4 @@
-//! Makes the HTTP call of a wire, with its timeouts and errors. A crate frames the event stream; [`text`] stands before
+//! Makes the HTTP call to a model's API, with its timeouts and errors. A crate frames the event stream; [`text`] stands before
 //! it and handles byte order marks, invalid UTF-8 and endless streams.
 
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! Says which part of the settings a change concerns.
+//! Tells whether new settings differ from the old ones in the assistant's part alone (brains, routes, recall, pauses): the
+//! daemon then makes no more than its assistant anew.
 
 use super::Settings;
 

@@ -1,4 +1,4 @@
-//! Holds the checks that several tables of the settings share.
+//! Checks values that several tables of the settings have: web addresses, and numbers within a range.
 
 use crate::config::ConfigError;
 

@@ -1,4 +1,5 @@
-//! Records ids that lines are about to get, and findings that were reported, so that a pass can be repeated.
+//! Records in the delivery journal the ids that reminder lines are about to get, and the problems that were reported,
+//! so that a pass after a crash gives the same ids and reports nothing twice.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,5 @@
-//! Checks a text before it is kept, formats it as a bullet, and compares two texts.
+//! Checks the text of a memory (length, control and invisible characters), formats it as a bullet of the note, and brings
+//! it into the form in which two texts are compared.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Holds the task and the outcome of an edit.
+//! Defines what an edit is to do to a note's bytes ([`EditPlan`]), and what came of it ([`EditReport`]).
 
 use crate::vault::plan::{OpOutcome, Operation};
 
