@@ -179,10 +179,8 @@ impl FollowUpNotes<'_> {
     /// # Errors
     /// The note can't be read.
     pub fn read(&self) -> Result<CommitmentsFile, CommitmentError> {
-        match self.vault.read(&self.path) {
-            Err(VaultError::NotFound(_)) => Ok(CommitmentsFile::default()),
-            bytes => Ok(commitment::parse(&bytes?)),
-        }
+        let bytes = self.vault.read_if_there(&self.path)?;
+        Ok(bytes.map_or_else(CommitmentsFile::default, |bytes| commitment::parse(&bytes)))
     }
 
     /// Adds a follow-up at the end of the note, with the next id of the local day. One that waits with the same words,
@@ -294,10 +292,7 @@ impl FollowUpNotes<'_> {
     }
 
     fn bytes(&self) -> Result<Vec<u8>, CommitmentError> {
-        match self.vault.read(&self.path) {
-            Err(VaultError::NotFound(_)) => Ok(Vec::new()),
-            bytes => Ok(bytes?),
-        }
+        Ok(self.vault.read_or_empty(&self.path)?)
     }
 }
 

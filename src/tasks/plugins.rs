@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::TaskSettings;
 use crate::format::task::{Format, Rules};
-use crate::vault::{NotePath, Vault, VaultError};
+use crate::vault::{NotePath, Vault};
 
 /// How task lines are read in this vault, now.
 ///
@@ -57,13 +57,10 @@ pub fn rules(vault: &Vault, settings: &TaskSettings) -> Result<Rules, String> {
 fn read(vault: &Vault, plugin: &str) -> Result<Option<Value>, String> {
     let path = format!(".obsidian/plugins/{plugin}/data.json");
     let path = NotePath::new(&path).map_err(|error| error.to_string())?;
-    match vault.read(&path) {
-        Ok(bytes) => serde_json::from_slice(&bytes)
-            .map(Some)
-            .map_err(|error| format!("`{path}` can't be read, so its plugin's tasks aren't told: {error}")),
-        Err(VaultError::NotFound(_)) => Ok(None),
-        Err(error) => Err(error.to_string()),
-    }
+    let Some(bytes) = vault.read_if_there(&path).map_err(|error| error.to_string())? else { return Ok(None) };
+    serde_json::from_slice(&bytes)
+        .map(Some)
+        .map_err(|error| format!("`{path}` can't be read, so its plugin's tasks aren't told: {error}"))
 }
 
 fn put(value: &Value, place: &mut String) {

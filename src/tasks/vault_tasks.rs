@@ -251,11 +251,8 @@ impl VaultTasks<'_> {
     ) -> Result<NotePath> {
         let notes = super::scanner::notes(self.vault, settings)?;
         let holds = |path: &NotePath| -> Result<bool, VaultError> {
-            match self.vault.read(path) {
-                Ok(bytes) => Ok(TaskRef { path: path.as_str(), id, due }.find(&bytes, rules).is_some()),
-                Err(VaultError::NotFound(_)) => Ok(false),
-                Err(error) => Err(error),
-            }
+            let task = TaskRef { path: path.as_str(), id, due };
+            Ok(self.vault.read_if_there(path)?.is_some_and(|bytes| task.find(&bytes, rules).is_some()))
         };
         let named = notes.iter().find(|entry| super::is_of_note(id, entry.path.as_str()));
         if let Some(entry) = named

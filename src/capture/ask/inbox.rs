@@ -134,10 +134,8 @@ impl<'a> Inbox<'a> {
     /// # Errors
     /// The note can't be read.
     pub fn read(&self) -> Result<InboxFile, InboxError> {
-        match self.notes.vault.read(&self.path()) {
-            Err(VaultError::NotFound(_)) => Ok(InboxFile::default()),
-            bytes => Ok(candidate::parse(&bytes?)),
-        }
+        let bytes = self.notes.vault.read_if_there(&self.path())?;
+        Ok(bytes.map_or_else(InboxFile::default, |bytes| candidate::parse(&bytes)))
     }
 
     /// All questions ever asked, oldest first; open ones in the order of the note.

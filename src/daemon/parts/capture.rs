@@ -14,7 +14,7 @@ use crate::capture::new_turns::{self, PersonTurn, ReadPosition, ReadPositions};
 use crate::capture::{Inbox, InboxOutcome, Learner, rules};
 use crate::daemon::part::{CallPermits, DaemonEvent, PartContext};
 use crate::format::candidate::CandidateState;
-use crate::vault::{NotePath, VaultError, WalkOptions};
+use crate::vault::{NotePath, WalkOptions};
 use crate::workspace::Workspace;
 
 /// The quiet time of a log or the inbox before it is read.
@@ -215,10 +215,8 @@ fn news(workspace: &Workspace, work: &PendingLooks) -> Result<(ReadPositions, Ve
     }
     let mut out = Vec::new();
     for path in logs {
-        let bytes = match workspace.vault.read(&path) {
-            Err(VaultError::NotFound(_)) => continue,
-            bytes => bytes.map_err(|error| error.to_string())?,
-        };
+        let bytes = workspace.vault.read_if_there(&path).map_err(|error| error.to_string())?;
+        let Some(bytes) = bytes else { continue };
         let (turns, place) = new_turns::turns(path.as_str(), &bytes, places.get(path.as_str()));
         // Turns from before the first capture are for `inbox scan`.
         let turns = if first { Vec::new() } else { turns };

@@ -58,8 +58,10 @@ async fn watch(
 ) -> Option<Arc<Workspace>> {
     let machines = &workspace.machines;
     let mut news = machines.news();
+    // Looked up once: a daemon of one machine reads no file at each event.
+    let has_lost_table = machines.is_alone() && Identity::is_kept(&workspace.dirs.state);
     loop {
-        reporter.report(workspace);
+        reporter.report(workspace, has_lost_table);
         let look = workspace.clock.sleep(LOOK);
         tokio::select! {
             biased;
@@ -76,7 +78,7 @@ async fn watch(
 }
 
 impl Reporter {
-    fn report(&mut self, workspace: &Workspace) {
+    fn report(&mut self, workspace: &Workspace, has_lost_table: bool) {
         let machines = &workspace.machines;
         let is_voice = machines.is_voice();
         if std::mem::replace(&mut self.is_voice, is_voice) != is_voice {
@@ -85,7 +87,7 @@ impl Reporter {
             let _ = self.events.send(DaemonEvent::Voice);
         }
         let status = machines.status();
-        let words = words(workspace, is_voice);
+        let words = if has_lost_table { LOST_TABLE.to_owned() } else { words(workspace, is_voice) };
         if status == self.status && words == self.words {
             return;
         }
@@ -100,12 +102,11 @@ impl Reporter {
     }
 }
 
-/// The state in a few words; empty if there is and was one machine.
+/// The state in a few words; empty if there is one machine.
 fn words(workspace: &Workspace, is_voice: bool) -> String {
     let machines = &workspace.machines;
     if machines.is_alone() {
-        let took_part = Identity::is_kept(&workspace.dirs.state);
-        return if took_part { LOST_TABLE.to_owned() } else { String::new() };
+        return String::new();
     }
     match (machines.problem(), is_voice) {
         (Some(problem), _) => format!("takes no part: {problem}"),

@@ -18,7 +18,7 @@ use crate::format::commitment::{self, CommitmentsFile};
 use crate::format::lines;
 use crate::format::reminder::{self, ReminderLine, Scanned};
 use crate::reminders::{self, IdAt, IdHashes, PlacedFinding};
-use crate::vault::{NotePath, VaultError};
+use crate::vault::NotePath;
 
 /// The largest step by which a zone's clock was ever put back: a line that is further ahead on the clock is not due.
 const HORIZON: SignedDuration = SignedDuration::from_hours(48);
@@ -134,9 +134,8 @@ impl Notes {
             format!("{} {} {} {} {}", stat.size, stat.mtime_ns, stat.ctime_ns, stat.inode, stat.dev)
         });
         let is_clean = stat.is_some() && context.journal.clean(settings.reminders.as_str())? == stat;
-        let mut bytes = |path: &NotePath| match context.vault.read(path) {
+        let mut bytes = |path: &NotePath| match context.vault.read_or_empty(path) {
             Ok(bytes) => Some(bytes),
-            Err(VaultError::NotFound(_)) => Some(Vec::new()),
             Err(error) => {
                 report.problems.push(error.to_string());
                 None

@@ -31,7 +31,6 @@ pub(in crate::search) struct Unit {
 }
 
 /// The documents in which a word stands.
-#[derive(Default)]
 pub(in crate::search) struct Places {
     /// Document, weighted count, in the order of their slots.
     pub units: Vec<(Unit, f32)>,

@@ -114,10 +114,9 @@ impl Notes<'_> {
             None => self.meanings(self.scope.candidates.slots()),
         };
         let kept = self.kept(best, &near);
-        let mut parts = Parts {
-            sections: sections(corpus, kept.iter().map(|unit| self.slots(*unit))),
-            blocks: vec![BlockMatch::default(); kept.iter().map(|unit| self.slots(*unit).len()).sum()],
-        };
+        let sections = sections(corpus, kept.iter().map(|unit| self.slots(*unit)));
+        let blocks = sections.iter().map(|section| section.slots.len()).sum();
+        let mut parts = Parts { sections, blocks: vec![BlockMatch::default(); blocks] };
         self.fill(&mut parts, &places, &totals);
         // Without a short list all blocks are known already.
         let meanings = match self.nearest {
