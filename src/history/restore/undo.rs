@@ -80,8 +80,8 @@ impl History {
         // Changes of people in the meantime are a snapshot of their own.
         self.snapshot_paths(&paths, Deletions::Hold)?;
         let store = self.store();
-        let lock = store.lock()?;
-        let (head, tree) = store.head_tree()?;
+        let _lock = store.lock()?;
+        let (_, tree) = store.head_tree()?;
         let mut objects = store.objects();
         let mut steps = Vec::new();
         for (path, note) in &plan.notes {
@@ -96,9 +96,7 @@ impl History {
                 after: state(&note.after)?,
             });
         }
-        if let Some(head) = head {
-            store.keep_objects(&lock, head, &objects.for_log()?)?;
-        }
+        objects.sync()?;
         let (subject, body) = words(&plan.writes);
         let undoes = plan.writes.iter().map(|write| write.commit.id.to_string()).collect();
         let noted = PendingRestore {

@@ -1,9 +1,10 @@
 //! Keeps a list of all snapshots outside the repository, to detect that history was rewritten.
 //!
-//! `history.log` beside `history.git` has a line `TIME WORD ID` for each snapshot; no line is ever removed. A commit's
-//! id is a hash of everything before it, so as long as the branch ends where the list ends, nothing was rewritten. If
-//! it ends elsewhere, and no interruption of this program explains that, a line records it. The list holds no text and
-//! no name of a note.
+//! `history.log` beside `history.git` has lines `TIME WORD ID`; no line is ever removed. A commit's id is a hash of
+//! everything before it, so as long as the branch ends where the list ends, nothing was rewritten. A snapshot has two
+//! lines: `next`, on disk before the branch moves, and `kept` afterwards. So a snapshot that a kill or a power cut
+//! interrupted is known as ours, and is finished. If the branch ends elsewhere, a line records it. The list holds no text
+//! and no name of a note.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -12,13 +13,14 @@ use std::path::{Path, PathBuf};
 use git2::Oid;
 use jiff::Timestamp;
 
-use super::wal;
 use crate::clock::{Clock, SystemClock};
 use crate::history::error::{HistoryError, Result};
 
 /// The kind of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LineKind {
+    /// The branch is about to move to this snapshot, whose objects are on disk.
+    Next,
     /// We made this snapshot.
     Kept,
     /// It was there when the list began, or came from a remote.
@@ -36,7 +38,8 @@ pub(crate) enum LineKind {
 }
 
 impl LineKind {
-    const ALL: [(Self, &'static str); 7] = [
+    const ALL: [(Self, &'static str); 8] = [
+        (Self::Next, "next"),
         (Self::Kept, "kept"),
         (Self::Adopted, "adopted"),
         (Self::Anew, "anew"),
@@ -85,6 +88,13 @@ pub(crate) enum Expected {
     At(Oid),
 }
 
+impl Expected {
+    /// The snapshot that the branch should end at.
+    pub(crate) fn end(self) -> Option<Oid> {
+        if let Self::At(end) = self { Some(end) } else { None }
+    }
+}
+
 /// The list of one repository. Only who holds the repository's lock adds to it.
 #[derive(Debug)]
 pub(crate) struct Ledger(PathBuf);
@@ -95,10 +105,10 @@ impl Ledger {
         Self(dir.with_extension("log"))
     }
 
-    /// The end that the branch should have.
-    pub(crate) fn expected(&self) -> Result<Expected> {
-        /// More than the longest line, twice.
-        const TAIL: u64 = 256;
+    /// The end that the branch should have, and the snapshot that it was about to move to if the last line says so.
+    pub(crate) fn expected(&self) -> Result<(Expected, Option<Oid>)> {
+        /// More than the longest line, five times.
+        const TAIL: u64 = 512;
         let read = || -> std::io::Result<Vec<u8>> {
             let mut file = File::open(&self.0)?;
             let length = file.metadata()?.len();
@@ -109,28 +119,37 @@ impl Ledger {
         };
         let tail = match read() {
             Ok(tail) => tail,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Expected::NoList),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Ok((Expected::NoList, None));
+            }
             Err(error) => return Err(HistoryError::io("read", &self.0)(error)),
         };
-        let last = tail.split(|byte| *byte == b'\n').rev().find_map(LedgerLine::parse);
+        let last = |lines: Vec<LedgerLine>| {
+            let end = *lines.iter().rfind(|line| line.kind != LineKind::Next)?;
+            let next = lines.last().filter(|line| line.kind == LineKind::Next);
+            Some((end.end().map_or(Expected::Nothing, Expected::At), next.map(|line| line.id)))
+        };
         // A power cut may have torn more than the tail.
-        let last = last.or_else(|| self.lines().ok()?.pop());
-        Ok(match last {
-            None => Expected::NoList,
-            Some(line) => line.end().map_or(Expected::Nothing, Expected::At),
+        Ok(match last(parse(&tail)) {
+            Some(found) => found,
+            None => {
+                let lines = self.lines()?;
+                let next = lines.last().map(|line| line.id);
+                last(lines).unwrap_or((Expected::NoList, next))
+            }
         })
     }
 
     /// Every whole line, oldest first; none where there is no list.
     pub(crate) fn lines(&self) -> Result<Vec<LedgerLine>> {
         match fs::read(&self.0) {
-            Ok(bytes) => Ok(bytes.split(|byte| *byte == b'\n').filter_map(LedgerLine::parse).collect()),
+            Ok(bytes) => Ok(parse(&bytes)),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
             Err(error) => Err(HistoryError::io("read", &self.0)(error)),
         }
     }
 
-    /// Adds a line for each id. On Linux it is the write-ahead log that brings back what a power cut takes.
+    /// Adds a line for each id. Only `next` waits for the disk: a power cut that takes a later line leaves it.
     pub(crate) fn add(&self, kind: LineKind, ids: &[Oid]) -> Result<()> {
         let second = Timestamp::from_second(SystemClock.now().as_second()).unwrap_or_default();
         let text: String = ids.iter().map(|id| format!("{second} {} {id}\n", kind.as_str())).collect();
@@ -147,10 +166,15 @@ impl Ledger {
                 last != *b"\n"
             };
             file.write_all(format!("{}{text}", if torn { "\n" } else { "" }).as_bytes())?;
-            if wal::is_supported() { Ok(()) } else { file.sync_data() }
+            if kind == LineKind::Next { file.sync_data() } else { Ok(()) }
         };
         add().map_err(HistoryError::io("write", &self.0))
     }
+}
+
+/// The whole lines of a text.
+fn parse(text: &[u8]) -> Vec<LedgerLine> {
+    text.split(|byte| *byte == b'\n').filter_map(LedgerLine::parse).collect()
 }
 
 /// The list as a whole, evaluated.
@@ -178,6 +202,7 @@ impl LedgerState {
         let mut end = None;
         for line in lines {
             match line.kind {
+                LineKind::Next => continue,
                 LineKind::Kept => out.ids.push(line.id),
                 LineKind::Adopted => {
                     out.adopted.get_or_insert(line.at);
@@ -214,21 +239,25 @@ mod tests {
     fn the_list_says_where_the_branch_ends_and_bears_a_torn_end() {
         let dir = tempfile::tempdir().unwrap();
         let known = Ledger::new(&dir.path().join("history.git"));
-        assert_eq!(known.expected().unwrap(), Expected::NoList);
+        assert_eq!(known.expected().unwrap(), (Expected::NoList, None));
+        known.add(LineKind::Next, &[id("1")]).unwrap();
+        assert_eq!(known.expected().unwrap(), (Expected::NoList, Some(id("1"))));
         known.add(LineKind::Kept, &[id("1"), id("2")]).unwrap();
-        assert_eq!(known.expected().unwrap(), Expected::At(id("2")));
+        assert_eq!(known.expected().unwrap(), (Expected::At(id("2")), None));
         let whole = fs::read(&known.0).unwrap();
-        for cut in whole.len() / 2..whole.len() - 1 {
+        for cut in whole.len() * 2 / 3 + 1..whole.len() - 1 {
             fs::write(&known.0, &whole[..cut]).unwrap();
-            assert_eq!(known.expected().unwrap(), Expected::At(id("1")), "cut at {cut}");
+            assert_eq!(known.expected().unwrap(), (Expected::At(id("1")), None), "cut at {cut}");
+            known.add(LineKind::Next, &[id("3")]).unwrap();
+            assert_eq!(known.expected().unwrap(), (Expected::At(id("1")), Some(id("3"))), "cut at {cut}");
             known.add(LineKind::Kept, &[id("3")]).unwrap();
             assert_eq!(LedgerState::of(&known.lines().unwrap()).ids, [id("1"), id("3")], "cut at {cut}");
         }
         // The end of a file as a power cut may leave it.
         fs::write(&known.0, [&whole[..], &[0; 600]].concat()).unwrap();
-        assert_eq!(known.expected().unwrap(), Expected::At(id("2")));
+        assert_eq!(known.expected().unwrap(), (Expected::At(id("2")), None));
         known.add(LineKind::Anew, &[id("2")]).unwrap();
-        assert_eq!(known.expected().unwrap(), Expected::Nothing);
+        assert_eq!(known.expected().unwrap(), (Expected::Nothing, None));
     }
 
     #[test]

@@ -5,8 +5,8 @@
 //! - [`repository`]: the opened repository ([`Store`]); [`tree`] adds looking up, listing and changing trees to it, and
 //!   [`reconcile`] taking its lock and setting right what a killed process left;
 //! - [`object`]: the objects of one snapshot; [`commit`], [`message`]: git's bytes, and the trailers that programs read;
-//! - [`wal`]: one sync a snapshot; [`ledger`]: the list of snapshots outside of the repository;
-//! - [`git_locks`], [`durability`]: locks that were left behind, names made durable.
+//! - [`ledger`]: the list of snapshots outside of the repository;
+//! - [`git_locks`], [`durability`]: locks that were left behind, files and names made durable.
 
 mod commit;
 mod durability;
@@ -17,11 +17,10 @@ mod object;
 mod reconcile;
 mod repository;
 mod tree;
-mod wal;
 
 pub use commit::Commit;
 pub(super) use commit::short_id;
-pub(super) use durability::{failpoint, sync_dir};
+pub(super) use durability::{failpoint, sync_dir, sync_files};
 pub(super) use git_locks::Lock;
 pub(super) use ledger::LedgerState;
 pub use message::{

@@ -1,49 +1,58 @@
-//! Writes the objects of a snapshot loose, and remembers them for the write-ahead log that makes them durable.
+//! Writes the objects of a snapshot, and makes them durable.
 //!
-//! Bytes come in; ids go out. libgit2 writes the objects without waiting for the disk (where there is no log, it syncs
-//! each); [`ObjectWriter::for_log`] hands out what one record of the log has to hold. A snapshot that is larger than a
-//! record should be (the first one of a vault) is synced as a whole instead: 4,000 notes take 2.5 to 3.3 s, 6.7 s with
-//! git's `add` and `commit`, and took 0.9 s in packs written here.
+//! Bytes come in; ids go out. libgit2 writes loose objects without waiting for the disk; [`ObjectWriter::sync`] waits for all
+//! of them, before the branch moves: for each of a few, for the whole file system where there are many (the first snapshot of
+//! a vault).
+
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use git2::{ObjectType, Oid, Repository};
 
-use super::wal::{self, Object};
+use super::durability::sync_files;
 use crate::history::error::{HistoryError, Result};
-
-/// Objects of more bytes together are synced to the disk instead of being written into the log, too.
-const MAX_RECORD_BYTES: usize = 4 << 20;
 
 /// Writes the objects of one snapshot.
 pub(crate) struct ObjectWriter<'r> {
     repo: &'r Repository,
     /// Whether nothing is written and only the ids are wanted.
     is_dry: bool,
-    written: Vec<Object>,
-    /// The size of all that was written, in bytes.
-    size: usize,
+    /// The files of what was written.
+    written: Vec<PathBuf>,
 }
 
 impl<'r> ObjectWriter<'r> {
     /// Writes into `repo`; with `is_dry` nothing is written, and only the ids are wanted.
     pub(super) fn new(repo: &'r Repository, is_dry: bool) -> Self {
-        Self { repo, is_dry, written: Vec::new(), size: 0 }
+        Self { repo, is_dry, written: Vec::new() }
     }
 
     pub(crate) fn write(&mut self, kind: ObjectType, bytes: &[u8]) -> Result<Oid> {
         if self.is_dry {
             return Oid::hash_object(kind, bytes).map_err(self.failed("hash an object"));
         }
-        let written = self.repo.odb().and_then(|odb| odb.write(kind, bytes));
-        let id = written.map_err(self.failed("write an object"))?;
-        self.remember(kind, bytes);
-        Ok(id)
+        self.write_whole(|repo| repo.odb()?.write(kind, bytes))
     }
 
     /// Writes the tree that `builder` describes.
     pub(super) fn write_tree(&mut self, builder: &git2::TreeBuilder<'_>) -> Result<Oid> {
-        let id = builder.write().map_err(self.failed("write a tree"))?;
+        self.write_whole(|_| builder.write())
+    }
+
+    /// Writes an object. libgit2 takes a file that is there for one that is whole, and never writes it again: one that a
+    /// power cut tore is removed first.
+    fn write_whole(
+        &mut self,
+        write: impl Fn(&Repository) -> std::result::Result<Oid, git2::Error>,
+    ) -> Result<Oid> {
+        let id = write(self.repo).map_err(self.failed("write an object"))?;
+        let path = loose_path(self.repo.path(), id);
         let odb = self.repo.odb().map_err(self.failed("open the objects"))?;
-        self.remember(ObjectType::Tree, odb.read(id).map_err(self.failed("read a new tree"))?.data());
+        if odb.read(id).is_err() {
+            fs::remove_file(&path).map_err(HistoryError::io("remove", &path))?;
+            write(self.repo).map_err(self.failed("write an object anew"))?;
+        }
+        self.written.push(path);
         Ok(id)
     }
 
@@ -52,22 +61,16 @@ impl<'r> ObjectWriter<'r> {
         move |source| HistoryError::Git { doing, dir, source }
     }
 
-    fn remember(&mut self, kind: ObjectType, bytes: &[u8]) {
-        self.size += bytes.len();
-        if self.size > MAX_RECORD_BYTES {
-            self.written.clear();
-        } else {
-            self.written.push((kind, bytes.to_vec()));
-        }
+    /// Waits until all that was written is on the disk.
+    pub(crate) fn sync(self) -> Result<()> {
+        sync_files(&self.repo.path().join("objects"), &self.written)
     }
+}
 
-    /// The objects that the log has to hold before the branch moves; none where they are durable already.
-    pub(crate) fn for_log(self) -> Result<Vec<Object>> {
-        if self.size > MAX_RECORD_BYTES {
-            wal::sync_everything(self.repo.path())?;
-        }
-        Ok(self.written)
-    }
+/// The file of a loose object in the repository `dir`.
+fn loose_path(dir: &Path, id: Oid) -> PathBuf {
+    let hex = id.to_string();
+    dir.join("objects").join(&hex[..2]).join(&hex[2..])
 }
 
 /// The id of a tree without entries.

@@ -18,7 +18,6 @@ use super::git_locks as locks;
 use super::git_locks::Lock;
 use super::ledger::{Expected, LineKind};
 use super::repository::{BRANCH, Store};
-use super::wal;
 use crate::history::error::{HistoryError, Result};
 
 /// The file that is locked during a restore or an undo. (Names that end in `.lock` are git's.)
@@ -58,8 +57,15 @@ impl Store {
         if self.branch_is_torn() {
             self.rewrite_branch()?;
         }
-        let (expected, head) = (self.ledger.expected()?, self.head()?);
-        match (expected, head) {
+        let (expected, next) = self.ledger.expected()?;
+        if let Some(next) = next.filter(|next| self.follows(expected, *next))
+            && let head = self.head()?
+            && (head == Some(next) || head == expected.end())
+        {
+            self.set_branch(next)?;
+            return self.ledger.add(LineKind::Kept, &[next]);
+        }
+        match (expected, self.head()?) {
             (Expected::NoList, Some(head)) => self.adopt(lock, head),
             (Expected::NoList | Expected::Nothing, None) => Ok(()),
             (Expected::At(end), Some(head)) if end == head => Ok(()),
@@ -76,31 +82,29 @@ impl Store {
                 self.ledger.add(LineKind::Anew, &[end])
             }
             (Expected::At(_) | Expected::Nothing, Some(head)) => {
-                let end = if let Expected::At(end) = expected { Some(end) } else { None };
-                if let Some(ours) = self.own_snapshots_since(end, head) {
-                    return self.ledger.add(LineKind::Kept, &ours);
-                }
                 self.say(format!(
                     "the history was changed by another program: it ends at {} where {} was; `vault-agent history verify` says more",
                     short_id(head),
-                    end.map_or_else(|| "nothing".to_owned(), short_id)
+                    expected.end().map_or_else(|| "nothing".to_owned(), short_id)
                 ));
                 self.ledger.add(LineKind::Moved, &[head])
             }
         }
     }
 
-    /// Writes the branch's file anew: the newest snapshot is the last one in the write-ahead log that follows the end of the
-    /// list, else the end of the list. Where neither is known, the file is left to a person.
+    /// Whether `next` is whole, and a snapshot right after the end of the list.
+    fn follows(&self, expected: Expected, next: Oid) -> bool {
+        let parents = self.parents(next);
+        parents.is_ok_and(|parents| expected.end().is_none_or(|end| end == next || parents.contains(&end)))
+    }
+
+    /// Writes the branch's file anew: at the snapshot that it was about to move to, else at the end of the list. Where
+    /// neither is known, the file is left to a person.
     fn rewrite_branch(&self) -> Result<()> {
-        let listed = match self.ledger.expected()? {
-            Expected::At(end) if self.commit(end).is_ok() => Some(end),
-            _ => None,
-        };
-        let records = self.wal.records().unwrap_or_default();
-        let logged = records.last().map(|record| record.head).filter(|id| self.commit(*id).is_ok());
-        let follows = |id: &Oid| listed.is_none_or(|end| self.is_ancestor(end, *id).unwrap_or(false));
-        let Some(end) = logged.filter(follows).or(listed) else { return Ok(()) };
+        let (expected, next) = self.ledger.expected()?;
+        let listed = expected.end().filter(|end| self.commit(*end).is_ok());
+        let next = next.filter(|next| self.follows(expected, *next));
+        let Some(end) = next.or(listed) else { return Ok(()) };
         // libgit2 doesn't replace a file that it can't read; and without the file an older state of it may be packed.
         let (path, new) = (self.dir().join(BRANCH), self.dir().join("branch.new"));
         let write = std::fs::write(&new, format!("{end}\n")).and_then(|()| std::fs::rename(&new, &path));
@@ -110,8 +114,7 @@ impl Store {
             short_id(end)
         ));
         if listed != Some(end) {
-            self.ledger
-                .add(LineKind::Kept, &self.own_snapshots_since(listed, end).unwrap_or_else(|| vec![end]))?;
+            self.ledger.add(LineKind::Kept, &[end])?;
         }
         self.ledger.add(LineKind::Mended, &[end])
     }
@@ -159,42 +162,19 @@ impl Store {
         }
     }
 
-    /// The snapshots between the end of the list and `head`, oldest first, if each of them is ours: we were
-    /// killed before it was listed. The write-ahead log knows; where there is none, it can only be the last.
-    fn own_snapshots_since(&self, end: Option<Oid>, head: Oid) -> Option<Vec<Oid>> {
-        let logged: Option<HashSet<Oid>> = wal::is_supported().then(|| {
-            let records = self.wal.records().unwrap_or_default();
-            records.into_iter().map(|record| record.head).collect()
-        });
-        let mut ours = Vec::new();
-        let mut next = Some(head);
-        while next != end {
-            let id = next?;
-            let known = logged.as_ref().map_or(ours.is_empty(), |logged| logged.contains(&id));
-            if !known {
-                return None;
-            }
-            ours.push(id);
-            next = self.commit(id).ok()?.parent;
-        }
-        ours.reverse();
-        Some(ours)
-    }
-
-    /// Writes as a snapshot would, where it can be taken back: a file among the objects, the log, and the
+    /// Writes as a snapshot would, where it can be taken back: a file among the objects, the list, and the
     /// branch, which git locks before it sees that nothing changes.
     pub(in crate::history) fn probe(&self, _lock: &Lock) -> Result<()> {
         let place = self.dir().join("objects").join(format!("tmp_probe_{}", std::process::id()));
         std::fs::write(&place, b"probe")
             .and_then(|()| std::fs::remove_file(&place))
             .map_err(HistoryError::io("write", &place))?;
-        for path in [self.dir().join("wal"), self.dir().with_extension("log")] {
-            match OpenOptions::new().append(true).open(&path) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(HistoryError::io("write", &path)(error));
-                }
-                _ => {}
+        let list = self.dir().with_extension("log");
+        match OpenOptions::new().append(true).open(&list) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(HistoryError::io("write", &list)(error));
             }
+            _ => {}
         }
         self.head()?.map_or(Ok(()), |head| self.set_branch(head))
     }

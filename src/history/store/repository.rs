@@ -13,12 +13,11 @@ use git2::{ObjectType, Oid, Repository};
 use jiff::{Timestamp, tz::TimeZone};
 
 use super::commit::{self, Commit};
-use super::durability::{failpoint, sync_dir};
+use super::durability::{failpoint, sync_dir, sync_files};
 use super::git_locks::Lock;
 use super::ledger::{Ledger, LineKind};
 use super::message::Message;
 use super::object::{ObjectWriter, empty_tree};
-use super::wal::{self, Object, Wal};
 use crate::history::error::{HistoryError, Result};
 
 pub(crate) const BRANCH: &str = "refs/heads/main";
@@ -27,7 +26,6 @@ pub(crate) const BRANCH: &str = "refs/heads/main";
 pub(crate) struct Store {
     repo: Repository,
     dir: PathBuf,
-    pub(in crate::history) wal: Wal,
     /// The list of snapshots, outside the repository.
     pub(in crate::history) ledger: Ledger,
     /// A message for the person, until it is fetched.
@@ -61,15 +59,19 @@ impl Store {
         let store = Self {
             repo,
             dir: dir.to_owned(),
-            wal: Wal::new(dir),
             ledger: Ledger::new(dir),
             notice: RefCell::default(),
             identity: identity(dir),
         };
-        if store.wal.is_from_before() {
-            store.replay()?;
+        let log = dir.join("wal");
+        if log.exists() {
+            // Earlier versions synced this log alone, and left the objects to the system.
+            let loose: Vec<PathBuf> = store.loose_objects()?.into_iter().map(|(_, path)| path).collect();
+            sync_files(dir, &loose)?;
+            let _ = fs::remove_file(log);
         }
-        if store.branch_is_torn() {
+        let is_interrupted = store.ledger.expected().is_ok_and(|(_, next)| next.is_some());
+        if is_interrupted || store.branch_is_torn() {
             drop(store.lock()?);
         }
         Ok(store)
@@ -78,34 +80,6 @@ impl Store {
     /// Whether the folder that was opened is still the one that is there.
     pub(crate) fn is_current(&self) -> bool {
         self.identity.is_some() && self.identity == identity(&self.dir)
-    }
-
-    /// After a power cut: loose objects that are torn are removed, and those of the log are written anew.
-    fn replay(&self) -> Result<()> {
-        let lock = self.lock_only()?;
-        // Another process may have been quicker.
-        if !self.wal.is_from_before() {
-            return Ok(());
-        }
-        let records = self.wal.records()?;
-        let odb = self.repo.odb().map_err(self.git("open the objects"))?;
-        for (id, path) in self.loose_objects()? {
-            // libgit2 takes a file that is there for one that is whole, and never writes it again.
-            if fs::read(&path).is_ok() && odb.read(id).is_err() {
-                let _ = fs::remove_file(path);
-            }
-        }
-        odb.refresh().map_err(self.git("read the objects anew"))?;
-        for (kind, bytes) in records.iter().flat_map(|record| &record.objects) {
-            odb.write(*kind, bytes).map_err(self.git("write an object"))?;
-        }
-        if let Some(last) = records.last() {
-            // The branch's file may be empty now, which libgit2 refuses to replace.
-            let _ = fs::remove_file(self.dir.join(BRANCH));
-            self.set_branch(last.head)?;
-        }
-        tracing::info!(records = records.len(), "the history was completed after an interruption");
-        self.checkpoint(&lock)
     }
 
     /// Every loose object with its file.
@@ -125,14 +99,6 @@ impl Store {
             }
         }
         Ok(out)
-    }
-
-    /// Makes everything durable and starts the log over. The lock must be held.
-    pub(crate) fn checkpoint(&self, lock: &Lock) -> Result<()> {
-        // The log may be all that knows a snapshot as ours.
-        self.reconcile(lock)?;
-        wal::sync_everything(&self.dir)?;
-        self.wal.reset()
     }
 
     /// Makes a repository, or what is missing of one whose objects are there.
@@ -165,8 +131,8 @@ impl Store {
         options.description("vault-agent: snapshots of a vault");
         let repo = Repository::init_opts(&new, &options).map_err(git)?;
         let set = |key, value| repo.config().and_then(|mut config| config.set_str(key, value)).map_err(git);
-        // With a log, its one sync makes all objects durable.
-        set("core.fsyncObjectFiles", if wal::is_supported() { "false" } else { "true" })?;
+        // Objects are synced together, before the branch moves.
+        set("core.fsyncObjectFiles", "false")?;
         // Bounds on packing, so that a large vault is packed in little memory.
         set("pack.windowMemory", "4m")?;
         set("pack.deltaCacheSize", "8m")?;
@@ -291,30 +257,19 @@ impl Store {
         let bytes = commit::encode(parent.as_slice(), tree, message, at, zone);
         let id = objects.write(ObjectType::Commit, &bytes)?;
         failpoint("history::objects-written");
-        self.move_branch(lock, id, &objects.for_log()?)?;
+        objects.sync()?;
+        self.move_branch(lock, id)?;
         failpoint("history::branch-moved");
         Ok(id)
     }
 
-    /// Makes `id` the newest commit, durably, with the objects that were written for it. The lock must
-    /// be held.
-    pub(crate) fn move_branch(&self, lock: &Lock, id: Oid, objects: &[Object]) -> Result<()> {
-        if wal::is_supported() {
-            self.wal.append(id, objects)?;
-            failpoint("history::logged");
-        }
+    /// Makes `id`, whose objects are on the disk, the newest commit, durably. The lock must be held.
+    pub(crate) fn move_branch(&self, _lock: &Lock, id: Oid) -> Result<()> {
+        self.ledger.add(LineKind::Next, &[id])?;
+        failpoint("history::logged");
         self.set_branch(id)?;
         failpoint("history::branch-set");
-        self.ledger.add(LineKind::Kept, &[id])?;
-        if self.wal.is_full() {
-            self.checkpoint(lock)?;
-        }
-        Ok(())
-    }
-
-    /// Makes objects durable that no snapshot holds yet. The lock must be held.
-    pub(crate) fn keep_objects(&self, _lock: &Lock, head: Oid, objects: &[Object]) -> Result<()> {
-        if wal::is_supported() { self.wal.append(head, objects) } else { Ok(()) }
+        self.ledger.add(LineKind::Kept, &[id])
     }
 
     pub(super) fn set_branch(&self, id: Oid) -> Result<()> {
@@ -339,7 +294,8 @@ impl Store {
         let bytes = commit::encode(&[past, own], tree, message, at, zone);
         let mut objects = self.objects();
         let id = objects.write(ObjectType::Commit, &bytes)?;
-        self.move_branch(lock, id, &objects.for_log()?)
+        objects.sync()?;
+        self.move_branch(lock, id)
     }
 
     /// Whether `old` is `new` or one of its ancestors.

@@ -11,7 +11,7 @@ use git2::Oid;
 
 use crate::history::error::{HistoryError, Result};
 use crate::history::store::Store;
-use crate::history::store::{failpoint, sync_dir};
+use crate::history::store::{failpoint, sync_files};
 use crate::history::take::History;
 
 /// When to pack.
@@ -82,10 +82,6 @@ impl History {
             }
             report.joined = small.len();
         }
-        if report != MaintenanceReport::default() {
-            // The log holds what is packed and durable now.
-            store.checkpoint(&lock)?;
-        }
         drop(lock);
         if report != MaintenanceReport::default() {
             store.refresh()?;
@@ -106,8 +102,9 @@ fn pack(store: &Store, ids: impl Iterator<Item = Oid>) -> Result<PathBuf> {
     }
     builder.write(&folder, 0o444).map_err(git)?;
     let name = builder.name().map_err(git)?.unwrap_or_default().to_owned();
-    sync_dir(&folder);
-    Ok(folder.join(format!("pack-{name}.idx")))
+    let [pack, idx] = ["pack", "idx"].map(|kind| folder.join(format!("pack-{name}.{kind}")));
+    sync_files(&folder, &[pack, idx.clone()])?;
+    Ok(idx)
 }
 
 fn small_packs(dir: &Path, max: u64) -> Result<Vec<PathBuf>> {

@@ -172,14 +172,14 @@ impl History {
         store.refresh()?;
         store.adopt(&lock, fetched)?;
         let Some(head) = store.head()? else {
-            store.move_branch(&lock, fetched, &[])?;
+            store.move_branch(&lock, fetched)?;
             return Ok(fetched);
         };
         if store.is_ancestor(fetched, head)? {
             return Ok(fetched);
         }
         if store.is_ancestor(head, fetched)? {
-            store.move_branch(&lock, fetched, &[])?;
+            store.move_branch(&lock, fetched)?;
             return Ok(fetched);
         }
         let why = Why {
