@@ -148,6 +148,7 @@ impl Asker {
             nonce,
             until: 1,
             within: None,
+            order: None,
             state: ClaimState::Dropped,
             at: self.now.as_second(),
             rest: Map::new(),

@@ -110,12 +110,6 @@ impl Machines {
     pub fn has_looked(&self) -> bool {
         self.member().is_none_or(|member| member.state().protocol.known().read_at().is_some())
     }
-
-    /// Whether another machine has claimed what has this key, and nothing came of that yet.
-    pub fn is_claimed_elsewhere(&self, key: &str) -> bool {
-        let claim = self.member().and_then(|member| member.state().protocol.known().claim(key));
-        claim.is_some_and(|claim| claim.state == ClaimState::Claimed && !claim.is_own)
-    }
 }
 
 #[cfg(test)]

@@ -111,9 +111,11 @@ fn one_machine_tells_in_the_minute_and_the_others_leave_the_line() {
     let mut several = Several::new(3, "2026-12-01T09:29:00Z", &tea());
     through_the_minute(&mut several);
     assert_eq!(several.told().len(), 1);
-    assert_eq!(several.state(0, &tea_key()), Some((DeliveryState::Done, None)));
+    // It is not marked yet.
+    assert_eq!(several.state(0, &tea_key()), Some((DeliveryState::Sent, None)));
     several.settle();
     assert_eq!(several.told().len(), 1);
+    assert_eq!(several.state(0, &tea_key()), Some((DeliveryState::Done, None)));
     assert_eq!((several.all[0].read().as_str(), several.all[1].read()), ("", tea()));
     assert_eq!(several.state(2, &tea_key()), Some((DeliveryState::Sent, Some("m0".to_owned()))));
     // The sync tool brings what the teller wrote.
@@ -216,8 +218,10 @@ fn what_was_on_its_way_when_a_machine_died_is_asked_about_and_not_told_again() {
         assert_eq!(several.all[1].read(), tea(), "{now}");
     }
     several.at("2026-12-01T09:34:30Z");
-    several.ask(1);
-    several.all[1].tick();
+    for _ in 0..2 {
+        several.ask(1);
+        several.all[1].tick();
+    }
     assert_eq!(several.told().len(), 1);
     assert_eq!(several.all[1].read(), "");
     // And when it comes back it learns that the other one has settled it.
@@ -472,4 +476,74 @@ fn a_machine_whose_copy_lags_writes_after_the_one_that_told_late() {
     several.all[1].write(&coffee);
     several.settle();
     assert_eq!((several.told().len(), several.all[1].read().as_str()), (2, ""));
+}
+
+/// The right was got before the engine was out of reach, so the other machine can't know that it was used.
+#[test]
+fn a_machine_that_is_cut_off_writes_after_those_that_told_meanwhile() {
+    let coffee = line("2026-12-01", "09:31", "none", "Coffee", &id('B'));
+    let both = tea() + &coffee;
+    let mut several = Several::new(2, "2026-12-01T09:28:00Z", &both);
+    several.at("2026-12-01T09:29:10Z").settle();
+    several.engines[0].cut(true);
+    for now in ["09:30:01", "09:30:30", "09:31:01", "09:31:10"] {
+        several.at(&format!("2026-12-01T{now}Z")).settle();
+    }
+    assert_eq!(several.told().len(), 2);
+    assert_eq!((several.all[0].read(), several.all[1].read()), (both.clone(), tea()));
+    several.engines[0].cut(false);
+    several.at("2026-12-01T09:32:00Z").settle();
+    assert_eq!((several.all[0].read(), several.all[1].read()), (both, tea()));
+    // The sync tool brings what the other one wrote.
+    several.all[0].write(tea());
+    several.settle();
+    assert_eq!((several.told().len(), several.all[0].read().as_str()), (2, ""));
+}
+
+#[test]
+fn of_two_that_tell_in_one_minute_the_first_to_mark_it_writes_first() {
+    let coffee = line("2026-12-01", "09:30", "none", "Coffee", &id('B'));
+    let both = tea() + &coffee;
+    for first in [0, 1] {
+        let mut several = Several::new(2, "2026-12-01T09:28:00Z", &both);
+        several.all[0].write(tea());
+        several.at("2026-12-01T09:29:10Z").settle();
+        several.at("2026-12-01T09:29:30Z").settle();
+        several.all[0].write(&both);
+        several.at("2026-12-01T09:30:01Z");
+        several.all.iter_mut().for_each(|world| drop(world.tick()));
+        assert_eq!(several.told().len(), 2);
+        let next = 1 - first;
+        several.ask(first);
+        several.ask(next);
+        several.settle();
+        let left = [coffee.clone(), tea()];
+        assert_eq!(
+            (several.all[first].read(), several.all[next].read()),
+            (left[first].clone(), both.clone())
+        );
+        several.all[next].write(&left[first]);
+        several.settle();
+        assert_eq!((several.told().len(), several.all[next].read().as_str()), (2, ""));
+    }
+}
+
+/// The id makes another note of the same lines.
+#[test]
+fn no_line_is_given_an_id_while_one_stands_that_another_machine_told() {
+    let new = "- [ ] date=2026-12-02 time=09:30 recur=none msg=\"Coffee\"\n";
+    let mut several = Several::new(2, "2026-12-01T09:28:00Z", &tea());
+    through_the_minute(&mut several);
+    several.settle();
+    assert_eq!((several.all[0].read().as_str(), several.all[1].read()), ("", tea()));
+    several.all[1].write(tea() + new);
+    for now in ["09:30:10", "09:30:20"] {
+        several.at(&format!("2026-12-01T{now}Z")).settle();
+    }
+    assert_eq!(several.all[1].read(), tea() + new);
+    several.all[1].write(new);
+    for now in ["09:30:30", "09:30:40"] {
+        several.at(&format!("2026-12-01T{now}Z")).settle();
+    }
+    assert!(several.all[1].read().contains("id=rid_"), "{}", several.all[1].read());
 }

@@ -148,6 +148,7 @@ fn month_of_claims(seed: u64) -> String {
             until: 240_000 + (number * 7919 % 60_000).unsigned_abs(),
             state: ClaimState::Sent,
             within: None,
+            order: None,
             at: at + number % 3,
             rest: serde_json::Map::new(),
         };

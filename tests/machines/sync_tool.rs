@@ -69,6 +69,15 @@ impl Cloud {
                 put(vault, &name, other.map(Vec::as_slice));
             } else {
                 self.conflicts.push(name.clone());
+                let text = |bytes: Option<&Vec<u8>>| {
+                    String::from_utf8_lossy(bytes.map_or(&[][..], Vec::as_slice)).into_owned()
+                };
+                let (before, here, there) = (text(base), text(mine), text(other));
+                eprintln!(
+                    "{} changed on both sides\nbefore:\n{before}\nin {}:\n{here}\nelsewhere:\n{there}",
+                    name.display(),
+                    vault.display()
+                );
                 let is_newer = ours.map(|file| file.1) > theirs.map(|file| file.1);
                 let (kept, lost) = if is_newer { (ours, theirs) } else { (theirs, ours) };
                 let copy = name

@@ -3,7 +3,7 @@
 //! The rules for firing use this but are elsewhere. A due line without an id that was just written fires once it has
 //! been the same for five seconds, or after a minute of changes, since a person may still be typing it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -26,6 +26,8 @@ pub struct Memory {
     waiting: Option<Timestamp>,
     /// Occurrences within a day of the last pass, by key, if there are several machines; `None` before the first.
     pub(super) near: Option<HashMap<String, Occurrence>>,
+    /// The lines that other machines are to rewrite (order and key), and since when they are the same.
+    awaited: Option<(BTreeSet<(u64, String)>, Timestamp)>,
 }
 
 impl Memory {
@@ -73,6 +75,14 @@ impl Memory {
     /// Notes that a note was rewritten, and is now `bytes`.
     pub(super) fn wrote(&mut self, path: &NotePath, bytes: &[u8]) {
         self.notes.wrote(path, blake3::hash(bytes));
+    }
+
+    /// Since when the same lines wait for other machines to rewrite them.
+    pub(super) fn awaited_since(&mut self, awaited: BTreeSet<(u64, String)>, now: Timestamp) -> Timestamp {
+        match &self.awaited {
+            Some((before, since)) if *before == awaited => *since,
+            _ => self.awaited.insert((awaited, now)).1,
+        }
     }
 
     /// Whether a line without an id stood there, the same, five seconds ago.

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::machines::{PATIENCE, awaited, is_ours};
+use super::machines::WriteOrder;
 use super::notes::{LineWithoutId, Notes};
 use super::plan::text_hash;
 use super::planned::{Plan, Settle, Target};
@@ -36,19 +36,23 @@ pub(super) fn settle(
     report: &mut PassReport,
 ) -> Result<()> {
     forget_deleted_lines(context, notes, plan)?;
-    let awaited = awaited(context, plan, now);
+    let order = WriteOrder::new(context, memory, plan, now);
     let mut writer = Writer { context, memory, mode, now, report };
     if let Some(note) = &notes.reminders {
         if note.was_read {
             writer.observe(&context.settings.reminders, &note.bytes);
         }
-        let ours = ours(context, &plan.settles, &awaited, now, writer.report);
+        let ours = ours(&order, &plan.settles, now, writer.report);
         writer.write_settled(&context.settings.reminders, &ours)?;
-        writer.give_ids(&note.without_id, notes, &plan.settles)?;
+        if order.is_free() {
+            writer.give_ids(&note.without_id, notes, &plan.settles)?;
+        } else if !note.without_id.is_empty() {
+            writer.report.request_pass(later(now));
+        }
     }
     if let Some(note) = &notes.commitments {
         writer.observe(&context.settings.commitments, &note.bytes);
-        let ours = ours(context, &plan.delivered, &awaited, now, writer.report);
+        let ours = ours(&order, &plan.delivered, now, writer.report);
         writer.mark_delivered(&context.settings.commitments, &ours)?;
     }
     Ok(())
@@ -56,23 +60,24 @@ pub(super) fn settle(
 
 /// The sent items of a note that this machine writes down now.
 fn ours<T: Clone>(
-    context: &PassContext<'_>,
+    order: &WriteOrder<'_>,
     all: &[Settle<T>],
-    awaited: &[Timestamp],
     now: Timestamp,
     report: &mut PassReport,
 ) -> Vec<Settle<T>> {
-    let is_first = |settle: &&Settle<T>| {
-        let own = settle.row.attempted;
-        own.is_some_and(|own| own.duration_until(now).abs() > PATIENCE)
-            || !awaited.iter().any(|told| own.is_none_or(|own| *told < own))
-    };
-    let ours = || all.iter().filter(|settle| is_ours(context, &settle.row));
-    let first: Vec<Settle<T>> = ours().filter(is_first).cloned().collect();
-    if first.len() < ours().count() {
-        report.request_pass(now.saturating_add(SECOND_LOOK).unwrap_or(now));
+    let mut ours = Vec::new();
+    for settle in all {
+        match order.may_write(&settle.key, &settle.row) {
+            Some(true) => ours.push(settle.clone()),
+            Some(false) => report.request_pass(later(now)),
+            None => {}
+        }
     }
-    first
+    ours
+}
+
+fn later(now: Timestamp) -> Timestamp {
+    now.saturating_add(SECOND_LOOK).unwrap_or(now)
 }
 
 /// Marks deliveries as done whose line is deleted (by the person, or by an edit whose outcome was never recorded), and
@@ -145,13 +150,13 @@ impl Writer<'_> {
                 self.memory.wrote(path, &edited.after);
                 self.report.problems.extend(edited.warning);
                 if edited.changed && self.mode == Mode::Daemon {
-                    self.report.request_pass(self.now.saturating_add(SECOND_LOOK).unwrap_or(self.now));
+                    self.report.request_pass(later(self.now));
                 }
                 Some(edited.outcomes)
             }
             Err(error) if error.is_transient() && self.mode == Mode::Daemon => {
                 tracing::info!(%path, %error, "a note is rewritten later");
-                self.report.request_pass(self.now.saturating_add(SECOND_LOOK).unwrap_or(self.now));
+                self.report.request_pass(later(self.now));
                 None
             }
             Err(error) => {
@@ -275,7 +280,7 @@ impl Writer<'_> {
             let all = lines.len();
             lines.retain(|line| self.memory.is_steady(&line.text, self.now));
             if lines.len() < all {
-                self.report.request_pass(self.now.saturating_add(SECOND_LOOK).unwrap_or(self.now));
+                self.report.request_pass(later(self.now));
             }
         }
         let path = &self.context.settings.reminders;

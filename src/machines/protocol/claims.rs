@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::known::CLAIM;
-use super::value::{Claim, ClaimState};
-use super::{Attempt, Held, LEASE, Now, Protocol, Purpose, usable};
+use super::value::{Claim, ClaimState, Order};
+use super::{Attempt, Held, LEASE, Now, ORDER, Protocol, Purpose, usable};
 use crate::machines::engine::is_key;
 
 /// The most changes of one attempt.
@@ -50,6 +50,22 @@ pub enum May {
     Wait,
 }
 
+/// What the entries say of the sender of something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Mark {
+    /// Nothing.
+    None,
+    /// Not yet known: nothing was read, a machine holds the claim, or this machine's mark is not made yet.
+    Open,
+    /// It is marked as sent.
+    Sent {
+        /// The machine that did so; `None` for this one.
+        by: Option<String>,
+        /// As in [`Claim::order`].
+        order: Option<u64>,
+    },
+}
+
 /// The key of the claim for what is called `name` locally and goes to `place`.
 pub fn claim_key(name: &str, place: &str) -> String {
     let key = format!("{CLAIM}{}/{place}", name.replace('#', "/"));
@@ -80,6 +96,26 @@ impl Protocol {
             Some(ClaimState::Dropped) if !self.takes_back(key) => May::Never,
             _ => May::Wait,
         }
+    }
+
+    /// What the entries say of the sender of what has this key.
+    pub fn mark(&self, key: &str) -> Mark {
+        if self.told.contains(key) || self.known.read_at().is_none() {
+            return Mark::Open;
+        }
+        match self.known.claim(key) {
+            Some(claim) if claim.state == ClaimState::Claimed => Mark::Open,
+            Some(claim) if claim.state == ClaimState::Sent => {
+                let by = if claim.is_own { None } else { self.teller(key).map(|(name, _)| name) };
+                Mark::Sent { by, order: claim.order }
+            }
+            _ => Mark::None,
+        }
+    }
+
+    /// Whether another machine has claimed what has this key, and nothing came of that yet.
+    pub fn is_claimed_elsewhere(&self, key: &str) -> bool {
+        self.known.claim(key).is_some_and(|claim| claim.state == ClaimState::Claimed && !claim.is_own)
     }
 
     /// Whether something stands at a claim's key that this version can't read: what it is for waits.
@@ -141,6 +177,7 @@ impl Protocol {
         attempt: &mut Attempt,
     ) {
         let (mut settled, mut taken_back) = (Vec::new(), Vec::new());
+        let (order, counted) = self.next_order();
         let keys: Vec<(String, ClaimState)> = self
             .told
             .iter()
@@ -165,8 +202,12 @@ impl Protocol {
             }
             let epoch = standing.as_ref().map_or(1, |claim| claim.epoch);
             let until = standing.as_ref().map_or(0, |claim| claim.until);
-            let claim = Claim { state, ..self.claim(now, nonce(), epoch, until, standing) };
+            let order = order.filter(|_| state == ClaimState::Sent);
+            let claim = Claim { state, order, ..self.claim(now, nonce(), epoch, until, standing) };
             attempt.push(key.clone(), value, Some(claim.write()), Purpose::Settle);
+            if order.is_some() && !attempt.has(ORDER) {
+                attempt.push(ORDER, self.known.value(ORDER), counted.clone(), Purpose::Plain);
+            }
         }
         for key in settled {
             self.told.remove(&key);
@@ -184,6 +225,17 @@ impl Protocol {
         for (key, text, again) in taken_back {
             attempt.push(key, text, Some(again), Purpose::Plain);
         }
+    }
+
+    /// The order of what is marked as sent next, and the counter's value with it; none where another version wrote that.
+    fn next_order(&self) -> (Option<u64>, Option<String>) {
+        let before = match self.known.value(ORDER).map(Order::read) {
+            None => Order { last: 0, rest: serde_json::Map::new() },
+            Some(Ok(before)) => before,
+            Some(Err(_)) => return (None, None),
+        };
+        let next = Order { last: before.last.saturating_add(1), rest: before.rest };
+        (Some(next.last), Some(next.write()))
     }
 
     /// Claims what is wanted and free, or half done and run out.
@@ -242,6 +294,7 @@ impl Protocol {
             until,
             state: ClaimState::Claimed,
             within,
+            order: None,
             at: now.wall_ms.div_euclid(1000),
             rest,
         }

@@ -31,6 +31,8 @@ pub struct Brief {
     pub until: Duration,
     /// Whether it is this machine's.
     pub is_own: bool,
+    /// As in [`Claim::order`].
+    pub order: Option<u64>,
 }
 
 /// The entries as they were last read.
@@ -146,6 +148,6 @@ impl Known {
         let claim = Claim::read(text).ok()?;
         let is_own = claim.machine == self.machine;
         let until = Duration::from_millis(claim.until);
-        Some(Brief { state: claim.state, epoch: claim.epoch, until, is_own })
+        Some(Brief { state: claim.state, epoch: claim.epoch, until, is_own, order: claim.order })
     }
 }

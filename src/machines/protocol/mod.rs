@@ -27,7 +27,7 @@ use std::time::Duration;
 
 use crate::machines::engine::{Change, Entries, Swapped};
 
-pub use claims::{May, Right, Wanted, claim_key};
+pub use claims::{Mark, May, Right, Wanted, claim_key};
 pub use known::Known;
 pub use presence::{Problem, machine_key};
 pub use timing::{AWAY, Timing, usable};
@@ -35,6 +35,8 @@ use value::{ClaimState, Lease, Presence};
 
 /// The key of the lease.
 pub const LEASE: &str = "lease";
+/// The key of the counter of marks, see [`value::Order`].
+pub const ORDER: &str = "order";
 /// The key of the format.
 pub const FORMAT: &str = "format";
 

@@ -16,7 +16,7 @@ pub const VERSION: u32 = 1;
 /// The longest name of a machine, and the longest nonce, in bytes.
 const MAX_NAME: usize = 64;
 
-/// No epoch is higher: one that only rises by one never gets there.
+/// No epoch and no order is higher: one that only rises by one never gets there.
 const MAX_EPOCH: u64 = 1 << 53;
 
 /// No lease or claim lasts longer, in milliseconds: a day.
@@ -53,6 +53,9 @@ pub struct Claim {
     /// The key of the message of several things within which it may have been sent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub within: Option<String>,
+    /// A sent one: one more than that of all that were marked before, see [`Order`].
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub order: Option<u64>,
     /// When it was written by the holder's wall clock, in seconds since 1970: for people and for pruning.
     pub at: i64,
     /// Fields of other versions.
@@ -99,6 +102,16 @@ pub struct Presence {
     /// A hash of the notes that hold reminders, so that one that lags can be seen.
     #[serde(default)]
     pub notes: String,
+    /// Fields of other versions.
+    #[serde(flatten)]
+    pub rest: Map<String, Value>,
+}
+
+/// Counts the changes that marked something as sent, so that all machines know which came first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Order {
+    /// The order of the last one; 0 before the first.
+    pub last: u64,
     /// Fields of other versions.
     #[serde(flatten)]
     pub rest: Map<String, Value>,
@@ -162,6 +175,12 @@ impl Bounded for Presence {
     }
 }
 
+impl Bounded for Order {
+    fn is_bounded(&self) -> bool {
+        self.last <= MAX_EPOCH
+    }
+}
+
 impl Bounded for Format {
     fn is_bounded(&self) -> bool {
         self.vault.as_ref().is_none_or(|vault| is_name(vault))
@@ -198,7 +217,7 @@ macro_rules! text {
         }
     )*};
 }
-text!(Claim, Lease, Presence, Format);
+text!(Claim, Lease, Presence, Order, Format);
 
 #[cfg(test)]
 mod tests {

@@ -5,16 +5,18 @@
 //!
 //! - [`claims`]: the due messages that this machine may send, and those of the next minute;
 //! - [`rights`]: the right to one message, asked directly before it is sent;
-//! - [`lines`]: reminder lines that vanish before their notification, and the choice of the machine that rewrites a
-//!   line after its notification.
+//! - [`lines`]: reminder lines that vanish before their notification;
+//! - [`write_order`]: the machine that rewrites a line after its notification, and when.
 
 mod claims;
 mod lines;
 mod rights;
+mod write_order;
 
 pub(super) use claims::{allowed, mark_left_open, want};
-pub(super) use lines::{PATIENCE, awaited, is_ours, look, set_notes};
+pub(super) use lines::{look, set_notes};
 pub(super) use rights::{Right, Rights};
+pub(super) use write_order::WriteOrder;
 
 /// How far ahead the next occurrences are claimed.
 pub(super) const AHEAD: jiff::SignedDuration = jiff::SignedDuration::from_secs(60);
