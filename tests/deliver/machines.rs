@@ -547,3 +547,51 @@ fn no_line_is_given_an_id_while_one_stands_that_another_machine_told() {
     }
     assert!(several.all[1].read().contains("id=rid_"), "{}", several.all[1].read());
 }
+
+/// Each holds the claims of a part, which it had alone before.
+#[test]
+fn two_that_each_hold_a_part_of_a_digest_tell_their_parts() {
+    let lines = missed();
+    let (first, second) = lines.split_at(lines.len() / 2);
+    let mut several = Several::new(2, "2026-12-01T09:00:00Z", &lines);
+    for (at, part) in [first, second].into_iter().enumerate() {
+        several.all[at].write(part);
+        several.all[at].tick();
+        several.ask(at);
+        several.all[at].write(&lines);
+    }
+    assert_eq!(several.told().len(), 0);
+    several.at("2026-12-01T09:00:01Z").settle();
+    let told = several.told().concat();
+    for letter in 'A'..='F' {
+        assert_eq!(told.matches(&format!("Thing {letter}")).count(), 1, "{told}");
+    }
+}
+
+/// It waits to be sent again, and another machine, which has a part of the lines, took that over and is suspended.
+#[test]
+fn a_digest_of_which_another_machine_holds_a_part_is_told_without_that_part() {
+    let lines = missed();
+    let mut several = Several::new(2, "2026-12-01T09:00:00Z", &lines);
+    several.all[1].write(lines.split_at(lines.len() / 2).1);
+    several.all[0].tick();
+    several.ask(0);
+    several.ask(1);
+    several.all[0].place.fault(Fault::Unreachable(None));
+    several.all[0].tick();
+    assert_eq!(several.told().len(), 0);
+    several.at("2026-12-01T09:06:00Z");
+    several.all[1].tick();
+    several.ask(1);
+    let tell = |several: &mut Several| {
+        for _ in 0..3 {
+            several.ask(0);
+            several.all[0].tick();
+        }
+        let told = several.told().concat();
+        ['A', 'B', 'C', 'D', 'E', 'F'].map(|letter| told.matches(&format!("Thing {letter}")).count())
+    };
+    assert_eq!(tell(&mut several), [1, 1, 1, 0, 0, 0]);
+    several.at("2026-12-01T09:20:00Z");
+    assert_eq!(tell(&mut several), [1, 1, 1, 1, 1, 1]);
+}

@@ -42,11 +42,16 @@ pub(in crate::deliver::pass) async fn allowed(
         for delivery in &judged.never {
             sent_by_another(context, &message, delivery, place)?;
         }
+        let waits = |deliveries: &[Delivery], report: &mut PassReport| {
+            let mut counting = deliveries.iter().filter(|_| !message.to.is_copy());
+            counting.try_for_each(|delivery| waits(context, delivery, report))
+        };
+        waits(&judged.elsewhere, report)?;
         if !judged.waiting.is_empty() {
             // Those of a digest go together or not yet.
-            let all = judged.waiting.iter().chain(&judged.fresh).chain(&judged.asked);
-            all.filter(|_| !message.to.is_copy())
-                .try_for_each(|delivery| waits(context, delivery, report))?;
+            waits(&judged.waiting, report)?;
+            waits(&judged.fresh, report)?;
+            waits(&judged.asked, report)?;
             continue;
         }
         let is_whole = judged.fresh.len() == message.deliveries.len();
@@ -85,6 +90,8 @@ struct Judged {
     fresh: Vec<Delivery>,
     asked: Vec<Delivery>,
     waiting: Vec<Delivery>,
+    /// Another machine holds their claims, and tells them.
+    elsewhere: Vec<Delivery>,
     never: Vec<Delivery>,
 }
 
@@ -92,9 +99,11 @@ impl Judged {
     fn of(machines: &Machines, message: &NewMessage, place: &str) -> Self {
         let mut judged = Self::default();
         for delivery in &message.deliveries {
-            let list = match machines.may(&claim_key(&delivery.0, place)) {
+            let claim = claim_key(&delivery.0, place);
+            let list = match machines.may(&claim) {
                 May::Yes { ask: false, .. } => &mut judged.fresh,
                 May::Yes { ask: true, .. } => &mut judged.asked,
+                May::Wait if machines.is_claimed_elsewhere(&claim) => &mut judged.elsewhere,
                 May::Wait => &mut judged.waiting,
                 May::Never => &mut judged.never,
             };

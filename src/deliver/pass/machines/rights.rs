@@ -59,8 +59,15 @@ impl Rights {
 
     /// The same for a message whose turn has come: if other machines sent all of it, or a part, it is split.
     pub async fn turn(&self, context: &PassContext<'_>, message: &Message) -> Result<Right> {
-        let may: Vec<May> = self.claims.iter().map(|claim| context.machines.may(claim)).collect();
-        if may.contains(&May::Wait) || !may.contains(&May::Never) {
+        let machines = context.machines;
+        let may: Vec<May> = self.claims.iter().map(|claim| machines.may(claim)).collect();
+        let is_mine = |may: &May| matches!(may, May::Yes { .. });
+        // A part whose claims another machine holds is told by that one.
+        let is_elsewhere = self.claims.iter().zip(&may).all(|(claim, may)| match may {
+            May::Wait => machines.is_claimed_elsewhere(claim),
+            May::Yes { .. } | May::Never => true,
+        });
+        if may.iter().all(is_mine) || !is_elsewhere || may.iter().all(|may| *may == May::Wait) {
             return Ok(self.now(context));
         }
         let is_mixed = may.iter().any(|may| *may != May::Never);
