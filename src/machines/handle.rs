@@ -15,7 +15,7 @@ use tokio::sync::{Notify, watch};
 
 use super::engine::{Engine, EngineError};
 use super::identity::Identity;
-use super::protocol::{Mark, May, Me, Now, Protocol, Right, Timing, Wanted};
+use super::protocol::{May, Me, Now, Protocol, Right, Timing, Wanted};
 use crate::clock::Clock;
 
 /// A send without a right must have ended in this time.
@@ -327,16 +327,6 @@ impl Machines {
     pub fn teller(&self, key: &str) -> Option<(String, Timestamp)> {
         let (name, at) = self.member()?.state().protocol.teller(key)?;
         Some((name, Timestamp::from_second(at).ok()?))
-    }
-
-    /// What the entries say of the sender of what has this key.
-    pub fn mark(&self, key: &str) -> Mark {
-        self.member().map_or(Mark::Open, |member| member.state().protocol.mark(key))
-    }
-
-    /// Whether another machine holds the claim, as far as is known.
-    pub fn is_claimed_elsewhere(&self, key: &str) -> bool {
-        self.member().is_some_and(|member| member.state().protocol.is_claimed_elsewhere(key))
     }
 
     /// Whether this machine sends without the store (`on_partition = "tell"`).

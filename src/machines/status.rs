@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::engine::Entries;
 use super::handle::Machines;
 use super::protocol::value::{Claim, ClaimState, Lease, Presence};
-use super::protocol::{LEASE, machine_key};
+use super::protocol::{LEASE, Mark, machine_key};
 
 /// The state of all machines. Names and keys come out of the engine: they are shown as plain text alone.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -104,6 +104,16 @@ impl Machines {
         let member = self.member()?;
         let entries = member.state().protocol.known().unsettled();
         Some(MachinesStatus::of(member.joining.kind, &entries, self.problem()))
+    }
+
+    /// What the entries say of the sender of what has this key.
+    pub fn mark(&self, key: &str) -> Mark {
+        self.member().map_or(Mark::Open, |member| member.state().protocol.mark(key))
+    }
+
+    /// Whether another machine holds the claim, as far as is known.
+    pub fn is_claimed_elsewhere(&self, key: &str) -> bool {
+        self.member().is_some_and(|member| member.state().protocol.is_claimed_elsewhere(key))
     }
 
     /// Whether this process has read the entries since it was started.

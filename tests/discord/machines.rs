@@ -1,8 +1,20 @@
 //! Two machines with one vault and one bot: the voice alone is connected, and each question gets one answer.
 
 use std::process::{Child, Command, Stdio};
+use std::sync::LazyLock;
+use std::time::Instant;
+
+use jiff::{SignedDuration, Timestamp};
 
 use super::rig::*;
+
+/// When the machines' time began, which all of them share.
+static BEGUN: LazyLock<(Timestamp, Instant)> = LazyLock::new(|| (Timestamp::now(), Instant::now()));
+
+/// The machines' time: a minute goes by in a second.
+fn now() -> Timestamp {
+    BEGUN.0 + BEGUN.1.elapsed() * 60
+}
 
 /// A daemon that is killed when it is dropped.
 struct Machine {
@@ -33,8 +45,7 @@ impl Machine {
 
     fn start(&mut self) {
         let token = self.rig.fake.world().token.clone();
-        // A minute goes by in a second.
-        let now = format!("{}@60", jiff::Timestamp::now());
+        let now = format!("{}@60", now());
         let daemon = Command::new(env!("CARGO_BIN_EXE_vault-agent"))
             .arg("run")
             .env("VAULT_AGENT_VAULT", self.rig.vault())
@@ -151,4 +162,46 @@ async fn an_answer_that_never_left_is_sent_after_a_restart() {
     server.start();
     server.is_answered(question).await;
     assert_eq!(server.replies(question), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_routine_that_a_machine_left_is_run_once_by_the_next_voice() {
+    let temp = tempfile::tempdir().unwrap();
+    let store = temp.path().join("voice.git");
+    assert!(Command::new("git").args(["init", "--bare", "-q"]).arg(&store).status().unwrap().success());
+    let rig = Rig::new().await;
+    let fake = std::sync::Arc::clone(&rig.fake);
+    let mut server = Machine::new(rig, "server", &store);
+    let mut laptop = Machine::new(Rig::on(std::sync::Arc::clone(&fake)), "laptop", &store);
+    server.start();
+    server.hears("machines", "this one is the voice").await;
+    laptop.start();
+    laptop.hears("machines", "server is the voice").await;
+
+    let due = (now() + SignedDuration::from_mins(20)).strftime("%H:%M");
+    let routine = format!("---\nschedule: daily {due}\nenabled: true\n---\nWhen is the dentist?\n");
+    for machine in [&server, &laptop] {
+        std::fs::create_dir_all(machine.rig.vault().join("routines")).unwrap();
+        std::fs::write(machine.rig.vault().join("routines/dentist.md"), &routine).unwrap();
+    }
+    let runs = || {
+        let messages = fake.messages(CHANNEL);
+        let of_bot = messages.iter().filter(|message| message["author"]["bot"] == true);
+        of_bot.filter(|message| message["message_reference"].is_null()).count()
+    };
+    server
+        .rig
+        .wait("the routine is due in a quarter of an hour", || {
+            server.says("routines") == "waiting" && runs() == 0
+        })
+        .await;
+    // The voice dies before the routine is due, and comes back with a copy that knows nothing of the run.
+    server.kill();
+    laptop.hears("machines", "this one is the voice").await;
+    laptop.rig.wait("the routine's message", || runs() > 0).await;
+    server.start();
+    server.hears("machines", "laptop is the voice").await;
+    let question = fake.say(CHANNEL, ALICE, "<@500> when is the dentist?");
+    laptop.is_answered(question).await;
+    assert_eq!(runs(), 1, "{:?}", fake.messages(CHANNEL));
 }
