@@ -15,6 +15,9 @@ pub fn checks(workspace: &Workspace) -> Vec<Check> {
     let fix = "see `[embed]` in vault-agent.toml; until then the built-in vectors answer";
     let provider = match embed::open(&workspace.settings, workspace.vault.root()) {
         Ok(Some(provider)) => provider,
+        Ok(None) if named == "builtin" => {
+            return vec![Check::ok("embeddings", format!("`builtin` answers ({})", embed::table::NAME))];
+        }
         Ok(None) => return vec![Check::ok("embeddings", "turned off in the settings")],
         Err(error) => return vec![Check::fail("embeddings", error.to_string(), fix)],
     };

@@ -25,7 +25,7 @@ use crate::config::Settings;
 
 pub use self::models::http;
 pub use self::models::{Embedder, Fixed, Table, bert, folder, local, table};
-pub use self::provider::{Builtin, open};
+pub use self::provider::open;
 pub use self::tokens::wordpiece;
 
 /// The purpose of a text; some endpoints embed questions and passages differently.

@@ -3,45 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use async_trait::async_trait;
-
-use super::models::table::{self, Table};
 use crate::config::Settings;
-use crate::embed::{EmbedError, Provider, Purpose};
+use crate::embed::{EmbedError, Provider};
 
-/// The built-in table as a [`Provider`].
-#[derive(Debug, Clone, Copy)]
-pub struct Builtin(Table);
-
-impl Builtin {
-    /// The built-in model.
-    pub fn new() -> Self {
-        Self(Table::builtin())
-    }
-}
-
-impl Default for Builtin {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-#[async_trait]
-impl Provider for Builtin {
-    fn name(&self) -> &str {
-        table::NAME
-    }
-
-    fn batch(&self) -> usize {
-        1024
-    }
-
-    async fn embed(&self, texts: &[String], _: Purpose) -> Result<Vec<Vec<f32>>, EmbedError> {
-        Ok(texts.iter().map(|text| self.0.embed(text)).collect())
-    }
-}
-
-/// The model that the settings name, or `None` where they say `none`.
+/// The model that the settings name; `None` where they say `none`, or `builtin`, which needs nothing ([`crate::embed::Fixed`]).
 ///
 /// `local:` directories are relative to `root`, the vault's folder.
 ///
@@ -53,8 +18,7 @@ pub fn open(settings: &Settings, root: &Path) -> Result<Option<Arc<dyn Provider>
         return Ok(Some(Arc::new(crate::embed::models::local::Local::open(&root.join(dir))?)));
     }
     match embed.provider.as_str() {
-        "none" => Ok(None),
-        "builtin" => Ok(Some(Arc::new(Builtin::new()))),
+        "none" | "builtin" => Ok(None),
         "google" | "openai" | "ollama" => {
             Ok(Some(Arc::new(crate::embed::models::http::Http::open(embed, root)?)))
         }

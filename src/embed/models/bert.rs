@@ -5,14 +5,13 @@
 //! a time: without padding, batches gain nothing on a CPU. The callers use the tokens' vectors: [`super::local`] makes
 //! a text's vector of them, [`crate::rerank`] a score for a pair of texts.
 
-use std::collections::HashMap;
 use std::path::Path;
 
 use ndarray::{Array1, Array2, s};
 use serde::Deserialize;
 
 use crate::embed::tensors::Tensors;
-use crate::embed::tokens::wordpiece::{self, Vocabulary};
+use crate::embed::tokens::Tokenizer;
 
 /// A model with fewer positions has no room for a sentence.
 const LEAST_POSITIONS: usize = 8;
@@ -60,30 +59,14 @@ struct Layer {
     narrow_norm: Norm,
 }
 
-#[derive(Debug)]
-struct Words {
-    pieces: HashMap<String, u32>,
-    unknown: u32,
-    first: u32,
-    last: u32,
-}
-
-impl Vocabulary for Words {
-    fn piece(&self, piece: &str, inner: bool) -> Option<u32> {
-        if inner { self.pieces.get(&format!("##{piece}")) } else { self.pieces.get(piece) }.copied()
-    }
-
-    fn unknown(&self) -> u32 {
-        self.unknown
-    }
-}
-
 /// An encoder with its vocabulary.
 #[derive(Debug)]
 pub struct Encoder {
     name: String,
     config: Config,
-    words: Words,
+    tokenizer: Tokenizer,
+    /// The tokens at the beginning and at the end.
+    ends: [u32; 2],
     word: Array2<f32>,
     position: Array2<f32>,
     kinds: Array2<f32>,
@@ -106,7 +89,17 @@ impl Encoder {
             std::fs::read(dir.join(name)).map_err(|error| wrong(format!("can't be read: `{name}`: {error}")))
         };
         let config = Config::read(&read("config.json")?).map_err(wrong)?;
-        let words = Words::read(dir).map_err(wrong)?;
+        let tokenizer = match read("vocab.txt") {
+            Ok(pieces) => Tokenizer::bert(&String::from_utf8_lossy(&pieces)),
+            Err(_) => Tokenizer::read(&String::from_utf8_lossy(&read("tokenizer.json")?)),
+        };
+        let tokenizer = tokenizer.map_err(wrong)?;
+        let special = |name: &str| {
+            let number = tokenizer.number(name);
+            number.ok_or_else(|| wrong(format!("has a vocabulary without `{name}`")))
+        };
+        let ends = [special("[CLS]")?, special("[SEP]")?];
+        special("[UNK]")?;
         let bytes = read("model.safetensors")?;
         let source = Tensors::read(&bytes).map_err(wrong)?;
         let hash = blake3::hash(&bytes);
@@ -122,18 +115,18 @@ impl Encoder {
                 kinds: source.matrix("embeddings.token_type_embeddings.weight")?,
                 norm: source.norm("embeddings.LayerNorm")?,
                 layers,
-                words,
+                tokenizer,
+                ends,
                 config,
             })
         };
         let model = model().map_err(wrong)?;
-        let sane = model.word.ncols() == size
-            && model.position.ncols() == size
+        let tables = [&model.word, &model.position, &model.kinds];
+        let is_sane = tables.iter().all(|table| table.ncols() == size)
             && model.position.nrows() >= LEAST_POSITIONS
-            && model.kinds.ncols() == size
             && model.norm.fits(size)
             && model.layers.iter().all(|layer| layer.fits(size));
-        if !sane {
+        if !is_sane {
             return Err(wrong("has tensors whose sizes don't fit its `config.json`".to_owned()));
         }
         let head = head(&source).map_err(wrong)?;
@@ -157,19 +150,20 @@ impl Encoder {
 
     /// The tokens of `text`, at most `most`, without special ones.
     pub fn tokens(&self, text: &str, most: usize) -> Vec<u32> {
-        let mut tokens = Vec::new();
-        wordpiece::tokens(&self.words, text, most, |token| tokens.push(token));
+        let mut tokens = self.tokenizer.tokens(text);
+        tokens.truncate(most);
         tokens
     }
 
     /// A vector (a row) for each token of `[CLS] first [SEP]`, or of `[CLS] first [SEP] second [SEP]`. What is behind
     /// the last position that the model has is left out.
     pub fn encode(&self, first: &[u32], second: Option<&[u32]>) -> Array2<f32> {
+        let [first_token, last_token] = self.ends;
         let kind_of_second = self.kinds.nrows().min(2) - 1;
-        let mut tokens: Vec<(u32, usize)> = vec![(self.words.first, 0)];
-        tokens.extend(first.iter().chain([&self.words.last]).map(|token| (*token, 0)));
+        let mut tokens: Vec<(u32, usize)> = vec![(first_token, 0)];
+        tokens.extend(first.iter().chain([&last_token]).map(|token| (*token, 0)));
         if let Some(second) = second {
-            tokens.extend(second.iter().chain([&self.words.last]).map(|token| (*token, kind_of_second)));
+            tokens.extend(second.iter().chain([&last_token]).map(|token| (*token, kind_of_second)));
         }
         tokens.truncate(self.positions());
         let mut x = Array2::zeros((tokens.len(), self.config.hidden_size));
@@ -229,33 +223,6 @@ impl Config {
     }
 }
 
-impl Words {
-    fn read(dir: &Path) -> Result<Self, String> {
-        let pieces: HashMap<String, u32> = if let Ok(text) = std::fs::read_to_string(dir.join("vocab.txt")) {
-            (0..).zip(text.lines()).map(|(number, piece)| (piece.trim_end().to_owned(), number)).collect()
-        } else {
-            #[derive(Deserialize)]
-            struct Model {
-                vocab: HashMap<String, u32>,
-            }
-            #[derive(Deserialize)]
-            struct File {
-                model: Model,
-            }
-            let text = std::fs::read_to_string(dir.join("tokenizer.json"))
-                .map_err(|error| format!("has an unreadable `tokenizer.json`: {error}"))?;
-            let file: File = serde_json::from_str(&text)
-                .map_err(|error| format!("has a `tokenizer.json` that is no WordPiece: {error}"))?;
-            file.model.vocab
-        };
-        let special = |name: &str| {
-            pieces.get(name).copied().ok_or_else(|| format!("has a vocabulary without `{name}`"))
-        };
-        let (unknown, first, last) = (special("[UNK]")?, special("[CLS]")?, special("[SEP]")?);
-        Ok(Self { unknown, first, last, pieces })
-    }
-}
-
 impl Linear {
     /// Of each row of `x`, which has as many columns as the layer takes.
     pub fn apply(&self, x: &Array2<f32>) -> Array2<f32> {
@@ -287,12 +254,13 @@ impl Norm {
 
 impl Layer {
     fn fits(&self, size: usize) -> bool {
-        let wide = self.wide.weight.nrows();
-        [&self.query, &self.key, &self.value, &self.attended].iter().all(|linear| linear.fits(size, size))
-            && self.wide.fits(size, wide)
-            && self.narrow.fits(wide, size)
-            && self.attended_norm.fits(size)
-            && self.narrow_norm.fits(size)
+        let Self { query, key, value, attended, attended_norm, wide, narrow, narrow_norm } = self;
+        let middle = wide.weight.nrows();
+        [query, key, value, attended].iter().all(|linear| linear.fits(size, size))
+            && wide.fits(size, middle)
+            && narrow.fits(middle, size)
+            && attended_norm.fits(size)
+            && narrow_norm.fits(size)
     }
 
     /// Scaled dot-product attention over all heads, side by side.

@@ -56,31 +56,6 @@ impl Fixed {
         if let Self::Folder(folder) = self { folder.is_current() } else { true }
     }
 
-    /// Calls `emit` with each word of `text` as the model reads it.
-    pub(in crate::embed) fn words(&self, text: &str, emit: impl FnMut(&str)) {
-        match self {
-            Self::Folder(folder) => folder.tokenizer().words(text, emit),
-            Self::Builtin | Self::Off => wordpiece::words(text, emit),
-        }
-    }
-
-    /// Adds the tokens of a word to `tokens`.
-    pub(in crate::embed) fn split(&self, word: &str, tokens: &mut Vec<u32>) {
-        match self {
-            Self::Folder(folder) => folder.tokenizer().split(word, |token| tokens.push(token)),
-            Self::Builtin | Self::Off => wordpiece::split(&Table::builtin(), word, tokens),
-        }
-    }
-
-    /// The vector of tokens.
-    pub(super) fn embed_tokens(&self, tokens: &[u32]) -> Vec<f32> {
-        match self {
-            Self::Builtin => Table::builtin().embed_tokens(tokens),
-            Self::Folder(folder) => folder.embed_tokens(tokens),
-            Self::Off => vec![0.0; DIMENSIONS],
-        }
-    }
-
     /// The vector of `text` with unit length, or all zeros where no token has one.
     pub fn embed(&self, text: &str) -> Vec<f32> {
         Embedder::default().embed_with(self, text)
@@ -89,17 +64,10 @@ impl Fixed {
     /// As [`Table::known`].
     pub fn known(&self, text: &str, skips: impl Fn(&str) -> bool) -> f32 {
         let Self::Folder(folder) = self else { return Table::builtin().known(text, skips) };
-        let (mut all, mut known) = (0_u16, 0_u16);
-        folder.tokenizer().words(text, |word| {
-            let bare = word.trim_start_matches('▁').to_lowercase();
-            if bare.is_empty() || !bare.chars().all(char::is_alphanumeric) || skips(&bare) || all == u16::MAX
-            {
-                return;
-            }
-            all += 1;
-            known += u16::from(folder.tokenizer().is_whole(word));
-        });
-        f32::from(known) / f32::from(all.max(1))
+        let mut words = folder.tokenizer().words(text);
+        words.retain(|(word, _)| !word.is_empty() && word.chars().all(char::is_alphanumeric) && !skips(word));
+        let known = words.iter().filter(|(_, is_whole)| *is_whole).count();
+        known as f32 / words.len().max(1) as f32
     }
 }
 
@@ -124,8 +92,14 @@ impl Embedder {
 
     /// The vector of `text` by `model`, which is the same in all calls.
     pub fn embed_with(&mut self, model: &Fixed, text: &str) -> Vec<f32> {
+        match model {
+            Fixed::Builtin => {}
+            Fixed::Folder(folder) => return folder.embed(text),
+            Fixed::Off => return vec![0.0; DIMENSIONS],
+        }
+        let table = Table::builtin();
         self.text.clear();
-        model.words(text, |word| {
+        wordpiece::words(text, |word| {
             if self.text.len() >= MOST_TOKENS {
                 return;
             }
@@ -134,7 +108,7 @@ impl Embedder {
                 return;
             }
             let of_text = self.text.len();
-            model.split(word, &mut self.text);
+            wordpiece::split(&table, word, &mut self.text);
             if self.words.len() < MOST_WORDS {
                 let from = self.tokens.len() as u32;
                 self.tokens.extend_from_slice(&self.text[of_text..]);
@@ -142,6 +116,6 @@ impl Embedder {
             }
         });
         self.text.truncate(MOST_TOKENS);
-        model.embed_tokens(&self.text)
+        table.embed_tokens(&self.text)
     }
 }

@@ -9,7 +9,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::table::{DIMENSIONS, normalise};
+use super::table::{DIMENSIONS, MOST_TOKENS, normalise};
 use crate::embed::EmbedError;
 use crate::embed::tensors::Tensors;
 use crate::embed::tokens::Tokenizer;
@@ -74,7 +74,7 @@ impl Folder {
             self.places = Some(places).filter(|_| is_whole);
         }
         let is_whole = if mapping.is_some() { self.places.is_some() } else { table.nrows() >= tokens };
-        if !is_whole || self.tokenizer.is_empty() {
+        if !is_whole || tokens == 0 {
             return Err(format!("has a table of {} rows for {tokens} tokens", table.nrows()));
         }
         if weights.as_ref().is_some_and(|weights| weights.len() < tokens) {
@@ -131,11 +131,12 @@ impl Folder {
         &self.tokenizer
     }
 
-    /// The vector of tokens with unit length, or all zeros where there are none; [`DIMENSIONS`] numbers.
-    pub(super) fn embed_tokens(&self, tokens: &[u32]) -> Vec<f32> {
+    /// The vector of `text` with unit length, or all zeros where it knows none of its tokens; [`DIMENSIONS`] numbers.
+    pub(super) fn embed(&self, text: &str) -> Vec<f32> {
         let mut sum = vec![0.0; DIMENSIONS];
-        for token in tokens {
-            let place = self.places.as_ref().map_or(*token, |places| places[*token as usize]) as usize;
+        let known = |token: &u32| Some(*token) != self.tokenizer.unknown();
+        for token in self.tokenizer.tokens(text).into_iter().filter(known).take(MOST_TOKENS) {
+            let place = self.places.as_ref().map_or(token, |places| places[token as usize]) as usize;
             let scale = self.scales[place];
             for (sum, value) in sum.iter_mut().zip(&self.rows[place * self.width..][..self.width]) {
                 *sum += scale * f32::from(*value);

@@ -1,11 +1,9 @@
 //! Tokenizes texts. Pure: a text comes in; the numbers of its tokens go out.
 //!
-//! - [`wordpiece`]: BERT's; [`unigram`]: the most probable pieces; [`tokenizer`]: the parser of `tokenizer.json`;
-//! - [`unicode`]: classes of characters.
+//! - [`wordpiece`]: BERT's, as the built-in table needs it: without a copy of its vocabulary, and quick;
+//! - [`tokenizer`]: that of a model's folder.
 
 mod tokenizer;
-mod unicode;
-mod unigram;
 pub mod wordpiece;
 
 pub(super) use tokenizer::Tokenizer;

@@ -5,9 +5,9 @@
 //! pieces that the vocabulary knows, from the left (Wu et al. 2016). Tested against the reference
 //! implementation's output. Pure; allocates only its own buffers.
 
+use icu_properties::CodePointMapData;
+use icu_properties::props::{GeneralCategory, GeneralCategoryGroup};
 use unicode_normalization::UnicodeNormalization;
-
-use super::unicode::{CONTROL, NONSPACING, PUNCTUATION, within};
 
 /// Words longer than this are one unknown token, as in the reference.
 const LONGEST_WORD: usize = 100;
@@ -45,7 +45,7 @@ pub fn words(text: &str, mut emit: impl FnMut(&str)) {
             }
             continue;
         }
-        if c == '\u{fffd}' || within(&CONTROL, c) {
+        if c == '\u{fffd}' || is_control(c) {
             continue;
         }
         if c.is_whitespace() {
@@ -56,16 +56,11 @@ pub fn words(text: &str, mut emit: impl FnMut(&str)) {
             flush(&mut word);
         } else {
             for part in c.nfd() {
-                if !part.is_ascii() && within(&NONSPACING, part) {
+                if is_nonspacing(part) {
                     continue;
                 }
                 for lower in part.to_lowercase() {
-                    let punctuation = if lower.is_ascii() {
-                        lower.is_ascii_punctuation()
-                    } else {
-                        within(&PUNCTUATION, lower)
-                    };
-                    if punctuation {
+                    if is_punctuation(lower) {
                         flush(&mut word);
                         word.push(lower);
                         flush(&mut word);
@@ -134,8 +129,32 @@ pub fn split(vocabulary: &impl Vocabulary, word: &str, pieces: &mut Vec<u32>) {
 }
 
 /// The CJK ideograph blocks that BERT sets apart (its own list, without kana and hangul).
-pub(super) fn is_cjk(c: char) -> bool {
+fn is_cjk(c: char) -> bool {
     matches!(u32::from(c),
         0x4e00..=0x9fff | 0x3400..=0x4dbf | 0x20000..=0x2a6df | 0x2a700..=0x2b73f
         | 0x2b740..=0x2b81f | 0x2b920..=0x2ceaf | 0xf900..=0xfaff | 0x2f800..=0x2fa1f)
+}
+
+fn category(c: char) -> GeneralCategory {
+    CodePointMapData::<GeneralCategory>::new().get(c)
+}
+
+/// Whether BERT sets a character apart as a punctuation mark.
+fn is_punctuation(c: char) -> bool {
+    if c.is_ascii() {
+        c.is_ascii_punctuation()
+    } else {
+        GeneralCategoryGroup::Punctuation.contains(category(c))
+    }
+}
+
+/// Whether a character is a mark above or below another one, such as an accent.
+fn is_nonspacing(c: char) -> bool {
+    !c.is_ascii() && category(c) == GeneralCategory::NonspacingMark
+}
+
+/// Whether a character is a control, a mark of format, or of private use, which BERT takes out.
+fn is_control(c: char) -> bool {
+    use GeneralCategory::{Control, Format, PrivateUse};
+    matches!(category(c), Control | Format | PrivateUse)
 }
