@@ -155,6 +155,14 @@ pub struct Freshness {
     pub warnings: Vec<String>,
 }
 
+impl Freshness {
+    /// Of an answer from the whole index, with nothing read beside it.
+    pub(in crate::search) fn new(generation: u64, checked_by: CheckedBy, warnings: Vec<String>) -> Self {
+        let (complete, read_directly, embedded_percent, not_searched) = (true, 0, None, 0);
+        Self { generation, complete, checked_by, read_directly, embedded_percent, not_searched, warnings }
+    }
+}
+
 /// Whether a count is 0, and so not worth a field.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's form")]
 fn is_none(count: &usize) -> bool {

@@ -162,6 +162,31 @@ fn an_index_that_was_made_anew_beside_a_daemon_is_not_vouched_for_while_it_is_em
 }
 
 #[test]
+fn a_daemon_s_word_about_a_commit_that_is_lost_is_not_believed() {
+    let vault = TestVault::of("//- a.md\nfirst\n");
+    let (_, _follower) = followed(&vault);
+    let other = vault.index();
+    assert_eq!(beside_a_daemon(&other, "first").hits.len(), 1);
+    // As if a damaged log had lost the last commit: the daemon knows of a later one than is there.
+    let word = vault.cache().join("live");
+    let mut rounds = 0;
+    until("five looks at every file", || {
+        let said = std::fs::read_to_string(&word).unwrap();
+        let commit = said.strip_prefix("following ").and_then(|commit| commit.split_once(' '));
+        let Some((epoch, generation)) = commit else { return false };
+        let later = format!("following {epoch} {}", generation.trim().parse::<u64>().unwrap() + 1);
+        std::fs::write(&word, &later).unwrap();
+        let answer = other.search(&Query::new("first")).unwrap();
+        // The follower may have said it anew meanwhile.
+        if std::fs::read_to_string(&word).unwrap() == later {
+            assert_eq!((answer.hits.len(), answer.freshness.checked_by), (1, CheckedBy::Scan));
+            rounds += 1;
+        }
+        rounds == 5
+    });
+}
+
+#[test]
 fn no_answer_is_short_while_many_notes_change() {
     const NOTES: usize = 1200;
     let vault = TestVault::new();

@@ -61,7 +61,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("deliver", 6620),
     ("discord", 4950),
     ("doctor", 1200),
-    ("embed", 1850),
+    ("embed", 1350),
     ("format", 7050),
     // Commits are ruled out by their raw message, so that a filtered page of history walks quickly.
     ("history", 6500),
@@ -76,7 +76,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("rerank", 300),
     ("routines", 1600),
     ("schedule", 700),
-    ("search", 13850),
+    ("search", 13250),
     ("setup", 1750),
     ("src", 850),
     ("summary", 1900),

@@ -30,7 +30,7 @@ impl Snapshot<'_> {
     /// The basis of an answer with the block `at` of `file`.
     pub fn basis(&self, at: DocRef, file: &FileRow) -> Basis {
         let is_committed = self.view().segs[at.seg].id != 0;
-        Basis { path: file.path.clone(), known: is_committed.then_some((file.size, file.mtime)) }
+        Basis { path: file.path.clone(), known: is_committed.then_some((file.look.size, file.look.mtime)) }
     }
 }
 

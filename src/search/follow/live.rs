@@ -10,7 +10,7 @@
 //!
 //! [`vouch`] reads the follower's file and leaves the cookie.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -27,7 +27,7 @@ use crate::search::{Index, IndexError};
 const BEAT: Duration = Duration::from_secs(2);
 /// Every file is looked at so often, whatever the watcher said.
 const SWEEP: Duration = Duration::from_secs(300);
-/// Merges of at most so many living documents, beside the following.
+/// Merges of at most so many living documents; a larger one would keep what is saved meanwhile waiting.
 const MERGE: u64 = 300_000;
 
 /// The state of a follower, for `status`.
@@ -54,29 +54,50 @@ fn take_lock(root: &Path) -> Result<Lock, IndexError> {
     Err(IndexError::Busy)
 }
 
+/// How far the news of a file have come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// It is changing, and not settled yet.
+    Stirring,
+    /// It changed, and isn't being committed.
+    Dirty,
+    /// It is being committed.
+    Working,
+}
+
 #[derive(Debug, Default)]
 struct State {
-    /// Changing, and not settled yet.
-    stirring: BTreeSet<String>,
-    /// Changed files that are not being committed.
-    dirty: BTreeSet<String>,
-    /// Changed, and being committed.
-    working: BTreeSet<String>,
+    /// The files that are not as committed.
+    behind: BTreeMap<String, Stage>,
     /// The watcher doesn't see everything, so nothing can be vouched for.
     blind: bool,
     /// How often something happened after which only a look at every file helps. A look that began before the last time
     /// proves nothing.
     distrusted: u64,
-    /// The making of the index at the last whole look at every file.
-    epoch: Option<i64>,
+    /// The making of the index at the last whole look at every file, and the last commit that is known of it.
+    commit: Option<(i64, u64)>,
     following: Following,
 }
 
 impl State {
-    /// The files that are not as committed.
-    fn behind(&self) -> impl Iterator<Item = &String> {
-        let is_new = |path: &&String| !self.dirty.contains(*path) && !self.working.contains(*path);
-        self.dirty.union(&self.working).chain(self.stirring.iter().filter(is_new))
+    /// The files of one stage are of another from now on; which they are.
+    fn step(&mut self, from: Stage, to: Stage) -> Vec<String> {
+        let of_stage = self.behind.iter_mut().filter(|(_, stage)| **stage == from);
+        of_stage
+            .map(|(path, stage)| {
+                *stage = to;
+                path.clone()
+            })
+            .collect()
+    }
+
+    /// What was being committed is, or else is dirty still.
+    fn worked(&mut self, is_done: bool) {
+        if is_done {
+            self.behind.retain(|_, stage| *stage != Stage::Working);
+        } else {
+            self.step(Stage::Working, Stage::Dirty);
+        }
     }
 }
 
@@ -133,21 +154,13 @@ impl Follower {
     /// These files are changing, and [`Follower::changed`] or [`Follower::rescan`] will follow: from now on
     /// other processes read them directly.
     pub fn stirring(&self, paths: impl IntoIterator<Item = String>) {
-        self.shared.state().stirring.extend(paths);
-        self.shared.publish();
+        self.shared.heard(paths, Stage::Stirring);
     }
 
     /// These files changed on disk (folders stand for what is below them). Returns at once; from then on
     /// other processes know of it.
     pub fn changed(&self, paths: impl IntoIterator<Item = String>) {
-        {
-            let mut state = self.shared.state();
-            for path in paths {
-                state.stirring.remove(&path);
-                state.dirty.insert(path);
-            }
-        }
-        self.shared.publish();
+        self.shared.heard(paths, Stage::Dirty);
         let _ = self.tasks.send(Task::Changed);
     }
 
@@ -184,7 +197,7 @@ impl Follower {
     /// Its present state.
     pub fn following(&self) -> Following {
         let state = self.shared.state();
-        Following { behind: state.behind().count(), ..state.following.clone() }
+        Following { behind: state.behind.len(), ..state.following.clone() }
     }
 }
 
@@ -205,12 +218,17 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// These files are not as committed.
+    fn heard(&self, paths: impl IntoIterator<Item = String>, stage: Stage) {
+        self.state().behind.extend(paths.into_iter().map(|path| (path, stage)));
+        self.publish();
+    }
+
     /// Until the next look at every file is done, nobody is told that all is as committed.
     fn distrust(&self) {
         {
             let mut state = self.state();
-            let stirring = std::mem::take(&mut state.stirring);
-            state.dirty.extend(stirring);
+            state.step(Stage::Stirring, Stage::Dirty);
             state.distrusted += 1;
             state.following.following = false;
         }
@@ -220,16 +238,14 @@ impl Shared {
     /// Tells other processes how things stand.
     fn publish(&self) {
         let state = self.state();
-        let epoch = state.epoch.filter(|_| state.following.following && !state.blind);
-        let mut text = epoch.map_or_else(|| "catching up".to_owned(), |epoch| format!("following {epoch}"));
+        let commit = state.commit.filter(|_| state.following.following && !state.blind);
+        let following = |(epoch, generation)| format!("following {epoch} {generation}");
+        let mut text = commit.map_or_else(|| "catching up".to_owned(), following);
         // A very long list is no help: others had better look themselves.
-        if state.dirty.len() + state.working.len() + state.stirring.len() > 1000 {
+        if state.behind.len() > 1000 {
             text = "catching up".to_owned();
         } else {
-            for path in state.behind() {
-                text.push('\n');
-                text.push_str(path);
-            }
+            text.extend(state.behind.keys().flat_map(|path| ["\n", path]));
         }
         // Under the lock, so that an older word never replaces a newer one.
         let new = self.root.join("live.new");
@@ -238,28 +254,28 @@ impl Shared {
         }
     }
 
-    /// Which making of the index is there.
-    fn epoch(&self) -> Option<i64> {
+    /// Which making of the index is there, and its last commit.
+    fn last_commit(&self) -> Option<(i64, u64)> {
         let store = self.index.store().ok()?;
         let conn = store.conn().ok()?;
-        catalog::epoch(&conn).ok().flatten()
+        catalog::last_commit(&conn).ok()
     }
 
     /// Whether the index is another one than that of the last whole look at every file.
     fn is_anew(&self) -> bool {
-        let epoch = self.state().epoch;
-        epoch.is_some() && epoch != self.epoch()
+        let known = self.state().commit;
+        known.is_some() && known.map(epoch) != self.last_commit().map(epoch)
     }
 
-    /// Looks at every file, and again where the index was made anew meanwhile; which making of it has them all.
-    fn catch_up(&self) -> Option<i64> {
+    /// Looks at every file, and again where the index was made anew meanwhile; the commit that has them all.
+    fn catch_up(&self) -> Option<(i64, u64)> {
         loop {
-            let before = self.epoch();
+            let before = self.last_commit();
             if !self.note(self.index.catch_up()) || self.stop.load(Ordering::Relaxed) {
                 return None;
             }
-            let after = self.epoch();
-            if before == after {
+            let after = self.last_commit();
+            if before.map(epoch) == after.map(epoch) {
                 return after;
             }
         }
@@ -286,9 +302,13 @@ impl Shared {
     }
 }
 
+/// Which making of the index a commit is of.
+fn epoch(commit: (i64, u64)) -> i64 {
+    commit.0
+}
+
 fn follow(shared: &Arc<Shared>, tasks: &mpsc::Receiver<Task>, lock: Lock) {
     let mut lock = Some(lock);
-    let mut merging: Option<JoinHandle<()>> = None;
     let mut swept = Instant::now();
     let mut rescan = None;
     let mut committed = false;
@@ -328,21 +348,18 @@ fn follow(shared: &Arc<Shared>, tasks: &mpsc::Receiver<Task>, lock: Lock) {
             tracing::debug!(why, "looking at every file");
             let distrusted = {
                 let mut state = shared.state();
-                state.working = std::mem::take(&mut state.dirty);
+                state.step(Stage::Dirty, Stage::Working);
                 state.distrusted
             };
-            let epoch = shared.catch_up();
+            let commit = shared.catch_up();
             if let Ok(store) = shared.index.store() {
                 let _ = store.sweep();
             }
             swept = Instant::now();
             let mut state = shared.state();
-            let working = std::mem::take(&mut state.working);
-            if epoch.is_none() {
-                state.dirty.extend(working);
-            }
-            state.epoch = epoch;
-            state.following.following = epoch.is_some() && state.distrusted == distrusted;
+            state.worked(commit.is_some());
+            state.commit = commit;
+            state.following.following = commit.is_some() && state.distrusted == distrusted;
             committed = true;
         } else if vault_there {
             committed |= commit_dirty(shared);
@@ -351,23 +368,13 @@ fn follow(shared: &Arc<Shared>, tasks: &mpsc::Receiver<Task>, lock: Lock) {
             rescan.get_or_insert_with(|| "the vault was away".to_owned());
         }
         shared.publish();
-        if committed && merging.as_ref().is_none_or(JoinHandle::is_finished) {
-            committed = false;
-            let shared = Arc::clone(shared);
-            merging = std::thread::Builder::new()
-                .name("index-merge".to_owned())
-                .spawn(move || {
-                    let merged = shared.index.store().and_then(|store| store.compact(MERGE));
-                    if let Err(error) = merged {
-                        tracing::warn!(%error, "segments could not be merged");
-                    }
-                    shared.index.rest();
-                })
-                .ok();
+        if std::mem::take(&mut committed) {
+            let merged = shared.index.store().and_then(|store| store.compact(MERGE));
+            if let Err(error) = merged {
+                tracing::warn!(%error, "segments could not be merged");
+            }
+            shared.index.rest();
         }
-    }
-    if let Some(merging) = merging {
-        let _ = merging.join();
     }
     drop(lock);
 }
@@ -375,19 +382,16 @@ fn follow(shared: &Arc<Shared>, tasks: &mpsc::Receiver<Task>, lock: Lock) {
 /// Commits the dirty files; they stay dirty for others until it is done, and longer if they change again
 /// meanwhile. Whether anything was committed.
 fn commit_dirty(shared: &Shared) -> bool {
-    let paths: Vec<String> = {
-        let mut state = shared.state();
-        state.working = std::mem::take(&mut state.dirty);
-        state.working.iter().cloned().collect()
-    };
+    let paths = shared.state().step(Stage::Dirty, Stage::Working);
     if paths.is_empty() {
         return false;
     }
-    let done = shared.note(shared.index.update(&paths));
+    let is_done = shared.note(shared.index.update(&paths));
+    let now = shared.last_commit();
     let mut state = shared.state();
-    let working = std::mem::take(&mut state.working);
-    if !done {
-        state.dirty.extend(working);
+    state.worked(is_done);
+    if state.commit.map(epoch) == now.map(epoch) {
+        state.commit = now;
     }
-    done
+    is_done
 }

@@ -99,21 +99,17 @@ impl Index {
                 }
                 None => {
                     stats.files += 1;
-                    stats.bytes += file.size;
+                    stats.bytes += file.look.size;
                 }
             };
             catalog::each_file(&conn, |file| {
-                if !view.hidden.contains(&file.id) {
+                if !view.hidden.contains(&file.path) {
                     count(file);
                 }
             })?;
-            let new = |file: &&catalog::FileRow| file.id == 0 || view.hidden.contains(&file.id);
-            view.segs.iter().flat_map(|seg| &seg.memory).filter(new).cloned().for_each(count);
-            for seg in &view.segs {
-                let alive =
-                    seg.alive.as_ref().map_or(u64::from(seg.reader.max_doc()), |alive| alive.len() as u64);
-                stats.dead_blocks += u64::from(seg.reader.max_doc()) - alive;
-            }
+            view.segs.iter().flat_map(|seg| &seg.memory).cloned().for_each(count);
+            let dead = view.segs.iter().map(|seg| u64::from(seg.reader.max_doc()) - seg.living());
+            stats.dead_blocks = dead.sum();
             for kind in Kind::ALL {
                 let term = tantivy::Term::from_field_text(store.fields.filter, &format!("kind:{kind}"));
                 let blocks = view.doc_freq(&term)?;

@@ -4,7 +4,7 @@
 //! seconds, so a write directly after a reading may leave the times as they were. Therefore the change time of a file
 //! that was read so early is recorded as unknown, and the next scan compares its bytes. Nothing here writes.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 
 use rayon::prelude::*;
@@ -12,6 +12,7 @@ use rusqlite::Connection;
 
 use crate::vault::{NotePath, Stat, Vault, VaultError, Walk, WalkOptions, conflict};
 
+use crate::embed::fast::FastMap;
 use crate::search::IndexError;
 use crate::search::read::file;
 use crate::search::read::note::{Options, Parsed};
@@ -64,36 +65,21 @@ pub fn list(vault: &Vault, options: &Options) -> Result<Listing, VaultError> {
 }
 
 /// The files of `listing` that may differ from what is known, the vanished ones included.
-pub fn suspects(conn: &Connection, listing: Listing) -> Result<Vec<Suspect>, IndexError> {
-    let Listing { files, .. } = listing;
-    let mut places: HashMap<&str, usize> = HashMap::with_capacity(files.len());
-    places.extend(files.iter().enumerate().map(|(n, (path, _))| (path.as_str(), n)));
-    let mut is_known = vec![false; files.len()];
-    let (mut differing, mut gone) = (Vec::new(), Vec::new());
-    catalog::each_look(conn, |path, look| match places.get(path) {
-        Some(n) => {
-            is_known[*n] = true;
-            if !is_as_looked(&look, &files[*n].1) {
-                differing.push(*n);
-            }
-        }
-        None => gone.push(path.to_owned()),
+pub fn suspects(conn: &Connection, listing: &Listing) -> Result<Vec<Suspect>, IndexError> {
+    let mut listed: FastMap<&str, Stat> = FastMap::default();
+    listed.extend(listing.files.iter().map(|(path, stat)| (path.as_str(), *stat)));
+    let mut differing = Vec::new();
+    catalog::each_look(conn, |path, look| match listed.remove(path) {
+        Some(stat) if is_as_known(&look, &stat) => {}
+        found => differing.push((path.to_owned(), found)),
     })?;
-    let mut suspects = Vec::with_capacity(differing.len() + gone.len());
-    for n in differing {
-        let (path, stat) = &files[n];
-        let known = catalog::file(conn, path.as_str())?;
-        suspects.push(Suspect { path: path.to_string(), known, stat: Some(*stat) });
-    }
-    for path in gone {
-        suspects.push(Suspect { known: catalog::file(conn, &path)?, path, stat: None });
-    }
-    let new = files.iter().zip(is_known).filter(|(_, is_known)| !is_known);
-    suspects.extend(new.map(|((path, stat), _)| Suspect {
-        path: path.to_string(),
-        known: None,
-        stat: Some(*stat),
-    }));
+    let known = differing.into_iter().map(|(path, stat)| {
+        let known = catalog::file(conn, &path)?;
+        Ok(Suspect { path, known, stat })
+    });
+    let mut suspects = known.collect::<Result<Vec<_>, IndexError>>()?;
+    let new = |(path, stat): (&str, _)| Suspect { path: path.to_owned(), known: None, stat: Some(stat) };
+    suspects.extend(listed.into_iter().map(new));
     suspects.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     Ok(suspects)
 }
@@ -105,7 +91,7 @@ pub fn suspects_at(
     options: &Options,
     paths: &[String],
 ) -> Result<Vec<Suspect>, IndexError> {
-    let mut suspects: HashMap<String, Suspect> = HashMap::new();
+    let mut found = BTreeMap::new();
     let is_present = vault.is_present();
     for path in paths {
         let Ok(note) = NotePath::new(path) else { continue };
@@ -115,75 +101,66 @@ pub fn suspects_at(
             continue;
         }
         let known = if plain.is_some() { catalog::file(conn, path)? } else { None };
-        if known.zip(plain).is_some_and(|(known, stat)| is_as_known(&known, &stat)) {
-            continue;
-        }
-        match vault.stat(&note) {
-            Ok(Some(stat))
-                if !note.is_hidden()
-                    && options.takes(path) == Ok(true)
-                    && !conflict::is_temporary(note.file_name()) =>
-            {
-                let known = catalog::file(conn, path)?;
-                if !known.as_ref().is_some_and(|known| is_as_known(known, &stat)) {
-                    suspects.insert(path.clone(), Suspect { path: path.clone(), known, stat: Some(stat) });
-                }
-            }
-            Ok(Some(_)) => {}
-            Ok(None) => {
-                if let Some(known) = catalog::file(conn, path)? {
-                    suspects
-                        .insert(path.clone(), Suspect { path: path.clone(), known: Some(known), stat: None });
-                }
-                // It may have been a folder.
-                for (id, below) in catalog::paths(conn, &format!("{path}/"))? {
-                    let known = catalog::file_by_id(conn, id)?;
-                    let stat = NotePath::new(&below).ok().and_then(|below| vault.stat(&below).ok().flatten());
-                    if !stat.as_ref().is_some_and(|stat| is_as_known(&known, stat)) {
-                        suspects.insert(below.clone(), Suspect { path: below, known: Some(known), stat });
-                    }
-                }
-            }
-            Err(VaultError::NotAFile { .. }) => {
-                let options_under =
-                    WalkOptions { extensions: Vec::new(), under: Some(note), ..WalkOptions::default() };
-                let Ok(walk) = vault.walk(&options_under) else { continue };
-                for entry in
-                    walk.entries.into_iter().filter(|entry| options.takes(entry.path.as_str()) == Ok(true))
-                {
-                    let known = catalog::file(conn, entry.path.as_str())?;
-                    if !known.as_ref().is_some_and(|known| is_as_known(known, &entry.stat)) {
-                        let path = entry.path.to_string();
-                        suspects.insert(path.clone(), Suspect { path, known, stat: Some(entry.stat) });
-                    }
-                }
-            }
-            Err(error @ (VaultError::Gone(_) | VaultError::Root { .. })) => return Err(error.into()),
-            Err(_) => {
-                if let Some(known) = catalog::file(conn, path)? {
-                    suspects
-                        .insert(path.clone(), Suspect { path: path.clone(), known: Some(known), stat: None });
-                }
-            }
+        if !known.zip(plain).is_some_and(|(known, stat)| is_as_known(&known.look, &stat)) {
+            look_at(conn, vault, options, note, &mut found)?;
         }
     }
-    let mut suspects: Vec<Suspect> = suspects.into_values().collect();
-    suspects.sort_by(|a, b| a.path.cmp(&b.path));
+    let mut suspects = Vec::new();
+    for (path, stat) in found {
+        let known = catalog::file(conn, &path)?;
+        let is_same = match (&known, &stat) {
+            (Some(known), Some(stat)) => is_as_known(&known.look, stat),
+            (known, stat) => known.is_none() && stat.is_none(),
+        };
+        if !is_same {
+            suspects.push(Suspect { path, known, stat });
+        }
+    }
     Ok(suspects)
 }
 
-/// Whether the file system says of a file what the index recorded.
-pub fn is_as_known(known: &FileRow, stat: &Stat) -> bool {
-    let FileRow { size, mtime, ctime, inode, .. } = *known;
-    is_as_looked(&Look { size, mtime, ctime, inode }, stat)
+/// Puts into `found` what stands at a path now, or below it; none where nothing does that could be read.
+fn look_at(
+    conn: &Connection,
+    vault: &Vault,
+    options: &Options,
+    path: NotePath,
+    found: &mut BTreeMap<String, Option<Stat>>,
+) -> Result<(), IndexError> {
+    let takes = |path: &NotePath| options.takes(path.as_str()) == Ok(true);
+    match vault.stat(&path) {
+        Ok(Some(stat)) => {
+            if !path.is_hidden() && takes(&path) && !conflict::is_temporary(path.file_name()) {
+                found.insert(path.to_string(), Some(stat));
+            }
+        }
+        Err(VaultError::NotAFile { .. }) => {
+            let under = WalkOptions { extensions: Vec::new(), under: Some(path), ..WalkOptions::default() };
+            let walked = vault.walk(&under).map(|walk| walk.entries).unwrap_or_default();
+            let below = walked.into_iter().filter(|entry| takes(&entry.path));
+            found.extend(below.map(|entry| (entry.path.to_string(), Some(entry.stat))));
+        }
+        Err(error @ (VaultError::Gone(_) | VaultError::Root { .. })) => return Err(error.into()),
+        gone => {
+            // It may have been a folder.
+            let below = if gone.is_ok() { catalog::paths(conn, &format!("{path}/"))? } else { Vec::new() };
+            found.extend(below.into_iter().map(|below| {
+                let stat = NotePath::new(&below).ok().and_then(|below| vault.stat(&below).ok().flatten());
+                (below, stat)
+            }));
+            found.insert(path.to_string(), None);
+        }
+    }
+    Ok(())
 }
 
-fn is_as_looked(look: &Look, stat: &Stat) -> bool {
-    look.ctime != 0
-        && look.size == stat.size
-        && look.mtime == stat.mtime_ns
-        && look.ctime == stat.ctime_ns
-        && look.inode == stat.inode
+/// Whether the file system says of a file what the index recorded.
+fn is_as_known(look: &Look, stat: &Stat) -> bool {
+    look.ctime != 0 && *look == look_of(stat)
+}
+
+fn look_of(stat: &Stat) -> Look {
+    Look { size: stat.size, mtime: stat.mtime_ns, ctime: stat.ctime_ns, inode: stat.inode }
 }
 
 /// What the file system says of a file, at the price of one look. Where it is other than known, only the
@@ -219,116 +196,46 @@ pub fn inspect(vault: &Vault, options: &Options, suspects: Vec<Suspect>, now: i6
 
 /// The result of one suspect; `None` without a change.
 pub fn look(vault: &Vault, options: &Options, suspect: Suspect, now: i64) -> Option<Change> {
-    let Some(stat) = suspect.stat else { return suspect.known.map(Change::Removed) };
-    let path = NotePath::new(&suspect.path).ok()?;
-    let bytes = match read(vault, options, &path, &stat) {
-        Ok(bytes) => bytes,
-        Err(Unread::Gone) => return suspect.known.map(Change::Removed),
-        Err(Unread::Skip(why)) => return Some(skip(suspect.known, suspect.path, &stat, why, now)),
-    };
-    let hash = *blake3::hash(&bytes).as_bytes();
-    let row = FileRow {
-        id: suspect.known.as_ref().map_or(0, |known| known.id),
-        path: suspect.path.clone(),
-        hash,
-        size: bytes.len() as u64,
-        mtime: stat.mtime_ns,
-        ctime: trusted(&stat, now),
-        inode: stat.inode,
-        head: String::new(),
-        tags: String::new(),
-        time: None,
-        skipped: None,
-        findings: None,
-        place: suspect.known.as_ref().and_then(|known| known.place),
-    };
-    if let Some(known) = &suspect.known
-        && known.hash == hash
-    {
-        let touched = FileRow { mtime: row.mtime, ctime: row.ctime, inode: row.inode, ..known.clone() };
+    let Suspect { path, known, stat } = suspect;
+    let Some(stat) = stat else { return known.map(Change::Removed) };
+    // A change time that later scans may trust, else 0.
+    let is_old = now.saturating_sub(stat.ctime_ns.max(stat.mtime_ns)) > GRAIN;
+    let look = Look { ctime: if is_old { stat.ctime_ns } else { 0 }, ..look_of(&stat) };
+    let note = NotePath::new(&path).ok()?;
+    let Some(bytes) = read(vault, options, &note, &stat) else { return known.map(Change::Removed) };
+    let hash = bytes.as_ref().map_or([0; 32], |bytes| *blake3::hash(bytes).as_bytes());
+    if let Some(known) = known.as_ref().filter(|known| bytes.is_ok() && known.hash == hash) {
+        let touched = FileRow { look, ..known.clone() };
         return (touched != *known).then_some(Change::Touched(touched));
     }
-    Some(match file::parse(&suspect.path, &bytes, options) {
-        Ok(parsed) => content(row, parsed),
-        Err(why) => skip(suspect.known, suspect.path, &stat, why, now),
-    })
-}
-
-/// The change that a parsed file makes.
-fn content(row: FileRow, parsed: Parsed) -> Change {
-    let mut tags = String::new();
-    for tag in &parsed.note.tags {
-        tags.push_str(tag);
-        tags.push(' ');
-    }
-    let findings: Vec<String> =
-        parsed.note.findings.iter().map(|(line, why)| format!("{line}\t{why}")).collect();
-    let file = FileRow {
-        head: parsed.head,
-        tags,
-        time: parsed.note.time,
-        findings: (!findings.is_empty()).then(|| findings.join("\n")),
-        ..row
+    let (hash, skipped, parsed) = match bytes.and_then(|bytes| file::parse(&path, &bytes, options)) {
+        Ok(parsed) => (hash, None, parsed),
+        Err(why) => ([0; 32], Some(why), Parsed::default()),
     };
-    Change::Content { file, note: parsed.note }
+    let findings = parsed.note.findings.iter().map(|(line, why)| format!("{line}\t{why}"));
+    let findings = Some(findings.collect::<Vec<_>>().join("\n")).filter(|findings| !findings.is_empty());
+    let (is_new, place) = (known.is_none(), known.and_then(|known| known.place));
+    Some(Change::Content { file: FileRow { path, look, hash, skipped, findings, place }, is_new, parsed })
 }
 
-/// Why a file's bytes were not read.
-#[derive(Debug)]
-enum Unread {
-    /// It is not there any more.
-    Gone,
-    /// It is left out, with the reason.
-    Skip(String),
-}
-
-/// Reads a file within the limits.
-fn read(vault: &Vault, options: &Options, path: &NotePath, stat: &Stat) -> Result<Vec<u8>, Unread> {
-    if stat.is_placeholder {
-        return Err(Unread::Skip(VaultError::Placeholder(path.clone()).to_string()));
-    }
-    if conflict::is_conflict_copy(path.file_name()) {
-        return Err(Unread::Skip(
-            "it is a conflict copy; merge it with its original, then remove it".to_owned(),
-        ));
-    }
-    if stat.size > options.max_file_bytes {
-        let megabytes = |bytes: u64| bytes as f64 / 1e6;
-        return Err(Unread::Skip(format!(
+/// Reads a file within the limits, or says why it is left out; none where it is gone.
+fn read(vault: &Vault, options: &Options, path: &NotePath, stat: &Stat) -> Option<Result<Vec<u8>, String>> {
+    let megabytes = |bytes: u64| bytes as f64 / 1e6;
+    let left_out = if stat.is_placeholder {
+        VaultError::Placeholder(path.clone()).to_string()
+    } else if conflict::is_conflict_copy(path.file_name()) {
+        "it is a conflict copy; merge it with its original, then remove it".to_owned()
+    } else if stat.size > options.max_file_bytes {
+        format!(
             "it has {:.1} MB, more than the {:.1} MB of `[index] max_file_bytes`",
             megabytes(stat.size),
             megabytes(options.max_file_bytes)
-        )));
-    }
-    match vault.read(path) {
-        Ok(bytes) => Ok(bytes),
-        Err(error) if error.is_not_found() => Err(Unread::Gone),
-        Err(error) => Err(Unread::Skip(error.to_string())),
-    }
-}
-
-/// A file that is known but not indexed.
-fn skip(known: Option<FileRow>, path: String, stat: &Stat, why: String, now: i64) -> Change {
-    let file = FileRow {
-        id: known.as_ref().map_or(0, |known| known.id),
-        path,
-        hash: [0; 32],
-        size: stat.size,
-        mtime: stat.mtime_ns,
-        ctime: trusted(stat, now),
-        inode: stat.inode,
-        head: String::new(),
-        tags: String::new(),
-        time: None,
-        skipped: Some(why),
-        findings: None,
-        place: known.and_then(|known| known.place),
+        )
+    } else {
+        return match vault.read(path) {
+            Err(error) if error.is_not_found() => None,
+            read => Some(read.map_err(|error| error.to_string())),
+        };
     };
-    Change::Content { file, note: crate::search::read::block::Note::default() }
-}
-
-/// A change time that later scans may trust, else 0.
-fn trusted(stat: &Stat, now: i64) -> i64 {
-    let newest = stat.ctime_ns.max(stat.mtime_ns);
-    if now.saturating_sub(newest) > GRAIN { stat.ctime_ns } else { 0 }
+    Some(Err(left_out))
 }

@@ -87,7 +87,8 @@ impl Index {
         mut suspects: Vec<Suspect>,
     ) -> Result<(), IndexError> {
         // From the committed state on: a file that is looked at twice counts once.
-        let read = snapshot.read_directly()?;
+        let memory = snapshot.view.segs.iter().flat_map(|seg| &seg.memory).map(|file| &file.path);
+        let read: Vec<String> = memory.chain(&snapshot.view.hidden).cloned().collect();
         suspects.extend(scan::suspects_at(&snapshot.conn, &self.vault, &self.options, &read)?);
         suspects.sort_by(|a, b| a.path.cmp(&b.path));
         suspects.dedup_by(|a, b| a.path == b.path);
@@ -116,25 +117,12 @@ impl Snapshot<'_> {
                 return Ok(Some(Note { file: file.clone(), seg: Some((at, Arc::clone(seg))) }));
             }
         }
-        let file = catalog::file(&self.conn, path)?.filter(|file| !self.view.hidden.contains(&file.id));
+        let file = catalog::file(&self.conn, path)?.filter(|file| !self.view.hidden.contains(&file.path));
         let Some(file) = file else { return Ok(None) };
         let of = |seg: &Arc<Seg>| file.place.is_some_and(|place| place.segment == seg.id);
         let at = self.view.segs.iter().position(of);
         let seg = at.map(|at| (at, Arc::clone(&self.view.segs[at])));
         Ok(Some(Note { file, seg }))
-    }
-
-    /// The files that this state has other than the index's last commit.
-    ///
-    /// # Errors
-    /// SQLite's.
-    pub fn read_directly(&self) -> Result<Vec<String>, IndexError> {
-        let memory = self.view.segs.iter().flat_map(|seg| &seg.memory).map(|file| file.path.clone());
-        let mut paths: Vec<String> = memory.collect();
-        for id in &self.view.hidden {
-            paths.push(catalog::file_by_id(&self.conn, *id)?.path);
-        }
-        Ok(paths)
     }
 
     /// The text of a block.

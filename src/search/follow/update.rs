@@ -42,7 +42,7 @@ impl Index {
     pub fn catch_up(&self) -> Result<Updated, IndexError> {
         let listing = scan::list(&self.vault, &self.options)?;
         self.healing(|store| {
-            let suspects = scan::suspects(&*store.conn()?, listing.clone())?;
+            let suspects = scan::suspects(&*store.conn()?, &listing)?;
             self.refuse_emptying(store, listing.files.len())?;
             let paths: Vec<String> = suspects.into_iter().map(|suspect| suspect.path).collect();
             self.apply(store, &paths, true)
@@ -104,7 +104,7 @@ impl Index {
             fail::fail_point!("index-segment-written", |_| Err(IndexError::Interrupted));
             drop(conn);
             if !delta.is_empty() {
-                commit::commit(&mut *store.conn()?, &delta, self.clock.now().as_second())?;
+                commit::commit(&mut *store.conn()?, &[delta], self.clock.now().as_second(), None)?;
                 store.committed()?;
             }
         }
@@ -125,8 +125,7 @@ impl Index {
 
     fn refuse_vanishing(&self, view: &View, changes: &[Change]) -> Result<(), IndexError> {
         let removed = changes.iter().filter(|change| matches!(change, Change::Removed(_))).count() as u64;
-        let added =
-            changes.iter().any(|change| matches!(change, Change::Content { file, .. } if file.id == 0));
+        let added = changes.iter().any(|change| matches!(change, Change::Content { is_new: true, .. }));
         if removed > 1 && removed == view.totals.files && !added {
             // The last ones to go: is there really nothing else?
             let listed = scan::list(&self.vault, &self.options)?.files.len();
@@ -154,8 +153,8 @@ impl Index {
         let word = vouch(&store.root);
         let (mut conn, mut view) = store.snapshot()?;
         // It is about the index that the daemon filled, not about one that was made anew since.
-        let epoch = catalog::epoch(&conn)?;
-        let word = word.filter(|word| Some(word.epoch) == epoch);
+        let (epoch, generation) = catalog::last_commit(&conn)?;
+        let word = word.filter(|word| word.commit.0 == epoch && word.commit.1 <= generation);
         let mut checked_by = CheckedBy::Daemon;
         let mut suspects = match word {
             Some(Word { mut dirty, .. }) => {
@@ -189,15 +188,7 @@ impl Index {
                 Err(error) => return Err(error),
             }
         }
-        let mut freshness = Freshness {
-            generation: view.totals.generation,
-            complete: true,
-            checked_by,
-            read_directly: 0,
-            embedded_percent: None,
-            not_searched: 0,
-            warnings,
-        };
+        let mut freshness = Freshness::new(view.totals.generation, checked_by, warnings);
         match suspects {
             Ok(suspects) => view = self.look_through(view, suspects, &mut freshness)?,
             Err(error @ (IndexError::Vault(_) | IndexError::VaultEmpty { .. })) => {
@@ -218,7 +209,7 @@ impl Index {
                 known: view.totals.files,
             });
         }
-        scan::suspects(conn, listing)
+        scan::suspects(conn, &listing)
     }
 
     /// `view` with the suspects as they are on disk, nothing committed.
@@ -264,20 +255,14 @@ impl Index {
             }
         }
         let hash = *hash.finalize().as_bytes();
-        let freshness = Freshness {
-            generation: 0,
-            complete: true,
-            checked_by: CheckedBy::Scan,
-            read_directly: listing.files.len(),
-            embedded_percent: None,
-            not_searched: 0,
-            warnings: vec![format!("{why} (the notes were read without a cache)")],
-        };
+        let why = format!("{why} (the notes were read without a cache)");
+        let mut freshness = Freshness::new(0, CheckedBy::Scan, vec![why]);
+        freshness.read_directly = listing.files.len();
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, view)) = read.as_ref().filter(|(of, _)| *of == hash) {
             return Ok((conn, Arc::clone(view), freshness));
         }
-        let suspects = scan::suspects(&conn, listing)?;
+        let suspects = scan::suspects(&conn, &listing)?;
         let changes = scan::inspect(&self.vault, &self.options, suspects, self.now_ns());
         let empty = View::default();
         let delta = Delta::build(changes, &Target::Memory, &self.basis)?;

@@ -23,9 +23,9 @@ const LOOK: Duration = Duration::from_micros(200);
 /// The proof of a daemon.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Word {
-    /// The making of the index that it is given for ([`crate::search::store::catalog::epoch`]): one that was made anew
-    /// meanwhile may lack anything.
-    pub epoch: i64,
+    /// The making of the index that it is given for, and a commit of it ([`crate::search::store::catalog::last_commit`]):
+    /// one that was made anew meanwhile, or lost that commit, may lack anything.
+    pub commit: (i64, u64),
     /// Files that changed and are not committed; everything else is as committed.
     pub dirty: Vec<String>,
 }
@@ -57,8 +57,9 @@ fn word(root: &Path) -> Option<Word> {
     }
     let text = std::fs::read_to_string(&file).ok()?;
     let mut lines = text.split('\n');
-    let epoch = lines.next()?.strip_prefix("following ")?.parse().ok()?;
-    Some(Word { epoch, dirty: lines.filter(|l| !l.is_empty()).map(str::to_owned).collect() })
+    let (epoch, generation) = lines.next()?.strip_prefix("following ")?.split_once(' ')?;
+    let commit = (epoch.parse().ok()?, generation.parse().ok()?);
+    Some(Word { commit, dirty: lines.filter(|l| !l.is_empty()).map(str::to_owned).collect() })
 }
 
 /// Leaves a cookie, and waits until it is taken: everything before it is in the follower's word then.

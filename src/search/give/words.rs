@@ -156,7 +156,7 @@ impl Snapshot<'_> {
         let prefixes = self.scope(scope)?;
         let view = self.view();
         let known = catalog::left_out(self.database())?.into_iter();
-        let known = known.filter(|(id, ..)| !view.hidden.contains(id)).map(|(_, path, why)| (path, why));
+        let known = known.filter(|(path, _)| !view.hidden.contains(path));
         let is_in = |path: &str| {
             prefixes.is_empty() || prefixes.iter().any(|prefix| path.starts_with(prefix.as_str()))
         };

@@ -4,77 +4,55 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// The kind of a block in its note.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Kind {
-    /// One event of a log.
-    Turn,
-    /// A bullet of the memory file, its section folded in.
-    Memory,
-    /// A bullet of a day's note, its date folded in.
-    Daily,
-    /// A pinned memory.
-    Pin,
-    /// A heading.
-    Heading,
-    /// A paragraph.
-    Paragraph,
-    /// A list item, without the items nested in it.
-    Item,
-    /// A row of a table.
-    Row,
-    /// A code block.
-    Code,
-    /// An Obsidian callout, whole.
-    Callout,
-    /// The frontmatter.
-    Properties,
-    /// A card of an Obsidian canvas.
-    Canvas,
-    /// A part of an Obsidian base or of another text file.
-    Text,
-    /// A comment, which a reader of the note doesn't see.
-    Comment,
+use bitcode::{Decode, Encode};
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $kind:ident = $name:literal,)*) => {
+        /// The kind of a block in its note.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+        pub enum Kind { $($(#[$doc])* $kind,)* }
+
+        impl Kind {
+            /// All kinds, each at the place of its code.
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$kind,)*];
+
+            /// The name in answers and in `kind:`.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$kind => $name,)* }
+            }
+        }
+    };
 }
 
-impl Kind {
-    /// All kinds, each at the place of its code.
-    pub const ALL: [Self; 14] = [
-        Self::Turn,
-        Self::Memory,
-        Self::Daily,
-        Self::Pin,
-        Self::Heading,
-        Self::Paragraph,
-        Self::Item,
-        Self::Row,
-        Self::Code,
-        Self::Callout,
-        Self::Properties,
-        Self::Canvas,
-        Self::Text,
-        Self::Comment,
-    ];
-
-    /// The name in answers and in `kind:`.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Turn => "turn",
-            Self::Memory => "memory",
-            Self::Daily => "daily",
-            Self::Pin => "pin",
-            Self::Heading => "heading",
-            Self::Paragraph => "paragraph",
-            Self::Item => "item",
-            Self::Row => "row",
-            Self::Code => "code",
-            Self::Callout => "callout",
-            Self::Properties => "properties",
-            Self::Canvas => "canvas",
-            Self::Text => "text",
-            Self::Comment => "comment",
-        }
-    }
+kinds! {
+    /// One event of a log.
+    Turn = "turn",
+    /// A bullet of the memory file, its section folded in.
+    Memory = "memory",
+    /// A bullet of a day's note, its date folded in.
+    Daily = "daily",
+    /// A pinned memory.
+    Pin = "pin",
+    /// A heading.
+    Heading = "heading",
+    /// A paragraph.
+    Paragraph = "paragraph",
+    /// A list item, without the items nested in it.
+    Item = "item",
+    /// A row of a table.
+    Row = "row",
+    /// A code block.
+    Code = "code",
+    /// An Obsidian callout, whole.
+    Callout = "callout",
+    /// The frontmatter.
+    Properties = "properties",
+    /// A card of an Obsidian canvas.
+    Canvas = "canvas",
+    /// A part of an Obsidian base or of another text file.
+    Text = "text",
+    /// A comment, which a reader of the note doesn't see.
+    Comment = "comment",
 }
 
 impl fmt::Display for Kind {
@@ -112,7 +90,7 @@ pub(in crate::search) fn role_name<'de, D: serde::Deserializer<'de>>(
 }
 
 /// The speaker of a turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
 pub enum Role {
     /// A person.
     User,
@@ -134,7 +112,7 @@ impl Role {
 }
 
 /// One block of a note: the unit that is found.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct Block {
     /// First line, from 1.
     pub line: u32,

@@ -93,6 +93,13 @@ struct Leaf {
     code: Vec<Range<usize>>,
 }
 
+impl Leaf {
+    fn new(kind: Kind, start: usize) -> Self {
+        let (text, extra, links, code) = Default::default();
+        Self { kind, start, end: start, text, extra, links, code }
+    }
+}
+
 struct Walk<'a> {
     text: &'a str,
     lines: &'a Lines,
@@ -235,15 +242,7 @@ impl Walk<'_> {
     }
 
     fn open(&mut self, kind: Kind, range: Range<usize>) {
-        self.leaves.push(Leaf {
-            kind,
-            start: range.start,
-            end: range.start,
-            text: String::new(),
-            extra: String::new(),
-            links: Vec::new(),
-            code: Vec::new(),
-        });
+        self.leaves.push(Leaf::new(kind, range.start));
     }
 
     fn push(&mut self, text: &str) {
@@ -266,16 +265,7 @@ impl Walk<'_> {
         if let Some(leaf) = self.leaves.last_mut()
             && !leaf.text.trim().is_empty()
         {
-            let kind = leaf.kind;
-            let rest = Leaf {
-                kind,
-                start: at,
-                end: at,
-                text: String::new(),
-                extra: String::new(),
-                links: Vec::new(),
-                code: Vec::new(),
-            };
+            let rest = Leaf::new(leaf.kind, at);
             let said = std::mem::replace(leaf, rest);
             self.close(said, at);
         }

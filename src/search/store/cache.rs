@@ -15,15 +15,14 @@ use rusqlite::Connection;
 
 use crate::search::IndexError;
 use crate::search::store::lock::Lock;
-use crate::search::store::seal::{DATABASE, SealState, Sealed};
+use crate::search::store::seal::{Found, Sealed};
 use crate::search::store::segment::file::SegmentFiles;
 use crate::search::store::segment::schema::Fields;
 use crate::search::store::view::{Readers, View};
 use crate::search::store::{catalog, commit};
 use anew::drop_logs;
 pub use anew::{mend, wipe};
-pub use certain::boot_id;
-use certain::{check_unfinished, quick_check};
+use certain::quick_check;
 
 /// How the cache can be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -160,69 +159,53 @@ impl Store {
             std::fs::create_dir_all(&segments).map_err(|error| IndexError::cache(&segments, error))?;
         }
         // Who makes the database, or changes its file, holds the lock; so a second look under it is the last one.
-        let mut found = Sealed::look(root, false);
-        let making = match found {
-            SealState::Whole { moved: false, .. } => None,
-            _ => {
-                let lock = Lock::take(&root.join("write.lock"))?;
-                found = Sealed::look(root, false);
-                Some(lock)
-            }
-        };
-        let sealed = match found {
-            SealState::Whole { sealed, .. } | SealState::Changing(sealed) => Some(sealed),
-            SealState::Damaged => return Err(IndexError::Torn(format!("`{DATABASE}` is not what it was"))),
-            SealState::Unsealed => None,
-            SealState::Nothing => {
-                drop_logs(root)?;
-                None
-            }
-        };
-        let conn = catalog::open(&database, true)?;
-        if let SealState::Changing(_) = found {
-            check_unfinished(&conn)?;
+        let (mut found, mut lock) = (Sealed::look(root, false), None);
+        if !matches!(found, Ok(Found::Whole(_))) {
+            lock = Some(Lock::take(&root.join("write.lock"))?);
+            found = Sealed::look(root, false);
         }
-        if sealed.is_none() {
+        let found = found?;
+        if found == Found::Nothing {
+            drop_logs(root)?;
+        }
+        let conn = catalog::open(&database, true)?;
+        if matches!(found, Found::Nothing | Found::Unsealed) {
             // One of an older version keeps its vectors.
             quick_check(&conn)?;
             conn.execute_batch("PRAGMA journal_mode = WAL")?;
         }
-        let known = catalog::get::<String>(&conn, "schema").or_else(no_table)?;
-        let is_known = sealed.is_some() && known.as_deref() == Some(fingerprint);
         let store =
             Self::with(root, fingerprint, Mode::Writable, Some(SegmentFiles::open(&segments)?), conn)?;
-        if !is_known {
-            let _write = if making.is_none() { Some(store.write_lock()?) } else { None };
-            // Another process may have been faster.
-            if making.is_some() || store.schema()?.as_deref() != Some(fingerprint) {
-                store.begin(0)?;
+        match found {
+            Found::Whole(_) if store.is_ours()? => {}
+            Found::Doubtful(_) if store.is_ours()? => store.examine_locked()?,
+            _ => {
+                let _writing = if lock.is_none() { Some(store.write_lock()?) } else { None };
+                // Another process may have been faster.
+                if lock.is_some() || !store.is_ours()? {
+                    store.begin(0)?;
+                }
             }
-        } else if let Some(sealed) = sealed {
-            store.check_commit(sealed, making.is_some())?;
-            if let SealState::Whole { moved: true, .. } | SealState::Changing(_) = found {
-                store.seal_again(false)?;
-            }
-            drop(making);
-            store.check_after_boot()?;
         }
         Ok(store)
     }
 
-    fn schema(&self) -> Result<Option<String>, IndexError> {
-        catalog::get::<String>(&*self.conn()?, "schema").or_else(no_table)
+    /// Whether the database is of this version and these settings. One without our tables is of another version.
+    fn is_ours(&self) -> Result<bool, IndexError> {
+        let schema = catalog::get::<String>(&*self.conn()?, "schema").unwrap_or_default();
+        Ok(schema.as_deref() == Some(&*self.fingerprint))
     }
 
     fn open_read_only(root: &Path, fingerprint: &str, why: &IndexError) -> Result<Self, IndexError> {
         let conn = catalog::open_immutable(&root.join("index.sqlite"))?;
-        let SealState::Whole { sealed, .. } = Sealed::look(root, false) else {
-            return Err(IndexError::Torn(format!("`{DATABASE}` is not what it was")));
-        };
-        if catalog::get::<String>(&conn, "schema")?.as_deref() != Some(fingerprint) {
-            return Err(IndexError::Torn("another version".to_owned()));
+        if !matches!(Sealed::look(root, false)?, Found::Whole(_) | Found::Doubtful(_)) {
+            return Err(IndexError::Torn("it has no seal".to_owned()));
         }
         let files = SegmentFiles::open(&root.join("tantivy"))?;
         let store = Self::with(root, fingerprint, Mode::ReadOnly(why.to_string()), Some(files), conn)?;
-        store.check_commit(sealed, true)?;
+        if !store.is_ours()? {
+            return Err(IndexError::Torn("another version".to_owned()));
+        }
         store.view(&*store.conn()?)?;
         Ok(store)
     }
@@ -322,24 +305,19 @@ impl Store {
     }
 
     /// Merges segments while some are worth it, each merge of at most `most` living documents. Returns
-    /// how many merges were made; none while another process merges.
+    /// how many merges were made; none while another process writes.
     pub fn compact(&self, most: u64) -> Result<usize, IndexError> {
         if !self.is_writable() {
             return Ok(0);
         }
-        let Some(_merging) = Lock::try_take(&self.root.join("merge.lock"))? else { return Ok(0) };
+        let Some(_writing) = self.try_write_lock()? else { return Ok(0) };
         let mut merges = 0;
         loop {
-            let merged = {
-                let (conn, view) = self.snapshot()?;
-                let Some(chosen) = commit::choose(&view, most) else { return Ok(merges) };
-                commit::merge(&conn, &view, self.files()?, &self.segments(), &chosen)?
-            };
-            let _writing = self.write_lock()?;
-            if commit::commit_merge(&mut *self.conn()?, &merged, &self.segments())? {
-                self.committed()?;
-                merges += 1;
-            }
+            let (_, view) = self.snapshot()?;
+            let Some(chosen) = commit::choose(&view, most) else { return Ok(merges) };
+            commit::merge(&mut *self.conn()?, &view, self.files()?, &self.segments(), &chosen)?;
+            self.committed()?;
+            merges += 1;
         }
     }
 
@@ -348,7 +326,6 @@ impl Store {
         if !self.is_writable() {
             return Ok(0);
         }
-        let Some(_merging) = Lock::try_take(&self.root.join("merge.lock"))? else { return Ok(0) };
         let Some(_writing) = self.try_write_lock()? else { return Ok(0) };
         commit::sweep(&*self.conn()?, &self.segments())
     }
@@ -357,9 +334,8 @@ impl Store {
 impl Drop for Store {
     /// Leaves no log behind for the next process to read through, if nobody else is writing.
     fn drop(&mut self) {
-        let log = std::fs::metadata(self.root.join("index.sqlite-wal")).map_or(0, |log| log.len());
         if self.is_writable()
-            && log > 0
+            && self.log_length() > 0
             && self.is_current()
             && let Ok(Some(_writing)) = self.try_write_lock()
             && self.is_current()
@@ -375,18 +351,6 @@ fn identity(root: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;
     let stat = std::fs::metadata(root.join("index.sqlite")).ok()?;
     Some((stat.dev(), stat.ino()))
-}
-
-/// A database without our tables is one of another version.
-fn no_table(error: IndexError) -> Result<Option<String>, IndexError> {
-    match error {
-        IndexError::Database(rusqlite::Error::SqliteFailure(failure, _))
-            if failure.code == rusqlite::ErrorCode::Unknown =>
-        {
-            Ok(None)
-        }
-        error => Err(error),
-    }
 }
 
 #[cfg(test)]

@@ -14,21 +14,21 @@ use std::path::Path;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
+use serde::{Deserialize, Serialize};
 
 use crate::search::IndexError;
 pub use files::{
-    FileRow, Look, Place, begins, each_file, each_look, file, file_by_id, knows, left_out, move_file, paths,
-    put_file,
+    FileRow, Look, Place, begins, each_file, each_look, file, knows, left_out, move_file, paths, put_file,
+    remove_file,
 };
-pub use segments::{SegmentRow, dead, put_dead, put_segment, segments};
+pub use segments::{SegmentRow, dead, put_dead, put_segment, remove_segment, segments};
 
 /// The tables. `dead` are stretches of documents whose file changed since.
 const TABLES: &str = "
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE files (
-  id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, mtime INTEGER NOT NULL,
-  ctime INTEGER NOT NULL, inode INTEGER NOT NULL, hash BLOB NOT NULL, head TEXT NOT NULL, tags TEXT NOT NULL, time INTEGER,
-  skipped TEXT, findings TEXT, segment INTEGER, start INTEGER, count INTEGER);
+  path TEXT PRIMARY KEY, size INTEGER NOT NULL, mtime INTEGER NOT NULL, ctime INTEGER NOT NULL, inode INTEGER NOT NULL,
+  hash BLOB NOT NULL, skipped TEXT, findings TEXT, segment INTEGER, start INTEGER, count INTEGER) WITHOUT ROWID;
 CREATE TABLE segments (id INTEGER PRIMARY KEY, uuid TEXT NOT NULL, docs INTEGER NOT NULL, seals TEXT NOT NULL);
 CREATE TABLE dead (segment INTEGER, start INTEGER, count INTEGER, PRIMARY KEY (segment, start)) WITHOUT ROWID;
 ";
@@ -44,7 +44,7 @@ pub const VECTORS: &str = "CREATE TABLE IF NOT EXISTS vectors (
   pinned INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (model, hash))";
 
 /// The numbers of the whole index.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totals {
     /// Goes up with every commit.
     pub generation: u64,
@@ -113,9 +113,9 @@ pub fn begin_epoch(conn: &Connection) -> Result<(), IndexError> {
     set(conn, "epoch", i64::from_le_bytes(epoch))
 }
 
-/// Which making of the index this is; none where it has no number yet.
-pub fn epoch(conn: &Connection) -> Result<Option<i64>, IndexError> {
-    get(conn, "epoch")
+/// Which making of the index `conn` sees, and which commit of it.
+pub fn last_commit(conn: &Connection) -> Result<(i64, u64), IndexError> {
+    Ok((get(conn, "epoch")?.unwrap_or_default(), totals(conn)?.generation))
 }
 
 /// Sets a value of `meta`.
@@ -134,19 +134,11 @@ pub fn get<T: rusqlite::types::FromSql>(conn: &Connection, key: &str) -> Result<
 
 /// Writes the numbers of the index.
 pub fn set_totals(conn: &Connection, totals: &Totals) -> Result<(), IndexError> {
-    let Totals { generation, docs, files, committed } = totals;
-    let text = format!("{generation} {docs} {files} {committed}");
-    set(conn, "totals", text)
+    set(conn, "totals", serde_json::to_string(totals).expect("numbers are JSON"))
 }
 
 /// The numbers of the index.
 pub fn totals(conn: &Connection) -> Result<Totals, IndexError> {
-    let text: Option<String> = get(conn, "totals")?;
-    let text = text.ok_or_else(|| IndexError::Torn("no totals".to_owned()))?;
-    let numbers: Vec<i64> = text.split(' ').filter_map(|n| n.parse().ok()).collect();
-    let [generation, docs, files, committed] = numbers[..] else {
-        return Err(IndexError::Torn("the totals can't be read".to_owned()));
-    };
-    let [generation, docs, files] = [generation, docs, files].map(i64::cast_unsigned);
-    Ok(Totals { generation, docs, files, committed })
+    let text: String = get(conn, "totals")?.ok_or_else(|| IndexError::Torn("no totals".to_owned()))?;
+    serde_json::from_str(&text).map_err(|_| IndexError::Torn("the totals can't be read".to_owned()))
 }

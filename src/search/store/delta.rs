@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use crate::search::IndexError;
-use crate::search::read::block::Note;
+use crate::search::read::note::Parsed;
 use crate::search::store::catalog;
 use crate::search::store::catalog::{FileRow, Place};
 use crate::search::store::corpus::grow::Basis;
@@ -24,10 +24,12 @@ pub enum Change {
     Touched(FileRow),
     /// It is new, or other than before.
     Content {
-        /// As it will be known, with the place of its last blocks; `id` 0 if it is new.
+        /// As it will be known, with the place of its last blocks.
         file: FileRow,
+        /// Whether the index knew nothing of it.
+        is_new: bool,
         /// Its blocks.
-        note: Note,
+        parsed: Parsed,
     },
 }
 
@@ -36,41 +38,77 @@ pub enum Change {
 pub struct Delta {
     /// Rows to write, each with its new place: of segment 0 in the new segment.
     pub files: Vec<FileRow>,
-    /// Files to forget.
-    pub removed: Vec<FileRow>,
-    /// Places whose blocks die, by their file's number.
-    pub hidden: Vec<(i64, Place)>,
+    /// Paths of files to forget.
+    pub removed: Vec<String>,
+    /// Paths of known files whose blocks are others now, or none.
+    replaced: Vec<String>,
+    /// How many of the files are new.
+    added: u64,
+    /// Places whose blocks die.
+    pub dying: Vec<Place>,
     /// Where the new blocks are.
     pub segment: Option<NewSegment>,
+}
+
+/// Gathers changes until they are a [`Delta`].
+pub struct DeltaBuilder<'a> {
+    target: &'a Target,
+    basis: &'a Basis,
+    delta: Delta,
+    blocks: Option<SegmentBuilder>,
+}
+
+impl<'a> DeltaBuilder<'a> {
+    /// None yet; new blocks go to `target`.
+    pub fn new(target: &'a Target, basis: &'a Basis) -> Self {
+        Self { target, basis, delta: Delta::default(), blocks: None }
+    }
+
+    /// Adds a file's change.
+    pub fn add(&mut self, change: Change) -> Result<(), IndexError> {
+        let delta = &mut self.delta;
+        match change {
+            Change::Removed(file) => {
+                delta.dying.extend(file.place);
+                delta.removed.push(file.path);
+            }
+            Change::Touched(file) => delta.files.push(file),
+            Change::Content { mut file, is_new, parsed } => {
+                delta.added += u64::from(is_new);
+                if file.place.is_some() || !is_new && !parsed.note.blocks.is_empty() {
+                    delta.replaced.push(file.path.clone());
+                }
+                delta.dying.extend(file.place.take());
+                if !parsed.note.blocks.is_empty() {
+                    let blocks = match &mut self.blocks {
+                        Some(blocks) => blocks,
+                        None => self.blocks.insert(SegmentBuilder::new(self.target, self.basis)?),
+                    };
+                    file.place = Some(blocks.add(&file.path, &parsed)?);
+                }
+                delta.files.push(file);
+            }
+        }
+        Ok(())
+    }
+
+    /// Bytes of memory in use for new blocks, about.
+    pub fn memory(&self) -> usize {
+        self.blocks.as_ref().map_or(0, SegmentBuilder::memory)
+    }
+
+    /// Writes the new blocks.
+    pub fn finish(self) -> Result<Delta, IndexError> {
+        Ok(Delta { segment: self.blocks.map(SegmentBuilder::finish).transpose()?, ..self.delta })
+    }
 }
 
 impl Delta {
     /// Works out the change that `changes` make to the index.
     pub fn build(changes: Vec<Change>, target: &Target, basis: &Basis) -> Result<Self, IndexError> {
-        let mut delta = Self::default();
-        let mut builder: Option<SegmentBuilder> = None;
-        for change in changes {
-            match change {
-                Change::Removed(file) => {
-                    delta.hidden.extend(file.place.map(|place| (file.id, place)));
-                    delta.removed.push(file);
-                }
-                Change::Touched(file) => delta.files.push(file),
-                Change::Content { mut file, note } => {
-                    delta.hidden.extend(file.place.take().map(|place| (file.id, place)));
-                    if !note.blocks.is_empty() {
-                        let builder = match &mut builder {
-                            Some(builder) => builder,
-                            None => builder.insert(SegmentBuilder::new(target, basis)?),
-                        };
-                        file.place = Some(builder.add(&file.path, &file.head, &file.tags, &note)?);
-                    }
-                    delta.files.push(file);
-                }
-            }
-        }
-        delta.segment = builder.map(SegmentBuilder::finish).transpose()?;
-        Ok(delta)
+        let mut builder = DeltaBuilder::new(target, basis);
+        changes.into_iter().try_for_each(|change| builder.add(change))?;
+        builder.finish()
     }
 
     /// Whether nothing changes.
@@ -81,14 +119,9 @@ impl Delta {
     /// The numbers of the index after this change to `totals`.
     pub fn totals(&self, totals: catalog::Totals) -> catalog::Totals {
         let mut after = totals;
-        for (_, place) in &self.hidden {
-            after.docs -= u64::from(place.count);
-        }
-        for file in &self.files {
-            after.files += u64::from(file.id == 0);
-            let new = file.place.filter(|place| place.segment == 0);
-            after.docs += u64::from(new.unwrap_or_default().count);
-        }
+        after.docs -= self.dying.iter().map(|place| u64::from(place.count)).sum::<u64>();
+        after.docs += self.segment.as_ref().map_or(0, |new| u64::from(new.docs));
+        after.files += self.added;
         after.files -= self.removed.len() as u64;
         after
     }
@@ -97,15 +130,14 @@ impl Delta {
     pub fn overlay(&self, view: &View) -> Result<View, IndexError> {
         let mut after = view.clone();
         after.totals = self.totals(view.totals);
-        for (_, place) in &self.hidden {
+        for place in &self.dying {
             let Some(seg) = after.segs.iter_mut().find(|seg| seg.id == place.segment) else { continue };
             let seg = Arc::make_mut(seg);
             let max = seg.reader.max_doc();
             let alive = seg.alive.get_or_insert_with(|| tantivy::BitSet::with_max_value_and_full(max));
             (place.start..place.start + place.count).for_each(|doc| alive.remove(doc));
         }
-        after.hidden.extend(self.removed.iter().map(|file| file.id));
-        after.hidden.extend(self.hidden.iter().map(|(file, _)| *file));
+        after.hidden.extend(self.removed.iter().chain(&self.replaced).cloned());
         if let Some(segment) = &self.segment {
             let new = |file: &&FileRow| file.place.is_some_and(|place| place.segment == 0);
             let memory = self.files.iter().filter(new).cloned();

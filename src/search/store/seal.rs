@@ -2,27 +2,26 @@
 //!
 //! A [`Seal`] describes a whole file: its length, its checksum, and its stat. A file with an unchanged stat is trusted
 //! without reading its bytes; any other is checked, and so are all after a start of the machine. Files that never
-//! change (segments, recall's layers) are sealed by the code that lists them. The database changes, but its file only
-//! at checkpoints, which are made here alone, under the write lock: `index.seal` holds its seal, and the number of the
-//! last commit, because a damaged log of SQLite loses commits in silence. While a checkpoint changes the file, the seal
-//! says so; a process that finds that after a crash lets SQLite check its file.
+//! change (those of segments) are sealed by the catalog that lists them. The database changes, but its file only
+//! at checkpoints, which are made here alone, under the write lock: `index.seal` holds its seal. While a checkpoint
+//! changes the file, the seal says so; a process that finds that after a crash lets SQLite check its file. A damaged log
+//! of SQLite loses commits in silence; the next look at every file, with which each process and each daemon begins,
+//! finds what they were about.
 
-use std::fmt;
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
 
 use crate::search::IndexError;
 
 /// The database's file.
 pub const DATABASE: &str = "index.sqlite";
 const NAME: &str = "index.seal";
-const VERSION: &str = "vault-agent seal 1";
-const CHANGING: &str = "changing";
 
 /// What a file was when it was whole.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seal {
     length: u64,
     sum: u32,
@@ -90,24 +89,6 @@ fn stat(meta: &std::fs::Metadata) -> [i64; 3] {
     ]
 }
 
-impl fmt::Display for Seal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [modified, changed, inode] = self.stat;
-        write!(f, "{} {} {modified} {changed} {inode}", self.length, self.sum)
-    }
-}
-
-impl FromStr for Seal {
-    type Err = ();
-    fn from_str(text: &str) -> Result<Self, ()> {
-        let mut words = text.split(' ');
-        let mut word = || words.next().ok_or(());
-        let (length, sum) = (word()?.parse().map_err(drop)?, word()?.parse().map_err(drop)?);
-        let mut number = || word()?.parse::<i64>().map_err(drop);
-        Ok(Self { length, sum, stat: [number()?, number()?, number()?] })
-    }
-}
-
 /// A text with its own checksum behind it.
 pub fn signed(text: &str) -> String {
     format!("{text}\n{:08x}\n", crc32fast::hash(text.as_bytes()))
@@ -133,70 +114,58 @@ pub fn replace(path: &Path, text: &str) -> io::Result<()> {
 }
 
 /// What `index.seal` says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sealed {
     /// The database's file.
     pub database: Seal,
-    /// Which making of the index, and which commit of it, was the last.
-    pub commit: (i64, u64),
     /// Whether a checkpoint was changing the database's file when it was written.
     pub is_changing: bool,
+    /// The start of the machine that it was written after.
+    pub boot: String,
 }
 
-/// How the database's file is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SealState {
+/// How the database's file is, where it isn't damaged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
     /// There is none.
     Nothing,
-    /// It has no seal.
+    /// It has no seal, or that of an older version.
     Unsealed,
-    /// It is not what it was.
-    Damaged,
-    /// A checkpoint changed it and didn't end: SQLite knows whether it is whole.
-    Changing(Sealed),
+    /// All of the cache is to be looked at: the machine was started since, the file is another one with the same bytes,
+    /// or a checkpoint changed it and didn't end.
+    Doubtful(Sealed),
     /// It is as sealed.
-    Whole {
-        /// Its seal, as it is now.
-        sealed: Sealed,
-        /// Whether it is to be sealed again: it is another file with the same bytes, or was about to change.
-        moved: bool,
-    },
+    Whole(Sealed),
 }
 
 impl Sealed {
-    /// Looks at the database under `root`.
-    pub fn look(root: &Path, deep: bool) -> SealState {
+    /// Looks at the database under `root`; where `deep`, at all of its bytes.
+    ///
+    /// # Errors
+    /// It is not what it was.
+    pub fn look(root: &Path, deep: bool) -> Result<Found, IndexError> {
+        let damaged = || IndexError::Torn(format!("`{DATABASE}` is not what it was"));
         if !root.join(DATABASE).exists() {
-            return SealState::Nothing;
+            return Ok(Found::Nothing);
         }
         let text = match std::fs::read_to_string(root.join(NAME)) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return SealState::Unsealed,
-            Err(_) => return SealState::Damaged,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Unsealed),
+            text => text.map_err(|_| damaged())?,
         };
-        let Some(sealed) = Self::parse(&text) else { return SealState::Damaged };
-        match sealed.database.check(&root.join(DATABASE), deep) {
-            Verdict::Known => SealState::Whole { sealed, moved: sealed.is_changing },
-            Verdict::Same(database) => SealState::Whole { sealed: Self { database, ..sealed }, moved: true },
-            Verdict::Damaged if sealed.is_changing => SealState::Changing(sealed),
-            Verdict::Damaged => SealState::Damaged,
+        let Ok(sealed) = serde_json::from_str::<Self>(unsigned(&text).ok_or_else(damaged)?) else {
+            return Ok(Found::Unsealed);
+        };
+        let is_new_start = sealed.boot != boot_id();
+        match sealed.database.check(&root.join(DATABASE), deep || is_new_start) {
+            Verdict::Damaged if is_new_start || !sealed.is_changing => Err(damaged()),
+            Verdict::Known if !is_new_start && !sealed.is_changing => Ok(Found::Whole(sealed)),
+            _ => Ok(Found::Doubtful(sealed)),
         }
     }
 
     /// The seal under `root` as it stands; none where there is no whole one.
     pub fn read(root: &Path) -> Option<Self> {
-        Self::parse(&std::fs::read_to_string(root.join(NAME)).ok()?)
-    }
-
-    fn parse(text: &str) -> Option<Self> {
-        let mut lines = unsigned(text)?.lines();
-        if lines.next() != Some(VERSION) {
-            return None;
-        }
-        let database = lines.next()?.parse().ok()?;
-        let (epoch, generation) = lines.next()?.split_once(' ')?;
-        let commit = (epoch.parse().ok()?, generation.parse().ok()?);
-        Some(Self { database, commit, is_changing: lines.next() == Some(CHANGING) })
+        serde_json::from_str(unsigned(&std::fs::read_to_string(root.join(NAME)).ok()?)?).ok()
     }
 
     /// Writes it under `root`; the write lock is held.
@@ -204,11 +173,8 @@ impl Sealed {
     /// # Errors
     /// The disk's.
     pub fn write(&self, root: &Path) -> Result<(), IndexError> {
-        let (epoch, generation) = self.commit;
-        let changing = if self.is_changing { format!("\n{CHANGING}") } else { String::new() };
-        let text = signed(&format!("{VERSION}\n{}\n{epoch} {generation}{changing}", self.database));
         let path = root.join(NAME);
-        replace(&path, &text).map_err(|error| IndexError::cache(&path, error))
+        replace(&path, &signed(&json(self))).map_err(|error| IndexError::cache(&path, error))
     }
 
     /// Removes it.
@@ -217,20 +183,29 @@ impl Sealed {
     }
 }
 
-/// The seals of a segment's files, which exist under `root`.
+fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("numbers and names are JSON")
+}
+
+/// Which start of the machine this is; empty where the system doesn't say.
+pub fn boot_id() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
+}
+
+/// The seals of a segment's files: all under `root` whose names begin with `name`.
 ///
 /// # Errors
 /// The disk's.
-pub fn of_files<'a>(root: &Path, names: impl Iterator<Item = &'a Path>) -> io::Result<String> {
+pub fn of_files(root: &Path, name: &str) -> io::Result<String> {
     let mut seals = Vec::new();
-    for name in names {
-        let path = root.join(name);
-        if path.exists() {
-            seals.push(format!("{} {}", name.display(), Seal::of(&path)?));
+    for entry in std::fs::read_dir(root)? {
+        let file = entry?.file_name().to_string_lossy().into_owned();
+        if file.starts_with(name) {
+            let seal = Seal::of(&root.join(&file))?;
+            seals.push((file, seal));
         }
     }
-    seals.sort();
-    Ok(seals.join("\n"))
+    Ok(json(&seals))
 }
 
 /// Checks the files that [`of_files`] sealed; the seals as they are now, where some are another file's.
@@ -238,25 +213,20 @@ pub fn of_files<'a>(root: &Path, names: impl Iterator<Item = &'a Path>) -> io::R
 /// # Errors
 /// One is damaged.
 pub fn check_files(root: &Path, seals: &str, deep: bool) -> Result<Option<String>, IndexError> {
-    let (mut now, mut moved) = (Vec::new(), false);
-    for line in seals.lines() {
-        let torn =
-            || IndexError::Torn(format!("`{}` is not what it was", line.split(' ').next().unwrap_or(line)));
-        let (name, seal) = line.split_once(' ').ok_or_else(torn)?;
-        let seal: Seal = seal.parse().map_err(|()| torn())?;
-        match seal.check(&root.join(name), deep) {
-            Verdict::Known => now.push(line.to_owned()),
-            Verdict::Same(seal) => {
-                moved = true;
-                now.push(format!("{name} {seal}"));
-            }
-            Verdict::Damaged => return Err(torn()),
+    let torn = |name: &str| IndexError::Torn(format!("`{name}` is not what it was"));
+    let mut seals: Vec<(String, Seal)> = serde_json::from_str(seals).map_err(|_| torn("a segment"))?;
+    let mut moved = false;
+    for (name, seal) in &mut seals {
+        match seal.check(&root.join(&*name), deep) {
+            Verdict::Known => {}
+            Verdict::Same(now) => (moved, *seal) = (true, now),
+            Verdict::Damaged => return Err(torn(name)),
         }
     }
-    if now.is_empty() {
+    if seals.is_empty() {
         return Err(IndexError::Torn("a segment without files".to_owned()));
     }
-    Ok(moved.then(|| now.join("\n")))
+    Ok(moved.then(|| json(&seals)))
 }
 
 #[cfg(test)]
@@ -269,7 +239,7 @@ mod tests {
         let (a, b) = (dir.path().join("a"), dir.path().join("b"));
         std::fs::write(&a, "some bytes").unwrap();
         let seal = Seal::of(&a).unwrap();
-        assert_eq!(seal.to_string().parse(), Ok(seal));
+        assert_eq!(serde_json::from_str::<Seal>(&json(&seal)).unwrap(), seal);
         assert_eq!((seal.check(&a, false), seal.check(&a, true)), (Verdict::Known, Verdict::Known));
         std::fs::copy(&a, &b).unwrap();
         assert_eq!(seal.check(&b, false), Verdict::Same(Seal::of(&b).unwrap()));

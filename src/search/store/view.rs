@@ -5,7 +5,7 @@
 //! its history: the number of documents, their lengths and each term's document frequency are those of the living
 //! alone. If a segment has dead documents, a frequency is counted by reading the term's postings.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rusqlite::Connection;
@@ -93,6 +93,11 @@ impl Seg {
         pack::unpack(self.rows.packed(note)).map_err(torn)
     }
 
+    /// How many of its documents live.
+    pub fn living(&self) -> u64 {
+        self.alive.as_ref().map_or(u64::from(self.reader.max_doc()), |alive| alive.len() as u64)
+    }
+
     /// Whether document `doc` lives.
     pub fn is_alive(&self, doc: u32) -> bool {
         self.alive.as_ref().is_none_or(|alive| alive.contains(doc))
@@ -106,8 +111,8 @@ pub struct View {
     pub totals: Totals,
     /// The segments.
     pub segs: Vec<Arc<Seg>>,
-    /// Files that this view sees anew or not at any more, though the catalog has them.
-    pub hidden: std::collections::HashSet<i64>,
+    /// Paths of the files that this view sees otherwise than the catalog, or not at all any more.
+    pub hidden: HashSet<String>,
 }
 
 /// A block's place: what [`View::resolve`] makes a block of.
@@ -164,7 +169,7 @@ impl View {
             });
             segs.push(Arc::new(Seg { id: row.id, reader, texts, comments, rows, alive, memory: Vec::new() }));
         }
-        Ok(Self { totals, segs, hidden: std::collections::HashSet::new() })
+        Ok(Self { totals, segs, hidden: HashSet::new() })
     }
 
     /// How many living documents hold `term`.

@@ -6,6 +6,7 @@ use tantivy::BitSet;
 
 use super::*;
 use crate::search::read::block::{Block, Kind, Note};
+use crate::search::read::note::Parsed;
 use crate::search::store::corpus::grow::Basis;
 use crate::search::store::segment::file;
 use crate::search::store::segment::file::{SegmentBuilder, Target, Texts};
@@ -30,7 +31,8 @@ fn view(notes: &[usize]) -> View {
                 block.section = (place > 4).then(|| format!("w{} w{}", place / 5, next(50.0)).into());
                 note.blocks.push(block);
             }
-            let place = builder.add(&format!("{n}.md"), &format!("w{}", next(90.0)), "", &note).unwrap();
+            let parsed = Parsed { note, head: format!("w{}", next(90.0)) };
+            let place = builder.add(&format!("{n}.md"), &parsed).unwrap();
             view.totals.docs += u64::from(place.count);
         }
         let (reader, rows) = file::read_new(&builder.finish().unwrap()).unwrap();

@@ -5,12 +5,12 @@
 
 use std::path::Path;
 
-use super::certain::{boot_id, quick_check};
+use super::certain::quick_check;
 use super::{Mode, Store};
 use crate::search::IndexError;
 use crate::search::store::catalog;
 use crate::search::store::lock::Lock;
-use crate::search::store::seal::{DATABASE, SealState, Sealed};
+use crate::search::store::seal::{DATABASE, Found, Sealed};
 use crate::search::store::segment::file::SegmentFiles;
 
 impl Store {
@@ -21,7 +21,6 @@ impl Store {
             conn.execute_batch("BEGIN IMMEDIATE")?;
             catalog::reset(&conn, &self.fingerprint)?;
             catalog::set_totals(&conn, &catalog::Totals { generation, ..catalog::Totals::default() })?;
-            catalog::set(&conn, "boot", boot_id())?;
             conn.execute_batch("COMMIT")?;
         }
         self.drop_earlier();
@@ -46,7 +45,7 @@ impl Store {
 /// The disk's.
 pub fn mend(root: &Path, fingerprint: &str, why: &IndexError) -> Result<(), IndexError> {
     let _writing = Lock::take(&root.join("write.lock"))?;
-    let is_whole = matches!(Sealed::look(root, true), SealState::Whole { .. });
+    let is_whole = matches!(Sealed::look(root, true), Ok(Found::Whole(_) | Found::Doubtful(_)));
     let is_of_segments = matches!(why, IndexError::Torn(_) | IndexError::FullText(_));
     let begun =
         if is_whole && is_of_segments { begin_anew(root, fingerprint) } else { Err(IndexError::Busy) };

@@ -17,13 +17,9 @@ pub struct Place {
     pub count: u32,
 }
 
-/// A known file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileRow {
-    /// Its number; another after a reindex.
-    pub id: i64,
-    /// Its path in the vault.
-    pub path: String,
+/// What the file system said of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Look {
     /// Length in bytes when it was read.
     pub size: u64,
     /// Last change of its bytes, nanoseconds since 1970.
@@ -32,14 +28,17 @@ pub struct FileRow {
     pub ctime: i64,
     /// Its number on the file system.
     pub inode: u64,
+}
+
+/// A known file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileRow {
+    /// Its path in the vault.
+    pub path: String,
+    /// What the file system said of it.
+    pub look: Look,
     /// BLAKE3 of its bytes.
     pub hash: [u8; 32],
-    /// Title and aliases, as indexed in the `head` field; empty for logs.
-    pub head: String,
-    /// The note's own tags, each followed by a space.
-    pub tags: String,
-    /// The note's date.
-    pub time: Option<i64>,
     /// Why it isn't indexed.
     pub skipped: Option<String>,
     /// What could not be read as meant, a line each: `line<TAB>reason`.
@@ -48,40 +47,24 @@ pub struct FileRow {
     pub place: Option<Place>,
 }
 
-/// What the file system said of a file; see [`FileRow`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Look {
-    /// Length in bytes.
-    pub size: u64,
-    /// Last change of its bytes.
-    pub mtime: i64,
-    /// Last change of anything; 0 where it can't be trusted.
-    pub ctime: i64,
-    /// Its number on the file system.
-    pub inode: u64,
+const FILE: &str = "path, size, mtime, ctime, inode, hash, skipped, findings, segment, start, count";
+
+fn look(row: &rusqlite::Row<'_>) -> rusqlite::Result<Look> {
+    let number = |at| row.get::<_, i64>(at).map(i64::cast_unsigned);
+    Ok(Look { size: number(1)?, mtime: row.get(2)?, ctime: row.get(3)?, inode: number(4)? })
 }
 
-const FILE: &str = "id, path, size, mtime, ctime, inode, hash, head, tags, time, skipped, findings, \
-                    segment, start, count";
-
 fn file_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<FileRow> {
-    let place = match row.get(12)? {
+    let place = match row.get(8)? {
         None => None,
-        Some(segment) => Some(Place { segment, start: row.get(13)?, count: row.get(14)? }),
+        Some(segment) => Some(Place { segment, start: row.get(9)?, count: row.get(10)? }),
     };
     Ok(FileRow {
-        id: row.get(0)?,
-        path: row.get(1)?,
-        size: row.get::<_, i64>(2)?.cast_unsigned(),
-        mtime: row.get(3)?,
-        ctime: row.get(4)?,
-        inode: row.get::<_, i64>(5)?.cast_unsigned(),
-        hash: row.get(6)?,
-        head: row.get(7)?,
-        tags: row.get(8)?,
-        time: row.get(9)?,
-        skipped: row.get(10)?,
-        findings: row.get(11)?,
+        path: row.get(0)?,
+        look: look(row)?,
+        hash: row.get(5)?,
+        skipped: row.get(6)?,
+        findings: row.get(7)?,
         place,
     })
 }
@@ -94,16 +77,8 @@ pub fn file(conn: &Connection, path: &str) -> Result<Option<FileRow>, IndexError
 
 /// Whether there is a file at `path`, or one below it.
 pub fn knows(conn: &Connection, path: &str) -> Result<bool, IndexError> {
-    let mut find =
-        conn.prepare_cached("SELECT 1 FROM files WHERE path = ?1 OR (path > ?2 AND path < ?3) LIMIT 1")?;
-    // A slash is followed by a zero.
-    Ok(find.exists([path, &format!("{path}/"), &format!("{path}0")])?)
-}
-
-/// The file numbered `id`.
-pub fn file_by_id(conn: &Connection, id: i64) -> Result<FileRow, IndexError> {
-    let mut find = conn.prepare_cached(&format!("SELECT {FILE} FROM files WHERE id = ?1"))?;
-    find.query_row([id], file_row).optional()?.ok_or_else(|| IndexError::Torn(format!("no file {id}")))
+    let mut find = conn.prepare_cached("SELECT 1 FROM files WHERE path = ?1")?;
+    Ok(find.exists([path])? || begins(conn, &format!("{path}/"))?)
 }
 
 /// All files, ordered by path, handed to `each`.
@@ -121,31 +96,24 @@ pub fn each_look(conn: &Connection, mut each: impl FnMut(&str, Look)) -> Result<
     let mut all = conn.prepare_cached("SELECT path, size, mtime, ctime, inode FROM files")?;
     let mut rows = all.query([])?;
     while let Some(row) = rows.next()? {
-        let look = Look {
-            size: row.get::<_, i64>(1)?.cast_unsigned(),
-            mtime: row.get(2)?,
-            ctime: row.get(3)?,
-            inode: row.get::<_, i64>(4)?.cast_unsigned(),
-        };
-        each(row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?, look);
+        each(row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?, look(row)?);
     }
     Ok(())
 }
 
-/// Numbers, paths and reasons of the files that are left out, in the order of their paths.
-pub fn left_out(conn: &Connection) -> Result<Vec<(i64, String, String)>, IndexError> {
+/// Paths and reasons of the files that are left out, in the order of their paths.
+pub fn left_out(conn: &Connection) -> Result<Vec<(String, String)>, IndexError> {
     let mut find =
-        conn.prepare_cached("SELECT id, path, skipped FROM files WHERE skipped IS NOT NULL ORDER BY path")?;
-    let rows = find.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        conn.prepare_cached("SELECT path, skipped FROM files WHERE skipped IS NOT NULL ORDER BY path")?;
+    let rows = find.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Numbers and paths of the files whose path begins with `prefix`.
-pub fn paths(conn: &Connection, prefix: &str) -> Result<Vec<(i64, String)>, IndexError> {
+/// Paths of the files whose path begins with `prefix`.
+pub fn paths(conn: &Connection, prefix: &str) -> Result<Vec<String>, IndexError> {
     let mut find =
-        conn.prepare_cached("SELECT id, path FROM files WHERE path >= ?1 AND path < ?2 ORDER BY path")?;
-    let end = format!("{prefix}\u{10ffff}");
-    let rows = find.query_map([prefix, end.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        conn.prepare_cached("SELECT path FROM files WHERE path >= ?1 AND path < ?2 ORDER BY path")?;
+    let rows = find.query_map([prefix, &format!("{prefix}\u{10ffff}")], |row| row.get(0))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
@@ -155,42 +123,32 @@ pub fn begins(conn: &Connection, prefix: &str) -> Result<bool, IndexError> {
     Ok(find.exists([prefix, &format!("{prefix}\u{10ffff}")])?)
 }
 
-/// Inserts or replaces a file by its path (`id` 0 for a new one).
+/// Inserts or replaces a file by its path.
 pub fn put_file(conn: &Connection, file: &FileRow) -> Result<(), IndexError> {
-    let id = (file.id != 0).then_some(file.id);
+    let FileRow { path, look, hash, skipped, findings, place } = file;
     let mut put = conn.prepare_cached(&format!(
-        "INSERT OR REPLACE INTO files ({FILE}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)"
+        "INSERT OR REPLACE INTO files ({FILE}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"
     ))?;
+    let (size, inode) = (look.size.cast_signed(), look.inode.cast_signed());
+    let [segment, start, count] = match place {
+        Some(place) => [place.segment, place.start.into(), place.count.into()].map(Some),
+        None => [None; 3],
+    };
     put.execute(params![
-        id,
-        file.path,
-        file.size.cast_signed(),
-        file.mtime,
-        file.ctime,
-        file.inode.cast_signed(),
-        file.hash,
-        file.head,
-        file.tags,
-        file.time,
-        file.skipped,
-        file.findings,
-        file.place.map(|place| place.segment),
-        file.place.map(|place| place.start),
-        file.place.map(|place| place.count)
+        path, size, look.mtime, look.ctime, inode, hash, skipped, findings, segment, start, count
     ])?;
     Ok(())
 }
 
-/// The blocks of the file at `path` stand elsewhere from now on, if they still stood at `from`; whether they did. Both are
-/// a segment and the first document there.
-pub fn move_file(
-    conn: &Connection,
-    path: &str,
-    from: (i64, u32),
-    to: (i64, u32),
-) -> Result<bool, IndexError> {
-    let mut put = conn.prepare_cached(
-        "UPDATE files SET segment = ?4, start = ?5 WHERE path = ?1 AND segment = ?2 AND start = ?3",
-    )?;
-    Ok(put.execute(params![path, from.0, from.1, to.0, to.1])? > 0)
+/// Forgets the file at `path`.
+pub fn remove_file(conn: &Connection, path: &str) -> Result<(), IndexError> {
+    conn.prepare_cached("DELETE FROM files WHERE path = ?1")?.execute([path])?;
+    Ok(())
+}
+
+/// The blocks of the file at `path` stand in this segment from now on, from document `start`.
+pub fn move_file(conn: &Connection, path: &str, segment: i64, start: u32) -> Result<(), IndexError> {
+    let mut put = conn.prepare_cached("UPDATE files SET segment = ?2, start = ?3 WHERE path = ?1")?;
+    put.execute(params![path, segment, start])?;
+    Ok(())
 }

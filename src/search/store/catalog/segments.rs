@@ -57,3 +57,10 @@ pub fn put_segment(conn: &Connection, segment: &SegmentRow) -> Result<(), IndexE
     ])?;
     Ok(())
 }
+
+/// Forgets a segment.
+pub fn remove_segment(conn: &Connection, id: i64) -> Result<(), IndexError> {
+    conn.prepare_cached("DELETE FROM dead WHERE segment = ?1")?.execute([id])?;
+    conn.prepare_cached("DELETE FROM segments WHERE id = ?1")?.execute([id])?;
+    Ok(())
+}

@@ -1,7 +1,7 @@
 //! Defines the fixed-size record of a block that ranking reads: note, line, author, time, length and shape of the
 //! sentence.
 //!
-//! Values are converted to 24 bytes and back. The block's words and vectors are stored elsewhere. Pure.
+//! Values are converted to 20 bytes and back. The block's words and vectors are stored elsewhere. Pure.
 
 use crate::search::Role;
 use crate::search::analyze::days::About;
@@ -26,7 +26,7 @@ pub struct Meta {
     pub line: u32,
     /// Its author, by number, or [`NOBODY`].
     pub author: u32,
-    /// Seconds since 1970 within two million years, or [`NEVER`].
+    /// Seconds since 1970 within 17,000 years, or [`NEVER`].
     pub time: i64,
     /// The day that it is about, where it names another than that of its time.
     pub about: About,
@@ -51,53 +51,42 @@ pub(super) fn role_of(shape: Shape) -> Option<Role> {
 }
 
 /// So many bytes a [`Meta`] has where it is stored.
-pub(super) const META: usize = 24;
+pub(super) const META: usize = 20;
 /// What is stored in place of [`NEVER`].
-const NO_TIME: i64 = -1 << 47;
+const NO_TIME: i64 = -1 << 39;
+/// What is stored in place of [`NOBODY`], and the most that three bytes hold.
+const MOST: u32 = (1 << 24) - 1;
 
 impl Meta {
-    /// As it is stored.
+    /// As it is stored. A segment has far fewer notes, speakers and lines than three bytes count, and a year is 2^25
+    /// seconds: five bytes are enough, and the least number of them stands for no time.
     pub(super) fn to_bytes(self) -> [u8; META] {
-        let mut out = [0; META];
-        // A year is 2^25 seconds: six bytes are enough, and the least number of them stands for no time.
         let time = match self.time {
             NEVER => NO_TIME,
             time => time.clamp(NO_TIME + 1, -(NO_TIME + 1)),
         };
-        let time = time.to_le_bytes();
-        let parts: [&[u8]; 7] = [
-            &self.file.to_le_bytes(),
-            &self.line.to_le_bytes(),
-            &self.author.to_le_bytes(),
-            &time[..6],
-            &self.about.to_bytes(),
-            &self.length.to_le_bytes(),
-            &self.shape.0.to_le_bytes(),
-        ];
-        let mut at = 0;
-        for part in parts {
-            out[at..at + part.len()].copy_from_slice(part);
-            at += part.len();
-        }
-        out
+        let [a, b, c, d, e, ..] = time.to_le_bytes();
+        let [[f, g, h, _], [l, m, n, _], [o, p, q, _]] =
+            [self.file, self.line, self.author].map(|number| number.min(MOST).to_le_bytes());
+        let ([i, j], [r, s], [x, y]) =
+            (self.about.to_bytes(), self.length.to_le_bytes(), self.shape.0.to_le_bytes());
+        [f, g, h, l, m, n, o, p, q, a, b, c, d, e, i, j, r, s, x, y]
     }
 
     /// From [`Meta::to_bytes`].
     #[inline(always)]
     pub(super) fn from_bytes(bytes: &[u8; META]) -> Self {
-        let four = |at: usize| [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
-        let [.., a, b, c, d] = *bytes;
-        let [.., e, f, g, h, _, _, _, _] = *bytes;
-        let (low, high) = (i64::from(u32::from_le_bytes(four(12))), i64::from(i16::from_le_bytes([e, f])));
-        let time = high << 32 | low;
+        let [f, g, h, l, m, n, o, p, q, a, b, c, d, e, i, j, r, s, x, y] = *bytes;
+        let author = u32::from_le_bytes([o, p, q, 0]);
+        let time = i64::from(e.cast_signed()) << 32 | i64::from(u32::from_le_bytes([a, b, c, d]));
         Self {
-            file: u32::from_le_bytes(four(0)),
-            line: u32::from_le_bytes(four(4)),
-            author: u32::from_le_bytes(four(8)),
+            file: u32::from_le_bytes([f, g, h, 0]),
+            line: u32::from_le_bytes([l, m, n, 0]),
+            author: if author == MOST { NOBODY } else { author },
             time: if time == NO_TIME { NEVER } else { time },
-            about: About::from_bytes([g, h]),
-            length: u16::from_le_bytes([a, b]),
-            shape: Shape(u16::from_le_bytes([c, d])),
+            about: About::from_bytes([i, j]),
+            length: u16::from_le_bytes([r, s]),
+            shape: Shape(u16::from_le_bytes([x, y])),
         }
     }
 }
@@ -110,7 +99,7 @@ mod tests {
     fn what_is_known_of_a_block_comes_back() {
         let meta = Meta {
             file: 7,
-            line: 1 << 30,
+            line: 1 << 23,
             author: 3,
             time: NEVER,
             about: About::default(),
@@ -119,9 +108,11 @@ mod tests {
         };
         assert_eq!(Meta::from_bytes(&meta.to_bytes()), meta);
         let said = jiff::civil::date(2026, 11, 21);
+        let nobody = Meta { author: NOBODY, ..meta };
+        assert_eq!(Meta::from_bytes(&nobody.to_bytes()), nobody);
         for (time, about) in [
             (-5, About::default()),
-            (1 << 40, About::of("yesterday", said)),
+            (1 << 38, About::of("yesterday", said)),
             (0, About::of("next week", said)),
         ] {
             let other = Meta { time, about, ..meta };

@@ -18,7 +18,7 @@ use crate::search::store::corpus::code::{Code, Signs};
 use crate::search::store::corpus::meta::{META, Meta, NO_ROW, NOBODY, Rest};
 use crate::search::store::corpus::vectors::Hash;
 
-const MAGIC: &[u8; 8] = b"VAROWS03";
+const MAGIC: &[u8; 8] = b"VAROWS04";
 const HEAD: usize = 8 + 6 * 4;
 const WORD: usize = 8;
 const REST: usize = size_of::<Rest>();

@@ -4,15 +4,14 @@
 //! tantivy's own list (`meta.json`) lives in memory, and nothing here syncs: after a crash of the machine the files are
 //! checked and, if torn, made again from the notes.
 
-use std::collections::HashMap;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use tantivy::directory::error::{DeleteError, OpenDirectoryError, OpenReadError, OpenWriteError};
 use tantivy::directory::{
-    AntiCallToken, Directory, FileHandle, MmapDirectory, TerminatingWrite, WatchCallback, WatchHandle,
-    WritePtr,
+    AntiCallToken, Directory, FileHandle, MmapDirectory, RamDirectory, TerminatingWrite, WatchCallback,
+    WatchHandle, WritePtr,
 };
 
 /// A folder of segment files, with a list of its own in memory.
@@ -20,17 +19,14 @@ use tantivy::directory::{
 pub struct SegmentDirectory {
     root: PathBuf,
     files: MmapDirectory,
-    lists: Arc<Mutex<HashMap<PathBuf, Vec<u8>>>>,
+    lists: RamDirectory,
 }
 
 impl SegmentDirectory {
     /// The folder at `root`, which must exist.
     pub fn open(root: &Path) -> Result<Self, OpenDirectoryError> {
-        Ok(Self { root: root.to_owned(), files: MmapDirectory::open(root)?, lists: Arc::default() })
-    }
-
-    fn lists(&self) -> MutexGuard<'_, HashMap<PathBuf, Vec<u8>>> {
-        self.lists.lock().unwrap_or_else(PoisonError::into_inner)
+        let (files, lists) = (MmapDirectory::open(root)?, RamDirectory::create());
+        Ok(Self { root: root.to_owned(), files, lists })
     }
 }
 
@@ -62,15 +58,11 @@ impl Directory for SegmentDirectory {
     }
 
     fn delete(&self, path: &Path) -> Result<(), DeleteError> {
-        if is_list(path) {
-            self.lists().remove(path);
-            return Ok(());
-        }
-        self.files.delete(path)
+        if is_list(path) { self.lists.delete(path) } else { self.files.delete(path) }
     }
 
     fn exists(&self, path: &Path) -> Result<bool, OpenReadError> {
-        if is_list(path) { Ok(self.lists().contains_key(path)) } else { self.files.exists(path) }
+        if is_list(path) { self.lists.exists(path) } else { self.files.exists(path) }
     }
 
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
@@ -89,12 +81,11 @@ impl Directory for SegmentDirectory {
     }
 
     fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
-        self.lists().get(path).cloned().ok_or_else(|| OpenReadError::FileDoesNotExist(path.to_owned()))
+        self.lists.atomic_read(path)
     }
 
     fn atomic_write(&self, path: &Path, data: &[u8]) -> io::Result<()> {
-        self.lists().insert(path.to_owned(), data.to_owned());
-        Ok(())
+        self.lists.atomic_write(path, data)
     }
 
     fn sync_directory(&self) -> io::Result<()> {

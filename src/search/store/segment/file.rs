@@ -9,7 +9,7 @@
 
 mod reading;
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -24,7 +24,8 @@ use tantivy::{Directory, Index, Segment, SegmentReader};
 use crate::search::IndexError;
 use crate::search::analyze::text;
 use crate::search::analyze::text::Analyzer;
-use crate::search::read::block::{Block, Kind, Note};
+use crate::search::read::block::{Block, Kind};
+use crate::search::read::note::Parsed;
 use crate::search::store::catalog::Place;
 use crate::search::store::corpus::grow::{Basis, Gathered, Passage};
 use crate::search::store::corpus::rows::{NewRows, NewTerms};
@@ -109,10 +110,10 @@ impl SegmentBuilder {
     }
 
     /// Adds the blocks of a note; where they stand.
-    pub fn add(&mut self, path: &str, head: &str, tags: &str, note: &Note) -> Result<Place, IndexError> {
+    pub fn add(&mut self, path: &str, Parsed { note, head }: &Parsed) -> Result<Place, IndexError> {
         let start = self.docs;
         self.ranked.note(path, head, &note.blocks, &pack::pack(&note.blocks));
-        note.blocks.iter().try_for_each(|block| self.block(block, tags))?;
+        note.blocks.iter().try_for_each(|block| self.block(block, &note.tags))?;
         Ok(Place { segment: 0, start, count: self.docs - start })
     }
 
@@ -122,7 +123,7 @@ impl SegmentBuilder {
         self.docs += passages.len() as u32;
     }
 
-    fn block(&mut self, block: &Block, tags: &str) -> Result<(), IndexError> {
+    fn block(&mut self, block: &Block, tags: &[String]) -> Result<(), IndexError> {
         let doc = self.docs;
         self.docs += 1;
         schema::stored(block, &mut self.stored);
@@ -223,30 +224,16 @@ pub fn written(index: &Index, root: &Path, rows: &NewRows) -> Result<NewSegment,
 }
 
 fn seals(uuid: &str, root: &Path) -> Result<String, IndexError> {
-    let sealed = std::fs::read_dir(root).and_then(|entries| {
-        let names = entries.flatten().map(|entry| entry.file_name());
-        let own: Vec<_> = names.filter(|name| name.to_string_lossy().starts_with(uuid)).collect();
-        seal::of_files(root, own.iter().map(Path::new))
-    });
-    sealed.map_err(|error| IndexError::cache(root, error))
+    seal::of_files(root, uuid).map_err(|error| IndexError::cache(root, error))
 }
 
-/// The exact filters that a block's tags give; `tags` are the note's own, each followed by a space.
-fn tag_filters(block: &Block, tags: &str) -> Vec<String> {
-    let mut filters = Vec::new();
-    if block.tags.is_empty() && tags.is_empty() {
-        return filters;
-    }
-    let mut seen = HashSet::new();
-    for tag in block.tags.iter().map(String::as_str).chain(tags.split(' ')).filter(|tag| !tag.is_empty()) {
+/// The exact filters that a block's tags give; `tags` are the note's own.
+fn tag_filters(block: &Block, tags: &[String]) -> BTreeSet<String> {
+    let mut filters = BTreeSet::new();
+    for tag in block.tags.iter().chain(tags).filter(|tag| !tag.is_empty()) {
         let tag = text::fold(tag);
-        let mut ends: Vec<usize> = tag.match_indices('/').map(|(at, _)| at).collect();
-        ends.push(tag.len());
-        for end in ends {
-            if seen.insert(tag[..end].to_owned()) {
-                filters.push(format!("tag:{}", &tag[..end]));
-            }
-        }
+        let ends = tag.match_indices('/').map(|(at, _)| at).chain([tag.len()]);
+        filters.extend(ends.map(|end| format!("tag:{}", &tag[..end])));
     }
     filters
 }

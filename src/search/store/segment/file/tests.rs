@@ -8,6 +8,7 @@ use tantivy::{DocSet, SegmentReader, TERMINATED};
 
 use super::*;
 use crate::search::analyze::text::STEM;
+use crate::search::read::block::Note;
 
 type Found = BTreeMap<Vec<u8>, Vec<u32>>;
 
@@ -45,7 +46,8 @@ fn stand(found: &mut Found, term: &str, doc: u32) {
 fn a_segment_of_empty_texts_can_be_read() {
     let mut builder = SegmentBuilder::new(&Target::Memory, &Basis::default()).unwrap();
     let blocks = vec![block(Kind::Item, 0, ""); 3];
-    builder.add("a.md", "", "", &Note { blocks, ..Note::default() }).unwrap();
+    let note = Note { blocks, ..Note::default() };
+    builder.add("a.md", &Parsed { note, ..Parsed::default() }).unwrap();
     let (reader, _) = read_new(&builder.finish().unwrap()).unwrap();
     let stored = Texts::open(&reader, 8).unwrap();
     for doc in 0..3 {
@@ -71,7 +73,8 @@ proptest! {
         for blocks in &notes {
             let blocks = blocks.iter().map(|(kind, section, words)| block(Kind::ALL[*kind], *section, words));
             let note = Note { blocks: blocks.collect(), ..Note::default() };
-            let run = builder.add("a.md", "The title runs", "", &note).unwrap();
+            let parsed = Parsed { note, head: "The title runs".to_owned() };
+            let (run, note) = (builder.add("a.md", &parsed).unwrap(), &parsed.note);
             prop_assert_eq!((run.start, run.count as usize), (doc, note.blocks.len()));
             for block in &note.blocks {
                 analyzer.terms(&block.text, &mut |_, term, stem| {

@@ -1,6 +1,9 @@
 //! Tests of `pack`.
 
+use std::sync::Arc;
+
 use super::*;
+use crate::search::read::block::{Kind, Role};
 use proptest::prelude::*;
 
 fn block() -> impl Strategy<Value = Block> {
