@@ -58,7 +58,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("confine", 2000),
     ("conflicts", 250),
     ("daemon", 2350),
-    ("deliver", 6620),
+    ("deliver", 6625),
     ("discord", 4950),
     ("doctor", 1200),
     ("embed", 1350),

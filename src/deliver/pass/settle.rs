@@ -25,6 +25,9 @@ use crate::vault::{Actor, EditError, EditPlan as Change, EditReport, NotePath, O
 /// A rewritten note is checked again after this, because an old buffer may have been saved over it.
 const SECOND_LOOK: SignedDuration = SignedDuration::from_secs(5);
 
+/// Lines that wait for other machines are looked at again after this; a change of the note or of the store is seen at once.
+const TURN_LOOK: SignedDuration = SignedDuration::from_secs(30);
+
 /// Rewrites both notes, as far as they are still.
 pub(super) fn settle(
     context: &PassContext<'_>,
@@ -47,7 +50,7 @@ pub(super) fn settle(
         if order.is_free() {
             writer.give_ids(&note.without_id, notes, &plan.settles)?;
         } else if !note.without_id.is_empty() {
-            writer.report.request_pass(later(now));
+            writer.report.request_pass(turn_look(now));
         }
     }
     if let Some(note) = &notes.commitments {
@@ -69,11 +72,15 @@ fn ours<T: Clone>(
     for settle in all {
         match order.may_write(&settle.key, &settle.row) {
             Some(true) => ours.push(settle.clone()),
-            Some(false) => report.request_pass(later(now)),
+            Some(false) => report.request_pass(turn_look(now)),
             None => {}
         }
     }
     ours
+}
+
+fn turn_look(now: Timestamp) -> Timestamp {
+    now.saturating_add(TURN_LOOK).unwrap_or(now)
 }
 
 fn later(now: Timestamp) -> Timestamp {
