@@ -16,6 +16,7 @@ use crate::search::store::{cache, view};
 use crate::vault::Vault;
 
 /// The index of a vault.
+#[derive(Debug)]
 pub struct Index {
     pub(in crate::search) vault: Vault,
     pub(in crate::search) options: Options,
@@ -34,15 +35,6 @@ pub struct Index {
     pub(in crate::search) stopping: AtomicBool,
     /// The damage that was repaired since the last answer.
     pub(in crate::search) mended: Mutex<Option<String>>,
-}
-
-impl std::fmt::Debug for Index {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Index")
-            .field("vault", &self.vault.root())
-            .field("cache", &self.root)
-            .finish_non_exhaustive()
-    }
 }
 
 impl Index {

@@ -101,17 +101,12 @@ impl State {
     }
 }
 
+#[derive(Debug)]
 struct Shared {
     index: Arc<Index>,
     root: PathBuf,
     state: Mutex<State>,
     stop: AtomicBool,
-}
-
-impl std::fmt::Debug for Shared {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Shared").field("root", &self.root).finish_non_exhaustive()
-    }
 }
 
 #[derive(Debug)]

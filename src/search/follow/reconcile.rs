@@ -9,13 +9,13 @@ use std::collections::{HashMap, HashSet};
 
 use crate::embed::retry::{self, Backoff};
 use crate::embed::{EmbedError, Embedder, Purpose};
-use crate::search::Role;
 use crate::search::analyze::authors::names_of;
 use crate::search::analyze::references::embedded;
 use crate::search::analyze::stems::Shape;
 use crate::search::recall::{Recall, RecallError};
 use crate::search::store::corpus::vectors;
 use crate::search::store::corpus::vectors::{Counts, Hash, Pointer};
+use crate::search::{Block, Role};
 
 /// So many built-in vectors are stored in one step.
 const AT_ONCE: usize = 512;
@@ -160,27 +160,15 @@ impl Recall {
     fn texts_of(&self, wanted: &[(Hash, String, u32)]) -> Result<HashMap<Hash, String>, RecallError> {
         let found = self.index.snapshot(|snapshot| {
             let mut out = Vec::new();
-            let mut at = 0;
-            while let Some((_, path, _)) = wanted.get(at) {
-                let lines: HashSet<u32> =
-                    wanted.iter().filter(|(_, other, _)| other == path).map(|(.., line)| *line).collect();
-                let blocks = snapshot.note(path)?.map_or_else(|| Ok(Vec::new()), |note| note.blocks())?;
-                let authors: Vec<String> = blocks
-                    .iter()
-                    .filter_map(|stored| stored.block.author.as_deref().map(str::to_owned))
-                    .collect();
-                let names = names_of(authors.iter().map(String::as_str));
-                let blocks: Vec<_> = blocks
-                    .into_iter()
-                    .filter(|stored| {
-                        lines.contains(&stored.block.line) && stored.block.role != Some(Role::Tool)
-                    })
-                    .map(|stored| stored.at)
-                    .collect();
-                for at in blocks {
-                    out.push(embedded(&snapshot.text(at)?, &names).into_owned());
+            for of_note in wanted.chunk_by(|(_, a, _), (_, b, _)| a == b) {
+                let Some(note) = snapshot.note(&of_note[0].1)? else { continue };
+                let (blocks, lines) = (note.blocks()?, of_note.iter().map(|(.., line)| *line));
+                let lines: HashSet<u32> = lines.collect();
+                let names = names_of(blocks.iter().filter_map(|stored| stored.block.author.as_deref()));
+                let is_wanted = |block: &Block| lines.contains(&block.line) && block.role != Some(Role::Tool);
+                for stored in blocks.iter().filter(|stored| is_wanted(&stored.block)) {
+                    out.push(embedded(&snapshot.text(stored.at)?, &names).into_owned());
                 }
-                at = wanted.iter().rposition(|(_, other, _)| other == path).map_or(at + 1, |last| last + 1);
             }
             Ok(out)
         })?;

@@ -142,12 +142,11 @@ impl Index {
         &self,
         store: &'a Store,
     ) -> Result<(Pooled<'a>, Arc<View>, Freshness), IndexError> {
-        if let Mode::Memory(why) = &store.mode {
-            return self.read_all(store, why);
-        }
         let mut warnings: Vec<String> = self.take_mended(store).into_iter().collect();
-        if let Mode::ReadOnly(why) = &store.mode {
-            warnings.push(format!("{why} (searched all the same)"));
+        match &store.mode {
+            Mode::Writable => {}
+            Mode::ReadOnly(why) => warnings.push(format!("{why} (searched all the same)")),
+            Mode::Memory(why) => warnings.push(format!("{why} (the notes were read without a cache)")),
         }
         // The word comes first: what was committed after it was given is in the snapshot.
         let word = vouch(&store.root);
@@ -190,6 +189,9 @@ impl Index {
         }
         let mut freshness = Freshness::new(view.totals.generation, checked_by, warnings);
         match suspects {
+            Ok(suspects) if matches!(store.mode, Mode::Memory(_)) => {
+                view = self.read_all(view, suspects, &mut freshness)?;
+            }
             Ok(suspects) => view = self.look_through(view, suspects, &mut freshness)?,
             Err(error @ (IndexError::Vault(_) | IndexError::VaultEmpty { .. })) => {
                 freshness.complete = false;
@@ -227,6 +229,33 @@ impl Index {
             ));
             suspects.truncate(DIRECT);
         }
+        self.overlay(view, suspects, freshness)
+    }
+
+    /// The whole vault, none of which is committed; what was read last where nothing has changed since.
+    fn read_all(
+        &self,
+        view: Arc<View>,
+        suspects: Vec<Suspect>,
+        freshness: &mut Freshness,
+    ) -> Result<Arc<View>, IndexError> {
+        let of = *blake3::hash(format!("{suspects:?}").as_bytes()).as_bytes();
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, view)) = read.as_ref().filter(|(known, _)| *known == of) {
+            freshness.read_directly = suspects.len();
+            return Ok(Arc::clone(view));
+        }
+        let view = self.overlay(view, suspects, freshness)?;
+        *read = Some((of, Arc::clone(&view)));
+        Ok(view)
+    }
+
+    fn overlay(
+        &self,
+        view: Arc<View>,
+        suspects: Vec<Suspect>,
+        freshness: &mut Freshness,
+    ) -> Result<Arc<View>, IndexError> {
         let mut changes = scan::inspect(&self.vault, &self.options, suspects, self.now_ns());
         changes.retain(|change| !matches!(change, Change::Touched(_)));
         if changes.is_empty() {
@@ -235,39 +264,5 @@ impl Index {
         freshness.read_directly += changes.len();
         let delta = Delta::build(changes, &Target::Memory, &self.basis)?;
         Ok(Arc::new(delta.overlay(&view)?))
-    }
-
-    /// Reads the whole vault into memory, unless it was read before and nothing changed.
-    fn read_all<'a>(
-        &self,
-        store: &'a Store,
-        why: &str,
-    ) -> Result<(Pooled<'a>, Arc<View>, Freshness), IndexError> {
-        let conn = store.conn()?;
-        let listing = scan::list(&self.vault, &self.options)?;
-        let mut hash = blake3::Hasher::new();
-        for (path, stat) in &listing.files {
-            hash.update(path.as_str().as_bytes());
-            for number in
-                [stat.size, stat.inode, stat.mtime_ns.cast_unsigned(), stat.ctime_ns.cast_unsigned()]
-            {
-                hash.update(&number.to_le_bytes());
-            }
-        }
-        let hash = *hash.finalize().as_bytes();
-        let why = format!("{why} (the notes were read without a cache)");
-        let mut freshness = Freshness::new(0, CheckedBy::Scan, vec![why]);
-        freshness.read_directly = listing.files.len();
-        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, view)) = read.as_ref().filter(|(of, _)| *of == hash) {
-            return Ok((conn, Arc::clone(view), freshness));
-        }
-        let suspects = scan::suspects(&conn, &listing)?;
-        let changes = scan::inspect(&self.vault, &self.options, suspects, self.now_ns());
-        let empty = View::default();
-        let delta = Delta::build(changes, &Target::Memory, &self.basis)?;
-        let view = Arc::new(delta.overlay(&empty)?);
-        *read = Some((hash, Arc::clone(&view)));
-        Ok((conn, view, freshness))
     }
 }

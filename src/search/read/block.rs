@@ -5,11 +5,13 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use bitcode::{Decode, Encode};
+use serde::{Deserialize, Deserializer};
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident = $name:literal,)*) => {
         /// The kind of a block in its note.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode, Deserialize)]
+        #[serde(rename_all = "lowercase")]
         pub enum Kind { $($(#[$doc])* $kind,)* }
 
         impl Kind {
@@ -69,28 +71,20 @@ impl FromStr for Kind {
 }
 
 /// Reads a kind's name back.
-pub(in crate::search) fn kind_name<'de, D: serde::Deserializer<'de>>(
-    from: D,
-) -> Result<&'static str, D::Error> {
-    let name = <std::borrow::Cow<'de, str> as serde::Deserialize>::deserialize(from)?;
-    let kind = name.parse::<Kind>().map_err(|()| serde::de::Error::custom(format!("no kind `{name}`")))?;
-    Ok(kind.as_str())
+pub(in crate::search) fn kind_name<'de, D: Deserializer<'de>>(from: D) -> Result<&'static str, D::Error> {
+    Kind::deserialize(from).map(Kind::as_str)
 }
 
 /// Reads a role's name back, where there is one.
-pub(in crate::search) fn role_name<'de, D: serde::Deserializer<'de>>(
+pub(in crate::search) fn role_name<'de, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Option<&'static str>, D::Error> {
-    let name = <Option<std::borrow::Cow<'de, str>> as serde::Deserialize>::deserialize(from)?;
-    let known = |name: &str| {
-        [Role::User, Role::Agent, Role::Tool].map(Role::as_str).into_iter().find(|role| *role == name)
-    };
-    name.map(|name| known(&name).ok_or_else(|| serde::de::Error::custom(format!("no role `{name}`"))))
-        .transpose()
+    Ok(Option::<Role>::deserialize(from)?.map(Role::as_str))
 }
 
 /// The speaker of a turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Role {
     /// A person.
     User,

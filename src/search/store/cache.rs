@@ -36,6 +36,7 @@ pub enum Mode {
 }
 
 /// An open cache.
+#[derive(Debug)]
 pub struct Store {
     /// Its folder.
     pub root: PathBuf,
@@ -51,12 +52,6 @@ pub struct Store {
     identity: Option<(u64, u64)>,
     /// What was found damaged when it was opened, and made anew.
     mended: Mutex<Option<String>>,
-}
-
-impl std::fmt::Debug for Store {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Store").field("root", &self.root).field("mode", &self.mode).finish_non_exhaustive()
-    }
 }
 
 /// A connection that goes back to its store.
@@ -122,8 +117,8 @@ impl Store {
         mode: Mode,
         files: Option<SegmentFiles>,
         conn: Connection,
-    ) -> Result<Self, IndexError> {
-        Ok(Self {
+    ) -> Self {
+        Self {
             root: root.to_owned(),
             mode,
             fields: Fields::new(),
@@ -134,7 +129,7 @@ impl Store {
             fingerprint: fingerprint.to_owned(),
             identity: identity(root),
             mended: Mutex::default(),
-        })
+        }
     }
 
     /// What was found damaged when it was opened and made anew, once.
@@ -174,8 +169,7 @@ impl Store {
             quick_check(&conn)?;
             conn.execute_batch("PRAGMA journal_mode = WAL")?;
         }
-        let store =
-            Self::with(root, fingerprint, Mode::Writable, Some(SegmentFiles::open(&segments)?), conn)?;
+        let store = Self::with(root, fingerprint, Mode::Writable, Some(SegmentFiles::open(&segments)?), conn);
         match found {
             Found::Whole(_) if store.is_ours()? => {}
             Found::Doubtful(_) if store.is_ours()? => store.examine_locked()?,
@@ -202,7 +196,7 @@ impl Store {
             return Err(IndexError::Torn("it has no seal".to_owned()));
         }
         let files = SegmentFiles::open(&root.join("tantivy"))?;
-        let store = Self::with(root, fingerprint, Mode::ReadOnly(why.to_string()), Some(files), conn)?;
+        let store = Self::with(root, fingerprint, Mode::ReadOnly(why.to_string()), Some(files), conn);
         if !store.is_ours()? {
             return Err(IndexError::Torn("another version".to_owned()));
         }
@@ -214,7 +208,7 @@ impl Store {
     pub fn in_memory(root: &Path, fingerprint: &str, why: String) -> Result<Self, IndexError> {
         let conn = catalog::in_memory()?;
         catalog::reset(&conn, fingerprint)?;
-        Self::with(root, fingerprint, Mode::Memory(why), None, conn)
+        Ok(Self::with(root, fingerprint, Mode::Memory(why), None, conn))
     }
 
     /// Whether it can be committed to.
@@ -307,18 +301,16 @@ impl Store {
     /// Merges segments while some are worth it, each merge of at most `most` living documents. Returns
     /// how many merges were made; none while another process writes.
     pub fn compact(&self, most: u64) -> Result<usize, IndexError> {
-        if !self.is_writable() {
-            return Ok(0);
-        }
-        let Some(_writing) = self.try_write_lock()? else { return Ok(0) };
         let mut merges = 0;
-        loop {
+        while self.is_writable() {
+            let Some(_writing) = self.try_write_lock()? else { break };
             let (_, view) = self.snapshot()?;
-            let Some(chosen) = commit::choose(&view, most) else { return Ok(merges) };
+            let Some(chosen) = commit::choose(&view, most) else { break };
             commit::merge(&mut *self.conn()?, &view, self.files()?, &self.segments(), &chosen)?;
             self.committed()?;
             merges += 1;
         }
+        Ok(merges)
     }
 
     /// Removes files that a crash left behind, if nobody is writing any.

@@ -25,7 +25,7 @@ use crate::search::store::segment::schema::Fields;
 const KEPT: usize = 256;
 
 /// One open segment.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Seg {
     /// Its number in the catalog; 0 for one in memory.
     pub id: i64,
@@ -41,15 +41,6 @@ pub struct Seg {
     pub alive: Option<BitSet>,
     /// The files of a segment that the catalog doesn't know.
     pub memory: Vec<FileRow>,
-}
-
-impl std::fmt::Debug for Seg {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Seg")
-            .field("id", &self.id)
-            .field("docs", &self.reader.max_doc())
-            .finish_non_exhaustive()
-    }
 }
 
 impl Seg {

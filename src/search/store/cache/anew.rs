@@ -61,7 +61,7 @@ fn begin_anew(root: &Path, fingerprint: &str) -> Result<(), IndexError> {
     quick_check(&conn)?;
     let generation = catalog::totals(&conn)?.generation + 1;
     let files = SegmentFiles::open(&root.join("tantivy"))?;
-    let store = Store::with(root, fingerprint, Mode::Writable, Some(files), conn)?;
+    let store = Store::with(root, fingerprint, Mode::Writable, Some(files), conn);
     store.begin(generation)
 }
 
