@@ -33,8 +33,6 @@ pub struct Index {
     /// When every file was last looked at for the sake of an empty answer.
     pub(in crate::search) looked: Mutex<Option<std::time::Instant>>,
     pub(in crate::search) stopping: AtomicBool,
-    /// The damage that was repaired since the last answer.
-    pub(in crate::search) mended: Mutex<Option<String>>,
 }
 
 impl Index {
@@ -73,7 +71,6 @@ impl Index {
             read: Mutex::default(),
             looked: Mutex::default(),
             stopping: AtomicBool::new(false),
-            mended: Mutex::default(),
         })
     }
 
@@ -141,7 +138,7 @@ impl Index {
                 self.mend(&error)?;
                 drop(store);
                 let store = self.reopen()?;
-                *self.mended() = Some(error.damage());
+                store.set_mended(&error);
                 work(&store)
             }
             done => done,
@@ -151,17 +148,6 @@ impl Index {
     /// Makes a damaged cache anew, empty.
     pub(in crate::search) fn mend(&self, error: &IndexError) -> Result<(), IndexError> {
         cache::mend(&self.root, &self.fingerprint, error)
-    }
-
-    pub(in crate::search) fn mended(&self) -> std::sync::MutexGuard<'_, Option<String>> {
-        self.mended.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The damage that was repaired since the last call, for a person.
-    pub(in crate::search) fn take_mended(&self, store: &cache::Store) -> Option<String> {
-        let why = self.mended().take();
-        let why = store.take_mended().or(why)?;
-        Some(format!("the index was damaged ({why}) and was made anew"))
     }
 
     /// Lets a catching-up that is at work end early, with nothing half done.

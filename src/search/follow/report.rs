@@ -145,7 +145,7 @@ impl Index {
     fn examine(&self, with_files: bool, found: &mut Vec<Finding>) -> Result<(), IndexError> {
         let store = self.store()?;
         let damage = store.examine().err().filter(IndexError::is_damage);
-        let mended = self.take_mended(&store);
+        let mended = store.take_mended();
         if let Some(error) = damage {
             found.push(Finding::new("index", Severity::Fail, error.to_string(), "run `vault-agent reindex`"));
             return Ok(());

@@ -142,7 +142,7 @@ impl Index {
         &self,
         store: &'a Store,
     ) -> Result<(Pooled<'a>, Arc<View>, Freshness), IndexError> {
-        let mut warnings: Vec<String> = self.take_mended(store).into_iter().collect();
+        let mut warnings: Vec<String> = store.take_mended().into_iter().collect();
         match &store.mode {
             Mode::Writable => {}
             Mode::ReadOnly(why) => warnings.push(format!("{why} (searched all the same)")),

@@ -50,7 +50,7 @@ pub struct Store {
     pool: Mutex<Vec<Connection>>,
     fingerprint: String,
     identity: Option<(u64, u64)>,
-    /// What was found damaged when it was opened, and made anew.
+    /// The damage for which it was made anew.
     mended: Mutex<Option<String>>,
 }
 
@@ -98,7 +98,7 @@ impl Store {
                 tracing::warn!(%error, "the index is damaged and is made anew");
                 mend(root, fingerprint, &error)?;
                 let store = Self::open_writable(root, fingerprint)?;
-                *guard(&store.mended) = Some(error.damage());
+                store.set_mended(&error);
                 Ok(store)
             }
             Err(error) if error.is_full_or_read_only() => {
@@ -132,9 +132,15 @@ impl Store {
         }
     }
 
-    /// What was found damaged when it was opened and made anew, once.
+    /// It was made anew in place of a damaged one.
+    pub fn set_mended(&self, error: &IndexError) {
+        *guard(&self.mended) = Some(error.damage());
+    }
+
+    /// That it was damaged and made anew, for a person, once.
     pub fn take_mended(&self) -> Option<String> {
-        guard(&self.mended).take()
+        let why = guard(&self.mended).take();
+        why.map(|why| format!("the index was damaged ({why}) and was made anew"))
     }
 
     /// Whether the cache on disk is still the one that was opened; somebody may have deleted it.
