@@ -230,13 +230,36 @@ impl Corpus {
     }
 
     /// As [`Corpus::each`], the slots of one part. What can't be read is passed over.
+    ///
+    /// The terms of the title and the headings are posted at the block that opens a section alone; they stand above all
+    /// blocks up to the next one that opens another, and above no turn but their own.
     pub(in crate::search) fn each_in(&self, at: usize, term: &str, mut each: impl FnMut(u32, Times)) {
         let (part, first) = (&self.parts[at], self.first(at));
         let term = Term::from_field_text(part.field, term);
         let found = part.terms.read_postings(&term, IndexRecordOption::WithFreqs);
         let Ok(Some(mut postings)) = found else { return };
-        while postings.doc() != TERMINATED {
-            each(first + postings.doc(), Times(postings.term_freq()));
+        let is = |doc: u32, shape| part.rows.meta(doc as usize).shape.has(shape);
+        // The next block of a section whose head has the term.
+        let mut section = None;
+        loop {
+            let doc = postings.doc();
+            let end = if doc == TERMINATED { part.rows.len() as u32 } else { doc };
+            while let Some(below) = section {
+                if below < part.rows.len() as u32 && is(below, Shape::OPENING | Shape::TURN) {
+                    section = None;
+                } else if below < end {
+                    each(first + below, Times::ABOVE);
+                    section = Some(below + 1);
+                } else {
+                    break;
+                }
+            }
+            if doc == TERMINATED {
+                return;
+            }
+            let times = Times(postings.term_freq() | u32::from(section.is_some()));
+            each(first + doc, times);
+            section = (times.is_above() && !is(doc, Shape::TURN)).then_some(doc + 1);
             postings.advance();
         }
     }
@@ -268,5 +291,56 @@ impl Corpus {
     /// The words of an author's name, lower case.
     pub fn author_name(&self, id: u32) -> &str {
         self.authors.names().get(id as usize).map_or("", String::as_str)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::search::analyze::days::About;
+    use crate::search::store::corpus::grow::Passage;
+
+    const WORDS: [&str; 4] = ["apple", "river", "stone", "violin"];
+
+    fn said(words: &[usize]) -> String {
+        words.iter().map(|word| WORDS[*word]).collect::<Vec<_>>().join(" ")
+    }
+
+    proptest! {
+        #[test]
+        fn a_term_stands_in_texts_and_above_all_of_its_section(
+            notes in proptest::collection::vec(
+                proptest::collection::vec(
+                    (any::<bool>(), 0..3_usize, 1..50_usize, proptest::collection::vec(0..4_usize, 0..4)), 0..6),
+                1..4,
+            )
+        ) {
+            let heads = ["", "apple river", "river stone"];
+            let (mut corpus, mut blocks) = (Corpus::new(), Vec::new());
+            for (n, runs) in notes.iter().enumerate() {
+                let all = runs.iter().flat_map(|(is_turn, head, count, words)| {
+                    let head = if *is_turn { "" } else { heads[*head] };
+                    (0..*count).map(move |at| (*is_turn, head, said(&words[..words.len().min(at % 5)])))
+                });
+                let all: Vec<_> = all.collect();
+                let passages = all.iter().zip(1..).map(|((is_turn, head, text), line)| Passage {
+                    line, is_turn: *is_turn, role: None, author: None, time: None, about: About::default(), head, text,
+                });
+                corpus.put([(format!("{n}.md"), passages.collect())]).unwrap();
+                blocks.extend(all.iter().map(|(_, head, text)| (*head, text.clone())));
+            }
+            for word in WORDS {
+                let term = crate::search::analyze::stems::Terms::default().term(word).unwrap().to_owned();
+                let count = |text: &str| text.split(' ').filter(|other| *other == word).count() as u32;
+                let expected: Vec<_> = (0..).zip(&blocks)
+                    .map(|(slot, (head, text))| (slot, Times(count(text) << 1 | count(head).min(1))))
+                    .filter(|(_, times)| times.all() > 0).collect();
+                let mut found = Vec::new();
+                (0..corpus.parts()).for_each(|at| corpus.each_in(at, &term, |slot, times| found.push((slot, times))));
+                prop_assert_eq!(found, expected);
+            }
+        }
     }
 }

@@ -149,7 +149,9 @@ impl Gathered {
         let number = |of: usize| u32::try_from(of).unwrap_or(u32::MAX);
         // The speaker's name belongs to what a turn says, the headings to what a paragraph says.
         let said = without_references(passage.text);
-        let (terms, length) = words.find(passage.head, [passage.author.unwrap_or(""), &said], postings);
+        // The head of a section stands for all blocks of it ([`super::blocks`]).
+        let head = Some(passage.head).filter(|_| opens || passage.is_turn);
+        let (terms, length) = words.find(head, [passage.author.unwrap_or(""), &said], postings);
         postings.add(number(rows.metas.len()), terms);
         let author = passage.author.map_or(NOBODY, |name| rows.authors.of(name));
         let mut shape = Shape::of(&said, |word| names.iter().any(|name| name == word));

@@ -20,14 +20,14 @@ pub struct Words {
 
 impl Words {
     /// The numbers of a block's terms by the postings, as [`Times`](crate::search::store::corpus::times::Times) counts them:
-    /// its head's once, its texts' twice for each time. And how many terms its texts have.
+    /// its head's once, where there is one, its texts' twice for each time. And how many terms its texts have.
     pub fn find<'w>(
         &'w mut self,
-        head: &str,
+        head: Option<&str>,
         texts: [&str; 2],
         postings: &mut Postings,
     ) -> (&'w mut Vec<u32>, usize) {
-        if self.head.0 != head {
+        if let Some(head) = head.filter(|head| self.head.0 != *head) {
             self.found.clear();
             self.add(head, postings);
             self.found.sort_unstable();
@@ -39,7 +39,9 @@ impl Words {
         texts.into_iter().for_each(|text| self.add(text, postings));
         let length = self.found.len();
         self.found.extend_from_within(..);
-        self.found.extend_from_slice(&self.head.1);
+        if head.is_some() {
+            self.found.extend_from_slice(&self.head.1);
+        }
         (&mut self.found, length)
     }
 

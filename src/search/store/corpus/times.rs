@@ -5,6 +5,9 @@
 pub(in crate::search) struct Times(pub u32);
 
 impl Times {
+    /// Above the text alone.
+    pub const ABOVE: Self = Self(1);
+
     /// In the text.
     pub fn in_text(self) -> u32 {
         self.0 >> 1
