@@ -1,6 +1,7 @@
 //! Starts the program. [`vault_agent::cli::run`] parses, dispatches, prints an error and gives the exit code. Called as
 //! the helper that confines a command, it runs [`vault_agent::confine::main`].
 
+use std::ffi::{OsString, c_int, c_long};
 use std::process::ExitCode;
 
 /// Gives free memory back to the system; with glibc's allocator a daemon at rest holds three times as much.
@@ -8,31 +9,37 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    let args: Vec<OsString> = std::env::args_os().collect();
     // The helper that confines a command is this program too, and wants to be alone in its process.
-    if let Some(code) = vault_agent::confine::main(std::env::args_os()) {
+    if let Some(code) = vault_agent::confine::main(args.iter().cloned()) {
         return ExitCode::from(code);
     }
     vault_agent::confine::hide();
     // The allocator asks for pages of 2 MB, of which a daemon at rest uses half: with the usual ones it holds 40 MB less.
     #[cfg(target_os = "linux")]
     let _ = rustix::thread::disable_transparent_huge_pages(true);
-    give_back_at_once();
+    if vault_agent::cli::may_serve(&args) {
+        // Soon enough for a daemon at rest, of which the allocator is asked nothing, and longer than the steps of a question.
+        give_back_after(10);
+    }
     // Only test builds have failpoints; they are set by the environment variable `FAILPOINTS`.
     let _failpoints = fail::has_failpoints().then(fail::FailScenario::setup);
-    ExitCode::from(vault_agent::cli::run(std::env::args_os()))
+    let code = vault_agent::cli::run(args);
+    // The end of the process gives back all at once.
+    give_back_after(-1);
+    ExitCode::from(code)
 }
 
-/// Has the allocator give free pages back when they become free, not a second later: it looks for them when it is asked
-/// for more, and of a daemon at rest nobody asks.
-fn give_back_at_once() {
+/// Has the allocator give free pages back so many milliseconds after they became free; never, if that is negative.
+fn give_back_after(milliseconds: c_long) {
     /// `mi_option_purge_delay`, in milliseconds.
-    const PURGE_DELAY: std::ffi::c_int = 15;
+    const PURGE_DELAY: c_int = 15;
     #[expect(unsafe_code, reason = "the allocator's options have no safe setter")]
     // SAFETY: the declaration is that of mimalloc's header; the call stores a number in an option's atomic variable.
     unsafe {
         unsafe extern "C" {
-            fn mi_option_set(option: std::ffi::c_int, value: std::ffi::c_long);
+            fn mi_option_set(option: c_int, value: c_long);
         }
-        mi_option_set(PURGE_DELAY, 0);
+        mi_option_set(PURGE_DELAY, milliseconds);
     }
 }

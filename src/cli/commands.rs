@@ -1,6 +1,6 @@
 //! Lists the commands and calls the one that was given. Their order is that of `--help`.
 
-use clap::Subcommand;
+use clap::{Args as _, Subcommand};
 
 #[cfg(feature = "assistant")]
 use super::assistant::{ask, brain, lcm, routine, skill, turns, usage};
@@ -87,6 +87,16 @@ commands! {
     Service => service,
     Completions => completions,
     Man => man,
+}
+
+/// The command of this name by itself, if it is one that people and hooks call again and again.
+pub(super) fn called_often(name: &str) -> Option<clap::Command> {
+    Some(match name {
+        "search" => search::Args::augment_args(clap::Command::new("search")),
+        "recall" => recall::Args::augment_args(clap::Command::new("recall")),
+        "hook" => hook::Args::augment_args(clap::Command::new("hook")),
+        _ => return None,
+    })
 }
 
 impl Command {

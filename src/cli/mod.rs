@@ -45,7 +45,7 @@ mod zone;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-use clap::{CommandFactory, FromArgMatches, Parser};
+use clap::{Args as _, CommandFactory, FromArgMatches, Parser};
 
 #[cfg(feature = "assistant")]
 use crate::brain::process::supervise;
@@ -90,7 +90,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
         return code;
     }
     let is_hook = args.iter().any(|arg| arg == "hook");
-    let matches = command_for(&args).try_get_matches_from(&args);
+    let matches = parse(&args);
     let parsed = matches.and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
     let (cli, matches) = match parsed {
         Ok(parsed) => parsed,
@@ -132,11 +132,24 @@ fn print_usage_error(error: &clap::Error, json: bool) -> u8 {
     u8::try_from(error.exit_code()).unwrap_or(2)
 }
 
-/// The command tree that reads these arguments: where one of them begins with a dash and can be no option, such as
-/// `- milk` or `-5 degrees`, every value may begin with a dash.
-fn command_for(args: &[OsString]) -> clap::Command {
+/// Reads the arguments by the tree of the one command that they name, where that is called often: to build the tree of all
+/// takes as long as to ask the daemon. Whatever that doesn't take, help and errors among it, is read by the tree of all.
+fn parse(args: &[OsString]) -> Result<clap::ArgMatches, clap::Error> {
+    // Where one of them begins with a dash and can be no option, such as `- milk` or `-5 degrees`, every value may.
     let has_dashed_text = args.iter().skip(1).take_while(|arg| *arg != "--").any(|arg| is_dashed_text(arg));
-    if has_dashed_text { with_dashed_values(command()) } else { command() }
+    let read = |tree: clap::Command| {
+        let tree = if has_dashed_text { with_dashed_values(tree) } else { tree };
+        tree.try_get_matches_from(args)
+    };
+    let often = args.iter().find_map(|arg| commands::called_often(arg.to_str()?));
+    let tree = |one| GlobalArgs::augment_args(clap::Command::new("vault-agent")).subcommand(one);
+    let matches = often.and_then(|one| read(tree(one).subcommand_required(true)).ok());
+    matches.map_or_else(|| read(command()), Ok)
+}
+
+/// Whether these arguments may be of a command that runs on until it is ended.
+pub fn may_serve(args: &[OsString]) -> bool {
+    args.iter().any(|arg| ["run", "mcp", "web"].iter().any(|name| arg == name))
 }
 
 /// Whether an argument begins with a dash and is text: an option has a letter or a second dash there, and no white space
@@ -162,4 +175,38 @@ fn with_dashed_values(command: clap::Command) -> clap::Command {
 /// The whole command tree, for help, completions and the manual.
 pub fn command() -> clap::Command {
     Cli::command()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_by_itself_reads_what_the_tree_of_all_reads() {
+        for line in [
+            "search green tea -n 3 --json",
+            "--vault /tmp/v search --exact --scope logs x",
+            "recall -vv --inject what is this",
+            "hook user-prompt-submit",
+            "hook install --project --dry-run",
+            "search",
+            "search --help",
+            "recall x --no-such",
+            "hook later",
+            "memory save search",
+            "--vault hook recall x",
+            "help search",
+            "-V",
+        ] {
+            let args: Vec<OsString> =
+                std::iter::once("vault-agent").chain(line.split(' ')).map(OsString::from).collect();
+            let read = |matches: Result<clap::ArgMatches, clap::Error>| {
+                let cli = matches.and_then(|matches| Cli::from_arg_matches(&matches));
+                cli.map(|cli| format!("{cli:?}")).map_err(|error| error.to_string())
+            };
+            assert_eq!(read(parse(&args)), read(command().try_get_matches_from(&args)), "{line}");
+        }
+        let args = ["vault-agent", "search", "- milk"].map(OsString::from);
+        assert!(parse(&args).is_ok());
+    }
 }

@@ -59,7 +59,10 @@ pub async fn serve(workspace: Arc<Workspace>, ui: Ui, stop: CancellationToken) -
     let (events, _) = broadcast::channel(256);
     let parts_hear = events.clone();
     let cookies = Some(crate::search::follow::live::cookies(&workspace.dirs.cache));
-    let on_event = move |event| {
+    // The index hears the watcher by itself, and first: a question waits for its word.
+    let (index_hears, for_index) = mpsc::unbounded_channel::<WatchEvent>();
+    let on_event = move |event: WatchEvent| {
+        let _ = index_hears.send(event.clone());
         // The parts get every event in order, and don't wait for the scheduler's pass. At the end there may be no
         // listener.
         let _ = DaemonEvent::of(&event).map(|event| parts_hear.send(event));
@@ -81,7 +84,7 @@ pub async fn serve(workspace: Arc<Workspace>, ui: Ui, stop: CancellationToken) -
         stop: stop.clone(),
         permits: Arc::clone(&permits),
     };
-    let parts = parts::start(context, &board, &events, ui.json);
+    let parts = parts::start(context, &board, &events, for_index, ui.json);
     notify_ready();
     passes::run(workspace, ui, watched, events, board, stop.clone()).await;
     notify_stopping();

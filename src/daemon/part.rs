@@ -24,14 +24,10 @@ pub struct CallPermits;
 /// An event of the vault.
 #[derive(Debug, Clone)]
 pub enum DaemonEvent {
-    /// These notes are changing; a [`DaemonEvent::Changed`] or [`DaemonEvent::Rescan`] follows.
-    FirstChange(Arc<BTreeSet<NotePath>>),
     /// These notes changed.
     Changed(Arc<BTreeSet<NotePath>>),
     /// Anything may have changed: events were lost, or much time went by. Says why.
     Rescan(String),
-    /// All events before these cookies were reported.
-    CaughtUp(Arc<BTreeSet<String>>),
     /// The vault's folder can't be reached.
     VaultGone,
     /// It can be reached again.
@@ -45,17 +41,16 @@ pub enum DaemonEvent {
 }
 
 impl DaemonEvent {
-    /// The event for the parts, of an event of the watcher, if there is one.
+    /// The event for the parts, of an event of the watcher, if there is one. First changes and cookies are for the index
+    /// alone, which hears the watcher itself.
     pub fn of(event: &WatchEvent) -> Option<Self> {
         Some(match event {
-            WatchEvent::FirstChange(paths) => Self::FirstChange(Arc::new(paths.clone())),
             WatchEvent::Dirty(paths) => Self::Changed(Arc::new(paths.clone())),
             WatchEvent::Rescan(why) => Self::Rescan(why.clone()),
-            WatchEvent::CaughtUp(cookies) => Self::CaughtUp(Arc::new(cookies.clone())),
             WatchEvent::VaultGone => Self::VaultGone,
             WatchEvent::VaultBack => Self::VaultBack,
             WatchEvent::Error(why) => Self::Unwatched(why.clone()),
-            WatchEvent::Polled { .. } => return None,
+            WatchEvent::FirstChange(_) | WatchEvent::CaughtUp(_) | WatchEvent::Polled { .. } => return None,
         })
     }
 }

@@ -2,10 +2,11 @@
 //!
 //! Governments change their clocks at a few weeks' notice, so zone data can be out of date. chrono-tz carries a release
 //! of its own; `doctor` shows the dates at which the two differ for the user's zone.
+//!
+//! What chrono-tz says stands in `zone_data.txt`, which a test writes and compares
+//! (`UPDATE_DOCS=1 cargo test --test rooms schedule::compare_zone_data`). Its own tables have a pointer for each change of
+//! a clock, all of which the system sets when the program starts: a sixth of the time of each start.
 
-use std::str::FromStr;
-
-use chrono::{DateTime, Offset as _, TimeZone as _, Utc};
 use jiff::tz::Offset;
 use jiff::{SignedDuration, Timestamp};
 
@@ -24,23 +25,31 @@ pub struct Difference {
     pub theirs: Option<Offset>,
 }
 
+/// The release of chrono-tz, and the first second that the table knows and the first that it doesn't; then a line for all
+/// zones with the same offsets: from which second on each counts, and the zones' names.
+const TABLE: &str = include_str!("zone_data.txt");
+
 /// The release of the other database, such as `2025b`.
 pub fn other_database_version() -> &'static str {
-    chrono_tz::IANA_TZDB_VERSION
+    TABLE.split(' ').next().unwrap_or_default()
 }
 
 /// All spans in the `years` (of 365 days) after `from` over which chrono-tz gives `zone` another
-/// offset than ours; in order, without overlaps.
+/// offset than ours; in order, without overlaps. Years that the table doesn't know are left out.
 pub fn compare_zone_data(zone: &Zone, from: Timestamp, years: u32) -> Vec<Difference> {
-    let other = chrono_tz::Tz::from_str(zone.name()).ok();
+    let other = offsets_of(zone.name());
+    let mut known = TABLE.lines().next().unwrap_or_default().split(' ').skip(1).map(str::parse::<i64>);
+    let mut known = || known.next().and_then(Result::ok).unwrap_or_default();
+    let (first, last) = (known(), known());
     let end = from
         .saturating_add(SignedDuration::from_hours(24 * 365 * i64::from(years)))
         .unwrap_or(Timestamp::MAX)
-        .as_second();
-    let both_offsets = |second| both_offsets(zone, other, second);
+        .as_second()
+        .min(last);
+    let both_offsets = |second| both_offsets(zone, other.as_deref(), second);
 
     let mut differences: Vec<Difference> = Vec::new();
-    let mut begin = from.as_second();
+    let mut begin = from.as_second().max(first);
     while begin < end {
         let change = next_change(begin, end, &both_offsets);
         let (ours, theirs) = both_offsets(begin);
@@ -59,13 +68,24 @@ pub fn compare_zone_data(zone: &Zone, from: Timestamp, years: u32) -> Vec<Differ
 
 type BothOffsets = (Offset, Option<Offset>);
 
-fn both_offsets(zone: &Zone, other: Option<chrono_tz::Tz>, second: i64) -> BothOffsets {
+fn both_offsets(zone: &Zone, other: Option<&[(i64, Offset)]>, second: i64) -> BothOffsets {
     let ours = zone.tz().to_offset(instant(second));
-    let theirs = other.and_then(|tz| {
-        let utc = DateTime::<Utc>::from_timestamp(second, 0)?.naive_utc();
-        Offset::from_seconds(tz.offset_from_utc_datetime(&utc).fix().local_minus_utc()).ok()
+    let theirs = other.and_then(|offsets| {
+        let behind = offsets.partition_point(|(from, _)| *from <= second);
+        Some(offsets.get(behind.checked_sub(1)?)?.1)
     });
     (ours, theirs)
+}
+
+/// The offsets of a zone in the table, and from which second on each counts; none for a zone that it lacks.
+fn offsets_of(name: &str) -> Option<Vec<(i64, Offset)>> {
+    let mut zones = TABLE.lines().skip(1).filter_map(|line| line.split_once('\t'));
+    let (offsets, _) = zones.find(|(_, names)| names.split(' ').any(|one| one == name))?;
+    let offset = |item: &str| {
+        let (from, seconds) = item.split_once(':')?;
+        Some((from.parse().ok()?, Offset::from_seconds(seconds.parse().ok()?).ok()?))
+    };
+    offsets.split(' ').map(offset).collect()
 }
 
 /// The first second after `begin` with other opinions than at `begin`, or `end`. Opinions that change

@@ -62,7 +62,7 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
                     snapshotter = open(&workspace)?;
                 }
                 (None, _) => break,
-                (_, None) | (Some(DaemonEvent::FirstChange(_) | DaemonEvent::CaughtUp(_) | DaemonEvent::Voice), _) => {}
+                (_, None) | (Some(DaemonEvent::Voice), _) => {}
             },
             () = tokio::time::sleep(wait) => {}
         }

@@ -2,18 +2,22 @@
 //!
 //! The work is done in the follower's own thread ([`Follower`]).
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::mpsc::UnboundedReceiver;
+
 use crate::daemon::part::{DaemonEvent, PartContext};
 use crate::search::follow::live::{Follower, Following};
+use crate::vault::{NotePath, WatchEvent};
 use crate::workspace::Workspace;
 
 /// The shortest interval of the index's reports to `status`.
 const REPORT: Duration = Duration::from_secs(5);
 
-/// Keeps the index up to date.
-pub async fn run(context: PartContext) -> anyhow::Result<()> {
+/// Keeps the index up to date with what the watcher says. The events of all parts bring it other settings alone.
+pub async fn run(context: PartContext, mut watched: UnboundedReceiver<WatchEvent>) -> anyhow::Result<()> {
     let PartContext { mut workspace, mut events, board, .. } = context;
     let mut follower = start(&workspace)?;
     let mut said = String::new();
@@ -25,25 +29,20 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
         }
         tokio::select! {
             biased;
+            Some(event) = watched.recv() => tell(&follower, event),
             event = events.next() => match event {
-                Some(DaemonEvent::FirstChange(paths)) => follower.stirring(paths.iter().map(|path| path.as_str().to_owned())),
-                Some(DaemonEvent::Changed(paths)) => follower.changed(paths.iter().map(|path| path.as_str().to_owned())),
-                Some(DaemonEvent::Rescan(why)) => follower.rescan(&why),
-                Some(DaemonEvent::CaughtUp(cookies)) => follower.caught_up(&*cookies),
-                Some(DaemonEvent::Unwatched(why)) => follower.unwatched(&why),
-                Some(DaemonEvent::VaultGone) => follower.vault_gone(),
-                Some(DaemonEvent::VaultBack) => follower.rescan("the vault is back"),
-                Some(DaemonEvent::Voice) => {}
-                Some(DaemonEvent::Settings(changed)) if changed.settings.index != workspace.settings.index
-                    || changed.settings.paths != workspace.settings.paths
-                    || changed.settings.timezone != workspace.settings.timezone =>
-                {
+                Some(DaemonEvent::Settings(changed)) => {
+                    let (old, new) = (&workspace.settings, &changed.settings);
+                    let is_other =
+                        old.index != new.index || old.paths != new.paths || old.timezone != new.timezone;
                     workspace = changed;
-                    // The lock is let go first: one follower a vault.
-                    drop(follower);
-                    follower = start(&workspace)?;
+                    if is_other {
+                        // The lock is let go first: one follower a vault.
+                        drop(follower);
+                        follower = start(&workspace)?;
+                    }
                 }
-                Some(DaemonEvent::Settings(changed)) => workspace = changed,
+                Some(_) => {}
                 None => break,
             },
             () = tokio::time::sleep(REPORT) => {}
@@ -51,6 +50,20 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
     }
     tokio::task::block_in_place(|| drop(follower));
     Ok(())
+}
+
+fn tell(follower: &Follower, event: WatchEvent) {
+    let names = |paths: BTreeSet<NotePath>| paths.into_iter().map(|path| path.as_str().to_owned());
+    match event {
+        WatchEvent::FirstChange(paths) => follower.stirring(names(paths)),
+        WatchEvent::Dirty(paths) => follower.changed(names(paths)),
+        WatchEvent::Rescan(why) => follower.rescan(&why),
+        WatchEvent::CaughtUp(cookies) => follower.caught_up(&cookies),
+        WatchEvent::Error(why) => follower.unwatched(&why),
+        WatchEvent::VaultGone => follower.vault_gone(),
+        WatchEvent::VaultBack => follower.rescan("the vault is back"),
+        WatchEvent::Polled { .. } => {}
+    }
 }
 
 fn start(workspace: &Workspace) -> anyhow::Result<Follower> {

@@ -25,8 +25,10 @@ mod summaries;
 #[cfg(feature = "assistant")]
 mod working;
 
-use tokio::sync::broadcast;
+use tokio::sync::{broadcast, mpsc};
 use tokio::task::JoinHandle;
+
+use crate::vault::WatchEvent;
 
 use super::part::{DaemonEvent, PartContext, StatusBoard};
 
@@ -36,12 +38,13 @@ pub(super) fn start(
     context: impl Fn() -> PartContext,
     board: &StatusBoard,
     events: &broadcast::Sender<DaemonEvent>,
+    watched: mpsc::UnboundedReceiver<WatchEvent>,
     json: bool,
 ) -> Vec<JoinHandle<()>> {
     vec![
         spawn("machines", board, machines::run(context(), events.clone())),
         spawn("history", board, history::run(context())),
-        spawn("index", board, index::run(context())),
+        spawn("index", board, index::run(context(), watched)),
         spawn("recall", board, recall::run(context())),
         spawn("inbox", board, capture::run(context())),
         spawn("follow", board, follow::run(context())),

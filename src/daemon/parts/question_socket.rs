@@ -59,6 +59,7 @@ impl Drop for Answers {
 
 async fn listen(listener: UnixListener, workspace: Arc<Workspace>, recall: Arc<Recall>) {
     let places = Arc::new(Semaphore::new(AT_ONCE));
+    let me = Who::new(&workspace.settings, &*workspace.clock);
     let mut is_resting = true;
     loop {
         let next = listener.accept();
@@ -75,8 +76,9 @@ async fn listen(listener: UnixListener, workspace: Arc<Workspace>, recall: Arc<R
                 // Full: the asker sees its question shut out and answers itself.
                 let Ok(place) = Arc::clone(&places).try_acquire_owned() else { continue };
                 let (workspace, recall) = (Arc::clone(&workspace), Arc::clone(&recall));
+                let me = me.clone();
                 tokio::spawn(async move {
-                    if let Err(error) = converse(stream, workspace, recall).await {
+                    if let Err(error) = converse(stream, workspace, recall, &me).await {
                         tracing::debug!(%error, "a question was not answered");
                     }
                     drop(place);
@@ -91,7 +93,12 @@ async fn listen(listener: UnixListener, workspace: Arc<Workspace>, recall: Arc<R
 }
 
 /// Answers one asker, line by line, until it goes or falls silent.
-async fn converse(stream: UnixStream, workspace: Arc<Workspace>, recall: Arc<Recall>) -> std::io::Result<()> {
+async fn converse(
+    stream: UnixStream,
+    workspace: Arc<Workspace>,
+    recall: Arc<Recall>,
+    me: &Who,
+) -> std::io::Result<()> {
     // The directory is private already; this check is for one whose mode was changed.
     if stream.peer_cred()?.uid() != rustix::process::getuid().as_raw() {
         return Ok(());
@@ -122,10 +129,8 @@ async fn converse(stream: UnixStream, workspace: Arc<Workspace>, recall: Arc<Rec
             write.write_all(format!("{}\n", delegate::ACCEPTED).as_bytes()).await?;
             continue;
         }
-        let answered = tokio::task::spawn_blocking(move || {
-            let me = Who::new(&workspace.settings, &*workspace.clock);
-            ask::answer(&recall, &me, &line)
-        });
+        let me = me.at(workspace.clock.now());
+        let answered = tokio::task::spawn_blocking(move || ask::answer(&recall, &me, &line));
         let mut answer = answered.await.map_err(std::io::Error::other)?;
         answer.push('\n');
         write.write_all(answer.as_bytes()).await?;

@@ -33,7 +33,6 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
                     }
                     workspace = changed;
                 }
-                Some(DaemonEvent::CaughtUp(_)) => {}
                 Some(DaemonEvent::VaultGone) => wait = EVERY,
                 Some(_) => wait = wait.min(SETTLE),
                 None => return Ok(()),

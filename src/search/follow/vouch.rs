@@ -18,7 +18,7 @@ const STALE: Duration = Duration::from_secs(10);
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// How often a question looks for its cookie.
-const LOOK: Duration = Duration::from_micros(200);
+const LOOK: Duration = Duration::from_micros(50);
 
 /// The proof of a daemon.
 #[derive(Debug, Clone, PartialEq, Eq)]

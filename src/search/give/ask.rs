@@ -97,6 +97,12 @@ impl Who {
         Self { build: build(), settings, now: clock.now() }
     }
 
+    /// The same at another time.
+    #[must_use]
+    pub fn at(&self, now: Timestamp) -> Self {
+        Self { now, ..self.clone() }
+    }
+
     /// Whether what `self` answers is what `other` would answer.
     fn agrees_with(&self, other: &Self) -> bool {
         let apart = self.now.duration_since(other.now).abs();

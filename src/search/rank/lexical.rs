@@ -57,11 +57,13 @@ pub(in crate::search) fn lexical(
     let Scope { corpus, candidates, .. } = scope;
     let (blocks, layers) = (candidates.count, corpus.parts());
     let is_name = |asked: &QueryTerm| speakers.names.contains(&asked.word);
+    let mut is_other = vec![false; corpus.files().len()];
+    others.iter().for_each(|note| is_other[*note as usize] = true);
     let found = share(blocks, layers, |at| {
         question
             .asked
             .iter()
-            .map(|asked| TermMatches::new(scope, at, asked, is_name(asked), others))
+            .map(|asked| TermMatches::new(scope, at, asked, is_name(asked), &is_other))
             .collect::<Vec<_>>()
     });
     let of = |term: usize| found.iter().map(move |found| &found[term]);

@@ -52,10 +52,8 @@ impl Places {
     pub fn new(scope: Scope<'_>, lists: &[bool], sought: &Sought) -> Self {
         let Scope { corpus, candidates } = scope;
         let (mut units, mut block_steps) = (Vec::<(Unit, Match)>::new(), 0);
-        let mut place = 0;
         for (slot, matches) in sought.blocks() {
-            place = candidates.reaching(slot, place);
-            let Some(own) = candidates.notes.get(place) else { break };
+            let Some(own) = candidates.notes.get(candidates.reaching(slot)) else { break };
             if own.has_turns && is_said(corpus, slot) {
                 continue;
             }

@@ -29,6 +29,9 @@ use crate::search::cores::share;
 
 /// So many documents by words, and half as many by meaning, are looked at closely for an answer of fewer hits.
 const KEPT: usize = 200;
+/// So many cosines are computed in one go, and one takes as long as a look at so many blocks.
+const COSINES: usize = 512;
+const A_COSINE: usize = 30;
 
 /// A note, or a block that is a document of its own, with its blocks for which something speaks.
 #[derive(Debug)]
@@ -81,7 +84,7 @@ struct BlockMatch {
 }
 
 /// How near a block is in meaning.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 struct Meaning {
     slot: u32,
     cosine: f32,
@@ -109,21 +112,20 @@ impl Notes<'_> {
             }
         }
         let best = self.best(&units, KEPT.max(self.most));
+        let known = self.known();
         let near = match self.nearest {
-            Some(nearest) => self.meanings(nearest.slots.iter().copied()),
-            None => self.meanings(self.scope.candidates.slots()),
+            Some(nearest) => self.meanings(&nearest.slots, known),
+            None => self.meanings(&self.scope.candidates.slots().collect::<Vec<_>>(), known),
         };
         let kept = self.kept(best, &near);
         let sections = sections(corpus, kept.iter().map(|unit| self.slots(*unit)));
         let blocks = sections.iter().map(|section| section.slots.len()).sum();
         let mut parts = Parts { sections, blocks: vec![BlockMatch::default(); blocks] };
+        // Without a short list the meanings of all blocks are known already.
+        let of_kept = || kept.iter().flat_map(|unit| self.slots(*unit)).collect::<Vec<_>>();
+        let meanings = self.nearest.map(|_| self.meanings(&of_kept(), known));
         self.fill(&mut parts, &places, &totals);
-        // Without a short list all blocks are known already.
-        let meanings = match self.nearest {
-            Some(_) => self.meanings(kept.iter().flat_map(|unit| self.slots(*unit))),
-            None => near,
-        };
-        self.answering(&units, &parts, &meanings, kept)
+        self.answering(&units, &parts, meanings.as_ref().unwrap_or(&near), kept, known)
     }
 
     /// BM25 of the blocks and of the sections that are looked at closely.
@@ -200,19 +202,23 @@ impl Notes<'_> {
         }
     }
 
-    /// How near these blocks are in meaning, in their order: those that no turn says and that have a vector.
-    fn meanings(&self, slots: impl Iterator<Item = u32>) -> Vec<Meaning> {
+    /// How near these blocks are in meaning, in their order: those that no turn says and that have a vector. `known` is the
+    /// share of the question's words that the model knows.
+    fn meanings(&self, slots: &[u32], known: f32) -> Vec<Meaning> {
         let Scope { corpus, .. } = self.scope;
         let Some(vectors) = self.vectors else { return Vec::new() };
-        let known = self.known();
-        let cosines = vectors.cosines(corpus, slots.filter(|slot| !is_said(corpus, *slot)));
         let meaning = |(slot, cosine): (u32, f32)| {
             let length = f32::from(corpus.meta(slot).length) + 1.0;
             let says = (length / weights::SHORT).sqrt().min(1.0);
             let beyond = (cosine * says - weights::FAR).max(0.0);
             Meaning { slot, cosine, score: weights::MEANING * known * beyond, is_near: cosine >= NEAR }
         };
-        cosines.into_iter().map(meaning).collect()
+        let parts: Vec<&[u32]> = slots.chunks(COSINES).collect();
+        let meanings = share(slots.len() * A_COSINE, parts.len(), |at| {
+            let slots = parts[at].iter().copied().filter(|slot| !is_said(corpus, *slot));
+            vectors.cosines(corpus, slots).into_iter().map(meaning).collect::<Vec<_>>()
+        });
+        meanings.concat()
     }
 
     /// The share of the question's words that the model knows; of another model that can't be told.
@@ -281,12 +287,12 @@ impl Notes<'_> {
         Parts { sections, blocks }: &Parts,
         meanings: &[Meaning],
         kept: Vec<Unit>,
+        known: f32,
     ) -> Vec<Answering> {
         let corpus = self.scope.corpus;
         let best_unit = units.values().copied().fold(f32::MIN_POSITIVE, f32::max);
         let best_block = blocks.iter().map(|block| block.score).fold(f32::MIN_POSITIVE, f32::max);
         let best_section = sections.iter().map(|section| section.score).fold(f32::MIN_POSITIVE, f32::max);
-        let known = self.known();
         let (mut blocks, mut sections) = (blocks.iter(), sections.iter().peekable());
         let mut meanings = meanings.iter().peekable();
         let mut out: Vec<(Unit, Answering)> = Vec::with_capacity(kept.len());

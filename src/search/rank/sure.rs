@@ -6,10 +6,13 @@
 //! stands nowhere in the vault; each word is weighted by its rarity in the vault and in any text ([`Table::weight`]).
 //! The first share alone isn't enough, because a word of small talk stands in any memory. Pure.
 
+use std::ops::Range;
+
 use crate::embed::Table;
 use crate::embed::fast::FastMap;
 use crate::search::Role;
 use crate::search::analyze::stems::Shape;
+use crate::search::cores::share;
 use crate::search::query::question::{Question, Wants};
 use crate::search::rank::gate::{Measured, Place};
 use crate::search::rank::sought::Sought;
@@ -44,42 +47,28 @@ pub(in crate::search) fn measures(
         let reach = if is_fact(slot) { &BESIDE[2..3] } else { &BESIDE[..] };
         reach.iter().filter_map(move |(at, part)| Some((beside(corpus, slot, *at)?, *part)))
     };
-    let mut has: FastMap<u32, Vec<f32>> = FastMap::default();
-    for (slot, _) in finds.iter().flat_map(|slot| near(*slot)) {
-        has.entry(slot).or_insert_with(|| vec![0.0; sought.len()]);
-    }
-    // The terms of the whole note of a find, if that is one document.
+    // The blocks that count for the finds, and the notes that count as a whole, both in their order.
+    let mut blocks: Vec<u32> = finds.iter().flat_map(|slot| near(*slot)).map(|(slot, _)| slot).collect();
+    blocks.sort_unstable();
+    blocks.dedup();
     let note = |slot: u32| corpus.meta(slot).file;
     let is_whole = |slot: u32| !is_fact(slot) && !is_said(corpus, slot) && !lists[note(slot) as usize];
-    let mut in_notes: FastMap<u32, Vec<f32>> = FastMap::default();
-    for slot in finds.iter().filter(|slot| is_whole(**slot)) {
-        in_notes.entry(note(*slot)).or_insert_with(|| vec![0.0; sought.len()]);
-    }
+    let whole = finds.iter().filter(|slot| is_whole(**slot));
+    let mut notes: Vec<&Range<u32>> = whole.map(|slot| &corpus.file_at(*slot).slots).collect();
+    notes.sort_unstable_by_key(|slots| slots.start);
+    notes.dedup();
     let is_name = |word: &str| {
         let mut names = scope.candidates.authors.iter().map(|author| corpus.author_name(*author));
         names.any(|name| name.split(' ').any(|part| part == word))
     };
     // The weight of each word, and whether the scope has it.
     let (mut weights, mut is_known) = (Vec::with_capacity(sought.len()), Vec::with_capacity(sought.len()));
-    for (n, sought) in sought.iter().enumerate() {
-        let mut blocks = 0.0;
-        for (slot, matches) in sought.blocks() {
-            let (sum, best) =
-                matches.fold((0.0, 0.0_f32), |(sum, best), one| (sum + one.best, best.max(one.best)));
-            blocks += sum;
-            if !in_notes.is_empty()
-                && let Some(has) = in_notes.get_mut(&note(slot))
-            {
-                has[n] = best.max(has[n]);
-            }
-            if let Some(has) = has.get_mut(&slot) {
-                has[n] = best;
-            }
-        }
+    let has = share(scope.candidates.count, sought.len(), |n| Has::new(sought[n], &blocks, &notes));
+    for (sought, has) in sought.iter().zip(&has) {
         let all = count(scope.candidates.count).max(FEW);
-        let rarity = idf(blocks.min(all), all).min(MOST_IDF);
+        let rarity = idf(has.sum.min(all), all).min(MOST_IDF);
         weights.push(rarity * table.weight(&sought.word));
-        is_known.push(blocks >= 0.5);
+        is_known.push(has.sum >= 0.5);
     }
     let mut heaviest: Vec<usize> = (0..weights.len()).collect();
     heaviest.sort_by(|a, b| weights[*b].total_cmp(&weights[*a]));
@@ -96,12 +85,14 @@ pub(in crate::search) fn measures(
         let mut matched = vec![0.0_f32; sought.len()];
         for (at, part) in near(*slot) {
             let part = if is_agent(at) && !question.wants.agent { AGENT * part } else { part };
-            for (matched, has) in matched.iter_mut().zip(&has[&at]) {
-                *matched = matched.max(part * has);
+            let Ok(place) = blocks.binary_search(&at) else { continue };
+            for (matched, has) in matched.iter_mut().zip(&has) {
+                *matched = matched.max(part * has.blocks[place]);
             }
         }
-        if let Some(has) = in_notes.get(&note(*slot)).filter(|_| is_whole(*slot)) {
-            matched.clone_from(has);
+        if is_whole(*slot) {
+            let place = notes.partition_point(|slots| slots.end <= *slot);
+            matched = has.iter().map(|has| has.notes[place]).collect();
         }
         let heaviest: Vec<f32> = heaviest.iter().map(|at| matched[*at]).collect();
         let mass: f32 = matched.iter().zip(&weights).map(|(matched, weight)| matched * weight).sum();
@@ -130,6 +121,39 @@ pub(in crate::search) fn measures(
         }
     };
     finds.iter().map(of).collect()
+}
+
+/// How well a word stands in some blocks, in the best block of some notes, and in all blocks together.
+struct Has {
+    blocks: Vec<f32>,
+    notes: Vec<f32>,
+    sum: f32,
+}
+
+impl Has {
+    /// Of a word in these blocks and notes, both in their order.
+    fn new(sought: &Sought, blocks: &[u32], notes: &[&Range<u32>]) -> Self {
+        let mut this = Self { blocks: vec![0.0; blocks.len()], notes: vec![0.0; notes.len()], sum: 0.0 };
+        let (mut block, mut note) = (0, 0);
+        for (slot, matches) in sought.blocks() {
+            let (sum, best) =
+                matches.fold((0.0, 0.0_f32), |(sum, best), one| (sum + one.best, best.max(one.best)));
+            this.sum += sum;
+            while notes.get(note).is_some_and(|slots| slots.end <= slot) {
+                note += 1;
+            }
+            if notes.get(note).is_some_and(|slots| slots.start <= slot) {
+                this.notes[note] = best.max(this.notes[note]);
+            }
+            while blocks.get(block).is_some_and(|block| *block < slot) {
+                block += 1;
+            }
+            if blocks.get(block) == Some(&slot) {
+                this.blocks[block] = best;
+            }
+        }
+        this
+    }
 }
 
 /// Whether a text has nothing of the kind that is asked for: a time, a number, a place.

@@ -60,7 +60,12 @@ pub struct Candidates {
     pub(in crate::search) mean_session: f32,
     /// Those by which the others' nearness is judged, once they are needed.
     pub(in crate::search) sample: OnceLock<Vec<SampledBlock>>,
+    /// For each [`STRIDE`] slots the place of the first note that ends behind the first of them.
+    places: Vec<u32>,
 }
+
+/// So many slots have one place in [`Candidates::places`].
+const STRIDE: u32 = 64;
 
 impl Candidates {
     /// The blocks of the living notes that `takes` their path.
@@ -75,6 +80,7 @@ impl Candidates {
             mean_length: 0.0,
             mean_session: 0.0,
             sample: OnceLock::new(),
+            places: Vec::new(),
         };
         let mut length = 0_u64;
         let mut is_author = vec![false; corpus.authors().len()];
@@ -97,6 +103,13 @@ impl Candidates {
         if !this.notes.is_sorted_by_key(|own| own.slots.start) {
             this.notes.sort_unstable_by_key(|own| own.slots.start);
         }
+        let mut place = 0;
+        for slot in (0..u32::try_from(corpus.len()).unwrap_or(u32::MAX)).step_by(STRIDE as usize) {
+            while this.notes.get(place).is_some_and(|own| own.slots.end <= slot) {
+                place += 1;
+            }
+            this.places.push(u32::try_from(place).unwrap_or(u32::MAX));
+        }
         #[expect(clippy::cast_precision_loss, reason = "means need no more")]
         {
             let count = this.count.max(1) as f64;
@@ -116,16 +129,14 @@ impl Candidates {
         self.notes.iter().flat_map(|own| own.slots.clone())
     }
 
-    /// The place of the first note from `from` on that ends behind `slot`: a few steps where that is near.
-    pub(in crate::search) fn reaching(&self, slot: u32, from: usize) -> usize {
-        let notes = self.notes.get(from..).unwrap_or(&[]);
-        let is_before = |own: &NoteSlots| own.slots.end <= slot;
-        let mut far = 1;
-        while notes.get(far - 1).is_some_and(is_before) {
-            far *= 2;
+    /// The place of the first note that ends behind `slot`.
+    pub(in crate::search) fn reaching(&self, slot: u32) -> usize {
+        let near = self.places.get((slot / STRIDE) as usize);
+        let mut place = near.map_or(self.notes.len(), |place| *place as usize);
+        while self.notes.get(place).is_some_and(|own| own.slots.end <= slot) {
+            place += 1;
         }
-        let (near, far) = (far / 2, far.min(notes.len()));
-        from + near + notes[near..far].partition_point(is_before)
+        place
     }
 }
 

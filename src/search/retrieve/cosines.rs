@@ -20,10 +20,13 @@ impl Vectors<'_> {
         corpus: &Corpus,
         slots: impl Iterator<Item = u32>,
     ) -> Vec<(u32, f32)> {
+        // First the vectors, or where they stand: the waits for memory of many go on at once.
         let Some(matrix) = self.matrix else {
-            return slots.filter_map(|slot| Some((slot, self.cosine(corpus, slot)?))).collect();
+            let Some(sums) = &self.probe.sums else { return Vec::new() };
+            let mut codes = Vec::with_capacity(slots.size_hint().1.unwrap_or_default());
+            codes.extend(slots.filter_map(|slot| Some((slot, corpus.code(slot)?))));
+            return codes.iter().map(|(slot, code)| (*slot, sums.cosine(code))).collect();
         };
-        // First where the vectors stand, so that the wide loop is nothing but arithmetic.
         let rows = slots.filter(|slot| matrix.has(*slot as usize));
         let rows: Vec<_> = rows.map(|slot| (slot, matrix.row_parts(slot as usize))).collect();
         let mut out: Vec<(u32, f32)> = rows.iter().map(|(slot, ..)| (*slot, 0.0)).collect();
@@ -33,13 +36,5 @@ impl Vectors<'_> {
             }
         });
         out
-    }
-
-    /// The cosine of the question and a block; none where that has no vector.
-    pub(in crate::search) fn cosine(&self, corpus: &Corpus, slot: u32) -> Option<f32> {
-        match self.matrix {
-            Some(matrix) => matrix.has(slot as usize).then(|| matrix.cosine(self.probe, slot as usize)),
-            None => corpus.cosine(self.probe.sums.as_ref()?, slot),
-        }
     }
 }

@@ -110,10 +110,15 @@ impl Sets<'_> {
     }
 
     fn living(&self) -> RoaringBitmap {
-        let all = self.segs().flat_map(|(first, seg)| {
-            (0..seg.reader.max_doc()).filter(|doc| seg.is_alive(*doc)).map(move |doc| first + doc)
-        });
-        all.collect()
+        let mut living = RoaringBitmap::new();
+        for (first, seg) in self.segs() {
+            let docs = seg.reader.max_doc();
+            living.insert_range(first..first + docs);
+            if seg.alive.is_some() {
+                (0..docs).filter(|doc| !seg.is_alive(*doc)).for_each(|doc| _ = living.remove(first + doc));
+            }
+        }
+        living
     }
 
     fn with_filter(&self, filter: &str) -> Result<RoaringBitmap, IndexError> {

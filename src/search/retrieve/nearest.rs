@@ -9,7 +9,7 @@
 use std::ops::Range;
 
 use crate::embed::table::DIMENSIONS;
-use crate::search::cores::share;
+use crate::search::cores::{both, share};
 use crate::search::retrieve::candidates::{Candidates, NoteSlots, SampledBlock};
 use crate::search::retrieve::cosines::Vectors;
 use crate::search::retrieve::scope::Scope;
@@ -64,17 +64,22 @@ fn by_signs(scope: Scope<'_>, vectors: Vectors<'_>, enough: usize) -> Nearest {
         tallies[usize::from(wide::difference(&[block.signs], &signs[..1]))] += 1;
     }
     let left = if count <= enough { WORD - 1 } else { reach(&tallies, enough >> judged) };
-    let near = share(count, parts.len(), |at| {
-        let slots = parts[at].iter().cloned();
-        slots.flat_map(|slots| compare(corpus, slots, &signs, left as u16)).collect::<Vec<_>>()
-    });
+    let chosen = sampled.iter().filter(|block| is_chosen(block.signs, rarity)).map(|block| block.slot);
+    let (sample, near) = both(
+        count,
+        || vectors.cosines(corpus, chosen).into_iter().map(|(_, cosine)| cosine).collect(),
+        || {
+            share(count, parts.len(), |at| {
+                let slots = parts[at].iter().cloned();
+                slots.flat_map(|slots| compare(corpus, slots, &signs, left as u16)).collect::<Vec<_>>()
+            })
+        },
+    );
     let mut tallies = [0; DIMENSIONS + 1];
     near.iter().flatten().for_each(|(difference, _)| tallies[usize::from(*difference)] += 1);
     let most = reach(&tallies, NEAREST);
     let near = near.into_iter().flatten().filter(|(difference, _)| usize::from(*difference) <= most);
     let slots = near.map(|(_, slot)| slot).collect();
-    let sample = sampled.iter().filter(|block| is_chosen(block.signs, rarity)).map(|block| block.slot);
-    let sample = vectors.cosines(corpus, sample).into_iter().map(|(_, cosine)| cosine).collect();
     Nearest { slots, sample }
 }
 
@@ -168,7 +173,12 @@ impl wide::Work for Passes<'_> {
                 near.push((difference, at as u32));
             }
         }
-        // In a loop of its own: the waits for memory of many go on at once.
+        // In a loop of its own, and one that does nothing else: the waits for memory of many go on at once.
+        let touched = near.iter().fold(0, |touched, (_, at)| {
+            let row = rows.row_of(docs.start + *at as usize);
+            touched ^ row.and_then(|row| rows.other_signs(row)).map_or(0, |others| others[0] ^ others[2])
+        });
+        std::hint::black_box(touched);
         near.retain_mut(|(difference, at)| {
             let row = rows.row_of(docs.start + *at as usize);
             let others = row.and_then(|row| rows.other_signs(row));

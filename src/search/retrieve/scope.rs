@@ -34,13 +34,13 @@ impl Scope<'_> {
     pub fn each(self, at: usize, term: &str, mut each: impl FnMut(u32, Times, &NoteSlots)) -> Counts {
         let Candidates { notes, .. } = self.candidates;
         let mut counts = Counts::default();
-        let mut place = self.candidates.reaching(self.corpus.first(at), 0);
+        let mut place = 0;
         // The slots of the note at this place, the first that doesn't end before where the postings have come to.
         let (mut start, mut end) = (0, 0);
         let (mut is_inside, mut is_counted) = (false, false);
         self.corpus.each_in(at, term, |slot, times| {
             if slot >= end {
-                place = self.candidates.reaching(slot, place);
+                place = self.candidates.reaching(slot);
                 let own = notes.get(place);
                 (start, end) = own.map_or((u32::MAX, u32::MAX), |own| (own.slots.start, own.slots.end));
                 is_inside = own.is_some();
@@ -92,11 +92,11 @@ pub(in crate::search) struct TermMatches {
 }
 
 impl TermMatches {
-    /// In turns, and in the blocks of these `others`: notes, ascending.
-    pub fn new(scope: Scope<'_>, at: usize, asked: &QueryTerm, is_name: bool, others: &[u32]) -> Self {
+    /// In turns, and in the blocks of `others`: whether a note is one, by its number.
+    pub fn new(scope: Scope<'_>, at: usize, asked: &QueryTerm, is_name: bool, others: &[bool]) -> Self {
         let (mut term, mut turns) = (Vec::new(), 0);
         let is_turn = |slot: u32, own: &NoteSlots| own.has_turns && is_turn(scope.corpus, slot);
-        let is_other = |own: &NoteSlots| others.binary_search(&own.note).is_ok();
+        let is_other = |own: &NoteSlots| others[own.note as usize];
         let counts = scope.each(at, &asked.term, |slot, times, own| {
             let is_turn = is_turn(slot, own);
             turns += usize::from(is_turn);

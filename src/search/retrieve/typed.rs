@@ -47,7 +47,7 @@ pub(in crate::search) fn typed(scope: Scope<'_>, question: &Question, is_asked: 
         let slots = |asked: &&QueryTerm| {
             let mut slots = RoaringBitmap::new();
             scope.each(layer, &asked.term, |slot, _, _| {
-                slots.insert(slot);
+                slots.try_push(slot).expect("a term's blocks come in their order");
             });
             slots
         };

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tantivy::columnar::ColumnarWriter;
+use tantivy::columnar::{RowAddr, ShuffleMergeOrder, merge_columnar};
 use tantivy::directory::{RamDirectory, TerminatingWrite, WritePtr};
 use tantivy::fieldnorm::FieldNormsSerializer;
 use tantivy::index::SegmentComponent;
@@ -176,7 +176,12 @@ impl SegmentBuilder {
         }
         inverted.close().map_err(failed)?;
         let mut file = open(&segment, SegmentComponent::FastFields)?;
-        ColumnarWriter::default().serialize(docs, None, &mut file).map_err(failed)?;
+        // No columns. tantivy's writer would ask for seven megabytes first, for each note that changes.
+        let rows_alone = ShuffleMergeOrder {
+            new_row_id_to_old_row_id: vec![RowAddr { segment_ord: 0, row_id: 0 }; docs as usize],
+            alive_bitsets: Vec::new(),
+        };
+        merge_columnar(&[], &[], rows_alone.into(), &mut file).map_err(failed)?;
         file.terminate().map_err(failed)?;
         let uuid = segment.id().uuid_string();
         write_rows(segment.index(), &uuid, &rows, &of_stems)?;
