@@ -19,8 +19,10 @@ fn main() -> ExitCode {
     #[cfg(target_os = "linux")]
     let _ = rustix::thread::disable_transparent_huge_pages(true);
     if vault_agent::cli::may_serve(&args) {
-        // Soon enough for a daemon at rest, of which the allocator is asked nothing, and longer than the steps of a question.
-        give_back_after(10);
+        // The allocator looks for free pages when it is asked for more, and of a daemon at rest nobody asks.
+        give_back_after(0);
+        let _ =
+            vault_agent::daemon::KEEP_FREE_MEMORY.set(|keeps| give_back_after(if keeps { 1000 } else { 0 }));
     }
     // Only test builds have failpoints; they are set by the environment variable `FAILPOINTS`.
     let _failpoints = fail::has_failpoints().then(fail::FailScenario::setup);
@@ -30,16 +32,22 @@ fn main() -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Has the allocator give free pages back so many milliseconds after they became free; never, if that is negative.
+/// Has the allocator give free pages back so many milliseconds after they became free; never, if that is negative. At 0 those
+/// that are free already go back, too.
 fn give_back_after(milliseconds: c_long) {
     /// `mi_option_purge_delay`, in milliseconds.
     const PURGE_DELAY: c_int = 15;
     #[expect(unsafe_code, reason = "the allocator's options have no safe setter")]
-    // SAFETY: the declaration is that of mimalloc's header; the call stores a number in an option's atomic variable.
+    // SAFETY: the declarations are those of mimalloc's header; the first call stores a number in an option's atomic variable, the
+    // second one may be made at any time.
     unsafe {
         unsafe extern "C" {
             fn mi_option_set(option: c_int, value: c_long);
+            fn mi_collect(force: bool);
         }
         mi_option_set(PURGE_DELAY, milliseconds);
+        if milliseconds == 0 {
+            mi_collect(true);
+        }
     }
 }

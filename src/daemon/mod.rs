@@ -19,7 +19,7 @@ mod parts;
 mod passes;
 mod ticker;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tokio::sync::{broadcast, mpsc};
@@ -32,6 +32,10 @@ use crate::workspace::Workspace;
 
 pub use self::part::{DaemonEvent, PartContext, PartEvents, StatusBoard};
 pub use self::ticker::Ticker;
+
+/// Has the allocator keep free memory for the steps of a question, or give it back at once. Set by the program, which alone
+/// knows its allocator.
+pub static KEEP_FREE_MEMORY: OnceLock<fn(bool)> = OnceLock::new();
 
 /// The longest time that a stop waits for running work.
 const PATIENCE: Duration = Duration::from_millis(900);

@@ -13,6 +13,7 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
+use crate::daemon::KEEP_FREE_MEMORY;
 use crate::hooks::archive::delegate::{self, ArchiveMessage};
 use crate::machines::person::TakeMessage;
 use crate::search::Recall;
@@ -61,18 +62,24 @@ async fn listen(listener: UnixListener, workspace: Arc<Workspace>, recall: Arc<R
     let places = Arc::new(Semaphore::new(AT_ONCE));
     let me = Who::new(&workspace.settings, &*workspace.clock);
     let mut is_resting = true;
+    keep_free_memory(false);
     loop {
         let next = listener.accept();
         let next = if is_resting { Ok(next.await) } else { tokio::time::timeout(QUIET, next).await };
         let Ok(next) = next else {
             let recall = Arc::clone(&recall);
-            tokio::task::spawn_blocking(move || recall.rest());
+            tokio::task::spawn_blocking(move || {
+                recall.rest();
+                keep_free_memory(false);
+            });
             is_resting = true;
             continue;
         };
         match next {
             Ok((stream, _)) => {
-                is_resting = false;
+                if std::mem::take(&mut is_resting) {
+                    keep_free_memory(true);
+                }
                 // Full: the asker sees its question shut out and answers itself.
                 let Ok(place) = Arc::clone(&places).try_acquire_owned() else { continue };
                 let (workspace, recall) = (Arc::clone(&workspace), Arc::clone(&recall));
@@ -89,6 +96,12 @@ async fn listen(listener: UnixListener, workspace: Arc<Workspace>, recall: Arc<R
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
         }
+    }
+}
+
+fn keep_free_memory(keeps: bool) {
+    if let Some(keep) = KEEP_FREE_MEMORY.get() {
+        keep(keeps);
     }
 }
 
