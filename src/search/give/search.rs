@@ -39,8 +39,6 @@ use tiers::{Tiers, missing};
 /// Of a corpus with more slots than this, room is kept between questions (16 bytes a slot) by a [resident](Recall::resident) one
 /// alone.
 const MOST_KEPT: usize = 1 << 20;
-/// So many notes are looked at for a prompt.
-const MOST_NOTES: usize = 200;
 
 /// Searches as [`Recall::search`] does.
 ///
@@ -241,9 +239,7 @@ impl Recall {
         let corpus = &state.corpus;
         let (mut notes, mut further) = (Vec::new(), Vec::new());
         if candidates.has_notes {
-            // None of them is an echo of the question, so fewer are enough; unless filters take some away.
-            let most_notes = if most < MOST_HITS { most.min(MOST_NOTES) } else { most };
-            for note in self.notes(state, candidates, question, asked, sought, None, most_notes) {
+            for note in self.notes(state, candidates, question, asked, sought, None, most) {
                 let mut blocks = note.blocks.into_iter();
                 notes.extend(blocks.next().map(|(slot, _)| (slot, f64::from(note.score))));
                 further.extend(blocks.map(|(slot, own)| (slot, f64::from(own))));
