@@ -18,7 +18,8 @@ fn main() -> ExitCode {
     // The allocator asks for pages of 2 MB, of which a daemon at rest uses half: with the usual ones it holds 40 MB less.
     #[cfg(target_os = "linux")]
     let _ = rustix::thread::disable_transparent_huge_pages(true);
-    if vault_agent::cli::may_serve(&args) {
+    // Maybe a command that runs on until it is ended.
+    if args.iter().any(|arg| ["run", "mcp", "web"].iter().any(|name| arg == name)) {
         // The allocator looks for free pages when it is asked for more, and of a daemon at rest nobody asks.
         give_back_after(0);
         let _ =
@@ -38,16 +39,17 @@ fn give_back_after(milliseconds: c_long) {
     /// `mi_option_purge_delay`, in milliseconds.
     const PURGE_DELAY: c_int = 15;
     #[expect(unsafe_code, reason = "the allocator's options have no safe setter")]
-    // SAFETY: the declarations are those of mimalloc's header; the first call stores a number in an option's atomic variable, the
-    // second one may be made at any time.
+    // SAFETY: the declarations are those of mimalloc's header; `mi_collect` may be called at any time, and the other call stores
+    // a number in an option's atomic variable.
     unsafe {
         unsafe extern "C" {
             fn mi_option_set(option: c_int, value: c_long);
             fn mi_collect(force: bool);
         }
-        mi_option_set(PURGE_DELAY, milliseconds);
         if milliseconds == 0 {
+            // Before the delay is none: then the allocator takes it that nothing waits.
             mi_collect(true);
         }
+        mi_option_set(PURGE_DELAY, milliseconds);
     }
 }

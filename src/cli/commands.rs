@@ -89,15 +89,12 @@ commands! {
     Man => man,
 }
 
-/// The command of this name by itself, if it is one that people and hooks call again and again.
-pub(super) fn called_often(name: &str) -> Option<clap::Command> {
-    Some(match name {
-        "search" => search::Args::augment_args(clap::Command::new("search")),
-        "recall" => recall::Args::augment_args(clap::Command::new("recall")),
-        "hook" => hook::Args::augment_args(clap::Command::new("hook")),
-        _ => return None,
-    })
-}
+/// The commands that people and hooks call again and again, and what adds the arguments of each.
+pub(super) const OFTEN: [(&str, fn(clap::Command) -> clap::Command); 3] = [
+    ("search", search::Args::augment_args),
+    ("recall", recall::Args::augment_args),
+    ("hook", hook::Args::augment_args),
+];
 
 impl Command {
     /// Whether it runs on until it is ended, and its standard error is a log.

@@ -90,8 +90,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
         return code;
     }
     let is_hook = args.iter().any(|arg| arg == "hook");
-    let matches = parse(&args);
-    let parsed = matches.and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
+    let parsed = parse(&args).and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
     let (cli, matches) = match parsed {
         Ok(parsed) => parsed,
         Err(error) => {
@@ -137,19 +136,14 @@ fn print_usage_error(error: &clap::Error, json: bool) -> u8 {
 fn parse(args: &[OsString]) -> Result<clap::ArgMatches, clap::Error> {
     // Where one of them begins with a dash and can be no option, such as `- milk` or `-5 degrees`, every value may.
     let has_dashed_text = args.iter().skip(1).take_while(|arg| *arg != "--").any(|arg| is_dashed_text(arg));
-    let read = |tree: clap::Command| {
-        let tree = if has_dashed_text { with_dashed_values(tree) } else { tree };
-        tree.try_get_matches_from(args)
-    };
-    let often = args.iter().find_map(|arg| commands::called_often(arg.to_str()?));
-    let tree = |one| GlobalArgs::augment_args(clap::Command::new("vault-agent")).subcommand(one);
-    let matches = often.and_then(|one| read(tree(one).subcommand_required(true)).ok());
+    let dashed = if has_dashed_text { with_dashed_values } else { std::convert::identity };
+    let read = |tree: clap::Command| dashed(tree).try_get_matches_from(args);
+    let often = commands::OFTEN.iter().find(|(name, _)| args.iter().any(|arg| arg == name));
+    let matches = often.and_then(|(name, with_args)| {
+        let tree = GlobalArgs::augment_args(clap::Command::new("vault-agent")).subcommand_required(true);
+        read(tree.subcommand(with_args(clap::Command::new(*name)))).ok()
+    });
     matches.map_or_else(|| read(command()), Ok)
-}
-
-/// Whether these arguments may be of a command that runs on until it is ended.
-pub fn may_serve(args: &[OsString]) -> bool {
-    args.iter().any(|arg| ["run", "mcp", "web"].iter().any(|name| arg == name))
 }
 
 /// Whether an argument begins with a dash and is text: an option has a letter or a second dash there, and no white space
