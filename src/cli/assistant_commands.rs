@@ -64,9 +64,11 @@ pub(super) fn check(matches: &ArgMatches) -> Result<(), CommandError> {
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory as _;
+
     fn permits(args: &[&str]) -> bool {
         let args = std::iter::once("vault-agent").chain(args.iter().copied());
-        super::check(&crate::cli::command().try_get_matches_from(args).unwrap()).is_ok()
+        super::check(&crate::cli::Cli::command().try_get_matches_from(args).unwrap()).is_ok()
     }
 
     #[test]
@@ -103,7 +105,7 @@ mod tests {
 
     #[test]
     fn each_name_is_a_command_of_this_program() {
-        let command = crate::cli::command();
+        let command = crate::cli::Cli::command();
         for (name, actions, arguments) in super::PERMITTED {
             let Some(found) = command.find_subcommand(name) else {
                 assert!(["lcm", "search", "recall", "stats", "usage", "skill"].contains(&name), "{name}");

@@ -89,8 +89,11 @@ commands! {
     Man => man,
 }
 
-/// The commands that people and hooks call again and again, and what adds the arguments of each.
-pub(super) const OFTEN: [(&str, fn(clap::Command) -> clap::Command); 3] = [
+/// Adds its arguments to a command.
+type AddArgs = fn(clap::Command) -> clap::Command;
+
+/// The commands that people and hooks call again and again.
+pub(super) const OFTEN: [(&str, AddArgs); 3] = [
     ("search", search::Args::augment_args),
     ("recall", recall::Args::augment_args),
     ("hook", hook::Args::augment_args),

@@ -1,5 +1,6 @@
 //! `completions`: prints a completion script for a shell.
 
+use clap::CommandFactory as _;
 use clap_complete::Shell;
 use serde_json::json;
 
@@ -31,7 +32,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 /// `vault__agent__subcmd__NAME` and defines it as `vault__subcmd__agent__subcmd__NAME`.
 fn script(shell: Shell) -> String {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut crate::cli::command(), "vault-agent", &mut script);
+    clap_complete::generate(shell, &mut crate::cli::Cli::command(), "vault-agent", &mut script);
     let script = String::from_utf8_lossy(&script).into_owned();
     if shell == Shell::Bash { script.replace("vault__subcmd__agent", "vault__agent") } else { script }
 }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::CommandFactory as _;
 use serde_json::json;
 
 use super::context::Context;
@@ -19,7 +20,7 @@ pub struct Args {
 
 /// Runs `man`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
-    let command = crate::cli::command().disable_help_subcommand(true);
+    let command = crate::cli::Cli::command().disable_help_subcommand(true);
     match &args.out {
         Some(dir) => {
             let written = write_all(command, dir)?;

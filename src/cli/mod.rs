@@ -90,8 +90,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
         return code;
     }
     let is_hook = args.iter().any(|arg| arg == "hook");
-    let parsed = parse(&args).and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
-    let (cli, matches) = match parsed {
+    let (cli, matches) = match parse(&args) {
         Ok(parsed) => parsed,
         Err(error) => {
             let code = print_usage_error(&error, args.iter().any(|arg| arg == "--json"));
@@ -133,17 +132,18 @@ fn print_usage_error(error: &clap::Error, json: bool) -> u8 {
 
 /// Reads the arguments by the tree of the one command that they name, where that is called often: to build the tree of all
 /// takes as long as to ask the daemon. Whatever that doesn't take, help and errors among it, is read by the tree of all.
-fn parse(args: &[OsString]) -> Result<clap::ArgMatches, clap::Error> {
+fn parse(args: &[OsString]) -> Result<(Cli, clap::ArgMatches), clap::Error> {
     // Where one of them begins with a dash and can be no option, such as `- milk` or `-5 degrees`, every value may.
     let has_dashed_text = args.iter().skip(1).take_while(|arg| *arg != "--").any(|arg| is_dashed_text(arg));
     let dashed = if has_dashed_text { with_dashed_values } else { std::convert::identity };
-    let read = |tree: clap::Command| dashed(tree).try_get_matches_from(args);
+    let cli = |matches: clap::ArgMatches| Ok((Cli::from_arg_matches(&matches)?, matches));
+    let read = |tree: clap::Command| dashed(tree).try_get_matches_from(args).and_then(cli);
     let often = commands::OFTEN.iter().find(|(name, _)| args.iter().any(|arg| arg == name));
     let matches = often.and_then(|(name, with_args)| {
-        let tree = GlobalArgs::augment_args(clap::Command::new("vault-agent")).subcommand_required(true);
+        let tree = GlobalArgs::augment_args(clap::Command::new("vault-agent"));
         read(tree.subcommand(with_args(clap::Command::new(*name)))).ok()
     });
-    matches.map_or_else(|| read(command()), Ok)
+    matches.map_or_else(|| read(Cli::command()), Ok)
 }
 
 /// Whether an argument begins with a dash and is text: an option has a letter or a second dash there, and no white space
@@ -164,11 +164,6 @@ fn with_dashed_values(command: clap::Command) -> clap::Command {
             arg.allow_hyphen_values(takes_one)
         })
         .mut_subcommands(with_dashed_values)
-}
-
-/// The whole command tree, for help, completions and the manual.
-pub fn command() -> clap::Command {
-    Cli::command()
 }
 
 #[cfg(test)]
@@ -194,11 +189,12 @@ mod tests {
         ] {
             let args: Vec<OsString> =
                 std::iter::once("vault-agent").chain(line.split(' ')).map(OsString::from).collect();
-            let read = |matches: Result<clap::ArgMatches, clap::Error>| {
-                let cli = matches.and_then(|matches| Cli::from_arg_matches(&matches));
-                cli.map(|cli| format!("{cli:?}")).map_err(|error| error.to_string())
+            let whole = Cli::command().try_get_matches_from(&args);
+            let whole = whole.and_then(|matches| Cli::from_arg_matches(&matches));
+            let words = |read: Result<Cli, clap::Error>| {
+                read.map(|cli| format!("{cli:?}")).map_err(|error| error.to_string())
             };
-            assert_eq!(read(parse(&args)), read(command().try_get_matches_from(&args)), "{line}");
+            assert_eq!(words(parse(&args).map(|(cli, _)| cli)), words(whole), "{line}");
         }
         let args = ["vault-agent", "search", "- milk"].map(OsString::from);
         assert!(parse(&args).is_ok());
