@@ -196,7 +196,7 @@ mod tests {
             };
             assert_eq!(words(parse(&args).map(|(cli, _)| cli)), words(whole), "{line}");
         }
-        let args = ["vault-agent", "search", "- milk"].map(OsString::from);
+        let args = ["vault-agent", "search", "x", "--scope", "- milk"].map(OsString::from);
         assert!(parse(&args).is_ok());
     }
 }
