@@ -76,7 +76,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("rerank", 300),
     ("routines", 1600),
     ("schedule", 700),
-    ("search", 13250),
+    ("search", 13000),
     ("setup", 1750),
     ("src", 850),
     ("summary", 1900),

@@ -3,7 +3,7 @@
 //! One SQLite transaction is the commit, and whoever makes one holds `write.lock`. A merge changes no answer: documents
 //! keep their texts, dead ones are dropped. Notes that are saved while a large one is made are read directly.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::path::Path;
 
 use rusqlite::Connection;
@@ -79,34 +79,27 @@ fn put_new(tx: &Connection, new: &NewSegment) -> Result<i64, IndexError> {
 /// Segments worth merging into one now, with at most `most` living documents among them.
 pub fn choose(view: &View, most: u64) -> Option<Vec<usize>> {
     let living = |n: usize| view.segs[n].living();
-    let mut levels: HashMap<u32, Vec<usize>> = HashMap::new();
-    for n in (0..view.segs.len()).filter(|n| view.segs[*n].id != 0) {
-        levels.entry(living(n).max(64).ilog2() / 2).or_default().push(n);
-    }
-    let mut full: Vec<_> = levels.into_iter().filter(|(_, segs)| segs.len() >= FAN).collect();
-    full.sort_by_key(|(level, _)| *level);
+    let level = |n: usize| living(n).max(64).ilog2() / 2;
+    let mut all: Vec<usize> = (0..view.segs.len()).filter(|n| view.segs[*n].id != 0).collect();
+    all.sort_by_key(|n| (living(*n), *n));
+    let is_full = |at: &u32| all.iter().filter(|n| level(**n) == *at).count() >= FAN;
     // A full level takes the smaller ones with it, the smallest first, as far as they go.
-    if let Some((level, _)) = full.first() {
-        let mut all: Vec<usize> = (0..view.segs.len())
-            .filter(|n| view.segs[*n].id != 0 && living(*n).max(64).ilog2() / 2 <= *level)
-            .collect();
-        all.sort_by_key(|n| (living(*n), *n));
+    if let Some(full) = all.iter().map(|n| level(*n)).find(is_full) {
         let mut sum = 0;
-        all.retain(|n| {
+        let fits = |n: &usize| {
             sum += living(*n);
             sum <= most
-        });
-        if all.len() >= FAN {
-            all.sort_unstable();
-            return Some(all);
+        };
+        let of_level = all.iter().copied().filter(|n| level(*n) <= full);
+        let mut chosen: Vec<usize> = of_level.take_while(fits).collect();
+        if chosen.len() >= FAN {
+            chosen.sort_unstable();
+            return Some(chosen);
         }
     }
     // One that is mostly dead.
-    (0..view.segs.len())
-        .filter(|n| view.segs[*n].id != 0 && living(*n) * 2 <= u64::from(view.segs[*n].reader.max_doc()))
-        .filter(|n| living(*n) <= most)
-        .min_by_key(|n| living(*n))
-        .map(|n| vec![n])
+    let is_dead = |n: usize| living(n) * 2 <= u64::from(view.segs[n].reader.max_doc());
+    all.into_iter().find(|n| is_dead(*n) && living(*n) <= most).map(|n| vec![n])
 }
 
 /// Merges the segments at the places `chosen` of `view` into one, and commits that; the write lock is held, and `view` is
